@@ -1,1 +1,42 @@
 //! Exact Shapley values of weighted sums of product games.
+//!
+//! A *product game* over players 1…d is v(S) = ∏_{j∈S} aⱼ · ∏_{j∉S} bⱼ. The predictions of kernel
+//! machines and the kernel statistics MMD and HSIC are weighted sums of such games, one per
+//! evaluation of the kernel, and their Shapley values are
+//!
+//!   φⱼ = Σ_p w_p c_pj ∫₀¹ ∏_{l≠j} (b_pl + t c_pl) dt,  c = a − b  (Owen 1972).
+//!
+//! From the outside in: [`Expansion`] and [`ProductGames`] say what the evaluations are, the driver
+//! walks them in tiles, the quadrature or the recursion computes the integral for a block of
+//! sixteen evaluations, and the reduction weighs and adds.
+
+// Functions are inlined into one copy per instruction set (see `simd`): there is no other way.
+#![allow(clippy::inline_always)]
+
+mod arithmetic;
+mod block;
+mod driver;
+mod error;
+mod exp;
+mod expansion;
+mod kernel;
+mod lanes;
+mod matrix;
+mod nodes;
+mod pool;
+mod product_game;
+mod quadrature;
+mod recursion;
+mod reduce;
+mod simd;
+mod weights;
+
+pub use driver::{Method, Settings};
+pub use error::Error;
+pub use expansion::Expansion;
+pub use kernel::{Factor, Family, Term};
+pub use matrix::Matrix;
+pub use pool::Monitor;
+pub use product_game::{Index, ProductGames};
+pub use reduce::Summation;
+pub use simd::Level;

@@ -1,0 +1,82 @@
+# Every check that CI makes is a target here. `make` alone lists them.
+
+PYTHON ?= python3
+bin := .venv/bin
+# maturin, and pyo3 under every cargo command, take this environment's Python.
+export VIRTUAL_ENV := $(CURDIR)/.venv
+
+.PHONY: help
+help: ## list the targets
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
+
+# --- environment and build ---
+
+# The environment: made once, and brought up to date when what it holds changed.
+.venv/installed: pyproject.toml Cargo.toml
+	test -x $(bin)/python || $(PYTHON) -m venv .venv
+	$(bin)/python -m pip install --quiet --upgrade pip
+	$(bin)/pip install --quiet --group dev
+	$(bin)/maturin develop --release --quiet --extras demo,pandas,progress,shap
+	touch $@
+
+.PHONY: build
+build: .venv/installed ## build the extension module in place
+	$(bin)/maturin develop --release --quiet --skip-install
+
+# --- checks ---
+
+.PHONY: test
+test: check-rust check-python ## everything that must hold before a commit
+
+.PHONY: check-rust
+check-rust: .venv/installed ## rustfmt, clippy and the tests of the crates
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets -- -D warnings
+	cargo test --workspace
+
+.PHONY: check-python
+check-python: build ## ruff, mypy, stubs against the built module, pytest
+	$(bin)/ruff check
+	$(bin)/ruff format --check
+	$(bin)/mypy
+	$(bin)/python -m mypy.stubtest pkex._core
+	$(bin)/pytest
+
+.PHONY: format
+format: .venv/installed ## lay out all code, and mend what ruff can mend
+	cargo fmt --all
+	$(bin)/ruff check --fix
+	$(bin)/ruff format
+
+# --- to look at ---
+
+.PHONY: demo
+demo: build ## explain three models of scikit-learn and draw the result
+	$(bin)/python -m pkex demo
+
+.PHONY: bench
+bench: build ## measure the crate and the package
+	cargo bench --package pkex-bench
+	$(bin)/pytest benches/python --benchmark-only
+
+# --- the wheel ---
+
+# Built against an old glibc through zig; then a model is explained in an empty
+# environment, where PATH holds no compiler and pip may not build anything.
+.PHONY: wheel
+wheel: .venv/installed ## build a manylinux wheel and try it without Rust
+	$(bin)/pip install --quiet --group wheel
+	rm -rf dist .venv-wheel
+	PATH="$(CURDIR)/$(bin):$$PATH" $(bin)/maturin build --release --quiet --zig \
+	    --compatibility manylinux_2_17 --out dist
+	$(PYTHON) -m venv .venv-wheel
+	PATH=$(CURDIR)/.venv-wheel/bin; export PATH; \
+	    pip install --quiet --only-binary :all: dist/pkex-*.whl scikit-learn && \
+	    python -I tools/check_wheel.py
+
+.PHONY: clean
+clean: ## remove all that was made
+	cargo clean
+	rm -rf .venv .venv-wheel .*_cache .hypothesis .benchmarks dist
+	rm -f python/pkex/_core.*.so python/pkex/_core.*.pyd
+	find python tests benches tools -name __pycache__ -prune -exec rm -rf {} +

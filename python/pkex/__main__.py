@@ -1,0 +1,7 @@
+"""``python -m pkex``."""
+
+import sys
+
+from pkex.cli import main
+
+sys.exit(main())

@@ -1,0 +1,146 @@
+"""Which adapter reads which model."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import BuiltinFunctionType, FunctionType, MethodType
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pkex.errors import UnsupportedModelError
+from pkex.expansion import KernelExpansion
+
+__all__ = ["AdaptedModel", "adapt", "register", "unsupported"]
+
+_Float = NDArray[np.float64]
+_Model = TypeVar("_Model")
+
+# The adapters of each library, by the top-level package that its classes live in.
+_LIBRARIES = {"sklearn": "pkex.adapters.sklearn"}
+
+_SUPPORTED = (
+    "scikit-learn's SVR, NuSVR, SVC, NuSVC and OneClassSVM with kernel 'rbf', "
+    "KernelRidge with kernel 'rbf' or 'laplacian', pkex.KernelExpansion"
+)
+
+
+@dataclass(frozen=True, eq=False)
+class AdaptedModel:
+    """What an adapter finds out about a model.
+
+    Parameters
+    ----------
+    expansion : KernelExpansion
+        The function that is explained. It has an output axis exactly if the explanation shall.
+    explained : str
+        The name of the model's method that the expansion stands for, such as "predict". That
+        method, bound to the model, may be given to `Explainer` in place of the model.
+    predict : callable, optional
+        The model's own evaluation of that function, from an array of shape (n, d) to one of shape
+        (n,) or (n, outputs). It is compared with the expansion on a few rows before anything is
+        explained. None only if the expansion *is* the model.
+    feature_names, output_names : tuple of str, optional
+    kernel_rounding : float, default 0.0
+        The relative rounding error of the model's own kernel values, where it is far above that of
+        a single operation.
+    not_explained : str, default ""
+        Why the model's other methods cannot be explained, for the message to those who try.
+    """
+
+    expansion: KernelExpansion
+    explained: str
+    predict: Callable[[_Float], Any] | None
+    feature_names: tuple[str, ...] | None = None
+    output_names: tuple[str, ...] | None = None
+    kernel_rounding: float = 0.0
+    not_explained: str = ""
+
+
+@functools.singledispatch
+def _adapt(model: Any) -> AdaptedModel:
+    raise unsupported(type(model).__name__)
+
+
+@_adapt.register
+def _(model: KernelExpansion) -> AdaptedModel:
+    return AdaptedModel(model, explained="predict", predict=None)
+
+
+def register(
+    model_class: type[_Model],
+) -> Callable[[Callable[[_Model], AdaptedModel]], Callable[[_Model], AdaptedModel]]:
+    """Register the adapter for a class of models, and for subclasses without their own.
+
+    Parameters
+    ----------
+    model_class : type
+
+    Returns
+    -------
+    decorator
+        For a function that takes a fitted model and returns an `AdaptedModel`, or raises
+        `UnsupportedModelError` for a model that it does not understand in every part.
+    """
+    return _adapt.register(model_class)
+
+
+def adapt(model: Any) -> AdaptedModel:
+    """Read a fitted model, or one bound to the method that is to be explained.
+
+    Raises
+    ------
+    UnsupportedModelError
+        If there is no adapter for the model, or the adapter refuses it.
+    """
+    if isinstance(model, type):
+        raise UnsupportedModelError(
+            f"{model.__name__} is a class; pass a fitted instance of it: {model.__name__}().fit(X, y)"
+        )
+    if isinstance(model, MethodType):
+        return _adapt_method(model)
+    if isinstance(model, FunctionType | BuiltinFunctionType | functools.partial):
+        name = getattr(model, "__name__", type(model).__name__)
+        raise UnsupportedModelError(
+            f"{name} is a plain function, and exact values need the fitted parameters behind it: "
+            "pass the fitted model itself, or its bound method such as model.predict, or describe "
+            "the function as a pkex.KernelExpansion"
+        )
+    _import_adapters_for(type(model))
+    return _adapt(model)
+
+
+def unsupported(what: str, instead: str = "") -> UnsupportedModelError:
+    """Return the error that names what is not supported, and lists what is."""
+    others = [cls.__name__ for cls in _adapt.registry if not _is_built_in(cls)]
+    supported = ", ".join([_SUPPORTED, *others])
+    return UnsupportedModelError(f"{what} is not supported{instead}. Supported: {supported}")
+
+
+def _is_built_in(cls: type) -> bool:
+    adapter = _adapt.registry[cls]
+    return adapter.__module__ == __name__ or adapter.__module__ in _LIBRARIES.values()
+
+
+def _adapt_method(method: MethodType) -> AdaptedModel:
+    model = method.__self__
+    adapted = adapt(model)
+    if method.__name__ != adapted.explained:
+        name = type(model).__name__
+        reason = f": {adapted.not_explained}" if adapted.not_explained else ""
+        raise UnsupportedModelError(
+            f"{name}.{method.__name__} cannot be explained{reason}. Pass the model itself or its "
+            f"{adapted.explained}, which is explained"
+        )
+    return adapted
+
+
+def _import_adapters_for(model_class: type) -> None:
+    for ancestor in model_class.__mro__:
+        module = _LIBRARIES.get(ancestor.__module__.partition(".")[0])
+        if module is not None:
+            importlib.import_module(module)

@@ -1,0 +1,78 @@
+"""The check that an adapter has understood a model: both must give the same numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pkex.adapters.registry import AdaptedModel
+from pkex.errors import UnsupportedModelError
+from pkex.expansion import KernelExpansion
+
+__all__ = ["verify"]
+
+_Float = NDArray[np.float64]
+
+# Rounding errors of the model's own sums and kernels, relative to the sum of the sizes of what
+# they add. A model that differs by more differs by design.
+_RELATIVE_TOLERANCE = 1e-10
+
+
+def verify(adapted: AdaptedModel, model: Any) -> None:
+    """Compare the expansion with the model's own output on a few rows.
+
+    Raises
+    ------
+    UnsupportedModelError
+        If they differ by more than rounding errors.
+    """
+    if adapted.predict is None:
+        return
+    expansion = adapted.expansion
+    rows = _probing_rows(expansion.points)
+    own = np.asarray(adapted.predict(rows), dtype=np.float64)
+    ours = expansion.predict(rows)
+    name = type(model).__name__
+    if own.shape != ours.shape:
+        raise UnsupportedModelError(
+            f"{name}.{adapted.explained} returns shape {own.shape} for {len(rows)} rows, its "
+            f"fitted attributes say {ours.shape}: {_CAUSES}"
+        )
+    tolerance = (_RELATIVE_TOLERANCE + adapted.kernel_rounding) * _scale(expansion, rows)
+    # Not "greater": NaN must fail too.
+    wrong = ~(np.abs(own - ours) <= tolerance)
+    if wrong.any():
+        first = tuple(np.argwhere(wrong)[0])
+        raise UnsupportedModelError(
+            f"{name}.{adapted.explained} returns {own[first]:.10g} for a row for which its fitted "
+            f"attributes say {ours[first]:.10g}: {_CAUSES}"
+        )
+
+
+_CAUSES = (
+    "either the attributes were changed after fitting, or a subclass computes something else. "
+    "Such a model is not supported; register an adapter with pkex.adapters.register, or describe "
+    "its function as a pkex.KernelExpansion"
+)
+
+
+def _probing_rows(points: _Float) -> _Float:
+    """Return up to five of the points, and as many rows half a standard deviation beside them."""
+    n, d = points.shape
+    if n == 0:
+        return np.zeros((1, d))
+    chosen = points[np.unique(np.linspace(0, n - 1, 5).astype(np.intp))]
+    spread = points.std(axis=0)
+    # Columns that are constant matter too. The cosines are a fixed set of irregular directions.
+    spread[spread == 0.0] = 1.0
+    directions = np.cos(np.arange(1.0, 1.0 + chosen.size)).reshape(chosen.shape)
+    return np.concatenate([chosen, chosen + 0.5 * spread * directions])
+
+
+def _scale(expansion: KernelExpansion, rows: _Float) -> _Float:
+    """Return |intercept| + Σ_i |α_i k(x, x_i)|, the scale of the rounding errors at each row."""
+    kernel_values = np.abs(expansion.kernel(rows, expansion.points))
+    scale: _Float = kernel_values @ np.abs(expansion.coefficients) + np.abs(expansion.intercept)
+    return scale

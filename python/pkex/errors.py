@@ -1,0 +1,24 @@
+"""The package's own exception."""
+
+from __future__ import annotations
+
+__all__ = ["UnsupportedModelError"]
+
+
+class UnsupportedModelError(TypeError):
+    """A model, kernel or function that cannot be explained exactly.
+
+    The message names the part that is not supported and says what is. It is raised when an
+    `Explainer` is made, never later, and also when a model's own output contradicts what its
+    fitted attributes say: a wrong explanation is never returned in silence.
+
+    Examples
+    --------
+    >>> import pkex
+    >>> from sklearn.svm import SVR
+    >>> model = SVR(kernel="sigmoid").fit([[0.0], [1.0]], [0.0, 1.0])
+    >>> pkex.Explainer(model)
+    Traceback (most recent call last):
+    ...
+    pkex.errors.UnsupportedModelError: SVR with kernel 'sigmoid' is not supported...
+    """

@@ -1,0 +1,236 @@
+"""Functions that kernel methods fit: weighted sums of kernels centred at points."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from pkex import _core
+from pkex.kernels import Kernel, Term
+from pkex.options import with_known_keywords
+from pkex.parallel import thread_count
+from pkex.validation import as_matrix, as_vector_or_matrix
+
+__all__ = ["KernelExpansion"]
+
+_Float = NDArray[np.float64]
+
+
+class KernelExpansion:
+    """The function f(x) = intercept + Σ_i coefficients_i · kernel(x, points_i).
+
+    What support vector machines, kernel ridge regression and Gaussian processes predict. An
+    expansion is immutable, can be pickled and be explained by `Explainer`.
+
+    Parameters
+    ----------
+    points : array-like of shape (n, d)
+        The expansion points: support vectors or training rows. There may be none: shape (0, d).
+    coefficients : array-like of shape (n,) or (n, outputs)
+        The weight of each point; the second shape gives the function an output axis.
+    kernel : pkex.kernels.Kernel
+    intercept : float or array-like of shape (outputs,), default 0.0
+
+    Raises
+    ------
+    ValueError
+        If shapes do not fit together, or numbers are missing or infinite.
+    TypeError
+        If `kernel` is not a kernel of `pkex.kernels`, or arrays do not hold real numbers.
+
+    Examples
+    --------
+    >>> import pkex
+    >>> f = pkex.KernelExpansion([[0.0, 0.0], [1.0, 1.0]], [1.0, -1.0], pkex.kernels.RBF())
+    >>> f
+    KernelExpansion(2 points, 2 features, kernel=RBF(length_scale=1.0))
+    >>> f.predict([[0.0, 0.0]])
+    array([0.63212056])
+    """
+
+    __slots__ = ("_coefficients", "_intercept", "_kernel", "_packed", "_points")
+
+    @with_known_keywords
+    def __init__(
+        self,
+        points: ArrayLike,
+        coefficients: ArrayLike,
+        kernel: Kernel,
+        intercept: ArrayLike = 0.0,
+    ) -> None:
+        if not isinstance(kernel, Kernel):
+            raise TypeError(
+                "kernel must be a kernel of pkex.kernels, such as RBF(length_scale=1.0); "
+                f"got {kernel!r} ({type(kernel).__name__})"
+            )
+        self._kernel = kernel
+        self._points = _frozen(as_matrix(points, "points", allow_no_rows=True))
+        self._coefficients = _frozen(
+            as_vector_or_matrix(
+                coefficients, "coefficients", n_rows=len(self._points), rows_of="points"
+            )
+        )
+        self._intercept = _checked_intercept(intercept, self._coefficients.shape[1:])
+        self._packed = _core.Expansion(
+            self._points,
+            self._coefficients.reshape(len(self._points), self.n_outputs),
+            [_packed_term(term) for term in kernel.terms(self.n_features)],
+        )
+
+    @property
+    def points(self) -> _Float:
+        """The expansion points, read-only, shape (n, d)."""
+        return self._points
+
+    @property
+    def coefficients(self) -> _Float:
+        """The weights, read-only, shape (n,) or (n, outputs)."""
+        return self._coefficients
+
+    @property
+    def kernel(self) -> Kernel:
+        """The kernel."""
+        return self._kernel
+
+    @property
+    def intercept(self) -> float | _Float:
+        """The constant: a float, or read-only of shape (outputs,)."""
+        return self._intercept
+
+    @property
+    def n_features(self) -> int:
+        """The number of features d."""
+        return self._points.shape[1]
+
+    @property
+    def n_outputs(self) -> int:
+        """The number of outputs, 1 if there is no output axis."""
+        return 1 if self._coefficients.ndim == 1 else self._coefficients.shape[1]
+
+    @property
+    def has_output_axis(self) -> bool:
+        """Whether predictions have shape (n, outputs) rather than (n,)."""
+        return self._coefficients.ndim == 2
+
+    @property
+    def packed(self) -> _core.Expansion:
+        """The expansion in the form of the engine, which knows no intercept."""
+        return self._packed
+
+    def predict(self, X: ArrayLike) -> _Float:
+        """Evaluate the function.
+
+        Parameters
+        ----------
+        X : array-like, DataFrame or sparse matrix of shape (n, d)
+
+        Returns
+        -------
+        ndarray of shape (n,) or (n, outputs)
+
+        Raises
+        ------
+        ValueError, TypeError
+            If `X` is not a finite numeric table with d columns.
+        OverflowError
+            If a result is too large for a float; the message names the row.
+        """
+        rows = as_matrix(X, "X", n_columns=self.n_features)
+        sums = self._packed.predict(rows, summation="compensated", n_threads=thread_count(-1))
+        return sums.reshape(len(rows), *self._coefficients.shape[1:]) + self._intercept
+
+    def neutral_base(self) -> float | _Float:
+        """Return the value of the empty coalition in the neutral game, all factors being 1.
+
+        Returns
+        -------
+        float or ndarray of shape (outputs,)
+            intercept + Σ_i coefficients_i · Σ_t c_t over the terms t of the kernel.
+
+        Raises
+        ------
+        OverflowError
+            If it is too large for a float.
+        """
+        kernel_value = math.fsum(term.coefficient for term in self._kernel.terms(self.n_features))
+        if not self.has_output_axis:
+            return _base(self._coefficients, kernel_value, float(self._intercept))
+        intercepts = np.asarray(self._intercept).tolist()
+        columns = zip(self._coefficients.T, intercepts, strict=True)
+        return np.array([_base(column, kernel_value, intercept) for column, intercept in columns])
+
+    def select(self, outputs: Sequence[int]) -> KernelExpansion:
+        """Return the expansion of some of the outputs, in the order given."""
+        if not self.has_output_axis:
+            raise ValueError("the expansion has a single output and no output axis to select from")
+        chosen = list(outputs)
+        return KernelExpansion(
+            self._points,
+            self._coefficients[:, chosen],
+            self._kernel,
+            np.asarray(self._intercept)[chosen],
+        )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self._points, self._coefficients, self._kernel, self._intercept)
+
+    def __repr__(self) -> str:
+        n_points = len(self._points)
+        sizes = [_counted(n_points, "point"), _counted(self.n_features, "feature")]
+        if self.has_output_axis:
+            sizes.append(_counted(self.n_outputs, "output"))
+        kernel = repr(self._kernel)
+        if len(kernel) > 60:
+            kernel = f"{kernel[:57]}..."
+        return f"KernelExpansion({', '.join(sizes)}, kernel={kernel})"
+
+
+def _frozen(array: _Float) -> _Float:
+    """Return a read-only copy; an array that nobody can write to serves as its own."""
+    if array.flags.writeable or not array.flags.owndata:
+        array = array.copy()
+        array.setflags(write=False)
+    return array
+
+
+def _checked_intercept(intercept: Any, shape: tuple[int, ...]) -> float | _Float:
+    """Return one number for each output: a float without an output axis."""
+    array = np.asarray(intercept)
+    if array.dtype.kind not in "iuf":
+        raise TypeError(f"intercept must be a real number; got {intercept!r}")
+    if array.ndim and array.shape != shape:
+        raise ValueError(
+            f"intercept must be a number{f' or have shape {shape}' if shape else ''}, "
+            f"as the coefficients have it; got shape {array.shape}"
+        )
+    array = array.astype(np.float64)
+    if not np.isfinite(array).all():
+        raise ValueError(f"intercept must be finite; got {intercept!r}")
+    return _frozen(np.broadcast_to(array, shape)) if shape else float(array)
+
+
+def _packed_term(
+    term: Term,
+) -> tuple[float, list[tuple[str, NDArray[np.int64], NDArray[np.float64]]]]:
+    return term.coefficient, [(f.family, f.columns, f.parameters) for f in term.factors]
+
+
+def _base(coefficients: _Float, kernel_value: float, intercept: float) -> float:
+    try:
+        base = intercept + kernel_value * math.fsum(coefficients)
+    except OverflowError:
+        base = math.inf
+    if not math.isfinite(base):
+        raise OverflowError(
+            "the base value, intercept + kernel(x, x) · sum of coefficients, is too large for a "
+            "float; scale the coefficients down"
+        )
+    return base
+
+
+def _counted(number: int, thing: str) -> str:
+    return f"{number} {thing}{'' if number == 1 else 's'}"

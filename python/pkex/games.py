@@ -1,0 +1,135 @@
+"""The engine itself: Shapley and Banzhaf values of weighted sums of product games."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from pkex import _core
+from pkex.options import METHODS, SUMMATIONS, check_choice, with_known_keywords
+from pkex.parallel import check_n_jobs, thread_count
+from pkex.validation import as_matrix, as_vector_or_matrix
+
+__all__ = ["product_game"]
+
+_Float = NDArray[np.float64]
+
+INDICES = ("SV", "BV")
+# How far `difference` may be from present − absent, relative to the larger of the two: the purpose
+# of giving it is to be more accurate than they are, not to describe another game.
+_DIFFERENCE_TOLERANCE = 1e-6
+
+
+@with_known_keywords
+def product_game(
+    present: ArrayLike,
+    absent: ArrayLike | None = None,
+    weights: ArrayLike | None = None,
+    *,
+    difference: ArrayLike | None = None,
+    index: str = "SV",
+    method: str = "quadrature",
+    summation: str = "compensated",
+    n_jobs: int = -1,
+) -> _Float:
+    """Shapley values of a weighted sum of product games.
+
+    The game is v(S) = Σ_p w_p ∏_{j∈S} a_pj ∏_{j∉S} b_pj for coalitions S of the players 1..d: a
+    factor a for a player who is present, b for one who is absent.
+
+    Parameters
+    ----------
+    present : array-like of shape (p, d)
+        The factors a.
+    absent : array-like of shape (p, d), optional
+        The factors b, 1 if not given.
+    weights : array-like of shape (p,) or (p, outputs), optional
+        The weights w, 1 if not given.
+    difference : array-like of shape (p, d), optional
+        a − b, if it is known more accurately than by subtraction: for a = exp(−x) and b = 1 it is
+        ``numpy.expm1(-x)``.
+    index : {"SV", "BV"}, default "SV"
+        Shapley or Banzhaf values.
+    method : {"quadrature", "recursion"}, default "quadrature"
+        Gauss–Legendre quadrature of the multilinear extension, or the recursion over the sizes of
+        coalitions. Both are exact up to rounding; the recursion costs O(p·d²).
+    summation : {"compensated", "plain"}, default "compensated"
+        How the sum over p is formed.
+    n_jobs : int, default -1
+        The number of threads; -1 for all cores. Results do not depend on it.
+
+    Returns
+    -------
+    ndarray of shape (d,) or (d, outputs)
+
+    Raises
+    ------
+    ValueError
+        If shapes differ, numbers are missing or infinite, or an option has an unknown value.
+    TypeError
+        If arrays do not hold real numbers.
+    OverflowError
+        If a result is too large for a float.
+
+    References
+    ----------
+    G. Owen (1972), Multilinear extensions of games, Management Science 18(5).
+
+    Examples
+    --------
+    The product of three numbers, against that of three ones:
+
+    >>> values = pkex.product_game([[1.0, 2.0, 3.0]])
+    >>> values
+    array([0.        , 1.83333333, 3.16666667])
+    >>> float(values.sum())  # 1·2·3 − 1·1·1
+    5.0
+    """
+    check_choice("index", index, INDICES)
+    check_choice("method", method, METHODS)
+    check_choice("summation", summation, SUMMATIONS)
+    n_jobs = check_n_jobs(n_jobs)
+    a = as_matrix(present, "present", allow_no_rows=True)
+    b = _factors(absent, "absent", a)
+    c = _factors(difference, "difference", a)
+    if c is not None:
+        _check_difference(a, b, c)
+    if weights is None:
+        weights = np.ones(len(a))
+    w = as_vector_or_matrix(weights, "weights", n_rows=len(a), rows_of="present")
+    values = _core.product_game(
+        a,
+        b,
+        c,
+        w[:, None] if w.ndim == 1 else w,
+        index=index,
+        method=method,
+        summation=summation,
+        n_threads=thread_count(n_jobs),
+    )
+    return values.reshape(a.shape[1], *w.shape[1:])
+
+
+def _factors(given: ArrayLike | None, name: str, present: _Float) -> _Float | None:
+    if given is None:
+        return None
+    factors = as_matrix(given, name, allow_no_rows=True)
+    if factors.shape != present.shape:
+        raise ValueError(
+            f"present and {name} must have the same shape; got {present.shape} and {factors.shape}"
+        )
+    return factors
+
+
+def _check_difference(present: _Float, absent: _Float | None, difference: _Float) -> None:
+    b = np.float64(1.0) if absent is None else absent
+    scale = np.maximum(np.abs(present), np.abs(b))
+    with np.errstate(over="ignore"):
+        wrong = np.abs(present - b - difference) > _DIFFERENCE_TOLERANCE * scale
+    if wrong.any():
+        row, column = np.argwhere(wrong)[0]
+        raise ValueError(
+            "difference must be present − absent (present − 1 without absent): it is "
+            f"{difference[row, column]} in row {row}, column {column}, where present − absent is "
+            f"{(present - b)[row, column]}"
+        )

@@ -1,0 +1,381 @@
+"""Product kernels and their combinations, as specifications: immutable, comparable, readable.
+
+A kernel over features 1..d is here a sum of *terms*, each a coefficient times a product of one
+factor per feature: k(x, y) = Σ_t c_t ∏_j k_tj(x_j, y_j). That is the form in which Shapley values
+are exact. Kernels are built from `RBF`, `Laplacian` and `Cauchy` by ``a * b``, ``a + b``,
+``2.0 * a`` and ``a.on(columns)``.
+
+Examples
+--------
+>>> from pkex.kernels import RBF, Laplacian
+>>> 2.0 * RBF(length_scale=0.5) * Laplacian().on([0, 2])
+2.0 * RBF(length_scale=0.5) * Laplacian(length_scale=1.0).on((0, 2))
+>>> RBF()([[0.0, 0.0]], [[0.0, 0.0], [1.0, 1.0]])
+array([[1.        , 0.36787944]])
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import reduce
+from numbers import Real
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from pkex.validation import as_matrix
+
+__all__ = ["RBF", "Cauchy", "Factor", "Kernel", "Laplacian", "Term"]
+
+_Float = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Factor:
+    """Factors of one family on some columns.
+
+    Parameters
+    ----------
+    family : str
+        "rbf", "laplacian" or "cauchy".
+    columns : ndarray of int64, shape (k,)
+    parameters : ndarray of float64, shape (k, n_parameters)
+        For each of the columns; for these three families the length-scale.
+    """
+
+    family: str
+    columns: NDArray[np.int64]
+    parameters: _Float
+
+
+@dataclass(frozen=True, eq=False)
+class Term:
+    """A coefficient times a product of factors; columns that no factor mentions have factor 1.
+
+    Parameters
+    ----------
+    coefficient : float
+    factors : tuple of Factor
+        A column may occur in several of them: the factors multiply.
+    """
+
+    coefficient: float
+    factors: tuple[Factor, ...]
+
+
+class Kernel(ABC):
+    """Base of all kernels: what they share is how they combine, expand into terms and evaluate."""
+
+    # Without this, a numpy number on the left would try to treat the kernel as an array.
+    __array_ufunc__ = None
+
+    @abstractmethod
+    def terms(self, n_features: int) -> list[Term]:
+        """Expand the kernel over `n_features` features into a sum of products.
+
+        Raises
+        ------
+        ValueError
+            If the kernel does not fit that number of features.
+        """
+
+    def on(self, columns: Iterable[int]) -> Kernel:
+        """Restrict the kernel to some columns; its length-scales then refer to these, in order.
+
+        Examples
+        --------
+        >>> RBF(length_scale=[1.0, 10.0]).on([0, 3])
+        RBF(length_scale=(1.0, 10.0)).on((0, 3))
+        """
+        return _Restricted(self, _checked_columns(columns))
+
+    def __call__(self, X: ArrayLike, Y: ArrayLike | None = None) -> _Float:
+        """Evaluate the kernel for all pairs of rows.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+        Y : array-like of shape (m, d), optional
+            The rows of `X` if not given.
+
+        Returns
+        -------
+        ndarray of shape (n, m)
+        """
+        left = as_matrix(X, "X")
+        right = left if Y is None else as_matrix(Y, "Y", n_columns=left.shape[1])
+        total = np.zeros((len(left), len(right)))
+        for term in self.terms(left.shape[1]):
+            product = np.full_like(total, term.coefficient)
+            for factor in term.factors:
+                value = _FAMILIES[factor.family]
+                for column, (length_scale,) in zip(factor.columns, factor.parameters, strict=True):
+                    # Far apart, the squared distance may overflow: the factor is then 0.
+                    with np.errstate(over="ignore"):
+                        distance = left[:, column, None] / length_scale - (
+                            right[:, column] / length_scale
+                        )
+                        product *= value(distance)
+            total += product
+        return total
+
+    def __mul__(self, other: Kernel | float) -> Kernel:
+        if isinstance(other, Kernel):
+            return _product(self, other)
+        if isinstance(other, Real):
+            return _scaled(float(other), self)
+        return NotImplemented
+
+    def __rmul__(self, other: float) -> Kernel:
+        return self.__mul__(other)
+
+    def __add__(self, other: Kernel) -> Kernel:
+        if isinstance(other, Kernel):
+            return _Sum((*_summands(self), *_summands(other)))
+        return NotImplemented
+
+
+@dataclass(frozen=True)
+class _Stationary(Kernel):
+    """A product over features of one function of (x_j − y_j) / length-scale."""
+
+    length_scale: float | tuple[float, ...] = 1.0
+
+    family: ClassVar[str]
+
+    def __init__(self, length_scale: ArrayLike = 1.0) -> None:
+        object.__setattr__(self, "length_scale", _checked_length_scale(length_scale))
+
+    def terms(self, n_features: int) -> list[Term]:
+        if isinstance(self.length_scale, tuple) and len(self.length_scale) != n_features:
+            raise ValueError(
+                f"length_scale of {type(self).__name__} has {len(self.length_scale)} values; "
+                f"expected {n_features}, one for each feature, or a single number for all"
+            )
+        length_scales = np.full(n_features, self.length_scale, dtype=np.float64)
+        columns = np.arange(n_features, dtype=np.int64)
+        return [Term(1.0, (Factor(self.family, columns, length_scales[:, None]),))]
+
+
+@dataclass(frozen=True, init=False)
+class RBF(_Stationary):
+    """Gaussian kernel: ∏_j exp(−((x_j − y_j) / ℓ_j)² / 2).
+
+    Parameters
+    ----------
+    length_scale : float or array-like of shape (d,), default 1.0
+        ℓ, one for all features or one for each. scikit-learn's ``gamma`` is 1 / (2 ℓ²).
+
+    Raises
+    ------
+    ValueError
+        If a length-scale is not positive and finite.
+
+    Examples
+    --------
+    >>> RBF(length_scale=[0.5, 2.0])
+    RBF(length_scale=(0.5, 2.0))
+    """
+
+    family = "rbf"
+
+
+@dataclass(frozen=True, init=False)
+class Laplacian(_Stationary):
+    """Laplace kernel: ∏_j exp(−|x_j − y_j| / ℓ_j).
+
+    Parameters
+    ----------
+    length_scale : float or array-like of shape (d,), default 1.0
+        ℓ, one for all features or one for each. scikit-learn's ``gamma`` is 1 / ℓ.
+
+    Raises
+    ------
+    ValueError
+        If a length-scale is not positive and finite.
+
+    Examples
+    --------
+    >>> Laplacian()([[0.0]], [[1.0]])
+    array([[0.36787944]])
+    """
+
+    family = "laplacian"
+
+
+@dataclass(frozen=True, init=False)
+class Cauchy(_Stationary):
+    """Cauchy kernel: ∏_j 1 / (1 + ((x_j − y_j) / ℓ_j)²).
+
+    Parameters
+    ----------
+    length_scale : float or array-like of shape (d,), default 1.0
+        ℓ, one for all features or one for each.
+
+    Raises
+    ------
+    ValueError
+        If a length-scale is not positive and finite.
+
+    Examples
+    --------
+    >>> Cauchy(length_scale=2.0)([[0.0]], [[2.0]])
+    array([[0.5]])
+    """
+
+    family = "cauchy"
+
+
+@dataclass(frozen=True)
+class _Scaled(Kernel):
+    """A kernel times a positive amplitude; the amplitude stays out of the game's factors."""
+
+    amplitude: float
+    kernel: Kernel
+
+    def terms(self, n_features: int) -> list[Term]:
+        return [
+            Term(self.amplitude * term.coefficient, term.factors)
+            for term in self.kernel.terms(n_features)
+        ]
+
+    def __repr__(self) -> str:
+        return f"{self.amplitude!r} * {_bracketed(self.kernel, _Sum)}"
+
+
+@dataclass(frozen=True)
+class _Product(Kernel):
+    kernels: tuple[Kernel, ...]
+
+    def terms(self, n_features: int) -> list[Term]:
+        return reduce(_multiplied, (kernel.terms(n_features) for kernel in self.kernels))
+
+    def __repr__(self) -> str:
+        return " * ".join(_bracketed(kernel, _Sum) for kernel in self.kernels)
+
+
+@dataclass(frozen=True)
+class _Sum(Kernel):
+    kernels: tuple[Kernel, ...]
+
+    def terms(self, n_features: int) -> list[Term]:
+        return [term for kernel in self.kernels for term in kernel.terms(n_features)]
+
+    def __repr__(self) -> str:
+        return " + ".join(map(repr, self.kernels))
+
+
+@dataclass(frozen=True)
+class _Restricted(Kernel):
+    kernel: Kernel
+    columns: tuple[int, ...]
+
+    def terms(self, n_features: int) -> list[Term]:
+        if max(self.columns) >= n_features:
+            raise ValueError(
+                f"{self!r} refers to column {max(self.columns)}; "
+                f"expected 0 to {n_features - 1}, got data with {n_features} columns"
+            )
+        columns = np.array(self.columns, dtype=np.int64)
+        return [
+            Term(
+                term.coefficient,
+                tuple(Factor(f.family, columns[f.columns], f.parameters) for f in term.factors),
+            )
+            for term in self.kernel.terms(len(columns))
+        ]
+
+    def __repr__(self) -> str:
+        return f"{_bracketed(self.kernel, _Scaled, _Product, _Sum)}.on({self.columns!r})"
+
+
+# The factor as a function of (x_j − y_j) / ℓ_j.
+_FAMILIES = {
+    "rbf": lambda z: np.exp(-0.5 * z**2),
+    "laplacian": lambda z: np.exp(-np.abs(z)),
+    "cauchy": lambda z: 1.0 / (1.0 + z**2),
+}
+
+
+def _scaled(amplitude: float, kernel: Kernel) -> Kernel:
+    inner_amplitude, inner = _amplitude_and_kernel(kernel)
+    total = amplitude * inner_amplitude
+    if not (amplitude > 0.0 and 0.0 < total < math.inf):
+        raise ValueError(f"the amplitude of a kernel must be positive and finite; got {total!r}")
+    return _Scaled(total, inner)
+
+
+def _product(left: Kernel, right: Kernel) -> Kernel:
+    """Multiply kernels, amplitudes in front, so that equal products are equal objects."""
+    left_amplitude, left = _amplitude_and_kernel(left)
+    right_amplitude, right = _amplitude_and_kernel(right)
+    product = _Product((*_multiplicands(left), *_multiplicands(right)))
+    amplitude = left_amplitude * right_amplitude
+    return product if amplitude == 1.0 else _scaled(amplitude, product)
+
+
+def _amplitude_and_kernel(kernel: Kernel) -> tuple[float, Kernel]:
+    return (kernel.amplitude, kernel.kernel) if isinstance(kernel, _Scaled) else (1.0, kernel)
+
+
+def _multiplicands(kernel: Kernel) -> tuple[Kernel, ...]:
+    return kernel.kernels if isinstance(kernel, _Product) else (kernel,)
+
+
+def _summands(kernel: Kernel) -> tuple[Kernel, ...]:
+    return kernel.kernels if isinstance(kernel, _Sum) else (kernel,)
+
+
+def _multiplied(left: list[Term], right: list[Term]) -> list[Term]:
+    return [
+        Term(a.coefficient * b.coefficient, (*a.factors, *b.factors)) for a in left for b in right
+    ]
+
+
+def _bracketed(kernel: Kernel, *weaker: type[Kernel]) -> str:
+    return f"({kernel!r})" if isinstance(kernel, weaker) else repr(kernel)
+
+
+def _checked_length_scale(length_scale: ArrayLike) -> float | tuple[float, ...]:
+    try:
+        array = np.asarray(length_scale)
+        if array.dtype.kind not in "iuf":
+            raise TypeError
+        array = array.astype(np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"length_scale must be a number or one number for each feature; got {length_scale!r}"
+        ) from None
+    if array.ndim > 1 or array.size == 0:
+        raise ValueError(
+            "length_scale must be a number or have shape (n_features,); "
+            f"got an array of shape {array.shape}"
+        )
+    with np.errstate(divide="ignore", over="ignore"):
+        usable = (array > 0.0) & np.isfinite(array) & np.isfinite(1.0 / array)
+    if not usable.all():
+        wrong = float(array[~usable][0])
+        where = f" for feature {int(np.argmin(usable))}" if array.ndim else ""
+        raise ValueError(
+            f"length_scale must be positive and finite, its reciprocal too; got {wrong!r}{where}. "
+            "To ignore a feature, leave it out with kernel.on(columns)"
+        )
+    return float(array) if array.ndim == 0 else tuple(array.tolist())
+
+
+def _checked_columns(columns: Iterable[int]) -> tuple[int, ...]:
+    try:
+        checked = tuple(operator.index(column) for column in columns)
+    except TypeError:
+        raise TypeError(f"columns must be a list of column numbers; got {columns!r}") from None
+    if not checked or min(checked) < 0 or len(set(checked)) < len(checked):
+        raise ValueError(
+            "columns must be one or more column numbers, each from 0 and only once; "
+            f"got {list(checked)}"
+        )
+    return checked

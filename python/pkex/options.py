@@ -1,0 +1,66 @@
+"""Options that are words, names or keywords, checked with messages that list the valid ones."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from functools import wraps
+from typing import ParamSpec, TypeVar
+
+__all__ = ["METHODS", "SUMMATIONS", "check_choice", "check_names", "shown", "with_known_keywords"]
+
+METHODS = ("quadrature", "recursion")
+SUMMATIONS = ("compensated", "plain")
+
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
+
+
+def check_choice(name: str, value: object, valid: Sequence[str]) -> str:
+    """Return an option's value if it is one of the valid words."""
+    if isinstance(value, str) and value in valid:
+        return value
+    raise ValueError(f"{name} must be one of {', '.join(map(repr, valid))}; got {value!r}")
+
+
+def check_names(name: str, names: Sequence[str], number: int) -> tuple[str, ...]:
+    """Return names as a tuple if they are distinct strings of the right number."""
+    if isinstance(names, str):
+        raise TypeError(f"{name} must be a sequence of names, not the string {names!r}")
+    checked = tuple(names)
+    for item in checked:
+        if not isinstance(item, str):
+            raise TypeError(f"{name} must be strings; got {item!r} ({type(item).__name__})")
+    if len(checked) != number:
+        raise ValueError(f"{name} must have {number} names, one for each; got {len(checked)}")
+    if len(set(checked)) < number:
+        repeated = next(item for item in checked if checked.count(item) > 1)
+        raise ValueError(f"{name} must differ from each other; {repeated!r} occurs twice")
+    # A subclass of str, such as numpy's, would show in every message: np.str_('age').
+    return tuple(str(item) for item in checked)
+
+
+def shown(names: Sequence[object], most: int = 12) -> str:
+    """List names for a message, the first of them if there are many."""
+    listed = ", ".join(map(repr, names[:most]))
+    return f"[{listed}]" if len(names) <= most else f"[{listed}, … {len(names) - most} more]"
+
+
+def with_known_keywords(function: Callable[_P, _R]) -> Callable[_P, _R]:
+    """Make a function answer an unknown keyword argument with the list of known ones."""
+    known = [name for name in inspect.signature(function).parameters if name != "self"]
+    label = function.__qualname__.removesuffix(".__init__").removesuffix(".__call__")
+
+    @wraps(function)
+    def call(*args: _P.args, **kwargs: _P.kwargs) -> _R:
+        try:
+            return function(*args, **kwargs)
+        except TypeError:
+            unknown = [name for name in kwargs if name not in known]
+            if unknown:
+                raise TypeError(
+                    f"{label}() has no argument {unknown[0]!r}; it takes {', '.join(known)}"
+                ) from None
+            raise
+
+    return call

@@ -1,0 +1,48 @@
+"""Progress of a long call: a bar, or a function of one's own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+__all__ = ["Progress", "reporting"]
+
+Progress = bool | Callable[[int, int], None]
+
+
+@contextmanager
+def reporting(progress: Progress) -> Iterator[Callable[[int, int], None] | None]:
+    """Turn the argument `progress` into what the engine calls with (done, total), or None.
+
+    Parameters
+    ----------
+    progress : bool or callable
+        True for a tqdm bar; a callable is called with the work done and the total, in arbitrary
+        units.
+    """
+    if progress is False:
+        yield None
+    elif progress is True:
+        with _bar() as report:
+            yield report
+    elif callable(progress):
+        yield progress
+    else:
+        raise TypeError(
+            "progress must be True, False or a function of (done, total); "
+            f"got {progress!r} ({type(progress).__name__})"
+        )
+
+
+@contextmanager
+def _bar() -> Iterator[Callable[[int, int], None]]:
+    try:
+        from tqdm.auto import tqdm
+    except ImportError as error:
+        raise ImportError("progress=True needs tqdm: pip install 'pkex[progress]'") from error
+    with tqdm(total=1.0, desc="pkex", bar_format="{desc}: {percentage:3.0f}%|{bar}| {elapsed}<{remaining}") as bar:
+
+        def report(done: int, total: int) -> None:
+            bar.update(done / total - bar.n)
+
+        yield report

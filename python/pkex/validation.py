@@ -1,0 +1,236 @@
+"""Arrays given by users: turned into C-contiguous float64, or refused with the place and a remedy.
+
+Accepted are lists, NumPy arrays of any real type and memory order, masked arrays without masked
+entries, pandas and polars DataFrames, and SciPy sparse matrices. None of these libraries is
+imported: their objects are recognised by what they can do.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pkex.options import shown
+
+__all__ = ["as_matrix", "as_vector_or_matrix", "check_column_names", "column_names"]
+
+_Float = NDArray[np.float64]
+
+
+def as_matrix(
+    data: Any,
+    name: str,
+    *,
+    n_columns: int | None = None,
+    names: Sequence[str] | None = None,
+    allow_no_rows: bool = False,
+) -> _Float:
+    """Return `data` as a finite C-contiguous float64 matrix, the same memory where possible.
+
+    Parameters
+    ----------
+    data : array-like, DataFrame or sparse matrix of shape (n, d)
+    name : str
+        What messages call it.
+    n_columns : int, optional
+        The number of columns it must have.
+    names : sequence of str, optional
+        What messages call the columns if `data` does not name them itself.
+    allow_no_rows : bool
+
+    Raises
+    ------
+    ValueError
+        For a wrong shape, missing or infinite entries.
+    TypeError
+        For entries that are not real numbers.
+    """
+    matrix = _as_float64(data, name)
+    _check_shape(matrix, name, n_columns, allow_no_rows)
+    if not np.isfinite(matrix).all():
+        raise _not_finite(matrix, name, column_names(data) or names)
+    return np.ascontiguousarray(matrix)
+
+
+def as_vector_or_matrix(data: Any, name: str, *, n_rows: int, rows_of: str) -> _Float:
+    """Return one number, or one row of numbers, for each row of something else."""
+    array = _as_float64(data, name)
+    if array.ndim not in (1, 2) or len(array) != n_rows or 0 in array.shape[1:]:
+        raise ValueError(
+            f"{name} must have shape ({n_rows},) or ({n_rows}, n_outputs), one entry or row for "
+            f"each row of {rows_of}; got shape {array.shape}"
+        )
+    if not np.isfinite(array).all():
+        raise _not_finite(array, name, None)
+    return np.ascontiguousarray(array)
+
+
+def column_names(data: Any) -> tuple[str, ...] | None:
+    """Return the column names of a DataFrame, or None if there are none or not all are strings."""
+    if isinstance(data, np.ndarray) or not _is_frame(data):
+        return None
+    names = tuple(data.columns)
+    if not all(isinstance(name, str) for name in names):
+        return None
+    return tuple(str(name) for name in names)
+
+
+def check_column_names(
+    got: Sequence[str], expected: Sequence[str], name: str, expected_by: str
+) -> None:
+    """Refuse columns that are not the expected ones in the expected order."""
+    if tuple(got) == tuple(expected):
+        return
+    missing = list((Counter(expected) - Counter(got)).elements())
+    extra = list((Counter(got) - Counter(expected)).elements())
+    if missing or extra:
+        problems = [
+            f"{kind} {shown(columns)}"
+            for kind, columns in (("missing", missing), ("not expected", extra))
+            if columns
+        ]
+        raise ValueError(
+            f"the columns of {name} do not match those of {expected_by}: {'; '.join(problems)}; "
+            f"expected {len(expected)} columns, got {len(got)}"
+        )
+    first = next(place for place, pair in enumerate(zip(got, expected)) if pair[0] != pair[1])
+    raise ValueError(
+        f"the columns of {name} are in another order than those of {expected_by}: column {first} "
+        f"is {got[first]!r}, expected {expected[first]!r}; the order expected is {shown(expected)}"
+    )
+
+
+def _is_frame(data: Any) -> bool:
+    return hasattr(data, "to_numpy") and hasattr(data, "columns")
+
+
+def _check_shape(array: _Float, name: str, n_columns: int | None, allow_no_rows: bool) -> None:
+    if array.ndim != 2:
+        remedy = (
+            f"; reshape it with {name}.reshape(1, -1) if it is one row, or {name}.reshape(-1, 1) "
+            "if it is one column"
+            if array.ndim == 1
+            else ""
+        )
+        raise ValueError(
+            f"{name} must be two-dimensional, of shape (n_rows, n_columns); "
+            f"got shape {array.shape}{remedy}"
+        )
+    rows, columns = array.shape
+    if columns == 0 or (rows == 0 and not allow_no_rows):
+        raise ValueError(f"{name} is empty: got shape {array.shape}")
+    if n_columns is not None and columns != n_columns:
+        raise ValueError(f"{name} has the wrong number of columns: expected {n_columns}, got {columns}")
+
+
+def _as_float64(data: Any, name: str) -> _Float:
+    """Convert to float64, whatever the shape and whether or not the numbers are finite."""
+    if isinstance(data, np.ndarray):
+        if isinstance(data, np.ma.MaskedArray):
+            data = _unmasked(data, name)
+        array = np.asarray(data)
+    elif hasattr(data, "toarray") and hasattr(data, "tocsr"):
+        array = np.asarray(data.toarray())
+    elif _is_frame(data):
+        array = _array_of_frame(data, name)
+    else:
+        array = _array_of_sequence(data, name)
+    if array.dtype.kind in "fiub":
+        return array.astype(np.float64, copy=False)
+    if array.dtype.kind == "O" and array.ndim > 0:
+        return _floats_of_objects(array, name, column_names(data))
+    raise TypeError(f"{name} must hold real numbers; got {_KINDS.get(array.dtype.kind, 'objects')} ({_got(data, array)})")
+
+
+_KINDS = {
+    "c": "complex numbers",
+    "U": "strings",
+    "S": "strings",
+    "T": "strings",
+    "M": "dates",
+    "m": "time differences",
+    "V": "records",
+}
+
+
+def _got(data: Any, array: NDArray[Any]) -> str:
+    kind = type(data)
+    return f"{kind.__module__.partition('.')[0]}.{kind.__name__} of dtype {array.dtype}"
+
+
+def _unmasked(data: np.ma.MaskedArray[Any, Any], name: str) -> NDArray[Any]:
+    masked = np.argwhere(np.ma.getmaskarray(data))
+    if len(masked):
+        raise ValueError(f"{name} has a masked entry in {_place(masked[0], None)}; fill or remove it")
+    return np.asarray(data.data)
+
+
+def _array_of_sequence(data: Any, name: str) -> NDArray[Any]:
+    try:
+        return np.asarray(data)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"{name} must be a table of numbers with rows of equal length; "
+            f"got {type(data).__name__} that is none ({error})"
+        ) from None
+
+
+def _array_of_frame(frame: Any, name: str) -> NDArray[Any]:
+    """Return the numbers of a pandas or polars DataFrame, objects where a column has no dtype."""
+    objects = False
+    for column, dtype in zip(frame.columns, frame.dtypes, strict=True):
+        # pandas and numpy types have a kind; polars types say whether they are temporal.
+        kind = getattr(dtype, "kind", "M" if _is_temporal(dtype) else "f")
+        if kind not in "fiubO":
+            raise TypeError(
+                f"{name} must hold real numbers; column {column!r} holds {_KINDS.get(kind, 'objects')} "
+                f"(dtype {dtype})"
+            )
+        objects |= kind == "O"
+    if objects:
+        return np.asarray(frame.to_numpy(dtype=object))
+    if hasattr(frame, "iloc"):
+        # Nullable columns: missing entries become NaN, to be reported as such.
+        return np.asarray(frame.to_numpy(dtype=np.float64, na_value=np.nan))
+    return np.asarray(frame.to_numpy())
+
+
+def _is_temporal(dtype: Any) -> bool:
+    return bool(getattr(dtype, "is_temporal", bool)())
+
+
+def _floats_of_objects(array: NDArray[Any], name: str, names: Sequence[str] | None) -> _Float:
+    """Convert objects that are numbers one by one; None and pandas' NA become NaN."""
+    floats = np.empty(array.shape)
+    for index, item in np.ndenumerate(array):
+        try:
+            if isinstance(item, str | bytes):
+                raise TypeError
+            missing = item is None or type(item).__name__ == "NAType"
+            floats[index] = np.nan if missing else float(item)
+        except (TypeError, ValueError, OverflowError):
+            raise TypeError(
+                f"{name} must hold real numbers; got {item!r} ({type(item).__name__}) "
+                f"in {_place(index, names)}"
+            ) from None
+    return floats
+
+
+def _not_finite(array: _Float, name: str, names: Sequence[str] | None) -> ValueError:
+    wrong = np.argwhere(~np.isfinite(array))
+    value = array[tuple(wrong[0])]
+    more = f", and {len(wrong) - 1} more such entries" if len(wrong) > 1 else ""
+    what = "a missing entry (NaN)" if np.isnan(value) else f"an infinite entry ({value})"
+    return ValueError(f"{name} has {what} in {_place(wrong[0], names)}{more}; fill or remove it")
+
+
+def _place(index: Sequence[int] | NDArray[np.intp], names: Sequence[str] | None) -> str:
+    words = [f"row {index[0]}"] if len(index) else ["the only entry"]
+    if len(index) > 1:
+        column = int(index[1])
+        words.append(f"column {column}" + (f" ({names[column]!r})" if names else ""))
+    return ", ".join(words)

@@ -1,0 +1,191 @@
+//! A block of evaluations: the factors of sixteen product games, player by player.
+
+use crate::lanes::{LANES, Lanes, zip};
+
+/// Factors of [`LANES`] product games, and room for what is computed from them.
+///
+/// Entry j of each vector belongs to player j of the block.
+#[derive(Clone, Debug, Default)]
+pub struct Block {
+    /// The factors of present players, a.
+    pub present: Vec<Lanes>,
+    /// The factors of absent players, b; empty where all of them are 1.
+    pub absent: Vec<Lanes>,
+    /// c = a − b, delivered without cancellation.
+    pub difference: Vec<Lanes>,
+    /// Each player's Shapley (or Banzhaf) value in each game.
+    pub values: Vec<Lanes>,
+}
+
+/// What decides the number of quadrature nodes of a block.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Spread {
+    /// Λ = Σₗ |cₗ|/Mₗ, the largest of the block's games.
+    pub lambda: f64,
+    /// Whether, within a game, some cₗ are positive and some negative, or factors are negative.
+    pub mixed_signs: bool,
+}
+
+impl Block {
+    /// Sets the number of players; `unit_absent` says that every absent factor is 1.
+    pub fn resize(&mut self, players: usize, unit_absent: bool) {
+        self.present.resize(players, Lanes::ONE);
+        self.difference.resize(players, Lanes::ZERO);
+        self.values.resize(players, Lanes::ZERO);
+        self.absent.resize(if unit_absent { 0 } else { players }, Lanes::ONE);
+    }
+
+    /// Λ where all present factors are in [0, 1] and all absent ones are 1: M = 1 and c ≤ 0.
+    #[inline(always)]
+    pub fn spread_of_unit_factors<const W: usize>(&self) -> Spread {
+        let mut lambda: f64 = 0.0;
+        for part in 0..LANES / W {
+            let mut sum = [0.0; W];
+            for difference in &self.difference {
+                sum = zip(&sum, difference.part(part), |s, c| s - c);
+            }
+            lambda = sum.into_iter().fold(lambda, f64::max);
+        }
+        Spread { lambda, mixed_signs: false }
+    }
+
+    /// Λ of factors of any size and sign.
+    #[inline(always)]
+    pub fn spread<const W: usize>(&self) -> Spread {
+        let mut lambda: f64 = 0.0;
+        let mut mixed_signs = false;
+        for part in 0..LANES / W {
+            let mut sum = [0.0; W];
+            let (mut lowest, mut highest, mut least) = ([0.0; W], [0.0; W], [0.0; W]);
+            for j in 0..self.present.len() {
+                let a: &[f64; W] = self.present[j].part(part);
+                let b: &[f64; W] = self.absent[j].part(part);
+                let c: &[f64; W] = self.difference[j].part(part);
+                let size = zip(a, b, |a, b| a.abs().max(b.abs()));
+                let share = zip(c, &size, |c, m| if m > 0.0 { c.abs() / m } else { 0.0 });
+                sum = zip(&sum, &share, |s, x| s + x);
+                lowest = zip(&lowest, c, f64::min);
+                highest = zip(&highest, c, f64::max);
+                least = zip(&least, &zip(a, b, f64::min), f64::min);
+            }
+            lambda = sum.into_iter().fold(lambda, f64::max);
+            for i in 0..W {
+                mixed_signs |= (lowest[i] < 0.0 && highest[i] > 0.0) || least[i] < 0.0;
+            }
+        }
+        Spread { lambda, mixed_signs }
+    }
+
+    /// The product of all present factors, the worth of the grand coalition, into `values[0]`.
+    #[inline(always)]
+    pub fn grand_coalition<const W: usize>(&mut self) {
+        self.values.resize(self.values.len().max(1), Lanes::ZERO);
+        for part in 0..LANES / W {
+            let mut product = [1.0; W];
+            for present in &self.present {
+                product = zip(&product, present.part(part), |p, a| p * a);
+            }
+            *self.values[0].part_mut(part) = product;
+        }
+    }
+
+    /// Turns `values`, which hold Ωⱼ, into φⱼ = cⱼ Ωⱼ.
+    #[inline(always)]
+    pub fn multiply_by_difference<const W: usize>(&mut self) {
+        for (value, difference) in self.values.iter_mut().zip(&self.difference) {
+            for part in 0..LANES / W {
+                let c: &[f64; W] = difference.part(part);
+                let omega = value.part_mut(part);
+                *omega = zip(omega, c, |omega, c| omega * c);
+            }
+        }
+    }
+}
+
+/// What brings factors of any size into the range of double precision: powers of two.
+///
+/// Each player's a, b and c are divided by a power of two such that the product of the sizes M of
+/// the first k players stays in [1, 2) for every k. Products of factors can then neither overflow
+/// nor, unless they are negligible beside ∏M, underflow. The game is 2^exponent times the scaled one.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Scaling {
+    exponent: [i32; LANES],
+}
+
+impl Scaling {
+    /// Scales the block's factors where their products could leave the range; else `None`.
+    pub fn apply(block: &mut Block) -> Option<Self> {
+        if block.products_stay_in_range() {
+            return None;
+        }
+        let mut exponent = [0; LANES];
+        let mut size_so_far = [1.0; LANES];
+        for j in 0..block.present.len() {
+            for lane in 0..LANES {
+                let (a, b) = (block.present[j].0[lane], block.absent[j].0[lane]);
+                let size = a.abs().max(b.abs());
+                if size == 0.0 || !size.is_finite() {
+                    continue;
+                }
+                let power = (binary_exponent(size_so_far[lane]) + binary_exponent(size))
+                    .clamp(-MAX_POWER, MAX_POWER);
+                let factor = power_of_two(-power);
+                size_so_far[lane] *= size * factor;
+                exponent[lane] += power;
+                for factors in [&mut block.present, &mut block.absent, &mut block.difference] {
+                    factors[j].0[lane] *= factor;
+                }
+            }
+        }
+        Some(Self { exponent })
+    }
+
+    /// Multiplies the values of the scaled games back to those of the games themselves.
+    pub fn undo(&self, block: &mut Block) {
+        for value in &mut block.values {
+            for lane in 0..LANES {
+                let mut left = self.exponent[lane];
+                while left != 0 {
+                    let power = left.clamp(-MAX_POWER, MAX_POWER);
+                    value.0[lane] *= power_of_two(power);
+                    left -= power;
+                }
+            }
+        }
+    }
+}
+
+/// Powers of two beyond this are applied in steps.
+const MAX_POWER: i32 = 1000;
+
+impl Block {
+    /// Whether no product of factors can come near the ends of the range: 2^±900.
+    fn products_stay_in_range(&self) -> bool {
+        let (mut lowest, mut highest) = ([0.0_f64; LANES], [0.0_f64; LANES]);
+        for (a, b) in self.present.iter().zip(&self.absent) {
+            for lane in 0..LANES {
+                let size = a.0[lane].abs().max(b.0[lane].abs());
+                if size > 0.0 {
+                    let exponent = f64::from(binary_exponent(size));
+                    lowest[lane] += exponent.min(0.0);
+                    highest[lane] += (exponent + 1.0).max(0.0);
+                }
+            }
+        }
+        lowest.iter().all(|&sum| sum > -900.0) && highest.iter().all(|&sum| sum < 900.0)
+    }
+}
+
+/// ⌊log₂ x⌋ of a positive finite x.
+fn binary_exponent(x: f64) -> i32 {
+    let biased = |x: f64| ((x.to_bits() >> 52) & 0x7ff) as i32;
+    match biased(x) {
+        0 => biased(x * power_of_two(64)) - 64 - 1023, // subnormal
+        biased => biased - 1023,
+    }
+}
+
+/// 2^power for |power| ≤ 1022.
+fn power_of_two(power: i32) -> f64 {
+    f64::from_bits(u64::from((1023 + power).unsigned_abs()) << 52)
+}

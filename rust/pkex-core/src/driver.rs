@@ -1,0 +1,296 @@
+//! The pair driver: walks items × evaluations in tiles, and adds what they contribute.
+//!
+//! An item is what gets a result of its own (an explained row); its evaluations come in blocks of
+//! [`LANES`], and a tile is a fixed number of blocks of one item. Tiles depend on the problem alone
+//! and their sums are added in order, so the result's bits depend neither on the number of threads
+//! nor on which items are computed together. Memory: the results, a tile's workspace per thread,
+//! and the tile sums of a wave of items.
+
+use std::ops::Range;
+
+use crate::Error;
+use crate::arithmetic::Arithmetic;
+use crate::block::{Block, Scaling};
+use crate::lanes::{LANES, Lanes};
+use crate::nodes::{NodeTable, Rule};
+use crate::pool::{self, Monitor, Parallelism};
+use crate::quadrature::{self, Prefixes};
+use crate::recursion::{self, Rows};
+use crate::reduce::{Accumulator, Sum, Summation};
+use crate::simd::{Body, Level};
+
+/// How Ω is computed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Method {
+    /// Gauss–Legendre quadrature, with the nodes that full double precision takes.
+    #[default]
+    Quadrature,
+    /// The recursion over coalition sizes, O(d²).
+    Recursion,
+}
+
+/// Settings of a call that do not change what is computed, but for rounding.
+#[derive(Clone, Copy, Debug)]
+pub struct Settings {
+    /// How sums over evaluations are formed.
+    pub summation: Summation,
+    /// Threads to use, at least 1.
+    pub threads: usize,
+    /// Instruction set to use.
+    pub level: Level,
+}
+
+impl Default for Settings {
+    /// Compensated sums, one thread, the best instruction set of this machine.
+    fn default() -> Self {
+        Self { summation: Summation::default(), threads: 1, level: Level::best() }
+    }
+}
+
+/// What is computed of each game.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Quantity<'a> {
+    /// Shapley values by quadrature.
+    ShapleyByQuadrature(&'a NodeTable),
+    /// Shapley values by the recursion.
+    ShapleyByRecursion,
+    /// Banzhaf values: the integrand at t = ½, given as a rule.
+    Banzhaf(&'a Rule),
+    /// The worth of the grand coalition, as if it were one player's value.
+    GrandCoalition,
+}
+
+impl Quantity<'_> {
+    /// Players of the result, for games of `players` players.
+    fn players(self, players: usize) -> usize {
+        match self {
+            Self::GrandCoalition => 1,
+            _ => players,
+        }
+    }
+}
+
+/// The evaluations of some items, block by block, and their weights.
+pub(crate) trait Source: Sync {
+    /// Number of items.
+    fn items(&self) -> usize;
+    /// Players of the games.
+    fn players(&self) -> usize;
+    /// Outputs: sums with weights of their own.
+    fn outputs(&self) -> usize;
+    /// Blocks of evaluations of an item.
+    fn blocks(&self) -> usize;
+    /// Whether all present factors are in [0, 1] and all absent ones 1.
+    fn has_unit_factors(&self) -> bool;
+    /// Fills a block's factors; lanes beyond the last evaluation repeat one.
+    fn fill<A: Arithmetic, const W: usize>(&self, item: usize, index: usize, block: &mut Block);
+    /// The result's player for each player of the block.
+    fn block_players(&self, index: usize) -> &[usize];
+    /// For each output with a weight in the block: the output, and its weights (0 in unused lanes).
+    fn weights(&self, index: usize) -> impl Iterator<Item = (usize, Lanes)>;
+}
+
+/// For every item, player and output, in this order: Σ weight · quantity over the evaluations.
+pub(crate) fn run<S: Source>(
+    source: &S,
+    quantity: Quantity<'_>,
+    settings: &Settings,
+    monitor: Monitor<'_>,
+) -> Result<Vec<f64>, Error> {
+    let tiling = Tiling::new(source, quantity);
+    let width = tiling.width;
+    let mut result = vec![0.0; source.items() * width];
+    if tiling.tiles_per_item == 0 || width == 0 {
+        return Ok(result);
+    }
+    let parallelism = tiling.parallelism(source.items(), settings.threads);
+    let tasks_per_wave =
+        (tiling.items_per_wave * tiling.tiles_per_item).div_ceil(tiling.tiles_per_task);
+    let waves = source.items().div_ceil(tiling.items_per_wave);
+    let mut sums = vec![
+        Sum::default();
+        tiling.items_per_wave.min(source.items()) * tiling.tiles_per_item * width
+    ];
+    for (wave, results) in result.chunks_mut(tiling.items_per_wave * width).enumerate() {
+        let first_tile = wave * tiling.items_per_wave * tiling.tiles_per_item;
+        let sums = &mut sums[..results.len() * tiling.tiles_per_item];
+        let tasks = sums.chunks_mut(tiling.tiles_per_task * width).enumerate();
+        pool::for_each(
+            tasks,
+            parallelism,
+            Workspace::default,
+            |workspace, (task, sums)| {
+                let first = first_tile + task * tiling.tiles_per_task;
+                for (offset, sums) in sums.chunks_mut(width).enumerate() {
+                    let (item, blocks) = tiling.tile(first + offset, source.blocks());
+                    let summation = settings.summation;
+                    let tile = Tile { source, quantity, item, blocks, summation, workspace, sums };
+                    settings.level.run(tile);
+                }
+            },
+            &mut |done, _| monitor(wave * tasks_per_wave + done, waves * tasks_per_wave),
+        )?;
+        combine(sums, &tiling, settings.summation, results);
+    }
+    match result.iter().position(|value| !value.is_finite()) {
+        Some(index) => Err(Error::Overflow { row: index / width }),
+        None => Ok(result),
+    }
+}
+
+/// Adds the sums of each item's tiles, in order.
+fn combine(sums: &[Sum], tiling: &Tiling, summation: Summation, results: &mut [f64]) {
+    let items = sums.chunks(tiling.tiles_per_item * tiling.width);
+    for (tiles, results) in items.zip(results.chunks_mut(tiling.width)) {
+        for (entry, result) in results.iter_mut().enumerate() {
+            let mut total = Sum::default();
+            for tile in tiles.chunks(tiling.width) {
+                total.add(tile[entry], summation);
+            }
+            *result = total.value();
+        }
+    }
+}
+
+/// How the work is cut. Only `tiles_per_item` and `blocks_per_tile` decide the result's bits.
+#[derive(Clone, Copy, Debug)]
+struct Tiling {
+    blocks_per_tile: usize,
+    tiles_per_item: usize,
+    tiles_per_task: usize,
+    items_per_wave: usize,
+    /// Numbers of one item: players × outputs.
+    width: usize,
+    /// Rough cost of a tile, in node-player steps of one lane.
+    tile_cost: usize,
+}
+
+impl Tiling {
+    /// Bytes of tile sums that are kept at a time.
+    const WAVE_BYTES: usize = 16 << 20;
+    /// A task is at least this much work (about 50 µs) and a tile at most (about 50 ms).
+    const TASK_COST: usize = 1 << 18;
+    const MOST_TILE_COST: usize = 1 << 28;
+    const MOST_BLOCKS_PER_TILE: usize = 64;
+    /// Below this much work (about 50 µs) threads cost more than they give.
+    const INLINE_COST: usize = 1 << 18;
+
+    fn new<S: Source>(source: &S, quantity: Quantity<'_>) -> Self {
+        let players = source.players().max(1);
+        let width = quantity.players(source.players()) * source.outputs();
+        let steps = match quantity {
+            Quantity::ShapleyByQuadrature(_) => 12 + players.isqrt(),
+            Quantity::ShapleyByRecursion => 2 * players,
+            Quantity::Banzhaf(_) | Quantity::GrandCoalition => 4,
+        };
+        let block_cost = LANES * players * (steps + source.outputs());
+        let blocks_per_tile =
+            (Self::MOST_TILE_COST / block_cost).clamp(1, Self::MOST_BLOCKS_PER_TILE);
+        let tiles_per_item = source.blocks().div_ceil(blocks_per_tile);
+        let tile_cost = block_cost * blocks_per_tile.min(source.blocks());
+        let item_bytes = (tiles_per_item * width * size_of::<Sum>()).max(1);
+        Self {
+            blocks_per_tile,
+            tiles_per_item,
+            tiles_per_task: (Self::TASK_COST / tile_cost.max(1)).max(1),
+            items_per_wave: (Self::WAVE_BYTES / item_bytes).max(1),
+            width,
+            tile_cost,
+        }
+    }
+
+    fn parallelism(&self, items: usize, threads: usize) -> Parallelism {
+        if items * self.tiles_per_item * self.tile_cost <= Self::INLINE_COST {
+            Parallelism::Inline
+        } else {
+            Parallelism::Threads(threads.max(1))
+        }
+    }
+
+    /// The item and the blocks of tile number `index`.
+    fn tile(&self, index: usize, blocks: usize) -> (usize, Range<usize>) {
+        let (item, part) = (index / self.tiles_per_item, index % self.tiles_per_item);
+        let first = part * self.blocks_per_tile;
+        (item, first..(first + self.blocks_per_tile).min(blocks))
+    }
+}
+
+/// What a thread keeps between tiles.
+#[derive(Debug, Default)]
+struct Workspace {
+    block: Block,
+    prefixes: Prefixes,
+    rows: Rows,
+    accumulators: Vec<Accumulator>,
+}
+
+/// One tile's work.
+struct Tile<'a, S> {
+    source: &'a S,
+    quantity: Quantity<'a>,
+    item: usize,
+    blocks: Range<usize>,
+    summation: Summation,
+    workspace: &'a mut Workspace,
+    sums: &'a mut [Sum],
+}
+
+impl<S: Source> Body for Tile<'_, S> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<A: Arithmetic, const W: usize>(self) {
+        let Workspace { block, prefixes, rows, accumulators } = self.workspace;
+        let outputs = self.source.outputs();
+        accumulators.clear();
+        accumulators.resize(self.sums.len(), Accumulator::ZERO);
+        for index in self.blocks {
+            self.source.fill::<A, W>(self.item, index, block);
+            evaluate::<A, W, S>(self.source, self.quantity, block, prefixes, rows);
+            let players = match self.quantity {
+                Quantity::GrandCoalition => &[0],
+                _ => self.source.block_players(index),
+            };
+            for (output, weights) in self.source.weights(index) {
+                for (value, player) in block.values.iter().zip(players) {
+                    accumulators[player * outputs + output].add_product::<A, W>(
+                        &weights,
+                        value,
+                        self.summation,
+                    );
+                }
+            }
+        }
+        for (sum, accumulator) in self.sums.iter_mut().zip(accumulators) {
+            *sum = accumulator.total(self.summation);
+        }
+    }
+}
+
+/// The quantity of each game of a block, player by player, into its `values`.
+#[inline(always)]
+fn evaluate<A: Arithmetic, const W: usize, S: Source>(
+    source: &S,
+    quantity: Quantity<'_>,
+    block: &mut Block,
+    prefixes: &mut Prefixes,
+    rows: &mut Rows,
+) {
+    let unit = source.has_unit_factors();
+    let scaling = if unit { None } else { Scaling::apply(block) };
+    match quantity {
+        Quantity::GrandCoalition => return block.grand_coalition::<W>(),
+        Quantity::ShapleyByRecursion => recursion::omega::<A, W>(block, rows),
+        Quantity::Banzhaf(rule) => quadrature::omega::<A, W>(rule, block, prefixes),
+        Quantity::ShapleyByQuadrature(table) => {
+            let spread =
+                if unit { block.spread_of_unit_factors::<W>() } else { block.spread::<W>() };
+            let rule = table.rule(spread.lambda, spread.mixed_signs);
+            quadrature::omega::<A, W>(rule, block, prefixes);
+        }
+    }
+    block.multiply_by_difference::<W>();
+    if let Some(scaling) = scaling {
+        scaling.undo(block);
+    }
+}

@@ -1,0 +1,40 @@
+//! What can go wrong in a call, in terms its caller can act on.
+
+use thiserror::Error;
+
+/// Why a call returned no result.
+#[derive(Clone, Debug, Error, PartialEq)]
+pub enum Error {
+    /// An input array does not fit the others.
+    #[error("{argument} has {got}, expected {expected}")]
+    Shape {
+        /// The argument's name.
+        argument: &'static str,
+        /// What would have fitted.
+        expected: String,
+        /// What was given.
+        got: String,
+    },
+    /// A parameter is outside its domain.
+    #[error("{argument} must be {requirement}, got {got}")]
+    Domain {
+        /// The argument's name.
+        argument: &'static str,
+        /// What it must be.
+        requirement: &'static str,
+        /// What was given.
+        got: String,
+    },
+    /// An option that this computation does not have.
+    #[error("{0}")]
+    Unsupported(String),
+    /// A result is too large for double precision.
+    #[error("the result for row {row} overflows double precision: scale the coefficients down")]
+    Overflow {
+        /// Index of the first such row.
+        row: usize,
+    },
+    /// The caller's monitor asked to stop.
+    #[error("interrupted")]
+    Interrupted,
+}

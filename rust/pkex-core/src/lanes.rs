@@ -1,0 +1,40 @@
+//! Lanes: sixteen evaluations computed side by side.
+
+/// Evaluations in a block. One number on every instruction set, so that all add in the same order.
+pub const LANES: usize = 16;
+
+/// One number for each evaluation of a block, aligned to a cache line.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[repr(C, align(64))]
+pub struct Lanes(pub [f64; LANES]);
+
+impl Lanes {
+    /// All lanes 0.
+    pub const ZERO: Self = Self([0.0; LANES]);
+    /// All lanes 1.
+    pub const ONE: Self = Self([1.0; LANES]);
+
+    /// The `part`-th group of `W` lanes.
+    #[inline(always)]
+    pub fn part<const W: usize>(&self, part: usize) -> &[f64; W] {
+        &self.0.as_chunks::<W>().0[part]
+    }
+
+    /// The `part`-th group of `W` lanes, to write to.
+    #[inline(always)]
+    pub fn part_mut<const W: usize>(&mut self, part: usize) -> &mut [f64; W] {
+        &mut self.0.as_chunks_mut::<W>().0[part]
+    }
+}
+
+/// `f` of each lane of `a`.
+#[inline(always)]
+pub fn map<const W: usize>(a: &[f64; W], f: impl Fn(f64) -> f64) -> [f64; W] {
+    std::array::from_fn(|i| f(a[i]))
+}
+
+/// `f` of each lane of `a` and `b`.
+#[inline(always)]
+pub fn zip<const W: usize>(a: &[f64; W], b: &[f64; W], f: impl Fn(f64, f64) -> f64) -> [f64; W] {
+    std::array::from_fn(|i| f(a[i], b[i]))
+}

@@ -1,0 +1,136 @@
+//! Tasks on several threads, while the calling thread stays free to notice an interrupt.
+//!
+//! A call checks an idle pool of the right size out of its process's store, or builds one, and puts
+//! it back afterwards. Calls from several threads so never wait for one another, and a forked child,
+//! in which the parent's threads do not exist, starts with an empty store. The store is never
+//! waited for: a call that finds it locked builds a pool of its own.
+
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, mpsc};
+use std::time::Duration;
+
+use rayon::{ThreadPool, ThreadPoolBuilder};
+
+use crate::Error;
+
+/// Called on the calling thread about twenty times a second, with the number of finished tasks and
+/// of all; stops the computation by returning `Break`.
+pub type Monitor<'a> = &'a mut dyn FnMut(usize, usize) -> ControlFlow<()>;
+
+/// Where tasks run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Parallelism {
+    /// On the calling thread, which cannot notice an interrupt: for work of microseconds.
+    Inline,
+    /// On this many threads beside the calling one.
+    Threads(usize),
+}
+
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
+const MOST_IDLE_POOLS: usize = 4;
+
+/// Runs `work` on every task, each thread with a workspace of its own.
+pub fn for_each<T: Send, W>(
+    tasks: impl ExactSizeIterator<Item = T> + Send,
+    parallelism: Parallelism,
+    workspace: impl Fn() -> W + Sync,
+    work: impl Fn(&mut W, T) + Sync,
+    monitor: Monitor<'_>,
+) -> Result<(), Error> {
+    match parallelism {
+        Parallelism::Inline => {
+            let mut workspace = workspace();
+            tasks.for_each(|task| work(&mut workspace, task));
+            Ok(())
+        }
+        Parallelism::Threads(threads) => {
+            let pool = checked_out(threads)?;
+            let outcome = for_each_in(&pool, tasks, workspace, work, monitor);
+            put_back(pool);
+            outcome
+        }
+    }
+}
+
+fn for_each_in<T: Send, W>(
+    pool: &ThreadPool,
+    tasks: impl ExactSizeIterator<Item = T> + Send,
+    workspace: impl Fn() -> W + Sync,
+    work: impl Fn(&mut W, T) + Sync,
+    monitor: Monitor<'_>,
+) -> Result<(), Error> {
+    let total = tasks.len();
+    let queue = Mutex::new(tasks);
+    let next = || queue.lock().ok().and_then(|mut queue| queue.next());
+    let finished = AtomicUsize::new(0);
+    let stopped = AtomicBool::new(false);
+    pool.in_place_scope(|scope| {
+        let (alive, all_done) = mpsc::channel::<()>();
+        for _ in 0..pool.current_num_threads().min(total) {
+            let alive = alive.clone();
+            let (workspace, work, next, finished, stopped) =
+                (&workspace, &work, &next, &finished, &stopped);
+            scope.spawn(move |_| {
+                let mut workspace = workspace();
+                while !stopped.load(Ordering::Relaxed)
+                    && let Some(task) = next()
+                {
+                    work(&mut workspace, task);
+                    finished.fetch_add(1, Ordering::Relaxed);
+                }
+                drop(alive);
+            });
+        }
+        drop(alive);
+        while all_done.recv_timeout(POLL_INTERVAL) == Err(mpsc::RecvTimeoutError::Timeout) {
+            if monitor(finished.load(Ordering::Relaxed), total).is_break() {
+                stopped.store(true, Ordering::Relaxed);
+            }
+        }
+    });
+    if stopped.into_inner() { Err(Error::Interrupted) } else { Ok(()) }
+}
+
+/// The idle pools of one process.
+struct Store {
+    process: u32,
+    idle: Vec<ThreadPool>,
+}
+
+static STORE: Mutex<Store> = Mutex::new(Store { process: 0, idle: Vec::new() });
+
+/// Does something with the store of this process, unless another thread has it.
+fn with_store<R>(action: impl FnOnce(&mut Store) -> R) -> Option<R> {
+    let mut store = STORE.try_lock().ok()?;
+    let process = std::process::id();
+    if store.process != process {
+        // The threads of these pools live in the parent: joining them would wait for ever.
+        std::mem::forget(std::mem::take(&mut store.idle));
+        store.process = process;
+    }
+    Some(action(&mut store))
+}
+
+fn checked_out(threads: usize) -> Result<ThreadPool, Error> {
+    let idle = with_store(|store| {
+        let fits = |pool: &ThreadPool| pool.current_num_threads() == threads;
+        store.idle.iter().position(fits).map(|index| store.idle.swap_remove(index))
+    });
+    if let Some(pool) = idle.flatten() {
+        return Ok(pool);
+    }
+    let builder = ThreadPoolBuilder::new().num_threads(threads);
+    builder.thread_name(|index| format!("pkex-{index}")).build().map_err(|error| {
+        Error::Unsupported(format!("cannot start {threads} threads ({error}): use fewer"))
+    })
+}
+
+fn put_back(pool: ThreadPool) {
+    with_store(|store| {
+        if store.idle.len() == MOST_IDLE_POOLS {
+            store.idle.remove(0);
+        }
+        store.idle.push(pool);
+    });
+}

@@ -1,0 +1,89 @@
+//! What Python passes, as the core takes it.
+
+use numpy::{PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
+use pkex_core::{Factor, Family, Index, Matrix, Method, Summation, Term};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+/// A copy of a numpy array: others may write to the original while the interpreter is released.
+pub struct Array {
+    data: Vec<f64>,
+    shape: [usize; 2],
+}
+
+impl Array {
+    pub fn copied(array: &PyReadonlyArray2<'_, f64>) -> PyResult<Self> {
+        let [rows, columns] = array.shape() else {
+            return Err(PyValueError::new_err("expected a two-dimensional array"));
+        };
+        let not_contiguous = |_| PyValueError::new_err("expected a C-contiguous array");
+        let data = array.as_slice().map_err(not_contiguous)?.to_vec();
+        Ok(Self { data, shape: [*rows, *columns] })
+    }
+
+    pub fn rows(&self) -> usize {
+        self.shape[0]
+    }
+
+    pub fn columns(&self) -> usize {
+        self.shape[1]
+    }
+
+    pub fn matrix(&self) -> Matrix<'_> {
+        Matrix::of_shape(&self.data, self.shape)
+    }
+}
+
+/// A product kernel: its coefficient, and (family, columns, parameters) of its factors.
+pub type TermArgument<'py> =
+    (f64, Vec<(String, PyReadonlyArray1<'py, i64>, PyReadonlyArray2<'py, f64>)>);
+
+pub fn term((coefficient, parts): &TermArgument<'_>) -> PyResult<Term> {
+    let mut factors = Vec::new();
+    for (family, columns, parameters) in parts {
+        let family = self::family(family)?;
+        let (columns, parameters) = (columns.as_array(), parameters.as_array());
+        if parameters.dim() != (columns.len(), 1) {
+            return Err(PyValueError::new_err("expected one parameter for each column"));
+        }
+        for (&column, &length_scale) in columns.iter().zip(parameters) {
+            let column = usize::try_from(column)
+                .map_err(|_| PyValueError::new_err("a factor's column is negative"))?;
+            factors.push(Factor { family, column, length_scale });
+        }
+    }
+    Ok(Term { coefficient: *coefficient, factors })
+}
+
+fn family(name: &str) -> PyResult<Family> {
+    choice(
+        "family",
+        name,
+        &[("rbf", Family::Rbf), ("laplacian", Family::Laplacian), ("cauchy", Family::Cauchy)],
+    )
+}
+
+pub fn method(name: &str) -> PyResult<Method> {
+    choice("method", name, &[("quadrature", Method::Quadrature), ("recursion", Method::Recursion)])
+}
+
+pub fn summation(name: &str) -> PyResult<Summation> {
+    let options = [("compensated", Summation::Compensated), ("plain", Summation::Plain)];
+    choice("summation", name, &options)
+}
+
+pub fn index(name: &str) -> PyResult<Index> {
+    choice("index", name, &[("SV", Index::Shapley), ("BV", Index::Banzhaf)])
+}
+
+/// The option of that name.
+fn choice<T: Copy>(argument: &str, name: &str, options: &[(&str, T)]) -> PyResult<T> {
+    let found = options.iter().find(|(option, _)| *option == name);
+    found.map(|(_, value)| *value).ok_or_else(|| {
+        let names: Vec<_> = options.iter().map(|(option, _)| format!("'{option}'")).collect();
+        PyValueError::new_err(format!(
+            "{argument} must be one of {}, got '{name}'",
+            names.join(", ")
+        ))
+    })
+}

@@ -1,0 +1,84 @@
+//! How every long call runs: without the interpreter, noticing interrupts, reporting progress.
+
+use std::ops::ControlFlow;
+use std::sync::OnceLock;
+
+use numpy::ndarray::IntoDimension;
+use numpy::{PyArray, PyArray1, PyArrayMethods, ToNpyDims};
+use pkex_core::{Error, Level, Monitor};
+use pyo3::exceptions::{PyImportError, PyKeyboardInterrupt, PyOverflowError, PyValueError};
+use pyo3::prelude::*;
+
+/// Numbers on their way to Python.
+pub struct Output<'py>(Bound<'py, PyArray1<f64>>);
+
+impl<'py> Output<'py> {
+    /// The numbers as an array of that shape.
+    pub fn reshape<D: IntoDimension<Dim: ToNpyDims>>(
+        self,
+        shape: D,
+    ) -> PyResult<Bound<'py, PyArray<f64, D::Dim>>> {
+        self.0.reshape(shape)
+    }
+}
+
+/// Runs `compute` with the interpreter released. About twenty times a second signals are handled
+/// and `progress(done, total)` is called; an exception from either stops the computation.
+pub fn call(
+    py: Python<'_>,
+    progress: Option<Py<PyAny>>,
+    compute: impl FnOnce(Monitor<'_>) -> Result<Vec<f64>, Error> + Send,
+) -> PyResult<Output<'_>> {
+    let mut raised = None;
+    let result = py.detach(|| {
+        compute(&mut |done, total| {
+            let outcome = Python::attach(|py| {
+                py.check_signals()?;
+                progress.as_ref().map_or(Ok(()), |p| p.call1(py, (done, total)).map(drop))
+            });
+            match outcome {
+                Ok(()) => ControlFlow::Continue(()),
+                Err(error) => {
+                    raised = Some(error);
+                    ControlFlow::Break(())
+                }
+            }
+        })
+    });
+    match (raised, result) {
+        (Some(error), _) => Err(error),
+        (None, Err(error)) => Err(to_python(error)),
+        (None, Ok(values)) => Ok(Output(PyArray1::from_vec(py, values))),
+    }
+}
+
+/// The Python exception for an error of the core.
+pub fn to_python(error: Error) -> PyErr {
+    let message = error.to_string();
+    match error {
+        Error::Overflow { .. } => PyOverflowError::new_err(message),
+        Error::Interrupted => PyKeyboardInterrupt::new_err(message),
+        _ => PyValueError::new_err(message),
+    }
+}
+
+static LEVEL: OnceLock<Level> = OnceLock::new();
+
+/// The instruction set in use.
+pub fn level() -> Level {
+    *LEVEL.get_or_init(Level::best)
+}
+
+/// Takes the instruction set from the environment variable `PKEX_SIMD`, where it is set.
+pub fn choose_level() -> PyResult<()> {
+    let Some(name) = std::env::var_os("PKEX_SIMD") else {
+        return Ok(());
+    };
+    let name = name.to_string_lossy();
+    if let Some(level) = Level::from_name(&name).filter(|level| level.is_available()) {
+        return LEVEL.set(level).or(Ok(()));
+    }
+    let available = Level::ALL.iter().filter(|level| level.is_available());
+    let names: Vec<_> = available.map(|level| level.name()).collect();
+    Err(PyImportError::new_err(format!("PKEX_SIMD={name}: this machine has {}", names.join(", "))))
+}

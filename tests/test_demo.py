@@ -1,0 +1,125 @@
+"""``python -m pkex``: the demo, the version, and what is said when a library is missing."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from importlib.metadata import version
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import pkex
+from pkex.cli import main
+
+
+def _python(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    # No display: the demo must not need one.
+    hidden = ("DISPLAY", "WAYLAND_DISPLAY", "MPLBACKEND")
+    environment = {name: value for name, value in os.environ.items() if name not in hidden}
+    return subprocess.run(
+        [sys.executable, *arguments],
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        cwd=cwd,
+        env=environment | {"PYTHONUTF8": "1"},
+        timeout=300,
+        check=False,
+    )
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path]:
+    """What the demo prints, and the directory with its pictures."""
+    pytest.importorskip("shap")
+    directory = tmp_path_factory.mktemp("demo")
+    done = _python("-m", "pkex", "demo", "--output", "a/b", cwd=directory)
+    assert done.returncode == 0, done.stderr
+    return done.stdout, directory / "a" / "b"
+
+
+def test_demo_explains_every_row_of_three_data_sets(demo):
+    sizes = re.findall(r"Explanation\(.*\)", demo[0])
+    assert sizes == [
+        "Explanation(442 rows × 10 features)",
+        "Explanation(569 rows × 30 features)",
+        "Explanation(178 rows × 13 features × 3 outputs)",
+    ]
+
+
+def test_demo_values_add_up_to_the_output_to_rounding(demo):
+    pattern = r"largest \|base \+ Σφ - output\|: (\S+) \(outputs up to (\S+)\)"
+    found = re.findall(pattern, demo[0])
+    assert len(found) == 3
+    for error, scale in found:
+        assert float(error) <= 1e-12 * float(scale)
+
+
+def test_demo_prints_the_strongest_features_of_each_output_in_order(demo):
+    lines = re.findall(r"strongest(?:, (.*?))?: (.*)", demo[0])
+    pairs = ["class_0 vs class_1", "class_0 vs class_2", "class_1 vs class_2"]
+    assert [output for output, _ in lines] == ["", "", *pairs]
+    for _, listed in lines:
+        values = [float(item.rpartition(" ")[2]) for item in listed.split(", ")]
+        assert len(values) == 5
+        assert values == sorted(values, reverse=True)
+        assert values[-1] > 0
+
+
+def test_demo_prints_the_time_per_row(demo):
+    times = re.findall(r"time per row: (\S+) µs", demo[0])
+    assert len(times) == 3
+    assert all(0 < float(time) < 1e5 for time in times)
+
+
+def test_demo_saves_the_pictures_that_it_names(demo):
+    image = pytest.importorskip("matplotlib.image")
+    printed, directory = demo
+    named = re.findall(r"picture: (.*)", printed)
+    assert [Path(name).name for name in named] == ["diabetes.png", "breast_cancer.png", "wine.png"]
+    for name in named:
+        pixels = image.imread(directory / Path(name).name)[..., :3]
+        assert min(pixels.shape[:2]) > 200
+        # The points are red, blue and between; text and axes are grey.
+        coloured = np.ptp(pixels, axis=2) > 0.3
+        assert coloured.sum() > 1000
+
+
+def test_version(capsys):
+    with pytest.raises(SystemExit) as stopped:
+        main(["--version"])
+    assert stopped.value.code == 0
+    assert capsys.readouterr().out == f"pkex {version('pkex')}\n"
+    assert pkex.__version__ == version("pkex")
+
+
+@pytest.mark.parametrize("arguments", [[], ["nonsense"], ["demo", "--nonsense"]])
+def test_a_wrong_command_is_an_error_that_shows_the_usage(arguments, capsys):
+    with pytest.raises(SystemExit) as stopped:
+        main(arguments)
+    assert stopped.value.code == 2
+    assert "usage: python -m pkex" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("library", ["sklearn", "shap", "matplotlib"])
+def test_a_missing_library_names_the_extra(library, monkeypatch, capsys):
+    monkeypatch.delitem(sys.modules, "pkex.demo", raising=False)
+    monkeypatch.delattr(pkex, "demo", raising=False)
+    for loaded in list(sys.modules):
+        if loaded.partition(".")[0] == library:
+            monkeypatch.delitem(sys.modules, loaded)
+    monkeypatch.setitem(sys.modules, library, None)
+    assert main(["demo"]) == 1
+    error = capsys.readouterr().err
+    assert f"{library} is not installed" in error.replace(".pyplot", "")
+    assert "pip install 'pkex[demo]'" in error
+
+
+def test_the_command_line_itself_needs_none_of_the_extras(tmp_path):
+    code = "import sys, pkex.cli; print({'shap', 'sklearn', 'matplotlib'} & set(sys.modules))"
+    done = _python("-c", code, cwd=tmp_path)
+    assert done.stdout == "set()\n", done.stderr

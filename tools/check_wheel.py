@@ -1,0 +1,35 @@
+"""Try the installed package: explain two models and check the values."""
+
+import sys
+import sysconfig
+from pathlib import Path
+
+import numpy as np
+from sklearn.datasets import load_diabetes
+from sklearn.svm import SVR
+
+import pkex
+
+site = Path(sysconfig.get_path("platlib")).resolve()
+if not Path(pkex.__file__).resolve().is_relative_to(site):
+    sys.exit(f"pkex comes from {pkex.__file__}, not from {site}")
+
+X, y = load_diabetes(return_X_y=True)
+X /= X.std(axis=0)
+
+# All features: with the base value, the values add up to the predictions.
+model = SVR(gamma=0.1, C=100.0).fit(X, y)
+explanation = pkex.Explainer(model)(X)
+total = explanation.base_values + explanation.values.sum(axis=1)
+np.testing.assert_allclose(total, model.predict(X), rtol=1e-10)
+
+# Two features: the first one's value is the mean of what it adds to the empty
+# coalition and of what it adds to the second feature.
+model = SVR(gamma=0.1, C=100.0).fit(X[:, [2, 8]], y)
+rows, points = X[:, None, [2, 8]], model.support_vectors_
+first, second = np.moveaxis(np.exp(-model.gamma * (rows - points) ** 2), -1, 0)
+expected = ((first - 1) * (1 + second) / 2) @ model.dual_coef_[0]
+values = pkex.Explainer(model)(X[:, [2, 8]]).values
+np.testing.assert_allclose(values[:, 0], expected, rtol=0, atol=1e-9 * abs(expected).max())
+
+print(f"pkex from {site}: values are exact, on Python {sys.version.split()[0]}")
