@@ -4,6 +4,7 @@ PYTHON ?= python3
 bin := .venv/bin
 # maturin, and pyo3 under every cargo command, take this environment's Python.
 export VIRTUAL_ENV := $(CURDIR)/.venv
+export PIP_QUIET := 1
 
 .PHONY: help
 help: ## list the targets
@@ -14,8 +15,8 @@ help: ## list the targets
 # The environment: made once, and brought up to date when what it holds changed.
 .venv/installed: pyproject.toml Cargo.toml
 	test -x $(bin)/python || $(PYTHON) -m venv .venv
-	$(bin)/python -m pip install --quiet --upgrade pip
-	$(bin)/pip install --quiet --group dev
+	$(bin)/python -m pip install --upgrade pip
+	$(bin)/pip install --group dev
 	$(bin)/maturin develop --release --quiet --extras demo,pandas,progress,shap
 	touch $@
 
@@ -65,18 +66,18 @@ bench: build ## measure the crate and the package
 # environment, where PATH holds no compiler and pip may not build anything.
 .PHONY: wheel
 wheel: .venv/installed ## build a manylinux wheel and try it without Rust
-	$(bin)/pip install --quiet --group wheel
+	$(bin)/pip install --group wheel
 	rm -rf dist .venv-wheel
 	PATH="$(CURDIR)/$(bin):$$PATH" $(bin)/maturin build --release --quiet --zig \
 	    --compatibility manylinux_2_17 --out dist
 	$(PYTHON) -m venv .venv-wheel
 	PATH=$(CURDIR)/.venv-wheel/bin; export PATH; \
-	    pip install --quiet --only-binary :all: dist/pkex-*.whl scikit-learn && \
+	    pip install --only-binary :all: dist/pkex-*.whl scikit-learn && \
 	    python -I tools/check_wheel.py
 
 .PHONY: clean
 clean: ## remove all that was made
 	cargo clean
-	rm -rf .venv .venv-wheel .*_cache .hypothesis .benchmarks dist
+	rm -rf .venv .venv-wheel .*_cache .hypothesis .benchmarks dist pkex-demo
 	rm -f python/pkex/_core.*.so python/pkex/_core.*.pyd
 	find python tests benches tools -name __pycache__ -prune -exec rm -rf {} +

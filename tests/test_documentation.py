@@ -43,6 +43,7 @@ def test_the_code_on_the_page_runs_and_prints_what_it_says(page, tmp_path, monke
     for library in ("sklearn", "shap", "pandas"):
         pytest.importorskip(library)
     pytest.importorskip("matplotlib").use("agg")
+    monkeypatch.setattr("matplotlib.pyplot.show", lambda: None)  # pages show pictures on screen
     monkeypatch.chdir(tmp_path)
     text = page.read_text(encoding="utf-8")
     namespace: dict[str, object] = {"__name__": "__main__"}

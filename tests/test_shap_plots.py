@@ -140,7 +140,8 @@ def test_a_row_taken_before_conversion_draws_the_same_waterfall(pair):
 def test_scatter_draws_value_against_data_of_one_feature(pair, chosen):
     ours, theirs = pair
     one = ours[:, "bmi"].to_shap() if chosen == "before" else theirs[:, "bmi"]
-    ax = shap.plots.scatter(one, show=False, hist=False, x_jitter=0)
+    shap.plots.scatter(one, show=False, hist=False, x_jitter=0)
+    ax = plt.gcf().axes[0]
     points = np.concatenate([c.get_offsets() for c in ax.collections])
     points = points[np.argsort(points[:, 0])]
     order = np.argsort(ours.data[:, 1])

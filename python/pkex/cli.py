@@ -43,11 +43,12 @@ def _run_demo(output: Path) -> int:
     try:
         from pkex import demo
     except ModuleNotFoundError as error:
-        if error.name is None or error.name.partition(".")[0] == "pkex":
+        missing = (error.name or "pkex").partition(".")[0]
+        if missing == "pkex":
             raise
         sys.stderr.write(
-            f"The demo needs scikit-learn, shap and matplotlib, but {error.name} is not "
-            "installed. Install them with: pip install 'pkex[demo]'\n"
+            f"The demo needs scikit-learn, shap and matplotlib, but {missing} is not installed. "
+            "Install them with: pip install 'pkex[demo]'\n"
         )
         return 1
     demo.main(output)

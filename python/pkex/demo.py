@@ -6,8 +6,6 @@ Read it as an example. For any model of your own, the part that matters is::
     shap.plots.beeswarm(explanation.to_shap())
 """
 
-# ruff: noqa: T201 - a demo prints
-
 from __future__ import annotations
 
 import time

@@ -17,7 +17,7 @@ class UnsupportedModelError(TypeError):
     >>> import pkex
     >>> from sklearn.svm import SVR
     >>> model = SVR(kernel="sigmoid").fit([[0.0], [1.0]], [0.0, 1.0])
-    >>> pkex.Explainer(model)
+    >>> pkex.Explainer(model)  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     ...
     pkex.errors.UnsupportedModelError: SVR with kernel 'sigmoid' is not supported...

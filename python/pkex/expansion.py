@@ -104,12 +104,12 @@ class KernelExpansion:
     @property
     def n_features(self) -> int:
         """The number of features d."""
-        return self._points.shape[1]
+        return int(self._points.shape[1])
 
     @property
     def n_outputs(self) -> int:
         """The number of outputs, 1 if there is no output axis."""
-        return 1 if self._coefficients.ndim == 1 else self._coefficients.shape[1]
+        return int(self._coefficients.shape[1]) if self.has_output_axis else 1
 
     @property
     def has_output_axis(self) -> bool:

@@ -422,7 +422,7 @@ class Explanation:
         shap.Explanation
             Of the same shape, with the same names. Of several outputs, choose one before plotting,
             here or there: ``explanation[..., "a vs b"].to_shap()`` is the same as
-            ``explanation.to_shap()[..., "a vs b"]``.
+            ``explanation.to_shap()[:, :, "a vs b"]``.
 
         Raises
         ------

@@ -79,9 +79,10 @@ def product_game(
     --------
     The product of three numbers, against that of three ones:
 
+    >>> import pkex
     >>> values = pkex.product_game([[1.0, 2.0, 3.0]])
     >>> values
-    array([0.        , 1.83333333, 3.16666667])
+    array([0., 2., 3.])
     >>> float(values.sum())  # 1·2·3 − 1·1·1
     5.0
     """

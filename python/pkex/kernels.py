@@ -19,7 +19,7 @@ from __future__ import annotations
 import math
 import operator
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import reduce
 from numbers import Real
@@ -117,24 +117,21 @@ class Kernel(ABC):
                 for column, (length_scale,) in zip(factor.columns, factor.parameters, strict=True):
                     # Far apart, the squared distance may overflow: the factor is then 0.
                     with np.errstate(over="ignore"):
-                        distance = left[:, column, None] / length_scale - (
-                            right[:, column] / length_scale
-                        )
-                        product *= value(distance)
+                        product *= value((left[:, column, None] - right[:, column]) / length_scale)
             total += product
         return total
 
-    def __mul__(self, other: Kernel | float) -> Kernel:
+    def __mul__(self, other: object) -> Kernel:
         if isinstance(other, Kernel):
             return _product(self, other)
         if isinstance(other, Real):
             return _scaled(float(other), self)
         return NotImplemented
 
-    def __rmul__(self, other: float) -> Kernel:
+    def __rmul__(self, other: object) -> Kernel:
         return self.__mul__(other)
 
-    def __add__(self, other: Kernel) -> Kernel:
+    def __add__(self, other: object) -> Kernel:
         if isinstance(other, Kernel):
             return _Sum((*_summands(self), *_summands(other)))
         return NotImplemented
@@ -295,7 +292,7 @@ class _Restricted(Kernel):
 
 
 # The factor as a function of (x_j − y_j) / ℓ_j.
-_FAMILIES = {
+_FAMILIES: dict[str, Callable[[_Float], _Float]] = {
     "rbf": lambda z: np.exp(-0.5 * z**2),
     "laplacian": lambda z: np.exp(-np.abs(z)),
     "cauchy": lambda z: 1.0 / (1.0 + z**2),
@@ -307,7 +304,7 @@ def _scaled(amplitude: float, kernel: Kernel) -> Kernel:
     total = amplitude * inner_amplitude
     if not (amplitude > 0.0 and 0.0 < total < math.inf):
         raise ValueError(f"the amplitude of a kernel must be positive and finite; got {total!r}")
-    return _Scaled(total, inner)
+    return inner if total == 1.0 else _Scaled(total, inner)
 
 
 def _product(left: Kernel, right: Kernel) -> Kernel:
@@ -315,8 +312,7 @@ def _product(left: Kernel, right: Kernel) -> Kernel:
     left_amplitude, left = _amplitude_and_kernel(left)
     right_amplitude, right = _amplitude_and_kernel(right)
     product = _Product((*_multiplicands(left), *_multiplicands(right)))
-    amplitude = left_amplitude * right_amplitude
-    return product if amplitude == 1.0 else _scaled(amplitude, product)
+    return _scaled(left_amplitude * right_amplitude, product)
 
 
 def _amplitude_and_kernel(kernel: Kernel) -> tuple[float, Kernel]:

@@ -40,7 +40,9 @@ def _bar() -> Iterator[Callable[[int, int], None]]:
         from tqdm.auto import tqdm
     except ImportError as error:
         raise ImportError("progress=True needs tqdm: pip install 'pkex[progress]'") from error
-    with tqdm(total=1.0, desc="pkex", bar_format="{desc}: {percentage:3.0f}%|{bar}| {elapsed}<{remaining}") as bar:
+    with tqdm(
+        total=1.0, desc="pkex", bar_format="{desc}: {percentage:3.0f}%|{bar}| {elapsed}<{remaining}"
+    ) as bar:
 
         def report(done: int, total: int) -> None:
             bar.update(done / total - bar.n)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from numbers import Complex, Number, Real
 from typing import Any
 
 import numpy as np
@@ -97,7 +98,7 @@ def check_column_names(
             f"the columns of {name} do not match those of {expected_by}: {'; '.join(problems)}; "
             f"expected {len(expected)} columns, got {len(got)}"
         )
-    first = next(place for place, pair in enumerate(zip(got, expected)) if pair[0] != pair[1])
+    first = next(place for place, column in enumerate(got) if column != expected[place])
     raise ValueError(
         f"the columns of {name} are in another order than those of {expected_by}: column {first} "
         f"is {got[first]!r}, expected {expected[first]!r}; the order expected is {shown(expected)}"
@@ -124,7 +125,9 @@ def _check_shape(array: _Float, name: str, n_columns: int | None, allow_no_rows:
     if columns == 0 or (rows == 0 and not allow_no_rows):
         raise ValueError(f"{name} is empty: got shape {array.shape}")
     if n_columns is not None and columns != n_columns:
-        raise ValueError(f"{name} has the wrong number of columns: expected {n_columns}, got {columns}")
+        raise ValueError(
+            f"{name} has the wrong number of columns: expected {n_columns}, got {columns}"
+        )
 
 
 def _as_float64(data: Any, name: str) -> _Float:
@@ -140,10 +143,12 @@ def _as_float64(data: Any, name: str) -> _Float:
     else:
         array = _array_of_sequence(data, name)
     if array.dtype.kind in "fiub":
-        return array.astype(np.float64, copy=False)
+        # A long double may be too large; it is then reported as infinite.
+        with np.errstate(over="ignore"):
+            return array.astype(np.float64, copy=False)
     if array.dtype.kind == "O" and array.ndim > 0:
         return _floats_of_objects(array, name, column_names(data))
-    raise TypeError(f"{name} must hold real numbers; got {_KINDS.get(array.dtype.kind, 'objects')} ({_got(data, array)})")
+    raise _not_numbers(name, f"got {type(data).__name__}", array.dtype.kind, array.dtype)
 
 
 _KINDS = {
@@ -157,15 +162,18 @@ _KINDS = {
 }
 
 
-def _got(data: Any, array: NDArray[Any]) -> str:
-    kind = type(data)
-    return f"{kind.__module__.partition('.')[0]}.{kind.__name__} of dtype {array.dtype}"
+def _not_numbers(name: str, what: str, kind: str, dtype: object) -> TypeError:
+    return TypeError(
+        f"{name} must hold real numbers; {what} of {_KINDS.get(kind, 'objects')} (dtype {dtype})"
+    )
 
 
 def _unmasked(data: np.ma.MaskedArray[Any, Any], name: str) -> NDArray[Any]:
     masked = np.argwhere(np.ma.getmaskarray(data))
     if len(masked):
-        raise ValueError(f"{name} has a masked entry in {_place(masked[0], None)}; fill or remove it")
+        raise ValueError(
+            f"{name} has a masked entry in {_place(masked[0], None)}; fill or remove it"
+        )
     return np.asarray(data.data)
 
 
@@ -186,10 +194,7 @@ def _array_of_frame(frame: Any, name: str) -> NDArray[Any]:
         # pandas and numpy types have a kind; polars types say whether they are temporal.
         kind = getattr(dtype, "kind", "M" if _is_temporal(dtype) else "f")
         if kind not in "fiubO":
-            raise TypeError(
-                f"{name} must hold real numbers; column {column!r} holds {_KINDS.get(kind, 'objects')} "
-                f"(dtype {dtype})"
-            )
+            raise _not_numbers(name, f"column {column!r} is", kind, dtype)
         objects |= kind == "O"
     if objects:
         return np.asarray(frame.to_numpy(dtype=object))
@@ -207,17 +212,30 @@ def _floats_of_objects(array: NDArray[Any], name: str, names: Sequence[str] | No
     """Convert objects that are numbers one by one; None and pandas' NA become NaN."""
     floats = np.empty(array.shape)
     for index, item in np.ndenumerate(array):
-        try:
-            if isinstance(item, str | bytes):
-                raise TypeError
-            missing = item is None or type(item).__name__ == "NAType"
-            floats[index] = np.nan if missing else float(item)
-        except (TypeError, ValueError, OverflowError):
+        if item is None or type(item).__name__ == "NAType":
+            floats[index] = np.nan
+        elif _is_real(item):
+            floats[index] = _rounded(item)
+        else:
             raise TypeError(
                 f"{name} must hold real numbers; got {item!r} ({type(item).__name__}) "
                 f"in {_place(index, names)}"
-            ) from None
+            )
     return floats
+
+
+def _is_real(item: object) -> bool:
+    # Decimal calls itself a Number, but neither Real nor Complex.
+    return isinstance(item, Real | np.bool_) or (
+        isinstance(item, Number) and not isinstance(item, Complex)
+    )
+
+
+def _rounded(number: Any) -> float:
+    try:
+        return float(number)
+    except OverflowError:  # an int or a fraction too large for a float
+        return np.inf
 
 
 def _not_finite(array: _Float, name: str, names: Sequence[str] | None) -> ValueError:

@@ -99,7 +99,7 @@ def adapt(model: Any) -> AdaptedModel:
     """
     if isinstance(model, type):
         raise UnsupportedModelError(
-            f"{model.__name__} is a class; pass a fitted instance of it: {model.__name__}().fit(X, y)"
+            f"{model.__name__} is a class; pass a fitted instance, {model.__name__}().fit(X, y)"
         )
     if isinstance(model, MethodType):
         return _adapt_method(model)

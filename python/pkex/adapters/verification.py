@@ -32,9 +32,15 @@ def verify(adapted: AdaptedModel, model: Any) -> None:
         return
     expansion = adapted.expansion
     rows = _probing_rows(expansion.points)
-    own = np.asarray(adapted.predict(rows), dtype=np.float64)
     ours = expansion.predict(rows)
     name = type(model).__name__
+    try:
+        own = np.asarray(adapted.predict(rows), dtype=np.float64)
+    except Exception as error:
+        raise UnsupportedModelError(
+            f"{name}.{adapted.explained} fails for rows like those it was fitted on ({error}): "
+            f"{_CAUSES}"
+        ) from error
     if own.shape != ours.shape:
         raise UnsupportedModelError(
             f"{name}.{adapted.explained} returns shape {own.shape} for {len(rows)} rows, its "
@@ -59,16 +65,16 @@ _CAUSES = (
 
 
 def _probing_rows(points: _Float) -> _Float:
-    """Return up to five of the points, and as many rows half a standard deviation beside them."""
+    """Return up to five of the points, and as many rows beside them, within reach of the kernel."""
     n, d = points.shape
     if n == 0:
         return np.zeros((1, d))
     chosen = points[np.unique(np.linspace(0, n - 1, 5).astype(np.intp))]
-    spread = points.std(axis=0)
+    step = points.max(axis=0) / 8.0 - points.min(axis=0) / 8.0
     # Columns that are constant matter too. The cosines are a fixed set of irregular directions.
-    spread[spread == 0.0] = 1.0
+    step[step == 0.0] = 1.0
     directions = np.cos(np.arange(1.0, 1.0 + chosen.size)).reshape(chosen.shape)
-    return np.concatenate([chosen, chosen + 0.5 * spread * directions])
+    return np.concatenate([chosen, chosen + step * directions])
 
 
 def _scale(expansion: KernelExpansion, rows: _Float) -> _Float:

@@ -4,7 +4,7 @@ use crate::Error;
 use crate::arithmetic::Arithmetic;
 use crate::block::Block;
 use crate::exp::exp_and_expm1;
-use crate::lanes::{LANES, Lanes, map, zip};
+use crate::lanes::{LANES, Lanes, each, map, zip};
 
 /// A family of one-dimensional kernels k(r), r = x − y, of length-scale ℓ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -142,7 +142,7 @@ impl Profile {
             let factor = map(&square, |s| 1.0 / (1.0 + s));
             let difference = zip(&square, &factor, |s, f| if s < 1e300 { -(s * f) } else { -1.0 });
             // a f − 1 = (a − 1) + a (f − 1): both of one sign.
-            c = std::array::from_fn(|i| A::mul_add(a[i], difference[i], c[i]));
+            c = each(|i| A::mul_add(a[i], difference[i], c[i]));
             a = zip(&a, &factor, |a, f| a * f);
         }
         (a, c)

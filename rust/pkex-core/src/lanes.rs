@@ -27,14 +27,25 @@ impl Lanes {
     }
 }
 
+/// `f(i)` for each lane i: a plain loop, which the compiler turns into vector instructions
+/// (`std::array::from_fn` it does not).
+#[inline(always)]
+pub fn each<const W: usize>(f: impl Fn(usize) -> f64) -> [f64; W] {
+    let mut lanes = [0.0; W];
+    for (i, lane) in lanes.iter_mut().enumerate() {
+        *lane = f(i);
+    }
+    lanes
+}
+
 /// `f` of each lane of `a`.
 #[inline(always)]
 pub fn map<const W: usize>(a: &[f64; W], f: impl Fn(f64) -> f64) -> [f64; W] {
-    std::array::from_fn(|i| f(a[i]))
+    each(|i| f(a[i]))
 }
 
 /// `f` of each lane of `a` and `b`.
 #[inline(always)]
 pub fn zip<const W: usize>(a: &[f64; W], b: &[f64; W], f: impl Fn(f64, f64) -> f64) -> [f64; W] {
-    std::array::from_fn(|i| f(a[i], b[i]))
+    each(|i| f(a[i], b[i]))
 }

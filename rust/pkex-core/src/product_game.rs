@@ -4,7 +4,7 @@ use crate::Error;
 use crate::arithmetic::Arithmetic;
 use crate::block::Block;
 use crate::driver::{self, Method, Quantity, Settings, Source};
-use crate::lanes::Lanes;
+use crate::lanes::{Lanes, each};
 use crate::matrix::Matrix;
 use crate::nodes::{NodeTable, Rule};
 use crate::pool::Monitor;
@@ -137,7 +137,7 @@ impl Source for PackedGames<'_> {
         } else {
             for j in 0..self.players.len() {
                 let (a, b) = (&block.present[j], &block.absent[j]);
-                block.difference[j] = Lanes(std::array::from_fn(|i| a.0[i] - b.0[i]));
+                block.difference[j] = Lanes(each(|i| a.0[i] - b.0[i]));
             }
         }
     }

@@ -7,7 +7,7 @@
 
 use crate::arithmetic::Arithmetic;
 use crate::block::Block;
-use crate::lanes::{LANES, Lanes, zip};
+use crate::lanes::{LANES, Lanes, each, zip};
 use crate::nodes::{Node, Rule};
 
 /// Most nodes that go through the players together: as many products as registers hold.
@@ -120,7 +120,7 @@ fn sweep<A: Arithmetic, const W: usize, const N: usize, E: End>(
             let mut sum: [f64; W] = *omega[player].part(part);
             for n in 0..N {
                 let before: &[f64; W] = prefixes[player][n].part(part);
-                sum = std::array::from_fn(|i| A::mul_add(before[i], suffix[n][i], sum[i]));
+                sum = each(|i| A::mul_add(before[i], suffix[n][i], sum[i]));
                 suffix[n] = zip(&suffix[n], &factor(player, &nodes[n]), |s, f| s * f);
             }
             *omega[player].part_mut(part) = sum;

@@ -17,7 +17,7 @@
 
 use crate::arithmetic::Arithmetic;
 use crate::block::Block;
-use crate::lanes::{LANES, Lanes, map};
+use crate::lanes::{LANES, Lanes, each, map};
 
 /// Rows of the recursion, kept between blocks.
 #[derive(Clone, Debug, Default)]
@@ -96,9 +96,7 @@ impl<const W: usize> Step<W> {
     #[inline(always)]
     fn next<A: Arithmetic>(&self, q: usize, same: &[f64; W], one_less: &[f64; W]) -> [f64; W] {
         let (without, with) = (self.share(self.k - q), self.share(q));
-        std::array::from_fn(|i| {
-            A::mul_add(without * self.b[i], same[i], with * self.a[i] * one_less[i])
-        })
+        each(|i| A::mul_add(without * self.b[i], same[i], with * self.a[i] * one_less[i]))
     }
 
     /// Row k from row k − 1, of k entries.
@@ -132,7 +130,7 @@ impl<const W: usize> Step<W> {
         for q in 1..=self.k {
             let h: &[f64; W] = row[q - 1].part(part);
             let lambda: [f64; W] = map(adjoint[q].part(part), |lambda| lambda * self.share(q));
-            sum = std::array::from_fn(|i| A::mul_add(lambda[i], h[i], sum[i]));
+            sum = each(|i| A::mul_add(lambda[i], h[i], sum[i]));
         }
         sum
     }
@@ -144,9 +142,8 @@ impl<const W: usize> Step<W> {
             let (without, with) = (self.share(self.k - q), self.share(q + 1));
             let one_more: [f64; W] = *adjoint[q + 1].part(part);
             let same: &mut [f64; W] = adjoint[q].part_mut(part);
-            *same = std::array::from_fn(|i| {
-                A::mul_add(without * self.b[i], same[i], with * self.a[i] * one_more[i])
-            });
+            *same =
+                each(|i| A::mul_add(without * self.b[i], same[i], with * self.a[i] * one_more[i]));
         }
     }
 }

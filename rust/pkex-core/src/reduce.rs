@@ -5,7 +5,7 @@
 //! Ogita, Rump and Oishi (2005, algorithm 5.3), as accurate as in twice the working precision.
 
 use crate::arithmetic::{Arithmetic, two_sum};
-use crate::lanes::{LANES, Lanes};
+use crate::lanes::{LANES, Lanes, each};
 
 /// How rounding errors of sums are treated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -69,7 +69,7 @@ impl Accumulator {
             let high: &mut [f64; W] = self.high.part_mut(part);
             match summation {
                 Summation::Plain => {
-                    *high = std::array::from_fn(|i| A::mul_add(w[i], v[i], high[i]));
+                    *high = each(|i| A::mul_add(w[i], v[i], high[i]));
                 }
                 Summation::Compensated => {
                     let low: &mut [f64; W] = self.low.part_mut(part);

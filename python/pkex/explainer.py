@@ -1,0 +1,316 @@
+"""The explainer: exact Shapley values of a model's output, row by row."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from pkex.adapters import AdaptedModel, adapt, verify
+from pkex.expansion import KernelExpansion
+from pkex.explanation import Explanation
+from pkex.options import (
+    METHODS,
+    SUMMATIONS,
+    check_choice,
+    check_names,
+    shown,
+    with_known_keywords,
+)
+from pkex.parallel import check_n_jobs, thread_count
+from pkex.progress import Progress, reporting
+from pkex.validation import as_matrix, check_column_names, column_names
+
+__all__ = ["Explainer"]
+
+_Float = NDArray[np.float64]
+
+_VALUE_FUNCTIONS = ("neutral", "interventional", "marginal")
+
+
+class Explainer:
+    """Explain the output of a kernel machine by exact Shapley values.
+
+    The value of a coalition S of features in the *neutral* game is the model's output with every
+    factor of the kernel outside S set to 1, as if the feature agreed with every training row:
+    v(S) = intercept + Σ_i α_i ∏_{j∈S} k_j(x_j, x_ij). The Shapley value of a feature is its average
+    contribution to v over all orders in which features can arrive. It is computed exactly, in time
+    that grows as the number of expansion points times the number of features.
+
+    Parameters
+    ----------
+    model : fitted model, bound method or KernelExpansion
+        A fitted model of a supported kind (see Notes); or its method that is explained, such as
+        ``svr.predict`` or ``svc.decision_function``.
+    background : None
+        Planned: rows that absent features are drawn from. Not available yet.
+    value_function : {None, "neutral"}, default None
+        The game. "interventional" and "marginal", which need `background`, are planned.
+    background_weights : None
+        Planned, with `background`.
+    groups : None
+        Planned: features that act as one player.
+    outputs : int, str or list of these, optional
+        Which of the model's outputs to explain, by number or name; all by default. A list keeps the
+        output axis, a single one removes it.
+    feature_names : sequence of str of length d, optional
+        Names of the features in the explanation, instead of those that the model or the explained
+        DataFrame knows.
+    output_names : sequence of str, optional
+        Names of all the model's outputs, instead of its own.
+    method : {"quadrature", "recursion"}, default "quadrature"
+        Gauss–Legendre quadrature of the multilinear extension, or the recursion over the sizes of
+        coalitions, of quadratic cost in d. Both are exact up to rounding.
+    summation : {"compensated", "plain"}, default "compensated"
+        How sums over expansion points are formed. Compensated, the rounding error does not grow
+        with their number.
+    n_jobs : int, default -1
+        Number of threads: -1 for all cores that the process may use, but one within a joblib
+        worker. Results do not depend on it.
+
+    Raises
+    ------
+    UnsupportedModelError
+        If the model is not understood in every part, or contradicts its fitted attributes.
+    sklearn.exceptions.NotFittedError
+        If the model is not fitted.
+    NotImplementedError
+        If an argument is given that is planned only.
+    ValueError, TypeError
+        If an argument has an unknown value.
+
+    See Also
+    --------
+    KernelExpansion : Describe a model of which pkex knows nothing.
+    pkex.adapters.register : Teach pkex a class of models.
+
+    Notes
+    -----
+    Explained are, of scikit-learn, ``predict`` of SVR, NuSVR and KernelRidge, and
+    ``decision_function`` of OneClassSVM, SVC and NuSVC. Of two classes it is positive for
+    ``classes_[1]``; of more, there is an output for every pair, as ``decision_function`` has with
+    ``decision_function_shape="ovo"``, named "a vs b" and positive for a. The kernel must be rbf, or
+    laplacian for KernelRidge.
+
+    An explainer never changes: it may be shared between threads, and be pickled.
+
+    References
+    ----------
+    M. Mohammadi, S. L. Chau, K. Muandet, Computing exact Shapley values in polynomial time for
+    product-kernel methods (PKeX-Shapley), Theorem 4. G. Owen (1972), Multilinear extensions of
+    games, Management Science 18(5).
+
+    Examples
+    --------
+    >>> import pkex
+    >>> from sklearn.svm import SVR
+    >>> X = [[0.0, 1.0], [1.0, 0.0], [2.0, 2.0]]
+    >>> model = SVR(gamma=0.5).fit(X, [0.0, 1.0, 3.0])
+    >>> explanation = pkex.Explainer(model)(X)
+    >>> explanation.values.shape
+    (3, 2)
+    >>> total = explanation.values.sum(axis=1) + explanation.base_values
+    >>> bool(abs(total - model.predict(X)).max() < 1e-12)
+    True
+    """
+
+    @with_known_keywords
+    def __init__(
+        self,
+        model: Any,
+        background: None = None,
+        *,
+        value_function: str | None = None,
+        background_weights: None = None,
+        groups: None = None,
+        outputs: int | str | Sequence[int | str] | None = None,
+        feature_names: Sequence[str] | None = None,
+        output_names: Sequence[str] | None = None,
+        method: str = "quadrature",
+        summation: str = "compensated",
+        n_jobs: int = -1,
+    ) -> None:
+        _check_game(value_function, background, background_weights, groups)
+        self._method = check_choice("method", method, METHODS)
+        self._summation = check_choice("summation", summation, SUMMATIONS)
+        self._n_jobs = check_n_jobs(n_jobs)
+        adapted = adapt(model)
+        verify(adapted, model)
+
+        names = _output_names(adapted, output_names)
+        chosen = None if outputs is None else _positions(outputs, names)
+        self._expansion = adapted.expansion if chosen is None else adapted.expansion.select(chosen)
+        self._output_names = (
+            names if chosen is None or names is None else tuple(names[k] for k in chosen)
+        )
+        # With a single output that was named alone, the axis goes; see _finished.
+        self._drops_axis = outputs is not None and _is_single(outputs)
+
+        d = self._expansion.n_features
+        given = None if feature_names is None else check_names("feature_names", feature_names, d)
+        self._feature_names = given or adapted.feature_names
+        # What the columns of a DataFrame must be: the model's own names come first.
+        self._column_names = adapted.feature_names or given
+        self._columns_of = "the model" if adapted.feature_names else "feature_names"
+        self._base = self._expansion.neutral_base()
+
+    @property
+    def expected_value(self) -> float | _Float:
+        """The value of the empty coalition, which the Shapley values start from.
+
+        A float; of shape (outputs,) if there is an output axis.
+        """
+        if isinstance(self._base, float):
+            return self._base
+        return float(self._base[0]) if self._drops_axis else self._base.copy()
+
+    @with_known_keywords
+    def __call__(self, X: ArrayLike, *, progress: Progress = False) -> Explanation:
+        """Explain rows.
+
+        Parameters
+        ----------
+        X : array-like, DataFrame or sparse matrix of shape (n, d)
+            The columns of a DataFrame must be those that the model was fitted on, in that order.
+        progress : bool or callable, default False
+            True shows a progress bar (needs tqdm); a callable gets (done, total), in arbitrary
+            units.
+
+        Returns
+        -------
+        Explanation
+            With ``values`` of shape (n, d) or (n, d, outputs); for each row and output they add up
+            to the explained output minus ``base_values``.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If `X` is not a finite numeric table with the right columns.
+        OverflowError
+            If a value is too large for a float; the message names the row.
+        """
+        rows, names = self._validated(X)
+        values = self._values(rows, progress)
+        base_values = np.empty((len(rows), *np.shape(self._base)))
+        base_values[:] = self._base
+        explanation = Explanation(
+            values,
+            base_values,
+            rows,
+            names or [f"x{j}" for j in range(rows.shape[1])],
+            self._output_names,
+        )
+        return explanation[..., 0] if self._drops_axis else explanation
+
+    @with_known_keywords
+    def shap_values(self, X: ArrayLike, *, progress: Progress = False) -> _Float:
+        """Return the bare Shapley values of rows.
+
+        Parameters
+        ----------
+        X : array-like, DataFrame or sparse matrix of shape (n, d)
+        progress : bool or callable, default False
+            As in calling the explainer.
+
+        Returns
+        -------
+        ndarray of shape (n, d) or (n, d, outputs)
+
+        Raises
+        ------
+        ValueError, TypeError, OverflowError
+            As in calling the explainer.
+        """
+        rows, _ = self._validated(X)
+        values = self._values(rows, progress)
+        return values[..., 0] if self._drops_axis else values
+
+    def __repr__(self) -> str:
+        return (
+            f"Explainer({self._expansion!r}, value_function='neutral', method={self._method!r}, "
+            f"summation={self._summation!r}, n_jobs={self._n_jobs})"
+        )
+
+    def _validated(self, X: ArrayLike) -> tuple[_Float, Sequence[str] | None]:
+        """Return the rows as an array, and the names of their columns if there are any."""
+        found = column_names(X)
+        if found is not None and self._column_names is not None:
+            check_column_names(found, self._column_names, "X", self._columns_of)
+        names = self._feature_names or found
+        return as_matrix(X, "X", n_columns=self._expansion.n_features, names=names), names
+
+    def _values(self, rows: _Float, progress: Progress) -> _Float:
+        """Return values of shape (n, d), or (n, d, outputs) with an output axis."""
+        with reporting(progress) as report:
+            values = self._expansion.packed.explain(
+                rows,
+                method=self._method,
+                summation=self._summation,
+                n_threads=thread_count(self._n_jobs),
+                progress=report,
+            )
+        return values if self._expansion.has_output_axis else values.reshape(rows.shape)
+
+
+def _check_game(
+    value_function: object, background: object, background_weights: object, groups: object
+) -> None:
+    if value_function is not None:
+        check_choice("value_function", value_function, _VALUE_FUNCTIONS)
+    planned = {
+        "background": background is not None,
+        "background_weights": background_weights is not None,
+        "groups": groups is not None,
+        f"value_function={value_function!r}": value_function not in (None, "neutral"),
+    }
+    for argument, is_given in planned.items():
+        if is_given:
+            raise NotImplementedError(
+                f"{argument} is planned, but not available yet; available today is the neutral "
+                "game of single features: value_function='neutral' (the default), without "
+                "background, background_weights and groups"
+            )
+
+
+def _output_names(adapted: AdaptedModel, given: Sequence[str] | None) -> tuple[str, ...] | None:
+    """Return the names along the output axis, None if there is no such axis."""
+    expansion: KernelExpansion = adapted.expansion
+    if not expansion.has_output_axis:
+        if given is not None:
+            raise ValueError(
+                "output_names was given, but the model has a single output and no output axis"
+            )
+        return None
+    if given is not None:
+        return check_names("output_names", given, expansion.n_outputs)
+    return adapted.output_names or tuple(f"y{k}" for k in range(expansion.n_outputs))
+
+
+def _is_single(outputs: object) -> bool:
+    return isinstance(outputs, str | int | np.integer)
+
+
+def _positions(outputs: Any, names: tuple[str, ...] | None) -> list[int]:
+    """Return the numbers of the chosen outputs."""
+    if names is None:
+        raise ValueError(
+            f"outputs={outputs!r} was given, but the model has a single output and no output axis"
+        )
+    listed = [outputs] if _is_single(outputs) else list(outputs)
+    if not listed:
+        raise ValueError(f"outputs is empty; choose among {shown(names)}")
+    return [_position(output, names) for output in listed]
+
+
+def _position(output: Any, names: tuple[str, ...]) -> int:
+    if isinstance(output, str) and output in names:
+        return names.index(output)
+    is_number = isinstance(output, int | np.integer) and not isinstance(output, bool)
+    if is_number and 0 <= output < len(names):
+        return int(output)
+    raise ValueError(
+        f"outputs: there is no output {output!r}; choose by number from 0 to {len(names) - 1} or "
+        f"by name from {shown(names)}"
+    )

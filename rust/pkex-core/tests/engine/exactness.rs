@@ -1,0 +1,145 @@
+//! Values equal their definitions, and the two methods each other.
+
+use pkex_core::{Index, Method, Settings, Summation};
+use proptest::prelude::*;
+
+use crate::games::Games;
+use crate::random::Random;
+
+/// Factors that make trouble: zeros, equal pairs, signs, sizes above 1.
+fn factor() -> impl Strategy<Value = f64> {
+    prop_oneof![
+        4 => -2.0..2.0_f64,
+        4 => 0.0..1.0_f64,
+        1 => Just(0.0),
+        1 => Just(1.0),
+        1 => Just(-1.0),
+        1 => 1e-9..1e-6_f64,
+    ]
+}
+
+fn games() -> impl Strategy<Value = Games> {
+    (1..=8_usize, 1..=40_usize).prop_flat_map(|(players, games)| {
+        let factors = || prop::collection::vec(factor(), players * games);
+        let weights = prop::collection::vec(-10.0..10.0_f64, games);
+        (factors(), factors(), weights).prop_map(move |(present, absent, weights)| Games {
+            players,
+            present,
+            absent,
+            weights,
+        })
+    })
+}
+
+proptest! {
+    #[test]
+    fn values_equal_brute_force_for_any_factors(games in games()) {
+        for (index, method) in [
+            (Index::Shapley, Method::Quadrature),
+            (Index::Shapley, Method::Recursion),
+            (Index::Banzhaf, Method::Quadrature),
+        ] {
+            let reference = games.brute_force(index);
+            for summation in [Summation::Compensated, Summation::Plain] {
+                let settings = Settings { summation, ..Settings::default() };
+                let values = games.values(index, method, &settings).unwrap();
+                for (value, (expected, scale)) in values.iter().zip(&reference) {
+                    prop_assert!(
+                        (value - expected).abs() <= 1e-13 * scale,
+                        "{index:?} {method:?} {summation:?}: {value} instead of {expected}"
+                    );
+                }
+            }
+        }
+    }
+}
+
+/// Games of `players` players with factors like those of kernels.
+fn kernel_like_games(players: usize, narrowness: f64, with_background: bool) -> Games {
+    let mut random = Random::new(players as u64);
+    let games = 20;
+    let mut factors = || -> Vec<f64> {
+        let exponents = random.numbers(players * games, 0.0, narrowness);
+        exponents.into_iter().map(|x| (-x).exp()).collect()
+    };
+    let present = factors();
+    let absent = if with_background { factors() } else { vec![1.0; players * games] };
+    Games { players, present, absent, weights: random.numbers(games, -1.0, 1.0) }
+}
+
+#[test]
+fn quadrature_and_recursion_agree_up_to_2000_players() {
+    for (players, narrowness) in
+        [(1, 1.0), (3, 40.0), (17, 0.01), (100, 1.0), (400, 10.0), (2000, 0.001), (2000, 2.0)]
+    {
+        for with_background in [false, true] {
+            let games = kernel_like_games(players, narrowness, with_background);
+            let quadrature = games.shapley(Method::Quadrature);
+            let recursion = games.shapley(Method::Recursion);
+            let largest = recursion.iter().fold(0.0_f64, |m, value| m.max(value.abs()));
+            for (one, other) in quadrature.iter().zip(&recursion) {
+                assert!(
+                    (one - other).abs() <= 1e-11 * largest,
+                    "d = {players}, narrowness {narrowness}: {one} and {other}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn products_that_leave_the_range_midway_give_the_right_value() {
+    // 200 factors 1e-5 and then 200 factors 1e5: the grand coalition is worth 1.
+    let players = 400;
+    let present: Vec<f64> =
+        (0..players).map(|player| if player < 200 { 1e-5 } else { 1e5 }).collect();
+    let games = Games { players, absent: present.clone(), present, weights: vec![1.0] };
+    // One player changes from 1 to 3: its value is 2, all others' 0.
+    let mut games = games;
+    games.present[7] = 3e-5;
+    for method in [Method::Quadrature, Method::Recursion] {
+        let values = games.shapley(method);
+        assert!((values[7] - 2.0).abs() < 1e-12, "{method:?}: {}", values[7]);
+        assert!(values.iter().enumerate().all(|(player, value)| player == 7 || *value == 0.0));
+    }
+}
+
+#[test]
+fn tiny_and_huge_factors_keep_relative_accuracy() {
+    // Subnormal and near-overflow factors whose product is moderate.
+    for (small, large) in [(1e-310, 1e308), (5e-324, 1e300), (1e-200, 1e200)] {
+        let games = Games {
+            players: 3,
+            present: vec![small, large, 3.0],
+            absent: vec![small, large, 1.0],
+            weights: vec![1.0],
+        };
+        for method in [Method::Quadrature, Method::Recursion] {
+            let value = games.shapley(method)[2];
+            let expected = 2.0 * small * large;
+            assert!((value / expected - 1.0).abs() < 1e-14, "{method:?}: {value}, not {expected}");
+        }
+    }
+}
+
+#[test]
+fn compensated_sums_beat_plain_ones_on_alternating_large_weights() {
+    // Every game stands twice, with weights w and −w far apart, but for one of weight 1.
+    let (players, pairs) = (4, 5003);
+    let mut random = Random::new(3);
+    let factors = random.numbers(players * pairs, 0.0, 1.0);
+    let weights = random.numbers(pairs, 0.0, 1e9);
+    let present = [&factors[..], &[0.5; 4], &factors].concat();
+    let negated: Vec<f64> = weights.iter().map(|weight| -weight).collect();
+    let weights = [&weights[..], &[1.0], &negated].concat();
+    let games = Games { players, absent: vec![1.0; present.len()], present, weights };
+    let error = |summation| {
+        let settings = Settings { summation, ..Settings::default() };
+        let values = games.values(Index::Shapley, Method::Quadrature, &settings).unwrap();
+        let expected = (0.5_f64.powi(4) - 1.0) / 4.0;
+        values.iter().map(|value| (value - expected).abs()).fold(0.0, f64::max)
+    };
+    let (compensated, plain) = (error(Summation::Compensated), error(Summation::Plain));
+    assert!(compensated < 1e-15, "compensated: {compensated}");
+    assert!(plain > 1e6 * compensated.max(1e-16), "plain: {plain}, compensated: {compensated}");
+}

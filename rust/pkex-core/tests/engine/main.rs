@@ -1,0 +1,6 @@
+//! Tests of the engine through its public surface, named after what they promise.
+
+mod exactness;
+mod games;
+mod random;
+mod reproducibility;

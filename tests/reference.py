@@ -1,0 +1,75 @@
+"""Shapley values by brute force over all coalitions: slow, obvious, independent of pkex."""
+
+from dataclasses import dataclass
+from math import factorial
+
+import numpy as np
+
+
+def coalitions(d):
+    """All subsets of 0..d-1 as lists; the number of a subset has a bit for each member."""
+    return [[j for j in range(d) if number >> j & 1] for number in range(2**d)]
+
+
+def shapley_weights(d):
+    """The matrix W (d, 2^d) with φ = W v for a game v in the order of `coalitions`."""
+    weights = np.zeros((d, 2**d))
+    for number, members in enumerate(coalitions(d)):
+        for j in range(d):
+            s = len(members) - (j in members)
+            weight = factorial(s) * factorial(d - s - 1) / factorial(d)
+            weights[j, number] = weight if j in members else -weight
+    return weights
+
+
+def banzhaf_weights(d):
+    """The matrix W (d, 2^d) with β = W v."""
+    weights = np.full((d, 2**d), -1.0)
+    for number, members in enumerate(coalitions(d)):
+        weights[members, number] = 1.0
+    return weights / 2 ** (d - 1)
+
+
+@dataclass(frozen=True)
+class Reference:
+    """Values (d,) or (d, outputs), and the scale that their errors are measured on."""
+
+    values: np.ndarray
+    scale: np.ndarray
+
+    def assert_close(self, values, tolerance=1e-10):
+        assert values.shape == self.values.shape
+        error = np.abs(values - self.values)
+        assert np.all(error <= tolerance * self.scale), np.max(error / self.scale)
+
+
+def weighted_games(games, weights, index_weights):
+    """Values of Σ_p weights_p · games_p, where games is (2^d, p)."""
+    single = index_weights @ games
+    # Rounding in the brute force itself, where the values of a game nearly vanish.
+    floor = 1e-5 * np.abs(games).max(axis=0) if games.size else np.zeros(0)
+    return Reference(single @ weights, np.maximum(np.abs(single), floor) @ np.abs(weights))
+
+
+def neutral(kernel, x, points, coefficients):
+    """Neutral game of Σ_i coefficients_i · kernel(x, points_i), for `kernel` of sets of columns.
+
+    The value of a coalition is the kernel on its columns alone; on none it is 1.
+    """
+    d = len(x)
+    games = np.ones((2**d, len(points)))
+    for number, members in enumerate(coalitions(d)):
+        if members:
+            games[number] = kernel(x[None, members], points[:, members])[0]
+    return weighted_games(games, coefficients, shapley_weights(d))
+
+
+def product_games(present, absent, weights, index_weights):
+    """Values of Σ_p w_p ∏_{j∈S} a_pj ∏_{j∉S} b_pj."""
+    p, d = present.shape
+    games = np.empty((2**d, p))
+    for number, members in enumerate(coalitions(d)):
+        factors = absent.copy()
+        factors[:, members] = present[:, members]
+        games[number] = factors.prod(axis=1)
+    return weighted_games(games, weights, index_weights)

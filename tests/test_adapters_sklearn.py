@@ -1,0 +1,368 @@
+"""scikit-learn's models: their outputs, signs, orders and names, against brute force."""
+
+import itertools
+
+import numpy as np
+import pytest
+from reference import neutral
+from scipy import sparse
+from sklearn.datasets import load_iris, make_classification, make_regression
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.exceptions import NotFittedError
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.linear_model import LinearRegression, SGDClassifier
+from sklearn.metrics.pairwise import laplacian_kernel, rbf_kernel
+from sklearn.svm import SVC, SVR, LinearSVC, LinearSVR, NuSVC, NuSVR, OneClassSVM
+
+import pkex
+
+D = 6
+X, Y = make_regression(n_samples=60, n_features=D, noise=5.0, random_state=0)
+Y /= np.abs(Y).max()
+TWO = np.where(Y > np.median(Y), "yes", "no")
+FOUR = np.digitize(X[:, 0] + 0.5 * X[:, 1], [-1.0, 0.0, 1.0])
+TARGETS = np.column_stack([Y, Y**2, -Y])
+ROWS = X[:3] + 0.1
+
+
+def dense(array):
+    return array.toarray() if sparse.issparse(array) else array
+
+
+def libsvm_parts(model):
+    """Support vectors, coefficients and kernel of a model with a single output."""
+    kernel = lambda A, B: rbf_kernel(A, B, gamma=model._gamma)
+    return dense(model.support_vectors_), dense(model.dual_coef_)[0], kernel
+
+
+def pair_parts(model):
+    """The same of all pairs of classes, from libsvm's layout, one coefficient at a time."""
+    dual, classes = dense(model.dual_coef_), range(len(model.classes_))
+    owner = np.repeat(classes, model.n_support_)
+    pairs = list(itertools.combinations(classes, 2))
+    coefficients = np.zeros((len(owner), len(pairs)))
+    for i, own in enumerate(owner):
+        for row, other in enumerate(c for c in classes if c != own):
+            coefficients[i, pairs.index(tuple(sorted((own, other))))] = dual[row, i]
+    kernel = lambda A, B: rbf_kernel(A, B, gamma=model._gamma)
+    return dense(model.support_vectors_), coefficients, kernel
+
+
+def ridge_parts(model):
+    function = {"rbf": rbf_kernel, "laplacian": laplacian_kernel}[model.kernel]
+    gamma = 1.0 / D if model.gamma is None else model.gamma
+    kernel = lambda A, B: function(A, B, gamma=gamma)
+    return dense(model.X_fit_), model.dual_coef_, kernel
+
+
+def ovo(model, rows):
+    return model.set_params(decision_function_shape="ovo").decision_function(rows)
+
+
+PREDICT = lambda model, rows: model.predict(rows)
+DECIDE = lambda model, rows: model.decision_function(rows)
+
+# name: (unfitted model, target, its output, its parts)
+MODELS = {
+    "SVR": (SVR(C=2.0), Y, PREDICT, libsvm_parts),
+    "SVR gamma=auto": (SVR(gamma="auto", epsilon=0.01), Y, PREDICT, libsvm_parts),
+    "SVR narrow": (SVR(gamma=3.0), Y, PREDICT, libsvm_parts),
+    "NuSVR": (NuSVR(gamma=0.2), Y, PREDICT, libsvm_parts),
+    "SVC": (SVC(), TWO, DECIDE, libsvm_parts),
+    "SVC weighted": (SVC(C=10.0, class_weight="balanced"), TWO == "yes", DECIDE, libsvm_parts),
+    "NuSVC": (NuSVC(gamma=0.1), TWO, DECIDE, libsvm_parts),
+    "SVC of four": (SVC(), FOUR, ovo, pair_parts),
+    "SVC of four, ovo": (SVC(decision_function_shape="ovo"), FOUR, ovo, pair_parts),
+    "NuSVC of four": (NuSVC(nu=0.2), FOUR, ovo, pair_parts),
+    "OneClassSVM": (OneClassSVM(nu=0.3), None, DECIDE, libsvm_parts),
+    "KernelRidge": (KernelRidge(kernel="rbf"), Y, PREDICT, ridge_parts),
+    "KernelRidge gamma": (KernelRidge(kernel="rbf", gamma=0.3), Y, PREDICT, ridge_parts),
+    "KernelRidge of three": (KernelRidge(kernel="rbf"), TARGETS, PREDICT, ridge_parts),
+    "KernelRidge of a column": (KernelRidge(kernel="rbf"), Y[:, None], PREDICT, ridge_parts),
+    "KernelRidge laplacian": (KernelRidge(kernel="laplacian"), Y, PREDICT, ridge_parts),
+    "KernelRidge laplacian, of three": (
+        KernelRidge(kernel="laplacian", gamma=0.7),
+        TARGETS,
+        PREDICT,
+        ridge_parts,
+    ),
+}
+
+
+@pytest.fixture(params=MODELS)
+def case(request):
+    model, target, output, parts = MODELS[request.param]
+    return model.fit(X, target), output, parts
+
+
+@pytest.fixture(params=MODELS)
+def sparse_case(request):
+    model, target, output, parts = MODELS[request.param]
+    few = np.where(np.abs(X) > 0.5, X, 0.0)
+    return model.fit(sparse.csr_matrix(few), target), output, parts
+
+
+@pytest.mark.parametrize("method", ["quadrature", "recursion"])
+def test_values_equal_brute_force_with_the_librarys_own_kernel(case, method):
+    model, _, parts = case
+    points, coefficients, kernel = parts(model)
+    values = pkex.Explainer(model, method=method).shap_values(ROWS)
+    for row, found in zip(ROWS, values, strict=True):
+        neutral(kernel, row, points, coefficients).assert_close(found)
+
+
+def test_values_of_sparse_fitted_models_equal_brute_force(sparse_case):
+    model, _, parts = sparse_case
+    points, coefficients, kernel = parts(model)
+    values = pkex.Explainer(model).shap_values(sparse.csr_matrix(ROWS))
+    for row, found in zip(ROWS, values, strict=True):
+        neutral(kernel, row, points, coefficients).assert_close(found)
+
+
+def test_values_and_base_add_up_to_the_output(case):
+    model, output, _ = case
+    explanation = pkex.Explainer(model)(X)
+    total = explanation.values.sum(axis=1) + explanation.base_values
+    np.testing.assert_allclose(total, output(model, X), rtol=0, atol=1e-10)
+
+
+def test_values_of_sparse_fitted_models_add_up_to_the_output(sparse_case):
+    model, output, _ = sparse_case
+    explanation = pkex.Explainer(model)(X)
+    total = explanation.values.sum(axis=1) + explanation.base_values
+    np.testing.assert_allclose(total, output(model, X), rtol=0, atol=1e-10)
+
+
+def test_values_of_two_classes_are_positive_for_the_second():
+    model = SVC().fit(X, TWO)
+    assert list(model.classes_) == ["no", "yes"]
+    explanation = pkex.Explainer(model)(X)
+    total = explanation.values.sum(axis=1) + explanation.base_values
+    np.testing.assert_array_equal(total > 0, model.predict(X) == "yes")
+    assert explanation.output_names is None
+
+
+@pytest.mark.parametrize("labels", [[30, 10, 20], ["c", "a", "b"], [2.5, 0.5, 1.5]])
+def test_pairs_are_named_as_scikit_learn_orders_them_and_positive_for_the_first(labels):
+    iris = load_iris()
+    model = SVC(decision_function_shape="ovo").fit(iris.data, np.array(labels)[iris.target])
+    a, b, c = map(str, sorted(labels))
+    explanation = pkex.Explainer(model)(iris.data)
+    assert explanation.output_names == [f"{a} vs {b}", f"{a} vs {c}", f"{b} vs {c}"]
+    total = explanation.values.sum(axis=1) + explanation.base_values
+    np.testing.assert_allclose(total, model.decision_function(iris.data), atol=1e-10)
+    own = model.predict(iris.data).astype(str)
+    assert np.all(total[own == a, :2] > 0)
+    assert np.all(total[own == c, 1:] < 0)
+
+
+def test_the_default_shape_of_a_classifier_is_explained_and_left_as_it_is():
+    model = SVC().fit(X, FOUR)
+    assert pkex.Explainer(model).shap_values(ROWS).shape == (3, D, 6)
+    assert model.decision_function_shape == "ovr"
+    assert model.decision_function(ROWS).shape == (3, 4)
+
+
+def test_there_is_an_output_axis_exactly_if_predict_is_two_dimensional():
+    for target in (Y, Y[:, None], TARGETS):
+        model = KernelRidge(kernel="rbf").fit(X, target)
+        explainer = pkex.Explainer(model)
+        outputs = model.predict(ROWS).shape[1:]
+        assert explainer.shap_values(ROWS).shape == (3, D, *outputs)
+        assert np.shape(explainer.expected_value) == outputs
+
+
+def test_methods_are_unwrapped(case):
+    model, _, _ = case
+    method = model.decision_function if hasattr(model, "decision_function") else model.predict
+    np.testing.assert_array_equal(
+        pkex.Explainer(method).shap_values(ROWS), pkex.Explainer(model).shap_values(ROWS)
+    )
+
+
+def test_methods_of_an_expansion_are_unwrapped():
+    expansion = pkex.KernelExpansion(X, Y, pkex.kernels.Cauchy())
+    np.testing.assert_array_equal(
+        pkex.Explainer(expansion.predict).shap_values(ROWS),
+        pkex.Explainer(expansion).shap_values(ROWS),
+    )
+
+
+@pytest.mark.parametrize("data", ["sparse", "dense"])
+def test_a_model_without_support_vectors_has_values_of_zero(data):
+    model = SVR(epsilon=100.0).fit(sparse.csr_matrix(X) if data == "sparse" else X, Y)
+    explanation = pkex.Explainer(model)(ROWS)
+    assert np.all(explanation.values == 0.0)
+    np.testing.assert_array_equal(explanation.base_values, model.predict(ROWS))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.int64])
+@pytest.mark.parametrize("kernel", ["rbf", "laplacian"])
+def test_models_fitted_on_other_dtypes_are_explained(dtype, kernel):
+    model = KernelRidge(kernel=kernel).fit((10 * X).astype(dtype), Y.astype(np.float32))
+    explanation = pkex.Explainer(model)(10 * X)
+    total = explanation.values.sum(axis=1) + explanation.base_values
+    np.testing.assert_allclose(total, model.predict(10 * X), atol=1e-10)
+
+
+def test_data_far_from_the_origin_is_no_reason_to_refuse():
+    # scikit-learn's own kernel loses digits there.
+    for offset in (1e3, 1e6):
+        for model in (KernelRidge(kernel="rbf", alpha=0.1), SVR()):
+            assert pkex.Explainer(model.fit(X + offset, Y))
+
+
+def test_ill_conditioned_models_are_no_reason_to_refuse():
+    X_close = np.concatenate([X, X + 1e-7])
+    model = KernelRidge(kernel="rbf", alpha=1e-12).fit(X_close, np.concatenate([Y, -Y]))
+    assert np.abs(model.dual_coef_).max() > 1e4
+    assert pkex.Explainer(model)
+
+
+def test_subclasses_are_explained_as_their_parent():
+    class MyRegressor(SVR):
+        pass
+
+    model = MyRegressor().fit(X, Y)
+    np.testing.assert_array_equal(
+        pkex.Explainer(model).shap_values(ROWS),
+        pkex.Explainer(SVR().fit(X, Y)).shap_values(ROWS),
+    )
+
+
+class Doubled(SVR):
+    def predict(self, X):
+        return 2.0 * super().predict(X)
+
+
+class Clipped(SVR):
+    """Agrees with its parent on every row that a check might try."""
+
+    def predict(self, X):
+        return np.maximum(super().predict(X), -100.0)
+
+
+class Reversed(SVC):
+    def decision_function(self, X):
+        return -super().decision_function(X)
+
+
+@pytest.mark.parametrize(
+    ("model", "target"), [(Doubled(), Y), (Clipped(), Y), (Reversed(), TWO)], ids=repr
+)
+def test_subclasses_that_compute_something_else_are_refused(model, target):
+    with pytest.raises(pkex.UnsupportedModelError, match=f"{type(model).__name__} replaces"):
+        pkex.Explainer(model.fit(X, target))
+
+
+def test_a_method_replaced_on_the_model_is_refused():
+    model = SVR().fit(X, Y)
+    model.predict = lambda X: np.zeros(len(X))
+    with pytest.raises(pkex.UnsupportedModelError, match="SVR replaces"):
+        pkex.Explainer(model)
+
+
+def replace(name, change):
+    def tamper(model):
+        setattr(model, name, change(getattr(model, name)))
+
+    return tamper
+
+
+@pytest.mark.parametrize(
+    ("model", "tamper"),
+    [
+        (SVR(), replace("dual_coef_", lambda a: 1.001 * a)),
+        (SVR(), replace("intercept_", lambda a: a + 1e-6)),
+        (SVR(), replace("support_vectors_", lambda a: a[1:])),
+        (KernelRidge(kernel="rbf"), replace("dual_coef_", lambda a: a[1:])),
+        (KernelRidge(kernel="rbf"), replace("_get_kernel", lambda f: lambda A, B: 2.0 * f(A, B))),
+        (KernelRidge(kernel="rbf"), replace("dual_coef_", lambda a: np.where(a > 0, a, np.nan))),
+    ],
+)
+def test_models_changed_after_fitting_are_refused(model, tamper):
+    model.fit(X, Y)
+    tamper(model)
+    with pytest.raises(pkex.UnsupportedModelError):
+        pkex.Explainer(model)
+
+
+def my_kernel(A, B):
+    return rbf_kernel(A, B)
+
+
+@pytest.mark.parametrize(
+    ("model", "target", "named"),
+    [
+        (SVR(kernel="sigmoid"), Y, "SVR with kernel 'sigmoid'"),
+        (SVR(kernel="poly"), Y, "SVR with kernel 'poly'"),
+        (SVR(kernel="linear"), Y, "SVR with kernel 'linear'"),
+        (SVR(kernel=my_kernel), Y, "SVR with the kernel my_kernel"),
+        (SVR(gamma=0.0), Y, "SVR with gamma=0.0"),
+        (SVC(kernel="poly"), TWO, "SVC with kernel 'poly'"),
+        (NuSVC(kernel="linear"), FOUR, "NuSVC with kernel 'linear'"),
+        (OneClassSVM(kernel="sigmoid"), None, "OneClassSVM with kernel 'sigmoid'"),
+        (KernelRidge(), Y, "KernelRidge with kernel 'linear'"),
+        (KernelRidge(kernel="polynomial"), Y, "KernelRidge with kernel 'polynomial'"),
+        (KernelRidge(kernel="chi2"), None, "KernelRidge with kernel 'chi2'"),
+        (KernelRidge(kernel=np.dot), None, "KernelRidge with the kernel dot"),
+        (LinearSVR(), Y, "LinearSVR"),
+        (LinearSVC(), TWO, "LinearSVC"),
+        (SGDClassifier(), TWO, "SGDClassifier"),
+        (LinearRegression(), Y, "LinearRegression"),
+        (RandomForestClassifier(n_estimators=2), TWO, "RandomForestClassifier"),
+    ],
+    ids=repr,
+)
+def test_unsupported_models_and_kernels_are_named_with_what_is_supported(model, target, named):
+    if isinstance(model, KernelRidge) and target is None:
+        # Kernels that take no such data: fitted with another one, then changed.
+        model.set_params(kernel="rbf").fit(X, Y).set_params(kernel=model.kernel)
+        model.kernel = np.dot if "dot" in named else "chi2"
+    else:
+        model.fit(X, target)
+    message = f"^{named} is not supported.*Supported: .*SVR.*rbf.*KernelRidge.*laplacian"
+    with pytest.raises(pkex.UnsupportedModelError, match=message):
+        pkex.Explainer(model)
+
+
+def test_a_precomputed_kernel_is_refused():
+    model = SVR(kernel="precomputed").fit(rbf_kernel(X), Y)
+    with pytest.raises(pkex.UnsupportedModelError, match="SVR with kernel 'precomputed'"):
+        pkex.Explainer(model)
+
+
+@pytest.mark.parametrize(
+    "model", [SVR(), NuSVR(), SVC(), NuSVC(), OneClassSVM(), KernelRidge(kernel="rbf")], ids=repr
+)
+def test_unfitted_models_are_reported_as_such(model):
+    with pytest.raises(NotFittedError, match="not fitted"):
+        pkex.Explainer(model)
+
+
+@pytest.mark.parametrize("model", [SVC(), NuSVC()], ids=repr)
+@pytest.mark.parametrize("target", [TWO, FOUR], ids=["two", "four"])
+def test_class_labels_are_refused_with_what_to_pass_and_why(model, target):
+    message = "predict cannot be explained.*class labels.*Pass the model itself or its decision_fun"
+    with pytest.raises(pkex.UnsupportedModelError, match=message):
+        pkex.Explainer(model.fit(X, target).predict)
+
+
+@pytest.mark.parametrize("method", ["predict", "score_samples"])
+def test_other_methods_of_a_one_class_machine_are_refused_with_what_to_pass_and_why(method):
+    message = f"OneClassSVM.{method} cannot be explained.*1 or -1.*or its decision_function"
+    with pytest.raises(pkex.UnsupportedModelError, match=message):
+        pkex.Explainer(getattr(OneClassSVM().fit(X), method))
+
+
+def test_other_methods_of_a_regressor_are_refused_with_what_to_pass():
+    with pytest.raises(pkex.UnsupportedModelError, match="SVR.score cannot.*its predict"):
+        pkex.Explainer(SVR().fit(X, Y).score)
+
+
+@pytest.mark.filterwarnings("ignore::FutureWarning")  # probability=True is on its way out
+def test_probabilities_are_refused_with_what_to_pass():
+    X_two, y = make_classification(random_state=0)
+    model = SVC(probability=True, random_state=0).fit(X_two, y)
+    with pytest.raises(pkex.UnsupportedModelError, match="predict_proba cannot.*decision_function"):
+        pkex.Explainer(model.predict_proba)

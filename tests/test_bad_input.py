@@ -1,0 +1,308 @@
+"""Bad input: a clear error that names the argument, the place and the remedy, and nothing else."""
+
+import datetime
+import functools
+from decimal import Decimal
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from scipy import sparse
+from sklearn.svm import SVC, SVR
+
+import pkex
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(20, 3))
+NAMES = ["age", "bmi", "bp"]
+Y = X.sum(axis=1)
+ROWS = RNG.normal(size=(4, 3))
+
+
+@pytest.fixture
+def explainer():
+    return pkex.Explainer(SVR().fit(X, Y))
+
+
+@pytest.fixture
+def named_explainer():
+    return pkex.Explainer(SVR().fit(pd.DataFrame(X, columns=NAMES), Y))
+
+
+def with_entry(value, dtype=np.float64):
+    rows = ROWS.astype(dtype)
+    rows[2, 1] = value
+    return rows
+
+
+@pytest.mark.parametrize(("value", "word"), [(np.nan, "NaN"), (np.inf, "inf"), (-np.inf, "-inf")])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, object])
+def test_the_place_of_a_missing_or_infinite_entry_is_named(explainer, value, word, dtype):
+    message = f"X has .*{word}.* in row 2, column 1; "
+    for explain in (explainer, explainer.shap_values):
+        with pytest.raises(ValueError, match=message):
+            explain(with_entry(value, dtype))
+    with pytest.raises(ValueError, match=message):
+        explainer(sparse.csr_matrix(with_entry(value)))
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        pd.DataFrame(with_entry(np.nan), columns=NAMES),
+        pd.DataFrame(with_entry(np.nan), columns=NAMES).convert_dtypes(),
+        pd.DataFrame(with_entry(None, object), columns=NAMES),
+        pd.DataFrame(with_entry(pd.NA, object), columns=NAMES),
+        pl.DataFrame(with_entry(np.nan), schema=NAMES),
+        pl.DataFrame(with_entry(np.nan), schema=NAMES).fill_nan(None),
+        pl.DataFrame(with_entry(np.nan), schema=NAMES).cast({"bmi": pl.Float32}),
+    ],
+)
+def test_the_column_of_a_missing_entry_is_named_as_the_frame_names_it(explainer, frame):
+    with pytest.raises(ValueError, match=r"NaN.*row 2, column 1 \('bmi'\)"):
+        explainer(frame)
+
+
+def test_the_column_of_a_missing_entry_is_named_as_the_model_names_it(named_explainer):
+    with pytest.raises(ValueError, match=r"row 2, column 1 \('bmi'\)"):
+        named_explainer(with_entry(np.nan))
+
+
+def test_further_missing_entries_are_counted(explainer):
+    with pytest.raises(ValueError, match="row 0, column 0, and 11 more such entries"):
+        explainer(np.full((4, 3), np.nan))
+
+
+def test_large_finite_numbers_are_none_of_these(explainer):
+    explainer(np.full((2, 3), 1.7e308))
+
+
+def test_masked_entries_are_refused_with_their_place(explainer):
+    with pytest.raises(ValueError, match="masked entry in row 2, column 1"):
+        explainer(np.ma.masked_invalid(with_entry(np.nan)))
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [ROWS[:, :2], ROWS[:, :2].tolist(), sparse.csr_matrix(ROWS[:, :2]), pd.DataFrame(ROWS[:, :2])],
+)
+def test_a_wrong_number_of_columns_is_answered_with_expected_and_got(explainer, rows):
+    with pytest.raises(ValueError, match="X has the wrong number of columns: expected 3, got 2"):
+        explainer(rows)
+
+
+@pytest.mark.parametrize(
+    "row", [ROWS[0], ROWS[0].tolist(), pd.Series(ROWS[0]), pl.Series(ROWS[0]), (1, 2, 3)]
+)
+def test_one_dimensional_rows_are_answered_with_how_to_reshape(explainer, row):
+    message = r"X must be two-dimensional.*got shape \(3,\).*X\.reshape\(1, -1\) if it is one row"
+    with pytest.raises(ValueError, match=message):
+        explainer(row)
+
+
+@pytest.mark.parametrize("rows", [ROWS[None], np.array(1.0), 1.0], ids=["3-d", "0-d", "number"])
+def test_other_dimensions_are_named(explainer, rows):
+    with pytest.raises(ValueError, match=r"X must be two-dimensional.*got shape \("):
+        explainer(rows)
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        np.empty((0, 3)),
+        np.empty((4, 0)),
+        np.empty((0, 0)),
+        [[]],
+        pd.DataFrame(columns=NAMES, dtype=float),
+        pl.DataFrame(),
+        sparse.csr_matrix((0, 3)),
+    ],
+)
+def test_empty_rows_are_answered_with_their_shape(explainer, rows):
+    with pytest.raises(ValueError, match=r"X is empty: got shape \("):
+        explainer(rows)
+
+
+def test_an_empty_list_is_answered_with_its_shape(explainer):
+    with pytest.raises(ValueError, match=r"got shape \(0,\)"):
+        explainer([])
+
+
+@pytest.mark.parametrize(
+    ("rows", "got"),
+    [
+        (ROWS.astype(str), "strings"),
+        (ROWS.astype(bytes), "strings"),
+        ([["a", "b", "c"]], "strings"),
+        (ROWS.astype(complex), "complex numbers"),
+        ([[1j, 1, 2]], "complex numbers"),
+        (ROWS.astype("datetime64[s]"), "dates"),
+        (np.zeros(4, dtype=[("a", float)]), "records"),
+        (with_entry("a", object), r"'a' \(str\) in row 2, column 1"),
+        (with_entry("1.5", object), r"'1.5' \(str\) in row 2, column 1"),
+        (with_entry(1j, object), r"1j \(complex\) in row 2, column 1"),
+        (with_entry(datetime.date(2020, 1, 1), object), r"\(date\) in row 2, column 1"),
+        ({"a": [1.0]}, "dict"),
+        (None, "NoneType"),
+        ("abc", "str"),
+        (object(), "object"),
+        (pl.LazyFrame({"a": [1.0]}), "LazyFrame"),
+    ],
+)
+def test_what_holds_no_real_numbers_is_answered_with_what_was_got(explainer, rows, got):
+    with pytest.raises(TypeError, match=f"X must hold real numbers; got .*{got}"):
+        explainer(rows)
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
+@pytest.mark.parametrize(
+    "column", [["a", "b"], ["1", "2"], [datetime.date(2020, 1, 1)] * 2, [datetime.timedelta(1)] * 2]
+)
+def test_a_column_without_numbers_is_named(explainer, frame, column):
+    with pytest.raises(TypeError, match="X must hold real numbers.*'bmi'"):
+        explainer(frame({"age": [1.0, 2.0], "bmi": column, "bp": [3.0, 4.0]}))
+
+
+def test_a_categorical_column_is_named(explainer):
+    frame = pd.DataFrame({"age": [1.0, 2.0], "bmi": pd.Categorical(["u", "v"]), "bp": [3.0, 4.0]})
+    with pytest.raises(TypeError, match=r"got 'u' \(str\) in row 0, column 1 \('bmi'\)"):
+        explainer(frame)
+
+
+def test_ragged_rows_are_refused(explainer):
+    with pytest.raises(ValueError, match="rows of equal length; got list"):
+        explainer([[1.0, 2.0, 3.0], [1.0]])
+
+
+def test_objects_that_are_numbers_are_accepted(explainer):
+    rows = np.array([[Decimal("0.5"), np.float32(1.0), True], [1, 2**70, 0.0]], dtype=object)
+    np.testing.assert_array_equal(
+        explainer.shap_values(rows), explainer.shap_values(rows.astype(np.float64))
+    )
+
+
+# --- columns of DataFrames ---
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        (["bmi", "age", "bp"], "another order.*column 0 is 'bmi', expected 'age'.*'bmi', 'bp'"),
+        (["age", "bmi"], r"missing \['bp'\].*expected 3 columns, got 2"),
+        (["age", "bmi", "bp", "s1"], r"not expected \['s1'\].*expected 3 columns, got 4"),
+        (["age", "BMI", "bp"], r"missing \['bmi'\]; not expected \['BMI'\]"),
+    ],
+)
+def test_columns_that_are_not_the_models_are_named(named_explainer, frame, columns, message):
+    rows = frame(dict.fromkeys(columns, [1.0, 2.0]))
+    with pytest.raises(ValueError, match=f"columns of X .*the model.*{message}"):
+        named_explainer(rows)
+
+
+def test_without_names_in_the_model_those_given_are_expected():
+    explainer = pkex.Explainer(SVR().fit(X, Y), feature_names=NAMES)
+    with pytest.raises(ValueError, match="another order than those of feature_names"):
+        explainer(pd.DataFrame(ROWS, columns=NAMES[::-1]))
+
+
+def test_many_columns_do_not_flood_the_message():
+    names = [f"feature {j}" for j in range(1000)]
+    expansion = pkex.KernelExpansion(np.zeros((1, 1000)), [1.0], pkex.kernels.RBF())
+    explainer = pkex.Explainer(expansion, feature_names=names)
+    for columns in (names[::-1], [name.upper() for name in names]):
+        with pytest.raises(ValueError, match="more") as raised:
+            explainer(pd.DataFrame(np.zeros((1, 1000)), columns=columns))
+        assert len(str(raised.value)) < 1000
+
+
+# --- models ---
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda X: X[:, 0],
+        len,
+        functools.partial(np.sum, axis=1),
+        test_ragged_rows_are_refused,
+    ],
+    ids=["lambda", "builtin", "partial", "function"],
+)
+def test_a_plain_function_is_answered_with_what_to_pass_instead(function):
+    with pytest.raises(pkex.UnsupportedModelError, match="plain function.*pass the fitted model"):
+        pkex.Explainer(function)
+
+
+def test_a_class_is_answered_with_what_to_pass_instead():
+    with pytest.raises(pkex.UnsupportedModelError, match="SVR is a class; pass a fitted instance"):
+        pkex.Explainer(SVR)
+
+
+@pytest.mark.parametrize("model", [None, 1.0, "svr", X, [SVR()], {}, "abc".upper], ids=repr)
+def test_anything_else_is_named_with_what_is_supported(model):
+    with pytest.raises(pkex.UnsupportedModelError, match="not supported.*Supported: .*SVR"):
+        pkex.Explainer(model)
+
+
+# --- options and keywords ---
+
+
+@pytest.mark.parametrize(
+    ("argument", "valid"),
+    [
+        ({"method": "Quadrature"}, "'quadrature', 'recursion'; got 'Quadrature'"),
+        ({"method": None}, "'quadrature', 'recursion'"),
+        ({"summation": "kahan"}, "'compensated', 'plain'; got 'kahan'"),
+        ({"value_function": "observational"}, "'neutral', 'interventional', 'marginal'; got 'obs"),
+        ({"value_function": 1}, "'neutral', 'interventional', 'marginal'; got 1"),
+    ],
+)
+def test_an_unknown_value_of_an_option_is_answered_with_the_valid_ones(argument, valid):
+    with pytest.raises(ValueError, match=f"{next(iter(argument))} must be one of {valid}"):
+        pkex.Explainer(SVR().fit(X, Y), **argument)
+
+
+def test_an_unknown_keyword_is_answered_with_the_valid_ones(explainer):
+    with pytest.raises(TypeError, match=r"Explainer\(\) has no argument 'njobs'; it takes .*n_job"):
+        pkex.Explainer(SVR().fit(X, Y), njobs=1)
+    with pytest.raises(TypeError, match="has no argument 'nsamples'; it takes X, progress"):
+        explainer.shap_values(ROWS, nsamples=100)
+    with pytest.raises(TypeError, match="has no argument 'check_additivity'; it takes X, progress"):
+        explainer(ROWS, check_additivity=False)
+
+
+@pytest.mark.parametrize("progress", ["yes", 1, None])
+def test_an_unknown_progress_is_answered_with_the_valid_ones(explainer, progress):
+    with pytest.raises(TypeError, match="progress must be True, False or a function"):
+        explainer(ROWS, progress=progress)
+
+
+@pytest.mark.parametrize(
+    ("argument", "error", "message"),
+    [
+        ({"feature_names": ["a", "b"]}, ValueError, "feature_names must have 3 names.*got 2"),
+        ({"feature_names": ["a", "b", "a"]}, ValueError, "feature_names must differ.*'a' occurs"),
+        ({"feature_names": [1, 2, 3]}, TypeError, "feature_names must be strings; got 1"),
+        ({"feature_names": "abc"}, TypeError, "feature_names must be a sequence of names"),
+        ({"output_names": ["a", "b"]}, ValueError, "output_names must have 3 names.*got 2"),
+        ({"output_names": ["a", "b", "b"]}, ValueError, "output_names must differ"),
+    ],
+)
+def test_names_must_fit(argument, error, message):
+    model = SVC().fit(X, np.digitize(Y, [-1.0, 1.0]))
+    with pytest.raises(error, match=message):
+        pkex.Explainer(model, **argument)
+
+
+# --- overflow ---
+
+
+def test_a_value_that_overflows_names_the_row():
+    coefficients = [1.5e308, 1.5e308, -1.5e308, -1.5e308]
+    points = [[0.0], [0.0], [9.0], [9.0]]
+    explainer = pkex.Explainer(pkex.KernelExpansion(points, coefficients, pkex.kernels.RBF()))
+    explainer([[4.5]])
+    with pytest.raises(OverflowError, match="row 1"):
+        explainer([[4.5], [9.0]])

@@ -1,0 +1,375 @@
+"""Explainer: inputs, names, outputs, threads, workers and pickles."""
+
+import pickle
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+import joblib
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from reference import product_games, shapley_weights
+from scipy import sparse
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.svm import SVC, SVR
+
+import pkex
+from pkex.kernels import RBF, Cauchy, Laplacian
+from pkex.parallel import thread_count
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(40, 4))
+NAMES = ["age", "bmi", "bp", "s1"]
+Y = X[:, 0] + np.sin(X[:, 1])
+CLASSES = np.digitize(Y, [-0.5, 0.5])
+ROWS = RNG.normal(size=(5, 4))
+
+
+@pytest.fixture
+def model():
+    return SVR().fit(X, Y)
+
+
+@pytest.fixture
+def explainer(model):
+    return pkex.Explainer(model)
+
+
+@pytest.fixture
+def values(explainer):
+    return explainer.shap_values(ROWS)
+
+
+# --- kernels of KernelExpansion ---
+
+KERNELS = {
+    "RBF": RBF(0.9),
+    "RBF per feature": RBF([0.5, 1.0, 2.0, 4.0]),
+    "Laplacian": Laplacian(1.5),
+    "Laplacian per feature": Laplacian([0.5, 1.0, 2.0, 4.0]),
+    "Cauchy": Cauchy(1.1),
+    "Cauchy per feature": Cauchy([0.5, 1.0, 2.0, 4.0]),
+    "product": 2.0 * RBF() * Cauchy(2.0),
+    "on columns": RBF().on([0, 2]) * Laplacian().on([1]),
+}
+
+
+@pytest.mark.parametrize("method", ["quadrature", "recursion"])
+@pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)
+def test_values_of_a_product_kernel_equal_brute_force(kernel, method):
+    expansion = pkex.KernelExpansion(X, np.column_stack([Y, -(Y**2)]), kernel)
+    values = pkex.Explainer(expansion, method=method).shap_values(ROWS)
+    for row, found in zip(ROWS, values, strict=True):
+        factors, amplitude = factors_of_product(kernel, row, X)
+        weights = amplitude * expansion.coefficients
+        expected = product_games(factors, np.ones_like(factors), weights, shapley_weights(4))
+        expected.assert_close(found)
+
+
+def factors_of_product(kernel, row, points):
+    """Factors (n, d) and amplitude of a product kernel: a factor shows with others at distance 0."""
+    amplitude = kernel(row[None])[0, 0]
+    factors = np.empty(points.shape)
+    for j in range(len(row)):
+        moved = np.tile(row, (len(points), 1))
+        moved[:, j] = points[:, j]
+        factors[:, j] = kernel(row[None], moved)[0] / amplitude
+    return factors, amplitude
+
+
+def test_a_sum_of_kernels_is_explained_term_by_term():
+    a, b = RBF() * Cauchy().on([1]), 3.0 * Laplacian(2.0)
+    parts = [pkex.Explainer(pkex.KernelExpansion(X, Y, k)).shap_values(ROWS) for k in (a, b)]
+    whole = pkex.Explainer(pkex.KernelExpansion(X, Y, a + b)).shap_values(ROWS)
+    np.testing.assert_allclose(whole, parts[0] + parts[1], rtol=1e-12)
+
+
+def test_features_that_the_kernel_leaves_out_have_a_value_of_exactly_zero():
+    values = pkex.Explainer(pkex.KernelExpansion(X, Y, RBF().on([0, 2]))).shap_values(ROWS)
+    assert np.all(values[:, [1, 3]] == 0.0)
+    assert np.all(values[:, [0, 2]] != 0.0)
+
+
+# --- inputs ---
+
+
+CONTAINERS = {
+    "list": np.ndarray.tolist,
+    "Fortran order": np.asfortranarray,
+    "strided rows": lambda a: np.repeat(a, 2, axis=0)[::2],
+    "reversed columns": lambda a: a[:, ::-1].copy()[:, ::-1],
+    "byte order": lambda a: a.astype(">f8"),
+    "long double": lambda a: a.astype(np.longdouble),
+    "objects": lambda a: a.astype(object),
+    "masked array": np.ma.masked_invalid,
+    "matrix": np.asmatrix,
+    "pandas": pd.DataFrame,
+    "pandas, nullable": lambda a: pd.DataFrame(a).convert_dtypes(),
+    "pandas, objects": lambda a: pd.DataFrame(a).astype(object),
+    "polars": pl.DataFrame,
+    "csr matrix": sparse.csr_matrix,
+    "csc array": sparse.csc_array,
+    "coo matrix": sparse.coo_matrix,
+}
+
+
+@pytest.mark.parametrize("convert", CONTAINERS.values(), ids=CONTAINERS)
+@pytest.mark.filterwarnings("ignore:the matrix subclass:PendingDeprecationWarning")
+def test_equal_numbers_in_any_container_give_equal_bits(explainer, values, convert):
+    converted = convert(ROWS)
+    np.testing.assert_array_equal(explainer.shap_values(converted), values)
+    explanation = explainer(converted)
+    np.testing.assert_array_equal(explanation.values, values)
+    np.testing.assert_array_equal(explanation.data, ROWS)
+
+
+def test_read_only_rows_are_explained(explainer, values):
+    rows = ROWS.copy()
+    rows.setflags(write=False)
+    np.testing.assert_array_equal(explainer.shap_values(rows), values)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float16, np.int8, np.uint64, bool])
+def test_other_dtypes_are_explained_as_the_numbers_they_hold(explainer, dtype):
+    rows = np.abs(ROWS).astype(dtype)
+    np.testing.assert_array_equal(
+        explainer.shap_values(rows), explainer.shap_values(rows.astype(np.float64))
+    )
+
+
+def test_mixed_dtypes_of_a_frame_are_explained(explainer):
+    columns = {"a": [1, 2], "b": [0.5, 1.5], "c": [True, False], "d": [3.0, 4.0]}
+    expected = explainer.shap_values([[1, 0.5, 1, 3], [2, 1.5, 0, 4]])
+    for frame in (pd.DataFrame(columns), pl.DataFrame(columns)):
+        np.testing.assert_array_equal(explainer.shap_values(frame), expected)
+
+
+def test_the_rows_are_not_changed_and_changing_them_later_changes_nothing(explainer):
+    rows = ROWS.copy()
+    explanation = explainer(rows)
+    np.testing.assert_array_equal(rows, ROWS)
+    rows += 1.0
+    np.testing.assert_array_equal(explanation.data, ROWS)
+
+
+# --- names ---
+
+
+def test_without_names_features_are_numbered_as_scikit_learn_does(explainer):
+    assert explainer(ROWS).feature_names == ["x0", "x1", "x2", "x3"]
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
+def test_the_names_are_those_that_the_model_was_fitted_with(frame):
+    named = frame(dict(zip(NAMES, X.T, strict=True)))
+    explainer = pkex.Explainer(SVR().fit(named, Y))
+    rows = frame(dict(zip(NAMES, ROWS.T, strict=True)))
+    assert explainer(rows).feature_names == NAMES
+    assert explainer(ROWS).feature_names == NAMES
+    np.testing.assert_array_equal(explainer.shap_values(rows), explainer.shap_values(ROWS))
+
+
+def test_the_names_of_a_model_fitted_without_are_those_of_the_rows(explainer):
+    assert explainer(pd.DataFrame(ROWS, columns=NAMES)).feature_names == NAMES
+    assert explainer(pl.DataFrame(ROWS, schema=NAMES)).feature_names == NAMES
+
+
+def test_given_names_come_first(model):
+    given = ["Age", "BMI", "Blood pressure", "Serum 1"]
+    named = SVR().fit(pd.DataFrame(X, columns=NAMES), Y)
+    explainer = pkex.Explainer(named, feature_names=given)
+    assert explainer(pd.DataFrame(ROWS, columns=NAMES)).feature_names == given
+    assert pkex.Explainer(model, feature_names=np.array(given))(ROWS).feature_names == given
+
+
+def test_names_are_plain_strings(model):
+    explanation = pkex.Explainer(model, feature_names=np.array(NAMES))(ROWS)
+    assert {type(name) for name in explanation.feature_names} == {str}
+    explanation = pkex.Explainer(SVC().fit(X, np.array(["a", "b", "c"])[CLASSES]))(ROWS)
+    assert {type(name) for name in explanation.output_names} == {str}
+
+
+# --- outputs ---
+
+
+@pytest.fixture
+def of_pairs():
+    return SVC().fit(X, CLASSES)
+
+
+def test_a_list_of_outputs_keeps_the_axis(of_pairs):
+    whole = pkex.Explainer(of_pairs)(ROWS)
+    assert whole.output_names == ["0 vs 1", "0 vs 2", "1 vs 2"]
+    for outputs in ([2, 0], ["1 vs 2", "0 vs 1"], [np.int64(2), "0 vs 1"]):
+        explainer = pkex.Explainer(of_pairs, outputs=outputs)
+        explanation = explainer(ROWS)
+        assert explanation.output_names == ["1 vs 2", "0 vs 1"]
+        np.testing.assert_array_equal(explanation.values, whole.values[..., [2, 0]])
+        np.testing.assert_array_equal(explanation.base_values, whole.base_values[:, [2, 0]])
+        np.testing.assert_array_equal(explainer.expected_value, whole.base_values[0, [2, 0]])
+
+
+def test_a_single_output_removes_the_axis(of_pairs):
+    whole = pkex.Explainer(of_pairs)(ROWS)
+    for outputs in (1, "0 vs 2"):
+        explainer = pkex.Explainer(of_pairs, outputs=outputs)
+        explanation = explainer(ROWS)
+        assert explanation.output_names is None
+        np.testing.assert_array_equal(explanation.values, whole.values[..., 1])
+        np.testing.assert_array_equal(explanation.base_values, whole.base_values[:, 1])
+        np.testing.assert_array_equal(explainer.shap_values(ROWS), whole.values[..., 1])
+        assert explainer.expected_value == whole.base_values[0, 1]
+        assert type(explainer.expected_value) is float
+
+
+def test_outputs_can_be_renamed_and_chosen_by_their_new_names(of_pairs):
+    explainer = pkex.Explainer(of_pairs, output_names=["a", "b", "c"], outputs=["c"])
+    assert explainer(ROWS).output_names == ["c"]
+
+
+def test_targets_without_names_are_numbered():
+    model = KernelRidge(kernel="rbf").fit(X, np.column_stack([Y, Y]))
+    assert pkex.Explainer(model)(ROWS).output_names == ["y0", "y1"]
+
+
+@pytest.mark.parametrize("outputs", [3, -1, "a vs b", [0, 7], [], True, 1.0, [None]])
+def test_unknown_outputs_are_answered_with_the_known_ones(of_pairs, outputs):
+    with pytest.raises(ValueError, match="0 vs 1"):
+        pkex.Explainer(of_pairs, outputs=outputs)
+
+
+@pytest.mark.parametrize("argument", [{"outputs": 0}, {"output_names": ["a"]}])
+def test_a_single_output_has_nothing_to_choose_or_name(model, argument):
+    with pytest.raises(ValueError, match="single output"):
+        pkex.Explainer(model, **argument)
+
+
+# --- base values ---
+
+
+def test_the_expected_value_is_the_base_of_every_row(explainer, model):
+    explanation = explainer(ROWS)
+    assert type(explainer.expected_value) is float
+    assert explainer.expected_value == pytest.approx(model.intercept_[0] + model.dual_coef_.sum())
+    np.testing.assert_array_equal(explanation.base_values, [explainer.expected_value] * 5)
+
+
+def test_the_expected_values_handed_out_are_copies(of_pairs):
+    explainer = pkex.Explainer(of_pairs)
+    explainer.expected_value[:] = 7.0
+    assert not np.any(explainer.expected_value == 7.0)
+
+
+# --- threads, processes, pickles ---
+
+
+def test_explaining_row_by_row_gives_equal_bits(explainer, values):
+    for row, expected in zip(ROWS, values, strict=True):
+        np.testing.assert_array_equal(explainer.shap_values(row[None])[0], expected)
+
+
+def test_a_pickle_explains_to_equal_bits(of_pairs):
+    for explainer in (pkex.Explainer(of_pairs), pkex.Explainer(of_pairs, outputs=1)):
+        again = pickle.loads(pickle.dumps(explainer))
+        np.testing.assert_array_equal(again(ROWS).values, explainer(ROWS).values)
+        assert again(ROWS).output_names == explainer(ROWS).output_names
+        assert repr(again) == repr(explainer)
+
+
+def test_threads_may_share_an_explainer(explainer, values):
+    with ThreadPoolExecutor(8) as pool:
+        for found in pool.map(explainer.shap_values, [ROWS] * 40):
+            np.testing.assert_array_equal(found, values)
+
+
+def explain_and_count(explainer, rows):
+    return explainer.shap_values(rows), thread_count(-1), thread_count(-2), thread_count(3)
+
+
+@pytest.mark.parametrize("backend", ["loky", "threading", "multiprocessing"])
+def test_joblib_workers_use_one_thread_unless_told_otherwise(explainer, values, backend):
+    job = joblib.delayed(explain_and_count)
+    for found, *counts in joblib.Parallel(2, backend=backend)(job(explainer, ROWS) for _ in "abc"):
+        np.testing.assert_array_equal(found, values)
+        assert counts == [1, 1, 3]
+
+
+def test_n_jobs_follows_joblibs_convention(monkeypatch):
+    monkeypatch.setattr("pkex.parallel._usable_cores", lambda: 6)
+    assert [thread_count(n) for n in (-1, -2, -5, -6, -7, -100, 1, 2, 7)] == [
+        *(6, 5, 2, 1, 1, 1),
+        *(1, 2, 7),
+    ]
+    with joblib.parallel_config(n_jobs=2):
+        assert thread_count(-1) == 6
+    assert thread_count(10**9) < 100
+
+
+@pytest.mark.parametrize("n_jobs", [0, True, 1.0, None, "all"])
+def test_n_jobs_that_are_none_are_answered_with_what_they_may_be(model, n_jobs):
+    with pytest.raises((TypeError, ValueError), match="n_jobs must be -1"):
+        pkex.Explainer(model, n_jobs=n_jobs)
+
+
+# --- options ---
+
+
+def test_both_methods_and_summations_agree(model, values):
+    for method in ("quadrature", "recursion"):
+        for summation in ("compensated", "plain"):
+            explainer = pkex.Explainer(model, method=method, summation=summation)
+            np.testing.assert_allclose(explainer.shap_values(ROWS), values, rtol=0, atol=1e-12)
+
+
+def test_the_neutral_game_can_be_named(model, values):
+    explainer = pkex.Explainer(model, value_function="neutral")
+    np.testing.assert_array_equal(explainer.shap_values(ROWS), values)
+
+
+@pytest.mark.parametrize(
+    "planned",
+    [
+        {"background": X},
+        {"value_function": "interventional"},
+        {"value_function": "marginal"},
+        {"background_weights": np.ones(40)},
+        {"groups": [[0, 1], [2, 3]]},
+    ],
+    ids=lambda planned: next(iter(planned)),
+)
+def test_what_is_planned_is_refused_with_what_there_is(model, planned):
+    with pytest.raises(NotImplementedError, match=r"planned.*value_function='neutral'"):
+        pkex.Explainer(model, **planned)
+
+
+def test_progress_reaches_the_end(explainer):
+    reports = []
+    explainer(ROWS, progress=lambda done, total: reports.append((done, total)))
+    done, total = reports[-1]
+    assert done == total > 0
+    assert reports == sorted(reports)
+
+
+def test_progress_can_be_shown(explainer, values, capsys):
+    np.testing.assert_array_equal(explainer.shap_values(ROWS, progress=True), values)
+    assert "100%" in capsys.readouterr().err
+
+
+def test_progress_without_tqdm_names_the_extra(explainer, monkeypatch):
+    monkeypatch.setitem(sys.modules, "tqdm.auto", None)
+    with pytest.raises(ImportError, match=r"pip install 'pkex\[progress\]'"):
+        explainer(ROWS, progress=True)
+
+
+def test_an_exception_in_progress_reaches_the_caller(explainer):
+    def fail(done, total):
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        explainer(ROWS, progress=fail)
+
+
+def test_the_repr_is_short(explainer):
+    assert repr(explainer).startswith("Explainer(KernelExpansion(")
+    assert len(repr(explainer)) < 200

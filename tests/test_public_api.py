@@ -1,0 +1,144 @@
+"""The public surface is what the design says, and importing it loads numpy and nothing else."""
+
+import inspect
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import pkex
+import pkex.adapters
+import pkex.kernels
+
+PUBLIC = {
+    "Explainer",
+    "Explanation",
+    "KernelExpansion",
+    "UnsupportedModelError",
+    "adapters",
+    "kernels",
+    "product_game",
+}
+
+
+def test_the_public_names_are_these():
+    assert set(pkex.__all__) == PUBLIC
+    assert set(pkex.kernels.__all__) == {"RBF", "Cauchy", "Factor", "Kernel", "Laplacian", "Term"}
+    assert set(pkex.adapters.__all__) == {"AdaptedModel", "adapt", "register", "verify"}
+
+
+@pytest.mark.parametrize(
+    ("function", "signature"),
+    [
+        (
+            pkex.Explainer,
+            "(model, background=None, *, value_function=None, background_weights=None, "
+            "groups=None, outputs=None, feature_names=None, output_names=None, "
+            "method='quadrature', summation='compensated', n_jobs=-1)",
+        ),
+        (pkex.Explainer.__call__, "(self, X, *, progress=False)"),
+        (pkex.Explainer.shap_values, "(self, X, *, progress=False)"),
+        (
+            pkex.product_game,
+            "(present, absent=None, weights=None, *, difference=None, index='SV', "
+            "method='quadrature', summation='compensated', n_jobs=-1)",
+        ),
+        (pkex.KernelExpansion, "(points, coefficients, kernel, intercept=0.0)"),
+        (pkex.KernelExpansion.predict, "(self, X)"),
+        (pkex.kernels.RBF, "(length_scale=1.0)"),
+        (pkex.kernels.Laplacian, "(length_scale=1.0)"),
+        (pkex.kernels.Cauchy, "(length_scale=1.0)"),
+        (pkex.kernels.Kernel.on, "(self, columns)"),
+    ],
+    ids=lambda argument: getattr(argument, "__qualname__", ""),
+)
+def test_signatures_and_defaults_are_those_of_the_design(function, signature):
+    found = inspect.signature(function)
+    bare = [p.replace(annotation=p.empty) for p in found.parameters.values()]
+    assert str(inspect.Signature(bare)) == signature
+
+
+def test_everything_public_has_a_docstring():
+    for module in (pkex, pkex.kernels, pkex.adapters):
+        for name in module.__all__:
+            assert inspect.getdoc(getattr(module, name)), name
+
+
+def test_the_version_is_that_of_the_distribution():
+    from importlib.metadata import version
+
+    assert pkex.__version__ == version("pkex")
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        pkex.nothing  # noqa: B018
+
+
+def loaded_by(code):
+    """Top-level packages outside the standard library that a fresh interpreter has after `code`."""
+    program = f"{code}\nimport json, sys\nprint(json.dumps(sorted(sys.modules)))"
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    names = {name.partition(".")[0] for name in json.loads(done.stdout.splitlines()[-1])}
+    return {name for name in names - sys.stdlib_module_names if not name.startswith("_")}
+
+
+def test_importing_pkex_loads_numpy_and_no_other_library():
+    before = loaded_by("import numpy")
+    assert loaded_by("import pkex") - before == {"pkex"}
+
+
+def test_explaining_an_expansion_loads_no_other_library():
+    before = loaded_by("import numpy")
+    code = (
+        "import pkex, numpy as np\n"
+        "f = pkex.KernelExpansion(np.ones((3, 2)), np.ones(3), pkex.kernels.RBF())\n"
+        "e = pkex.Explainer(f)(np.zeros((1, 2)))\n"
+        "try: pkex.Explainer(len)\n"
+        "except pkex.UnsupportedModelError: pass\n"
+    )
+    assert loaded_by(code) - before == {"pkex"}
+
+
+def test_explaining_a_scikit_learn_model_loads_no_data_frames():
+    code = (
+        "import pkex\n"
+        "from sklearn.svm import SVR\n"
+        "pkex.Explainer(SVR().fit([[0.0], [1.0]], [0.0, 1.0]))([[0.5]])\n"
+    )
+    assert not loaded_by(code) & {"pandas", "polars", "shap", "shapiq", "matplotlib", "tqdm"}
+
+
+def test_others_can_register_their_models():
+    class Model:
+        def __init__(self, factor):
+            self.points, self.coefficients = np.eye(3), np.array([1.0, -2.0, 3.0])
+            self.factor = factor
+
+        def evaluate(self, X):
+            return self.factor * (pkex.kernels.Cauchy()(X, self.points) @ self.coefficients)
+
+    with pytest.raises(pkex.UnsupportedModelError, match="^Model is not supported"):
+        pkex.Explainer(Model(1.0))
+
+    @pkex.adapters.register(Model)
+    def adapt(model):
+        expansion = pkex.KernelExpansion(model.points, model.coefficients, pkex.kernels.Cauchy())
+        return pkex.adapters.AdaptedModel(
+            expansion,
+            explained="evaluate",
+            predict=model.evaluate,
+            feature_names=("a", "b", "c"),
+        )
+
+    model = Model(1.0)
+    explanation = pkex.Explainer(model.evaluate)(np.zeros((2, 3)))
+    assert explanation.feature_names == ["a", "b", "c"]
+    total = explanation.values.sum(axis=1) + explanation.base_values
+    np.testing.assert_allclose(total, model.evaluate(np.zeros((2, 3))))
+
+    with pytest.raises(pkex.UnsupportedModelError, match=r"Model.evaluate returns .* fitted attr"):
+        pkex.Explainer(Model(1.0 + 1e-6))
+    with pytest.raises(pkex.UnsupportedModelError, match="Supported: .*Model"):
+        pkex.Explainer(object())
