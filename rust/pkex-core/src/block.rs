@@ -24,6 +24,8 @@ pub struct Spread {
     pub lambda: f64,
     /// Whether, within a game, some cₗ are positive and some negative, or factors are negative.
     pub mixed_signs: bool,
+    /// The least and the largest Mₗ, of those that are not 0.
+    sizes: (f64, f64),
 }
 
 impl Block {
@@ -46,7 +48,7 @@ impl Block {
             }
             lambda = sum.into_iter().fold(lambda, f64::max);
         }
-        Spread { lambda, mixed_signs: false }
+        Spread { lambda, mixed_signs: false, sizes: (1.0, 1.0) }
     }
 
     /// Λ of factors of any size and sign.
@@ -54,14 +56,18 @@ impl Block {
     pub fn spread<const W: usize>(&self) -> Spread {
         let mut lambda: f64 = 0.0;
         let mut mixed_signs = false;
+        let mut sizes = (1.0_f64, 1.0_f64);
         for part in 0..LANES / W {
             let mut sum = [0.0; W];
+            let (mut smallest, mut largest) = ([1.0; W], [1.0; W]);
             let (mut lowest, mut highest, mut least) = ([0.0; W], [0.0; W], [0.0; W]);
             for j in 0..self.present.len() {
                 let a: &[f64; W] = self.present[j].part(part);
                 let b: &[f64; W] = self.absent[j].part(part);
                 let c: &[f64; W] = self.difference[j].part(part);
                 let size = zip(a, b, |a, b| a.abs().max(b.abs()));
+                largest = zip(&largest, &size, f64::max);
+                smallest = zip(&smallest, &size, |s, m| if m > 0.0 { s.min(m) } else { s });
                 let share = zip(c, &size, |c, m| if m > 0.0 { c.abs() / m } else { 0.0 });
                 sum = zip(&sum, &share, |s, x| s + x);
                 lowest = zip(&lowest, c, f64::min);
@@ -69,11 +75,13 @@ impl Block {
                 least = zip(&least, &zip(a, b, f64::min), f64::min);
             }
             lambda = sum.into_iter().fold(lambda, f64::max);
+            sizes.0 = smallest.into_iter().fold(sizes.0, f64::min);
+            sizes.1 = largest.into_iter().fold(sizes.1, f64::max);
             for i in 0..W {
                 mixed_signs |= (lowest[i] < 0.0 && highest[i] > 0.0) || least[i] < 0.0;
             }
         }
-        Spread { lambda, mixed_signs }
+        Spread { lambda, mixed_signs, sizes }
     }
 
     /// The product of all present factors, the worth of the grand coalition, into `values[0]`.
@@ -114,8 +122,10 @@ pub struct Scaling {
 
 impl Scaling {
     /// Scales the block's factors where their products could leave the range; else `None`.
-    pub fn apply(block: &mut Block) -> Option<Self> {
-        if block.products_stay_in_range() {
+    pub fn apply(block: &mut Block, spread: &Spread) -> Option<Self> {
+        let (smallest, largest) = spread.sizes;
+        let most = block.present.len() as f64;
+        if most * smallest.log2() > -SAFE_POWER && most * largest.log2() < SAFE_POWER {
             return None;
         }
         let mut exponent = [0; LANES];
@@ -155,26 +165,11 @@ impl Scaling {
     }
 }
 
+/// Products between 2^−900 and 2^900 leave room for sums and weights.
+const SAFE_POWER: f64 = 900.0;
+
 /// Powers of two beyond this are applied in steps.
 const MAX_POWER: i32 = 1000;
-
-impl Block {
-    /// Whether no product of factors can come near the ends of the range: 2^±900.
-    fn products_stay_in_range(&self) -> bool {
-        let (mut lowest, mut highest) = ([0.0_f64; LANES], [0.0_f64; LANES]);
-        for (a, b) in self.present.iter().zip(&self.absent) {
-            for lane in 0..LANES {
-                let size = a.0[lane].abs().max(b.0[lane].abs());
-                if size > 0.0 {
-                    let exponent = f64::from(binary_exponent(size));
-                    lowest[lane] += exponent.min(0.0);
-                    highest[lane] += (exponent + 1.0).max(0.0);
-                }
-            }
-        }
-        lowest.iter().all(|&sum| sum > -900.0) && highest.iter().all(|&sum| sum < 900.0)
-    }
-}
 
 /// ⌊log₂ x⌋ of a positive finite x.
 fn binary_exponent(x: f64) -> i32 {

@@ -276,15 +276,17 @@ fn evaluate<A: Arithmetic, const W: usize, S: Source>(
     prefixes: &mut Prefixes,
     rows: &mut Rows,
 ) {
-    let unit = source.has_unit_factors();
-    let scaling = if unit { None } else { Scaling::apply(block) };
+    let (spread, scaling) = if source.has_unit_factors() {
+        (block.spread_of_unit_factors::<W>(), None)
+    } else {
+        let spread = block.spread::<W>();
+        (spread, Scaling::apply(block, &spread))
+    };
     match quantity {
         Quantity::GrandCoalition => return block.grand_coalition::<W>(),
         Quantity::ShapleyByRecursion => recursion::omega::<A, W>(block, rows),
         Quantity::Banzhaf(rule) => quadrature::omega::<A, W>(rule, block, prefixes),
         Quantity::ShapleyByQuadrature(table) => {
-            let spread =
-                if unit { block.spread_of_unit_factors::<W>() } else { block.spread::<W>() };
             let rule = table.rule(spread.lambda, spread.mixed_signs);
             quadrature::omega::<A, W>(rule, block, prefixes);
         }

@@ -1,5 +1,8 @@
 //! Kernels as sums of product kernels, and the factors they give a block of evaluations.
 
+use std::collections::BTreeMap;
+use std::f64::consts::FRAC_1_SQRT_2;
+
 use crate::Error;
 use crate::arithmetic::Arithmetic;
 use crate::block::Block;
@@ -50,7 +53,7 @@ pub(crate) struct CompiledTerm {
 /// All of a term's factors on one column.
 #[derive(Clone, Debug, Default)]
 struct Profile {
-    /// Inverse length-scale of the product of all RBF factors (0: none).
+    /// 1/(ℓ√2) of the product of all RBF factors (0: none).
     rbf: f64,
     /// Inverse length-scale of the product of all Laplacian factors (0: none).
     laplacian: f64,
@@ -68,7 +71,7 @@ impl CompiledTerm {
                 got: term.coefficient.to_string(),
             });
         }
-        let mut profiles = std::collections::BTreeMap::<usize, Profile>::new();
+        let mut profiles = BTreeMap::<usize, Profile>::new();
         for factor in &term.factors {
             if factor.column >= features {
                 return Err(Error::Domain {
@@ -117,8 +120,8 @@ impl Profile {
             });
         }
         match factor.family {
-            // exp(−(r p)²/2) exp(−(r q)²/2) = exp(−r² (p² + q²)/2).
-            Family::Rbf => self.rbf = self.rbf.hypot(inverse),
+            // exp(−(r p)²) exp(−(r q)²) = exp(−r² (p² + q²)).
+            Family::Rbf => self.rbf = self.rbf.hypot(inverse * FRAC_1_SQRT_2),
             Family::Laplacian => self.laplacian += inverse,
             Family::Cauchy => self.cauchy.push(inverse),
         }
@@ -128,7 +131,7 @@ impl Profile {
     /// a = k(r), and c = a − 1 without cancellation.
     #[inline(always)]
     fn factor<A: Arithmetic, const W: usize>(&self, r: &[f64; W]) -> ([f64; W], [f64; W]) {
-        let rbf = |r: f64| -0.5 * (r * self.rbf) * (r * self.rbf);
+        let rbf = |r: f64| -((r * self.rbf) * (r * self.rbf));
         let laplacian = |r: f64| -(r.abs() * self.laplacian);
         let (mut a, mut c) = match (self.rbf > 0.0, self.laplacian > 0.0) {
             (true, false) => exp_and_expm1::<A, W>(&map(r, rbf)),
