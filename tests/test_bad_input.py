@@ -1,6 +1,6 @@
 """Bad input: a clear error that names the argument, the place and the remedy, and nothing else."""
 
-import datetime
+import datetime as dt
 import functools
 from decimal import Decimal
 
@@ -142,7 +142,7 @@ def test_an_empty_list_is_answered_with_its_shape(explainer):
         (with_entry("a", object), r"'a' \(str\) in row 2, column 1"),
         (with_entry("1.5", object), r"'1.5' \(str\) in row 2, column 1"),
         (with_entry(1j, object), r"1j \(complex\) in row 2, column 1"),
-        (with_entry(datetime.date(2020, 1, 1), object), r"\(date\) in row 2, column 1"),
+        (with_entry(dt.date(2020, 1, 1), object), r"\(date\) in row 2, column 1"),
         ({"a": [1.0]}, "dict"),
         (None, "NoneType"),
         ("abc", "str"),
@@ -155,12 +155,12 @@ def test_what_holds_no_real_numbers_is_answered_with_what_was_got(explainer, row
         explainer(rows)
 
 
-@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame], ids=["pandas", "polars"])
 @pytest.mark.parametrize(
-    "column", [["a", "b"], ["1", "2"], [datetime.date(2020, 1, 1)] * 2, [datetime.timedelta(1)] * 2]
+    "column", [["a", "b"], ["1", "2"], [dt.date(2020, 1, 1)] * 2, [dt.timedelta(1)] * 2]
 )
 def test_a_column_without_numbers_is_named(explainer, frame, column):
-    with pytest.raises(TypeError, match="X must hold real numbers.*'bmi'"):
+    with pytest.raises(TypeError, match=r"X must hold real numbers.*'bmi'"):
         explainer(frame({"age": [1.0, 2.0], "bmi": column, "bp": [3.0, 4.0]}))
 
 
@@ -185,19 +185,19 @@ def test_objects_that_are_numbers_are_accepted(explainer):
 # --- columns of DataFrames ---
 
 
-@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame], ids=["pandas", "polars"])
 @pytest.mark.parametrize(
     ("columns", "message"),
     [
-        (["bmi", "age", "bp"], "another order.*column 0 is 'bmi', expected 'age'.*'bmi', 'bp'"),
+        (["bmi", "age", "bp"], r"another order .* model: column 0 is 'bmi', expected 'age'"),
         (["age", "bmi"], r"missing \['bp'\].*expected 3 columns, got 2"),
         (["age", "bmi", "bp", "s1"], r"not expected \['s1'\].*expected 3 columns, got 4"),
         (["age", "BMI", "bp"], r"missing \['bmi'\]; not expected \['BMI'\]"),
     ],
 )
 def test_columns_that_are_not_the_models_are_named(named_explainer, frame, columns, message):
-    rows = frame(dict.fromkeys(columns, [1.0, 2.0]))
-    with pytest.raises(ValueError, match=f"columns of X .*the model.*{message}"):
+    rows = frame({name: [1.0, 2.0] for name in columns})
+    with pytest.raises(ValueError, match=f"columns of X .*{message}"):
         named_explainer(rows)
 
 
@@ -231,7 +231,7 @@ def test_many_columns_do_not_flood_the_message():
     ids=["lambda", "builtin", "partial", "function"],
 )
 def test_a_plain_function_is_answered_with_what_to_pass_instead(function):
-    with pytest.raises(pkex.UnsupportedModelError, match="plain function.*pass the fitted model"):
+    with pytest.raises(pkex.UnsupportedModelError, match=r"plain function.*pass the fitted model"):
         pkex.Explainer(function)
 
 
@@ -240,9 +240,9 @@ def test_a_class_is_answered_with_what_to_pass_instead():
         pkex.Explainer(SVR)
 
 
-@pytest.mark.parametrize("model", [None, 1.0, "svr", X, [SVR()], {}, "abc".upper], ids=repr)
+@pytest.mark.parametrize("model", [None, 1.0, "svr", X, [SVR()], {}], ids=repr)
 def test_anything_else_is_named_with_what_is_supported(model):
-    with pytest.raises(pkex.UnsupportedModelError, match="not supported.*Supported: .*SVR"):
+    with pytest.raises(pkex.UnsupportedModelError, match=r"not supported.*Supported: .*SVR"):
         pkex.Explainer(model)
 
 
@@ -300,9 +300,8 @@ def test_names_must_fit(argument, error, message):
 
 
 def test_a_value_that_overflows_names_the_row():
-    coefficients = [1.5e308, 1.5e308, -1.5e308, -1.5e308]
-    points = [[0.0], [0.0], [9.0], [9.0]]
-    explainer = pkex.Explainer(pkex.KernelExpansion(points, coefficients, pkex.kernels.RBF()))
+    points, coefficients = [[0.0], [9.0], [0.0], [9.0]], [1.7e308, -1.7e308, 1.7e308, -1.7e308]
+    explainer = pkex.Explainer(pkex.KernelExpansion(points, coefficients, pkex.kernels.RBF(4.2)))
     explainer([[4.5]])
     with pytest.raises(OverflowError, match="row 1"):
         explainer([[4.5], [9.0]])

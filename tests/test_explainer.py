@@ -68,7 +68,7 @@ def test_values_of_a_product_kernel_equal_brute_force(kernel, method):
 
 
 def factors_of_product(kernel, row, points):
-    """Factors (n, d) and amplitude of a product kernel: a factor shows with others at distance 0."""
+    """Factors (n, d) and amplitude of a product kernel, each with the others at distance 0."""
     amplitude = kernel(row[None])[0, 0]
     factors = np.empty(points.shape)
     for j in range(len(row)):
@@ -160,7 +160,7 @@ def test_without_names_features_are_numbered_as_scikit_learn_does(explainer):
     assert explainer(ROWS).feature_names == ["x0", "x1", "x2", "x3"]
 
 
-@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame], ids=["pandas", "polars"])
 def test_the_names_are_those_that_the_model_was_fitted_with(frame):
     named = frame(dict(zip(NAMES, X.T, strict=True)))
     explainer = pkex.Explainer(SVR().fit(named, Y))
@@ -328,31 +328,43 @@ def test_the_neutral_game_can_be_named(model, values):
 
 
 @pytest.mark.parametrize(
-    "planned",
+    ("argument", "value"),
     [
-        {"background": X},
-        {"value_function": "interventional"},
-        {"value_function": "marginal"},
-        {"background_weights": np.ones(40)},
-        {"groups": [[0, 1], [2, 3]]},
+        ("background", X),
+        ("value_function", "interventional"),
+        ("value_function", "marginal"),
+        ("background_weights", np.ones(40)),
+        ("groups", [[0, 1], [2, 3]]),
     ],
-    ids=lambda planned: next(iter(planned)),
 )
-def test_what_is_planned_is_refused_with_what_there_is(model, planned):
-    with pytest.raises(NotImplementedError, match=r"planned.*value_function='neutral'"):
-        pkex.Explainer(model, **planned)
+def test_what_is_planned_is_refused_with_what_there_is(model, argument, value):
+    with pytest.raises(NotImplementedError, match=f"{argument}.* planned.*='neutral'"):
+        pkex.Explainer(model, **{argument: value})
 
 
-def test_progress_reaches_the_end(explainer):
+@pytest.fixture(scope="module")
+def long_call():
+    """An explainer and rows that keep it busy for some tenths of a second."""
+    rng = np.random.default_rng(0)
+    points = rng.normal(size=(4000, 20))
+    expansion = pkex.KernelExpansion(points, rng.normal(size=4000), RBF(3.0))
+    return pkex.Explainer(expansion, n_jobs=1), rng.normal(size=(1500, 20))
+
+
+def test_progress_is_reported_in_order(long_call):
+    explainer, rows = long_call
     reports = []
-    explainer(ROWS, progress=lambda done, total: reports.append((done, total)))
-    done, total = reports[-1]
-    assert done == total > 0
+    explainer(rows, progress=lambda done, total: reports.append((done, total)))
+    assert len(reports) > 2
     assert reports == sorted(reports)
+    assert {total for _, total in reports} == {reports[0][1]}
+    assert 0 <= reports[0][0] < reports[-1][0] <= reports[-1][1]
 
 
-def test_progress_can_be_shown(explainer, values, capsys):
-    np.testing.assert_array_equal(explainer.shap_values(ROWS, progress=True), values)
+@pytest.mark.parametrize("rows", [ROWS, np.tile(ROWS, (20_000, 1))], ids=["short", "long"])
+def test_progress_can_be_shown_and_changes_nothing(explainer, rows, capsys):
+    values = explainer.shap_values(rows, progress=True)
+    np.testing.assert_array_equal(values, explainer.shap_values(rows))
     assert "100%" in capsys.readouterr().err
 
 
@@ -362,12 +374,14 @@ def test_progress_without_tqdm_names_the_extra(explainer, monkeypatch):
         explainer(ROWS, progress=True)
 
 
-def test_an_exception_in_progress_reaches_the_caller(explainer):
+def test_an_exception_in_progress_reaches_the_caller(long_call):
+    explainer, rows = long_call
+
     def fail(done, total):
         raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
-        explainer(ROWS, progress=fail)
+        explainer(rows, progress=fail)
 
 
 def test_the_repr_is_short(explainer):

@@ -129,7 +129,7 @@ def test_a_length_scale_must_be_positive_and_finite(kernel, length_scale):
 
 
 def test_the_message_on_a_length_scale_names_the_feature():
-    with pytest.raises(ValueError, match="got 0.0 for feature 1"):
+    with pytest.raises(ValueError, match=r"got 0.0 for feature 1"):
         RBF([1.0, 0.0])
 
 

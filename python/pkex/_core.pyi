@@ -6,6 +6,8 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
+__all__ = ["Expansion", "product_game", "simd_level"]
+
 # (coefficient, [(family, columns of shape (k,), parameters of shape (k, n_parameters)), ...]):
 # columns that no factor mentions have factor 1; a column may occur in several.
 _Term = tuple[float, list[tuple[str, NDArray[np.int64], NDArray[np.float64]]]]

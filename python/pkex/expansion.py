@@ -141,7 +141,12 @@ class KernelExpansion:
         """
         rows = as_matrix(X, "X", n_columns=self.n_features)
         sums = self._packed.predict(rows, summation="compensated", n_threads=thread_count(-1))
-        return sums.reshape(len(rows), *self._coefficients.shape[1:]) + self._intercept
+        with np.errstate(over="ignore"):
+            values = sums.reshape(len(rows), *self._coefficients.shape[1:]) + self._intercept
+        if not np.isfinite(values).all():
+            row = int(np.argwhere(~np.isfinite(values))[0, 0])
+            raise OverflowError(f"the value of row {row} is too large for a float")
+        return values
 
     def neutral_base(self) -> float | _Float:
         """Return the value of the empty coalition in the neutral game, all factors being 1.

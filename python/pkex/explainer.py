@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -298,7 +298,8 @@ def _positions(outputs: Any, names: tuple[str, ...] | None) -> list[int]:
         raise ValueError(
             f"outputs={outputs!r} was given, but the model has a single output and no output axis"
         )
-    listed = [outputs] if _is_single(outputs) else list(outputs)
+    is_list = isinstance(outputs, Iterable) and not isinstance(outputs, str)
+    listed = list(outputs) if is_list else [outputs]
     if not listed:
         raise ValueError(f"outputs is empty; choose among {shown(names)}")
     return [_position(output, names) for output in listed]

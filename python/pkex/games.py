@@ -52,7 +52,8 @@ def product_game(
         Shapley or Banzhaf values.
     method : {"quadrature", "recursion"}, default "quadrature"
         Gauss–Legendre quadrature of the multilinear extension, or the recursion over the sizes of
-        coalitions. Both are exact up to rounding; the recursion costs O(p·d²).
+        coalitions, for Shapley values only. Both are exact up to rounding; the recursion costs
+        O(p·d²).
     summation : {"compensated", "plain"}, default "compensated"
         How the sum over p is formed.
     n_jobs : int, default -1
@@ -89,6 +90,11 @@ def product_game(
     check_choice("index", index, INDICES)
     check_choice("method", method, METHODS)
     check_choice("summation", summation, SUMMATIONS)
+    if index != "SV" and method == "recursion":
+        raise ValueError(
+            "method='recursion' computes Shapley values only; take method='quadrature' for "
+            f"index={index!r}"
+        )
     n_jobs = check_n_jobs(n_jobs)
     a = as_matrix(present, "present", allow_no_rows=True)
     b = _factors(absent, "absent", a)

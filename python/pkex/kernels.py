@@ -107,8 +107,10 @@ class Kernel(ABC):
         -------
         ndarray of shape (n, m)
         """
-        left = as_matrix(X, "X")
-        right = left if Y is None else as_matrix(Y, "Y", n_columns=left.shape[1])
+        left = as_matrix(X, "X", allow_no_rows=True)
+        right = left
+        if Y is not None:
+            right = as_matrix(Y, "Y", n_columns=left.shape[1], allow_no_rows=True)
         total = np.zeros((len(left), len(right)))
         for term in self.terms(left.shape[1]):
             product = np.full_like(total, term.coefficient)

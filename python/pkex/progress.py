@@ -9,6 +9,8 @@ __all__ = ["Progress", "reporting"]
 
 Progress = bool | Callable[[int, int], None]
 
+_BAR_FORMAT = "{desc}: {percentage:3.0f}%|{bar}| {elapsed}<{remaining}"
+
 
 @contextmanager
 def reporting(progress: Progress) -> Iterator[Callable[[int, int], None] | None]:
@@ -17,8 +19,8 @@ def reporting(progress: Progress) -> Iterator[Callable[[int, int], None] | None]
     Parameters
     ----------
     progress : bool or callable
-        True for a tqdm bar; a callable is called with the work done and the total, in arbitrary
-        units.
+        True for a tqdm bar; a callable is called some twenty times a second with the work done and
+        the total, in arbitrary units.
     """
     if progress is False:
         yield None
@@ -40,11 +42,11 @@ def _bar() -> Iterator[Callable[[int, int], None]]:
         from tqdm.auto import tqdm
     except ImportError as error:
         raise ImportError("progress=True needs tqdm: pip install 'pkex[progress]'") from error
-    with tqdm(
-        total=1.0, desc="pkex", bar_format="{desc}: {percentage:3.0f}%|{bar}| {elapsed}<{remaining}"
-    ) as bar:
+    # What has been done is counted as a share, since the engine alone knows the total.
+    with tqdm(total=1.0, desc="pkex", bar_format=_BAR_FORMAT) as bar:
 
         def report(done: int, total: int) -> None:
             bar.update(done / total - bar.n)
 
         yield report
+        report(1, 1)

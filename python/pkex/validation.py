@@ -163,9 +163,8 @@ _KINDS = {
 
 
 def _not_numbers(name: str, what: str, kind: str, dtype: object) -> TypeError:
-    return TypeError(
-        f"{name} must hold real numbers; {what} of {_KINDS.get(kind, 'objects')} (dtype {dtype})"
-    )
+    of_what = f" of {_KINDS[kind]} (dtype {dtype})" if kind in _KINDS else ""
+    return TypeError(f"{name} must hold real numbers; {what}{of_what}")
 
 
 def _unmasked(data: np.ma.MaskedArray[Any, Any], name: str) -> NDArray[Any]:

@@ -129,11 +129,11 @@ def _is_built_in(cls: type) -> bool:
 def _adapt_method(method: MethodType) -> AdaptedModel:
     model = method.__self__
     adapted = adapt(model)
-    if method.__name__ != adapted.explained:
-        name = type(model).__name__
+    if method != getattr(model, adapted.explained, None):
+        name = f"{type(model).__name__}.{getattr(method, '__name__', method)}"
         reason = f": {adapted.not_explained}" if adapted.not_explained else ""
         raise UnsupportedModelError(
-            f"{name}.{method.__name__} cannot be explained{reason}. Pass the model itself or its "
+            f"{name} cannot be explained{reason}. Pass the model itself or its "
             f"{adapted.explained}, which is explained"
         )
     return adapted

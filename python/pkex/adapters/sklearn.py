@@ -94,15 +94,15 @@ def adapt_kernel_ridge(model: KernelRidge) -> AdaptedModel:
         explained="predict",
         predict=_without_names(model).predict,
         feature_names=_feature_names(model),
-        kernel_rounding=_expanded_square_rounding(points, gamma),
+        kernel_rounding=_square_rounding(points, gamma) if model.kernel == "rbf" else 0.0,
     )
 
 
-def _expanded_square_rounding(points: _Float, gamma: float) -> float:
-    """Bound the relative error of γ‖x − y‖² formed as γ(‖x‖² − 2x·y + ‖y‖²).
+def _square_rounding(points: _Float, gamma: float) -> float:
+    """Bound the relative error of exp(−γ‖x − y‖²) where the square is ‖x‖² − 2x·y + ‖y‖².
 
     That is how scikit-learn forms it (but not in its support vector machines); far from the origin
-    the squares cancel.
+    the terms cancel.
     """
     largest = float(np.einsum("ij,ij->i", points, points).max(initial=0.0))
     return 32.0 * float(np.finfo(np.float64).eps) * gamma * largest

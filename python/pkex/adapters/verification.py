@@ -18,6 +18,8 @@ _Float = NDArray[np.float64]
 # Rounding errors of the model's own sums and kernels, relative to the sum of the sizes of what
 # they add. A model that differs by more differs by design.
 _RELATIVE_TOLERANCE = 1e-10
+# Where rounding errors of the model's own kernel could be larger than this, they are not excused.
+_LARGEST_ROUNDING = 1e-4
 
 
 def verify(adapted: AdaptedModel, model: Any) -> None:
@@ -46,14 +48,16 @@ def verify(adapted: AdaptedModel, model: Any) -> None:
             f"{name}.{adapted.explained} returns shape {own.shape} for {len(rows)} rows, its "
             f"fitted attributes say {ours.shape}: {_CAUSES}"
         )
-    tolerance = (_RELATIVE_TOLERANCE + adapted.kernel_rounding) * _scale(expansion, rows)
+    rounding = _RELATIVE_TOLERANCE + min(adapted.kernel_rounding, _LARGEST_ROUNDING)
+    tolerance = rounding * _scale(expansion, rows)
     # Not "greater": NaN must fail too.
     wrong = ~(np.abs(own - ours) <= tolerance)
     if wrong.any():
         first = tuple(np.argwhere(wrong)[0])
+        is_far = adapted.kernel_rounding > _LARGEST_ROUNDING
         raise UnsupportedModelError(
             f"{name}.{adapted.explained} returns {own[first]:.10g} for a row for which its fitted "
-            f"attributes say {ours[first]:.10g}: {_CAUSES}"
+            f"attributes say {ours[first]:.10g}: {_FAR if is_far else _CAUSES}"
         )
 
 
@@ -61,6 +65,10 @@ _CAUSES = (
     "either the attributes were changed after fitting, or a subclass computes something else. "
     "Such a model is not supported; register an adapter with pkex.adapters.register, or describe "
     "its function as a pkex.KernelExpansion"
+)
+_FAR = (
+    "its training data are so far from the origin, compared with the width of the kernel, that "
+    "rounding errors dominate its output; centre and scale the features, and fit again"
 )
 
 
@@ -78,7 +86,10 @@ def _probing_rows(points: _Float) -> _Float:
 
 
 def _scale(expansion: KernelExpansion, rows: _Float) -> _Float:
-    """Return |intercept| + Σ_i |α_i k(x, x_i)|, the scale of the rounding errors at each row."""
-    kernel_values = np.abs(expansion.kernel(rows, expansion.points))
-    scale: _Float = kernel_values @ np.abs(expansion.coefficients) + np.abs(expansion.intercept)
-    return scale
+    """Return |intercept| + Σ_i |α_i| k(x, x_i), the scale of the rounding errors at each row."""
+    return KernelExpansion(
+        expansion.points,
+        np.abs(expansion.coefficients),
+        expansion.kernel,
+        np.abs(expansion.intercept),
+    ).predict(rows)

@@ -14,21 +14,30 @@
 //! # Errors
 //!
 //! ln 2 is split so that r₁ = x − k [`LN2_HIGH`] is exact; r₂ = k [`LN2_LOW`] joins only the small
-//! part of p = r₁ − (r₂ − r² q(r)), of which r = r₁ − r₂ is the rounded argument. A rounding of p
+//! part of p = r₁ − (r₂ − r² q(r)), where only q and r² take the rounded r = r₁ − r₂. A rounding of p
 //! costs at most ¼ ulp of either result (½ ulp of eˣ − 1 where k = 0, which ends there), the last
-//! addition ½ ulp, the small part and the polynomial the rest. The worst place is eˣ − 1 at k = −1
-//! with r near ln 2 / 2, where 2ᵏ − 1 and 2ᵏ p cancel a little.
+//! addition ½ ulp, the small part and the polynomial the rest. The worst places belong to eˣ − 1:
+//! x near −0.288, where k = 0 and its ulp has just halved, and x near −0.4, where k = −1 and 2ᵏ p
+//! takes something from 2ᵏ − 1.
 //!
-//! Largest errors found, in ulps, by 10⁹ points against the double-double reference of the tests
-//! (itself against mpmath): TODO.
+//! Largest errors found, in ulps, for each arithmetic at 2.8·10⁸ random points, most of them near the
+//! worst places, against the double-double reference of the tests, and at 2·10⁶ against mpmath:
+//!
+//! | arithmetic | eˣ | eˣ − 1 |
+//! |---|---|---|
+//! | `Fused` | 0.887 | 0.958 |
+//! | `Separate` | 0.895 | 0.960 |
 
 use crate::arithmetic::Arithmetic;
 
-/// eˣ is 0 and eˣ − 1 is −1 to 1 ulp from here down: k = −1076.
+/// From here down, where k = −1076, eˣ is 0 and eˣ − 1 is −1.
 const LOWEST: f64 = -746.0;
 
 /// 1.5 · 2⁵² + 1076: a sum with it has no digits after the binary point.
 const ROUND: f64 = 6_755_399_441_055_744.0 + 1076.0;
+
+/// Above this k = 0: half of ln 2 with a margin.
+const UNREDUCED: f64 = -0.34;
 
 /// The inverse of the factor by which the shifted bits of a rounded sum exceed 2ᵏ: 1076 = 1023 + 53.
 const TWO_TO_MINUS_53: f64 = f64::EPSILON / 2.0;
@@ -67,23 +76,23 @@ const Q: [f64; 10] = [
 #[inline(always)]
 pub fn exp_and_expm1<A: Arithmetic, const W: usize>(x: &[f64; W]) -> ([f64; W], [f64; W]) {
     let (mut exp, mut expm1) = ([0.0; W], [0.0; W]);
-    for lane in 0..W {
-        (exp[lane], expm1[lane]) = one_lane::<A>(x[lane]);
+    if x.iter().fold(true, |all, &x| all & (x > UNREDUCED)) {
+        // k = 0: the same bits with ten operations less.
+        for lane in 0..W {
+            expm1[lane] = x[lane] - reduced_tail::<A>(x[lane], 0.0);
+            exp[lane] = 1.0 + expm1[lane];
+        }
+    } else {
+        for lane in 0..W {
+            (exp[lane], expm1[lane]) = one_lane::<A>(x[lane]);
+        }
     }
     (exp, expm1)
 }
 
-/// 23 additions, multiplications, multiply-adds and maxima, and one shift.
+/// low − r² q(r).
 #[inline(always)]
-fn one_lane<A: Arithmetic>(x: f64) -> (f64, f64) {
-    // Not `max`, which would lose NaN.
-    let x = if x < LOWEST { LOWEST } else { x };
-    // x = k ln 2 + r (Cody and Waite 1980, chapter 6).
-    let rounded = A::mul_add(x, std::f64::consts::LOG2_E, ROUND);
-    let k = rounded - ROUND;
-    let r_high = A::mul_add(k, -LN2_HIGH, x);
-    let r_low = k * LN2_LOW;
-    let r = r_high - r_low;
+fn reduced_tail<A: Arithmetic>(r: f64, low: f64) -> f64 {
     // q = ½ + r (q₁ + q₃ r² + … + r (q₂ + q₄ r² + …)), two chains side by side.
     let r2 = r * r;
     let odd = A::mul_add(A::mul_add(Q[9], r2, Q[7]), r2, Q[5]);
@@ -91,8 +100,22 @@ fn one_lane<A: Arithmetic>(x: f64) -> (f64, f64) {
     let even = A::mul_add(A::mul_add(Q[8], r2, Q[6]), r2, Q[4]);
     let even = A::mul_add(even, r2, Q[2]);
     let q = A::mul_add(A::mul_add(even, r, odd), r, Q[0]);
+    A::mul_add(-r2, q, low)
+}
+
+/// 22 additions, multiplications, multiply-adds and a maximum, and one shift.
+#[inline(always)]
+fn one_lane<A: Arithmetic>(x: f64) -> (f64, f64) {
+    // Not `f64::max`, which would lose NaN.
+    let x = if x < LOWEST { LOWEST } else { x };
+    // x = k ln 2 + r (Cody and Waite 1980, chapter 6).
+    let rounded = A::mul_add(x, std::f64::consts::LOG2_E, ROUND);
+    let k = rounded - ROUND;
+    let r_high = A::mul_add(k, -LN2_HIGH, x);
+    let r_low = k * LN2_LOW;
+    let r = r_high - r_low;
     // p = r + r² q. (A sum of two products here would mislead LLVM's pairing of lanes on AVX2.)
-    let p = r_high - A::mul_add(-r2, q, r_low);
+    let p = r_high - reduced_tail::<A>(r, r_low);
     // 2ᵏ, rounded to 0 at k = −1075.
     let power = f64::from_bits(rounded.to_bits() << 52) * TWO_TO_MINUS_53;
     (A::mul_add(power, p, power), A::mul_add(power, p, power - 1.0))
@@ -130,7 +153,7 @@ mod tests {
         a.abs() - a.abs().next_down()
     }
 
-    /// k and p = eʳ − 1 for x = k ln 2 + r, p to some 100 bits by its Taylor series.
+    /// k and p = eʳ − 1 for x = k ln 2 + r, p to some 90 bits by its Taylor series.
     fn reduce(x: f64) -> (i32, DoubleDouble) {
         #[expect(clippy::cast_possible_truncation, reason = "a small integer")]
         let k = (x / std::f64::consts::LN_2).round() as i32;
@@ -143,8 +166,8 @@ mod tests {
         (k, multiply(r, sum))
     }
 
-    /// The errors of `exp` and `expm1` at x in [−745.2, 0), in ulps of the true values.
-    fn errors(x: f64, (exp, expm1): (f64, f64), (k, p): (i32, DoubleDouble)) -> (f64, f64) {
+    /// For x in [−745.2, 0), `reduce(x)` as (k, p), and ulps of the true values.
+    fn assert_within_one_ulp(x: f64, (exp, expm1): (f64, f64), (k, p): (i32, DoubleDouble)) {
         // exp / 2ᵏ against 1 + p; below the normal range ulps no longer shrink.
         let expected = add((1.0, 0.0), p);
         let computed = exp * power_of_two(-k / 2) * power_of_two(-k - -k / 2);
@@ -155,7 +178,6 @@ mod tests {
         let expected = add(two_sum(power, -1.0), (power * p.0, power * p.1));
         let expm1_error = (expm1 - expected.0 - expected.1).abs() / ulp(expected.0);
         assert!(exp_error < 1.0 && expm1_error < 1.0, "{exp_error}, {expm1_error} ulp at {x:e}");
-        (exp_error, expm1_error)
     }
 
     fn one<A: Arithmetic>(x: f64) -> (f64, f64) {
@@ -178,8 +200,8 @@ mod tests {
     fn both_results_are_within_one_ulp() {
         for x in samples() {
             let reference = reduce(x);
-            errors(x, one::<Fused>(x), reference);
-            errors(x, one::<Separate>(x), reference);
+            assert_within_one_ulp(x, one::<Fused>(x), reference);
+            assert_within_one_ulp(x, one::<Separate>(x), reference);
         }
     }
 

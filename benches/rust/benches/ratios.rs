@@ -1,0 +1,151 @@
+//! How near the engine comes to the machine's own peak, and what its options cost: one table, of
+//! ratios between computations that took turns.
+//!
+//! The peak is counted in multiply-adds, the quadrature in node-features of five such instructions
+//! each. Two problems of different Λ, and so of different numbers of nodes, differ in the inner loop
+//! alone: the time of the loop is the difference, and of everything else what remains. The time of
+//! a factor (an exponential, and reading, subtracting, squaring and multiplying) is that of a
+//! prediction, less the time of one with a single feature, which is all reduction.
+
+use std::hint::black_box;
+use std::path::Path;
+use std::time::Duration;
+
+use pkex_bench::problem::{Problem, nodes};
+use pkex_bench::{fastest, peak, settings};
+use pkex_core::{Method, Settings, Summation};
+
+/// Numbers of features, each with the time to spend on it.
+const FEATURES: [usize; 5] = [10, 20, 50, 100, 500];
+const TIME: Duration = Duration::from_secs(3);
+
+/// Factors in a run: a millisecond or so.
+const FACTORS: usize = 300_000;
+
+/// Λ of smooth models (8 nodes), as scikit-learn's `gamma="scale"` makes them, and of rough ones (16).
+const SMOOTH: f64 = 2.0;
+const ROUGH: f64 = 18.0;
+
+/// Instructions of a node and feature: two on the way up, three on the way down.
+const INSTRUCTIONS: f64 = 5.0;
+
+/// What was measured for one number of features.
+struct Measured {
+    features: usize,
+    nodes: f64,
+    /// Multiply-adds a second.
+    peak: f64,
+    /// Seconds for a factor, in explaining.
+    explain: f64,
+    /// Seconds for a node and feature in the inner loop, where the games have rough ones.
+    inner: Option<f64>,
+    /// Seconds for a factor, in predicting.
+    factor: f64,
+    /// Times the time of quadrature, compensated, on one thread.
+    recursion: f64,
+    plain: f64,
+    two_threads: f64,
+}
+
+fn main() {
+    let measured: Vec<_> = FEATURES.into_iter().map(measure).collect();
+    println!(
+        "One core: {}, peak {:.1} G multiply-adds/s. 1000 points, Gaussian kernel, Λ = {SMOOTH}.\n\n\
+         features  nodes  ns/factor  G node-features/s  of peak  inner loop  exponential  \
+         recursion  plain sums  two threads",
+        settings().level.name(),
+        peak_of(&measured) / 1e9,
+    );
+    for m in &measured {
+        let rate = m.nodes / m.explain;
+        let inner = m.inner.map_or("—".into(), |inner| percent(INSTRUCTIONS / inner / m.peak));
+        println!(
+            "{:8}  {:5}  {:9.2}  {:17.2}  {:>7}  {inner:>10}  {:8.2} ns  {:8.2}×  {:9.2}×  {:10.2}×",
+            m.features,
+            m.nodes,
+            m.explain * 1e9,
+            rate / 1e9,
+            percent(INSTRUCTIONS * rate / m.peak),
+            m.factor * 1e9,
+            m.recursion,
+            m.plain,
+            m.two_threads,
+        );
+    }
+    write_rows(&measured);
+}
+
+fn measure(features: usize) -> Measured {
+    let one_thread = settings();
+    let two_threads = Settings { threads: 2, ..one_thread };
+    let plain = Settings { summation: Summation::Plain, ..one_thread };
+
+    let smooth = Problem::new(features, FACTORS, SMOOTH);
+    let rough = (features >= 50).then(|| Problem::new(features, FACTORS, ROUGH));
+    let single = Problem::new(1, FACTORS / features, 0.5);
+    let explain = || smooth.explain(Method::Quadrature, &one_thread);
+    let [peak, smooth_time, rough_time, predict, reduce, plain, two_threads] = fastest(
+        TIME,
+        [
+            &|| {
+                black_box(peak::multiply_adds(one_thread.level));
+            },
+            &explain,
+            &|| rough.iter().for_each(|rough| rough.explain(Method::Quadrature, &one_thread)),
+            &|| smooth.predict(&one_thread),
+            &|| single.predict(&one_thread),
+            &|| smooth.explain(Method::Quadrature, &plain),
+            &|| smooth.explain(Method::Quadrature, &two_threads),
+        ],
+    );
+    let [quadrature, recursion] =
+        fastest(TIME / 2, [&explain, &|| smooth.explain(Method::Recursion, &one_thread)]);
+
+    let factors = smooth.factors();
+    let more_nodes = nodes(features, ROUGH) - nodes(features, SMOOTH);
+    Measured {
+        features,
+        nodes: nodes(features, SMOOTH),
+        peak: peak::multiply_adds(one_thread.level) / peak,
+        explain: smooth_time / factors,
+        inner: rough.map(|_| (rough_time - smooth_time) / (factors * more_nodes)),
+        factor: (predict - reduce) / (factors - single.factors()),
+        recursion: recursion / quadrature,
+        plain: plain / smooth_time,
+        two_threads: two_threads / smooth_time,
+    }
+}
+
+fn peak_of(measured: &[Measured]) -> f64 {
+    measured.iter().map(|m| m.peak).fold(0.0, f64::max)
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.0} %", 100.0 * share)
+}
+
+/// Leaves rows for the table that `pytest benches/python` prints.
+fn write_rows(measured: &[Measured]) {
+    let mut rows = String::new();
+    for m in measured {
+        if let Some(inner) = m.inner {
+            rows += &format!(
+                "| inner loop, d = {}, node-features × 5 of the multiply-add peak, one thread \
+                 | {:.1} G/s | {:.1} G/s | {} | ≥ 80 % |\n",
+                m.features,
+                m.peak / 1e9,
+                INSTRUCTIONS / inner / 1e9,
+                percent(INSTRUCTIONS / inner / m.peak),
+            );
+        }
+    }
+    for m in measured.iter().filter(|m| m.features == 100) {
+        rows += &format!(
+            "| exponential and its product, d = {} |  | {:.2} ns |  | ≤ 0.9 ns |\n",
+            m.features,
+            m.factor * 1e9
+        );
+    }
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("engine.md");
+    std::fs::write(&path, rows).unwrap_or_else(|error| eprintln!("{}: {error}", path.display()));
+}
