@@ -13,8 +13,8 @@ pub struct Block {
     pub absent: Vec<Lanes>,
     /// c = a − b, delivered without cancellation.
     pub difference: Vec<Lanes>,
-    /// Each player's Shapley (or Banzhaf) value in each game.
-    pub values: Vec<Lanes>,
+    /// Ω: a player's Shapley (or Banzhaf) value divided by c.
+    pub omega: Vec<Lanes>,
 }
 
 /// What decides the number of quadrature nodes of a block.
@@ -28,27 +28,21 @@ pub struct Spread {
     sizes: (f64, f64),
 }
 
+impl Spread {
+    /// Of games whose present factors are in [0, 1] and absent ones 1 (M = 1, c ≤ 0), from Σₗ |cₗ|.
+    pub fn of_unit_factors(sums: &Lanes) -> Self {
+        let lambda = sums.0.into_iter().fold(0.0, f64::max);
+        Self { lambda, mixed_signs: false, sizes: (1.0, 1.0) }
+    }
+}
+
 impl Block {
     /// Sets the number of players; `unit_absent` says that every absent factor is 1.
     pub fn resize(&mut self, players: usize, unit_absent: bool) {
         self.present.resize(players, Lanes::ONE);
         self.difference.resize(players, Lanes::ZERO);
-        self.values.resize(players, Lanes::ZERO);
+        self.omega.resize(players, Lanes::ZERO);
         self.absent.resize(if unit_absent { 0 } else { players }, Lanes::ONE);
-    }
-
-    /// Λ where all present factors are in [0, 1] and all absent ones are 1: M = 1 and c ≤ 0.
-    #[inline(always)]
-    pub fn spread_of_unit_factors<const W: usize>(&self) -> Spread {
-        let mut lambda: f64 = 0.0;
-        for part in 0..LANES / W {
-            let mut sum = [0.0; W];
-            for difference in &self.difference {
-                sum = zip(&sum, difference.part(part), |s, c| s - c);
-            }
-            lambda = sum.into_iter().fold(lambda, f64::max);
-        }
-        Spread { lambda, mixed_signs: false, sizes: (1.0, 1.0) }
     }
 
     /// Λ of factors of any size and sign.
@@ -84,28 +78,19 @@ impl Block {
         Spread { lambda, mixed_signs, sizes }
     }
 
-    /// The product of all present factors, the worth of the grand coalition, into `values[0]`.
+    /// The product of all present factors, the worth of the grand coalition, as Ω of a single player
+    /// with c = 1.
     #[inline(always)]
     pub fn grand_coalition<const W: usize>(&mut self) {
-        self.values.resize(self.values.len().max(1), Lanes::ZERO);
+        self.omega.resize(1, Lanes::ZERO);
+        self.difference.resize(1, Lanes::ONE);
+        self.difference[0] = Lanes::ONE;
         for part in 0..LANES / W {
             let mut product = [1.0; W];
             for present in &self.present {
                 product = zip(&product, present.part(part), |p, a| p * a);
             }
-            *self.values[0].part_mut(part) = product;
-        }
-    }
-
-    /// Turns `values`, which hold Ωⱼ, into φⱼ = cⱼ Ωⱼ.
-    #[inline(always)]
-    pub fn multiply_by_difference<const W: usize>(&mut self) {
-        for (value, difference) in self.values.iter_mut().zip(&self.difference) {
-            for part in 0..LANES / W {
-                let c: &[f64; W] = difference.part(part);
-                let omega = value.part_mut(part);
-                *omega = zip(omega, c, |omega, c| omega * c);
-            }
+            *self.omega[0].part_mut(part) = product;
         }
     }
 }
@@ -150,17 +135,19 @@ impl Scaling {
         Some(Self { exponent })
     }
 
-    /// Multiplies the values of the scaled games back to those of the games themselves.
+    /// Turns the Ω of the scaled games into c Ω of the games themselves, and c into 1.
     pub fn undo(&self, block: &mut Block) {
-        for value in &mut block.values {
+        for (omega, difference) in block.omega.iter_mut().zip(&mut block.difference) {
             for lane in 0..LANES {
+                omega.0[lane] *= difference.0[lane];
                 let mut left = self.exponent[lane];
                 while left != 0 {
                     let power = left.clamp(-MAX_POWER, MAX_POWER);
-                    value.0[lane] *= power_of_two(power);
+                    omega.0[lane] *= power_of_two(power);
                     left -= power;
                 }
             }
+            *difference = Lanes::ONE;
         }
     }
 }

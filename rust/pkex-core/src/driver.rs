@@ -10,7 +10,7 @@ use std::ops::Range;
 
 use crate::Error;
 use crate::arithmetic::Arithmetic;
-use crate::block::{Block, Scaling};
+use crate::block::{Block, Scaling, Spread};
 use crate::lanes::{LANES, Lanes};
 use crate::nodes::{NodeTable, Rule};
 use crate::pool::{self, Monitor, Parallelism};
@@ -80,10 +80,13 @@ pub(crate) trait Source: Sync {
     fn outputs(&self) -> usize;
     /// Blocks of evaluations of an item.
     fn blocks(&self) -> usize;
-    /// Whether all present factors are in [0, 1] and all absent ones 1.
-    fn has_unit_factors(&self) -> bool;
     /// Fills a block's factors; lanes beyond the last evaluation repeat one.
-    fn fill<A: Arithmetic, const W: usize>(&self, item: usize, index: usize, block: &mut Block);
+    fn fill<A: Arithmetic, const W: usize>(
+        &self,
+        item: usize,
+        index: usize,
+        block: &mut Block,
+    ) -> Spread;
     /// The result's player for each player of the block.
     fn block_players(&self, index: usize) -> &[usize];
     /// For each output with a weight in the block: the output, and its weights (0 in unused lanes).
@@ -221,6 +224,7 @@ struct Workspace {
     block: Block,
     prefixes: Prefixes,
     rows: Rows,
+    weights: Vec<(usize, Lanes)>,
     accumulators: Vec<Accumulator>,
 }
 
@@ -240,22 +244,27 @@ impl<S: Source> Body for Tile<'_, S> {
 
     #[inline(always)]
     fn run<A: Arithmetic, const W: usize>(self) {
-        let Workspace { block, prefixes, rows, accumulators } = self.workspace;
+        let Workspace { block, prefixes, rows, weights, accumulators } = self.workspace;
         let outputs = self.source.outputs();
         accumulators.clear();
         accumulators.resize(self.sums.len(), Accumulator::ZERO);
         for index in self.blocks {
-            self.source.fill::<A, W>(self.item, index, block);
-            evaluate::<A, W, S>(self.source, self.quantity, block, prefixes, rows);
+            let spread = self.source.fill::<A, W>(self.item, index, block);
+            evaluate::<A, W>(self.quantity, &spread, block, prefixes, rows);
+            weights.clear();
+            weights.extend(self.source.weights(index));
             let players = match self.quantity {
                 Quantity::GrandCoalition => &[0],
                 _ => self.source.block_players(index),
             };
-            for (output, weights) in self.source.weights(index) {
-                for (value, player) in block.values.iter().zip(players) {
+            for ((omega, difference), player) in
+                block.omega.iter().zip(&block.difference).zip(players)
+            {
+                let value = omega.times::<W>(difference);
+                for (output, weights) in &*weights {
                     accumulators[player * outputs + output].add_product::<A, W>(
-                        &weights,
-                        value,
+                        weights,
+                        &value,
                         self.summation,
                     );
                 }
@@ -267,23 +276,18 @@ impl<S: Source> Body for Tile<'_, S> {
     }
 }
 
-/// The quantity of each game of a block, player by player, into its `values`.
+/// Ω of each game of a block, player by player.
 #[inline(always)]
-fn evaluate<A: Arithmetic, const W: usize, S: Source>(
-    source: &S,
+fn evaluate<A: Arithmetic, const W: usize>(
     quantity: Quantity<'_>,
+    spread: &Spread,
     block: &mut Block,
     prefixes: &mut Prefixes,
     rows: &mut Rows,
 ) {
-    let (spread, scaling) = if source.has_unit_factors() {
-        (block.spread_of_unit_factors::<W>(), None)
-    } else {
-        let spread = block.spread::<W>();
-        (spread, Scaling::apply(block, &spread))
-    };
+    let scaling = Scaling::apply(block, spread);
     match quantity {
-        Quantity::GrandCoalition => return block.grand_coalition::<W>(),
+        Quantity::GrandCoalition => block.grand_coalition::<W>(),
         Quantity::ShapleyByRecursion => recursion::omega::<A, W>(block, rows),
         Quantity::Banzhaf(rule) => quadrature::omega::<A, W>(rule, block, prefixes),
         Quantity::ShapleyByQuadrature(table) => {
@@ -291,7 +295,6 @@ fn evaluate<A: Arithmetic, const W: usize, S: Source>(
             quadrature::omega::<A, W>(rule, block, prefixes);
         }
     }
-    block.multiply_by_difference::<W>();
     if let Some(scaling) = scaling {
         scaling.undo(block);
     }

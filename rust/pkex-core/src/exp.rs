@@ -76,7 +76,7 @@ const Q: [f64; 10] = [
 #[inline(always)]
 pub fn exp_and_expm1<A: Arithmetic, const W: usize>(x: &[f64; W]) -> ([f64; W], [f64; W]) {
     let (mut exp, mut expm1) = ([0.0; W], [0.0; W]);
-    if x.iter().fold(true, |all, &x| all & (x > UNREDUCED)) {
+    if x.iter().all(|&x| x > UNREDUCED) {
         // k = 0: the same bits with ten operations less.
         for lane in 0..W {
             expm1[lane] = x[lane] - reduced_tail::<A>(x[lane], 0.0);

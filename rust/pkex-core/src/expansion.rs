@@ -6,7 +6,7 @@
 
 use crate::Error;
 use crate::arithmetic::Arithmetic;
-use crate::block::Block;
+use crate::block::{Block, Spread};
 use crate::driver::{self, Method, Quantity, Settings, Source};
 use crate::kernel::{CompiledTerm, Term};
 use crate::lanes::{LANES, Lanes, map};
@@ -142,16 +142,17 @@ impl Source for NeutralGames<'_> {
         self.expansion.terms.len() * self.expansion.weights.blocks()
     }
 
-    fn has_unit_factors(&self) -> bool {
-        true
-    }
-
     #[inline(always)]
-    fn fill<A: Arithmetic, const W: usize>(&self, item: usize, index: usize, block: &mut Block) {
+    fn fill<A: Arithmetic, const W: usize>(
+        &self,
+        item: usize,
+        index: usize,
+        block: &mut Block,
+    ) -> Spread {
         let (term, points_block) = self.locate(index);
         let features = self.expansion.features;
         let points = &self.expansion.points[points_block * features..][..features];
-        term.fill::<A, W>(self.rows.row(item), points, block);
+        term.fill::<A, W>(self.rows.row(item), points, block)
     }
 
     fn block_players(&self, index: usize) -> &[usize] {

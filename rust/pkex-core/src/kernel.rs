@@ -5,7 +5,7 @@ use std::f64::consts::FRAC_1_SQRT_2;
 
 use crate::Error;
 use crate::arithmetic::Arithmetic;
-use crate::block::Block;
+use crate::block::{Block, Spread};
 use crate::exp::exp_and_expm1;
 use crate::lanes::{LANES, Lanes, each, map, zip};
 
@@ -93,8 +93,9 @@ impl CompiledTerm {
         x: &[f64],
         points: &[Lanes],
         block: &mut Block,
-    ) {
+    ) -> Spread {
         block.resize(self.columns.len(), true);
+        let mut sums = Lanes::ZERO;
         let filled = block.present.iter_mut().zip(&mut block.difference);
         for ((profile, &column), (present, difference)) in
             self.profiles.iter().zip(&self.columns).zip(filled)
@@ -104,8 +105,11 @@ impl CompiledTerm {
                 let (a, c) = profile.factor::<A, W>(&r);
                 *present.part_mut(part) = a;
                 *difference.part_mut(part) = c;
+                let sum = sums.part_mut(part);
+                *sum = zip(sum, &c, |sum, c| sum - c);
             }
         }
+        Spread::of_unit_factors(&sums)
     }
 }
 

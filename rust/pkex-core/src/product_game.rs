@@ -2,7 +2,7 @@
 
 use crate::Error;
 use crate::arithmetic::Arithmetic;
-use crate::block::Block;
+use crate::block::{Block, Spread};
 use crate::driver::{self, Method, Quantity, Settings, Source};
 use crate::lanes::{Lanes, each};
 use crate::matrix::Matrix;
@@ -119,12 +119,13 @@ impl Source for PackedGames<'_> {
         self.weights.blocks()
     }
 
-    fn has_unit_factors(&self) -> bool {
-        false
-    }
-
     #[inline(always)]
-    fn fill<A: Arithmetic, const W: usize>(&self, _item: usize, index: usize, block: &mut Block) {
+    fn fill<A: Arithmetic, const W: usize>(
+        &self,
+        _item: usize,
+        index: usize,
+        block: &mut Block,
+    ) -> Spread {
         let ProductGames { present, absent, difference, .. } = self.games;
         block.resize(self.players.len(), false);
         fill_from(&mut block.present, present, index);
@@ -140,6 +141,7 @@ impl Source for PackedGames<'_> {
                 block.difference[j] = Lanes(each(|i| a.0[i] - b.0[i]));
             }
         }
+        block.spread::<W>()
     }
 
     fn block_players(&self, _index: usize) -> &[usize] {

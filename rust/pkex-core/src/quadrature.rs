@@ -3,7 +3,9 @@
 //! Ωⱼ = ∫₀¹ ∏_{l≠j} Fₗ(t) dt with Fₗ(t) = bₗ + t cₗ (Owen 1972). At each node the products of the
 //! factors before and after player j are kept as a running prefix and suffix, so nothing is ever
 //! divided (factors may be 0) and no logarithm is taken (they may be negative). Five instructions
-//! per node and player: two on the way up (F, prefix), three on the way down (F, Ω, suffix).
+//! per node and player: two on the way up (F, prefix), three on the way down (F, Ω, suffix). Prefixes
+//! are stored for every second player only, which costs half an instruction more and saves half of
+//! the memory: stores, and what does not fit the first-level cache, cost more than arithmetic.
 
 use crate::arithmetic::Arithmetic;
 use crate::block::Block;
@@ -17,23 +19,23 @@ const MOST_NODES: usize = 4;
 #[derive(Clone, Debug, Default)]
 pub struct Prefixes(Vec<Lanes>);
 
-/// Ω of every player into `block.values`.
+/// Ω of every player into `block.omega`.
 #[inline(always)]
 pub fn omega<A: Arithmetic, const W: usize>(
     rule: &Rule,
     block: &mut Block,
     prefixes: &mut Prefixes,
 ) {
-    block.values.fill(Lanes::ZERO);
-    prefixes.0.resize(block.present.len() * MOST_NODES, Lanes::ONE);
+    block.omega.fill(Lanes::ZERO);
+    prefixes.0.resize(block.present.len() / 2 * MOST_NODES, Lanes::ONE);
     if block.absent.is_empty() {
-        let Block { present, difference, values, .. } = block;
-        sweep_all::<A, W, _>(&rule.from_absent, One, difference, values, prefixes);
-        sweep_all::<A, W, _>(&rule.from_present, Each(present), difference, values, prefixes);
+        let Block { present, difference, omega, .. } = block;
+        sweep_all::<A, W, _>(&rule.from_absent, One, difference, omega, prefixes);
+        sweep_all::<A, W, _>(&rule.from_present, Each(present), difference, omega, prefixes);
     } else {
-        let Block { present, absent, difference, values } = block;
-        sweep_all::<A, W, _>(&rule.from_absent, Each(absent), difference, values, prefixes);
-        sweep_all::<A, W, _>(&rule.from_present, Each(present), difference, values, prefixes);
+        let Block { present, absent, difference, omega } = block;
+        sweep_all::<A, W, _>(&rule.from_absent, Each(absent), difference, omega, prefixes);
+        sweep_all::<A, W, _>(&rule.from_present, Each(present), difference, omega, prefixes);
     }
 }
 
@@ -92,7 +94,6 @@ fn sweep_all<A: Arithmetic, const W: usize, E: End>(
 
 /// Adds `N` nodes' contributions to Ω of every player.
 #[inline(always)]
-#[expect(clippy::needless_range_loop, reason = "players index several arrays")]
 fn sweep<A: Arithmetic, const W: usize, const N: usize, E: End>(
     nodes: [Node; N],
     end: E,
@@ -101,7 +102,8 @@ fn sweep<A: Arithmetic, const W: usize, const N: usize, E: End>(
     prefixes: &mut Prefixes,
 ) {
     let players = difference.len();
-    let prefixes = &mut prefixes.0.as_chunks_mut::<N>().0[..players];
+    let pairs = players / 2;
+    let prefixes = &mut prefixes.0.as_chunks_mut::<N>().0[..pairs];
     let omega = &mut omega[..players];
     for part in 0..LANES / W {
         let factor = |player: usize, node: &Node| -> [f64; W] {
@@ -109,21 +111,51 @@ fn sweep<A: Arithmetic, const W: usize, const N: usize, E: End>(
             zip(c, &end.factor(player, part), |c, end| A::mul_add(node.step, c, end))
         };
         let mut prefix = [[1.0; W]; N];
-        for player in 0..players {
+        for (pair, stored) in prefixes.iter_mut().enumerate() {
             for n in 0..N {
-                *prefixes[player][n].part_mut(part) = prefix[n];
-                prefix[n] = zip(&prefix[n], &factor(player, &nodes[n]), |p, f| p * f);
+                *stored[n].part_mut(part) = prefix[n];
+                prefix[n] = product(&prefix[n], &factor(2 * pair, &nodes[n]));
+                prefix[n] = product(&prefix[n], &factor(2 * pair + 1, &nodes[n]));
             }
         }
         let mut suffix: [[f64; W]; N] = std::array::from_fn(|n| [nodes[n].weight; W]);
-        for player in (0..players).rev() {
-            let mut sum: [f64; W] = *omega[player].part(part);
+        if players % 2 == 1 {
+            let last: &mut [f64; W] = omega[players - 1].part_mut(part);
             for n in 0..N {
-                let before: &[f64; W] = prefixes[player][n].part(part);
-                sum = each(|i| A::mul_add(before[i], suffix[n][i], sum[i]));
-                suffix[n] = zip(&suffix[n], &factor(player, &nodes[n]), |s, f| s * f);
+                *last = add_product::<A, W>(last, &prefix[n], &suffix[n]);
+                suffix[n] = product(&suffix[n], &factor(players - 1, &nodes[n]));
             }
-            *omega[player].part_mut(part) = sum;
+        }
+        for (pair, stored) in prefixes.iter().enumerate().rev() {
+            let (first, second) = (2 * pair, 2 * pair + 1);
+            let mut omega_first: [f64; W] = *omega[first].part(part);
+            let mut omega_second: [f64; W] = *omega[second].part(part);
+            for n in 0..N {
+                let before: &[f64; W] = stored[n].part(part);
+                let first_factor = factor(first, &nodes[n]);
+                let between = product(before, &first_factor);
+                omega_second = add_product::<A, W>(&omega_second, &between, &suffix[n]);
+                suffix[n] = product(&suffix[n], &factor(second, &nodes[n]));
+                omega_first = add_product::<A, W>(&omega_first, before, &suffix[n]);
+                suffix[n] = product(&suffix[n], &first_factor);
+            }
+            *omega[first].part_mut(part) = omega_first;
+            *omega[second].part_mut(part) = omega_second;
         }
     }
+}
+
+#[inline(always)]
+fn product<const W: usize>(a: &[f64; W], b: &[f64; W]) -> [f64; W] {
+    zip(a, b, |a, b| a * b)
+}
+
+/// sum + a·b.
+#[inline(always)]
+fn add_product<A: Arithmetic, const W: usize>(
+    sum: &[f64; W],
+    a: &[f64; W],
+    b: &[f64; W],
+) -> [f64; W] {
+    each(|i| A::mul_add(a[i], b[i], sum[i]))
 }

@@ -30,7 +30,7 @@ pub struct Rows {
     adjoint: Vec<Lanes>,
 }
 
-/// Ω of every player into `block.values`.
+/// Ω of every player into `block.omega`.
 #[inline(always)]
 pub fn omega<A: Arithmetic, const W: usize>(block: &mut Block, rows: &mut Rows) {
     let players = block.present.len();
@@ -71,7 +71,7 @@ pub fn omega<A: Arithmetic, const W: usize>(block: &mut Block, rows: &mut Rows) 
             for k in (first..=last).rev() {
                 let row = &segment[(k - first) * width..][..k];
                 let step = factors(k);
-                *block.values[k - 1].part_mut(part) = step.omega::<A>(part, row, adjoint);
+                *block.omega[k - 1].part_mut(part) = step.omega::<A>(part, row, adjoint);
                 step.backward::<A>(part, adjoint);
             }
         }
