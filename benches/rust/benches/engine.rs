@@ -9,57 +9,37 @@ use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_m
 use pkex_bench::{peak, problem::Problem, settings};
 use pkex_core::{Method, Settings, Summation};
 
-/// Factors of the kernel in an iteration, about: a few milliseconds.
-const FACTORS: usize = 1_000_000;
+/// Factors of the kernel in an iteration: a millisecond or so.
+const FACTORS: usize = 300_000;
+
+/// Λ of a model with scikit-learn's `gamma="scale"`.
+const LAMBDA: f64 = 2.0;
 
 fn multiply_adds(criterion: &mut Criterion) {
-    let mut group = criterion.benchmark_group("peak");
-    // All of them are below 2⁵³, and their number is a whole one.
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "see above")]
-    group.throughput(Throughput::Elements(peak::multiply_adds(settings().level) as u64));
-    group.bench_function("multiply-adds", |bencher| {
-        bencher.iter(|| peak::multiply_adds(settings().level))
-    });
+    let level = settings().level;
+    criterion.bench_function("peak", |bencher| bencher.iter(|| peak::multiply_adds(level)));
 }
 
-fn explanations(criterion: &mut Criterion) {
-    let quadrature = Method::Quadrature;
-    let compensated = settings();
-    let plain = Settings { summation: Summation::Plain, ..compensated };
-    let two_threads = Settings { threads: 2, ..compensated };
-    let variants = [
-        ("explain", quadrature, compensated),
-        ("explain plain", quadrature, plain),
-        ("explain on two threads", quadrature, two_threads),
-        ("explain by recursion", Method::Recursion, compensated),
-    ];
-    for (name, method, settings) in variants {
+fn engine(criterion: &mut Criterion) {
+    let usual = settings();
+    let plain = Settings { summation: Summation::Plain, ..usual };
+    let two_threads = Settings { threads: 2, ..usual };
+    let mut benchmark = |name: &str, computation: &dyn Fn(&Problem)| {
         let mut group = criterion.benchmark_group(name);
+        group.throughput(Throughput::Elements(FACTORS as u64));
         for features in [20, 100] {
-            let rows = FACTORS / (1000 * features);
-            let problem = Problem::new(features, rows, 1.0);
-            group.throughput(Throughput::Elements((rows * 1000 * features) as u64));
-            group.bench_with_input(
-                BenchmarkId::from_parameter(features),
-                &problem,
-                |b, problem| {
-                    b.iter(|| problem.explain(method, &settings));
-                },
-            );
+            let problem = Problem::new(features, FACTORS, LAMBDA);
+            group.bench_function(BenchmarkId::from_parameter(features), |bencher| {
+                bencher.iter(|| computation(&problem));
+            });
         }
-    }
-}
-
-fn predictions(criterion: &mut Criterion) {
-    let mut group = criterion.benchmark_group("predict");
-    for features in [20, 100] {
-        let rows = FACTORS / (1000 * features);
-        let problem = Problem::new(features, rows, 1.0);
-        group.throughput(Throughput::Elements((rows * 1000 * features) as u64));
-        group.bench_with_input(BenchmarkId::from_parameter(features), &problem, |b, problem| {
-            b.iter(|| problem.predict(&settings()));
-        });
-    }
+        group.finish();
+    };
+    benchmark("explain", &|problem| problem.explain(Method::Quadrature, &usual));
+    benchmark("explain, plain sums", &|problem| problem.explain(Method::Quadrature, &plain));
+    benchmark("explain, two threads", &|problem| problem.explain(Method::Quadrature, &two_threads));
+    benchmark("explain, recursion", &|problem| problem.explain(Method::Recursion, &usual));
+    benchmark("predict", &|problem| problem.predict(&usual));
 }
 
 criterion_group! {
@@ -67,7 +47,7 @@ criterion_group! {
     config = Criterion::default()
         .sample_size(20)
         .warm_up_time(Duration::from_millis(300))
-        .measurement_time(Duration::from_secs(1));
-    targets = multiply_adds, explanations, predictions
+        .measurement_time(Duration::from_millis(700));
+    targets = multiply_adds, engine
 }
 criterion_main!(benches);

@@ -3,9 +3,10 @@
 //!
 //! The peak is counted in multiply-adds, the quadrature in node-features of five such instructions
 //! each. Two problems of different Λ, and so of different numbers of nodes, differ in the inner loop
-//! alone: the time of the loop is the difference, and of everything else what remains. The time of
-//! a factor (an exponential, and reading, subtracting, squaring and multiplying) is that of a
-//! prediction, less the time of one with a single feature, which is all reduction.
+//! alone, and the difference of their times is its. The time of a factor (an exponential, and
+//! reading, subtracting, squaring and multiplying) is that of a prediction, less that of one with a
+//! single feature, which is all reduction. The rest of an explanation is to begin and end the loop
+//! for each group of nodes, and to weigh and add.
 
 use std::hint::black_box;
 use std::path::Path;
@@ -37,7 +38,7 @@ struct Measured {
     peak: f64,
     /// Seconds for a factor, in explaining.
     explain: f64,
-    /// Seconds for a node and feature in the inner loop, where the games have rough ones.
+    /// Seconds for a node and feature in the inner loop; unknown where few features bound the nodes.
     inner: Option<f64>,
     /// Seconds for a factor, in predicting.
     factor: f64,
@@ -51,7 +52,7 @@ fn main() {
     let measured: Vec<_> = FEATURES.into_iter().map(measure).collect();
     println!(
         "One core: {}, peak {:.1} G multiply-adds/s. 1000 points, Gaussian kernel, Λ = {SMOOTH}.\n\n\
-         features  nodes  ns/factor  G node-features/s  of peak  inner loop  exponential  \
+         features  nodes  ns/factor  G node-features/s  of peak  inner loop  exponential     rest  \
          recursion  plain sums  two threads",
         settings().level.name(),
         peak_of(&measured) / 1e9,
@@ -59,8 +60,11 @@ fn main() {
     for m in &measured {
         let rate = m.nodes / m.explain;
         let inner = m.inner.map_or("—".into(), |inner| percent(INSTRUCTIONS / inner / m.peak));
+        let rest = m.inner.map_or("—".into(), |inner| {
+            format!("{:.2} ns", (m.explain - m.nodes * inner - m.factor) * 1e9)
+        });
         println!(
-            "{:8}  {:5}  {:9.2}  {:17.2}  {:>7}  {inner:>10}  {:8.2} ns  {:8.2}×  {:9.2}×  {:10.2}×",
+            "{:8}  {:5}  {:9.2}  {:17.2}  {:>7}  {inner:>10}  {:8.2} ns  {rest:>7}  {:8.2}×  {:9.2}×  {:10.2}×",
             m.features,
             m.nodes,
             m.explain * 1e9,
@@ -126,26 +130,23 @@ fn percent(share: f64) -> String {
 
 /// Leaves rows for the table that `pytest benches/python` prints.
 fn write_rows(measured: &[Measured]) {
-    let mut rows = String::new();
-    for m in measured {
-        if let Some(inner) = m.inner {
-            rows += &format!(
-                "| inner loop, d = {}, node-features × 5 of the multiply-add peak, one thread \
-                 | {:.1} G/s | {:.1} G/s | {} | ≥ 80 % |\n",
-                m.features,
-                m.peak / 1e9,
-                INSTRUCTIONS / inner / 1e9,
-                percent(INSTRUCTIONS / inner / m.peak),
-            );
-        }
-    }
-    for m in measured.iter().filter(|m| m.features == 100) {
-        rows += &format!(
-            "| exponential and its product, d = {} |  | {:.2} ns |  | ≤ 0.9 ns |\n",
-            m.features,
-            m.factor * 1e9
-        );
-    }
+    let inner_loops = measured.iter().filter_map(|m| {
+        let (rate, peak) = (INSTRUCTIONS / m.inner? / 1e9, m.peak / 1e9);
+        let what =
+            format!("inner loop, d = {}, in multiply-adds a second: the core's peak", m.features);
+        Some(format!(
+            "| {what} | {peak:.1} G | {rate:.1} G | {} | ≥ 80 % |\n",
+            percent(rate / peak)
+        ))
+    });
+    let exponentials = measured.iter().filter(|m| m.features == 100).map(|m| {
+        let time = m.factor * 1e9;
+        format!(
+            "| factor of the kernel, d = {}: an exponential |  | {time:.2} ns |  | ≤ 0.9 ns |\n",
+            m.features
+        )
+    });
+    let rows: String = inner_loops.chain(exponentials).collect();
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("engine.md");
     std::fs::write(&path, rows).unwrap_or_else(|error| eprintln!("{}: {error}", path.display()));
 }

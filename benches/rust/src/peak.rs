@@ -11,7 +11,10 @@ const CHAINS: usize = 6;
 /// Multiply-adds of each lane of each chain: about half a millisecond.
 const STEPS: u32 = 1 << 17;
 
-/// Does as many multiply-adds as the instruction set can, on one thread, and returns their number.
+/// Does multiply-adds as fast as the instruction set can, on one thread, and returns their number.
+///
+/// # Panics
+/// If the machine lacks the instruction set.
 #[must_use]
 pub fn multiply_adds(level: Level) -> f64 {
     let lanes = match level {

@@ -3,7 +3,7 @@
 use std::hint::black_box;
 use std::ops::ControlFlow;
 
-use pkex_core::{Error, Expansion, Factor, Family, Matrix, Method, Settings, Term};
+use pkex_core::{Error, Expansion, Factor, Family, Matrix, Method, Players, Settings, Term};
 
 /// Expansion points of every problem.
 pub const POINTS: usize = 1000;
@@ -29,12 +29,13 @@ impl Problem {
         let points: Vec<f64> = signs().take(POINTS * features).collect();
         let coefficients: Vec<f64> = signs().take(POINTS).collect();
         let length_scale = (-2.0 * (-lambda / features as f64).ln_1p()).recip().sqrt();
-        let factor = |column| Factor { family: Family::Rbf, column, length_scale };
+        let factor = |column| Factor { family: Family::Rbf, column, parameter: length_scale };
         let term = Term { coefficient: 1.0, factors: (0..features).map(factor).collect() };
         let expansion = Expansion::new(
             Matrix::of_shape(&points, [POINTS, features]),
             Matrix::of_shape(&coefficients, [POINTS, 1]),
             &[term],
+            Players::columns(features),
         );
         let rows = (factors / (POINTS * features)).max(1);
         Self { features, rows: vec![0.0; rows * features], expansion: expect(expansion) }

@@ -8,7 +8,7 @@ use crate::Error;
 use crate::arithmetic::Arithmetic;
 use crate::block::{Block, Spread};
 use crate::driver::{self, Method, Quantity, Settings, Source};
-use crate::kernel::{CompiledTerm, Term};
+use crate::kernel::{CompiledTerm, Players, Term};
 use crate::lanes::{LANES, Lanes, map};
 use crate::matrix::Matrix;
 use crate::nodes::NodeTable;
@@ -18,7 +18,7 @@ use crate::weights::Weights;
 /// A kernel expansion, packed for the engine.
 #[derive(Clone, Debug)]
 pub struct Expansion {
-    features: usize,
+    players: Players,
     /// Block by block, column by column: sixteen points side by side.
     points: Vec<Lanes>,
     weights: Weights,
@@ -27,14 +27,15 @@ pub struct Expansion {
 }
 
 impl Expansion {
-    /// Packs `points` (n × d), `coefficients` (n × outputs) and the kernel's terms.
+    /// Packs `points` (n × columns), `coefficients` (n × outputs) and the kernel's terms.
     ///
     /// # Errors
-    /// If the numbers of points differ, or a term is not one of d columns.
+    /// If the numbers of points or of columns differ, or a term's factors are not valid.
     pub fn new(
         points: Matrix<'_>,
         coefficients: Matrix<'_>,
         terms: &[Term],
+        players: Players,
     ) -> Result<Self, Error> {
         if coefficients.rows() != points.rows() {
             return Err(Error::Shape {
@@ -43,23 +44,29 @@ impl Expansion {
                 got: format!("{} rows", coefficients.rows()),
             });
         }
-        let features = points.columns();
-        let compile = |term| CompiledTerm::new(term, features);
+        if points.columns() != players.column_count() {
+            return Err(Error::Shape {
+                argument: "points",
+                expected: format!("{} columns", players.column_count()),
+                got: format!("{} columns", points.columns()),
+            });
+        }
+        let compile = |term| CompiledTerm::new(term, &players);
         let terms = terms.iter().map(compile).collect::<Result<Vec<_>, _>>()?;
         let blocks = points.rows().div_ceil(LANES);
         Ok(Self {
-            features,
+            players,
             points: (0..blocks).flat_map(|block| points.block_by_column(block)).collect(),
             weights: Weights::new(coefficients),
-            nodes: NodeTable::new(terms.iter().map(|term| term.columns.len()).max().unwrap_or(0)),
+            nodes: NodeTable::new(terms.iter().map(|term| term.players.len()).max().unwrap_or(0)),
             terms,
         })
     }
 
-    /// Number of columns.
+    /// Who the values belong to.
     #[must_use]
-    pub fn features(&self) -> usize {
-        self.features
+    pub fn players(&self) -> &Players {
+        &self.players
     }
 
     /// Number of outputs.
@@ -68,7 +75,7 @@ impl Expansion {
         self.weights.outputs()
     }
 
-    /// Shapley values of the neutral game: row by row of `x`, feature by feature, output by output.
+    /// Shapley values of the neutral game: row by row of `x`, player by player, output by output.
     ///
     /// # Errors
     /// If `x` has another number of columns, a value overflows, or the monitor stops the call.
@@ -100,10 +107,10 @@ impl Expansion {
     }
 
     fn at<'a>(&'a self, rows: Matrix<'a>) -> Result<NeutralGames<'a>, Error> {
-        if rows.columns() != self.features {
+        if rows.columns() != self.players.column_count() {
             return Err(Error::Shape {
                 argument: "X",
-                expected: format!("{} columns", self.features),
+                expected: format!("{} columns", self.players.column_count()),
                 got: format!("{} columns", rows.columns()),
             });
         }
@@ -131,7 +138,7 @@ impl Source for NeutralGames<'_> {
     }
 
     fn players(&self) -> usize {
-        self.expansion.features
+        self.expansion.players.count()
     }
 
     fn outputs(&self) -> usize {
@@ -150,13 +157,13 @@ impl Source for NeutralGames<'_> {
         block: &mut Block,
     ) -> Spread {
         let (term, points_block) = self.locate(index);
-        let features = self.expansion.features;
-        let points = &self.expansion.points[points_block * features..][..features];
+        let columns = self.expansion.players.column_count();
+        let points = &self.expansion.points[points_block * columns..][..columns];
         term.fill::<A, W>(self.rows.row(item), points, block)
     }
 
     fn block_players(&self, index: usize) -> &[usize] {
-        &self.locate(index).0.columns
+        &self.locate(index).0.players
     }
 
     fn weights(&self, index: usize) -> impl Iterator<Item = (usize, Lanes)> {

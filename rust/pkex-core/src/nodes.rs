@@ -4,7 +4,9 @@
 //! nodes. With Mₗ = max(|aₗ|, |bₗ|) and Λ = Σₗ |cₗ|/Mₗ far fewer err by less than rounding does:
 //! see [`error_bound`]. Rules and limits are made once per number of players ([`NodeTable::new`]).
 
+use std::collections::BTreeMap;
 use std::f64::consts::PI;
+use std::sync::{Arc, Mutex};
 
 /// Half an ulp of 1.
 const UNIT_ROUNDOFF: f64 = f64::EPSILON / 2.0;
@@ -94,23 +96,26 @@ fn legendre(count: usize, theta: f64) -> (f64, f64) {
     (value, -(count as f64) * (y * value - difference) / theta.sin())
 }
 
-/// An upper bound of the rule's error with `count` nodes, relative to ∏M, where Λ = `lambda`.
+/// An upper bound of a rule's error with `count` nodes, relative to ∏M, as a function of Λ.
 ///
 /// The smaller of Λ^{2m} (m!)⁴ / ((2m+1) ((2m)!)³) (the rule's remainder, as every 2m-th derivative
 /// is at most Λ^{2m} ∏M) and (32/15) e^{Λ sinh²(s/2) − 2ms} / (1 − e^{−2s}), m ≥ 2 (the integrand's
 /// size on a Bernstein ellipse e^s), which holds for every s > 0: here for the near-optimal one.
-fn error_bound(count: usize, lambda: f64) -> f64 {
+fn error_bound(count: usize) -> impl Fn(f64) -> f64 {
     let m = count as f64;
-    let log_remainder = 2.0 * m * lambda.ln() - (2.0 * m + 1.0).ln() + 4.0 * ln_factorial(count)
-        - 3.0 * ln_factorial(2 * count);
-    if count < 2 {
-        return log_remainder.exp();
+    let constant =
+        4.0 * ln_factorial(count) - 3.0 * ln_factorial(2 * count) - (2.0 * m + 1.0).ln();
+    move |lambda| {
+        let log_remainder = 2.0 * m * lambda.ln() + constant;
+        if count < 2 {
+            return log_remainder.exp();
+        }
+        let s = (4.0 * m / lambda).asinh();
+        let log_ellipse = (32.0_f64 / 15.0).ln() + lambda * (s / 2.0).sinh().powi(2)
+            - 2.0 * m * s
+            - (-(-2.0 * s).exp_m1()).ln();
+        log_remainder.min(log_ellipse).exp()
     }
-    let s = (4.0 * m / lambda).asinh();
-    let log_ellipse = (32.0_f64 / 15.0).ln() + lambda * (s / 2.0).sinh().powi(2)
-        - 2.0 * m * s
-        - (-(-2.0 * s).exp_m1()).ln();
-    log_remainder.min(log_ellipse).exp()
 }
 
 fn ln_factorial(n: usize) -> f64 {
@@ -132,7 +137,7 @@ fn largest_lambda(error: impl Fn(f64) -> f64, tolerance: impl Fn(f64) -> f64) ->
 }
 
 /// A rule and the largest Λ up to which it reaches full double precision.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 struct Entry {
     rule: Rule,
     /// For differences c of one sign, relative to ∏M (and so to Ω ≥ ∏M/(Λ+1)).
@@ -141,10 +146,38 @@ struct Entry {
     limit_mixed: f64,
 }
 
+impl Entry {
+    /// The rule of `count` nodes, which `is_exact` if that many integrate any game exactly.
+    fn new(count: usize, is_exact: bool) -> Self {
+        let bound = error_bound(count);
+        let limit = |scale: f64, growth: f64| {
+            let error = |lambda: f64| bound(scale * lambda);
+            let tolerance = |lambda: f64| UNIT_ROUNDOFF / (1.0 + growth * lambda);
+            if is_exact { f64::INFINITY } else { largest_lambda(error, tolerance) }
+        };
+        Self {
+            rule: Rule::gauss_legendre(count),
+            limit_one_sign: limit(1.0, 0.0),
+            limit_mixed: limit(2.0, 1.0),
+        }
+    }
+
+    /// The same, made once per process: bisection for the limits costs more than the rule.
+    fn shared(count: usize, is_exact: bool) -> Arc<Self> {
+        static MADE: Mutex<BTreeMap<(usize, bool), Arc<Entry>>> = Mutex::new(BTreeMap::new());
+        let make = || Arc::new(Self::new(count, is_exact));
+        // Without waiting: a fork may have taken the thread away that holds the lock.
+        match MADE.try_lock() {
+            Ok(mut made) => Arc::clone(made.entry((count, is_exact)).or_insert_with(make)),
+            Err(_) => make(),
+        }
+    }
+}
+
 /// The rules that games of a number of players need, from the shortest to the exact one.
 #[derive(Clone, Debug)]
 pub struct NodeTable {
-    entries: Vec<Entry>,
+    entries: Vec<Arc<Entry>>,
 }
 
 impl NodeTable {
@@ -153,21 +186,10 @@ impl NodeTable {
     pub fn new(players: usize) -> Self {
         let exact = players.div_ceil(2).max(1);
         let largest = 2.0 * players as f64;
-        let mut entries: Vec<Entry> = Vec::new();
+        let mut entries: Vec<Arc<Entry>> = Vec::new();
         let mut count = 1;
         while entries.last().is_none_or(|entry| entry.limit_mixed < largest) {
-            let is_exact = count >= exact;
-            let count_used = count.min(exact);
-            let limit = |scale: f64, growth: f64| {
-                let error = |lambda: f64| error_bound(count_used, scale * lambda);
-                let tolerance = |lambda: f64| UNIT_ROUNDOFF / (1.0 + growth * lambda);
-                if is_exact { f64::INFINITY } else { largest_lambda(error, tolerance) }
-            };
-            entries.push(Entry {
-                rule: Rule::gauss_legendre(count_used),
-                limit_one_sign: limit(1.0, 0.0),
-                limit_mixed: limit(2.0, 1.0),
-            });
+            entries.push(Entry::shared(count.min(exact), count >= exact));
             // Every size up to 32, then steps of an eighth: few rules, at most that much longer.
             count += if count < 32 { 1 } else { 1 << (count.ilog2() - 3) };
         }
@@ -177,7 +199,7 @@ impl NodeTable {
     /// The shortest rule that reaches full double precision at Λ = `lambda`.
     #[must_use]
     pub fn rule(&self, lambda: f64, mixed_signs: bool) -> &Rule {
-        let too_short = |entry: &Entry| {
+        let too_short = |entry: &Arc<Entry>| {
             lambda > if mixed_signs { entry.limit_mixed } else { entry.limit_one_sign }
         };
         let index = self.entries.partition_point(too_short);

@@ -46,10 +46,10 @@ pub fn term((coefficient, parts): &TermArgument<'_>) -> PyResult<Term> {
         if parameters.dim() != (columns.len(), 1) {
             return Err(PyValueError::new_err("expected one parameter for each column"));
         }
-        for (&column, &length_scale) in columns.iter().zip(parameters) {
+        for (&column, &parameter) in columns.iter().zip(parameters) {
             let column = usize::try_from(column)
                 .map_err(|_| PyValueError::new_err("a factor's column is negative"))?;
-            factors.push(Factor { family, column, length_scale });
+            factors.push(Factor { family, column, parameter });
         }
     }
     Ok(Term { coefficient: *coefficient, factors })

@@ -12,7 +12,7 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _core {
     use numpy::{PyArray2, PyArray3, PyReadonlyArray2};
-    use pkex_core::{ProductGames, Settings};
+    use pkex_core::{Players, ProductGames, Settings};
     use pyo3::prelude::*;
 
     use crate::arguments::{self, Array, TermArgument};
@@ -27,6 +27,12 @@ mod _core {
     #[pyfunction]
     fn simd_level() -> &'static str {
         call::level().name()
+    }
+
+    /// The number of threads that this process may run at once, by its affinity and its quota.
+    #[pyfunction]
+    fn available_threads() -> usize {
+        std::thread::available_parallelism().map_or(1, usize::from)
     }
 
     /// A kernel expansion, packed for the engine; immutable.
@@ -44,7 +50,8 @@ mod _core {
             let points = Array::copied(&points)?;
             let coefficients = Array::copied(&coefficients)?;
             let terms = terms.iter().map(arguments::term).collect::<PyResult<Vec<_>>>()?;
-            pkex_core::Expansion::new(points.matrix(), coefficients.matrix(), &terms)
+            let players = Players::columns(points.columns());
+            pkex_core::Expansion::new(points.matrix(), coefficients.matrix(), &terms, players)
                 .map(Self)
                 .map_err(call::to_python)
         }
@@ -64,7 +71,7 @@ mod _core {
             let x = Array::copied(&X)?;
             let method = arguments::method(method)?;
             let settings = settings(summation, n_threads)?;
-            let shape = [x.rows(), self.0.features(), self.0.outputs()];
+            let shape = [x.rows(), self.0.players().count(), self.0.outputs()];
             let explain = |monitor: pkex_core::Monitor<'_>| {
                 self.0.explain(x.matrix(), method, &settings, monitor)
             };

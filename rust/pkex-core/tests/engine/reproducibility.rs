@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use pkex_core::{
-    Error, Expansion, Factor, Family, Level, Matrix, Method, Settings, Summation, Term,
+    Error, Expansion, Factor, Family, Level, Matrix, Method, Players, Settings, Summation, Term,
 };
 
 use crate::random::Random;
@@ -17,7 +17,7 @@ fn points_and_coefficients(points: usize) -> (Vec<f64>, Vec<f64>) {
 }
 
 fn expansion(points: usize) -> Expansion {
-    let factor = |(column, family)| Factor { family, column, length_scale: 0.7 + column as f64 };
+    let factor = |(column, family)| Factor { family, column, parameter: 0.7 + column as f64 };
     let families = [Family::Rbf, Family::Laplacian, Family::Cauchy];
     let terms = [
         Term {
@@ -31,6 +31,7 @@ fn expansion(points: usize) -> Expansion {
         Matrix::new(&data, points, FEATURES).unwrap(),
         Matrix::new(&coefficients, points, 2).unwrap(),
         &terms,
+        Players::columns(FEATURES),
     )
     .unwrap()
 }
@@ -130,12 +131,13 @@ fn an_overflowing_row_is_named() {
     let points = [0.0, 0.0];
     let term = Term {
         coefficient: 1.0,
-        factors: vec![Factor { family: Family::Rbf, column: 0, length_scale: 1.0 }],
+        factors: vec![Factor { family: Family::Rbf, column: 0, parameter: 1.0 }],
     };
     let expansion = Expansion::new(
         Matrix::new(&points, 2, 1).unwrap(),
         Matrix::new(&[f64::MAX, f64::MAX], 2, 1).unwrap(),
         &[term],
+        Players::columns(1),
     )
     .unwrap();
     let rows = [0.0, 40.0];

@@ -1,0 +1,106 @@
+//! One-dimensional kernels: a column's factor a = k(r), and c = a − 1 without cancellation.
+
+use std::f64::consts::FRAC_1_SQRT_2;
+
+use crate::Error;
+use crate::arithmetic::Arithmetic;
+use crate::exp::exp_and_expm1;
+use crate::lanes::{each, map, zip};
+
+/// A family of one-dimensional kernels k(r), r = x − y, with one parameter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Family {
+    /// exp(−(r/ℓ)²/2) with the length-scale ℓ.
+    Rbf,
+    /// exp(−|r|/ℓ) with the length-scale ℓ.
+    Laplacian,
+    /// 1/(1 + (r/ℓ)²) with the length-scale ℓ.
+    Cauchy,
+    /// 1 where r = 0, else the similarity s in [0, 1) of different categories.
+    Categorical,
+}
+
+/// The product of all factors on one column.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Profile {
+    /// 1/(ℓ√2) of the product of all RBF factors (0: none).
+    rbf: f64,
+    /// 1/ℓ of the product of all Laplacian factors (0: none).
+    laplacian: f64,
+    /// 1/ℓ of the Cauchy factors.
+    cauchy: Vec<f64>,
+    /// The similarity of different categories, the product of all such factors.
+    categorical: Option<f64>,
+}
+
+impl Profile {
+    /// Multiplies the profile by another factor.
+    pub fn include(&mut self, family: Family, parameter: f64) -> Result<(), Error> {
+        match family {
+            // exp(−(r p)²) exp(−(r q)²) = exp(−r² (p² + q²)).
+            Family::Rbf => self.rbf = self.rbf.hypot(inverse(parameter)? * FRAC_1_SQRT_2),
+            Family::Laplacian => self.laplacian += inverse(parameter)?,
+            Family::Cauchy => self.cauchy.push(inverse(parameter)?),
+            Family::Categorical => {
+                if !(0.0..1.0).contains(&parameter) {
+                    return Err(Error::Domain {
+                        argument: "similarity",
+                        requirement: "at least 0 and below 1",
+                        got: parameter.to_string(),
+                    });
+                }
+                self.categorical = Some(self.categorical.unwrap_or(1.0) * parameter);
+            }
+        }
+        Ok(())
+    }
+
+    /// a = k(r) and c = a − 1.
+    #[inline(always)]
+    pub fn factor<A: Arithmetic, const W: usize>(&self, r: &[f64; W]) -> ([f64; W], [f64; W]) {
+        let rbf = |r: f64| -((r * self.rbf) * (r * self.rbf));
+        let laplacian = |r: f64| -(r.abs() * self.laplacian);
+        let (mut a, mut c) = match (self.rbf > 0.0, self.laplacian > 0.0) {
+            (true, false) => exp_and_expm1::<A, W>(&map(r, rbf)),
+            (false, true) => exp_and_expm1::<A, W>(&map(r, laplacian)),
+            (true, true) => exp_and_expm1::<A, W>(&map(r, |r| rbf(r) + laplacian(r))),
+            (false, false) => ([1.0; W], [0.0; W]),
+        };
+        for inverse in &self.cauchy {
+            let square = map(r, |r| (r * inverse) * (r * inverse));
+            // 1/(1+s), and 1/(1+s) − 1 = −s/(1+s), which is −1 at s = ∞.
+            let present = map(&square, |s| 1.0 / (1.0 + s));
+            let less_one = zip(&square, &present, |s, f| if s < 1e300 { -(s * f) } else { -1.0 });
+            (a, c) = joint::<A, W>((&a, &c), (&present, &less_one));
+        }
+        if let Some(similarity) = self.categorical {
+            let present = map(r, |r| if r == 0.0 { 1.0 } else { similarity });
+            let less_one = map(r, |r| if r == 0.0 { 0.0 } else { similarity - 1.0 });
+            (a, c) = joint::<A, W>((&a, &c), (&present, &less_one));
+        }
+        (a, c)
+    }
+}
+
+/// (a a′, a a′ − 1) from (a, a − 1) and (a′, a′ − 1): a a′ − 1 = (a − 1) + a (a′ − 1), and for
+/// factors in [0, 1] both terms have one sign.
+#[inline(always)]
+pub(crate) fn joint<A: Arithmetic, const W: usize>(
+    (a, c): (&[f64; W], &[f64; W]),
+    (other_a, other_c): (&[f64; W], &[f64; W]),
+) -> ([f64; W], [f64; W]) {
+    (zip(a, other_a, |a, other| a * other), each(|i| A::mul_add(a[i], other_c[i], c[i])))
+}
+
+/// 1/ℓ.
+fn inverse(length_scale: f64) -> Result<f64, Error> {
+    let inverse = length_scale.recip();
+    if inverse > 0.0 && inverse.is_finite() && length_scale.is_finite() {
+        return Ok(inverse);
+    }
+    Err(Error::Domain {
+        argument: "length_scale",
+        requirement: "positive and finite, and so its reciprocal",
+        got: length_scale.to_string(),
+    })
+}
