@@ -10,7 +10,7 @@ use pkex_bench::{peak, problem::Problem, settings};
 use pkex_core::{Method, Settings, Summation};
 
 /// Factors of the kernel in an iteration: a millisecond or so.
-const FACTORS: usize = 300_000;
+const FACTORS: usize = 400_000;
 
 /// Λ of a model with scikit-learn's `gamma="scale"`.
 const LAMBDA: f64 = 2.0;

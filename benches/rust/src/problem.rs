@@ -20,7 +20,7 @@ pub struct Problem {
 }
 
 impl Problem {
-    /// About as many rows as have `factors` factors in all, with the length-scale ℓ of Λ = `lambda`.
+    /// About as many rows as have `factors` factors in all, at least two, with the length-scale ℓ of Λ = `lambda`.
     ///
     /// # Panics
     /// If Λ is not between 0 and `features`.
@@ -37,7 +37,7 @@ impl Problem {
             &[term],
             Players::columns(features),
         );
-        let rows = (factors / (POINTS * features)).max(1);
+        let rows = (factors / (POINTS * features)).max(2);
         Self { features, rows: vec![0.0; rows * features], expansion: expect(expansion) }
     }
 

@@ -1,6 +1,6 @@
 //! A block of evaluations: the factors of sixteen product games, player by player.
 
-use crate::lanes::{LANES, Lanes, zip};
+use crate::lanes::{LANES, Lanes, each, zip};
 
 /// Factors of [`LANES`] product games, and room for what is computed from them.
 ///
@@ -43,6 +43,20 @@ impl Block {
         self.difference.resize(players, Lanes::ZERO);
         self.omega.resize(players, Lanes::ZERO);
         self.absent.resize(if unit_absent { 0 } else { players }, Lanes::ONE);
+    }
+
+    /// Gives factors, filled for absent ones of 1, absent ones of another size: one for each player.
+    #[inline(always)]
+    pub fn set_absent<const W: usize>(&mut self, absent: impl Iterator<Item = f64>) {
+        self.absent.clear();
+        for (b, difference) in absent.zip(&mut self.difference) {
+            self.absent.push(Lanes([b; LANES]));
+            // a − b = (a − 1) − (b − 1).
+            for part in 0..LANES / W {
+                let c: &mut [f64; W] = difference.part_mut(part);
+                *c = each(|i| c[i] - (b - 1.0));
+            }
+        }
     }
 
     /// Λ of factors of any size and sign.

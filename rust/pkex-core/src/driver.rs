@@ -220,9 +220,9 @@ impl Tiling {
 
 /// What a thread keeps between tiles.
 #[derive(Debug, Default)]
-struct Workspace {
-    block: Block,
-    prefixes: Prefixes,
+pub(crate) struct Workspace {
+    pub block: Block,
+    pub prefixes: Prefixes,
     rows: Rows,
     weights: Vec<(usize, Lanes)>,
     accumulators: Vec<Accumulator>,

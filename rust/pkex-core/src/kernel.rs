@@ -56,6 +56,12 @@ impl Players {
         self.count
     }
 
+    /// The player of a column, if there is such a column.
+    #[must_use]
+    pub fn of(&self, column: usize) -> Option<usize> {
+        self.of_column.get(column).copied()
+    }
+
     /// Number of columns.
     #[must_use]
     pub fn column_count(&self) -> usize {
@@ -96,7 +102,7 @@ impl CompiledTerm {
         }
         let mut profiles = BTreeMap::<(usize, usize), Profile>::new();
         for factor in &term.factors {
-            let Some(&player) = players.of_column.get(factor.column) else {
+            let Some(player) = players.of(factor.column) else {
                 return Err(Error::Domain {
                     argument: "a factor's column",
                     requirement: "below the number of columns",

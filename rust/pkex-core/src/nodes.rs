@@ -103,8 +103,7 @@ fn legendre(count: usize, theta: f64) -> (f64, f64) {
 /// size on a Bernstein ellipse e^s), which holds for every s > 0: here for the near-optimal one.
 fn error_bound(count: usize) -> impl Fn(f64) -> f64 {
     let m = count as f64;
-    let constant =
-        4.0 * ln_factorial(count) - 3.0 * ln_factorial(2 * count) - (2.0 * m + 1.0).ln();
+    let constant = 4.0 * ln_factorial(count) - 3.0 * ln_factorial(2 * count) - (2.0 * m + 1.0).ln();
     move |lambda| {
         let log_remainder = 2.0 * m * lambda.ln() + constant;
         if count < 2 {

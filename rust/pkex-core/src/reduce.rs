@@ -24,6 +24,12 @@ pub struct Sum {
     low: f64,
 }
 
+impl From<f64> for Sum {
+    fn from(value: f64) -> Self {
+        Self { high: value, low: 0.0 }
+    }
+}
+
 impl Sum {
     /// Adds another sum to this one.
     #[inline(always)]

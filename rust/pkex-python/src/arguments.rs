@@ -1,7 +1,9 @@
 //! What Python passes, as the core takes it.
 
 use numpy::{PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
-use pkex_core::{Factor, Family, Index, Matrix, Method, Summation, Term};
+use pkex_core::{
+    Factor, Family, Index, Matrix, Method, PairProblem, Players, Summation, Term, Weighting,
+};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -38,21 +40,77 @@ impl Array {
 pub type TermArgument<'py> =
     (f64, Vec<(String, PyReadonlyArray1<'py, i64>, PyReadonlyArray2<'py, f64>)>);
 
-pub fn term((coefficient, parts): &TermArgument<'_>) -> PyResult<Term> {
+pub fn terms(terms: &[TermArgument<'_>]) -> PyResult<Vec<Term>> {
+    terms.iter().map(term).collect()
+}
+
+fn term((coefficient, parts): &TermArgument<'_>) -> PyResult<Term> {
     let mut factors = Vec::new();
     for (family, columns, parameters) in parts {
         let family = self::family(family)?;
-        let (columns, parameters) = (columns.as_array(), parameters.as_array());
+        let (columns, parameters) = (indices("columns", columns)?, parameters.as_array());
         if parameters.dim() != (columns.len(), 1) {
             return Err(PyValueError::new_err("expected one parameter for each column"));
         }
-        for (&column, &parameter) in columns.iter().zip(parameters) {
-            let column = usize::try_from(column)
-                .map_err(|_| PyValueError::new_err("a factor's column is negative"))?;
+        for (column, &parameter) in columns.into_iter().zip(parameters) {
             factors.push(Factor { family, column, parameter });
         }
     }
     Ok(Term { coefficient: *coefficient, factors })
+}
+
+/// Numbers that count from 0.
+pub fn indices(argument: &str, array: &PyReadonlyArray1<'_, i64>) -> PyResult<Vec<usize>> {
+    let negative = |_| PyValueError::new_err(format!("{argument} must not be negative"));
+    array.as_array().iter().map(|&index| usize::try_from(index).map_err(negative)).collect()
+}
+
+/// A sample whose pairs are summed.
+pub struct Sample {
+    points: Array,
+    terms: Vec<Term>,
+    pub players: Players,
+    absent: Option<Array>,
+    groups: Vec<usize>,
+}
+
+impl Sample {
+    pub fn new(
+        points: &PyReadonlyArray2<'_, f64>,
+        terms: &[TermArgument<'_>],
+        players: &PyReadonlyArray1<'_, i64>,
+        absent: Option<&PyReadonlyArray2<'_, f64>>,
+        groups: &PyReadonlyArray1<'_, i64>,
+    ) -> PyResult<Self> {
+        Ok(Self {
+            points: Array::copied(points)?,
+            terms: self::terms(terms)?,
+            players: Players::grouped(indices("players", players)?),
+            absent: absent.map(Array::copied).transpose()?,
+            groups: indices("groups", groups)?,
+        })
+    }
+
+    pub fn rows(&self) -> usize {
+        self.points.rows()
+    }
+
+    /// Pairs of groups I ≤ J.
+    pub fn group_pairs(&self) -> usize {
+        let groups = self.groups.last().map_or(0, |last| last + 1);
+        groups * (groups + 1) / 2
+    }
+
+    pub fn problem<'a>(&'a self, weighting: Weighting<'a>) -> PairProblem<'a> {
+        PairProblem {
+            rows: self.points.matrix(),
+            terms: &self.terms,
+            players: &self.players,
+            absent: self.absent.as_ref().map(Array::matrix),
+            groups: &self.groups,
+            weighting,
+        }
+    }
 }
 
 fn family(name: &str) -> PyResult<Family> {

@@ -9,26 +9,13 @@ use pkex_core::{Error, Level, Monitor};
 use pyo3::exceptions::{PyImportError, PyKeyboardInterrupt, PyOverflowError, PyValueError};
 use pyo3::prelude::*;
 
-/// Numbers on their way to Python.
-pub struct Output<'py>(Bound<'py, PyArray1<f64>>);
-
-impl<'py> Output<'py> {
-    /// The numbers as an array of that shape.
-    pub fn reshape<D: IntoDimension<Dim: ToNpyDims>>(
-        self,
-        shape: D,
-    ) -> PyResult<Bound<'py, PyArray<f64, D::Dim>>> {
-        self.0.reshape(shape)
-    }
-}
-
 /// Runs `compute` with the interpreter released. About twenty times a second signals are handled
 /// and `progress(done, total)` is called; an exception from either stops the computation.
-pub fn call(
+pub fn run<R: Send>(
     py: Python<'_>,
     progress: Option<Py<PyAny>>,
-    compute: impl FnOnce(Monitor<'_>) -> Result<Vec<f64>, Error> + Send,
-) -> PyResult<Output<'_>> {
+    compute: impl FnOnce(Monitor<'_>) -> Result<R, Error> + Send,
+) -> PyResult<R> {
     let mut raised = None;
     let result = py.detach(|| {
         compute(&mut |done, total| {
@@ -45,11 +32,19 @@ pub fn call(
             }
         })
     });
-    match (raised, result) {
-        (Some(error), _) => Err(error),
-        (None, Err(error)) => Err(to_python(error)),
-        (None, Ok(values)) => Ok(Output(PyArray1::from_vec(py, values))),
+    match raised {
+        Some(error) => Err(error),
+        None => result.map_err(to_python),
     }
+}
+
+/// Numbers as an array of that shape.
+pub fn array<D: IntoDimension<Dim: ToNpyDims>>(
+    py: Python<'_>,
+    values: Vec<f64>,
+    shape: D,
+) -> PyResult<Bound<'_, PyArray<f64, D::Dim>>> {
+    PyArray1::from_vec(py, values).reshape(shape)
 }
 
 /// The Python exception for an error of the core.

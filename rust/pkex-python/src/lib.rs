@@ -11,12 +11,12 @@ use pyo3::prelude::*;
 /// The engine of pkex. Arrays are two-dimensional, C-contiguous and finite float64.
 #[pymodule]
 mod _core {
-    use numpy::{PyArray2, PyArray3, PyReadonlyArray2};
-    use pkex_core::{Players, ProductGames, Settings};
+    use numpy::{PyArray1, PyArray2, PyArray3, PyReadonlyArray1, PyReadonlyArray2};
+    use pkex_core::{Monitor, Players, ProductGames, Settings, TargetWeights, Weighting};
     use pyo3::prelude::*;
 
-    use crate::arguments::{self, Array, TermArgument};
-    use crate::call::{self, call};
+    use crate::arguments::{self, Array, Sample, TermArgument};
+    use crate::call;
 
     #[pymodule_init]
     fn initialise(_module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -49,7 +49,7 @@ mod _core {
         ) -> PyResult<Self> {
             let points = Array::copied(&points)?;
             let coefficients = Array::copied(&coefficients)?;
-            let terms = terms.iter().map(arguments::term).collect::<PyResult<Vec<_>>>()?;
+            let terms = arguments::terms(&terms)?;
             let players = Players::columns(points.columns());
             pkex_core::Expansion::new(points.matrix(), coefficients.matrix(), &terms, players)
                 .map(Self)
@@ -72,10 +72,9 @@ mod _core {
             let method = arguments::method(method)?;
             let settings = settings(summation, n_threads)?;
             let shape = [x.rows(), self.0.players().count(), self.0.outputs()];
-            let explain = |monitor: pkex_core::Monitor<'_>| {
-                self.0.explain(x.matrix(), method, &settings, monitor)
-            };
-            call(py, progress, explain)?.reshape(shape)
+            let explain =
+                |monitor: Monitor<'_>| self.0.explain(x.matrix(), method, &settings, monitor);
+            call::array(py, call::run(py, progress, explain)?, shape)
         }
 
         /// The expansion's values, of shape (rows, outputs).
@@ -92,9 +91,8 @@ mod _core {
             let x = Array::copied(&X)?;
             let settings = settings(summation, n_threads)?;
             let shape = [x.rows(), self.0.outputs()];
-            let predict =
-                |monitor: pkex_core::Monitor<'_>| self.0.predict(x.matrix(), &settings, monitor);
-            call(py, progress, predict)?.reshape(shape)
+            let predict = |monitor: Monitor<'_>| self.0.predict(x.matrix(), &settings, monitor);
+            call::array(py, call::run(py, progress, predict)?, shape)
         }
     }
 
@@ -125,10 +123,138 @@ mod _core {
         };
         let (index, method) = (arguments::index(index)?, arguments::method(method)?);
         let settings = settings(summation, n_threads)?;
-        let values =
-            |monitor: pkex_core::Monitor<'_>| games.values(index, method, &settings, monitor);
-        call(py, None, values)?.reshape([present.columns(), weights.columns()])
+        let values = |monitor: Monitor<'_>| games.values(index, method, &settings, monitor);
+        call::array(py, call::run(py, None, values)?, [present.columns(), weights.columns()])
     }
+
+    /// Σ_{b≠a} k(a, b) matrix_b for every row a, of shape (rows, columns of the matrix).
+    #[pyfunction]
+    #[pyo3(signature = (points, terms, matrix, *, n_threads, progress = None))]
+    fn kernel_products<'py>(
+        py: Python<'py>,
+        points: PyReadonlyArray2<'py, f64>,
+        terms: Vec<TermArgument<'py>>,
+        matrix: PyReadonlyArray2<'py, f64>,
+        n_threads: usize,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let (points, matrix) = (Array::copied(&points)?, Array::copied(&matrix)?);
+        let terms = arguments::terms(&terms)?;
+        let settings = settings("compensated", n_threads)?;
+        let products = |monitor: Monitor<'_>| {
+            pkex_core::kernel_products(points.matrix(), &terms, matrix.matrix(), &settings, monitor)
+        };
+        let shape = [points.rows(), matrix.columns()];
+        call::array(py, call::run(py, progress, products)?, shape)
+    }
+
+    /// The mean of each player's factor over all pairs of rows, of shape (terms, players).
+    #[pyfunction]
+    #[pyo3(signature = (points, terms, players, *, n_threads, progress = None))]
+    fn mean_factors<'py>(
+        py: Python<'py>,
+        points: PyReadonlyArray2<'py, f64>,
+        terms: Vec<TermArgument<'py>>,
+        players: PyReadonlyArray1<'py, i64>,
+        n_threads: usize,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let points = Array::copied(&points)?;
+        let terms = arguments::terms(&terms)?;
+        let players = Players::grouped(arguments::indices("players", &players)?);
+        let settings = settings("compensated", n_threads)?;
+        let means = |monitor: Monitor<'_>| {
+            pkex_core::mean_factors(points.matrix(), &terms, &players, &settings, monitor)
+        };
+        let shape = [terms.len(), players.count()];
+        call::array(py, call::run(py, progress, means)?, shape)
+    }
+
+    /// Sums over the pairs of two pooled samples, the first of `n_first` rows: for each row Σγ over
+    /// each sample, for each pair of groups Σγ, and for the pairs of samples Σc and Σγ².
+    #[pyfunction]
+    #[pyo3(signature = (points, n_first, terms, players, absent, groups, *, summation, n_threads, progress = None))]
+    #[expect(clippy::too_many_arguments, reason = "the parts of the problem")]
+    fn mmd_sums<'py>(
+        py: Python<'py>,
+        points: PyReadonlyArray2<'py, f64>,
+        n_first: usize,
+        terms: Vec<TermArgument<'py>>,
+        players: PyReadonlyArray1<'py, i64>,
+        absent: Option<PyReadonlyArray2<'py, f64>>,
+        groups: PyReadonlyArray1<'py, i64>,
+        summation: &str,
+        n_threads: usize,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<MmdSums<'py>> {
+        let sample = Sample::new(&points, &terms, &players, absent.as_ref(), &groups)?;
+        let problem = sample.problem(Weighting::Classes { first: n_first });
+        let settings = settings(summation, n_threads)?;
+        let sums =
+            call::run(py, progress, |monitor: Monitor<'_>| problem.sums(&settings, monitor))?;
+        let (rows, players) = (sample.rows(), sample.players.count());
+        Ok((
+            call::array(py, sums.rows, [rows, 2, players])?,
+            call::array(py, sums.groups, [sample.group_pairs(), players])?,
+            call::array(py, sums.alone, [3, players])?,
+            call::array(py, sums.squares, [3, players])?,
+        ))
+    }
+
+    type MmdSums<'py> = (
+        Bound<'py, PyArray3<f64>>,
+        Bound<'py, PyArray2<f64>>,
+        Bound<'py, PyArray2<f64>>,
+        Bound<'py, PyArray2<f64>>,
+    );
+
+    /// Sums over the pairs of a sample weighted by a target's kernel less `offsets` of both rows
+    /// plus `constant`: for each row Σwγ and Σγ, for each pair of groups (and each exchange of
+    /// targets with `partners`) Σwγ, and Σwc.
+    #[pyfunction]
+    #[pyo3(signature = (points, terms, players, targets, target_terms, offsets, constant, groups, partners, *, summation, n_threads, progress = None))]
+    #[expect(clippy::too_many_arguments, reason = "the parts of the problem")]
+    fn hsic_sums<'py>(
+        py: Python<'py>,
+        points: PyReadonlyArray2<'py, f64>,
+        terms: Vec<TermArgument<'py>>,
+        players: PyReadonlyArray1<'py, i64>,
+        targets: PyReadonlyArray2<'py, f64>,
+        target_terms: Vec<TermArgument<'py>>,
+        offsets: PyReadonlyArray1<'py, f64>,
+        constant: f64,
+        groups: PyReadonlyArray1<'py, i64>,
+        partners: Option<PyReadonlyArray1<'py, i64>>,
+        summation: &str,
+        n_threads: usize,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<HsicSums<'py>> {
+        let sample = Sample::new(&points, &terms, &players, None, &groups)?;
+        let targets = Array::copied(&targets)?;
+        let target_terms = arguments::terms(&target_terms)?;
+        let offsets: Vec<f64> = offsets.as_array().to_vec();
+        let partners = partners.map(|rows| arguments::indices("partners", &rows)).transpose()?;
+        let problem = sample.problem(Weighting::Target(TargetWeights {
+            targets: targets.matrix(),
+            terms: &target_terms,
+            offsets: &offsets,
+            constant,
+            partners: partners.as_deref(),
+        }));
+        let settings = settings(summation, n_threads)?;
+        let sums =
+            call::run(py, progress, |monitor: Monitor<'_>| problem.sums(&settings, monitor))?;
+        let (rows, players) = (sample.rows(), sample.players.count());
+        let weights = if partners.is_some() { 4 } else { 1 };
+        Ok((
+            call::array(py, sums.rows, [rows, 2, players])?,
+            call::array(py, sums.groups, [sample.group_pairs(), weights, players])?,
+            call::array(py, sums.alone, [players])?,
+        ))
+    }
+
+    type HsicSums<'py> =
+        (Bound<'py, PyArray3<f64>>, Bound<'py, PyArray3<f64>>, Bound<'py, PyArray1<f64>>);
 
     fn settings(summation: &str, threads: usize) -> PyResult<Settings> {
         Ok(Settings { summation: arguments::summation(summation)?, threads, level: call::level() })

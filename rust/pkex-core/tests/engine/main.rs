@@ -2,5 +2,6 @@
 
 mod exactness;
 mod games;
+mod pairs;
 mod random;
 mod reproducibility;

@@ -1,0 +1,253 @@
+//! Sums over pairs equal sums over pairs one by one, and their bits depend on nothing else.
+
+use std::ops::ControlFlow;
+
+use pkex_core::{
+    Expansion, Factor, Family, Index, Matrix, Method, PairProblem, PairSums, Players, ProductGames,
+    Settings, TargetWeights, Term, Weighting,
+};
+
+use crate::random::Random;
+
+const COLUMNS: usize = 5;
+
+/// A sample with a kernel of two terms, columns 1 and 3 being one player, and a target.
+struct Case {
+    rows: usize,
+    data: Vec<f64>,
+    terms: Vec<Term>,
+    players: Players,
+    absent: Option<Vec<f64>>,
+    groups: Vec<usize>,
+    targets: Vec<f64>,
+    target_terms: Vec<Term>,
+    offsets: Vec<f64>,
+    partners: Vec<usize>,
+}
+
+const OF_COLUMN: [usize; COLUMNS] = [0, 1, 2, 1, 3];
+const PLAYERS: usize = 4;
+const CONSTANT: f64 = 0.3;
+
+impl Case {
+    fn new(rows: usize, group_size: usize, with_absent: bool) -> Self {
+        let mut random = Random::new(rows as u64);
+        let factor =
+            |family, column| Factor { family, column, parameter: 1.0 + column as f64 / 4.0 };
+        let first = (0..COLUMNS).map(|column| factor(Family::Rbf, column)).collect();
+        let second = [0, 3, 4].map(|column| factor(Family::Laplacian, column)).to_vec();
+        Self {
+            rows,
+            data: random.numbers(rows * COLUMNS, -1.0, 1.0),
+            terms: vec![
+                Term { coefficient: 0.7, factors: first },
+                Term { coefficient: 2.0, factors: second },
+            ],
+            players: Players::grouped(OF_COLUMN.to_vec()),
+            absent: with_absent.then(|| random.numbers(2 * PLAYERS, 0.3, 0.9)),
+            groups: (0..rows).map(|row| row / group_size).collect(),
+            targets: random.numbers(rows, 0.0, 3.0).into_iter().map(f64::floor).collect(),
+            target_terms: vec![Term {
+                coefficient: 1.0,
+                factors: vec![Factor { family: Family::Categorical, column: 0, parameter: 0.25 }],
+            }],
+            offsets: random.numbers(rows, -0.2, 0.2),
+            partners: (0..rows).map(|row| (row * 7 + 3) % rows).collect(),
+        }
+    }
+
+    fn weighting(&self, kind: Kind) -> Weighting<'_> {
+        match kind {
+            Kind::Classes(first) => Weighting::Classes { first },
+            Kind::Target { with_partners } => Weighting::Target(TargetWeights {
+                targets: Matrix::of_shape(&self.targets, [self.rows, 1]),
+                terms: &self.target_terms,
+                offsets: &self.offsets,
+                constant: CONSTANT,
+                partners: with_partners.then_some(&self.partners),
+            }),
+        }
+    }
+
+    fn sums(&self, kind: Kind, settings: &Settings) -> PairSums {
+        let absent = self.absent.as_deref();
+        let problem = PairProblem {
+            rows: Matrix::of_shape(&self.data, [self.rows, COLUMNS]),
+            terms: &self.terms,
+            players: &self.players,
+            absent: absent.map(|absent| Matrix::of_shape(absent, [2, PLAYERS])),
+            groups: &self.groups,
+            weighting: self.weighting(kind),
+        };
+        problem.sums(settings, &mut |_, _| ControlFlow::Continue(())).unwrap()
+    }
+
+    fn row(&self, row: usize) -> &[f64] {
+        &self.data[row * COLUMNS..][..COLUMNS]
+    }
+
+    /// c and γ of a pair, player by player, through the engine for arrays.
+    fn pair(&self, a: usize, b: usize) -> ([f64; PLAYERS], [f64; PLAYERS]) {
+        let (mut alone, mut gamma) = ([0.0; PLAYERS], [0.0; PLAYERS]);
+        for (number, term) in self.terms.iter().enumerate() {
+            let mut present = [1.0; PLAYERS];
+            let mut absent = [1.0; PLAYERS];
+            for factor in &term.factors {
+                let r =
+                    (self.row(a)[factor.column] - self.row(b)[factor.column]) / factor.parameter;
+                present[OF_COLUMN[factor.column]] *= match factor.family {
+                    Family::Rbf => (-r * r / 2.0).exp(),
+                    Family::Laplacian => (-r.abs()).exp(),
+                    _ => unreachable!("the kernel has no other family"),
+                };
+            }
+            if let Some(given) = &self.absent {
+                for factor in &term.factors {
+                    let player = OF_COLUMN[factor.column];
+                    absent[player] = given[number * PLAYERS + player];
+                }
+            }
+            let game = ProductGames {
+                present: Matrix::of_shape(&present, [1, PLAYERS]),
+                absent: Some(Matrix::of_shape(&absent, [1, PLAYERS])),
+                difference: None,
+                weights: Matrix::of_shape(std::slice::from_ref(&term.coefficient), [1, 1]),
+            };
+            let go_on = &mut |_, _| ControlFlow::Continue(());
+            let values =
+                game.values(Index::Shapley, Method::Quadrature, &Settings::default(), go_on);
+            for (player, value) in values.unwrap().into_iter().enumerate() {
+                gamma[player] += value;
+                alone[player] += term.coefficient * (present[player] - absent[player]);
+            }
+        }
+        (alone, gamma)
+    }
+
+    /// The weight of a pair when rows `a` and `b` have the targets of `target_a` and `target_b`.
+    fn weight(&self, target_a: usize, target_b: usize) -> f64 {
+        let is_same = (self.targets[target_a] - self.targets[target_b]).abs() < 0.5;
+        let kernel = if is_same { 1.0 } else { 0.25 };
+        kernel - self.offsets[target_a] - self.offsets[target_b] + CONSTANT
+    }
+
+    /// The sums, pair by pair.
+    fn reference(&self, kind: Kind) -> PairSums {
+        let group_count = self.groups.last().unwrap() + 1;
+        let weights = if let Kind::Target { with_partners: true } = kind { 4 } else { 1 };
+        let class_pairs = if let Kind::Classes(_) = kind { 3 } else { 1 };
+        let mut sums = PairSums {
+            rows: vec![0.0; self.rows * 2 * PLAYERS],
+            groups: vec![0.0; group_count * (group_count + 1) / 2 * weights * PLAYERS],
+            alone: vec![0.0; class_pairs * PLAYERS],
+            squares: vec![0.0; if class_pairs == 3 { 3 * PLAYERS } else { 0 }],
+        };
+        for a in 0..self.rows {
+            for b in a + 1..self.rows {
+                let (alone, gamma) = self.pair(a, b);
+                let class = |row| usize::from(matches!(kind, Kind::Classes(first) if row >= first));
+                let (one, other) = (self.groups[a], self.groups[b]);
+                let group_pair: usize =
+                    (0..one).map(|group| group_count - group).sum::<usize>() + other - one;
+                let pair_weights: Vec<f64> = match kind {
+                    Kind::Classes(_) => vec![1.0],
+                    Kind::Target { .. } => [(a, b), (a, self.partners[b])]
+                        .into_iter()
+                        .chain([(self.partners[a], b), (self.partners[a], self.partners[b])])
+                        .map(|(a, b)| self.weight(a, b))
+                        .take(weights)
+                        .collect(),
+                };
+                for player in 0..PLAYERS {
+                    for (number, weight) in pair_weights.iter().enumerate() {
+                        sums.groups[(group_pair * weights + number) * PLAYERS + player] +=
+                            weight * gamma[player];
+                    }
+                    let at = (class(a) + class(b)) * PLAYERS + player;
+                    sums.alone[at] += pair_weights[0] * alone[player];
+                    if let Kind::Classes(_) = kind {
+                        sums.squares[at] += gamma[player].powi(2);
+                        sums.rows[(a * 2 + class(b)) * PLAYERS + player] += gamma[player];
+                        sums.rows[(b * 2 + class(a)) * PLAYERS + player] += gamma[player];
+                    } else {
+                        for row in [a, b] {
+                            sums.rows[row * 2 * PLAYERS + player] +=
+                                pair_weights[0] * gamma[player];
+                            sums.rows[(row * 2 + 1) * PLAYERS + player] += gamma[player];
+                        }
+                    }
+                }
+            }
+        }
+        sums
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Kind {
+    Classes(usize),
+    Target { with_partners: bool },
+}
+
+fn assert_close(name: &str, computed: &[f64], expected: &[f64]) {
+    assert_eq!(computed.len(), expected.len(), "{name}");
+    let scale = expected.iter().fold(1.0_f64, |scale, value| scale.max(value.abs()));
+    for (one, other) in computed.iter().zip(expected) {
+        assert!((one - other).abs() <= 1e-13 * scale, "{name}: {one} instead of {other}");
+    }
+}
+
+#[test]
+fn sums_equal_those_over_pairs_one_by_one() {
+    // Chunks of 256 rows, blocks of 16: sizes around both, groups of all sizes.
+    for (rows, group_size, first) in [(2, 1, 1), (16, 1, 5), (40, 8, 24), (300, 10, 270)] {
+        for with_absent in [false, true] {
+            let case = Case::new(rows, group_size, with_absent);
+            for kind in [
+                Kind::Classes(first / group_size * group_size),
+                Kind::Target { with_partners: false },
+                Kind::Target { with_partners: true },
+            ] {
+                let computed = case.sums(kind, &Settings::default());
+                let expected = case.reference(kind);
+                assert_close("rows", &computed.rows, &expected.rows);
+                assert_close("groups", &computed.groups, &expected.groups);
+                assert_close("alone", &computed.alone, &expected.alone);
+                assert_close("squares", &computed.squares, &expected.squares);
+            }
+        }
+    }
+}
+
+#[test]
+fn bits_of_pair_sums_do_not_depend_on_threads() {
+    let case = Case::new(1500, 100, false);
+    for kind in [Kind::Classes(700), Kind::Target { with_partners: true }] {
+        let one = case.sums(kind, &Settings { threads: 1, ..Settings::default() });
+        for threads in [2, 7] {
+            assert_eq!(one, case.sums(kind, &Settings { threads, ..Settings::default() }));
+        }
+    }
+}
+
+#[test]
+fn row_sums_over_classes_are_explanations_by_indicator_weights() {
+    let case = Case::new(200, 200, false);
+    let sums = case.sums(Kind::Classes(0), &Settings::default());
+    let points = Matrix::of_shape(&case.data, [case.rows, COLUMNS]);
+    let ones = vec![1.0; case.rows];
+    let expansion = Expansion::new(
+        points,
+        Matrix::of_shape(&ones, [case.rows, 1]),
+        &case.terms,
+        case.players.clone(),
+    );
+    let go_on = &mut |_, _| ControlFlow::Continue(());
+    let values = expansion
+        .unwrap()
+        .explain(points, Method::Quadrature, &Settings::default(), go_on)
+        .unwrap();
+    for (row, values) in values.chunks(PLAYERS).enumerate() {
+        assert_close("row", &sums.rows[(row * 2 + 1) * PLAYERS..][..PLAYERS], values);
+    }
+}
