@@ -124,6 +124,9 @@ impl Scaling {
     pub fn apply(block: &mut Block, spread: &Spread) -> Option<Self> {
         let (smallest, largest) = spread.sizes;
         let most = block.present.len() as f64;
+        if spread.sizes == (1.0, 1.0) {
+            return None;
+        }
         if most * smallest.log2() > -SAFE_POWER && most * largest.log2() < SAFE_POWER {
             return None;
         }

@@ -10,12 +10,10 @@ use std::ops::Range;
 
 use crate::Error;
 use crate::arithmetic::Arithmetic;
-use crate::block::{Block, Scaling, Spread};
+use crate::block::{Block, Spread};
 use crate::lanes::{LANES, Lanes};
-use crate::nodes::{NodeTable, Rule};
 use crate::pool::{self, Monitor, Parallelism};
-use crate::quadrature::{self, Prefixes};
-use crate::recursion::{self, Rows};
+use crate::quantity::{Quantity, Scratch};
 use crate::reduce::{Accumulator, Sum, Summation};
 use crate::simd::{Body, Level};
 
@@ -44,29 +42,6 @@ impl Default for Settings {
     /// Compensated sums, one thread, the best instruction set of this machine.
     fn default() -> Self {
         Self { summation: Summation::default(), threads: 1, level: Level::best() }
-    }
-}
-
-/// What is computed of each game.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Quantity<'a> {
-    /// Shapley values by quadrature.
-    ShapleyByQuadrature(&'a NodeTable),
-    /// Shapley values by the recursion.
-    ShapleyByRecursion,
-    /// Banzhaf values: the integrand at t = ½, given as a rule.
-    Banzhaf(&'a Rule),
-    /// The worth of the grand coalition, as if it were one player's value.
-    GrandCoalition,
-}
-
-impl Quantity<'_> {
-    /// Players of the result, for games of `players` players.
-    fn players(self, players: usize) -> usize {
-        match self {
-            Self::GrandCoalition => 1,
-            _ => players,
-        }
     }
 }
 
@@ -125,10 +100,8 @@ pub(crate) fn run<S: Source>(
             |workspace, (task, sums)| {
                 let first = first_tile + task * tiling.tiles_per_task;
                 for (offset, sums) in sums.chunks_mut(width).enumerate() {
-                    let (item, blocks) = tiling.tile(first + offset, source.blocks());
-                    let summation = settings.summation;
-                    let tile = Tile { source, quantity, item, blocks, summation, workspace, sums };
-                    settings.level.run(tile);
+                    let tile = tiling.tile(first + offset, source.blocks());
+                    add_up(source, quantity, tile, settings, workspace, sums);
                 }
             },
             &mut |done, _| monitor(wave * tasks_per_wave + done, waves * tasks_per_wave),
@@ -220,82 +193,84 @@ impl Tiling {
 
 /// What a thread keeps between tiles.
 #[derive(Debug, Default)]
-pub(crate) struct Workspace {
-    pub block: Block,
-    pub prefixes: Prefixes,
-    rows: Rows,
+struct Workspace {
+    block: Block,
+    scratch: Scratch,
     weights: Vec<(usize, Lanes)>,
     accumulators: Vec<Accumulator>,
 }
 
-/// One tile's work.
-struct Tile<'a, S> {
-    source: &'a S,
-    quantity: Quantity<'a>,
-    item: usize,
-    blocks: Range<usize>,
-    summation: Summation,
-    workspace: &'a mut Workspace,
-    sums: &'a mut [Sum],
+/// Adds up one tile: the evaluations in `blocks` of an item.
+fn add_up<S: Source>(
+    source: &S,
+    quantity: Quantity<'_>,
+    (item, blocks): (usize, Range<usize>),
+    settings: &Settings,
+    workspace: &mut Workspace,
+    sums: &mut [Sum],
+) {
+    let Workspace { block, scratch, weights, accumulators } = workspace;
+    accumulators.clear();
+    accumulators.resize(sums.len(), Accumulator::ZERO);
+    for index in blocks {
+        let spread = settings.level.run(Fill { source, item, index, block });
+        quantity.evaluate(&spread, block, scratch, settings.level);
+        weights.clear();
+        weights.extend(source.weights(index));
+        let players = match quantity {
+            Quantity::GrandCoalition => &[0],
+            _ => source.block_players(index),
+        };
+        let (outputs, summation) = (source.outputs(), settings.summation);
+        settings.level.run(Reduce { block, players, weights, outputs, summation, accumulators });
+    }
+    for (sum, accumulator) in sums.iter_mut().zip(accumulators) {
+        *sum = accumulator.total(settings.summation);
+    }
 }
 
-impl<S: Source> Body for Tile<'_, S> {
+/// The factors of a block.
+struct Fill<'a, S> {
+    source: &'a S,
+    item: usize,
+    index: usize,
+    block: &'a mut Block,
+}
+
+impl<S: Source> Body for Fill<'_, S> {
+    type Output = Spread;
+
+    #[inline(always)]
+    fn run<A: Arithmetic, const W: usize>(self) -> Spread {
+        self.source.fill::<A, W>(self.item, self.index, self.block)
+    }
+}
+
+/// Weighs and adds the values of a block.
+struct Reduce<'a> {
+    block: &'a Block,
+    players: &'a [usize],
+    weights: &'a [(usize, Lanes)],
+    outputs: usize,
+    summation: Summation,
+    accumulators: &'a mut [Accumulator],
+}
+
+impl Body for Reduce<'_> {
     type Output = ();
 
     #[inline(always)]
     fn run<A: Arithmetic, const W: usize>(self) {
-        let Workspace { block, prefixes, rows, weights, accumulators } = self.workspace;
-        let outputs = self.source.outputs();
-        accumulators.clear();
-        accumulators.resize(self.sums.len(), Accumulator::ZERO);
-        for index in self.blocks {
-            let spread = self.source.fill::<A, W>(self.item, index, block);
-            evaluate::<A, W>(self.quantity, &spread, block, prefixes, rows);
-            weights.clear();
-            weights.extend(self.source.weights(index));
-            let players = match self.quantity {
-                Quantity::GrandCoalition => &[0],
-                _ => self.source.block_players(index),
-            };
-            for ((omega, difference), player) in
-                block.omega.iter().zip(&block.difference).zip(players)
-            {
-                let value = omega.times::<W>(difference);
-                for (output, weights) in &*weights {
-                    accumulators[player * outputs + output].add_product::<A, W>(
-                        weights,
-                        &value,
-                        self.summation,
-                    );
-                }
+        let values = self.block.omega.iter().zip(&self.block.difference);
+        for ((omega, difference), player) in values.zip(self.players) {
+            let value = omega.times::<W>(difference);
+            for (output, weights) in self.weights {
+                self.accumulators[player * self.outputs + output].add_product::<A, W>(
+                    weights,
+                    &value,
+                    self.summation,
+                );
             }
         }
-        for (sum, accumulator) in self.sums.iter_mut().zip(accumulators) {
-            *sum = accumulator.total(self.summation);
-        }
-    }
-}
-
-/// Ω of each game of a block, player by player.
-#[inline(always)]
-fn evaluate<A: Arithmetic, const W: usize>(
-    quantity: Quantity<'_>,
-    spread: &Spread,
-    block: &mut Block,
-    prefixes: &mut Prefixes,
-    rows: &mut Rows,
-) {
-    let scaling = Scaling::apply(block, spread);
-    match quantity {
-        Quantity::GrandCoalition => block.grand_coalition::<W>(),
-        Quantity::ShapleyByRecursion => recursion::omega::<A, W>(block, rows),
-        Quantity::Banzhaf(rule) => quadrature::omega::<A, W>(rule, block, prefixes),
-        Quantity::ShapleyByQuadrature(table) => {
-            let rule = table.rule(spread.lambda, spread.mixed_signs);
-            quadrature::omega::<A, W>(rule, block, prefixes);
-        }
-    }
-    if let Some(scaling) = scaling {
-        scaling.undo(block);
     }
 }

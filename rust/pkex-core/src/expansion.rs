@@ -7,12 +7,13 @@
 use crate::Error;
 use crate::arithmetic::Arithmetic;
 use crate::block::{Block, Spread};
-use crate::driver::{self, Method, Quantity, Settings, Source};
+use crate::driver::{self, Method, Settings, Source};
 use crate::kernel::{CompiledTerm, Players, Term};
 use crate::lanes::{LANES, Lanes, map};
 use crate::matrix::Matrix;
 use crate::nodes::NodeTable;
 use crate::pool::Monitor;
+use crate::quantity::Quantity;
 use crate::weights::Weights;
 
 /// A kernel expansion, packed for the engine.

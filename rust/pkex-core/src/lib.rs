@@ -30,6 +30,7 @@ mod pool;
 mod product_game;
 mod profile;
 mod quadrature;
+mod quantity;
 mod recursion;
 mod reduce;
 mod sample;

@@ -10,18 +10,18 @@ use std::ops::Range;
 
 use crate::Error;
 use crate::arithmetic::Arithmetic;
-use crate::block::{Block, Scaling};
-use crate::driver::{Settings, Workspace};
+use crate::block::{Block, Spread};
+use crate::driver::Settings;
 use crate::kernel::{CompiledTerm, Players, Term};
 use crate::lanes::{LANES, Lanes, each};
 use crate::matrix::Matrix;
 use crate::nodes::NodeTable;
 use crate::pair_weights::{PackedTarget, TargetWeights};
 use crate::pool::{self, Monitor, Parallelism};
-use crate::quadrature;
+use crate::quantity::{Quantity, Scratch};
 use crate::reduce::{Sum, Summation};
 use crate::sample::{Chunk, Chunks, PackedRows};
-use crate::simd::Body;
+use crate::simd::{Body, Level};
 
 /// A sample whose pairs are to be summed.
 #[derive(Clone, Copy, Debug)]
@@ -87,7 +87,7 @@ impl PairProblem<'_> {
                 parallelism,
                 PairWorkspace::default,
                 |workspace, (sums, tile)| {
-                    settings.level.run(TileWork { packed: &packed, tile, workspace, sums });
+                    add_up(&packed, tile, settings.level, workspace, sums);
                 },
                 &mut |done, _| monitor(number * TILES_PER_WAVE + done, tiles.len()),
             )?;
@@ -243,7 +243,8 @@ struct TileSums {
 /// What a thread keeps between tiles.
 #[derive(Debug, Default)]
 struct PairWorkspace {
-    games: Workspace,
+    block: Block,
+    scratch: Scratch,
     target_block: Block,
     /// γ and c of the pairs of a row and a block, player by player.
     gamma: Vec<Lanes>,
@@ -258,54 +259,47 @@ struct PairWorkspace {
     total_squares: Vec<Lanes>,
 }
 
-/// The work on one tile.
-struct TileWork<'a> {
-    packed: &'a Packed<'a>,
-    tile: &'a TileIndex,
-    workspace: &'a mut PairWorkspace,
-    sums: &'a mut TileSums,
-}
-
-impl Body for TileWork<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<A: Arithmetic, const W: usize>(self) {
-        let Self { packed, tile, workspace, sums } = self;
-        let (first, second) = (packed.chunks.get(tile.rows), packed.chunks.get(tile.columns));
-        reset(packed, workspace, sums, first, second);
-        let groups = &packed.problem.groups;
-        for row in first.rows.clone() {
-            workspace.row.fill(Lanes::ZERO);
-            let is_diagonal = tile.rows == tile.columns;
-            let start = if is_diagonal { (row - first.rows.start) / LANES } else { 0 };
-            for block in start..second.blocks() {
-                let first_column = second.rows.start + block * LANES;
-                let is_pair = |lane: usize| {
-                    let column = first_column + lane;
-                    column < second.rows.end && (!is_diagonal || column > row)
-                };
-                let mask = Lanes(each(|lane| f64::from(u8::from(is_pair(lane)))));
-                evaluate::<A, W>(packed, row, second, block, workspace);
-                weigh::<A, W>(packed, row, second, block, &mask, workspace);
-                accumulate::<A, W>(packed, block, workspace);
-            }
-            let row_sums = packed.row_sums() * packed.players();
-            let at = (row - first.rows.start) * row_sums;
-            for (sum, lanes) in sums.rows[0][at..at + row_sums].iter_mut().zip(&workspace.row) {
-                *sum = lane_sum(lanes);
-            }
-            if row + 1 == first.rows.end || groups[row] != groups[row + 1] {
-                let group = groups[row] - groups[first.rows.start];
-                flush_columns(packed, group, second, workspace, sums);
-            }
+/// Sums the pairs of one tile.
+fn add_up(
+    packed: &Packed<'_>,
+    tile: &TileIndex,
+    level: Level,
+    workspace: &mut PairWorkspace,
+    sums: &mut TileSums,
+) {
+    let (first, second) = (packed.chunks.get(tile.rows), packed.chunks.get(tile.columns));
+    let is_diagonal = tile.rows == tile.columns;
+    reset(packed, workspace, sums, first, second);
+    let groups = &packed.problem.groups;
+    for row in first.rows.clone() {
+        workspace.row.fill(Lanes::ZERO);
+        let start = if is_diagonal { (row - first.rows.start) / LANES } else { 0 };
+        for block in start..second.blocks() {
+            let columns = second.rows.start + block * LANES..second.rows.end;
+            let mask = Lanes(each(|lane| {
+                let column = columns.start + lane;
+                let is_pair = column < columns.end && (!is_diagonal || column > row);
+                f64::from(u8::from(is_pair))
+            }));
+            evaluate(packed, (row, second, block), level, workspace);
+            level.run(Weigh { packed, row, chunk: second, index: block, mask, workspace });
+            level.run(Accumulate { packed, block, workspace });
         }
-        for (sum, lanes) in sums.alone.iter_mut().zip(&workspace.total_alone) {
+        let row_sums = packed.row_sums() * packed.players();
+        let at = (row - first.rows.start) * row_sums;
+        for (sum, lanes) in sums.rows[0][at..at + row_sums].iter_mut().zip(&workspace.row) {
             *sum = lane_sum(lanes);
         }
-        for (sum, lanes) in sums.squares.iter_mut().zip(&workspace.total_squares) {
-            *sum = lane_sum(lanes);
+        if row + 1 == first.rows.end || groups[row] != groups[row + 1] {
+            let group = groups[row] - groups[first.rows.start];
+            flush_columns(packed, group, second, workspace, sums);
         }
+    }
+    for (sum, lanes) in sums.alone.iter_mut().zip(&workspace.total_alone) {
+        *sum = lane_sum(lanes);
+    }
+    for (sum, lanes) in sums.squares.iter_mut().zip(&workspace.total_squares) {
+        *sum = lane_sum(lanes);
     }
 }
 
@@ -343,54 +337,72 @@ fn reset(
 }
 
 /// γ and c of the pairs of a row and a block, summed over terms.
-#[inline(always)]
-fn evaluate<A: Arithmetic, const W: usize>(
+fn evaluate(
     packed: &Packed<'_>,
-    row: usize,
-    chunk: &Chunk,
-    index: usize,
+    (row, chunk, index): (usize, &Chunk, usize),
+    level: Level,
     workspace: &mut PairWorkspace,
 ) {
-    let PairWorkspace { games: Workspace { block, prefixes, .. }, gamma, alone, .. } = workspace;
+    let PairWorkspace { block, scratch, gamma, alone, .. } = workspace;
     gamma.fill(Lanes::ZERO);
     alone.fill(Lanes::ZERO);
-    let x = packed.problem.rows.row(row);
+    let (x, points) = (packed.problem.rows.row(row), packed.points.block(chunk, index));
     for (number, term) in packed.terms.iter().enumerate() {
-        let mut spread = term.fill::<A, W>(x, packed.points.block(chunk, index), block);
-        if let Some(absent) = packed.problem.absent {
-            block.set_absent::<W>(term.players.iter().map(|&player| absent.row(number)[player]));
-            spread = block.spread::<W>();
-        }
-        let coefficient = Lanes([term.coefficient; LANES]);
-        add_products::<A, W>(alone, &term.players, &block.difference, &coefficient);
-        let scaling = Scaling::apply(block, &spread);
-        let rule = packed.nodes.rule(spread.lambda, spread.mixed_signs);
-        quadrature::omega::<A, W>(rule, block, prefixes);
-        if let Some(scaling) = scaling {
-            scaling.undo(block);
-        }
-        for ((omega, difference), &player) in
-            block.omega.iter().zip(&block.difference).zip(&term.players)
-        {
-            let value = omega.times::<W>(difference);
-            for part in 0..LANES / W {
-                let sum: &mut [f64; W] = gamma[player].part_mut(part);
-                *sum = each(|i| A::mul_add(term.coefficient, value.part::<W>(part)[i], sum[i]));
-            }
-        }
+        let absent = packed.problem.absent.map(|absent| absent.row(number));
+        let spread = level.run(Fill { term, x, points, absent, block });
+        level.run(AddTerm { term, values: None, differences: &block.difference, sums: alone });
+        Quantity::ShapleyByQuadrature(&packed.nodes).evaluate(&spread, block, scratch, level);
+        let (values, differences) = (Some(&block.omega[..]), &block.difference[..]);
+        level.run(AddTerm { term, values, differences, sums: gamma });
     }
 }
 
-/// sums[player] += values·factor.
-#[inline(always)]
-fn add_products<A: Arithmetic, const W: usize>(
-    sums: &mut [Lanes],
-    players: &[usize],
-    values: &[Lanes],
-    factor: &Lanes,
-) {
-    for (value, &player) in values.iter().zip(players) {
-        add_product::<A, W>(&mut sums[player], value, factor);
+/// The factors of the pairs of a row and a block.
+struct Fill<'a> {
+    term: &'a CompiledTerm,
+    x: &'a [f64],
+    points: &'a [Lanes],
+    absent: Option<&'a [f64]>,
+    block: &'a mut Block,
+}
+
+impl Body for Fill<'_> {
+    type Output = Spread;
+
+    #[inline(always)]
+    fn run<A: Arithmetic, const W: usize>(self) -> Spread {
+        let spread = self.term.fill::<A, W>(self.x, self.points, self.block);
+        let Some(absent) = self.absent else {
+            return spread;
+        };
+        let players = self.term.players.iter();
+        self.block.set_absent::<W>(players.map(|&player| absent[player]));
+        self.block.spread::<W>()
+    }
+}
+
+/// Adds a term's differences, times values where given, to sums of its players.
+struct AddTerm<'a> {
+    term: &'a CompiledTerm,
+    values: Option<&'a [Lanes]>,
+    differences: &'a [Lanes],
+    sums: &'a mut [Lanes],
+}
+
+impl Body for AddTerm<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<A: Arithmetic, const W: usize>(self) {
+        let coefficient = Lanes([self.term.coefficient; LANES]);
+        for (place, &player) in self.term.players.iter().enumerate() {
+            let difference = self.differences[place];
+            let value = match self.values {
+                Some(values) => values[place].times::<W>(&difference),
+                None => difference,
+            };
+            add_product::<A, W>(&mut self.sums[player], &value, &coefficient);
+        }
     }
 }
 
@@ -405,58 +417,68 @@ fn add_product<A: Arithmetic, const W: usize>(sum: &mut Lanes, a: &Lanes, b: &La
 }
 
 /// The weights of the pairs of a row and a block.
-#[inline(always)]
-fn weigh<A: Arithmetic, const W: usize>(
-    packed: &Packed<'_>,
+struct Weigh<'a> {
+    packed: &'a Packed<'a>,
     row: usize,
-    chunk: &Chunk,
+    chunk: &'a Chunk,
     index: usize,
-    mask: &Lanes,
-    workspace: &mut PairWorkspace,
-) {
-    let PairWorkspace { target_block, weights, .. } = workspace;
-    if let Some(target) = &packed.target {
-        target.fill::<A, W>(row, chunk, index, target_block, weights);
-        for weight in &mut *weights {
-            *weight = weight.times::<W>(mask);
+    mask: Lanes,
+    workspace: &'a mut PairWorkspace,
+}
+
+impl Body for Weigh<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<A: Arithmetic, const W: usize>(self) {
+        let PairWorkspace { target_block, weights, .. } = self.workspace;
+        if let Some(target) = &self.packed.target {
+            target.fill::<A, W>(self.row, self.chunk, self.index, target_block, weights);
+            for weight in &mut *weights {
+                *weight = weight.times::<W>(&self.mask);
+            }
+        } else {
+            weights[0] = self.mask;
         }
-    } else {
-        weights[0] = *mask;
+        let last = weights.len() - 1;
+        weights[last] = self.mask;
     }
-    let last = weights.len() - 1;
-    weights[last] = *mask;
 }
 
 /// Adds the pairs of a row and a block to all running sums.
-#[inline(always)]
-#[expect(clippy::needless_range_loop, reason = "players index several arrays")]
-fn accumulate<A: Arithmetic, const W: usize>(
-    packed: &Packed<'_>,
+struct Accumulate<'a> {
+    packed: &'a Packed<'a>,
     block: usize,
-    workspace: &mut PairWorkspace,
-) {
-    let players = packed.players();
-    let PairWorkspace { gamma, alone, weights, row, columns, .. } = workspace;
-    let columns = &mut columns[block * weights.len() * players..][..weights.len() * players];
-    let mask = weights[weights.len() - 1];
-    for player in 0..players {
-        add_product::<A, W>(&mut row[player], &gamma[player], &weights[0]);
-        add_product::<A, W>(&mut columns[player], &gamma[player], &weights[0]);
-        add_product::<A, W>(&mut workspace.total_alone[player], &alone[player], &weights[0]);
-    }
-    if packed.target.is_none() {
+    workspace: &'a mut PairWorkspace,
+}
+
+impl Body for Accumulate<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<A: Arithmetic, const W: usize>(self) {
+        let players = self.packed.players();
+        let has_target = self.packed.target.is_some();
+        let PairWorkspace {
+            gamma, alone, weights, row, columns, total_alone, total_squares, ..
+        } = self.workspace;
+        let width = weights.len() * players;
+        let columns = &mut columns[self.block * width..][..width];
+        let mask = weights[weights.len() - 1];
         for player in 0..players {
-            let square = gamma[player].times::<W>(&gamma[player]);
-            add_product::<A, W>(&mut workspace.total_squares[player], &square, &mask);
-        }
-        return;
-    }
-    for player in 0..players {
-        add_product::<A, W>(&mut row[players + player], &gamma[player], &mask);
-    }
-    for (number, weight) in weights.iter().enumerate().skip(1) {
-        for player in 0..players {
-            add_product::<A, W>(&mut columns[number * players + player], &gamma[player], weight);
+            let value = gamma[player];
+            add_product::<A, W>(&mut row[player], &value, &weights[0]);
+            add_product::<A, W>(&mut columns[player], &value, &weights[0]);
+            add_product::<A, W>(&mut total_alone[player], &alone[player], &weights[0]);
+            if has_target {
+                add_product::<A, W>(&mut row[players + player], &value, &mask);
+                for (number, weight) in weights.iter().enumerate().skip(1) {
+                    add_product::<A, W>(&mut columns[number * players + player], &value, weight);
+                }
+            } else {
+                let square = value.times::<W>(&value);
+                add_product::<A, W>(&mut total_squares[player], &square, &mask);
+            }
         }
     }
 }

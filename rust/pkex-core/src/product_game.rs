@@ -3,11 +3,12 @@
 use crate::Error;
 use crate::arithmetic::Arithmetic;
 use crate::block::{Block, Spread};
-use crate::driver::{self, Method, Quantity, Settings, Source};
+use crate::driver::{self, Method, Settings, Source};
 use crate::lanes::{Lanes, each};
 use crate::matrix::Matrix;
 use crate::nodes::{NodeTable, Rule};
 use crate::pool::Monitor;
+use crate::quantity::Quantity;
 use crate::weights::Weights;
 
 /// A value of players: a measure on t in cⱼ ∫ ∏_{l≠j} Fₗ(t) μ(dt).
