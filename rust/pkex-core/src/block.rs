@@ -24,15 +24,15 @@ pub struct Spread {
     pub lambda: f64,
     /// Whether, within a game, some cₗ are positive and some negative, or factors are negative.
     pub mixed_signs: bool,
-    /// The least and the largest Mₗ, of those that are not 0.
-    sizes: (f64, f64),
+    /// Whether products of factors, of any of the players, stay within 2^±900.
+    in_range: bool,
 }
 
 impl Spread {
     /// Of games whose present factors are in [0, 1] and absent ones 1 (M = 1, c ≤ 0), from Σₗ |cₗ|.
     pub fn of_unit_factors(sums: &Lanes) -> Self {
         let lambda = sums.0.into_iter().fold(0.0, f64::max);
-        Self { lambda, mixed_signs: false, sizes: (1.0, 1.0) }
+        Self { lambda, mixed_signs: false, in_range: true }
     }
 }
 
@@ -57,6 +57,32 @@ impl Block {
                 *c = each(|i| c[i] - (b - 1.0));
             }
         }
+    }
+
+    /// Λ of factors in [0, 1]: shares |c|/M in single precision, rounded up, as they only choose the
+    /// number of nodes; the running product of M shows whether the range suffices.
+    #[inline(always)]
+    pub fn spread_of_fractions<const W: usize>(&self) -> Spread {
+        let mut lambda: f64 = 0.0;
+        let (mut mixed_signs, mut in_range) = (false, true);
+        for part in 0..LANES / W {
+            let (mut sum, mut size_so_far) = ([0.0; W], [1.0; W]);
+            let (mut lowest, mut highest) = ([0.0; W], [0.0; W]);
+            for j in 0..self.present.len() {
+                let c: &[f64; W] = self.difference[j].part(part);
+                let size = zip(self.present[j].part(part), self.absent[j].part(part), f64::max);
+                size_so_far = zip(&size_so_far, &size, |product, m| product * m);
+                sum = each(|i| sum[i] + share_in_single_precision(c[i], size[i]));
+                lowest = zip(&lowest, c, f64::min);
+                highest = zip(&highest, c, f64::max);
+            }
+            lambda = sum.into_iter().fold(lambda, f64::max);
+            for i in 0..W {
+                mixed_signs |= lowest[i] < 0.0 && highest[i] > 0.0;
+                in_range &= size_so_far[i] > 1e-270;
+            }
+        }
+        Spread { lambda: lambda * (1.0 + 1e-6), mixed_signs, in_range }
     }
 
     /// Λ of factors of any size and sign.
@@ -89,7 +115,10 @@ impl Block {
                 mixed_signs |= (lowest[i] < 0.0 && highest[i] > 0.0) || least[i] < 0.0;
             }
         }
-        Spread { lambda, mixed_signs, sizes }
+        let most = self.present.len() as f64;
+        let in_range = most * f64::from(binary_exponent(sizes.0)) > -SAFE_POWER
+            && most * f64::from(binary_exponent(sizes.1) + 1) < SAFE_POWER;
+        Spread { lambda, mixed_signs, in_range: in_range || sizes == (1.0, 1.0) }
     }
 
     /// The product of all present factors, the worth of the grand coalition, as Ω of a single player
@@ -122,12 +151,7 @@ pub struct Scaling {
 impl Scaling {
     /// Scales the block's factors where their products could leave the range; else `None`.
     pub fn apply(block: &mut Block, spread: &Spread) -> Option<Self> {
-        let (smallest, largest) = spread.sizes;
-        let most = block.present.len() as f64;
-        if spread.sizes == (1.0, 1.0) {
-            return None;
-        }
-        if most * smallest.log2() > -SAFE_POWER && most * largest.log2() < SAFE_POWER {
+        if spread.in_range {
             return None;
         }
         let mut exponent = [0; LANES];
@@ -174,6 +198,14 @@ const SAFE_POWER: f64 = 900.0;
 
 /// Powers of two beyond this are applied in steps.
 const MAX_POWER: i32 = 1000;
+
+/// |c|/M, or 1 where M is too small for single precision.
+#[inline(always)]
+fn share_in_single_precision(difference: f64, size: f64) -> f64 {
+    #[expect(clippy::cast_possible_truncation, reason = "single precision suffices here")]
+    let (difference, size) = (difference.abs() as f32, size as f32);
+    if size > 1e-30 { f64::from(difference / size) } else { 1.0 }
+}
 
 /// ⌊log₂ x⌋ of a positive finite x.
 fn binary_exponent(x: f64) -> i32 {

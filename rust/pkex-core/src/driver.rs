@@ -47,6 +47,9 @@ impl Default for Settings {
 
 /// The evaluations of some items, block by block, and their weights.
 pub(crate) trait Source: Sync {
+    /// What a thread keeps between fills.
+    type Cache: Default;
+
     /// Number of items.
     fn items(&self) -> usize;
     /// Players of the games.
@@ -61,6 +64,7 @@ pub(crate) trait Source: Sync {
         item: usize,
         index: usize,
         block: &mut Block,
+        cache: &mut Self::Cache,
     ) -> Spread;
     /// The result's player for each player of the block.
     fn block_players(&self, index: usize) -> &[usize];
@@ -193,8 +197,9 @@ impl Tiling {
 
 /// What a thread keeps between tiles.
 #[derive(Debug, Default)]
-struct Workspace {
+struct Workspace<C> {
     block: Block,
+    cache: C,
     scratch: Scratch,
     weights: Vec<(usize, Lanes)>,
     accumulators: Vec<Accumulator>,
@@ -206,14 +211,14 @@ fn add_up<S: Source>(
     quantity: Quantity<'_>,
     (item, blocks): (usize, Range<usize>),
     settings: &Settings,
-    workspace: &mut Workspace,
+    workspace: &mut Workspace<S::Cache>,
     sums: &mut [Sum],
 ) {
-    let Workspace { block, scratch, weights, accumulators } = workspace;
+    let Workspace { block, cache, scratch, weights, accumulators } = workspace;
     accumulators.clear();
     accumulators.resize(sums.len(), Accumulator::ZERO);
     for index in blocks {
-        let spread = settings.level.run(Fill { source, item, index, block });
+        let spread = settings.level.run(Fill { source, item, index, block, cache });
         quantity.evaluate(&spread, block, scratch, settings.level);
         weights.clear();
         weights.extend(source.weights(index));
@@ -230,11 +235,12 @@ fn add_up<S: Source>(
 }
 
 /// The factors of a block.
-struct Fill<'a, S> {
+struct Fill<'a, S: Source> {
     source: &'a S,
     item: usize,
     index: usize,
     block: &'a mut Block,
+    cache: &'a mut S::Cache,
 }
 
 impl<S: Source> Body for Fill<'_, S> {
@@ -242,7 +248,7 @@ impl<S: Source> Body for Fill<'_, S> {
 
     #[inline(always)]
     fn run<A: Arithmetic, const W: usize>(self) -> Spread {
-        self.source.fill::<A, W>(self.item, self.index, self.block)
+        self.source.fill::<A, W>(self.item, self.index, self.block, self.cache)
     }
 }
 

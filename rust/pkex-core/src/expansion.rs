@@ -6,6 +6,7 @@
 
 use crate::Error;
 use crate::arithmetic::Arithmetic;
+use crate::background::{Background, InterventionalGames, MarginalGames};
 use crate::block::{Block, Spread};
 use crate::driver::{self, Method, Settings, Source};
 use crate::kernel::{CompiledTerm, Players, Term};
@@ -87,11 +88,43 @@ impl Expansion {
         settings: &Settings,
         monitor: Monitor<'_>,
     ) -> Result<Vec<f64>, Error> {
-        let quantity = match method {
-            Method::Quadrature => Quantity::ShapleyByQuadrature(&self.nodes),
-            Method::Recursion => Quantity::ShapleyByRecursion,
-        };
-        driver::run(&self.at(x)?, quantity, settings, monitor)
+        driver::run(&self.at(x)?, self.shapley(method), settings, monitor)
+    }
+
+    /// Shapley values of the interventional game: absent features take the background's values.
+    ///
+    /// # Errors
+    /// As [`Expansion::explain`]; or if the background does not fit.
+    pub fn explain_interventional(
+        &self,
+        x: Matrix<'_>,
+        background: Background<'_>,
+        method: Method,
+        settings: &Settings,
+        monitor: Monitor<'_>,
+    ) -> Result<Vec<f64>, Error> {
+        self.check_background(background)?;
+        let rows = self.at(x)?.rows;
+        let games = InterventionalGames::new(self, rows, background, settings.level);
+        driver::run(&games, self.shapley(method), settings, monitor)
+    }
+
+    /// Shapley values of the marginal game: absent features take the background's values
+    /// independently of each other.
+    ///
+    /// # Errors
+    /// As [`Expansion::explain_interventional`].
+    pub fn explain_marginal(
+        &self,
+        x: Matrix<'_>,
+        background: Background<'_>,
+        method: Method,
+        settings: &Settings,
+        monitor: Monitor<'_>,
+    ) -> Result<Vec<f64>, Error> {
+        self.check_background(background)?;
+        let games = MarginalGames::new(self, self.at(x)?.rows, background, settings.level);
+        driver::run(&games, self.shapley(method), settings, monitor)
     }
 
     /// The expansion itself, f(x): row by row of `x`, output by output.
@@ -105,6 +138,50 @@ impl Expansion {
         monitor: Monitor<'_>,
     ) -> Result<Vec<f64>, Error> {
         driver::run(&self.at(x)?, Quantity::GrandCoalition, settings, monitor)
+    }
+
+    fn shapley(&self, method: Method) -> Quantity<'_> {
+        match method {
+            Method::Quadrature => Quantity::ShapleyByQuadrature(&self.nodes),
+            Method::Recursion => Quantity::ShapleyByRecursion,
+        }
+    }
+
+    fn check_background(&self, background: Background<'_>) -> Result<(), Error> {
+        let (rows, columns) = (background.rows.rows(), background.rows.columns());
+        let fits =
+            columns == self.players.column_count() && rows > 0 && rows == background.weights.len();
+        if fits {
+            return Ok(());
+        }
+        Err(Error::Shape {
+            argument: "background",
+            expected: format!(
+                "rows of {} columns, and as many weights",
+                self.players.column_count()
+            ),
+            got: format!("{rows} rows of {columns} columns, {} weights", background.weights.len()),
+        })
+    }
+
+    /// Pairs of a term and a block of points.
+    pub(crate) fn evaluation_blocks(&self) -> usize {
+        self.terms.len() * self.weights.blocks()
+    }
+
+    /// The term and the points, column by column, of an evaluation block.
+    pub(crate) fn term_and_points(&self, index: usize) -> (&CompiledTerm, &[Lanes]) {
+        let columns = self.players.column_count();
+        let points = &self.points[index % self.weights.blocks() * columns..][..columns];
+        (&self.terms[index / self.weights.blocks()], points)
+    }
+
+    /// The outputs with a weight in an evaluation block, and the weights.
+    pub(crate) fn block_weights(&self, index: usize) -> impl Iterator<Item = (usize, Lanes)> {
+        let coefficient = self.terms[index / self.weights.blocks()].coefficient;
+        let scaled = move |weights: &Lanes| Lanes(map(&weights.0, |weight| weight * coefficient));
+        let weights = self.weights.of_block(index % self.weights.blocks());
+        weights.map(move |(output, weights)| (output, scaled(weights)))
     }
 
     fn at<'a>(&'a self, rows: Matrix<'a>) -> Result<NeutralGames<'a>, Error> {
@@ -125,15 +202,9 @@ struct NeutralGames<'a> {
     rows: Matrix<'a>,
 }
 
-impl NeutralGames<'_> {
-    /// The term and the block of points of an item's block number `index`.
-    fn locate(&self, index: usize) -> (&CompiledTerm, usize) {
-        let blocks = self.expansion.weights.blocks();
-        (&self.expansion.terms[index / blocks], index % blocks)
-    }
-}
-
 impl Source for NeutralGames<'_> {
+    type Cache = ();
+
     fn items(&self) -> usize {
         self.rows.rows()
     }
@@ -147,7 +218,7 @@ impl Source for NeutralGames<'_> {
     }
 
     fn blocks(&self) -> usize {
-        self.expansion.terms.len() * self.expansion.weights.blocks()
+        self.expansion.evaluation_blocks()
     }
 
     #[inline(always)]
@@ -156,20 +227,17 @@ impl Source for NeutralGames<'_> {
         item: usize,
         index: usize,
         block: &mut Block,
+        (): &mut (),
     ) -> Spread {
-        let (term, points_block) = self.locate(index);
-        let columns = self.expansion.players.column_count();
-        let points = &self.expansion.points[points_block * columns..][..columns];
+        let (term, points) = self.expansion.term_and_points(index);
         term.fill::<A, W>(self.rows.row(item), points, block)
     }
 
     fn block_players(&self, index: usize) -> &[usize] {
-        &self.locate(index).0.players
+        &self.expansion.term_and_points(index).0.players
     }
 
     fn weights(&self, index: usize) -> impl Iterator<Item = (usize, Lanes)> {
-        let (term, points_block) = self.locate(index);
-        let scaled = |weights: &Lanes| Lanes(map(&weights.0, |w| w * term.coefficient));
-        self.expansion.weights.of_block(points_block).map(move |(output, w)| (output, scaled(w)))
+        self.expansion.block_weights(index)
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::Error;
 use crate::arithmetic::Arithmetic;
 use crate::block::{Block, Spread};
-use crate::lanes::{LANES, Lanes, map, zip};
+use crate::lanes::{LANES, Lanes, each, map, zip};
 use crate::profile::{Family, Profile, joint};
 
 /// A one-dimensional kernel on one column.
@@ -156,5 +156,29 @@ impl CompiledTerm {
             }
         }
         Spread::of_unit_factors(&sums)
+    }
+
+    /// A player's a − b, rows `x` and `z` against a block of points, without cancellation.
+    #[inline(always)]
+    pub fn contrast<A: Arithmetic, const W: usize>(
+        &self,
+        player: usize,
+        (x, z): (&[f64], &[f64]),
+        points: &[Lanes],
+        part: usize,
+    ) -> [f64; W] {
+        let mut c = [0.0; W];
+        let mut b = [1.0; W];
+        for member in self.members.iter().filter(|member| member.player == player) {
+            let y: &[f64; W] = points[member.column].part(part);
+            let (x, z) = (x[member.column], z[member.column]);
+            let (own_a, _) = member.profile.factor::<A, W>(&map(y, |y| x - y));
+            let (own_b, _) = member.profile.factor::<A, W>(&map(y, |y| z - y));
+            let own_c = member.profile.contrast::<A, W>((x, z), y);
+            // a a′ − b b′ = (a − b) a′ + b (a′ − b′).
+            c = each(|i| A::mul_add(c[i], own_a[i], b[i] * own_c[i]));
+            b = zip(&b, &own_b, |b, other| b * other);
+        }
+        c
     }
 }

@@ -14,6 +14,7 @@
 #![allow(clippy::inline_always)]
 
 mod arithmetic;
+mod background;
 mod block;
 mod driver;
 mod error;
@@ -37,6 +38,7 @@ mod sample;
 mod simd;
 mod weights;
 
+pub use background::Background;
 pub use driver::{Method, Settings};
 pub use error::Error;
 pub use expansion::Expansion;

@@ -104,6 +104,8 @@ struct PackedGames<'a> {
 }
 
 impl Source for PackedGames<'_> {
+    type Cache = ();
+
     fn items(&self) -> usize {
         1
     }
@@ -126,6 +128,7 @@ impl Source for PackedGames<'_> {
         _item: usize,
         index: usize,
         block: &mut Block,
+        (): &mut (),
     ) -> Spread {
         let ProductGames { present, absent, difference, .. } = self.games;
         block.resize(self.players.len(), false);

@@ -82,6 +82,51 @@ impl Profile {
     }
 }
 
+impl Profile {
+    /// k(x − y) − k(z − y) without cancellation where x ≈ z, from the factors a and b there.
+    #[inline(always)]
+    pub fn contrast<A: Arithmetic, const W: usize>(
+        &self,
+        (x, z): (f64, f64),
+        y: &[f64; W],
+    ) -> [f64; W] {
+        let (from_x, from_z) = (map(y, |y| x - y), map(y, |y| z - y));
+        // u² − v² = (x − z)(u + v) and |u| − |v| = (x − z)(u + v)/(|u| + |v|), u = x − y, v = z − y.
+        let product = zip(&from_x, &from_z, |u, v| (x - z) * (u + v));
+        let in_size: [f64; W] = each(|i| {
+            let sizes = from_x[i].abs() + from_z[i].abs();
+            if sizes > 0.0 { product[i] / sizes } else { 0.0 }
+        });
+        // exp(−E) of both, and their difference: the larger one times ±(1 − exp(−|ΔE|)).
+        let exponential = Self { rbf: self.rbf, laplacian: self.laplacian, ..Self::default() };
+        let (mut a, _) = exponential.factor::<A, W>(&from_x);
+        let (mut b, _) = exponential.factor::<A, W>(&from_z);
+        let change: [f64; W] =
+            each(|i| (product[i] * self.rbf) * self.rbf + in_size[i] * self.laplacian);
+        let (_, less_one) = exp_and_expm1::<A, W>(&map(&change, |change| -change.abs()));
+        let mut c =
+            each(|i| if change[i] > 0.0 { b[i] * less_one[i] } else { -(a[i] * less_one[i]) });
+        let mut include = |other_a: [f64; W], other_b: [f64; W], other_c: [f64; W]| {
+            // a a′ − b b′ = (a − b) a′ + b (a′ − b′).
+            c = each(|i| A::mul_add(c[i], other_a[i], b[i] * other_c[i]));
+            a = zip(&a, &other_a, |a, other| a * other);
+            b = zip(&b, &other_b, |b, other| b * other);
+        };
+        for &inverse in &self.cauchy {
+            let kernel = |r: f64| 1.0 / (1.0 + (r * inverse) * (r * inverse));
+            let (at_x, at_z) = (map(&from_x, kernel), map(&from_z, kernel));
+            let scaled = map(&product, |product| -(product * inverse) * inverse);
+            include(at_x, at_z, each(|i| scaled[i] * at_x[i] * at_z[i]));
+        }
+        if let Some(similarity) = self.categorical {
+            let kernel = |r: f64| if r == 0.0 { 1.0 } else { similarity };
+            let (at_x, at_z) = (map(&from_x, kernel), map(&from_z, kernel));
+            include(at_x, at_z, zip(&at_x, &at_z, |a, b| a - b));
+        }
+        c
+    }
+}
+
 /// (a a′, a a′ − 1) from (a, a − 1) and (a′, a′ − 1): a a′ − 1 = (a − 1) + a (a′ − 1), and for
 /// factors in [0, 1] both terms have one sign.
 #[inline(always)]

@@ -1,5 +1,6 @@
 //! Tests of the engine through its public surface, named after what they promise.
 
+mod background;
 mod exactness;
 mod games;
 mod pairs;
