@@ -17,7 +17,7 @@ help: ## list the targets
 	test -x $(bin)/python || $(PYTHON) -m venv .venv
 	$(bin)/python -m pip install --upgrade pip
 	$(bin)/pip install --group dev
-	$(bin)/maturin develop --release --quiet --extras demo,pandas,progress,shap
+	$(bin)/maturin develop --release --quiet --extras demo,pandas,polars,progress,shap
 	touch $@
 
 .PHONY: build
@@ -42,6 +42,21 @@ check-python: build ## ruff, mypy, stubs against the built module, pytest
 	$(bin)/mypy
 	$(bin)/python -m mypy.stubtest pkex._core
 	$(bin)/pytest
+
+# Without the tests that depend on no library. Libraries of that age warn of their own age.
+.PHONY: test-oldest
+test-oldest: build .venv-oldest/installed ## the Python tests with the oldest libraries
+	.venv-oldest/bin/python -m pytest -W default tests \
+	    --ignore-glob='*/test_behaviour.py' --ignore-glob='*/test_extended_precision.py' \
+	    --ignore-glob='*/test_properties.py' --ignore-glob='*/test_reproducibility.py'
+
+# The package is the one built in place, by its entry in the other environment.
+.venv-oldest/installed: tools/oldest.txt .venv/installed
+	test -x .venv-oldest/bin/python || $(bin)/python -m venv .venv-oldest
+	.venv-oldest/bin/python -m pip install --upgrade pip
+	.venv-oldest/bin/pip install --constraint tools/oldest.txt --group test --group libraries
+	cp -R .venv/lib/python3*/site-packages/pkex* .venv-oldest/lib/python3*/site-packages/
+	touch $@
 
 .PHONY: format
 format: .venv/installed ## lay out all code, and mend what ruff can mend
@@ -78,6 +93,6 @@ wheel: .venv/installed ## build a manylinux wheel and try it without Rust
 .PHONY: clean
 clean: ## remove all that was made
 	cargo clean
-	rm -rf .venv .venv-wheel .*_cache .hypothesis .benchmarks dist pkex-demo
+	rm -rf .venv .venv-oldest .venv-wheel .*_cache .hypothesis .benchmarks dist pkex-demo
 	rm -f python/pkex/_core.*.so python/pkex/_core.*.pyd
 	find python tests benches tools -name __pycache__ -prune -exec rm -rf {} +

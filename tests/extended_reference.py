@@ -36,16 +36,16 @@ def kernel_game(family, row, point, length_scales):
     players = []
     with mp.workdps(DIGITS):
         for x, y, scale in zip(row, point, length_scales, strict=True):
-            c = KERNELS_LESS_ONE[family]((mp.mpf(float(x)) - float(y)) / float(scale))
-            players.append((1 + c, mp.one, c))
+            a, c = FACTORS[family]((mp.mpf(float(x)) - float(y)) / float(scale))
+            players.append((a, mp.one, c))
     return players
 
 
-# k(z) − 1 at a distance of z length-scales.
-KERNELS_LESS_ONE = {
-    "rbf": lambda z: mp.expm1(-(z**2) / 2),
-    "laplacian": lambda z: mp.expm1(-abs(z)),
-    "cauchy": lambda z: -(z**2) / (1 + z**2),
+# k(z) and k(z) − 1 at a distance of z length-scales.
+FACTORS = {
+    "rbf": lambda z: (mp.exp(-(z**2) / 2), mp.expm1(-(z**2) / 2)),
+    "laplacian": lambda z: (mp.exp(-abs(z)), mp.expm1(-abs(z))),
+    "cauchy": lambda z: (1 / (1 + z**2), -(z**2) / (1 + z**2)),
 }
 
 
@@ -125,7 +125,10 @@ def shapley_values(games, weights, players, arithmetic):
     """The values that some of the players have in the game Σ_p w_p v_p."""
     with mp.workdps(DIGITS):
         terms = [
-            [float(weight) * one[j][2] * omega for j, omega in omegas(one, players, arithmetic)]
+            [
+                float(weight) * one[j][2] * omega
+                for j, omega in zip(players, omegas(one, players, arithmetic), strict=True)
+            ]
             for one, weight in zip(games, weights, strict=True)
         ]
         columns = list(zip(*terms, strict=True))
@@ -133,9 +136,9 @@ def shapley_values(games, weights, players, arithmetic):
 
 
 def omegas(one, players, arithmetic):
-    """Pairs (j, Ω_j) for some of the players of one game."""
+    """Ω_j of some of the players of one game."""
     rest = [player for j, player in enumerate(one) if j not in players]
-    common = arithmetic.join(arithmetic.nobody, rest)
-    for j in players:
-        others = [one[other] for other in players if other != j]
-        yield j, arithmetic.mean(arithmetic.join(common, others))
+    with mp.workdps(DIGITS):
+        common = arithmetic.join(arithmetic.nobody, rest)
+        others = [[one[other] for other in players if other != j] for j in players]
+        return [arithmetic.mean(arithmetic.join(common, joining)) for joining in others]

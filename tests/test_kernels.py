@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from sklearn.metrics.pairwise import laplacian_kernel, rbf_kernel
 
-from pkex.kernels import RBF, Cauchy, Laplacian
+from pkex.kernels import RBF, Cauchy, Constant, Laplacian
 
 COMBINATIONS = [
     RBF(),
@@ -21,6 +21,7 @@ COMBINATIONS = [
     (2.0 * RBF()).on([0, 2]) + (RBF() + Cauchy()).on([1]) + (RBF() * Cauchy()).on([0, 1]),
     RBF().on([2, 1]).on([1]),
     1e-300 * RBF(1e-300) * (1e300 * Cauchy(1e300)),
+    0.5 * Constant() + RBF() * Constant(),
 ]
 
 

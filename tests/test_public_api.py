@@ -25,7 +25,8 @@ PUBLIC = {
 
 def test_the_public_names_are_these():
     assert set(pkex.__all__) == PUBLIC
-    assert set(pkex.kernels.__all__) == {"RBF", "Cauchy", "Factor", "Kernel", "Laplacian", "Term"}
+    kernels = {"RBF", "Cauchy", "Constant", "Factor", "Kernel", "Laplacian", "Term"}
+    assert set(pkex.kernels.__all__) == kernels
     assert set(pkex.adapters.__all__) == {"AdaptedModel", "adapt", "register", "verify"}
 
 

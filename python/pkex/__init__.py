@@ -2,7 +2,8 @@
 
 Give a fitted support vector machine or kernel ridge regression to `Explainer`, and rows to the
 explainer; `KernelExpansion` and `kernels` describe models of other libraries, `adapters.register`
-teaches `Explainer` to read them, and `product_game` is the engine itself.
+teaches `Explainer` to read them, and `product_game` is the engine itself. `mmd` says which features
+make two samples differ, `hsic` which carry a dependence.
 """
 
 from __future__ import annotations
@@ -13,15 +14,22 @@ from pkex.expansion import KernelExpansion
 from pkex.explainer import Explainer
 from pkex.explanation import Explanation
 from pkex.games import product_game
+from pkex.statistics import HSICResult, MMDDrift, MMDResult, hsic, mmd, witness
 
 __all__ = [
     "Explainer",
     "Explanation",
+    "HSICResult",
     "KernelExpansion",
+    "MMDDrift",
+    "MMDResult",
     "UnsupportedModelError",
     "adapters",
+    "hsic",
     "kernels",
+    "mmd",
     "product_game",
+    "witness",
 ]
 
 

@@ -6,7 +6,16 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Expansion", "product_game", "simd_level"]
+__all__ = [
+    "Expansion",
+    "available_threads",
+    "hsic_sums",
+    "kernel_products",
+    "mean_factors",
+    "mmd_sums",
+    "product_game",
+    "simd_level",
+]
 
 # (coefficient, [(family, columns of shape (k,), parameters of shape (k, n_parameters)), ...]):
 # columns that no factor mentions have factor 1; a column may occur in several.
@@ -50,4 +59,48 @@ def product_game(
     summation: str,
     n_threads: int,
 ) -> NDArray[np.float64]: ...
+def mmd_sums(
+    points: NDArray[np.float64],
+    n_first: int,
+    terms: list[_Term],
+    players: NDArray[np.int64],
+    absent: NDArray[np.float64] | None,
+    groups: NDArray[np.int64],
+    *,
+    summation: str,
+    n_threads: int,
+    progress: _Progress | None = None,
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]: ...
+def mean_factors(
+    points: NDArray[np.float64],
+    terms: list[_Term],
+    players: NDArray[np.int64],
+    *,
+    n_threads: int,
+    progress: _Progress | None = None,
+) -> NDArray[np.float64]: ...
+def hsic_sums(
+    points: NDArray[np.float64],
+    terms: list[_Term],
+    players: NDArray[np.int64],
+    targets: NDArray[np.float64],
+    target_terms: list[_Term],
+    offsets: NDArray[np.float64],
+    constant: float,
+    groups: NDArray[np.int64],
+    partners: NDArray[np.int64] | None,
+    *,
+    summation: str,
+    n_threads: int,
+    progress: _Progress | None = None,
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]: ...
+def kernel_products(
+    points: NDArray[np.float64],
+    terms: list[_Term],
+    matrix: NDArray[np.float64],
+    *,
+    n_threads: int,
+    progress: _Progress | None = None,
+) -> NDArray[np.float64]: ...
 def simd_level() -> str: ...
+def available_threads() -> int: ...

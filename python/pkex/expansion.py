@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pkex import _core
+from pkex.functions import Function
 from pkex.kernels import Kernel, Term
 from pkex.options import with_known_keywords
 from pkex.parallel import thread_count
 from pkex.validation import as_matrix, as_vector_or_matrix
 
-__all__ = ["KernelExpansion"]
+__all__ = ["KernelExpansion", "probing_rows"]
 
 _Float = NDArray[np.float64]
 
 
-class KernelExpansion:
+class KernelExpansion(Function):
     """The function f(x) = intercept + Σ_i coefficients_i · kernel(x, points_i).
 
     What support vector machines, kernel ridge regression and Gaussian processes predict. An
@@ -148,6 +149,33 @@ class KernelExpansion:
             raise OverflowError(f"the value of row {row} is too large for a float")
         return values
 
+    def magnitude(self, X: ArrayLike) -> _Float:
+        """Return |intercept| + Σ_i |coefficients_i| · kernel(x, points_i) for rows.
+
+        It is the scale of the rounding errors in f(x), however f is summed.
+        """
+        return KernelExpansion(
+            self._points, np.abs(self._coefficients), self._kernel, np.abs(self._intercept)
+        ).predict(X)
+
+    def explain(
+        self,
+        X: _Float,
+        *,
+        method: str,
+        summation: str,
+        n_threads: int,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> _Float:
+        """Return the Shapley values of rows, in the engine's layout (n, d, n_outputs)."""
+        return self._packed.explain(
+            X, method=method, summation=summation, n_threads=n_threads, progress=progress
+        )
+
+    def probing_rows(self) -> _Float:
+        """Return rows at the points and beside them."""
+        return probing_rows(self._points)
+
     def neutral_base(self) -> float | _Float:
         """Return the value of the empty coalition in the neutral game, all factors being 1.
 
@@ -239,3 +267,16 @@ def _base(coefficients: _Float, kernel_value: float, intercept: float) -> float:
 
 def _counted(number: int, thing: str) -> str:
     return f"{number} {thing}{'' if number == 1 else 's'}"
+
+
+def probing_rows(points: _Float) -> _Float:
+    """Return up to three of the points, and as many rows beside them within the kernel's reach."""
+    n, d = points.shape
+    if n == 0:
+        return np.zeros((1, d))
+    chosen = points[np.unique(np.linspace(0, n - 1, 3).astype(np.intp))]
+    step = points.max(axis=0) / 8.0 - points.min(axis=0) / 8.0
+    # Columns that are constant matter too. The cosines are a fixed set of irregular directions.
+    step[step == 0.0] = 1.0
+    directions = np.cos(np.arange(1.0, 1.0 + chosen.size)).reshape(chosen.shape)
+    return np.concatenate([chosen, chosen + step * directions])

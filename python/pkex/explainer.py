@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pkex.adapters import AdaptedModel, adapt, verify
-from pkex.expansion import KernelExpansion
 from pkex.explanation import Explanation
 from pkex.options import (
     METHODS,
@@ -94,6 +93,19 @@ class Explainer:
     ``decision_function_shape="ovo"``, named "a vs b" and positive for a. The kernel must be rbf, or
     laplacian for KernelRidge.
 
+    Of a GaussianProcessRegressor it is ``predict``, the mean, in units of y; of a
+    GaussianProcessClassifier the latent mean, on the scale of log-odds, positive for
+    ``classes_[1]`` or with an output for each class or pair. Their kernel, which KernelRidge may
+    have too, may be any sum, product and power of ConstantKernel, RBF and WhiteKernel. Of KernelPCA
+    it is ``transform`` (rbf), of a Nystroem feature map (rbf, laplacian) and a linear model the
+    output of that, and of KernelDensity (gaussian) the density, the exponential of
+    ``score_samples``.
+
+    Of a Pipeline, the last step is explained in terms of the columns that the first step gets; the
+    steps before it must act on each column alone. Searches and other models that pass a model on
+    are explained as that model, and those that are linear in their models as the same combination
+    of explanations. docs/scikit-learn.md lists all of them.
+
     An explainer never changes: it may be shared between threads, and be pickled.
 
     References
@@ -174,6 +186,7 @@ class Explainer:
         ----------
         X : array-like, DataFrame or sparse matrix of shape (n, d)
             The columns of a DataFrame must be those that the model was fitted on, in that order.
+            Entries may be missing (NaN) where a step of a Pipeline fills them.
         progress : bool or callable, default False
             True shows a progress bar (needs tqdm); a callable gets (done, total), in arbitrary
             units.
@@ -239,12 +252,19 @@ class Explainer:
         if found is not None and self._column_names is not None:
             check_column_names(found, self._column_names, "X", self._columns_of)
         names = self._feature_names or found
-        return as_matrix(X, "X", n_columns=self._expansion.n_features, names=names), names
+        rows = as_matrix(
+            X,
+            "X",
+            n_columns=self._expansion.n_features,
+            names=names,
+            allow_missing=self._expansion.allows_missing,
+        )
+        return rows, names
 
     def _values(self, rows: _Float, progress: Progress) -> _Float:
         """Return values of shape (n, d), or (n, d, outputs) with an output axis."""
         with reporting(progress) as report:
-            values = self._expansion.packed.explain(
+            values = self._expansion.explain(
                 rows,
                 method=self._method,
                 summation=self._summation,
@@ -276,7 +296,7 @@ def _check_game(
 
 def _output_names(adapted: AdaptedModel, given: Sequence[str] | None) -> tuple[str, ...] | None:
     """Return the names along the output axis, None if there is no such axis."""
-    expansion: KernelExpansion = adapted.expansion
+    expansion = adapted.expansion
     if not expansion.has_output_axis:
         if given is not None:
             raise ValueError(

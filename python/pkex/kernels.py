@@ -2,8 +2,8 @@
 
 A kernel over features 1..d is here a sum of *terms*, each a coefficient times a product of one
 factor per feature: k(x, y) = Σ_t c_t ∏_j k_tj(x_j, y_j). That is the form in which Shapley values
-are exact. Kernels are built from `RBF`, `Laplacian` and `Cauchy` by ``a * b``, ``a + b``,
-``2.0 * a`` and ``a.on(columns)``.
+are exact. Kernels are built from `RBF`, `Laplacian`, `Cauchy`, `Categorical` and `Constant` by
+``a * b``, ``a + b``, ``2.0 * a`` and ``a.on(columns)``.
 
 Examples
 --------
@@ -30,7 +30,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from pkex.validation import as_matrix
 
-__all__ = ["RBF", "Cauchy", "Factor", "Kernel", "Laplacian", "Term"]
+__all__ = ["RBF", "Categorical", "Cauchy", "Constant", "Factor", "Kernel", "Laplacian", "Term"]
 
 _Float = NDArray[np.float64]
 
@@ -42,10 +42,10 @@ class Factor:
     Parameters
     ----------
     family : str
-        "rbf", "laplacian" or "cauchy".
+        "rbf", "laplacian", "cauchy" or "categorical".
     columns : ndarray of int64, shape (k,)
     parameters : ndarray of float64, shape (k, n_parameters)
-        For each of the columns; for these three families the length-scale.
+        For each of the columns: the length-scale, or the similarity of different categories.
     """
 
     family: str
@@ -116,10 +116,10 @@ class Kernel(ABC):
             product = np.full_like(total, term.coefficient)
             for factor in term.factors:
                 value = _FAMILIES[factor.family]
-                for column, (length_scale,) in zip(factor.columns, factor.parameters, strict=True):
+                for column, (parameter,) in zip(factor.columns, factor.parameters, strict=True):
                     # Far apart, the squared distance may overflow: the factor is then 0.
                     with np.errstate(over="ignore"):
-                        product *= value((left[:, column, None] - right[:, column]) / length_scale)
+                        product *= value(left[:, column, None] - right[:, column], parameter)
             total += product
         return total
 
@@ -230,6 +230,63 @@ class Cauchy(_Stationary):
     family = "cauchy"
 
 
+@dataclass(frozen=True, init=False)
+class Categorical(Kernel):
+    """Kernel of categories, given as numbers: ∏_j (1 if x_j = y_j else `similarity`).
+
+    Parameters
+    ----------
+    similarity : float, default 0.0
+        Of different categories, from 0 (nothing in common; the delta kernel) to below 1.
+
+    Raises
+    ------
+    ValueError
+        If `similarity` is not in [0, 1).
+
+    Examples
+    --------
+    >>> Categorical()([[0.0], [1.0]])
+    array([[1., 0.],
+           [0., 1.]])
+    >>> RBF().on([0]) * Categorical(similarity=0.5).on([1])
+    RBF(length_scale=1.0).on((0,)) * Categorical(similarity=0.5).on((1,))
+    """
+
+    similarity: float = 0.0
+
+    def __init__(self, similarity: float = 0.0) -> None:
+        given: object = similarity
+        if not isinstance(given, Real) or not 0.0 <= float(given) < 1.0:
+            raise ValueError(f"similarity must be a number from 0 to below 1; got {given!r}")
+        object.__setattr__(self, "similarity", float(given))
+
+    def terms(self, n_features: int) -> list[Term]:
+        """Return the product over all features."""
+        columns = np.arange(n_features, dtype=np.int64)
+        similarities = np.full((n_features, 1), self.similarity)
+        return [Term(1.0, (Factor("categorical", columns, similarities),))]
+
+
+@dataclass(frozen=True)
+class Constant(Kernel):
+    """The kernel that is 1 everywhere: an empty product, in which no feature takes part.
+
+    In a sum with others, what it adds to a function belongs to the base value.
+
+    Examples
+    --------
+    >>> 3.0 * Constant() + RBF()
+    3.0 * Constant() + RBF(length_scale=1.0)
+    >>> (3.0 * Constant())([[0.0]], [[1.0]])
+    array([[3.]])
+    """
+
+    def terms(self, n_features: int) -> list[Term]:
+        """Return the one product, of no factors, whatever the number of features."""
+        return [Term(1.0, ())]
+
+
 @dataclass(frozen=True)
 class _Scaled(Kernel):
     """A kernel times a positive amplitude; the amplitude stays out of the game's factors."""
@@ -293,11 +350,12 @@ class _Restricted(Kernel):
         return f"{_bracketed(self.kernel, _Scaled, _Product, _Sum)}.on({self.columns!r})"
 
 
-# The factor as a function of (x_j − y_j) / ℓ_j.
-_FAMILIES: dict[str, Callable[[_Float], _Float]] = {
-    "rbf": lambda z: np.exp(-0.5 * z**2),
-    "laplacian": lambda z: np.exp(-np.abs(z)),
-    "cauchy": lambda z: 1.0 / (1.0 + z**2),
+# The factor as a function of x_j − y_j and its parameter.
+_FAMILIES: dict[str, Callable[[_Float, float], _Float]] = {
+    "rbf": lambda r, length_scale: np.exp(-0.5 * (r / length_scale) ** 2),
+    "laplacian": lambda r, length_scale: np.exp(-np.abs(r / length_scale)),
+    "cauchy": lambda r, length_scale: 1.0 / (1.0 + (r / length_scale) ** 2),
+    "categorical": lambda r, similarity: np.where(r == 0.0, 1.0, similarity),
 }
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import operator
-import os
 import sys
+from functools import cache
+
+from pkex import _core
 
 __all__ = ["check_n_jobs", "thread_count"]
 
@@ -42,12 +44,10 @@ def thread_count(n_jobs: int) -> int:
     return max(1, cores + 1 + n_jobs)
 
 
+@cache
 def _usable_cores() -> int:
-    if sys.version_info >= (3, 13):
-        return os.process_cpu_count() or 1
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+    # Asked once: reading a container's quota takes longer than many a call.
+    return _core.available_threads()
 
 
 def _inside_joblib_worker() -> bool:

@@ -29,6 +29,7 @@ def as_matrix(
     n_columns: int | None = None,
     names: Sequence[str] | None = None,
     allow_no_rows: bool = False,
+    allow_missing: bool = False,
 ) -> _Float:
     """Return `data` as a finite C-contiguous float64 matrix, the same memory where possible.
 
@@ -42,6 +43,8 @@ def as_matrix(
     names : sequence of str, optional
         What messages call the columns if `data` does not name them itself.
     allow_no_rows : bool
+    allow_missing : bool
+        Whether entries may be NaN.
 
     Raises
     ------
@@ -53,7 +56,9 @@ def as_matrix(
     matrix = _as_float64(data, name)
     _check_shape(matrix, name, n_columns, allow_no_rows)
     if not np.isfinite(matrix).all():
-        raise _not_finite(matrix, name, column_names(data) or names)
+        wrong = np.isinf(matrix) if allow_missing else ~np.isfinite(matrix)
+        if wrong.any():
+            raise _not_finite(matrix, wrong, name, column_names(data) or names)
     return np.ascontiguousarray(matrix)
 
 
@@ -66,7 +71,7 @@ def as_vector_or_matrix(data: Any, name: str, *, n_rows: int, rows_of: str) -> _
             f"each row of {rows_of}; got shape {array.shape}"
         )
     if not np.isfinite(array).all():
-        raise _not_finite(array, name, None)
+        raise _not_finite(array, ~np.isfinite(array), name, None)
     return np.ascontiguousarray(array)
 
 
@@ -188,6 +193,8 @@ def _array_of_sequence(data: Any, name: str) -> NDArray[Any]:
 
 def _array_of_frame(frame: Any, name: str) -> NDArray[Any]:
     """Return the numbers of a pandas or polars DataFrame, objects where a column has no dtype."""
+    if not len(frame.columns):
+        return np.empty((len(frame), 0))
     objects = False
     for column, dtype in zip(frame.columns, frame.dtypes, strict=True):
         # pandas and numpy types have a kind; polars types say whether they are temporal.
@@ -237,12 +244,14 @@ def _rounded(number: Any) -> float:
         return np.inf
 
 
-def _not_finite(array: _Float, name: str, names: Sequence[str] | None) -> ValueError:
-    wrong = np.argwhere(~np.isfinite(array))
-    value = array[tuple(wrong[0])]
-    more = f", and {len(wrong) - 1} more such entries" if len(wrong) > 1 else ""
+def _not_finite(
+    array: _Float, wrong: NDArray[np.bool_], name: str, names: Sequence[str] | None
+) -> ValueError:
+    places = np.argwhere(wrong)
+    value = array[tuple(places[0])]
+    more = f", and {len(places) - 1} more such entries" if len(places) > 1 else ""
     what = "a missing entry (NaN)" if np.isnan(value) else f"an infinite entry ({value})"
-    return ValueError(f"{name} has {what} in {_place(wrong[0], names)}{more}; fill or remove it")
+    return ValueError(f"{name} has {what} in {_place(places[0], names)}{more}; fill or remove it")
 
 
 def _place(index: Sequence[int] | NDArray[np.intp], names: Sequence[str] | None) -> str:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from pkex.errors import UnsupportedModelError
 from pkex.expansion import KernelExpansion
+from pkex.functions import Function
 
 __all__ = ["AdaptedModel", "adapt", "register", "unsupported"]
 
@@ -25,7 +26,10 @@ _LIBRARIES = {"sklearn": "pkex.adapters.sklearn"}
 
 _SUPPORTED = (
     "scikit-learn's SVR, NuSVR, SVC, NuSVC and OneClassSVM with kernel 'rbf', "
-    "KernelRidge with kernel 'rbf' or 'laplacian', pkex.KernelExpansion"
+    "KernelRidge with kernel 'rbf' or 'laplacian', Gaussian processes, KernelPCA, KernelDensity, "
+    "Nystroem before a linear model; Pipelines that end with one of these after steps that act on "
+    "each column alone; searches, averages and other models made of these (docs/scikit-learn.md "
+    "lists them); pkex.KernelExpansion"
 )
 
 
@@ -35,7 +39,7 @@ class AdaptedModel:
 
     Parameters
     ----------
-    expansion : KernelExpansion
+    expansion : KernelExpansion, or Function made of them
         The function that is explained. It has an output axis exactly if the explanation shall.
     explained : str
         The name of the model's method that the expansion stands for, such as "predict". That
@@ -48,16 +52,20 @@ class AdaptedModel:
     kernel_rounding : float, default 0.0
         The relative rounding error of the model's own kernel values, where it is far above that of
         a single operation.
+    absolute_rounding : float or ndarray of shape (outputs,), default 0.0
+        The rounding error of the model's own output at every row, where it is the difference of
+        larger numbers.
     not_explained : str, default ""
         Why the model's other methods cannot be explained, for the message to those who try.
     """
 
-    expansion: KernelExpansion
+    expansion: Function
     explained: str
     predict: Callable[[_Float], Any] | None
     feature_names: tuple[str, ...] | None = None
     output_names: tuple[str, ...] | None = None
     kernel_rounding: float = 0.0
+    absolute_rounding: float | _Float = 0.0
     not_explained: str = ""
 
 
@@ -123,7 +131,9 @@ def unsupported(what: str, instead: str = "") -> UnsupportedModelError:
 
 def _is_built_in(cls: type) -> bool:
     adapter = _adapt.registry[cls]
-    return adapter.__module__ == __name__ or adapter.__module__ in _LIBRARIES.values()
+    return adapter.__module__ == __name__ or adapter.__module__.startswith(
+        tuple(_LIBRARIES.values())
+    )
 
 
 def _adapt_method(method: MethodType) -> AdaptedModel:
@@ -132,9 +142,11 @@ def _adapt_method(method: MethodType) -> AdaptedModel:
     if method != getattr(model, adapted.explained, None):
         name = f"{type(model).__name__}.{getattr(method, '__name__', method)}"
         reason = f": {adapted.not_explained}" if adapted.not_explained else ""
+        has_method = hasattr(model, adapted.explained)
         raise UnsupportedModelError(
-            f"{name} cannot be explained{reason}. Pass the model itself or its "
-            f"{adapted.explained}, which is explained"
+            f"{name} cannot be explained{reason}. Pass the model itself"
+            + (" or its {}, which" if has_method else ", whose {}").format(adapted.explained)
+            + " is explained"
         )
     return adapted
 

@@ -12,7 +12,9 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _core {
     use numpy::{PyArray1, PyArray2, PyArray3, PyReadonlyArray1, PyReadonlyArray2};
-    use pkex_core::{Monitor, Players, ProductGames, Settings, TargetWeights, Weighting};
+    use pkex_core::{
+        Background, Monitor, Players, ProductGames, Settings, TargetWeights, Weighting,
+    };
     use pyo3::prelude::*;
 
     use crate::arguments::{self, Array, Sample, TermArgument};
@@ -42,38 +44,67 @@ mod _core {
     #[pymethods]
     impl Expansion {
         #[new]
+        #[pyo3(signature = (points, coefficients, terms, players = None))]
         fn new(
             points: PyReadonlyArray2<'_, f64>,
             coefficients: PyReadonlyArray2<'_, f64>,
             terms: Vec<TermArgument<'_>>,
+            players: Option<PyReadonlyArray1<'_, i64>>,
         ) -> PyResult<Self> {
             let points = Array::copied(&points)?;
             let coefficients = Array::copied(&coefficients)?;
             let terms = arguments::terms(&terms)?;
-            let players = Players::columns(points.columns());
+            let players = match players {
+                Some(players) => Players::grouped(arguments::indices("players", &players)?),
+                None => Players::columns(points.columns()),
+            };
             pkex_core::Expansion::new(points.matrix(), coefficients.matrix(), &terms, players)
                 .map(Self)
                 .map_err(call::to_python)
         }
 
-        /// Shapley values of the neutral game, of shape (rows, features, outputs).
-        #[pyo3(signature = (X, *, method, summation, n_threads, progress = None))]
+        /// Shapley values of shape (rows, players, outputs): of the neutral game without background;
+        /// of the interventional or, if so chosen, the marginal one with rows and their weights.
+        #[pyo3(signature = (X, *, background = None, marginal = false, method, summation, n_threads, progress = None))]
         #[expect(non_snake_case, reason = "X is what Python's users call it")]
+        #[expect(clippy::too_many_arguments, reason = "the public class's options")]
         fn explain<'py>(
             &self,
             py: Python<'py>,
             X: PyReadonlyArray2<'py, f64>,
+            background: Option<(PyReadonlyArray2<'py, f64>, PyReadonlyArray1<'py, f64>)>,
+            marginal: bool,
             method: &str,
             summation: &str,
             n_threads: usize,
             progress: Option<Py<PyAny>>,
         ) -> PyResult<Bound<'py, PyArray3<f64>>> {
             let x = Array::copied(&X)?;
+            let background = background
+                .map(|(rows, weights)| {
+                    PyResult::Ok((Array::copied(&rows)?, weights.as_array().to_vec()))
+                })
+                .transpose()?;
             let method = arguments::method(method)?;
             let settings = settings(summation, n_threads)?;
             let shape = [x.rows(), self.0.players().count(), self.0.outputs()];
-            let explain =
-                |monitor: Monitor<'_>| self.0.explain(x.matrix(), method, &settings, monitor);
+            let explain = |monitor: Monitor<'_>| {
+                let Some((rows, weights)) = &background else {
+                    return self.0.explain(x.matrix(), method, &settings, monitor);
+                };
+                let background = Background { rows: rows.matrix(), weights };
+                if marginal {
+                    self.0.explain_marginal(x.matrix(), background, method, &settings, monitor)
+                } else {
+                    self.0.explain_interventional(
+                        x.matrix(),
+                        background,
+                        method,
+                        &settings,
+                        monitor,
+                    )
+                }
+            };
             call::array(py, call::run(py, progress, explain)?, shape)
         }
 

@@ -1,0 +1,23 @@
+"""Adapters for scikit-learn: importing a module registers its adapters."""
+
+from __future__ import annotations
+
+from pkex.adapters.sklearn import (
+    gaussian_process,
+    kernel_density,
+    kernel_pca,
+    kernel_ridge,
+    pipeline,
+    svm,
+    wrappers,
+)
+
+__all__ = [
+    "gaussian_process",
+    "kernel_density",
+    "kernel_pca",
+    "kernel_ridge",
+    "pipeline",
+    "svm",
+    "wrappers",
+]

@@ -1,0 +1,283 @@
+"""scikit-learn's preprocessing steps that act on each column alone, as maps of columns.
+
+The steps' own `transform` makes the numbers; what is kept here is from which column of the input
+each column of the output is made.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.compose import ColumnTransformer
+from sklearn.feature_selection import SelectorMixin
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import (
+    Binarizer,
+    FunctionTransformer,
+    KBinsDiscretizer,
+    MaxAbsScaler,
+    MinMaxScaler,
+    PowerTransformer,
+    QuantileTransformer,
+    RobustScaler,
+    StandardScaler,
+)
+from sklearn.utils.validation import check_is_fitted
+
+from pkex.adapters.sklearn.common import FrozenEstimator, check_fitted, dense
+from pkex.errors import UnsupportedModelError
+from pkex.functions import ColumnMap, Selection, Transformed, scattered
+
+_Float = NDArray[np.float64]
+
+
+def column_map(step: Any) -> ColumnMap | None:
+    """Return the map of a fitted preprocessing step, None if it leaves all columns as they are.
+
+    Raises
+    ------
+    UnsupportedModelError
+        If the step does not act on each column alone.
+    sklearn.exceptions.NotFittedError
+    """
+    if step is None or (isinstance(step, str) and step == "passthrough"):
+        return None
+    if isinstance(step, FrozenEstimator):
+        return column_map(step.estimator)
+    if isinstance(step, Pipeline):
+        check_fitted(step, "transform")
+        return chained([column_map(inner) for _, inner in step.steps])
+    if isinstance(step, ColumnTransformer):
+        return _map_of_column_transformer(step)
+    if isinstance(step, FunctionTransformer) and step.func is None:
+        check_fitted(step, "transform")
+        return None
+    for step_class, inverse in _STEPS.items():
+        if isinstance(step, step_class):
+            _check_step(step)
+            return _Step(step, inverse)
+    raise _refused(type(step).__name__)
+
+
+def chained(maps: Sequence[ColumnMap | None]) -> ColumnMap | None:
+    """Return the map that applies maps one after the other."""
+    some = [one for one in maps if one is not None]
+    return _Chain(some) if len(some) > 1 else some[0] if some else None
+
+
+def check_columns(function: Transformed, columns: ColumnMap) -> None:
+    """Check that a map makes each column from its source alone.
+
+    Of two rows of the input, mixture k takes those columns from the second whose number has bit k
+    set. A column made from another than its source, or from several, differs in one of these
+    mixtures from what it is made of.
+    """
+    rows = function.probing_rows()
+    bits = np.arange(max(1, (columns.n_columns - 1).bit_length()))[:, None]
+    of_second = (np.arange(columns.n_columns) >> bits & 1).astype(bool)
+    ends = columns(rows[[0, -1]])
+    mixed = columns(np.where(of_second, rows[-1], rows[0]))
+    expected = np.where(of_second[:, columns.sources], ends[1], ends[0])
+    if not np.all(np.abs(mixed - expected) <= 1e-9 * np.abs(ends).sum(axis=0)):
+        raise UnsupportedModelError(
+            "the steps before the model do not act on each column alone, although each of them is "
+            "of a kind that does; were their attributes changed after fitting?"
+        )
+
+
+class _Step(ColumnMap):
+    """A single fitted transformer."""
+
+    def __init__(self, transformer: Any, inverse: Callable[[_Step, _Float], _Float]) -> None:
+        self.n_columns = int(transformer.n_features_in_)
+        self.transformer = _for_arrays(transformer)
+        self._inverse = inverse
+        self.sources = np.arange(self.n_columns)
+        if isinstance(transformer, SimpleImputer | SelectorMixin):
+            # Which columns are left is said by their names.
+            numbers = np.arange(self.n_columns).astype(str).astype(object)
+            names = self.transformer.get_feature_names_out(numbers)
+            self.sources = np.array([int(name) for name in names], dtype=np.intp)
+
+    def __call__(self, rows: _Float) -> _Float:
+        return dense(self.transformer.transform(rows))
+
+    def inverse(self, rows: _Float) -> _Float:
+        return self._inverse(self, rows)
+
+
+class _Chain(ColumnMap):
+    """Maps one after the other."""
+
+    def __init__(self, maps: Sequence[ColumnMap]) -> None:
+        self._maps = tuple(maps)
+        self.n_columns = maps[0].n_columns
+        self.sources = maps[0].sources
+        for following in maps[1:]:
+            if following.n_columns != len(self.sources):
+                raise UnsupportedModelError(
+                    f"a step of the Pipeline was fitted on {following.n_columns} columns, but "
+                    f"gets {len(self.sources)} from the step before; fit the Pipeline as a whole"
+                )
+            self.sources = self.sources[following.sources]
+
+    def __call__(self, rows: _Float) -> _Float:
+        for one in self._maps:
+            rows = one(rows)
+        return rows
+
+    def inverse(self, rows: _Float) -> _Float:
+        for one in reversed(self._maps):
+            rows = one.inverse(rows)
+        return rows
+
+
+class _SideBySide(ColumnMap):
+    """Maps of some of the columns each, their results side by side."""
+
+    def __init__(self, n_columns: int, maps: Sequence[tuple[NDArray[np.intp], ColumnMap]]) -> None:
+        self.n_columns = n_columns
+        self._maps = tuple(maps)
+        self.sources = np.concatenate(
+            [np.empty(0, dtype=np.intp), *(columns[one.sources] for columns, one in maps)]
+        )
+
+    def __call__(self, rows: _Float) -> _Float:
+        made = [one(rows[:, columns]) for columns, one in self._maps]
+        return np.concatenate([np.empty((len(rows), 0)), *made], axis=1)
+
+    def inverse(self, rows: _Float) -> _Float:
+        wide = scattered(rows[:, :0], np.empty(0, dtype=np.intp), self.n_columns)
+        done = 0
+        for columns, one in self._maps:
+            made = len(one.sources)
+            wide[:, columns] = one.inverse(rows[:, done : done + made])
+            done += made
+        return wide
+
+
+def _map_of_column_transformer(step: ColumnTransformer) -> ColumnMap:
+    check_fitted(step, "transform")
+    if step.transformer_weights:
+        raise _refused("ColumnTransformer with transformer_weights")
+    maps = []
+    for name, transformer, _ in step.transformers_:
+        # scikit-learn has already resolved names, slices, masks and functions to numbers.
+        columns = np.asarray(step._transformer_to_input_indices[name], dtype=np.intp)
+        if len(columns) and not (isinstance(transformer, str) and transformer == "drop"):
+            one = column_map(transformer) or Selection(len(columns), np.arange(len(columns)))
+            maps.append((columns, one))
+    return _SideBySide(int(step.n_features_in_), maps)
+
+
+def _check_step(step: Any) -> None:
+    """Refuse the variants of supported steps that make several columns of one."""
+    name = type(step).__name__
+    if isinstance(step, KBinsDiscretizer) and step.encode != "ordinal":
+        raise _refused(f"{name} with encode={step.encode!r}", _SEVERAL, "encode='ordinal'")
+    if isinstance(step, SimpleImputer) and step.add_indicator:
+        raise _refused(f"{name} with add_indicator=True", _SEVERAL, "add_indicator=False")
+    if isinstance(step, FunctionTransformer) and not _is_elementwise(step):
+        function = getattr(step.func, "__name__", repr(step.func))
+        raise _refused(
+            f"{name} with the function {function}",
+            "it is not known to act on each entry alone",
+            "a NumPy function of one number such as numpy.log1p, without kw_args",
+        )
+    check_fitted(step, "transform")
+    check_is_fitted(step, "n_features_in_")  # some steps have nothing else to learn
+
+
+def _is_elementwise(step: FunctionTransformer) -> bool:
+    """Whether the function maps entry by entry, as NumPy's ufuncs of one argument do."""
+    func = step.func
+    is_ufunc = isinstance(func, np.ufunc) and func.signature is None
+    return is_ufunc and (func.nin, func.nout) == (1, 1) and not step.kw_args
+
+
+_SEVERAL = (
+    "it makes several columns of one, which needs features of several columns (groups), planned"
+)
+# Steps that have a column or more for each column, and would be understood with groups.
+_MULTIPLY = ("MissingIndicator", "OneHotEncoder", "PolynomialFeatures", "SplineTransformer")
+
+
+def _refused(what: str, why: str = "", instead: str = "") -> UnsupportedModelError:
+    if not why:
+        why = (
+            _SEVERAL
+            if what in _MULTIPLY
+            else "it mixes columns, or is not known to act on each column alone"
+        )
+    names = ", ".join(step.__name__ for step in _STEPS if step is not SelectorMixin)
+    return UnsupportedModelError(
+        f"a Pipeline with the step {what} is not supported: {why}"
+        f"{f'; supported with {instead}' if instead else ''}. Supported steps: {names}, feature "
+        "selectors, ColumnTransformer and Pipeline of these, 'passthrough'. Or transform the data "
+        "first, and explain the last step in terms of the columns that it sees"
+    )
+
+
+def _for_arrays(transformer: Any) -> Any:
+    """Return a shallow copy that takes plain arrays, leaves them as they are, and returns such."""
+    own = copy.copy(transformer)
+    vars(own).pop("feature_names_in_", None)
+    vars(own).pop("_sklearn_output_config", None)
+    if hasattr(own, "copy"):
+        own.copy = True
+    return own
+
+
+def _own_inverse(step: _Step, rows: _Float) -> _Float:
+    return np.asarray(step.transformer.inverse_transform(rows), dtype=np.float64)
+
+
+def _scattered(step: _Step, rows: _Float) -> _Float:
+    return scattered(rows, step.sources, step.n_columns)
+
+
+def _bin_centres(step: _Step, rows: _Float) -> _Float:
+    return _own_inverse(step, np.clip(np.rint(rows), 0, step.transformer.n_bins_ - 1))
+
+
+def _around_threshold(step: _Step, rows: _Float) -> _Float:
+    return np.asarray(step.transformer.threshold + 2.0 * rows - 1.0)
+
+
+_INVERSES: dict[Any, Callable[[_Float], Any]] = {
+    np.log: np.exp,
+    np.log2: np.exp2,
+    np.log10: lambda rows: 10.0**rows,
+    np.log1p: np.expm1,
+    np.exp: np.log,
+    np.expm1: np.log1p,
+    np.sqrt: np.square,
+    np.square: lambda rows: np.sqrt(np.abs(rows)),
+    np.cbrt: lambda rows: rows**3,
+}
+
+
+def _inverse_of_function(step: _Step, rows: _Float) -> _Float:
+    inverse = _INVERSES.get(step.transformer.func)
+    return rows if inverse is None else np.asarray(inverse(rows))
+
+
+# The classes of steps, each with a function for `ColumnMap.inverse`.
+_STEPS: dict[type, Callable[[_Step, _Float], _Float]] = {
+    StandardScaler: _own_inverse,
+    MinMaxScaler: _own_inverse,
+    MaxAbsScaler: _own_inverse,
+    RobustScaler: _own_inverse,
+    QuantileTransformer: _own_inverse,
+    PowerTransformer: _own_inverse,
+    KBinsDiscretizer: _bin_centres,
+    Binarizer: _around_threshold,
+    SimpleImputer: _scattered,
+    FunctionTransformer: _inverse_of_function,
+    SelectorMixin: _scattered,
+}

@@ -1,0 +1,144 @@
+"""What the adapters for scikit-learn share: fitted attributes, names, kernels by name."""
+
+from __future__ import annotations
+
+import copy
+import importlib
+import importlib.util
+import math
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from pkex.adapters.registry import unsupported
+from pkex.errors import UnsupportedModelError
+from pkex.expansion import KernelExpansion
+from pkex.kernels import RBF, Kernel, Laplacian
+
+try:
+    from sklearn.frozen import FrozenEstimator as FrozenEstimator
+except ImportError:  # scikit-learn < 1.6
+
+    class FrozenEstimator:  # type: ignore[no-redef]
+        """Has no instances."""
+
+
+_Float = NDArray[np.float64]
+
+
+def expansion_of(
+    model: Any, points: _Float, coefficients: Any, kernel: Kernel, intercept: Any
+) -> KernelExpansion:
+    """Return the expansion of fitted attributes, or say that they are unusable."""
+    try:
+        return KernelExpansion(points, coefficients, kernel, intercept)
+    except ValueError as error:
+        raise UnsupportedModelError(
+            f"{type(model).__name__} has unusable fitted attributes: {error}"
+        ) from error
+
+
+def named_kernel(model: Any, known: dict[str, Callable[[float], Kernel]], gamma: float) -> Kernel:
+    """Return the kernel that a model names, one of the known ones, with its `gamma`."""
+    name, kernel = type(model).__name__, model.kernel
+    if not isinstance(kernel, str):
+        raise unsupported(f"{name} with the kernel {getattr(kernel, '__name__', repr(kernel))}")
+    if kernel not in known:
+        raise unsupported(f"{name} with kernel {kernel!r}")
+    try:
+        return known[kernel](gamma)
+    except (ValueError, ZeroDivisionError):
+        raise unsupported(f"{name} with gamma={gamma!r}", ": it must be positive") from None
+
+
+def rbf(gamma: float) -> Kernel:
+    """Return exp(−γ r²)."""
+    # γ r² = (r/ℓ)² / 2; the factors are apart because 2γ could overflow.
+    return RBF(length_scale=math.sqrt(0.5) / math.sqrt(gamma))
+
+
+def laplacian(gamma: float) -> Kernel:
+    """Return exp(−γ |r|)."""
+    return Laplacian(length_scale=1.0 / gamma)
+
+
+def check_fitted(model: Any, explained: str) -> None:
+    """Raise scikit-learn's NotFittedError, or refuse a model that redefines what is explained.
+
+    A subclass that clips predictions, say, could agree with its parent on every row of the check
+    that follows.
+    """
+    check_is_fitted(model)
+    check_own(model, explained)
+
+
+def check_own(model: Any, explained: str) -> None:
+    """Refuse a model whose method for what is explained is not scikit-learn's own."""
+    for owner in (model, *type(model).__mro__):
+        if explained in vars(owner):
+            break
+    else:
+        return
+    if owner is model or owner.__module__.partition(".")[0] != "sklearn":
+        raise UnsupportedModelError(
+            f"{type(model).__name__} replaces scikit-learn's {explained} by its own, and is not "
+            "supported; register an adapter with pkex.adapters.register, or describe its function "
+            "as a pkex.KernelExpansion"
+        )
+
+
+def without_names(model: Any) -> Any:
+    """Return a shallow copy that accepts plain arrays without a warning about feature names."""
+    own = copy.copy(model)
+    vars(own).pop("feature_names_in_", None)
+    return own
+
+
+def as_fitted_on(rows: _Float, names: tuple[str, ...] | None) -> Any:
+    """Return rows as the kind of table that a model with these column names was fitted on."""
+    if names is None:
+        return rows.copy()
+    # Whichever is there: it was when the model was fitted, and no step minds the kind of DataFrame.
+    for library in ("pandas", "polars"):
+        if library in sys.modules or importlib.util.find_spec(library):
+            columns = dict(zip(names, rows.T, strict=True))
+            return importlib.import_module(library).DataFrame(columns)
+    raise ImportError(
+        "the model was fitted on a DataFrame, and one is needed to compare it with: "
+        "pip install pandas"
+    )
+
+
+def own_output(model: Any, method: str) -> Callable[[_Float], Any]:
+    """Return a function from arrays to the output of a method, computed in this thread."""
+    own = copy.copy(model)
+    for option, quiet in (("n_jobs", None), ("verbose", 0)):
+        if hasattr(own, option):
+            setattr(own, option, quiet)
+    names = feature_names(model)
+    return lambda rows: getattr(own, method)(as_fitted_on(rows, names))
+
+
+def feature_names(model: Any) -> tuple[str, ...] | None:
+    """Return the column names that a model was fitted on, if it was fitted on a DataFrame."""
+    names = getattr(model, "feature_names_in_", None)
+    return None if names is None else tuple(map(str, names))
+
+
+def dense(array: Any) -> _Float:
+    """Return a float64 array of what may be a sparse matrix."""
+    return np.asarray(array.toarray() if hasattr(array, "toarray") else array, dtype=np.float64)
+
+
+def square_rounding(points: _Float, gamma: float) -> float:
+    """Bound the relative error of exp(−γ‖x − y‖²) where the square is ‖x‖² − 2x·y + ‖y‖².
+
+    That is how scikit-learn forms it (but not in its support vector machines); far from the origin
+    the terms cancel.
+    """
+    largest = float(np.einsum("ij,ij->i", points, points).max(initial=0.0))
+    return 32.0 * float(np.finfo(np.float64).eps) * gamma * largest

@@ -1,0 +1,288 @@
+"""The kernels of scikit-learn's Gaussian processes, as sums of products over the features.
+
+Of a tree of ConstantKernel, RBF, WhiteKernel, Sum, Product and Exponentiation, what counts between
+a new row and the training points is a polynomial in Gaussians: WhiteKernel is 0 there, also within
+products and powers, for a new row is no training point even if it equals one. The polynomial is
+multiplied out with equal products merged, and each product of Gaussians is a Gaussian again, of
+length-scales given by 1/ℓ² = Σ 1/ℓ_a².
+"""
+
+from __future__ import annotations
+
+import math
+from functools import reduce
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.gaussian_process import kernels as sklearn_kernels
+
+from pkex.adapters.registry import unsupported
+from pkex.adapters.sklearn.common import expansion_of
+from pkex.errors import UnsupportedModelError
+from pkex.expansion import KernelExpansion, probing_rows
+from pkex.kernels import RBF, Constant, Kernel
+
+_Float = NDArray[np.float64]
+
+# A product of Gaussians: how often each occurs, by its length-scales; empty for a constant.
+_Product = frozenset[tuple[tuple[float, ...], float]]
+# A sum of products with their coefficients.
+_Polynomial = dict[_Product, float]
+
+_ONE: _Product = frozenset()
+# Each product costs as much as a model with a single RBF does.
+_MOST_PRODUCTS = 1000
+# Between sums of kernel values, all of one sign.
+_RELATIVE_TOLERANCE = 1e-10
+_LARGEST_ROUNDING = 1e-4
+_CHECKED_POINTS = 50
+
+_KNOWN = "ConstantKernel, RBF, WhiteKernel, their sums and products, and powers of these"
+
+
+def covariance_expansion(
+    model: Any, covariance: Any, rows: Any, coefficients: _Float, intercept: Any
+) -> tuple[KernelExpansion, float]:
+    """Return intercept + Σ_i coefficients_i · covariance(x, rows_i) for new rows x.
+
+    Parameters
+    ----------
+    model : estimator
+        To which all of this belongs, for messages.
+    covariance : sklearn.gaussian_process.kernels.Kernel
+        With fitted hyperparameters.
+    rows : array-like of shape (n, d)
+        The training rows.
+    coefficients : ndarray of shape (n,) or (n, outputs)
+    intercept : float or ndarray of shape (outputs,)
+
+    Returns
+    -------
+    expansion : KernelExpansion
+    rounding : float
+        The relative rounding error of scikit-learn's own kernel values.
+
+    Raises
+    ------
+    UnsupportedModelError
+        If a part of the kernel is unknown, or its values are not those that its parts say, or the
+        rows are not of numbers.
+    """
+    name = type(model).__name__
+    try:
+        points = np.asarray(rows, dtype=np.float64)
+    except (TypeError, ValueError):
+        points = np.empty(0)
+    if points.ndim != 2:
+        # Kernels that take no part of a row, such as ConstantKernel, take rows of anything.
+        raise UnsupportedModelError(
+            f"{name} is supported for training rows of numbers, and this one was fitted on "
+            "something else"
+        )
+    kernel = kernel_to_training_points(covariance, points.shape[1], name)
+    if kernel is None:
+        # No training row matters, and no feature of a new one.
+        return expansion_of(model, points[:0], coefficients[:0], Constant(), intercept), 0.0
+    expansion = expansion_of(model, points, coefficients, kernel, intercept)
+    # NumPy before version 2 divides float32 by a float64 number in float32.
+    given = np.asarray(rows)
+    quotient = np.result_type(given, np.float64(1.0)) if given.dtype.kind == "f" else np.float64
+    rounding = scaling_rounding(kernel, points, float(np.finfo(quotient).eps))
+    check_kernel(kernel, covariance, points, rounding, name)
+    return expansion, rounding
+
+
+def kernel_to_training_points(kernel: Any, n_features: int, model_name: str) -> Kernel | None:
+    """Return a Gaussian process' kernel between new rows and training points.
+
+    Parameters
+    ----------
+    kernel : sklearn.gaussian_process.kernels.Kernel
+        With fitted hyperparameters.
+    n_features : int
+    model_name : str
+        What messages call its owner.
+
+    Returns
+    -------
+    pkex.kernels.Kernel or None
+        None if it is zero there, as a WhiteKernel alone.
+
+    Raises
+    ------
+    UnsupportedModelError
+        Naming the part of the kernel that is none of those known, or whose parameters are none
+        that it may have.
+    """
+    polynomial = _Reader(n_features, model_name).read(kernel)
+    gaussians: dict[tuple[float, ...], float] = {}
+    for product, coefficient in polynomial.items():
+        length_scales = _merged(product)
+        gaussians[length_scales] = gaussians.get(length_scales, 0.0) + coefficient
+    try:
+        summands = [value * _kernel(scales) for scales, value in gaussians.items()]
+    except ValueError as error:
+        raise unsupported(f"{model_name} with the kernel {_shown(kernel)}", f" ({error})") from None
+    return reduce(lambda left, right: left + right, summands) if summands else None
+
+
+def scaling_rounding(kernel: Kernel, points: _Float, resolution: float) -> float:
+    """Bound the relative error of scikit-learn's RBF, which divides rows by ℓ before subtracting.
+
+    Far from the origin, as measured by ℓ, the difference of the quotients has few digits left.
+    """
+    farthest = np.abs(points).max(axis=0, initial=0.0)
+    with np.errstate(over="ignore"):
+        distances = [
+            float(np.max(farthest[factor.columns] / factor.parameters[:, 0]))
+            for term in kernel.terms(points.shape[1])
+            for factor in term.factors
+        ]
+    # A new row may be as far, in each of the features.
+    farthest_row = math.sqrt(points.shape[1]) * max(distances, default=0.0)
+    return 32.0 * resolution * farthest_row
+
+
+def check_kernel(
+    kernel: Kernel, own: Any, points: _Float, rounding: float, model_name: str
+) -> None:
+    """Compare the kernel with the model's own, summed over some training points at a few rows.
+
+    The coefficients of a Gaussian process with little noise are huge and cancel: its output has
+    lost the digits in which a misread kernel would show. Sums of the kernel itself do not cancel.
+
+    Raises
+    ------
+    UnsupportedModelError
+        If they differ by more than rounding errors.
+    """
+    points = points[np.unique(np.linspace(0, len(points) - 1, _CHECKED_POINTS).astype(np.intp))]
+    rows = probing_rows(points)
+    sums = KernelExpansion(points, np.ones(len(points)), kernel).predict(rows)
+    own_sums = np.sum(own(rows, points), axis=1)
+    tolerance = _RELATIVE_TOLERANCE + min(rounding, _LARGEST_ROUNDING)
+    # Not "greater": NaN must fail too.
+    if not np.all(np.abs(sums - own_sums) <= tolerance * sums):
+        raise UnsupportedModelError(
+            f"{model_name} with the kernel {_shown(own)} is not supported: the kernel has other "
+            "values than its parts and parameters say"
+        )
+
+
+class _Reader:
+    """Turns the tree into a polynomial; what it does not know, it refuses by name."""
+
+    def __init__(self, n_features: int, model_name: str) -> None:
+        self._n_features = n_features
+        self._model_name = model_name
+
+    def read(self, kernel: Any) -> _Polynomial:
+        # By exact type: subclasses, such as Matern of RBF, are other functions.
+        kind = type(kernel)
+        if kind is sklearn_kernels.WhiteKernel:
+            return {}
+        if kind is sklearn_kernels.ConstantKernel:
+            return self._constant(kernel)
+        if kind is sklearn_kernels.RBF:
+            return {frozenset([(self._length_scales(kernel), 1.0)]): 1.0}
+        if kind is sklearn_kernels.Sum:
+            return _added(self.read(kernel.k1), self.read(kernel.k2))
+        if kind is sklearn_kernels.Product:
+            return self._multiplied(self.read(kernel.k1), self.read(kernel.k2), kernel)
+        if kind is sklearn_kernels.Exponentiation:
+            return self._power(kernel)
+        raise self._refused(kernel, f"; known are {_KNOWN}")
+
+    def _refused(self, part: Any, why: str) -> UnsupportedModelError:
+        return unsupported(f"{self._model_name} with {_shown(part)} in its kernel", why)
+
+    def _constant(self, kernel: Any) -> _Polynomial:
+        value = float(kernel.constant_value)
+        if not 0.0 <= value < math.inf:
+            raise self._refused(kernel, ": the constant must not be negative")
+        return {_ONE: value} if value else {}
+
+    def _length_scales(self, kernel: Any) -> tuple[float, ...]:
+        # An array of one number is an isotropic kernel.
+        scales = np.squeeze(np.asarray(kernel.length_scale, dtype=np.float64))
+        if scales.shape not in ((), (self._n_features,)) or not np.all(scales > 0.0):
+            raise self._refused(
+                kernel,
+                ": length_scale must be positive, one number or one for each of the "
+                f"{self._n_features} features",
+            )
+        return tuple(np.broadcast_to(scales, self._n_features).tolist())
+
+    def _multiplied(self, left: _Polynomial, right: _Polynomial, part: Any) -> _Polynomial:
+        product: _Polynomial = {}
+        for a, a_coefficient in left.items():
+            for b, b_coefficient in right.items():
+                exponents = dict(a)
+                for length_scales, exponent in b:
+                    exponents[length_scales] = exponents.get(length_scales, 0.0) + exponent
+                key = frozenset(exponents.items())
+                product[key] = product.get(key, 0.0) + a_coefficient * b_coefficient
+            if len(product) > _MOST_PRODUCTS:
+                raise self._refused(
+                    part, f": it multiplies out into more than {_MOST_PRODUCTS} products"
+                )
+        return product
+
+    def _power(self, kernel: Any) -> _Polynomial:
+        exponent = float(kernel.exponent)
+        base = self.read(kernel.kernel)
+        if not 0.0 <= exponent < math.inf:
+            raise self._refused(kernel, ": the exponent must not be negative")
+        if exponent == 0.0:
+            return {_ONE: 1.0}
+        if len(base) <= 1:
+            # A single product may have any power.
+            return {
+                frozenset((scales, exponent * times) for scales, times in product): float(
+                    np.float64(value) ** exponent
+                )
+                for product, value in base.items()
+            }
+        if not exponent.is_integer():
+            raise self._refused(kernel, ": the exponent of a sum must be an integer")
+        result: _Polynomial = {_ONE: 1.0}
+        for _ in range(int(exponent)):
+            result = self._multiplied(result, base, kernel)
+        return result
+
+
+def _shown(kernel: Any) -> str:
+    # scikit-learn writes a constant as the square of its root, of a negative one too.
+    with np.errstate(invalid="ignore"):
+        return repr(kernel)
+
+
+def _added(left: _Polynomial, right: _Polynomial) -> _Polynomial:
+    total = dict(left)
+    for product, coefficient in right.items():
+        total[product] = total.get(product, 0.0) + coefficient
+    return total
+
+
+def _merged(product: _Product) -> tuple[float, ...]:
+    """Return the length-scales of a product of Gaussians, none for a constant."""
+    if not product:
+        return ()
+    # In an order that does not depend on hashes, so that equal kernels have equal bits.
+    gaussians = sorted(product)
+    if len(gaussians) == 1 and gaussians[0][1] == 1.0:
+        return gaussians[0][0]
+    scales = np.array([length_scales for length_scales, _ in gaussians])
+    exponents = np.array([exponent for _, exponent in gaussians])
+    # Relative to the smallest, so that no square overflows.
+    smallest = scales.min(axis=0)
+    merged: _Float = smallest / np.sqrt(exponents @ (smallest / scales) ** 2)
+    return tuple(merged.tolist())
+
+
+def _kernel(length_scales: tuple[float, ...]) -> Kernel:
+    if not length_scales:
+        return Constant()
+    is_isotropic = len(set(length_scales)) == 1
+    return RBF(length_scales[0] if is_isotropic else length_scales)

@@ -1,0 +1,59 @@
+"""The adapter for scikit-learn's kernel ridge regression."""
+
+from __future__ import annotations
+
+from sklearn.gaussian_process.kernels import Kernel as Covariance
+from sklearn.kernel_ridge import KernelRidge
+
+from pkex.adapters.registry import AdaptedModel, register, unsupported
+from pkex.adapters.sklearn.common import (
+    check_fitted,
+    dense,
+    expansion_of,
+    feature_names,
+    laplacian,
+    named_kernel,
+    rbf,
+    square_rounding,
+    without_names,
+)
+from pkex.adapters.sklearn.gp_kernels import covariance_expansion
+
+
+@register(KernelRidge)
+def adapt_kernel_ridge(model: KernelRidge) -> AdaptedModel:
+    """Read f(x) = Σ_i dual_coef_i k(x, x_i), for one or several targets."""
+    check_fitted(model, "predict")
+    if isinstance(model.kernel, Covariance):
+        return _adapt_covariance(model)
+    points = dense(model.X_fit_)
+    gamma = 1.0 / points.shape[1] if model.gamma is None else model.gamma
+    return AdaptedModel(
+        expansion_of(
+            model,
+            points,
+            model.dual_coef_,
+            named_kernel(model, {"rbf": rbf, "laplacian": laplacian}, gamma),
+            0.0,
+        ),
+        explained="predict",
+        predict=without_names(model).predict,
+        feature_names=feature_names(model),
+        kernel_rounding=square_rounding(points, gamma) if model.kernel == "rbf" else 0.0,
+    )
+
+
+def _adapt_covariance(model: KernelRidge) -> AdaptedModel:
+    """Read a kernel ridge regression whose kernel is one of those of Gaussian processes."""
+    if model.kernel_params:
+        raise unsupported(f"KernelRidge with kernel_params={model.kernel_params!r}")
+    expansion, rounding = covariance_expansion(
+        model, model.kernel, model.X_fit_, model.dual_coef_, 0.0
+    )
+    return AdaptedModel(
+        expansion,
+        explained="predict",
+        predict=without_names(model).predict,
+        feature_names=feature_names(model),
+        kernel_rounding=rounding,
+    )

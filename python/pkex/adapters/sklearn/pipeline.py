@@ -1,0 +1,70 @@
+"""The adapter for scikit-learn's pipelines: a model in terms of the columns of the first step."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.kernel_approximation import Nystroem
+from sklearn.pipeline import Pipeline
+
+from pkex.adapters.registry import AdaptedModel, adapt, register, unsupported
+from pkex.adapters.sklearn.columns import chained, check_columns, column_map
+from pkex.adapters.sklearn.common import as_fitted_on, check_own, dense, feature_names
+from pkex.adapters.sklearn.nystroem import nystroem_model
+from pkex.errors import UnsupportedModelError
+from pkex.functions import Transformed
+
+_Float = NDArray[np.float64]
+
+
+@register(Pipeline)
+def adapt_pipeline(pipeline: Pipeline) -> AdaptedModel:
+    """Read the last step, and the columns that the steps before it make of the input."""
+    steps = [step for _, step in pipeline.steps]
+    is_nystroem = len(steps) > 1 and isinstance(steps[-2], Nystroem)
+    n_last = 2 if is_nystroem else 1
+    if steps[-1] is None or isinstance(steps[-1], str):
+        raise unsupported("a Pipeline without a model as its last step")
+    model = nystroem_model(*steps[-2:]) if is_nystroem else adapt(steps[-1])
+    check_own(pipeline, model.explained)
+    columns = chained([column_map(step) for step in steps[:-n_last]])
+    if columns is None:
+        return model
+    names = _input_names(pipeline)
+    _check_used_once(columns.sources, names)
+    function = Transformed(columns, model.expansion, names)
+    check_columns(function, columns)
+    before = pipeline[:-n_last]
+    predict = model.predict
+    return replace(
+        model,
+        expansion=function,
+        predict=predict
+        and (lambda rows: predict(dense(before.transform(as_fitted_on(rows, names))))),
+        feature_names=names,
+    )
+
+
+def _input_names(pipeline: Pipeline) -> tuple[str, ...] | None:
+    """Return the column names of the DataFrame that a pipeline was fitted on, if it was."""
+    for _, step in pipeline.steps:
+        if isinstance(step, Pipeline):
+            return _input_names(step)
+        if not (step is None or isinstance(step, str)):
+            return feature_names(step)
+    return None
+
+
+def _check_used_once(sources: NDArray[np.intp], names: tuple[str, ...] | None) -> None:
+    columns, counts = np.unique(sources, return_counts=True)
+    repeated: Any = columns[counts > 1]
+    if len(repeated):
+        listed = ", ".join(repr(names[j]) if names else str(j) for j in repeated)
+        raise UnsupportedModelError(
+            "a Pipeline that gives the model several columns made from the same column of its "
+            f"input ({listed}) is not supported yet: they belong together as one feature, which "
+            "needs groups of columns, planned. Let each column be used by one transformer only"
+        )

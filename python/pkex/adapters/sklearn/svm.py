@@ -1,0 +1,110 @@
+"""Adapters for scikit-learn's support vector machines."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+from sklearn.svm import SVC, SVR, NuSVC, NuSVR, OneClassSVM
+
+from pkex.adapters.registry import AdaptedModel, register
+from pkex.adapters.sklearn.common import (
+    check_fitted,
+    dense,
+    expansion_of,
+    feature_names,
+    named_kernel,
+    rbf,
+    without_names,
+)
+from pkex.expansion import KernelExpansion
+
+
+@register(SVR)
+@register(NuSVR)
+def adapt_regressor(model: SVR | NuSVR) -> AdaptedModel:
+    """Read f(x) = Σ_i dual_coef_i k(x, sv_i) + intercept."""
+    check_fitted(model, "predict")
+    return AdaptedModel(
+        _single_output(model),
+        explained="predict",
+        predict=without_names(model).predict,
+        feature_names=feature_names(model),
+    )
+
+
+@register(OneClassSVM)
+def adapt_one_class(model: OneClassSVM) -> AdaptedModel:
+    """Read the decision function, positive for inliers."""
+    check_fitted(model, "decision_function")
+    return AdaptedModel(
+        _single_output(model),
+        explained="decision_function",
+        predict=without_names(model).decision_function,
+        feature_names=feature_names(model),
+        not_explained="only the decision function is a sum over the support vectors, others are "
+        "made from it, the prediction 1 or -1 by its sign",
+    )
+
+
+@register(SVC)
+@register(NuSVC)
+def adapt_classifier(model: SVC | NuSVC) -> AdaptedModel:
+    """Read the decision function of two classes, or those of all pairs of several classes."""
+    check_fitted(model, "decision_function")
+    own = without_names(model)
+    output_names = None
+    if len(model.classes_) == 2:
+        expansion = _single_output(model)
+    else:
+        # The values of the pairs are what the machine has learnt; the default "ovr" makes votes
+        # and ranks of them, which are no kernel expansions.
+        own.decision_function_shape = "ovo"
+        expansion = _one_output_per_pair(model)
+        # str() of the labels: NumPy's own repr would say np.str_('a').
+        pairs = itertools.combinations(map(str, model.classes_), 2)
+        output_names = tuple(f"{a} vs {b}" for a, b in pairs)
+    return AdaptedModel(
+        expansion,
+        explained="decision_function",
+        predict=own.decision_function,
+        feature_names=feature_names(model),
+        output_names=output_names,
+        not_explained="only the decision function is a sum over the support vectors, to which "
+        "values of features can add up; class labels and probabilities are made from it",
+    )
+
+
+def _single_output(model: Any) -> KernelExpansion:
+    return expansion_of(
+        model,
+        dense(model.support_vectors_),
+        dense(model.dual_coef_)[0],
+        named_kernel(model, {"rbf": rbf}, model._gamma),
+        float(model.intercept_[0]),
+    )
+
+
+def _one_output_per_pair(model: Any) -> KernelExpansion:
+    """Take the coefficients of each pair of classes from libsvm's compact layout.
+
+    Support vectors are sorted by class. A vector of class a takes part in the pairs of a with each
+    other class; row r of dual_coef_ holds its coefficients for the r-th of these others, in order:
+    for class b that is row b if b < a, and row b − 1 if b > a.
+    """
+    dual = dense(model.dual_coef_)
+    ends = np.cumsum(model.n_support_)
+    of_class = [slice(end - size, end) for end, size in zip(ends, model.n_support_, strict=True)]
+    pairs = list(itertools.combinations(range(len(of_class)), 2))
+    coefficients = np.zeros((dual.shape[1], len(pairs)))
+    for output, (a, b) in enumerate(pairs):
+        coefficients[of_class[a], output] = dual[b - 1, of_class[a]]
+        coefficients[of_class[b], output] = dual[a, of_class[b]]
+    return expansion_of(
+        model,
+        dense(model.support_vectors_),
+        coefficients,
+        named_kernel(model, {"rbf": rbf}, model._gamma),
+        model.intercept_,
+    )

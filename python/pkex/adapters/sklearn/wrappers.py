@@ -1,0 +1,283 @@
+"""Adapters for scikit-learn's models that are made of other models.
+
+Those that pass a model on are explained as that model; those that compute something linear in their
+models' outputs as the same combination of the explanations.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.compose import TransformedTargetRegressor
+from sklearn.ensemble import BaggingRegressor, VotingRegressor
+from sklearn.model_selection import GridSearchCV
+from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier
+from sklearn.multioutput import MultiOutputRegressor
+from sklearn.preprocessing import (
+    FunctionTransformer,
+    MaxAbsScaler,
+    MinMaxScaler,
+    RobustScaler,
+    StandardScaler,
+)
+from sklearn.utils.validation import check_is_fitted
+
+from pkex.adapters.registry import AdaptedModel, adapt, register, unsupported
+from pkex.adapters.sklearn.common import (
+    FrozenEstimator,
+    check_fitted,
+    check_own,
+    feature_names,
+    own_output,
+)
+from pkex.errors import UnsupportedModelError
+from pkex.functions import Combination, Function, Selection, Stack, Transformed
+
+try:
+    from sklearn.model_selection import FixedThresholdClassifier, TunedThresholdClassifierCV
+except ImportError:  # scikit-learn < 1.5
+    _THRESHOLD_CLASSIFIERS: tuple[Any, ...] = ()
+else:
+    _THRESHOLD_CLASSIFIERS = (FixedThresholdClassifier, TunedThresholdClassifierCV)
+
+_Float = NDArray[np.float64]
+
+# The common base of all searches, those of scikit-learn that are still experimental too.
+_BaseSearch = GridSearchCV.__base__
+
+
+# --- models that pass another on ---
+
+
+@register(_BaseSearch)
+def adapt_search(search: Any) -> AdaptedModel:
+    """Read the best estimator, fitted again on all the data."""
+    check_is_fitted(search)
+    if not hasattr(search, "best_estimator_"):
+        name = type(search).__name__
+        raise UnsupportedModelError(
+            f"{name} with refit=False has compared models but kept none; fit it with refit=True, "
+            "or fit a model with its best_params_ and pass that"
+        )
+    return _passed_on(search, search.best_estimator_)
+
+
+@register(FrozenEstimator)
+def adapt_frozen(frozen: Any) -> AdaptedModel:
+    """Read the model that is frozen."""
+    return adapt(frozen.estimator)
+
+
+def adapt_threshold_classifier(classifier: Any) -> AdaptedModel:
+    """Read the classifier whose decision is compared with a threshold."""
+    check_is_fitted(classifier)
+    return replace(
+        _passed_on(classifier, classifier.estimator_),
+        not_explained="the threshold turns the decision function of its estimator into class "
+        "labels, which are no sums over features",
+    )
+
+
+for _classifier in _THRESHOLD_CLASSIFIERS:
+    register(_classifier)(adapt_threshold_classifier)
+
+
+@register(CalibratedClassifierCV)
+def adapt_calibrated(classifier: CalibratedClassifierCV) -> AdaptedModel:
+    """Read the decision function that a single calibrated classifier has before calibration."""
+    check_is_fitted(classifier)
+    number = len(classifier.calibrated_classifiers_)
+    if number > 1:
+        raise unsupported(
+            f"CalibratedClassifierCV of {number} classifiers",
+            ": it averages their probabilities, which are no sums over features; fit it with "
+            "ensemble=False, or on a frozen classifier, to have one decision function",
+        )
+    model = adapt(classifier.calibrated_classifiers_[0].estimator)
+    return replace(
+        model,
+        explained=f"{model.explained} before calibration",
+        feature_names=feature_names(classifier) or model.feature_names,
+        not_explained="the calibration makes probabilities of the decision function of its "
+        "estimator, which alone is a sum to which values of features can add up",
+    )
+
+
+def _passed_on(wrapper: Any, model: Any) -> AdaptedModel:
+    adapted = adapt(model)
+    check_own(wrapper, adapted.explained)
+    return adapted
+
+
+# --- models that are linear in others ---
+
+
+@register(TransformedTargetRegressor)
+def adapt_transformed_target(model: TransformedTargetRegressor) -> AdaptedModel:
+    """Read the regressor, in the units of the target."""
+    check_fitted(model, "predict")
+    (part,) = _parts(model, [model.regressor_], "predict")
+    function = part.expansion
+    # A column as target is predicted as a column, though the regressor has seen a vector.
+    if model._training_dim == 2 and not function.has_output_axis:
+        function = Stack([function])
+    scale, offset = _inverse_of_target(model.transformer_)
+    shape = (function.n_outputs,) if function.has_output_axis else ()
+    if shape:
+        scale, offset = np.broadcast_to(scale, shape), np.broadcast_to(offset, shape)
+    else:
+        scale, offset = np.squeeze(scale), np.squeeze(offset)
+    return _made_of(model, [part], Combination([function], [scale], offset), "predict")
+
+
+def _inverse_of_target(transformer: Any) -> tuple[Any, Any]:
+    """Return a and b of the inverse z ↦ a z + b of a transformer of the target."""
+    check_own(transformer, "inverse_transform")
+    if isinstance(transformer, FunctionTransformer) and transformer.inverse_func is None:
+        return 1.0, 0.0
+    if isinstance(transformer, StandardScaler):
+        return (
+            transformer.scale_ if transformer.with_std else 1.0,
+            transformer.mean_ if transformer.with_mean else 0.0,
+        )
+    if isinstance(transformer, RobustScaler):
+        return (
+            transformer.scale_ if transformer.with_scaling else 1.0,
+            transformer.center_ if transformer.with_centering else 0.0,
+        )
+    if isinstance(transformer, MaxAbsScaler) and not getattr(transformer, "clip", False):
+        return transformer.scale_, 0.0
+    if isinstance(transformer, MinMaxScaler) and not transformer.clip:
+        return 1.0 / transformer.scale_, -transformer.min_ / transformer.scale_
+    is_function = isinstance(transformer, FunctionTransformer)
+    raise unsupported(
+        "TransformedTargetRegressor with "
+        + ("func and inverse_func" if is_function else f"the transformer {transformer!r}"),
+        ": values of features add up through an affine transformer only (StandardScaler, "
+        "MinMaxScaler, MaxAbsScaler, RobustScaler). Its regressor_ predicts in transformed units, "
+        "and can be explained in these",
+    )
+
+
+@register(MultiOutputRegressor)
+def adapt_multi_output(model: MultiOutputRegressor) -> AdaptedModel:
+    """Read the regressor of each target."""
+    check_fitted(model, "predict")
+    return _stacked(model, _parts(model, model.estimators_, "predict"), "predict")
+
+
+@register(OneVsRestClassifier)
+def adapt_one_vs_rest(model: OneVsRestClassifier) -> AdaptedModel:
+    """Read the decision function of each class, or the single one of two classes."""
+    check_fitted(model, "decision_function")
+    parts = _parts(model, model.estimators_, "decision_function")
+    if len(parts) == 1:
+        return _made_of(model, parts, parts[0].expansion, "decision_function")
+    return _stacked(model, parts, "decision_function", tuple(map(str, model.classes_)))
+
+
+@register(OneVsOneClassifier)
+def adapt_one_vs_one(model: OneVsOneClassifier) -> AdaptedModel:
+    """Read the decision function of each pair of classes, signed and named as those of SVC.
+
+    The machine of a pair is positive for its second class, SVC's for its first.
+    """
+    check_fitted(model, "decision_function")
+    parts = _parts(model, model.estimators_, "decision_function")
+    if len(parts) == 1:
+        function: Function = parts[0].expansion
+    else:
+        function = Stack([Combination([part.expansion], [-1.0]) for part in parts])
+    names = itertools.combinations(map(str, model.classes_), 2)
+    # The model's own decision function counts votes, so that the machines' own are compared with.
+    return replace(
+        _made_of(model, parts, function, "decision_function"),
+        predict=_pairs(parts),
+        output_names=tuple(f"{a} vs {b}" for a, b in names) if len(parts) > 1 else None,
+        not_explained="only the decision functions of the pairs of classes are sums over features; "
+        "votes and class labels are made from them",
+    )
+
+
+def _pairs(parts: Sequence[AdaptedModel]) -> Callable[[_Float], _Float]:
+    def pairs(rows: _Float) -> _Float:
+        outputs = [np.asarray(part.predict(rows)) for part in parts if part.predict]
+        return outputs[0] if len(parts) == 1 else -np.stack(outputs, axis=-1)
+
+    return pairs
+
+
+@register(BaggingRegressor)
+def adapt_bagging(model: BaggingRegressor) -> AdaptedModel:
+    """Read the average of regressors, each of which may know some of the columns only."""
+    check_fitted(model, "predict")
+    parts = _parts(model, model.estimators_, "predict")
+    functions = []
+    for part, columns in zip(parts, model.estimators_features_, strict=True):
+        if len(np.unique(columns)) < len(columns):
+            raise unsupported(
+                "BaggingRegressor with bootstrap_features=True",
+                " where a model got the same column twice",
+            )
+        functions.append(Transformed(Selection(model.n_features_in_, columns), part.expansion))
+    weights = np.full(len(parts), 1.0 / len(parts))
+    return _made_of(model, parts, Combination(functions, weights), "predict", of_columns=True)
+
+
+@register(VotingRegressor)
+def adapt_voting(model: VotingRegressor) -> AdaptedModel:
+    """Read the weighted average of regressors."""
+    check_fitted(model, "predict")
+    parts = _parts(model, model.estimators_, "predict")
+    weights = np.ones(len(parts))
+    if model.weights is not None:
+        used = [not isinstance(estimator, str) for _, estimator in model.estimators]
+        weights = np.array(list(itertools.compress(model.weights, used)), dtype=np.float64)
+    functions = [part.expansion for part in parts]
+    return _made_of(model, parts, Combination(functions, weights / weights.sum()), "predict")
+
+
+def _parts(model: Any, estimators: Iterable[Any], explained: str) -> list[AdaptedModel]:
+    """Read the models that a model is made of; it uses their method `explained`."""
+    estimators = list(estimators)
+    parts = [adapt(estimator) for estimator in estimators]
+    for estimator, part in zip(estimators, parts, strict=True):
+        if part.explained != explained:
+            raise unsupported(f"{type(model).__name__} of {type(estimator).__name__}")
+    return parts
+
+
+def _stacked(
+    model: Any,
+    parts: Sequence[AdaptedModel],
+    explained: str,
+    output_names: tuple[str, ...] | None = None,
+) -> AdaptedModel:
+    function = Stack([part.expansion for part in parts])
+    return replace(_made_of(model, parts, function, explained), output_names=output_names)
+
+
+def _made_of(
+    model: Any,
+    parts: Sequence[AdaptedModel],
+    function: Function,
+    explained: str,
+    *,
+    of_columns: bool = False,
+) -> AdaptedModel:
+    """Describe a model made of others; `of_columns` if these have columns of their own."""
+    return AdaptedModel(
+        function,
+        explained=explained,
+        predict=own_output(model, explained),
+        feature_names=feature_names(model) or (None if of_columns else parts[0].feature_names),
+        output_names=parts[0].output_names,
+        kernel_rounding=max(part.kernel_rounding for part in parts),
+        not_explained=parts[0].not_explained,
+    )

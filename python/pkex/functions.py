@@ -1,0 +1,441 @@
+"""Functions that can be explained exactly, and how they are made from each other.
+
+The leaves are `KernelExpansion`s. A model made of models is a tree above them: values are linear in
+the function, so those of a `Combination` or `Stack` are combined or stacked, and those of a
+`Transformed` function belong to the columns from which its own columns are made.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+__all__ = ["ColumnMap", "Combination", "Function", "Selection", "Stack", "Transformed"]
+
+_Float = NDArray[np.float64]
+_Report = Callable[[int, int], None]
+
+
+class Function(ABC):
+    """A function of d features, with one or several outputs, that can be explained exactly.
+
+    Functions are immutable and can be pickled. `explain` takes C-contiguous float64 rows (n, d).
+    """
+
+    __slots__ = ()
+
+    @property
+    @abstractmethod
+    def n_features(self) -> int:
+        """The number of features d."""
+
+    @property
+    @abstractmethod
+    def n_outputs(self) -> int:
+        """The number of outputs, 1 if there is no output axis."""
+
+    @property
+    @abstractmethod
+    def has_output_axis(self) -> bool:
+        """Whether predictions have shape (n, outputs) rather than (n,)."""
+
+    @property
+    def allows_missing(self) -> bool:
+        """Whether rows may have missing entries (NaN)."""
+        return False
+
+    @abstractmethod
+    def predict(self, X: ArrayLike) -> _Float:
+        """Evaluate the function, with shape (n,) or (n, outputs)."""
+
+    @abstractmethod
+    def explain(
+        self,
+        X: _Float,
+        *,
+        method: str,
+        summation: str,
+        n_threads: int,
+        progress: _Report | None = None,
+    ) -> _Float:
+        """Return the Shapley values of rows, with shape (n, d, n_outputs)."""
+
+    @abstractmethod
+    def neutral_base(self) -> float | _Float:
+        """Return the value of the empty coalition in the neutral game."""
+
+    @abstractmethod
+    def select(self, outputs: Sequence[int]) -> Function:
+        """Return the function with some of the outputs, in the order given."""
+
+    @abstractmethod
+    def magnitude(self, X: ArrayLike) -> _Float:
+        """Return the sum of the sizes of what `predict` adds up: the scale of its rounding."""
+
+    @abstractmethod
+    def probing_rows(self) -> _Float:
+        """Return a few rows where the function varies, to compare it with another at."""
+
+
+class _Composite(Function):
+    """What functions made of other functions of the same features share."""
+
+    __slots__ = ("_parts",)
+
+    _parts: tuple[Function, ...]
+
+    @property
+    def n_features(self) -> int:
+        return self._parts[0].n_features
+
+    @property
+    def allows_missing(self) -> bool:
+        return all(part.allows_missing for part in self._parts)
+
+    def probing_rows(self) -> _Float:
+        """Return rows of all the parts, or of parts at even distances if there are many."""
+        chosen = [self._parts[i] for i in _evenly(len(self._parts), _MOST_PROBING_ROWS)]
+        share = max(2, _MOST_PROBING_ROWS // len(chosen))
+        found = [part.probing_rows() for part in chosen]
+        rows = np.concatenate([rows[_evenly(len(rows), share)] for rows in found])
+        return rows[_evenly(len(rows), _MOST_PROBING_ROWS)]
+
+    def _explained(
+        self, X: _Float, progress: _Report | None, options: dict[str, Any]
+    ) -> Iterator[_Float]:
+        """Explain the parts one after the other."""
+        for number, part in enumerate(self._parts):
+            report = None if progress is None else _share(progress, number, len(self._parts))
+            yield part.explain(X, progress=report, **options)
+
+
+class Combination(_Composite):
+    """The function intercept + Σ_p weights_p · parts_p(x).
+
+    Parameters
+    ----------
+    parts : iterable of Function
+        At least one, all with the same number of features and the same outputs.
+    weights : array-like of shape (n_parts,) or (n_parts, outputs), optional
+        1 if not given.
+    intercept : float or array-like of shape (outputs,), default 0.0
+
+    Examples
+    --------
+    The average of two expansions, in other units:
+
+    >>> import pkex
+    >>> wide = pkex.KernelExpansion([[0.0]], [2.0], pkex.kernels.RBF(5.0))
+    >>> narrow = pkex.KernelExpansion([[0.0], [1.0]], [1.0, -1.0], pkex.kernels.RBF(0.1))
+    >>> Combination([wide, narrow], weights=[50.0, 50.0], intercept=10.0).predict([[0.0]])
+    array([160.])
+    """
+
+    __slots__ = ("_intercept", "_weights")
+
+    def __init__(
+        self,
+        parts: Iterable[Function],
+        weights: ArrayLike | None = None,
+        intercept: ArrayLike = 0.0,
+    ) -> None:
+        self._parts = _alike(parts)
+        given = np.ones(len(self._parts)) if weights is None else weights
+        self._weights = np.asarray(given, dtype=np.float64)
+        self._intercept = np.asarray(intercept, dtype=np.float64)
+
+    @property
+    def n_outputs(self) -> int:
+        return self._parts[0].n_outputs
+
+    @property
+    def has_output_axis(self) -> bool:
+        return self._parts[0].has_output_axis
+
+    def predict(self, X: ArrayLike) -> _Float:
+        terms = [w * part.predict(X) for w, part in self._weighted()]
+        return _finite(_compensated_sum([*terms, self._intercept]))
+
+    def explain(self, X: _Float, *, progress: _Report | None = None, **options: Any) -> _Float:
+        with np.errstate(over="ignore", invalid="ignore"):
+            values = zip(self._weights, self._explained(X, progress, options), strict=True)
+            return _finite(_compensated_sum(w * part for w, part in values))
+
+    def neutral_base(self) -> float | _Float:
+        terms = [w * np.asarray(part.neutral_base()) for w, part in self._weighted()]
+        base = _compensated_sum([*terms, self._intercept])
+        return base if self.has_output_axis else float(base)
+
+    def select(self, outputs: Sequence[int]) -> Combination:
+        chosen = list(outputs)
+        return Combination(
+            [part.select(chosen) for part in self._parts],
+            self._weights[:, chosen] if self._weights.ndim == 2 else self._weights,
+            self._intercept[chosen] if self._intercept.ndim else self._intercept,
+        )
+
+    def magnitude(self, X: ArrayLike) -> _Float:
+        terms = [np.abs(w) * part.magnitude(X) for w, part in self._weighted()]
+        return np.asarray(sum(terms, start=np.abs(self._intercept)))
+
+    def _weighted(self) -> Iterable[tuple[Any, Function]]:
+        return zip(self._weights, self._parts, strict=True)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self._parts, self._weights, self._intercept)
+
+    def __repr__(self) -> str:
+        return f"Combination({len(self._parts)} × {self._parts[0]!r})"
+
+
+class Stack(_Composite):
+    """The function that has each of several functions as an output.
+
+    Parameters
+    ----------
+    parts : iterable of Function
+        At least one, all with the same number of features and without an output axis.
+
+    Examples
+    --------
+    >>> import pkex
+    >>> wide = pkex.KernelExpansion([[0.0]], [2.0], pkex.kernels.RBF(5.0))
+    >>> narrow = pkex.KernelExpansion([[0.0], [1.0]], [1.0, -1.0], pkex.kernels.RBF(0.1))
+    >>> Stack([wide, narrow]).predict([[0.0]])
+    array([[2., 1.]])
+    """
+
+    __slots__ = ()
+
+    def __init__(self, parts: Iterable[Function]) -> None:
+        self._parts = _alike(parts)
+        if self._parts[0].has_output_axis:
+            raise ValueError("only functions without an output axis can be stacked")
+
+    @property
+    def n_outputs(self) -> int:
+        return len(self._parts)
+
+    @property
+    def has_output_axis(self) -> bool:
+        return True
+
+    def predict(self, X: ArrayLike) -> _Float:
+        return np.stack([part.predict(X) for part in self._parts], axis=-1)
+
+    def explain(self, X: _Float, *, progress: _Report | None = None, **options: Any) -> _Float:
+        return np.concatenate(list(self._explained(X, progress, options)), axis=-1)
+
+    def neutral_base(self) -> _Float:
+        return np.array([part.neutral_base() for part in self._parts])
+
+    def select(self, outputs: Sequence[int]) -> Stack:
+        return Stack([self._parts[output] for output in outputs])
+
+    def magnitude(self, X: ArrayLike) -> _Float:
+        return np.stack([part.magnitude(X) for part in self._parts], axis=-1)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self._parts,)
+
+    def __repr__(self) -> str:
+        return f"Stack({len(self._parts)} outputs, the first {self._parts[0]!r})"
+
+
+class ColumnMap(ABC):
+    """A map of rows that makes each of its columns from a single column of the input."""
+
+    n_columns: int
+    """The number of columns of the input."""
+
+    sources: NDArray[np.intp]
+    """For each column that is made, the number of the input column that it is made from."""
+
+    @abstractmethod
+    def __call__(self, rows: _Float) -> _Float:
+        """Map rows."""
+
+    @abstractmethod
+    def inverse(self, rows: _Float) -> _Float:
+        """Return rows that are mapped to `rows` or near, NaN where there are none.
+
+        They serve to try a model out, and nothing else depends on them. Input columns that the map
+        drops get arbitrary entries.
+        """
+
+
+class Selection(ColumnMap):
+    """Some of the columns, in a given order."""
+
+    def __init__(self, n_columns: int, sources: ArrayLike) -> None:
+        self.n_columns = n_columns
+        self.sources = np.asarray(sources, dtype=np.intp)
+
+    def __call__(self, rows: _Float) -> _Float:
+        return rows[:, self.sources]
+
+    def inverse(self, rows: _Float) -> _Float:
+        return scattered(rows, self.sources, self.n_columns)
+
+
+class Transformed(Function):
+    """The function x ↦ function(columns(x)), in terms of the columns of x.
+
+    A column of x is a player of the game, and acts through the one column of `function` that is
+    made from it; a column from which none is made has no influence, and values of exactly 0.
+
+    Parameters
+    ----------
+    columns : ColumnMap
+        It must not make two columns from one.
+    function : Function
+        With as many features as the map makes columns.
+    feature_names : sequence of str, optional
+        What messages call the columns of x.
+    """
+
+    __slots__ = ("_columns", "_feature_names", "_function")
+
+    def __init__(
+        self,
+        columns: ColumnMap,
+        function: Function,
+        feature_names: Sequence[str] | None = None,
+    ) -> None:
+        if len(columns.sources) != function.n_features:
+            raise ValueError(
+                f"the map makes {len(columns.sources)} columns of a function of "
+                f"{function.n_features} features"
+            )
+        if len(np.unique(columns.sources)) < len(columns.sources):
+            raise ValueError("the map makes two columns from one, which are no features of a game")
+        self._columns = columns
+        self._function = function
+        self._feature_names = feature_names
+
+    @property
+    def n_features(self) -> int:
+        return self._columns.n_columns
+
+    @property
+    def n_outputs(self) -> int:
+        return self._function.n_outputs
+
+    @property
+    def has_output_axis(self) -> bool:
+        return self._function.has_output_axis
+
+    @property
+    def allows_missing(self) -> bool:
+        return True  # as far as the map fills them
+
+    def predict(self, X: ArrayLike) -> _Float:
+        return self._function.predict(self._mapped(np.asarray(X)))
+
+    def explain(self, X: _Float, **options: Any) -> _Float:
+        own = self._function.explain(self._mapped(X), **options)
+        values = np.zeros((len(X), self.n_features, own.shape[2]))
+        values[:, self._columns.sources] = own
+        return values
+
+    def neutral_base(self) -> float | _Float:
+        return self._function.neutral_base()
+
+    def select(self, outputs: Sequence[int]) -> Transformed:
+        return Transformed(self._columns, self._function.select(outputs), self._feature_names)
+
+    def magnitude(self, X: ArrayLike) -> _Float:
+        return self._function.magnitude(self._mapped(np.asarray(X)))
+
+    def probing_rows(self) -> _Float:
+        """Return rows that are mapped to those of the function, or near.
+
+        Where the map's inverse has nothing to offer, a row gets another row's entry.
+        """
+        with np.errstate(all="ignore"):
+            rows = self._columns.inverse(self._function.probing_rows())
+            usable = np.isfinite(rows)
+            first_usable = rows[np.argmax(usable, axis=0), np.arange(rows.shape[1])]
+            rows = np.where(usable, rows, np.where(np.isfinite(first_usable), first_usable, 1.0))
+            is_mapped = np.isfinite(self._columns(rows)).all(axis=1)
+        return rows[is_mapped] if is_mapped.any() else rows
+
+    def _mapped(self, rows: _Float) -> _Float:
+        """Map rows, and refuse those that the function is not defined for."""
+        mapped = self._columns(rows)
+        if not np.isfinite(mapped).all():
+            row, place = np.argwhere(~np.isfinite(mapped))[0]
+            column = int(self._columns.sources[place])
+            name = "" if self._feature_names is None else f" ({self._feature_names[column]!r})"
+            where = f"row {row}, column {column}{name}"
+            if np.isnan(rows[row, column]):
+                raise ValueError(
+                    f"X has a missing entry (NaN) in {where}, which no step of the model fills; "
+                    "fill or remove it"
+                )
+            raise ValueError(
+                f"the model's steps turn the entry {rows[row, column]} of X in {where} into "
+                f"{mapped[row, place]}; values are defined for finite entries only"
+            )
+        return np.ascontiguousarray(mapped)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self._columns, self._function, self._feature_names)
+
+    def __repr__(self) -> str:
+        return f"Transformed({self.n_features} features → {self._function!r})"
+
+
+def scattered(rows: _Float, places: NDArray[np.intp], n_columns: int) -> _Float:
+    """Return rows with the given columns at their places, and irregular numbers at the others."""
+    size = len(rows) * n_columns
+    wide: _Float = np.cos(np.arange(1.0, 1.0 + size)).reshape(len(rows), n_columns)
+    wide[:, places] = rows
+    return wide
+
+
+# A composite is compared with the model's own output on no more rows than this.
+_MOST_PROBING_ROWS = 12
+
+
+def _evenly(length: int, most: int) -> NDArray[np.intp]:
+    """Return up to `most` of the numbers from 0 to length − 1, the first and last among them."""
+    return np.unique(np.linspace(0, length - 1, min(length, most)).astype(np.intp))
+
+
+def _alike(parts: Iterable[Function]) -> tuple[Function, ...]:
+    checked = tuple(parts)
+    shapes = {(part.n_features, part.n_outputs, part.has_output_axis) for part in checked}
+    if len(shapes) != 1:
+        raise ValueError(
+            "the parts must be one or more functions of the same features and outputs; "
+            f"got {list(checked)}"
+        )
+    return checked
+
+
+def _compensated_sum(terms: Iterable[NDArray[Any]]) -> _Float:
+    """Add arrays with twice the precision (Knuth's two-sum, the errors summed alongside)."""
+    total = error = np.zeros(())
+    for term in terms:
+        larger = total + term
+        gained = larger - total
+        error = error + ((total - (larger - gained)) + (term - gained))
+        total = larger
+    return np.asarray(total + error)
+
+
+def _finite(values: _Float) -> _Float:
+    if not np.isfinite(values).all():
+        row = int(np.argwhere(~np.isfinite(values))[0, 0])
+        raise OverflowError(f"a value of row {row} is too large for a float")
+    return values
+
+
+def _share(progress: _Report, number: int, n_parts: int) -> _Report:
+    """Report the progress of one part as progress of the whole, in thousandths of a part."""
+    return lambda done, total: progress(1000 * number + 1000 * done // total, 1000 * n_parts)

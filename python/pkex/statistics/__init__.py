@@ -1,0 +1,10 @@
+"""Statistics of samples, divided among features: maximum mean discrepancy and HSIC."""
+
+from __future__ import annotations
+
+from pkex.statistics.drift import MMDDrift
+from pkex.statistics.hsic import hsic
+from pkex.statistics.mmd import mmd, witness
+from pkex.statistics.results import HSICResult, MMDResult
+
+__all__ = ["HSICResult", "MMDDrift", "MMDResult", "hsic", "mmd", "witness"]

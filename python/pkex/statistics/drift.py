@@ -1,0 +1,203 @@
+"""A reference sample that batches of new rows are compared with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from pkex.kernels import Kernel
+from pkex.options import SUMMATIONS, check_choice, with_known_keywords
+from pkex.parallel import check_n_jobs, thread_count
+from pkex.progress import Progress, reporting
+from pkex.statistics.bandwidth import evenly_random
+from pkex.statistics.engine import KernelTerms, cross_alone, cross_rows, pair_sums, total
+from pkex.statistics.mmd import ESTIMATORS, PairWeights, chosen_kernel
+from pkex.statistics.results import MMDResult
+from pkex.statistics.samples import (
+    as_players,
+    as_sample,
+    check_row_count,
+    warn_of_constant_columns,
+)
+from pkex.statistics.standard_errors import between_samples, mmd_errors, within_sample
+from pkex.validation import as_matrix, check_column_names, column_names
+
+__all__ = ["MMDDrift"]
+
+_Float = NDArray[np.float64]
+
+# Reference rows that standard errors look at beside all rows of the batch.
+_SAMPLE = 512
+
+
+class MMDDrift:
+    """Compare batches of rows with a reference sample: how much they differ, and in which features.
+
+    What concerns the reference alone is computed once; `predict` costs the pairs with new rows.
+
+    Parameters
+    ----------
+    X_reference : array-like, DataFrame or sparse matrix of shape (n, d)
+        At least two rows, in a scale that suits all features.
+    kernel : pkex.kernels.Kernel, optional
+        By default RBF with the median distance between reference rows as length-scale (`mmd` takes
+        that of both samples): one kernel for all batches, so that results can be compared.
+    estimator, groups, summation, n_jobs
+        As in `mmd`. The convention is the neutral one.
+    progress : bool or callable, default False
+        Of the pass over the pairs of reference rows.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As `mmd`.
+
+    Warns
+    -----
+    UserWarning
+        If columns of the reference are constant, or the kernel is nearly 0 or 1 between all rows.
+
+    Notes
+    -----
+    A detector never changes; it may be shared between threads, and be pickled.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pkex
+    >>> rng = np.random.default_rng(0)
+    >>> drift = pkex.MMDDrift(rng.normal(size=(500, 3)))
+    >>> batch = rng.normal(size=(100, 3)) + [0.0, 0.0, 1.0]
+    >>> result = drift.predict(batch)
+    >>> result.feature_names[int(result.values.argmax())]
+    'x2'
+    """
+
+    @with_known_keywords
+    def __init__(
+        self,
+        X_reference: ArrayLike,
+        *,
+        kernel: Kernel | None = None,
+        estimator: str = "unbiased",
+        groups: Mapping[str, int | str | Iterable[int | str]] | None = None,
+        summation: str = "compensated",
+        n_jobs: int = -1,
+        progress: Progress = False,
+    ) -> None:
+        self._estimator = check_choice("estimator", estimator, ESTIMATORS)
+        self._summation = check_choice("summation", summation, SUMMATIONS)
+        self._n_jobs = check_n_jobs(n_jobs)
+        found = column_names(X_reference)
+        rows, self._names = as_sample(X_reference, "X_reference")
+        self._has_names = found is not None
+        check_row_count(rows, "X_reference", 2)
+        warn_of_constant_columns(rows, self._names, "X_reference")
+        self._players = as_players(groups, self._names)
+        self._kernel, self._bandwidth = chosen_kernel(kernel, rows, "X_reference")
+        self._terms = KernelTerms.of(self._kernel, self._players)
+        self._rows = rows.copy()
+        self._rows.setflags(write=False)
+        with reporting(progress) as report:
+            sums = pair_sums(
+                self._rows,
+                len(rows),
+                self._terms,
+                summation=self._summation,
+                n_threads=thread_count(self._n_jobs),
+                progress=report,
+            )
+        self._row_sums = sums.rows[:, 0].copy()
+        self._alone, self._squares = sums.alone[0], sums.squares[0]
+
+    @with_known_keywords
+    def predict(self, X: ArrayLike, *, progress: Progress = False) -> MMDResult:
+        """Compare a batch with the reference.
+
+        Parameters
+        ----------
+        X : array-like, DataFrame or sparse matrix of shape (m, d)
+            At least two rows; the columns of a DataFrame must be those of the reference.
+        progress : bool or callable, default False
+            As in `mmd`.
+
+        Returns
+        -------
+        MMDResult
+            That of ``mmd(X_reference, X)`` with the detector's kernel, without p-values. Standard
+            errors are estimated on all new rows and a fixed subsample of 512 reference rows.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If `X` is not a finite numeric table of at least two rows with the right columns.
+        """
+        batch = self._batch(X)
+        n, m = len(self._rows), len(batch)
+        n_threads = thread_count(self._n_jobs)
+        with reporting(progress) as report:
+            between = cross_rows(
+                batch,
+                self._rows,
+                np.ones(n),
+                self._terms,
+                summation=self._summation,
+                n_threads=n_threads,
+                progress=report,
+            )
+        chosen = evenly_random(n, _SAMPLE)
+        sums = pair_sums(
+            np.concatenate([self._rows[chosen], batch]),
+            len(chosen),
+            self._terms,
+            summation=self._summation,
+            n_threads=n_threads,
+        )
+        alone = cross_alone(
+            batch, np.ones(m), self._rows, np.ones(n), self._terms, n_threads=n_threads
+        )
+        of_sample, of_batch = sums.rows[: len(chosen)], sums.rows[len(chosen) :]
+        within = of_batch[:, 1]
+        weights = PairWeights.of(self._estimator, n, m)
+        totals = np.array([total(self._row_sums) / 2.0, total(between), total(within) / 2.0])
+        shrunk_x, shrunk_y = weights.first * n * (n - 1.0), weights.second * m * (m - 1.0)
+        errors = mmd_errors(
+            (
+                shrunk_x * self._row_sums[chosen] / (n - 1.0) - of_sample[:, 1] / m,
+                shrunk_y * within / (m - 1.0) - between / n,
+            ),
+            (n, m),
+            (
+                shrunk_x**2 * within_sample(self._squares, self._row_sums),
+                between_samples(sums.squares[1], of_sample[:, 1], of_batch[:, 0]),
+                shrunk_y**2 * within_sample(sums.squares[2], within),
+            ),
+        )
+        return MMDResult(
+            weights.combine(totals),
+            errors,
+            weights.combine(np.array([self._alone, alone, sums.alone[2]])),
+            list(self._players.names),
+            self._kernel,
+            self._bandwidth,
+            self._estimator,
+            None,
+            "neutral",
+            (n, m),
+        )
+
+    def _batch(self, X: ArrayLike) -> _Float:
+        found = column_names(X)
+        if found is not None and self._has_names:
+            check_column_names(found, self._names, "X", "X_reference")
+        batch = as_matrix(X, "X", n_columns=len(self._names), names=self._names)
+        check_row_count(batch, "X", 2)
+        return batch
+
+    def __repr__(self) -> str:
+        return (
+            f"MMDDrift({len(self._rows)} reference rows, {len(self._players)} features, "
+            f"kernel={self._kernel!r}, estimator={self._estimator!r})"
+        )

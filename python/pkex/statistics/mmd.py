@@ -1,0 +1,434 @@
+"""Maximum mean discrepancy: which features make two samples differ.
+
+Every pair of rows of the pooled sample is a product game; with γ_j(u, v) the value of player j in
+it, the unbiased estimator's values are φ_j = mean of γ_j over pairs of X + mean over pairs of Y
+− 2 · mean between X and Y (M. Mohammadi, S. L. Chau, K. Muandet, PKeX-Shapley, Theorem 6 and
+Proposition 7).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from pkex import _core
+from pkex.expansion import KernelExpansion
+from pkex.kernels import Kernel
+from pkex.options import SUMMATIONS, check_choice, with_known_keywords
+from pkex.parallel import check_n_jobs, thread_count
+from pkex.progress import Progress, reporting
+from pkex.statistics.bandwidth import check_kernel, default_kernel, warn_of_extremes
+from pkex.statistics.engine import (
+    KernelTerms,
+    PairSums,
+    Report,
+    cross_alone,
+    cross_rows,
+    pair_sums,
+    total,
+)
+from pkex.statistics.permutations import (
+    Blocks,
+    Significance,
+    as_generator,
+    block_form,
+    check_n_permutations,
+    significance,
+    two_sample_blocks,
+    warn_of_few_relabellings,
+)
+from pkex.statistics.results import MMDResult
+from pkex.statistics.samples import (
+    as_players,
+    two_samples,
+    warn_of_constant_columns,
+)
+from pkex.statistics.standard_errors import between_samples, mmd_errors, within_sample
+from pkex.validation import as_vector_or_matrix
+
+__all__ = ["ESTIMATORS", "PairWeights", "chosen_kernel", "mmd", "witness"]
+
+_Float = NDArray[np.float64]
+
+ESTIMATORS = ("unbiased", "biased")
+_CONVENTIONS = ("neutral", "marginal")
+
+
+@with_known_keywords
+def mmd(
+    X: ArrayLike,
+    Y: ArrayLike,
+    *,
+    kernel: Kernel | None = None,
+    estimator: str = "unbiased",
+    value_function: str = "neutral",
+    groups: Mapping[str, int | str | Iterable[int | str]] | None = None,
+    weights: tuple[ArrayLike | None, ArrayLike | None] | None = None,
+    n_permutations: int = 0,
+    random_state: Any = None,
+    summation: str = "compensated",
+    n_jobs: int = -1,
+    progress: Progress = False,
+) -> MMDResult:
+    """Divide the difference between two samples among features, exactly.
+
+    The squared maximum mean discrepancy MMD² is 0 in expectation if both samples come from one
+    distribution. A coalition of features is worth the MMD² that these features alone show, and the
+    value of a feature is its Shapley value in this game; the values add up to MMD². The cost grows
+    as (n + m)² d, the memory only as the data.
+
+    Parameters
+    ----------
+    X, Y : array-like, DataFrame or sparse matrix of shape (n, d) and (m, d)
+        The samples, of at least two rows each; standardise features whose units differ.
+    kernel : pkex.kernels.Kernel, optional
+        By default RBF with the median distance between rows of the pooled sample as length-scale:
+        of all rows up to 2000, of a fixed subsample of 2000 beyond; ``result.bandwidth`` says
+        which.
+    estimator : {"unbiased", "biased"}, default "unbiased"
+        Whether averages within a sample leave out (may be negative) or include the pairs of a row
+        with itself.
+    value_function : {"neutral", "marginal"}, default "neutral"
+        What the factor of an absent feature is: 1, as if all rows agreed in it; or its mean over
+        all pairs of rows of the pooled sample. In both, no feature is worth 0.
+    groups : dict of str to columns, optional
+        Columns, by name or number, that act as one player; a column in no group is its own.
+    weights : tuple of two array-likes of shape (n,) and (m,), optional
+        Non-negative weights of the rows; None for equal ones. Without standard errors and
+        permutations then.
+    n_permutations : int, default 0
+        Number of relabellings for p-values, drawn at random; 0 for none. Samples of more than 128
+        rows together are permuted in random blocks.
+    random_state : int, numpy.random.Generator or None, default None
+        Of the permutations; equal seeds give equal results.
+    summation : {"compensated", "plain"}, default "compensated"
+        How sums over pairs are formed. Compensated, rounding errors do not grow with their number.
+    n_jobs : int, default -1
+        Number of threads, as in `Explainer`. Results do not depend on it.
+    progress : bool or callable, default False
+        True shows a progress bar (needs tqdm); a callable gets (done, total).
+
+    Returns
+    -------
+    MMDResult
+        With ``values`` in units of the kernel, which has none.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If samples are not finite numeric tables with the same columns and two rows, all their rows
+        are equal and no kernel is given, or an option has an unknown value.
+
+    Warns
+    -----
+    UserWarning
+        If columns are constant, the kernel is nearly 0 or 1 between all rows, or there are fewer
+        relabellings than permutations asked for.
+
+    See Also
+    --------
+    witness : The function whose values tell which rows differ.
+    MMDDrift : Compare many batches with one reference sample.
+
+    Notes
+    -----
+    Standard errors are those of the values as estimates for the distributions, at the given kernel.
+    The hypothesis of all p-values is that the two distributions are equal; a small
+    ``feature_pvalues[j]`` says that they differ, and that feature j shows it.
+
+    References
+    ----------
+    A. Gretton et al. (2012), A kernel two-sample test, JMLR 13. M. Mohammadi, S. L. Chau,
+    K. Muandet, Computing exact Shapley values in polynomial time for product-kernel methods
+    (PKeX-Shapley), Proposition 7.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pkex
+    >>> rng = np.random.default_rng(0)
+    >>> X, Y = rng.normal(size=(100, 3)), rng.normal(size=(100, 3))
+    >>> Y[:, 1] += 1.0
+    >>> result = pkex.mmd(X, Y, n_permutations=199, random_state=0)
+    >>> result.feature_names[int(result.values.argmax())]
+    'x1'
+    >>> result.pvalue
+    0.005
+    """
+    check_choice("estimator", estimator, ESTIMATORS)
+    check_choice("value_function", value_function, _CONVENTIONS)
+    check_choice("summation", summation, SUMMATIONS)
+    n_threads = thread_count(check_n_jobs(n_jobs))
+    n_permutations = check_n_permutations(n_permutations)
+    generator = as_generator(random_state)
+    if weights is not None and n_permutations:
+        raise ValueError(
+            "n_permutations cannot be combined with weights: weighted rows are not exchangeable"
+        )
+    x, y, names = two_samples(X, Y)
+    players = as_players(groups, names)
+    pooled = np.concatenate([x, y])
+    warn_of_constant_columns(pooled, names, "X and Y")
+    used, bandwidth = chosen_kernel(kernel, pooled, "X and Y")
+    terms = KernelTerms.of(used, players)
+    if value_function == "marginal":
+        means = _core.mean_factors(pooled, terms.terms, terms.players, n_threads=n_threads)
+        terms = replace(terms, absent=means)
+    with reporting(progress) as report:
+        run = _Run(estimator, summation, n_threads, report)
+        if weights is not None:
+            parts = _weighted(x, y, _checked_weights(weights, len(x), len(y)), terms, run)
+        else:
+            parts = _unweighted(pooled, len(x), terms, n_permutations, generator, run)
+    return MMDResult(
+        parts.values,
+        parts.standard_errors,
+        parts.alone,
+        list(players.names),
+        used,
+        bandwidth,
+        estimator,
+        parts.significance,
+        value_function,
+        (len(x), len(y)),
+    )
+
+
+@with_known_keywords
+def witness(X: ArrayLike, Y: ArrayLike, *, kernel: Kernel | None = None) -> KernelExpansion:
+    """Return the function that tells rows of two samples apart: mean k(·, X) − mean k(·, Y).
+
+    It is large where X has more rows than Y, and negative where Y has more. Its mean over X minus
+    that over Y is the biased MMD²; `Explainer` says which features make it large at a row.
+
+    Parameters
+    ----------
+    X, Y : array-like, DataFrame or sparse matrix of shape (n, d) and (m, d)
+    kernel : pkex.kernels.Kernel, optional
+        As in `mmd`.
+
+    Returns
+    -------
+    KernelExpansion
+
+    Raises
+    ------
+    ValueError, TypeError
+        As `mmd`.
+
+    Examples
+    --------
+    >>> import pkex
+    >>> f = pkex.witness([[0.0], [1.0]], [[4.0], [5.0]], kernel=pkex.kernels.RBF())
+    >>> f.predict([[0.5], [4.5]]).round(2)
+    array([ 0.88, -0.88])
+    >>> pkex.Explainer(f).shap_values([[0.5]]).round(2)
+    array([[0.88]])
+    """
+    x, y, _ = two_samples(X, Y)
+    pooled = np.concatenate([x, y])
+    used, _ = chosen_kernel(kernel, pooled, "X and Y")
+    signs = np.repeat([1.0 / len(x), -1.0 / len(y)], [len(x), len(y)])
+    return KernelExpansion(pooled, signs, used)
+
+
+def chosen_kernel(kernel: Kernel | None, rows: _Float, what: str) -> tuple[Kernel, str | None]:
+    """Return the kernel given, or the default one and how its length-scale was found."""
+    if kernel is None:
+        return default_kernel(rows, what)
+    used = check_kernel(kernel, "kernel")
+    warn_of_extremes(used, rows, "kernel")
+    return used, None
+
+
+@dataclass(frozen=True)
+class PairWeights:
+    """The weights of ordered pairs in MMD²: within each sample, and between the samples.
+
+    Parameters
+    ----------
+    first, second, between : float
+    self_pairs : float
+        The weight of all pairs of a row with itself together, in the values.
+    """
+
+    first: float
+    second: float
+    between: float
+    self_pairs: float = 0.0
+
+    @classmethod
+    def of(cls, estimator: str, n: int, m: int) -> PairWeights:
+        """Return the weights for samples of n and m rows; floats, for n² may not fit an int."""
+        if estimator == "biased":
+            return cls(1.0 / n**2, 1.0 / m**2, 1.0 / (float(n) * m), 1.0 / n + 1.0 / m)
+        return cls(1.0 / (n * (n - 1.0)), 1.0 / (m * (m - 1.0)), 1.0 / (float(n) * m))
+
+    def combine(self, sums: _Float) -> _Float:
+        """Weigh sums over unordered pairs (3, P): within the first, between, within the second."""
+        within = self.first * sums[0] + self.second * sums[2]
+        combined: _Float = 2.0 * (within - self.between * sums[1])
+        return combined
+
+
+@dataclass(frozen=True)
+class _Run:
+    estimator: str
+    summation: str
+    n_threads: int
+    report: Report | None
+
+
+@dataclass(frozen=True, eq=False)
+class _Parts:
+    values: _Float
+    alone: _Float
+    standard_errors: _Float | None = None
+    significance: Significance | None = None
+
+
+def _unweighted(
+    pooled: _Float,
+    n: int,
+    terms: KernelTerms,
+    n_permutations: int,
+    generator: np.random.Generator,
+    run: _Run,
+) -> _Parts:
+    m = len(pooled) - n
+    blocks = None
+    if n_permutations:
+        blocks = two_sample_blocks(n, m, terms.n_players, generator)
+        warn_of_few_relabellings(n_permutations, blocks.n_relabellings, 2 if n == m else 1)
+        pooled = pooled[blocks.order]
+    sums = pair_sums(
+        pooled,
+        n,
+        terms,
+        None if blocks is None else blocks.groups,
+        summation=run.summation,
+        n_threads=run.n_threads,
+        progress=run.report,
+    )
+    weights = PairWeights.of(run.estimator, n, m)
+    on_the_diagonal = weights.self_pairs * terms.self_pair() if weights.self_pairs else 0.0
+    values = weights.combine(_by_class(sums, n)) + on_the_diagonal
+    alone = weights.combine(sums.alone) + weights.self_pairs * terms.self_pair_alone()
+    tested = None
+    if blocks is not None:
+        tested = _tested(sums.groups, blocks, weights, on_the_diagonal, n_permutations, generator)
+    return _Parts(values, alone, _errors(sums, n, weights), tested)
+
+
+def _by_class(sums: PairSums, n: int) -> _Float:
+    """Return sums over unordered pairs (3, P), from those of the rows."""
+    first, second = sums.rows[:n], sums.rows[n:]
+    return np.array([total(first[:, 0]) / 2.0, total(first[:, 1]), total(second[:, 1]) / 2.0])
+
+
+def _errors(sums: PairSums, n: int, weights: PairWeights) -> _Float:
+    """Return standard errors by each row's averages, weighted as the estimator weighs pairs."""
+    first, second = sums.rows[:n], sums.rows[n:]
+    m = len(second)
+    # The biased estimator's averages within a sample are those of the unbiased, times these.
+    shrunk_x, shrunk_y = weights.first * n * (n - 1.0), weights.second * m * (m - 1.0)
+    return mmd_errors(
+        (
+            shrunk_x * first[:, 0] / (n - 1.0) - first[:, 1] / m,
+            shrunk_y * second[:, 1] / (m - 1.0) - second[:, 0] / n,
+        ),
+        (n, m),
+        (
+            shrunk_x**2 * within_sample(sums.squares[0], first[:, 0]),
+            between_samples(sums.squares[1], first[:, 1], second[:, 0]),
+            shrunk_y**2 * within_sample(sums.squares[2], second[:, 1]),
+        ),
+    )
+
+
+def _tested(
+    groups: _Float,
+    blocks: Blocks,
+    weights: PairWeights,
+    on_the_diagonal: _Float | float,
+    n_permutations: int,
+    generator: np.random.Generator,
+) -> Significance:
+    labels = np.concatenate([blocks.in_first[None], blocks.relabelled(n_permutations, generator)])
+    within = weights.first, weights.second
+    if weights.first < weights.second:
+        # The form subtracts from the sum over all pairs, weighted as those that are not labelled:
+        # it cancels least if the larger sample is that.
+        labels, within = 1.0 - labels, within[::-1]
+    form = block_form(groups, within, weights.between)
+    values, scale = form.at(labels)
+    values += on_the_diagonal
+    return significance(values[0], [values[1:]], scale)
+
+
+def _checked_weights(weights: Any, n: int, m: int) -> tuple[_Float, _Float]:
+    """Return weights that add up to 1 in each sample."""
+    try:
+        first, second = weights
+    except (TypeError, ValueError):
+        raise ValueError(
+            "weights must be a tuple of two, (weights of the rows of X, weights of the rows of Y)"
+        ) from None
+    return _normalised(first, n, "X", 0), _normalised(second, m, "Y", 1)
+
+
+def _normalised(given: Any, n_rows: int, of: str, place: int) -> _Float:
+    if given is None:
+        return np.full(n_rows, 1.0 / n_rows)
+    name = f"weights[{place}]"
+    weights = as_vector_or_matrix(given, name, n_rows=n_rows, rows_of=of)
+    if weights.ndim != 1:
+        raise ValueError(f"{name} must have shape ({n_rows},); got shape {weights.shape}")
+    if (weights < 0.0).any():
+        row = int(np.argmax(weights < 0.0))
+        raise ValueError(f"{name} must not be negative; got {weights[row]} for row {row} of {of}")
+    if np.count_nonzero(weights) < 2:
+        raise ValueError(f"{name} must be positive for at least two rows of {of}")
+    weights = weights / weights.max()
+    normalised: _Float = weights / weights.sum()
+    return normalised
+
+
+def _weighted(
+    x: _Float, y: _Float, weights: tuple[_Float, _Float], terms: KernelTerms, run: _Run
+) -> _Parts:
+    """Attribute MMD² of weighted samples, with the means Σ w w′ k.
+
+    Within a sample the unbiased estimator leaves out a row's pair with itself: what remains is
+    divided by 1 − Σ w².
+    """
+    samples = ((x, weights[0]), (y, weights[1]))
+    values, alone = np.zeros(terms.n_players), np.zeros(terms.n_players)
+    for first, second in ((0, 0), (0, 1), (1, 1)):
+        (left, v), (right, w) = samples[first], samples[second]
+        rows = cross_rows(
+            left,
+            right,
+            w,
+            terms,
+            summation=run.summation,
+            n_threads=run.n_threads,
+            progress=run.report,
+        )
+        together = total(rows, v)
+        single = cross_alone(left, v, right, w, terms, n_threads=run.n_threads)
+        if first != second:
+            values -= 2.0 * together
+            alone -= 2.0 * single
+        elif run.estimator == "biased":
+            values += together
+            alone += single
+        else:
+            own = float(v @ v)
+            values += (together - own * terms.self_pair()) / (1.0 - own)
+            alone += single / (1.0 - own)
+    return _Parts(values, alone)

@@ -1,0 +1,57 @@
+"""HSIC of something with itself, for the normalised index."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pkex.parallel import thread_count
+from pkex.statistics.engine import KernelTerms, pair_sums
+
+__all__ = ["Normaliser", "self_hsic"]
+
+_Float = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Normaliser:
+    """The two sides of an HSIC.
+
+    Parameters
+    ----------
+    sides : tuple of two (ndarray of shape (n, ·), KernelTerms)
+    estimator : str
+    n_jobs : int
+    """
+
+    sides: tuple[tuple[_Float, KernelTerms], tuple[_Float, KernelTerms]]
+    estimator: str
+    n_jobs: int
+
+    def normalised(self, statistic: float) -> float:
+        """Divide by the geometric mean of each side's HSIC with itself; NaN if one is constant."""
+        n_threads = thread_count(self.n_jobs)
+        both = [self_hsic(*side, self.estimator, n_threads) for side in self.sides]
+        if not min(both) > 0.0:
+            return math.nan
+        return statistic / (math.sqrt(both[0]) * math.sqrt(both[1]))
+
+
+def self_hsic(rows: _Float, terms: KernelTerms, estimator: str, n_threads: int) -> float:
+    """Return HSIC(x, x) = Σ (doubly centred k)², biased or unbiased as HSIC is.
+
+    A constant drops out of both kinds of centring, so that k − k(x, x) does as well as k: it has a
+    zero diagonal.
+    """
+    n = len(rows)
+    sums = pair_sums(rows, n, terms.joined(), n_threads=n_threads)
+    row_sums, squares = sums.rows[:, 0, 0], 2.0 * float(sums.squares[0, 0])
+    total, of_rows = math.fsum(row_sums), math.fsum(row_sums**2)
+    if estimator == "biased":
+        centred = squares - 2.0 * of_rows / n + (total / n) ** 2
+        return centred / (n - 1.0) ** 2
+    centred = squares - 2.0 * of_rows / (n - 2.0) + total**2 / ((n - 1.0) * (n - 2.0))
+    return centred / (n * (n - 3.0))

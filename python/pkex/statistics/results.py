@@ -1,0 +1,246 @@
+"""What `pkex.mmd` and `pkex.hsic` return."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, fields
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pkex.kernels import Kernel
+from pkex.statistics.normaliser import Normaliser
+from pkex.statistics.permutations import Significance
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+__all__ = ["HSICResult", "MMDResult"]
+
+_Float = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Attribution:
+    """A statistic divided among features; what MMD and HSIC results share.
+
+    Arrays have one entry for each feature or group, and are read-only.
+    """
+
+    values: _Float
+    standard_errors: _Float | None
+    alone: _Float
+    feature_names: list[str]
+    kernel: Kernel
+    bandwidth: str | None
+    estimator: str
+    significance: Significance | None = field(repr=False)
+
+    def __post_init__(self) -> None:
+        for item in fields(self):
+            _protect(getattr(self, item.name))
+        if self.significance is not None:
+            for item in fields(self.significance):
+                _protect(getattr(self.significance, item.name))
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        # Arrays come writable out of a pickle.
+        self.__dict__.update(state)
+        Attribution.__post_init__(self)
+
+    @property
+    def statistic(self) -> float:
+        """The statistic, which the values add up to."""
+        return math.fsum(self.values)
+
+    @property
+    def pvalue(self) -> float | None:
+        """The p-value of the statistic; None without permutations."""
+        return None if self.significance is None else self.significance.pvalue
+
+    @property
+    def feature_pvalues(self) -> _Float | None:
+        """The p-value of each value by itself; None without permutations."""
+        return None if self.significance is None else self.significance.feature_pvalues
+
+    @property
+    def familywise_pvalues(self) -> _Float | None:
+        """P-values of the values, corrected for their number; None without permutations.
+
+        Under the hypothesis the chance that any of them is at most α is at most α.
+        """
+        return None if self.significance is None else self.significance.familywise_pvalues
+
+    @property
+    def permuted_values(self) -> _Float | None:
+        """The values after each relabelling, shape (n_permutations, P); None without."""
+        return None if self.significance is None else self.significance.permuted_values
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return a pandas DataFrame, a line per feature, the largest value first.
+
+        Raises
+        ------
+        ImportError
+            If pandas is not installed.
+        """
+        try:
+            import pandas as pd
+        except ImportError as error:
+            raise ImportError(
+                f"{type(self).__name__}.to_frame needs pandas: pip install 'pkex[pandas]'"
+            ) from error
+        columns = {
+            "value": self.values,
+            "standard error": self.standard_errors,
+            "alone": self.alone,
+            "p-value": self.feature_pvalues,
+            "family-wise p-value": self.familywise_pvalues,
+        }
+        frame = pd.DataFrame(
+            {name: column for name, column in columns.items() if column is not None},
+            index=pd.Index(self.feature_names, name="feature"),
+        )
+        return frame.sort_values("value", ascending=False, kind="stable")
+
+    def plot(self, ax: Axes | None = None, *, max_features: int = 20) -> Axes:
+        """Draw the values as bars, with what permutations make of them.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; in a new figure if not given.
+        max_features : int, default 20
+            Of more features, those with the largest values in size are drawn.
+
+        Returns
+        -------
+        matplotlib Axes
+            Bars reach from 0 to the values, their lines one standard error to both sides; circles
+            are features alone; grey bands hold 95 % of the relabelled values.
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is not installed.
+        """
+        from pkex.plots import plot_attribution
+
+        return plot_attribution(self, ax, max_features)
+
+    @property
+    def label(self) -> str:
+        """What the statistic is called."""
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        pvalue = "" if self.pvalue is None else f", p-value={self.pvalue:.3g}"
+        count = len(self.feature_names)
+        return (
+            f"{type(self).__name__}({self.label}={self.statistic:.4g}{pvalue}, "
+            f"{count} feature{'' if count == 1 else 's'}, kernel={self.kernel!r})"
+        )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class MMDResult(Attribution):
+    """The squared maximum mean discrepancy of two samples, divided among features.
+
+    Returned by `pkex.mmd` and `pkex.MMDDrift`.
+
+    Attributes
+    ----------
+    statistic : float
+        MMD², the sum of the values. By the unbiased estimator it may be negative.
+    values : ndarray of shape (P,)
+        The Shapley value of each feature or group.
+    standard_errors : ndarray of shape (P,) or None
+        Of the values; None with row weights, NaN with fewer than four rows in a sample.
+    alone : ndarray of shape (P,)
+        The game's value of each feature alone: MMD² of just that feature in the neutral convention.
+    pvalue : float or None
+        Of the hypothesis that both samples come from one distribution; None without permutations.
+    feature_pvalues, familywise_pvalues : ndarray of shape (P,) or None
+        Of the values, under the same hypothesis: one by one, and corrected for their number.
+    permuted_values : ndarray of shape (n_permutations, P) or None
+    feature_names : list of str
+    kernel : pkex.kernels.Kernel
+    bandwidth : str or None
+        How the length-scale was found; None if the kernel was given.
+    estimator, value_function : str
+        As given.
+    n_rows : tuple of int
+        The sizes of the samples.
+    """
+
+    value_function: str
+    n_rows: tuple[int, int]
+
+    @property
+    def label(self) -> str:
+        """What the statistic is called."""
+        return "MMD²"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class HSICResult(Attribution):
+    """The Hilbert–Schmidt independence criterion, divided among features.
+
+    Returned by `pkex.hsic`.
+
+    Attributes
+    ----------
+    statistic : float
+        HSIC, the sum of the values. By the unbiased estimator it may be negative.
+    values : ndarray of shape (P,)
+        The Shapley value of each feature or group.
+    standard_errors : ndarray of shape (P,)
+        Of the values; NaN with fewer than four rows.
+    alone : ndarray of shape (P,)
+        HSIC of each feature alone.
+    r2 : float
+        HSIC(x, y) / √(HSIC(x, x) HSIC(y, y)): 0 without dependence, at most 1. Computed when first
+        asked for.
+    pvalue : float or None
+        Of the hypothesis that X and y are independent; None without permutations.
+    feature_pvalues, familywise_pvalues : ndarray of shape (P,) or None
+        Of the values, under the same hypothesis: one by one, and corrected for their number.
+    permuted_values : ndarray of shape (n_permutations, P) or None
+    feature_names : list of str
+        Of the columns of X, or those of y with ``attribute="y"``.
+    kernel, target_kernel : pkex.kernels.Kernel
+        Of X and of y.
+    bandwidth, target_bandwidth : str or None
+        How length-scales were found, or that the target holds labels; None if the kernel was given.
+    estimator, attribute : str
+        As given.
+    n_rows : int
+    """
+
+    target_kernel: Kernel
+    target_bandwidth: str | None
+    attribute: str
+    n_rows: int
+    normaliser: Normaliser = field(repr=False)
+
+    @cached_property
+    def r2(self) -> float:
+        """HSIC(x, y) / √(HSIC(x, x) HSIC(y, y)), by the same estimator.
+
+        0 without dependence, and 1 if both kernels are the same up to a factor; NaN if X or y is
+        constant. Computed when first asked for, in another pass over the pairs.
+        """
+        return self.normaliser.normalised(self.statistic)
+
+    @property
+    def label(self) -> str:
+        """What the statistic is called."""
+        return "HSIC"
+
+
+def _protect(item: object) -> None:
+    if isinstance(item, np.ndarray):
+        item.setflags(write=False)

@@ -1,0 +1,116 @@
+"""Standard errors of averages over pairs of rows, from sums over rows and squares over pairs.
+
+A value is an average of γ over pairs (a U-statistic). Its variance has a part that falls as 1/n,
+the spread of the rows' own averages, and one that falls as 1/n², the spread of γ beyond what the
+two rows contribute each (Hoeffding 1948). Without a difference, or dependence, only the second is
+there, and rows' averages spread by it alone; so each is estimated apart.
+
+The estimate of the first part is unbiased, but around 0 it is about as uncertain as the second is
+large, and often negative. The sum is kept above half of the second part: standard errors are then
+right on average, within some 10 %, where nothing differs and where much does.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["between_samples", "hsic_errors", "mmd_errors", "within_sample"]
+
+_Float = NDArray[np.float64]
+
+
+def within_sample(squares: _Float, row_sums: _Float) -> _Float:
+    """Estimate the mean square of doubly centred γ over the pairs of one sample.
+
+    Unbiased: the estimator of Székely and Rizzo (2014) for distance covariance. NaN for fewer than
+    four rows.
+
+    Parameters
+    ----------
+    squares : ndarray of shape (P,)
+        Σγ² over unordered pairs.
+    row_sums : ndarray of shape (n, P)
+        Of each row with all others.
+    """
+    n = len(row_sums)
+    if n < 4:
+        return np.full(squares.shape, np.nan)
+    total = row_sums.sum(axis=0)
+    centred = (
+        2.0 * squares
+        - (2.0 / (n - 2)) * (row_sums**2).sum(axis=0)
+        + total**2 / ((n - 1.0) * (n - 2.0))
+    )
+    mean: _Float = np.maximum(centred / (n * (n - 3.0)), 0.0)
+    return mean
+
+
+def between_samples(squares: _Float, first: _Float, second: _Float) -> _Float:
+    """Estimate the mean square of doubly centred γ over the pairs between two samples.
+
+    Parameters
+    ----------
+    squares : ndarray of shape (P,)
+        Σγ² over the pairs.
+    first, second : ndarrays of shape (n, P) and (m, P)
+        Of each row of one sample with all of the other.
+    """
+    n, m = len(first), len(second)
+    centred = (
+        squares
+        - (first**2).sum(axis=0) / m
+        - (second**2).sum(axis=0) / n
+        + first.sum(axis=0) ** 2 / (float(n) * m)
+    )
+    mean: _Float = np.maximum(centred / ((n - 1.0) * (m - 1.0)), 0.0)
+    return mean
+
+
+def mmd_errors(
+    projections: tuple[_Float, _Float], sizes: tuple[int, int], second: tuple[_Float, ...]
+) -> _Float:
+    """Return the standard errors of an attributed MMD².
+
+    Parameters
+    ----------
+    projections : tuple of ndarrays of shape (k, P)
+        For rows of each sample A = mean of γ with the sample's other rows − mean of γ with the
+        other sample's; all rows or some of them.
+    sizes : tuple of int
+        The numbers of rows n, m of the samples.
+    second : tuple of three ndarrays of shape (P,)
+        Mean squares of doubly centred γ: within the first sample, between, within the second.
+    """
+    n, m = sizes
+    within_x, between, within_y = second
+    first = (4.0 / n) * (_variance(projections[0]) - within_x / (n - 1.0) - between / m)
+    first += (4.0 / m) * (_variance(projections[1]) - within_y / (m - 1.0) - between / n)
+    rest = (
+        2.0 * within_x / (n * (n - 1.0))
+        + 2.0 * within_y / (m * (m - 1.0))
+        + 4.0 * between / (float(n) * m)
+    )
+    return np.sqrt(np.maximum(first + rest, rest / 2.0))
+
+
+def hsic_errors(projections: _Float, second: _Float, n: int) -> _Float:
+    """Return the standard errors of an attributed HSIC.
+
+    Parameters
+    ----------
+    projections : ndarray of shape (k, P)
+        For all rows a or some of them, the mean over all rows c of Γ_ac L_ac, both doubly centred.
+    second : ndarray of shape (P,)
+        The mean square of such a product over pairs, as it is without dependence.
+    n : int
+        The number of rows.
+    """
+    first = (4.0 / n) * (_variance(projections) - second / n)
+    rest = 2.0 * second / float(n) ** 2
+    return np.sqrt(np.maximum(first + rest, rest / 2.0))
+
+
+def _variance(rows: _Float) -> _Float:
+    variance: _Float = rows.var(axis=0, ddof=1)
+    return variance

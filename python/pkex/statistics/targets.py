@@ -1,0 +1,158 @@
+"""The target of a dependence: numbers or labels, of one column or several."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pkex.kernels import Categorical, Kernel
+from pkex.options import shown
+from pkex.statistics.bandwidth import check_kernel, default_kernel, warn_of_extremes
+from pkex.statistics.samples import check_row_count
+from pkex.validation import as_matrix
+
+__all__ = ["Target", "as_target"]
+
+_Float = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Target:
+    """A target in the engine's form.
+
+    Parameters
+    ----------
+    rows : ndarray of shape (n, dy)
+        Labels are numbered.
+    names : tuple of str
+        Of the columns.
+    kernel : Kernel
+    bandwidth : str or None
+        How the length-scale was found, or that labels are compared; None if the kernel was given.
+    """
+
+    rows: _Float
+    names: tuple[str, ...]
+    kernel: Kernel
+    bandwidth: str | None
+
+
+def as_target(y: Any, kernel: Kernel | None) -> Target:
+    """Return a target and its kernel.
+
+    Strings, booleans and categories are labels; numbers are numbers, integers too, unless `kernel`
+    compares them as labels.
+
+    Raises
+    ------
+    ValueError
+        For missing entries, no columns, labels with a kernel that subtracts them, or if all numbers
+        are equal and no kernel is given.
+    TypeError
+        For entries that are neither numbers nor labels.
+    """
+    columns, names = _columns(y)
+    is_label = [_holds_labels(column) for column in columns]
+    given = None if kernel is None else check_kernel(kernel, "target_kernel")
+    parts = [
+        _numbered(column, name) if label else as_matrix(np.asarray(column)[:, None], name)[:, 0]
+        for column, name, label in zip(columns, _titles(names), is_label, strict=True)
+    ]
+    rows = np.ascontiguousarray(np.column_stack(parts))
+    check_row_count(rows, "y", 2)
+    labels = [j for j, label in enumerate(is_label) if label]
+    if given is None:
+        return Target(rows, names, *_default_kernel(rows, labels))
+    _check_labels(given, labels, rows.shape[1], names)
+    if not labels and "categorical" not in _families(given, rows.shape[1]):
+        warn_of_extremes(given, rows, "target_kernel")
+    return Target(rows, names, given, None)
+
+
+def _default_kernel(rows: _Float, labels: list[int]) -> tuple[Kernel, str]:
+    """Return the Gaussian kernel of the numbers times the delta kernel of the labels."""
+    numbers = [j for j in range(rows.shape[1]) if j not in labels]
+    compared = "labels: 1 if equal, else 0"
+    if not numbers:
+        return Categorical(), compared
+    kernel, note = default_kernel(np.ascontiguousarray(rows[:, numbers]), "y", "target_kernel")
+    if not labels:
+        return kernel, note
+    return kernel.on(numbers) * Categorical().on(labels), f"{note}; {compared}"
+
+
+def _columns(y: Any) -> tuple[list[Any], tuple[str, ...]]:
+    """Return the columns of a target one by one, and their names."""
+    if hasattr(y, "columns") and hasattr(y, "to_numpy"):
+        columns = [y[name] for name in y.columns]
+        names = tuple(str(name) for name in y.columns)
+    elif hasattr(y, "to_numpy"):
+        columns, names = [y], (_name(y),)
+    else:
+        array = np.asarray(y)
+        if array.ndim not in (1, 2):
+            raise ValueError(f"y must have shape (n,) or (n, n_columns); got shape {array.shape}")
+        columns = [array] if array.ndim == 1 else list(array.T)
+        names = ("y",) if array.ndim == 1 else tuple(f"y{j}" for j in range(len(columns)))
+    if not columns or len(columns[0]) == 0:
+        raise ValueError("y is empty")
+    return columns, names
+
+
+def _name(series: Any) -> str:
+    name = getattr(series, "name", None)
+    return name if isinstance(name, str) and name else "y"
+
+
+def _titles(names: tuple[str, ...]) -> Iterable[str]:
+    """Return what messages call the columns."""
+    return ("y",) if len(names) == 1 else (f"y[{name!r}]" for name in names)
+
+
+def _holds_labels(column: Any) -> bool:
+    dtype = str(getattr(column, "dtype", ""))
+    if dtype.startswith(("category", "Categorical", "Enum", "Boolean", "boolean")):
+        return True
+    array = np.asarray(column)
+    if array.dtype.kind != "O":
+        return array.dtype.kind in "bUST"
+    return any(isinstance(item, str | bytes | bool | np.bool_) for item in array.flat)
+
+
+def _numbered(column: Any, name: str) -> _Float:
+    """Give labels numbers, in the order in which they first occur."""
+    numbers: dict[Any, int] = {}
+    found = np.empty(len(column))
+    for row, label in enumerate(np.asarray(column, dtype=object).tolist()):
+        # pandas' NA cannot be compared; NaN differs from itself.
+        if label is None or type(label).__name__ == "NAType" or label != label:
+            raise ValueError(f"{name} has a missing label in row {row}; fill or remove it")
+        found[row] = numbers.setdefault(label, len(numbers))
+    return found
+
+
+def _check_labels(
+    kernel: Kernel, labels: list[int], n_columns: int, names: tuple[str, ...]
+) -> None:
+    subtracted = {
+        int(column)
+        for term in kernel.terms(n_columns)
+        for factor in term.factors
+        if factor.family != "categorical"
+        for column in factor.columns
+    }
+    wrong = [names[j] for j in labels if j in subtracted]
+    if wrong:
+        raise ValueError(
+            f"y holds labels (column{'s' if len(wrong) > 1 else ''} {shown(wrong)}), but "
+            f"target_kernel is {kernel!r}, which is one of numbers; take "
+            "pkex.kernels.Categorical() for labels, or turn them into numbers"
+        )
+
+
+def _families(kernel: Kernel, n_columns: int) -> set[str]:
+    return {factor.family for term in kernel.terms(n_columns) for factor in term.factors}

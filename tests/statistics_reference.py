@@ -1,0 +1,96 @@
+"""MMD² and HSIC of coalitions by their definitions, as matrices: independent of pkex."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from reference import coalitions, shapley_weights
+
+PROFILES = {
+    "rbf": lambda r, length_scale: np.exp(-0.5 * (r / length_scale) ** 2),
+    "laplacian": lambda r, length_scale: np.exp(-abs(r) / length_scale),
+    "cauchy": lambda r, length_scale: 1.0 / (1.0 + (r / length_scale) ** 2),
+    "delta": lambda r, similarity: np.where(r == 0.0, 1.0, similarity),
+}
+
+
+@dataclass(frozen=True)
+class SumOfProducts:
+    """Σ_t coefficient_t ∏ profile(x_j − y_j, parameter) over the (j, profile, parameter) of t."""
+
+    terms: tuple
+
+    def factors(self, rows, players):
+        """For each term its coefficient and the players' factors (P, n, n)."""
+        for coefficient, parts in self.terms:
+            found = np.ones((max(players) + 1, len(rows), len(rows)))
+            for column, profile, parameter in parts:
+                difference = rows[:, None, column] - rows[None, :, column]
+                found[players[column]] *= PROFILES[profile](difference, parameter)
+            yield coefficient, found
+
+    def __call__(self, rows):
+        """The kernel matrix of all columns."""
+        together = [0] * rows.shape[1]
+        return sum(c * factors[0] for c, factors in self.factors(rows, together))
+
+
+def coalition_matrices(kernel, rows, players, *, marginal=False):
+    """The kernel matrix (n, n) of each coalition of players."""
+    off_diagonal = ~np.eye(len(rows), dtype=bool)
+    matrices = [0.0] * 2 ** (max(players) + 1)
+    for coefficient, factors in kernel.factors(rows, players):
+        absent = [float(f[off_diagonal].mean()) if marginal else 1.0 for f in factors]
+        for number, members in enumerate(coalitions(len(factors))):
+            product = np.full(off_diagonal.shape, coefficient)
+            for player, factor in enumerate(factors):
+                product = product * (factor if player in members else absent[player])
+            matrices[number] = matrices[number] + product
+    return matrices
+
+
+def attributed(statistic, kernel, rows, players, *, marginal=False):
+    """Shapley values, what each player is worth alone, and the statistic itself."""
+    matrices = coalition_matrices(kernel, rows, players, marginal=marginal)
+    games = np.array([statistic(matrix) for matrix in matrices])
+    d = max(players) + 1
+    return shapley_weights(d) @ games, games[[2**j for j in range(d)]], games[-1]
+
+
+def mmd_statistic(n, estimator="unbiased", weights=None):
+    """MMD² as a function of the pooled kernel matrix, the first n rows being one sample."""
+
+    def statistic(matrix):
+        w = np.ones(len(matrix)) if weights is None else np.concatenate(weights)
+        v, w = w[:n] / w[:n].sum(), w[n:] / w[n:].sum()
+        first, second, cross = matrix[:n, :n], matrix[n:, n:], matrix[:n, n:]
+        if estimator == "biased":
+            return v @ first @ v + w @ second @ w - 2.0 * v @ cross @ w
+        own = [s @ np.diag(np.diag(block)) @ s for s, block in ((v, first), (w, second))]
+        return (
+            (v @ first @ v - own[0]) / (1.0 - v @ v)
+            + (w @ second @ w - own[1]) / (1.0 - w @ w)
+            - 2.0 * v @ cross @ w
+        )
+
+    return statistic
+
+
+def hsic_statistic(target_matrix, estimator="biased"):
+    """HSIC as a function of the kernel matrix of X."""
+    n = len(target_matrix)
+    centring = np.eye(n) - 1.0 / n
+
+    def biased(matrix):
+        return np.trace(matrix @ centring @ target_matrix @ centring) / (n - 1.0) ** 2
+
+    def unbiased(matrix):
+        # Song et al. (2012), equation 5.
+        k, l = (m - np.diag(np.diag(m)) for m in (matrix, target_matrix))  # noqa: E741
+        one = np.ones(n)
+        return (
+            np.trace(k @ l)
+            + (one @ k @ one) * (one @ l @ one) / ((n - 1.0) * (n - 2.0))
+            - 2.0 * (one @ k @ l @ one) / (n - 2.0)
+        ) / (n * (n - 3.0))
+
+    return {"biased": biased, "unbiased": unbiased}[estimator]

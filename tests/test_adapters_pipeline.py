@@ -1,0 +1,612 @@
+"""Pipelines: values of the columns that the first step gets, against brute force."""
+
+import pickle
+import warnings
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import sklearn
+from reference import neutral
+from scipy import sparse
+from sklearn.compose import ColumnTransformer, make_column_selector
+from sklearn.decomposition import PCA
+from sklearn.exceptions import NotFittedError
+from sklearn.feature_selection import (
+    RFE,
+    SelectFromModel,
+    SelectKBest,
+    VarianceThreshold,
+    f_regression,
+)
+from sklearn.impute import KNNImputer, MissingIndicator, SimpleImputer
+from sklearn.kernel_approximation import Nystroem
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.linear_model import Ridge
+from sklearn.metrics.pairwise import laplacian_kernel, rbf_kernel
+from sklearn.pipeline import FeatureUnion, Pipeline, make_pipeline
+from sklearn.preprocessing import (
+    Binarizer,
+    FunctionTransformer,
+    KBinsDiscretizer,
+    MaxAbsScaler,
+    MinMaxScaler,
+    Normalizer,
+    OneHotEncoder,
+    PolynomialFeatures,
+    PowerTransformer,
+    QuantileTransformer,
+    RobustScaler,
+    SplineTransformer,
+    StandardScaler,
+)
+from sklearn.svm import SVC, SVR
+
+import pkex
+from pkex.adapters.sklearn.columns import check_columns
+from pkex.functions import ColumnMap, Selection, Transformed
+
+RNG = np.random.default_rng(0)
+D = 6
+NAMES = list("abcdef")
+# Scales from 1e-6 to 1e6, offsets, repeated rows and repeated entries.
+BASE = RNG.normal(size=(70, D))
+Y = BASE[:, 1] + np.sin(2.0 * BASE[:, 4]) + 0.5 * BASE[:, 0] * BASE[:, 2]
+X = BASE * [1e-6, 1.0, 1e6, 100.0, 10.0, 1.0] + [0.0, 5.0, -1e6, 1e4, 0.0, 0.0]
+X[10:15], Y[10:15] = X[0], Y[0]
+X[:, 5] = np.round(X[:, 5])
+POSITIVE = np.abs(X) + 1e-7
+MISSING = X.copy()
+MISSING[::7, 1] = MISSING[3::9, 5] = np.nan
+FRAME = pd.DataFrame(X, columns=NAMES)
+ROWS = [0, 7, 21, 33]
+
+
+def bins():
+    with warnings.catch_warnings():  # the default of quantile_method changes
+        warnings.simplefilter("ignore", FutureWarning)
+        return KBinsDiscretizer(4, encode="ordinal", strategy="uniform")
+
+
+def columns_with_scale(frame):
+    return [name for name in frame.columns if frame[name].std() > 50.0]
+
+
+# name: (steps before the model, the data)
+STEPS = {
+    "StandardScaler": ([StandardScaler()], X),
+    "StandardScaler without mean": ([StandardScaler(with_mean=False)], X),
+    "MinMaxScaler": ([MinMaxScaler()], X),
+    "MinMaxScaler clip": ([MinMaxScaler((-1, 2), clip=True)], X),
+    "MaxAbsScaler": ([MaxAbsScaler()], X),
+    "RobustScaler": ([RobustScaler(quantile_range=(10, 80))], X),
+    "QuantileTransformer": ([QuantileTransformer(n_quantiles=20)], X),
+    "QuantileTransformer normal": (
+        [QuantileTransformer(n_quantiles=70, output_distribution="normal")],
+        X,
+    ),
+    "PowerTransformer": ([StandardScaler(), PowerTransformer()], X),
+    "PowerTransformer box-cox": ([PowerTransformer("box-cox"), MinMaxScaler()], POSITIVE),
+    "KBinsDiscretizer": ([bins()], X),
+    "Binarizer": ([StandardScaler(), Binarizer(threshold=0.3)], X),
+    "function": ([FunctionTransformer(np.log), StandardScaler()], POSITIVE),
+    "function of scaled": ([StandardScaler(), FunctionTransformer(np.cbrt)], X),
+    "identities": (["passthrough", FunctionTransformer(), StandardScaler(), None], X),
+    "SimpleImputer": ([SimpleImputer(), StandardScaler()], MISSING),
+    "SimpleImputer constant": (
+        [StandardScaler(), SimpleImputer(strategy="constant", fill_value=-1.0)],
+        MISSING,
+    ),
+    "SimpleImputer median, then selected": (
+        [SimpleImputer(strategy="median"), StandardScaler(), SelectKBest(f_regression, k=3)],
+        MISSING,
+    ),
+    "SelectKBest": ([SelectKBest(f_regression, k=3), StandardScaler()], X),
+    "SelectFromModel": ([StandardScaler(), SelectFromModel(Ridge())], X),
+    "RFE": ([StandardScaler(), RFE(Ridge(), n_features_to_select=2)], X),
+    "VarianceThreshold": ([VarianceThreshold(0.5), StandardScaler()], X),
+    "selected twice": (
+        [VarianceThreshold(1e-3), StandardScaler(), SelectKBest(f_regression, k=2), bins()],
+        X,
+    ),
+    "nested": (
+        [make_pipeline(VarianceThreshold(1e-3), make_pipeline(RobustScaler())), MinMaxScaler()],
+        X,
+    ),
+    "by number": (
+        [
+            ColumnTransformer(
+                [("r", RobustScaler(), [4, 1]), ("s", StandardScaler(), [3])],
+                remainder=MinMaxScaler(),
+            )
+        ],
+        X,
+    ),
+    "by negative number and slice, rest dropped": (
+        [
+            ColumnTransformer([("a", StandardScaler(), [-2]), ("b", MinMaxScaler(), slice(0, 2))]),
+            PowerTransformer(),
+        ],
+        X,
+    ),
+    "by mask, rest passed": (
+        [
+            ColumnTransformer(
+                [
+                    ("m", QuantileTransformer(n_quantiles=9), np.array([0, 1, 0, 0, 1, 0], bool)),
+                    ("no", "drop", [2]),
+                    ("none", StandardScaler(), []),
+                ],
+                remainder="passthrough",
+            ),
+            StandardScaler(),
+        ],
+        X,
+    ),
+    "by name": (
+        [
+            ColumnTransformer(
+                [
+                    ("a", StandardScaler(), ["e", "b"]),
+                    ("b", make_pipeline(StandardScaler(), bins()), ["f"]),
+                ]
+            )
+        ],
+        FRAME,
+    ),
+    "by slice of names, by function": (
+        [
+            ColumnTransformer(
+                [
+                    ("a", StandardScaler(), slice("d", "f")),
+                    ("b", MinMaxScaler(), lambda frame: ["c", "a"]),
+                ]
+            )
+        ],
+        FRAME,
+    ),
+    "by selector, then selected": (
+        [
+            ColumnTransformer(
+                [("a", StandardScaler(), make_column_selector(pattern="[a-e]"))],
+                remainder="passthrough",
+            ),
+            SelectKBest(f_regression, k=4),
+        ],
+        FRAME,
+    ),
+    "ColumnTransformer in another": (
+        [
+            ColumnTransformer(
+                [
+                    ("z", ColumnTransformer([("y", StandardScaler(), [1])]), [0, 4]),
+                    ("w", make_pipeline(SimpleImputer(), StandardScaler()), [1, 3, 5]),
+                ]
+            )
+        ],
+        MISSING,
+    ),
+}
+
+
+def fitted(name, model=None):
+    steps, data = STEPS[name]
+    return make_pipeline(*steps, SVR(C=3.0) if model is None else model).fit(data, Y), data
+
+
+def rows_of(data):
+    return data.iloc[ROWS] if isinstance(data, pd.DataFrame) else data[ROWS]
+
+
+def sources_by_trial(before, data):
+    """For each column that reaches the model, the one input column that changes it."""
+    changes = []
+    for j in range(D):
+        changed = np.asarray(data, dtype=float).copy()
+        changed[:, j] = np.roll(changed[:, j], 17)
+        as_before = pd.DataFrame(changed, columns=NAMES) if data is FRAME else changed
+        changes.append(np.any(before.transform(as_before) != before.transform(data), axis=0))
+    changes = np.asarray(changes)
+    assert np.all(changes.sum(axis=0) == 1)
+    return changes.argmax(axis=0)
+
+
+def spread(columns, sources):
+    """Columns of the model at the places of their sources; the others have no influence."""
+    wide = np.zeros((len(columns), D))
+    wide[:, sources] = columns
+    return wide
+
+
+def brute_force(pipeline, data):
+    """The neutral game of the input columns, for a Pipeline with an SVR, for each of `ROWS`."""
+    before, model = pipeline[:-1], pipeline[-1]
+    sources = sources_by_trial(before, data)
+    points = spread(model.support_vectors_, sources)
+    rows = spread(before.transform(rows_of(data)), sources)
+
+    def kernel(A, B):
+        return rbf_kernel(A, B, gamma=model._gamma)
+
+    return [neutral(kernel, row, points, model.dual_coef_[0]) for row in rows], sources
+
+
+@pytest.mark.parametrize("method", ["quadrature", "recursion"])
+@pytest.mark.parametrize("name", STEPS)
+def test_values_of_the_input_columns_equal_brute_force(name, method):
+    pipeline, data = fitted(name)
+    expected, sources = brute_force(pipeline, data)
+    values = pkex.Explainer(pipeline, method=method).shap_values(rows_of(data))
+    for reference, found in zip(expected, values, strict=True):
+        reference.assert_close(found)
+    assert np.all(np.delete(values, sources, axis=1) == 0.0)
+    assert np.all(np.any(values[:, sources] != 0.0, axis=0))
+
+
+@pytest.mark.parametrize("name", STEPS)
+def test_values_and_base_add_up_to_the_pipelines_own_output(name):
+    for model in (SVR(C=3.0), KernelRidge(kernel="laplacian", gamma=0.2)):
+        pipeline, data = fitted(name, model)
+        explanation = pkex.Explainer(pipeline)(data)
+        total = explanation.values.sum(axis=1) + explanation.base_values
+        np.testing.assert_allclose(total, pipeline.predict(data), rtol=0, atol=1e-10)
+
+
+def test_all_pairs_of_classes_are_explained_as_for_the_last_step_alone():
+    classes = np.digitize(Y, [-0.5, 0.5])
+    pipeline = make_pipeline(StandardScaler(), SVC()).fit(X, classes)
+    explanation = pkex.Explainer(pipeline)(X)
+    alone = pkex.Explainer(pipeline[-1])(pipeline[0].transform(X))
+    np.testing.assert_array_equal(explanation.values, alone.values)
+    np.testing.assert_array_equal(explanation.base_values, alone.base_values)
+    assert explanation.output_names == ["0 vs 1", "0 vs 2", "1 vs 2"]
+    chosen = pkex.Explainer(pipeline, outputs=["1 vs 2"])(X)
+    np.testing.assert_array_equal(chosen.values[..., 0], alone.values[..., 2])
+
+
+def test_a_laplacian_model_of_three_targets_equals_brute_force():
+    targets = np.column_stack([Y, -Y, Y**2])
+    pipeline = make_pipeline(SelectKBest(f_regression, k=4), StandardScaler())
+    pipeline.fit(X, Y)
+    ridge = KernelRidge(kernel="laplacian").fit(pipeline.transform(X), targets)
+    whole = Pipeline([*pipeline.steps, ("ridge", ridge)])
+    sources = sources_by_trial(pipeline, X)
+    values = pkex.Explainer(whole).shap_values(X[ROWS])
+    points, rows = spread(ridge.X_fit_, sources), spread(pipeline.transform(X[ROWS]), sources)
+    for row, found in zip(rows, values, strict=True):
+        reference = neutral(
+            lambda A, B: laplacian_kernel(A, B, gamma=0.25), row, points, ridge.dual_coef_
+        )
+        reference.assert_close(found)
+
+
+def test_a_nystroem_map_and_a_linear_model_are_one_model_at_the_end():
+    pipeline = make_pipeline(
+        VarianceThreshold(1e-3), StandardScaler(), Nystroem(gamma=0.1, n_components=30), Ridge()
+    ).fit(X, Y)
+    explanation = pkex.Explainer(pipeline)(X)
+    total = explanation.values.sum(axis=1) + explanation.base_values
+    np.testing.assert_allclose(total, pipeline.predict(X), atol=1e-9)
+    assert np.all(explanation.values[:, 0] == 0.0)
+
+
+# --- names and data ---
+
+
+def test_names_and_data_are_those_of_the_input():
+    pipeline, _ = fitted("by name")
+    explanation = pkex.Explainer(pipeline)(FRAME)
+    assert explanation.feature_names == NAMES
+    np.testing.assert_array_equal(explanation.data, X)
+    pipeline, _ = fitted("SelectKBest")
+    assert pkex.Explainer(pipeline)(X).feature_names == [f"x{j}" for j in range(D)]
+    assert pkex.Explainer(pipeline)(FRAME).feature_names == NAMES
+    assert pkex.Explainer(pipeline, feature_names=list("uvwxyz"))(X).feature_names == list("uvwxyz")
+
+
+@pytest.mark.parametrize("name", ["StandardScaler", "nested", "identities", "by number"])
+def test_the_names_of_a_pipeline_fitted_on_a_frame_are_checked(name):
+    pipeline = make_pipeline(*STEPS[name][0], SVR()).fit(FRAME, Y)
+    explainer = pkex.Explainer(pipeline)
+    assert explainer(X).feature_names == NAMES
+    with pytest.raises(ValueError, match="another order"):
+        explainer(FRAME[NAMES[::-1]])
+    with pytest.raises(ValueError, match=r"missing \['f'\]"):
+        explainer(FRAME[NAMES[:-1]])
+
+
+def test_a_pipeline_that_passes_data_frames_on_is_explained_in_terms_of_its_input():
+    plain, _ = fitted("by name")
+    pipeline = make_pipeline(*STEPS["by name"][0], SVR(C=3.0)).set_output(transform="pandas")
+    pipeline.fit(FRAME, Y)
+    explanation = pkex.Explainer(pipeline)(FRAME)
+    np.testing.assert_allclose(explanation.values, pkex.Explainer(plain).shap_values(X))
+    assert explanation.feature_names == NAMES
+
+
+def test_scikit_learns_global_output_setting_changes_nothing():
+    pipeline, _ = fitted("by number")
+    values = pkex.Explainer(pipeline).shap_values(X)
+    with sklearn.config_context(transform_output="pandas"):
+        np.testing.assert_array_equal(pkex.Explainer(pipeline).shap_values(X), values)
+
+
+def test_equal_numbers_in_any_container_give_equal_bits():
+    pipeline, _ = fitted("by name")
+    explainer = pkex.Explainer(pipeline)
+    values = explainer.shap_values(FRAME)
+    for rows in (X, X.tolist(), np.asfortranarray(X), sparse.csr_array(X), pl.DataFrame(X, NAMES)):
+        np.testing.assert_array_equal(explainer.shap_values(rows), values)
+
+
+def test_a_pipeline_fitted_on_polars_is_explained():
+    frame = pl.DataFrame(X, schema=NAMES)
+    pipeline = make_pipeline(*STEPS["by name"][0], SVR(C=3.0)).fit(frame, Y)
+    expected = pkex.Explainer(fitted("by name")[0]).shap_values(X)
+    np.testing.assert_allclose(pkex.Explainer(pipeline).shap_values(frame), expected, atol=1e-12)
+
+
+def test_a_pipeline_fitted_on_sparse_data_is_explained():
+    few = sparse.csr_array(np.where(np.abs(BASE) > 0.5, X, 0.0))
+    pipeline = make_pipeline(MaxAbsScaler(), StandardScaler(with_mean=False), SVR()).fit(few, Y)
+    explanation = pkex.Explainer(pipeline)(few)
+    total = explanation.values.sum(axis=1) + explanation.base_values
+    np.testing.assert_allclose(total, pipeline.predict(few), rtol=0, atol=1e-10)
+
+
+def test_steps_that_work_in_place_change_neither_the_rows_nor_the_pipeline():
+    pipeline = make_pipeline(StandardScaler(copy=False), SVR()).fit(X.copy(), Y)
+    rows = X.copy()
+    explainer = pkex.Explainer(pipeline)
+    explanation = explainer(rows)
+    np.testing.assert_array_equal(rows, X)
+    np.testing.assert_array_equal(explanation.data, X)
+    assert pipeline[0].copy is False
+
+
+# --- missing entries ---
+
+
+def test_missing_entries_are_explained_where_a_step_fills_them():
+    pipeline, _ = fitted("SimpleImputer")
+    explanation = pkex.Explainer(pipeline)(pd.DataFrame(MISSING, columns=NAMES))
+    np.testing.assert_array_equal(explanation.data, MISSING)
+    filled = pipeline[0].transform(MISSING)
+    np.testing.assert_array_equal(pkex.Explainer(pipeline).shap_values(filled), explanation.values)
+
+
+def test_missing_entries_that_no_step_fills_are_refused_with_their_place():
+    pipeline, _ = fitted("StandardScaler")
+    with pytest.raises(ValueError, match=r"missing entry \(NaN\) in row 0, column 1.*fill"):
+        pkex.Explainer(pipeline)(MISSING)
+    pipeline = make_pipeline(StandardScaler(), SVR()).fit(FRAME, Y)
+    with pytest.raises(ValueError, match=r"missing entry \(NaN\) in row 0, column 1 \('b'\)"):
+        pkex.Explainer(pipeline)(MISSING)
+
+
+def test_missing_entries_are_ignored_in_columns_that_are_dropped():
+    pipeline = make_pipeline(ColumnTransformer([("s", StandardScaler(), [0, 2, 3])]), SVR()).fit(
+        MISSING, Y
+    )
+    explanation = pkex.Explainer(pipeline)(MISSING)
+    total = explanation.values.sum(axis=1) + explanation.base_values
+    np.testing.assert_allclose(total, pipeline.predict(MISSING), atol=1e-10)
+
+
+def test_missing_entries_are_refused_by_the_step_that_does_not_take_them():
+    pipeline, _ = fitted("SelectKBest")
+    with pytest.raises(ValueError, match="NaN"):
+        pkex.Explainer(pipeline)(MISSING)
+    with pytest.raises(ValueError, match="NaN"):
+        pipeline.predict(MISSING)
+
+
+def test_infinite_entries_are_refused_with_their_place():
+    pipeline, _ = fitted("SimpleImputer")
+    rows = MISSING.copy()
+    rows[2, 3] = np.inf
+    with pytest.raises(ValueError, match=r"infinite entry \(inf\) in row 2, column 3"):
+        pkex.Explainer(pipeline)(rows)
+
+
+@pytest.mark.filterwarnings("ignore:invalid value encountered:RuntimeWarning")
+def test_entries_that_a_step_is_not_defined_for_are_refused_with_their_place():
+    pipeline, _ = fitted("function")
+    rows = POSITIVE.copy()
+    rows[3, 2] = -1.0
+    with pytest.raises(ValueError, match=r"turn the entry -1.0 of X in row 3, column 2 into nan"):
+        pkex.Explainer(pipeline)(rows)
+
+
+def test_an_imputer_that_drops_an_empty_column_gives_it_zero():
+    data = X.copy()
+    data[:, 2] = np.nan
+    with pytest.warns(UserWarning, match="without any observed"):
+        pipeline = make_pipeline(SimpleImputer(), StandardScaler(), SVR()).fit(data, Y)
+    with pytest.warns(UserWarning, match="without any observed"):
+        values = pkex.Explainer(pipeline).shap_values(data)
+    assert np.all(values[:, 2] == 0.0)
+    assert np.all(values[:, 3].any())
+
+
+# --- methods, pickles, progress ---
+
+
+def test_methods_of_pipelines_are_unwrapped():
+    pipeline, _ = fitted("nested")
+    explainer = pkex.Explainer(pipeline.predict)
+    np.testing.assert_array_equal(explainer.shap_values(X), pkex.Explainer(pipeline).shap_values(X))
+    classifier = make_pipeline(StandardScaler(), SVC()).fit(X, Y > 0)
+    assert pkex.Explainer(classifier.decision_function)
+    with pytest.raises(
+        pkex.UnsupportedModelError, match=r"Pipeline.predict cannot.*or its decision_function"
+    ):
+        pkex.Explainer(classifier.predict)
+
+
+def test_a_pickle_explains_to_equal_bits():
+    for name in ("by name", "SelectFromModel", "function", "nested"):
+        pipeline, data = fitted(name)
+        explainer = pkex.Explainer(pipeline)
+        again = pickle.loads(pickle.dumps(explainer))
+        np.testing.assert_array_equal(again.shap_values(data), explainer.shap_values(data))
+        assert repr(again) == repr(explainer)
+
+
+def test_progress_of_a_pipeline_is_reported():
+    pipeline, _ = fitted("StandardScaler")
+    reports = []
+    pkex.Explainer(pipeline)(np.tile(X, (4000, 1)), progress=lambda *report: reports.append(report))
+    assert reports
+    assert all(done <= total for done, total in reports)
+
+
+# --- what is refused ---
+
+
+class Odd(StandardScaler):
+    def transform(self, X, copy=None):
+        return super().transform(X)[:, ::-1]
+
+
+def log_of_norms(rows):
+    return np.log1p(np.linalg.norm(rows, axis=1, keepdims=True) + 0 * rows)
+
+
+# what the message must name: step
+REFUSED = {
+    "step PCA is not supported: it mixes columns": PCA(),
+    "step Normalizer is not supported: it mixes columns": Normalizer(),
+    "step KNNImputer is not": KNNImputer(),
+    "step FeatureUnion is not": FeatureUnion([("a", StandardScaler())]),
+    "step OneHotEncoder is not supported: it makes several columns of one.*groups.*planned": (
+        OneHotEncoder(handle_unknown="ignore")
+    ),
+    "step PolynomialFeatures is not supported: it makes several": PolynomialFeatures(2),
+    "step SplineTransformer is not supported: it makes several": SplineTransformer(),
+    "step MissingIndicator is not supported: it makes several": MissingIndicator(features="all"),
+    "step KBinsDiscretizer with encode='onehot-dense'.*with encode='ordinal'": (
+        KBinsDiscretizer(3, encode="onehot-dense", strategy="uniform")
+    ),
+    "step SimpleImputer with add_indicator=True.*with add_indicator=False": (
+        SimpleImputer(add_indicator=True)
+    ),
+    "step FunctionTransformer with the function log_of_norms": FunctionTransformer(log_of_norms),
+    "step FunctionTransformer with the function tanh": (
+        FunctionTransformer(np.tanh, kw_args={"where": True})
+    ),
+    "step ColumnTransformer with transformer_weights": ColumnTransformer(
+        [("a", StandardScaler(), [0, 1])], transformer_weights={"a": 2.0}
+    ),
+    "Odd replaces scikit-learn's transform": Odd(),
+}
+
+
+@pytest.mark.parametrize("named", REFUSED)
+def test_steps_that_do_not_act_on_each_column_alone_are_refused_by_name(named):
+    step = REFUSED[named]
+    for pipeline in (
+        make_pipeline(step, SVR()),
+        make_pipeline(make_pipeline(StandardScaler(), step), SVR()),
+        make_pipeline(ColumnTransformer([("a", step, slice(0, 6))]), SVR()),
+    ):
+        with pytest.raises(pkex.UnsupportedModelError, match=named):
+            pkex.Explainer(pipeline.fit(X, Y))
+
+
+def test_columns_used_twice_are_refused_by_name():
+    twice = [("a", StandardScaler(), ["b", "c"]), ("b", MinMaxScaler(), ["d", "b"])]
+    pipeline = make_pipeline(ColumnTransformer(twice), SVR()).fit(FRAME, Y)
+    with pytest.raises(
+        pkex.UnsupportedModelError, match=r"same column of its input \('b'\).*group"
+    ):
+        pkex.Explainer(pipeline)
+    twice = [("a", StandardScaler(), [1, 2]), ("b", MinMaxScaler(), [2, 1, 0])]
+    pipeline = make_pipeline(ColumnTransformer(twice), SVR()).fit(X, Y)
+    with pytest.raises(pkex.UnsupportedModelError, match=r"same column of its input \(1, 2\)"):
+        pkex.Explainer(pipeline)
+
+
+def test_a_column_used_twice_of_which_one_use_is_selected_is_explained():
+    ramp = np.column_stack([Y + 0.01 * BASE[:, 5], BASE[:, 0], BASE[:, 1]])
+    twice = [("a", StandardScaler(), [0, 1]), ("b", FunctionTransformer(np.square), [1, 2])]
+    pipeline = make_pipeline(ColumnTransformer(twice), SelectKBest(f_regression, k=1), SVR())
+    pipeline.fit(ramp, Y)
+    values = pkex.Explainer(pipeline).shap_values(ramp)
+    assert np.all(values[:, 1:] == 0.0)
+    assert np.all(values[:, 0] != 0.0)
+
+
+def test_a_pipeline_without_a_model_is_refused():
+    pipeline = make_pipeline(StandardScaler(), "passthrough").fit(X)
+    with pytest.raises(pkex.UnsupportedModelError, match="Pipeline without a model"):
+        pkex.Explainer(pipeline)
+
+
+def test_a_pipeline_of_unsupported_models_names_the_model():
+    with pytest.raises(pkex.UnsupportedModelError, match="SVR with kernel 'sigmoid'"):
+        pkex.Explainer(make_pipeline(StandardScaler(), SVR(kernel="sigmoid")).fit(X, Y))
+    with pytest.raises(pkex.UnsupportedModelError, match="Ridge is not supported"):
+        pkex.Explainer(make_pipeline(StandardScaler(), Ridge()).fit(X, Y))
+
+
+def test_unfitted_pipelines_and_steps_are_reported_as_such():
+    with pytest.raises(NotFittedError, match="not fitted"):
+        pkex.Explainer(make_pipeline(StandardScaler(), SVR()))
+    with pytest.raises(NotFittedError, match="StandardScaler"):
+        pkex.Explainer(make_pipeline(StandardScaler(), SVR().fit(X, Y)))
+
+
+class Halved(Pipeline):
+    def predict(self, X):
+        return 0.5 * super().predict(X)
+
+
+def test_a_pipeline_that_computes_something_else_is_refused():
+    pipeline = Halved([("s", StandardScaler()), ("m", SVR())]).fit(X, Y)
+    with pytest.raises(pkex.UnsupportedModelError, match="Halved replaces scikit-learn's predict"):
+        pkex.Explainer(pipeline)
+
+
+def test_steps_fitted_apart_on_other_columns_are_refused():
+    odd = Pipeline([("a", StandardScaler().fit(X)), ("m", SVR().fit(X[:, :3], Y))])
+    with pytest.raises((pkex.UnsupportedModelError, ValueError), match="columns"):
+        pkex.Explainer(odd)
+
+
+class Swapped(ColumnMap):
+    """Says that its columns come from others than they do."""
+
+    n_columns = 3
+    sources = np.array([0, 2, 1])
+
+    def __call__(self, rows):
+        return rows
+
+    def inverse(self, rows):
+        return rows
+
+
+class Mixing(Swapped):
+    sources = np.arange(3)
+
+    def __call__(self, rows):
+        return rows + 1e-6 * rows[:, ::-1]
+
+
+@pytest.mark.parametrize("columns", [Swapped(), Mixing()])
+def test_maps_that_mix_or_mistake_columns_are_found_out(columns):
+    expansion = pkex.KernelExpansion(BASE[:, :3], Y, pkex.kernels.RBF())
+    with pytest.raises(pkex.UnsupportedModelError, match="do not act on each column alone"):
+        check_columns(Transformed(columns, expansion), columns)
+    same = Selection(3, [0, 1, 2])
+    check_columns(Transformed(same, expansion), same)
+
+
+@pytest.mark.parametrize("name", STEPS)
+def test_a_model_that_differs_a_little_is_found_out_behind_any_step(name):
+    pipeline, _ = fitted(name)
+    pipeline[-1].dual_coef_ = 1.001 * pipeline[-1].dual_coef_
+    with pytest.raises(pkex.UnsupportedModelError, match="returns"):
+        pkex.Explainer(pipeline)

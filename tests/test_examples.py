@@ -1,0 +1,38 @@
+"""The scripts in examples/ run, draw what they say, and their values add up."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = sorted((Path(__file__).parents[1] / "examples").glob("*.py"))
+
+
+@pytest.mark.parametrize("script", EXAMPLES, ids=lambda script: script.name)
+def test_the_example_runs_and_draws_what_it_says(script, tmp_path):
+    pytest.importorskip("shap")
+    done = subprocess.run(
+        [sys.executable, str(script)],
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        cwd=tmp_path,
+        env={"PYTHONUTF8": "1", "MPLBACKEND": "agg"},
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    pictures = re.findall(r"picture: (\S+)", done.stdout)
+    assert pictures
+    for picture in pictures:
+        assert (tmp_path / picture).read_bytes().startswith(b"\x89PNG")
+    sums = re.findall(
+        r"largest \|base \+ Σφ - output\|: (\S+) \(outputs up to (\S+)\)", done.stdout
+    )
+    assert sums
+    for error, scale in sums:
+        assert float(error) <= 1e-10 * float(scale)

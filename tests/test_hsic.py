@@ -1,0 +1,319 @@
+"""pkex.hsic: exactness, targets, groups, the normalised index, permutations."""
+
+import itertools
+import math
+import pickle
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.metrics.pairwise import rbf_kernel
+from statistics_reference import SumOfProducts, attributed, hsic_statistic
+
+import pkex
+from pkex.kernels import RBF, Categorical, Cauchy, Laplacian
+from pkex.statistics.permutations import Pairs
+
+N = 25
+
+
+def rbf(columns, length_scale=1.5):
+    return SumOfProducts(((1.0, [(j, "rbf", length_scale) for j in range(columns)]),))
+
+
+KERNELS = {
+    "RBF": (RBF(1.5), rbf(5)),
+    "sum": (
+        0.5 * Cauchy(2.0) + Laplacian(3.0).on([1, 2, 3]),
+        SumOfProducts(
+            (
+                (0.5, [(j, "cauchy", 2.0) for j in range(5)]),
+                (1.0, [(j, "laplacian", 3.0) for j in (1, 2, 3)]),
+            )
+        ),
+    ),
+}
+GROUPS = {"single": (None, [0, 1, 2, 3, 4]), "grouped": ({"a": [3, "x0"]}, [0, 1, 2, 0, 3])}
+DELTA = SumOfProducts(((1.0, [(0, "delta", 0.0)]),))
+
+
+@pytest.fixture
+def x(rng):
+    return rng.normal(size=(N, 5))
+
+
+@pytest.fixture
+def numbers(rng, x):
+    return np.column_stack([np.sin(x[:, 0]) + 0.1 * rng.normal(size=N), x[:, 1] * x[:, 2]])
+
+
+@pytest.fixture
+def labels(x):
+    return np.array(["low", "middle", "high"])[np.digitize(x[:, 0] + x[:, 3], [-0.5, 0.8])]
+
+
+def numbered(labels):
+    return np.unique(labels, return_inverse=True)[1][:, None].astype(float)
+
+
+def assert_attributed(result, expected, tolerance=1e-12):
+    values, alone, statistic = expected
+    np.testing.assert_allclose(result.values, values, rtol=0, atol=tolerance)
+    np.testing.assert_allclose(result.alone, alone, rtol=0, atol=tolerance)
+    assert result.statistic == pytest.approx(statistic, rel=0, abs=tolerance)
+
+
+@pytest.mark.parametrize("groups", GROUPS)
+@pytest.mark.parametrize("estimator", ["biased", "unbiased"])
+@pytest.mark.parametrize("target", ["numbers", "labels"])
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_values_equal_brute_force(request, x, kernel, target, estimator, groups):
+    (pkex_kernel, reference), (given, players) = KERNELS[kernel], GROUPS[groups]
+    y = request.getfixturevalue(target)
+    target_matrix = rbf(2)(y) if target == "numbers" else DELTA(numbered(y))
+    target_kernel = RBF(1.5) if target == "numbers" else None
+    result = pkex.hsic(
+        x, y, kernel=pkex_kernel, target_kernel=target_kernel, estimator=estimator, groups=given
+    )
+    statistic = hsic_statistic(target_matrix, estimator)
+    assert_attributed(result, attributed(statistic, reference, x, players))
+
+
+@pytest.mark.parametrize("estimator", ["biased", "unbiased"])
+def test_values_of_the_targets_columns_equal_brute_force(rng, x, estimator):
+    y = np.column_stack([x[:, 0], rng.normal(size=(N, 2)), x[:, 1] ** 2, rng.normal(size=N)])
+    options = {"kernel": RBF(1.5), "target_kernel": Cauchy(2.0), "estimator": estimator}
+    cauchy = SumOfProducts(((1.0, [(j, "cauchy", 2.0) for j in range(5)]),))
+    statistic = hsic_statistic(rbf(5)(x), estimator)
+    for given, players in GROUPS.values():
+        groups = None if given is None else {"a": [3, "y0"]}
+        result = pkex.hsic(x, y, attribute="y", groups=groups, **options)
+        assert_attributed(result, attributed(statistic, cauchy, y, players))
+    assert result.feature_names == ["a", "y1", "y2", "y4"]
+    of_x = pkex.hsic(x, y, **options)
+    assert of_x.statistic == pytest.approx(result.statistic, abs=1e-14)
+    exchanged = pkex.hsic(y, x, kernel=Cauchy(2.0), target_kernel=RBF(1.5), estimator=estimator)
+    plain = pkex.hsic(x, y, attribute="y", **options)
+    np.testing.assert_array_equal(plain.values, exchanged.values)
+    assert plain.kernel == of_x.kernel == exchanged.target_kernel
+
+
+@pytest.mark.parametrize("estimator", ["biased", "unbiased"])
+@pytest.mark.parametrize("n", [40, 300])
+def test_values_of_arranged_rows_are_the_same(rng, n, estimator):
+    x, y = rng.normal(size=(n, 4)), rng.normal(size=n)
+    plain = pkex.hsic(x, y, estimator=estimator)
+    tested = pkex.hsic(x, y, estimator=estimator, n_permutations=5, random_state=0)
+    for name in ("values", "alone", "standard_errors"):
+        np.testing.assert_allclose(
+            getattr(tested, name), getattr(plain, name), rtol=1e-10, atol=1e-16
+        )
+
+
+@pytest.mark.parametrize("estimator", ["biased", "unbiased"])
+def test_the_statistic_and_the_index_equal_those_of_scikit_learns_kernels(rng, estimator):
+    x, y = rng.normal(size=(300, 9)), rng.normal(size=(300, 2))
+    k, l = rbf_kernel(x, gamma=1 / 18), rbf_kernel(y, gamma=1 / 8)  # noqa: E741
+    result = pkex.hsic(x, y, kernel=RBF(3.0), target_kernel=RBF(2.0), estimator=estimator)
+    of_x, of_y = hsic_statistic(k, estimator), hsic_statistic(l, estimator)
+    assert result.statistic == pytest.approx(of_x(l), rel=0, abs=1e-12)
+    assert result.r2 == pytest.approx(of_x(l) / math.sqrt(of_x(k) * of_y(l)), rel=1e-10)
+
+
+# --- relations ---
+
+
+def test_the_index_is_one_for_equal_kernels_and_symmetric(rng, x):
+    # The scale of y and its kernel's go together.
+    same = pkex.hsic(x, 2.0 * x, kernel=RBF(1.5), target_kernel=RBF(3.0))
+    assert same.r2 == pytest.approx(1.0, abs=1e-12)
+    y = rng.normal(size=(N, 3))
+    forth, back = pkex.hsic(x, y), pkex.hsic(y, x)
+    assert forth.r2 == pytest.approx(back.r2, rel=1e-12)
+    assert 0.0 < forth.r2 < 1.0
+
+
+def test_the_biased_statistic_of_two_classes_is_a_multiple_of_mmd(rng):
+    # L = 1 − (s_a − s_b)² for the indicator s, so that HSIC = 2 (nm / N)² MMD² / (N − 1)².
+    x, y = rng.normal(size=(30, 3)), rng.normal(size=(20, 3)) + 0.5
+    labels = np.repeat(["x", "y"], [30, 20])
+    of_mmd = pkex.mmd(x, y, kernel=RBF(2.0), estimator="biased")
+    of_hsic = pkex.hsic(np.concatenate([x, y]), labels, kernel=RBF(2.0))
+    factor = 2.0 * (30 * 20 / 50) ** 2 / 49**2
+    np.testing.assert_allclose(of_hsic.values, factor * of_mmd.values, rtol=1e-12)
+    np.testing.assert_allclose(of_hsic.alone, factor * of_mmd.alone, rtol=1e-12)
+
+
+def test_a_constant_feature_and_a_constant_target_have_no_part(x):
+    y = x[:, 0]
+    x = x.copy()
+    x[:, 2] = 7.0
+    with pytest.warns(UserWarning, match=r"column \['x2'\] of X is constant and contributes"):
+        assert pkex.hsic(x, y).values[2] == 0.0
+    with pytest.warns(UserWarning, match="of y is constant"):
+        result = pkex.hsic(x[:, :2], ["same"] * N)
+    np.testing.assert_allclose(result.values, 0.0, atol=1e-15)
+    assert math.isnan(result.r2)
+
+
+# --- targets ---
+
+
+def test_names_of_classes_do_not_matter(x, labels):
+    plain = pkex.hsic(x, labels)
+    renamed = pkex.hsic(x, np.array([{"low": "z", "middle": "a"}.get(k, "q") for k in labels]))
+    np.testing.assert_array_equal(renamed.values, plain.values)
+    assert plain.target_kernel == Categorical()
+    assert plain.target_bandwidth == "labels: 1 if equal, else 0"
+
+
+LABELLED = {
+    "list": list,
+    "strings": np.array,
+    "objects": lambda labels: np.array(labels, dtype=object),
+    "column": lambda labels: np.array(labels)[:, None],
+    "bytes": lambda labels: np.array(labels).astype(bytes),
+    "pandas": lambda labels: pd.Series(labels, name="class"),
+    "pandas categories": lambda labels: pd.Series(labels, dtype="category"),
+    "pandas numbers as categories": lambda labels: pd.Series(
+        [len(label) for label in labels], dtype="category"
+    ),
+    "pandas frame": lambda labels: pd.DataFrame({"class": labels}),
+    "polars": lambda labels: pl.Series("class", labels),
+    "polars categories": lambda labels: pl.Series("class", labels, dtype=pl.Categorical),
+    "polars frame": lambda labels: pl.DataFrame({"class": labels}),
+}
+
+
+@pytest.mark.parametrize("form", LABELLED)
+def test_labels_come_in_many_forms(x, labels, form):
+    result = pkex.hsic(x, LABELLED[form](labels.tolist()))
+    np.testing.assert_array_equal(result.values, pkex.hsic(x, labels).values)
+    assert result.target_kernel == Categorical()
+
+
+@pytest.mark.parametrize(
+    "form",
+    [np.array, list, pd.Series, pl.Series, lambda y: pd.Series(y, dtype="boolean")],
+    ids=["numpy", "list", "pandas", "polars", "nullable pandas"],
+)
+def test_booleans_are_labels(x, form):
+    assert pkex.hsic(x, form((x[:, 0] > 0.0).tolist())).target_kernel == Categorical()
+
+
+@pytest.mark.parametrize("dtype", [np.int64, np.float32, object])
+def test_integers_are_numbers_unless_the_kernel_says_otherwise(x, dtype):
+    y = np.digitize(x[:, 0], [-0.5, 0.8]).astype(dtype)
+    as_numbers = pkex.hsic(x, y)
+    assert isinstance(as_numbers.target_kernel, RBF)
+    assert "median distance" in as_numbers.target_bandwidth
+    as_labels = pkex.hsic(x, y, target_kernel=Categorical())
+    np.testing.assert_array_equal(as_labels.values, pkex.hsic(x, y.astype(str)).values)
+    assert as_labels.target_bandwidth is None
+
+
+def test_numbers_and_labels_may_stand_side_by_side(x, labels):
+    y = pd.DataFrame({"class": labels, "size": x[:, 1], "age": x[:, 2]})
+    result = pkex.hsic(x, y, attribute="y")
+    assert result.feature_names == ["class", "size", "age"]
+    kernel = result.target_kernel
+    assert kernel == RBF(kernel.kernels[0].kernel.length_scale).on([1, 2]) * Categorical().on([0])
+    assert result.target_bandwidth.endswith("of y; labels: 1 if equal, else 0")
+    assert result.statistic == pytest.approx(pkex.hsic(x, y).statistic, abs=1e-15)
+
+
+def test_a_named_series_names_the_attributed_column(x):
+    result = pkex.hsic(x, pd.Series(x[:, 0], name="age"), attribute="y")
+    assert result.feature_names == ["age"]
+    assert result.values[0] == pytest.approx(result.alone[0], abs=1e-16)
+    assert pkex.hsic(x, x[:, 0], attribute="y").feature_names == ["y"]
+
+
+# --- permutations ---
+
+
+@pytest.mark.parametrize("estimator", ["biased", "unbiased"])
+def test_few_rows_are_permuted_one_by_one(rng, estimator):
+    x, y = rng.normal(size=(5, 2)), rng.normal(size=5)
+    options = {"kernel": RBF(), "target_kernel": RBF(), "estimator": estimator}
+    possible = np.array(
+        [
+            pkex.hsic(x, y[list(order)], **options).values
+            for order in itertools.permutations(range(5))
+        ]
+    )
+    result = pkex.hsic(x, y, n_permutations=100, random_state=0, **options)
+    distances = np.abs(result.permuted_values[:, None] - possible).max(axis=2)
+    assert distances.min(axis=1).max() < 1e-15
+    assert len(set(distances.argmin(axis=1))) > 50
+
+
+@pytest.mark.parametrize("n", [129, 200, 301, 600])
+def test_many_rows_exchange_targets_in_pairs(n):
+    rng = np.random.default_rng(n)
+    x, y = rng.normal(size=(n, 3)), rng.normal(size=n)
+    result = pkex.hsic(x, y, n_permutations=3, random_state=7)
+    generator = np.random.default_rng(7)  # the same draws
+    pairs = Pairs.drawn(n, 3, generator)
+    bits = pairs.relabelled(3, generator)
+    for drawn, values in zip(bits, result.permuted_values, strict=True):
+        exchanged = np.where(drawn[pairs.groups] == 1.0, pairs.partners, np.arange(n))
+        again = pkex.hsic(
+            x[pairs.order],
+            y[pairs.order][exchanged],
+            kernel=result.kernel,
+            target_kernel=result.target_kernel,
+        )
+        np.testing.assert_allclose(values, again.values, rtol=0, atol=1e-14)
+
+
+@pytest.mark.parametrize("n", [129, 130, 257, 1000, 5001])
+def test_rows_are_arranged_in_groups_of_pairs(rng, n):
+    pairs = Pairs.drawn(n, 20, rng)
+    assert sorted(pairs.order) == list(range(n))
+    np.testing.assert_array_equal(pairs.partners[pairs.partners], np.arange(n))
+    np.testing.assert_array_equal(pairs.groups[pairs.partners], pairs.groups)
+    assert np.all(np.isin(np.diff(pairs.groups), [0, 1]))
+    assert pairs.groups[0] == 0
+    assert pairs.n_groups <= 128
+    assert np.sum(pairs.partners == np.arange(n)) == n % 2
+
+
+@pytest.mark.parametrize("n", [30, 300])
+def test_equal_seeds_give_equal_bits_for_any_threads(rng, n):
+    x, y = rng.normal(size=(n, 3)), rng.normal(size=n)
+    results = [
+        pkex.hsic(x, y, n_permutations=30, random_state=seed, n_jobs=n_jobs)
+        for seed, n_jobs in ((3, 1), (3, 3), (4, 1))
+    ]
+    for name in ("values", "standard_errors", "permuted_values", "familywise_pvalues"):
+        np.testing.assert_array_equal(getattr(results[0], name), getattr(results[1], name))
+    assert np.any(results[0].permuted_values != results[2].permuted_values)
+
+
+def test_few_distinct_targets_have_few_relabellings(rng):
+    x = rng.normal(size=(6, 2))
+    with pytest.warns(UserWarning, match=r"only 6 distinct relabellings .* below 0.167"):
+        pkex.hsic(x, ["a"] + ["b"] * 5, n_permutations=99, random_state=0)
+
+
+# --- results ---
+
+
+def test_results_survive_pickling(x, labels):
+    result = pkex.hsic(x, labels, n_permutations=9, random_state=0)
+    again = pickle.loads(pickle.dumps(result))
+    np.testing.assert_array_equal(again.values, result.values)
+    assert again.r2 == result.r2
+    assert (again.n_rows, again.attribute, again.estimator) == (N, "x", "biased")
+
+
+def test_the_repr_and_the_picture_name_the_statistic(x, labels):
+    plt = pytest.importorskip("matplotlib.pyplot")
+    plt.switch_backend("agg")
+    result = pkex.hsic(x, labels, kernel=RBF(2.0))
+    assert repr(result).startswith(f"HSICResult(HSIC={result.statistic:.4g}, 5 features, kernel")
+    ax = result.plot()
+    assert ax.get_title() == f"HSIC = {result.statistic:.4g}"
+    plt.close(ax.figure)

@@ -1,0 +1,452 @@
+"""pkex.mmd and pkex.witness: exactness, relations, groups, weights, permutations, pictures."""
+
+import itertools
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_diabetes
+from sklearn.metrics.pairwise import laplacian_kernel, rbf_kernel
+from statistics_reference import SumOfProducts, attributed, mmd_statistic
+
+import pkex
+from pkex.kernels import RBF, Categorical, Cauchy, Laplacian
+from pkex.statistics.permutations import two_sample_blocks
+
+# Tables of 7 columns, the last of small integers.
+N, M = 13, 17
+KERNELS = {
+    "RBF": (
+        RBF([0.5, 1.0, 2.0, 1.0, 1.0, 3.0, 1.0]),
+        SumOfProducts(
+            (
+                (
+                    1.0,
+                    [(j, "rbf", s) for j, s in enumerate([0.5, 1.0, 2.0, 1.0, 1.0, 3.0, 1.0])],
+                ),
+            )
+        ),
+    ),
+    "mixed": (
+        2.0 * RBF(1.5).on([0, 1, 4]) * Laplacian(3.0).on([2, 3]) * Categorical(0.3).on([6]),
+        SumOfProducts(
+            (
+                (
+                    2.0,
+                    [(j, "rbf", 1.5) for j in (0, 1, 4)]
+                    + [(j, "laplacian", 3.0) for j in (2, 3)]
+                    + [(6, "delta", 0.3)],
+                ),
+            )
+        ),
+    ),
+    "sum": (
+        0.5 * Cauchy(2.0) + RBF(1.0).on([1, 2]),
+        SumOfProducts(
+            (
+                (0.5, [(j, "cauchy", 2.0) for j in range(7)]),
+                (1.0, [(j, "rbf", 1.0) for j in (1, 2)]),
+            )
+        ),
+    ),
+}
+GROUPS = {
+    "single": (None, [0, 1, 2, 3, 4, 5, 6]),
+    "grouped": ({"a": ["x0", 3], "b": [1, "x6"]}, [0, 1, 2, 0, 3, 4, 1]),
+}
+
+
+@pytest.fixture
+def samples(rng):
+    x, y = rng.normal(size=(N, 7)), 0.3 + 1.2 * rng.normal(size=(M, 7))
+    x[:, 6], y[:, 6] = rng.integers(0, 3, N), rng.integers(0, 2, M)
+    return x, y
+
+
+def assert_attributed(result, expected, tolerance=1e-12):
+    values, alone, statistic = expected
+    np.testing.assert_allclose(result.values, values, rtol=0, atol=tolerance)
+    np.testing.assert_allclose(result.alone, alone, rtol=0, atol=tolerance)
+    assert result.statistic == pytest.approx(statistic, rel=0, abs=tolerance)
+    assert result.statistic == pytest.approx(result.values.sum(), rel=0, abs=tolerance)
+
+
+@pytest.mark.parametrize("groups", GROUPS)
+@pytest.mark.parametrize("convention", ["neutral", "marginal"])
+@pytest.mark.parametrize("estimator", ["unbiased", "biased"])
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_values_equal_brute_force(samples, kernel, estimator, convention, groups):
+    (pkex_kernel, reference), (given, players) = KERNELS[kernel], GROUPS[groups]
+    options = {"kernel": pkex_kernel, "estimator": estimator, "value_function": convention}
+    expected = attributed(
+        mmd_statistic(N, estimator),
+        reference,
+        np.concatenate(samples),
+        players,
+        marginal=convention == "marginal",
+    )
+    assert_attributed(pkex.mmd(*samples, groups=given, **options), expected)
+    # Arranged in blocks, for permutations.
+    tested = pkex.mmd(*samples, groups=given, n_permutations=3, random_state=0, **options)
+    assert_attributed(tested, expected)
+
+
+@pytest.mark.parametrize("groups", GROUPS)
+@pytest.mark.parametrize("convention", ["neutral", "marginal"])
+@pytest.mark.parametrize("estimator", ["unbiased", "biased"])
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_values_of_weighted_samples_equal_brute_force(
+    rng, samples, kernel, estimator, convention, groups
+):
+    (pkex_kernel, reference), (given, players) = KERNELS[kernel], GROUPS[groups]
+    weights = rng.uniform(size=N), rng.integers(0, 3, M) + 0.0
+    result = pkex.mmd(
+        *samples,
+        kernel=pkex_kernel,
+        estimator=estimator,
+        value_function=convention,
+        groups=given,
+        weights=weights,
+    )
+    expected = attributed(
+        mmd_statistic(N, estimator, weights),
+        reference,
+        np.concatenate(samples),
+        players,
+        marginal=convention == "marginal",
+    )
+    assert_attributed(result, expected)
+    assert result.standard_errors is None
+
+
+@pytest.mark.parametrize("estimator", ["unbiased", "biased"])
+def test_equal_weights_are_none(samples, estimator):
+    plain = pkex.mmd(*samples, estimator=estimator)
+    for weights in [(None, None), (np.full(N, 3.0), None), (None, [0.1] * M)]:
+        weighted = pkex.mmd(*samples, estimator=estimator, weights=weights)
+        np.testing.assert_allclose(weighted.values, plain.values, rtol=0, atol=1e-14)
+
+
+@pytest.mark.parametrize("estimator", ["unbiased", "biased"])
+def test_the_statistic_equals_that_of_scikit_learns_kernels(rng, estimator):
+    x, y = rng.normal(size=(150, 9)), rng.normal(size=(140, 9)) + 0.2
+    pooled = np.concatenate([x, y])
+    statistic = mmd_statistic(len(x), estimator)
+    for kernel, matrix in [
+        (RBF(3.0), rbf_kernel(pooled, gamma=1 / 18)),
+        (Laplacian(5.0), laplacian_kernel(pooled, gamma=0.2)),
+    ]:
+        result = pkex.mmd(x, y, kernel=kernel, estimator=estimator)
+        assert result.statistic == pytest.approx(statistic(matrix), rel=0, abs=1e-12)
+
+
+def test_the_diabetes_experiment_of_the_paper():
+    data = load_diabetes(as_frame=True).data
+    x, y = (part.drop(columns="sex") for _, part in data.groupby("sex"))
+    result = pkex.mmd(x, y)
+    order = ["s3", "s4", "bp", "s6", "age", "s5", "s2", "bmi", "s1"]
+    values = [23.16, 16.21, 8.11, 4.59, 3.58, 1.81, 0.31, -1.64, -2.35]
+    found = dict(zip(result.feature_names, 1000.0 * result.values, strict=True))
+    assert sorted(found, key=found.get, reverse=True) == order
+    np.testing.assert_allclose([found[name] for name in order], values, rtol=0, atol=0.005)
+    assert result.statistic == pytest.approx(0.05376, abs=5e-6)
+    assert pkex.mmd(x, y, estimator="biased").statistic == pytest.approx(0.05738, abs=5e-6)
+    assert "median distance between all 442 rows" in result.bandwidth
+
+
+# --- relations ---
+
+
+def explained(points, coefficients, rows):
+    expansion = pkex.KernelExpansion(points, coefficients, RBF(2.0))
+    return pkex.Explainer(expansion).shap_values(rows)
+
+
+def test_biased_values_are_a_signed_sum_of_explanations_of_the_witness(samples):
+    witness = pkex.witness(*samples, kernel=RBF(2.0))
+    explanations = pkex.Explainer(witness).shap_values(np.concatenate(samples))
+    result = pkex.mmd(*samples, kernel=RBF(2.0), estimator="biased")
+    np.testing.assert_allclose(
+        witness.coefficients @ explanations, result.values, rtol=0, atol=1e-15
+    )
+    assert result.statistic == pytest.approx(
+        witness.predict(samples[0]).mean() - witness.predict(samples[1]).mean(), abs=1e-14
+    )
+
+
+def test_unbiased_values_are_a_difference_of_mean_explanations(samples):
+    x, y = samples
+    pooled = np.concatenate(samples)
+    # A row's own term explains nothing, so that it need not be left out.
+    of_x = explained(pooled, np.repeat([1 / (N - 1), -1 / M], [N, M]), x).mean(axis=0)
+    of_y = explained(pooled, np.repeat([1 / N, -1 / (M - 1)], [N, M]), y).mean(axis=0)
+    result = pkex.mmd(x, y, kernel=RBF(2.0))
+    np.testing.assert_allclose(of_x - of_y, result.values, rtol=0, atol=1e-15)
+
+
+def test_the_default_kernel_of_the_witness_is_that_of_mmd(samples):
+    assert pkex.witness(*samples).kernel == pkex.mmd(*samples).kernel
+
+
+@pytest.mark.parametrize("estimator", ["unbiased", "biased"])
+def test_exchanging_the_samples_changes_nothing(samples, estimator):
+    one = pkex.mmd(*samples, estimator=estimator)
+    other = pkex.mmd(*samples[::-1], estimator=estimator)
+    for name in ("values", "alone", "standard_errors"):
+        np.testing.assert_allclose(getattr(one, name), getattr(other, name), rtol=0, atol=1e-15)
+    assert one.kernel == other.kernel
+
+
+def test_permuting_rows_changes_nothing_but_rounding_and_columns_only_the_order(rng, samples):
+    plain = pkex.mmd(*samples)
+    shuffled = pkex.mmd(*(rng.permutation(sample) for sample in samples))
+    np.testing.assert_allclose(shuffled.values, plain.values, rtol=0, atol=1e-15)
+    order = rng.permutation(7)
+    turned = pkex.mmd(*(sample[:, order] for sample in samples))
+    np.testing.assert_allclose(turned.values, plain.values[order], rtol=0, atol=1e-15)
+
+
+def test_equal_samples_do_not_differ_by_the_biased_estimator(samples):
+    result = pkex.mmd(samples[0], samples[0], estimator="biased")
+    np.testing.assert_allclose(result.values, 0.0, rtol=0, atol=1e-16)
+
+
+def test_an_unmentioned_feature_has_no_part(samples):
+    result = pkex.mmd(*samples, kernel=RBF(1.0).on([0, 2]))
+    assert result.values[1] == 0.0
+    assert result.standard_errors[1] == 0.0
+
+
+def test_features_in_one_group_share_a_player_whose_value_alone_is_theirs_together(samples):
+    result = pkex.mmd(*samples, kernel=RBF(2.0), groups={"pair": ["x0", "x4"]})
+    assert result.feature_names == ["pair", "x1", "x2", "x3", "x5", "x6"]
+    together = pkex.mmd(*(sample[:, [0, 4]] for sample in samples), kernel=RBF(2.0))
+    assert result.alone[0] == pytest.approx(together.statistic, abs=1e-15)
+
+
+# --- numerics ---
+
+
+def test_a_common_offset_changes_next_to_nothing(rng):
+    # Whole multiples of 2⁻²⁰, so that the offset itself does not round.
+    x, y = (np.round(rng.normal(size=(200, 5)) * 2**20) / 2**20 for _ in range(2))
+    y[:, 0] += 0.5
+    near, far = pkex.mmd(x, y), pkex.mmd(x + 1e6, y + 1e6)
+    scale = np.abs(near.values).max()
+    np.testing.assert_allclose(far.values, near.values, rtol=0, atol=1e-9 * scale)
+
+
+def test_units_may_be_tiny_or_huge(samples):
+    plain = pkex.mmd(*samples)
+    for unit in (2.0**-500, 2.0**500):
+        scaled = pkex.mmd(*(sample * unit for sample in samples))
+        np.testing.assert_allclose(scaled.values, plain.values, rtol=1e-12)
+
+
+@pytest.mark.parametrize("n_jobs", [2, 3])
+def test_bits_do_not_depend_on_threads(rng, n_jobs):
+    x, y = rng.normal(size=(300, 4)), rng.normal(size=(200, 4))
+    results = [
+        pkex.mmd(x, y, n_jobs=jobs, n_permutations=20, random_state=1) for jobs in (1, n_jobs)
+    ]
+    for name in ("values", "standard_errors", "alone", "permuted_values"):
+        np.testing.assert_array_equal(*(getattr(result, name) for result in results))
+
+
+# --- permutations ---
+
+
+@pytest.mark.parametrize("estimator", ["unbiased", "biased"])
+@pytest.mark.parametrize("convention", ["neutral", "marginal"])
+def test_relabelled_values_are_those_of_relabelled_rows(rng, estimator, convention):
+    x, y = rng.normal(size=(3, 2)), rng.normal(size=(4, 2)) + 1.0
+    pooled = np.concatenate([x, y])
+    options = {"kernel": RBF(), "estimator": estimator, "value_function": convention}
+    possible = []
+    for chosen in itertools.combinations(range(7), 3):
+        others = [row for row in range(7) if row not in chosen]
+        possible.append(pkex.mmd(pooled[list(chosen)], pooled[others], **options).values)
+    result = pkex.mmd(x, y, n_permutations=30, random_state=0, **options)
+    distances = np.abs(result.permuted_values[:, None] - np.array(possible)).max(axis=2)
+    assert distances.min(axis=1).max() < 1e-15
+    assert len(set(distances.argmin(axis=1))) > 10  # and not always the same few
+
+
+@pytest.mark.parametrize(("n", "m"), [(300, 300), (700, 90), (1000, 40), (5, 400)])
+def test_relabelled_blocks_are_relabelled_rows(n, m):
+    rng = np.random.default_rng(n)
+    x, y = rng.normal(size=(n, 3)), rng.normal(size=(m, 3))
+    result = pkex.mmd(x, y, n_permutations=3, random_state=7)
+    # The same draws.
+    generator = np.random.default_rng(7)
+    blocks = two_sample_blocks(n, m, 3, generator)
+    labels = blocks.relabelled(3, generator)
+    arranged = np.concatenate([x, y])[blocks.order]
+    for drawn, values in zip(labels, result.permuted_values, strict=True):
+        is_first = drawn[blocks.groups] == 1.0
+        again = pkex.mmd(arranged[is_first], arranged[~is_first], kernel=result.kernel)
+        np.testing.assert_allclose(values, again.values, rtol=0, atol=1e-14)
+        assert (len(x), len(y)) == again.n_rows
+
+
+@pytest.mark.parametrize(
+    ("n", "m"), [(2, 2), (64, 64), (65, 64), (2000, 2000), (10_000, 50), (3, 5000), (100_000, 17)]
+)
+def test_rows_are_arranged_in_few_blocks_of_equal_size(rng, n, m):
+    blocks = two_sample_blocks(n, m, 20, rng)
+    assert sorted(blocks.order) == list(range(n + m))
+    assert set(blocks.order[:n]) == set(range(n))
+    sizes = np.bincount(blocks.groups)
+    assert len(sizes) == len(blocks.in_first) <= 130
+    assert len(set(sizes[np.concatenate(blocks.movable)])) == 1
+    assert np.all(np.diff(blocks.groups) >= 0)
+    assert np.all(blocks.in_first[blocks.groups] == (np.arange(n + m) < n))
+    assert all(len(movable) >= min(16, n, m) for movable in blocks.movable)
+
+
+def test_pvalues_count_ties(rng):
+    # Two rows each: of the six relabellings two give the observed value.
+    x, y = np.array([[0.0], [0.1]]), np.array([[5.0], [5.2]])
+    with pytest.warns(UserWarning, match=r"only 6 distinct relabellings .* below 0.333"):
+        result = pkex.mmd(x, y, n_permutations=5000, random_state=0)
+    assert result.pvalue == pytest.approx(1 / 3, abs=0.03)
+    b = np.sum(result.permuted_values[:, 0] >= result.values[0] - 1e-12)
+    assert result.pvalue == result.feature_pvalues[0] == (b + 1) / 5001
+
+
+def test_all_pvalues_are_one_where_nothing_varies():
+    x = np.tile([0.0, 1.0], (10, 1))
+    with pytest.warns(UserWarning, match="constant"):
+        result = pkex.mmd(x, x, kernel=RBF(), n_permutations=19, random_state=0)
+    assert result.pvalue == 1.0
+    assert np.all(result.feature_pvalues == 1.0)
+    assert np.all(result.familywise_pvalues == 1.0)
+
+
+@pytest.mark.parametrize("n", [20, 200])
+def test_equal_seeds_give_equal_bits(rng, n):
+    x, y = rng.normal(size=(n, 3)), rng.normal(size=(n, 3))
+    results = [
+        pkex.mmd(x, y, n_permutations=50, random_state=seed)
+        for seed in (3, np.random.default_rng(3), 4)
+    ]
+    np.testing.assert_array_equal(results[0].permuted_values, results[1].permuted_values)
+    np.testing.assert_array_equal(results[0].values, results[1].values)
+    assert np.any(results[0].permuted_values != results[2].permuted_values)
+
+
+def test_familywise_pvalues_are_at_least_those_of_single_features(rng):
+    x, y = rng.normal(size=(50, 6)), rng.normal(size=(50, 6)) + 0.3
+    result = pkex.mmd(x, y, n_permutations=200, random_state=0)
+    assert np.all(result.familywise_pvalues >= result.feature_pvalues)
+
+
+# --- the default kernel ---
+
+
+@pytest.mark.parametrize(("n", "m"), [(7, 8), (8, 8), (300, 500)])
+def test_the_default_length_scale_is_the_median_distance(rng, n, m):
+    from scipy.spatial.distance import pdist
+
+    x, y = rng.normal(size=(n, 4)), rng.normal(size=(m, 4))
+    expected = np.median(pdist(np.concatenate([x, y])))
+    assert pkex.mmd(x, y).kernel.length_scale == pytest.approx(expected, rel=1e-14)
+
+
+def test_beyond_two_thousand_rows_the_median_is_that_of_a_subsample(rng):
+    x = rng.normal(size=(3000, 2))
+    f = pkex.witness(x[:1500], x[1500:])
+    assert f.kernel.length_scale == pytest.approx(np.sqrt(4 * np.log(2)), rel=0.02)
+    # It does not depend on the order of rows.
+    assert pkex.witness(x[::-2], x[::2]).kernel == f.kernel
+    result = pkex.MMDDrift(x).predict(x[:10])
+    assert "a subsample of 2000 of 3000 rows" in result.bandwidth
+
+
+def test_the_mean_positive_distance_stands_in_for_a_median_of_zero():
+    x = np.zeros((10, 2))
+    y = np.zeros((10, 2))
+    y[0] = 3.0, 4.0
+    result = pkex.mmd(x, y)
+    assert result.kernel == RBF(5.0)
+    assert "mean positive distance" in result.bandwidth
+
+
+def test_a_given_kernel_needs_no_length_scale(samples):
+    result = pkex.mmd(*samples, kernel=RBF(3.0))
+    assert result.kernel == RBF(3.0)
+    assert result.bandwidth is None
+
+
+# --- results ---
+
+
+def test_names_are_those_of_the_columns(samples):
+    names = list("abcdefg")
+    frames = [pd.DataFrame(sample, columns=names) for sample in samples]
+    assert pkex.mmd(*frames).feature_names == names
+    assert pkex.mmd(frames[0], samples[1]).feature_names == names
+    assert pkex.mmd(samples[0], frames[1]).feature_names == names
+    assert pkex.mmd(*samples).feature_names == [f"x{j}" for j in range(7)]
+
+
+def test_results_are_read_only_and_survive_pickling(samples):
+    result = pkex.mmd(*samples, n_permutations=9, random_state=0)
+    again = pickle.loads(pickle.dumps(result))
+    for item in (result, again):
+        for name in ("values", "standard_errors", "alone", "feature_pvalues", "permuted_values"):
+            np.testing.assert_array_equal(getattr(item, name), getattr(result, name))
+            with pytest.raises(ValueError, match="read-only"):
+                getattr(item, name)[0] = 1.0
+    assert (again.kernel, again.pvalue, again.n_rows) == (result.kernel, result.pvalue, (N, M))
+
+
+def test_the_repr_says_what_was_found(samples):
+    result = pkex.mmd(*samples, kernel=RBF(2.0), n_permutations=9, random_state=0)
+    assert repr(result) == (
+        f"MMDResult(MMD²={result.statistic:.4g}, p-value={result.pvalue:.3g}, 7 features, "
+        "kernel=RBF(length_scale=2.0))"
+    )
+
+
+def test_the_frame_lists_the_largest_value_first(samples):
+    result = pkex.mmd(*samples, n_permutations=9, random_state=0)
+    frame = result.to_frame()
+    assert list(frame["value"]) == sorted(result.values, reverse=True)
+    assert list(frame.columns) == [
+        "value",
+        "standard error",
+        "alone",
+        "p-value",
+        "family-wise p-value",
+    ]
+    assert list(pkex.mmd(*samples, weights=(None, None)).to_frame()) == ["value", "alone"]
+
+
+def test_pictures_show_values_errors_and_permutations(samples):
+    plt = pytest.importorskip("matplotlib.pyplot")
+    plt.switch_backend("agg")
+    result = pkex.mmd(*samples, n_permutations=19, random_state=0)
+    ax = result.plot(max_features=4)
+    labels = [label.get_text() for label in ax.get_yticklabels()]
+    strongest = np.argsort(-np.abs(result.values))[:4]
+    assert set(labels) == {result.feature_names[j] for j in strongest}
+    assert len(ax.get_legend().get_texts()) == 4
+    ax.figure.canvas.draw()
+    plt.close(ax.figure)
+    _, given = plt.subplots()
+    plain = pkex.mmd(*samples, weights=(None, None))
+    assert plain.plot(given) is given
+    plt.close(given.figure)
+    with pytest.raises(ValueError, match="max_features"):
+        result.plot(max_features=0)
+
+
+def test_progress_is_reported(rng):
+    calls = []
+    samples = rng.normal(size=(2, 2500, 10))
+    pkex.mmd(*samples, progress=lambda done, total: calls.append((done, total)))
+    assert calls
+    assert calls == sorted(calls)
+    assert all(0 <= done <= total for done, total in calls)

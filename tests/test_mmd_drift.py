@@ -1,0 +1,107 @@
+"""MMDDrift: the same as mmd, at the cost of the new rows' pairs."""
+
+import pickle
+import time
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import pkex
+from pkex.kernels import RBF, Cauchy, Laplacian
+
+KERNELS = [None, Laplacian(4.0), 0.5 * Cauchy(3.0) + RBF(2.0).on([0, 1])]
+GROUPS = [None, {"pair": ["x0", "x3"]}]
+
+
+@pytest.fixture
+def reference(rng):
+    return rng.normal(size=(300, 4))
+
+
+@pytest.fixture
+def batch(rng):
+    return rng.normal(loc=[0.0, 0.0, 0.8, 0.0], size=(70, 4))
+
+
+@pytest.mark.parametrize("groups", GROUPS, ids=["single", "grouped"])
+@pytest.mark.parametrize("estimator", ["unbiased", "biased"])
+@pytest.mark.parametrize("kernel", KERNELS, ids=repr)
+def test_results_are_those_of_mmd(reference, batch, kernel, estimator, groups):
+    options = {"estimator": estimator, "groups": groups}
+    drift = pkex.MMDDrift(reference, kernel=kernel, **options)
+    found = drift.predict(batch)
+    expected = pkex.mmd(reference, batch, kernel=found.kernel, **options)
+    for name in ("values", "alone", "standard_errors"):
+        np.testing.assert_allclose(
+            getattr(found, name), getattr(expected, name), rtol=1e-9, atol=1e-15
+        )
+    assert found.feature_names == expected.feature_names
+    assert found.n_rows == expected.n_rows == (300, 70)
+    assert found.pvalue is None
+    assert (found.bandwidth is None) == (kernel is not None)
+
+
+def test_standard_errors_need_few_rows_of_a_large_reference(rng, batch):
+    reference = rng.normal(size=(2000, 4))
+    drift = pkex.MMDDrift(reference, kernel=RBF(2.5))
+    expected = pkex.mmd(reference, batch, kernel=RBF(2.5)).standard_errors
+    np.testing.assert_allclose(drift.predict(batch).standard_errors, expected, rtol=0.15)
+
+
+def test_the_reference_is_not_paired_again(rng):
+    # 32 million pairs of the reference, half a million new ones.
+    drift = pkex.MMDDrift(rng.normal(size=(8000, 10)), kernel=RBF(4.0))
+    start = time.perf_counter()
+    pkex.MMDDrift(rng.normal(size=(8000, 10)), kernel=RBF(4.0))
+    whole = time.perf_counter() - start
+    batch = rng.normal(size=(64, 10))
+    start = time.perf_counter()
+    drift.predict(batch)
+    assert time.perf_counter() - start < whole / 3
+
+
+def test_one_detector_gives_equal_bits_for_equal_batches_and_after_pickling(reference, batch):
+    drift = pkex.MMDDrift(reference)
+    first = drift.predict(batch)
+    drift.predict(batch[:10] + 1.0)
+    for again in (drift, pickle.loads(pickle.dumps(drift))):
+        result = again.predict(batch)
+        for name in ("values", "alone", "standard_errors"):
+            np.testing.assert_array_equal(getattr(result, name), getattr(first, name))
+        assert result.kernel == first.kernel
+    assert repr(drift).startswith("MMDDrift(300 reference rows, 4 features, kernel=RBF(")
+
+
+def test_changing_the_reference_afterwards_changes_nothing(reference, batch):
+    given = reference.copy()
+    drift = pkex.MMDDrift(given)
+    expected = drift.predict(batch).values
+    given += 1.0
+    np.testing.assert_array_equal(drift.predict(batch).values, expected)
+
+
+def test_columns_must_be_those_of_the_reference(reference, batch):
+    names = list("abcd")
+    drift = pkex.MMDDrift(pd.DataFrame(reference, columns=names))
+    result = drift.predict(pd.DataFrame(batch, columns=names))
+    assert result.feature_names == names
+    np.testing.assert_array_equal(result.values, drift.predict(batch).values)
+    with pytest.raises(ValueError, match="another order than those of X_reference"):
+        drift.predict(pd.DataFrame(batch, columns=names[::-1]))
+    with pytest.raises(ValueError, match="expected 4, got 3"):
+        drift.predict(batch[:, :3])
+    with pytest.raises(ValueError, match=r"NaN.*row 0, column 1 \('b'\)"):
+        drift.predict(np.where(np.arange(4) == 1, np.nan, batch))
+    with pytest.raises(ValueError, match="X must have at least 2 rows; got 1 row"):
+        drift.predict(batch[:1])
+    with pytest.raises(ValueError, match="X_reference must have at least 2 rows"):
+        pkex.MMDDrift(reference[:1])
+
+
+def test_unknown_arguments_are_refused(reference):
+    drift = pkex.MMDDrift(reference)
+    with pytest.raises(TypeError, match="has no argument 'n_permutations'; it takes X, progress"):
+        drift.predict(reference, n_permutations=10)
+    with pytest.raises(ValueError, match="estimator must be one of"):
+        pkex.MMDDrift(reference, estimator="U")
