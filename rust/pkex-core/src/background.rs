@@ -173,11 +173,8 @@ impl Source for InterventionalGames<'_> {
 #[inline(always)]
 fn cancels<const W: usize>(a: &[f64; W], b: &[f64; W], c: &[f64; W]) -> bool {
     const LOSS: f64 = 1.0 / 4096.0;
-    let lost: [f64; W] = each(|i| {
-        let size = a[i].abs().max(b[i].abs());
-        f64::from(u8::from(c[i].abs() < LOSS * size))
-    });
-    lost.iter().sum::<f64>() > 0.0
+    let kept: [f64; W] = each(|i| c[i].abs() - LOSS * a[i].abs().max(b[i].abs()));
+    !kept.iter().all(|&kept| kept >= 0.0)
 }
 
 /// The games between some rows and an expansion's points with independent absent features.

@@ -59,8 +59,7 @@ impl Block {
         }
     }
 
-    /// Λ of factors in [0, 1]: shares |c|/M in single precision, rounded up, as they only choose the
-    /// number of nodes; the running product of M shows whether the range suffices.
+    /// Λ of factors in [0, 1]; the running product of M shows whether the range suffices.
     #[inline(always)]
     pub fn spread_of_fractions<const W: usize>(&self) -> Spread {
         let mut lambda: f64 = 0.0;
@@ -72,7 +71,8 @@ impl Block {
                 let c: &[f64; W] = self.difference[j].part(part);
                 let size = zip(self.present[j].part(part), self.absent[j].part(part), f64::max);
                 size_so_far = zip(&size_so_far, &size, |product, m| product * m);
-                sum = each(|i| sum[i] + share_in_single_precision(c[i], size[i]));
+                // Where both factors are 0, so is c.
+                sum = each(|i| sum[i] + c[i].abs() / size[i].max(f64::MIN_POSITIVE));
                 lowest = zip(&lowest, c, f64::min);
                 highest = zip(&highest, c, f64::max);
             }
@@ -82,7 +82,7 @@ impl Block {
                 in_range &= size_so_far[i] > 1e-270;
             }
         }
-        Spread { lambda: lambda * (1.0 + 1e-6), mixed_signs, in_range }
+        Spread { lambda, mixed_signs, in_range }
     }
 
     /// Λ of factors of any size and sign.
@@ -198,14 +198,6 @@ const SAFE_POWER: f64 = 900.0;
 
 /// Powers of two beyond this are applied in steps.
 const MAX_POWER: i32 = 1000;
-
-/// |c|/M, or 1 where M is too small for single precision.
-#[inline(always)]
-fn share_in_single_precision(difference: f64, size: f64) -> f64 {
-    #[expect(clippy::cast_possible_truncation, reason = "single precision suffices here")]
-    let (difference, size) = (difference.abs() as f32, size as f32);
-    if size > 1e-30 { f64::from(difference / size) } else { 1.0 }
-}
 
 /// ⌊log₂ x⌋ of a positive finite x.
 fn binary_exponent(x: f64) -> i32 {
