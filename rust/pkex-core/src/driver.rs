@@ -12,7 +12,7 @@ use crate::Error;
 use crate::arithmetic::Arithmetic;
 use crate::block::{Block, Spread};
 use crate::lanes::{LANES, Lanes};
-use crate::pool::{self, Monitor, Parallelism};
+use crate::pool::{self, Monitor, Parallelism, Stop};
 use crate::quantity::{Quantity, Scratch};
 use crate::reduce::{Accumulator, Sum, Summation};
 use crate::simd::{Body, Level};
@@ -86,9 +86,7 @@ pub(crate) fn run<S: Source>(
         return Ok(result);
     }
     let parallelism = tiling.parallelism(source.items(), settings.threads);
-    let tasks_per_wave =
-        (tiling.items_per_wave * tiling.tiles_per_item).div_ceil(tiling.tiles_per_task);
-    let waves = source.items().div_ceil(tiling.items_per_wave);
+    let tiles = source.items() * tiling.tiles_per_item;
     let mut sums = vec![
         Sum::default();
         tiling.items_per_wave.min(source.items()) * tiling.tiles_per_item * width
@@ -101,14 +99,14 @@ pub(crate) fn run<S: Source>(
             tasks,
             parallelism,
             Workspace::default,
-            |workspace, (task, sums)| {
+            |workspace, (task, sums), stop| {
                 let first = first_tile + task * tiling.tiles_per_task;
                 for (offset, sums) in sums.chunks_mut(width).enumerate() {
                     let tile = tiling.tile(first + offset, source.blocks());
-                    add_up(source, quantity, tile, settings, workspace, sums);
+                    add_up(source, quantity, tile, (settings, stop), workspace, sums);
                 }
             },
-            &mut |done, _| monitor(wave * tasks_per_wave + done, waves * tasks_per_wave),
+            &mut |done, _| monitor(tiles.min(first_tile + done * tiling.tiles_per_task), tiles),
         )?;
         combine(sums, &tiling, settings.summation, results);
     }
@@ -210,7 +208,7 @@ fn add_up<S: Source>(
     source: &S,
     quantity: Quantity<'_>,
     (item, blocks): (usize, Range<usize>),
-    settings: &Settings,
+    (settings, stop): (&Settings, &Stop),
     workspace: &mut Workspace<S::Cache>,
     sums: &mut [Sum],
 ) {
@@ -219,7 +217,7 @@ fn add_up<S: Source>(
     accumulators.resize(sums.len(), Accumulator::ZERO);
     for index in blocks {
         let spread = settings.level.run(Fill { source, item, index, block, cache });
-        quantity.evaluate(&spread, block, scratch, settings.level);
+        quantity.evaluate(&spread, block, scratch, (settings.level, stop));
         weights.clear();
         weights.extend(source.weights(index));
         let players = match quantity {

@@ -17,7 +17,7 @@ use crate::lanes::{LANES, Lanes, each};
 use crate::matrix::Matrix;
 use crate::nodes::NodeTable;
 use crate::pair_weights::{PackedTarget, TargetWeights};
-use crate::pool::{self, Monitor, Parallelism};
+use crate::pool::{self, Monitor, Parallelism, Stop};
 use crate::quantity::{Quantity, Scratch};
 use crate::reduce::{Sum, Summation};
 use crate::sample::{Chunk, Chunks, PackedRows};
@@ -86,8 +86,8 @@ impl PairProblem<'_> {
                 wave.iter_mut().zip(tiles_of_wave),
                 parallelism,
                 PairWorkspace::default,
-                |workspace, (sums, tile)| {
-                    add_up(&packed, tile, settings.level, workspace, sums);
+                |workspace, (sums, tile), stop| {
+                    add_up(&packed, tile, (settings.level, stop), workspace, sums);
                 },
                 &mut |done, _| monitor(number * TILES_PER_WAVE + done, tiles.len()),
             )?;
@@ -263,7 +263,7 @@ struct PairWorkspace {
 fn add_up(
     packed: &Packed<'_>,
     tile: &TileIndex,
-    level: Level,
+    (level, stop): (Level, &Stop),
     workspace: &mut PairWorkspace,
     sums: &mut TileSums,
 ) {
@@ -281,7 +281,7 @@ fn add_up(
                 let is_pair = column < columns.end && (!is_diagonal || column > row);
                 f64::from(u8::from(is_pair))
             }));
-            evaluate(packed, (row, second, block), level, workspace);
+            evaluate(packed, (row, second, block), (level, stop), workspace);
             level.run(Weigh { packed, row, chunk: second, index: block, mask, workspace });
             level.run(Accumulate { packed, block, workspace });
         }
@@ -340,7 +340,7 @@ fn reset(
 fn evaluate(
     packed: &Packed<'_>,
     (row, chunk, index): (usize, &Chunk, usize),
-    level: Level,
+    (level, stop): (Level, &Stop),
     workspace: &mut PairWorkspace,
 ) {
     let PairWorkspace { block, scratch, gamma, alone, .. } = workspace;
@@ -351,7 +351,12 @@ fn evaluate(
         let absent = packed.problem.absent.map(|absent| absent.row(number));
         let spread = level.run(Fill { term, x, points, absent, block });
         level.run(AddTerm { term, values: None, differences: &block.difference, sums: alone });
-        Quantity::ShapleyByQuadrature(&packed.nodes).evaluate(&spread, block, scratch, level);
+        Quantity::ShapleyByQuadrature(&packed.nodes).evaluate(
+            &spread,
+            block,
+            scratch,
+            (level, stop),
+        );
         let (values, differences) = (Some(&block.omega[..]), &block.difference[..]);
         level.run(AddTerm { term, values, differences, sums: gamma });
     }

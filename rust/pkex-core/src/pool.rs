@@ -18,6 +18,9 @@ use crate::Error;
 /// of all; stops the computation by returning `Break`.
 pub type Monitor<'a> = &'a mut dyn FnMut(usize, usize) -> ControlFlow<()>;
 
+/// Set when a computation is to stop; work that takes long on one task looks at it.
+pub type Stop = AtomicBool;
+
 /// Where tasks run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Parallelism {
@@ -35,13 +38,14 @@ pub fn for_each<T: Send, W>(
     tasks: impl ExactSizeIterator<Item = T> + Send,
     parallelism: Parallelism,
     workspace: impl Fn() -> W + Sync,
-    work: impl Fn(&mut W, T) + Sync,
+    work: impl Fn(&mut W, T, &Stop) + Sync,
     monitor: Monitor<'_>,
 ) -> Result<(), Error> {
     match parallelism {
         Parallelism::Inline => {
             let mut workspace = workspace();
-            tasks.for_each(|task| work(&mut workspace, task));
+            let never = Stop::new(false);
+            tasks.for_each(|task| work(&mut workspace, task, &never));
             Ok(())
         }
         Parallelism::Threads(threads) => {
@@ -57,14 +61,14 @@ fn for_each_in<T: Send, W>(
     pool: &ThreadPool,
     tasks: impl ExactSizeIterator<Item = T> + Send,
     workspace: impl Fn() -> W + Sync,
-    work: impl Fn(&mut W, T) + Sync,
+    work: impl Fn(&mut W, T, &Stop) + Sync,
     monitor: Monitor<'_>,
 ) -> Result<(), Error> {
     let total = tasks.len();
     let queue = Mutex::new(tasks);
     let next = || queue.lock().ok().and_then(|mut queue| queue.next());
     let finished = AtomicUsize::new(0);
-    let stopped = AtomicBool::new(false);
+    let stopped = Stop::new(false);
     pool.in_place_scope(|scope| {
         let (alive, all_done) = mpsc::channel::<()>();
         for _ in 0..pool.current_num_threads().min(total) {
@@ -76,7 +80,7 @@ fn for_each_in<T: Send, W>(
                 while !stopped.load(Ordering::Relaxed)
                     && let Some(task) = next()
                 {
-                    work(&mut workspace, task);
+                    work(&mut workspace, task, stopped);
                     finished.fetch_add(1, Ordering::Relaxed);
                 }
                 drop(alive);

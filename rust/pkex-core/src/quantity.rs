@@ -3,6 +3,7 @@
 use crate::arithmetic::Arithmetic;
 use crate::block::{Block, Scaling, Spread};
 use crate::nodes::{NodeTable, Rule};
+use crate::pool::Stop;
 use crate::quadrature::{self, Prefixes};
 use crate::recursion::{self, Rows};
 use crate::simd::{Body, Level};
@@ -40,12 +41,18 @@ pub(crate) struct Scratch {
 impl Quantity<'_> {
     /// Ω of each game of a block, player by player, from factors of that spread. Factors that could
     /// leave the range are scaled; then `omega` holds c Ω, and c becomes 1.
-    pub fn evaluate(self, spread: &Spread, block: &mut Block, scratch: &mut Scratch, level: Level) {
+    pub fn evaluate(
+        self,
+        spread: &Spread,
+        block: &mut Block,
+        scratch: &mut Scratch,
+        (level, stop): (Level, &Stop),
+    ) {
         let scaling = Scaling::apply(block, spread);
         let Scratch { prefixes, rows } = scratch;
         match self {
             Self::GrandCoalition => level.run(GrandCoalition { block }),
-            Self::ShapleyByRecursion => level.run(ByRecursion { block, rows }),
+            Self::ShapleyByRecursion => level.run(ByRecursion { block, rows, stop }),
             Self::Banzhaf(rule) => level.run(ByQuadrature { rule, block, prefixes }),
             Self::ShapleyByQuadrature(table) => {
                 let rule = table.rule(spread.lambda, spread.mixed_signs);
@@ -77,6 +84,7 @@ impl Body for GrandCoalition<'_> {
 struct ByRecursion<'a> {
     block: &'a mut Block,
     rows: &'a mut Rows,
+    stop: &'a Stop,
 }
 
 impl Body for ByRecursion<'_> {
@@ -84,7 +92,7 @@ impl Body for ByRecursion<'_> {
 
     #[inline(always)]
     fn run<A: Arithmetic, const W: usize>(self) {
-        recursion::omega::<A, W>(self.block, self.rows);
+        recursion::omega::<A, W>(self.block, self.rows, self.stop);
     }
 }
 

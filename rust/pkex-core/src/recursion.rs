@@ -15,9 +15,12 @@
 //! It needs the rows h in reverse, so every √d-th is kept and those between are made again: half
 //! as much work more, for O(d√d) numbers instead of d²/2.
 
+use std::sync::atomic::Ordering;
+
 use crate::arithmetic::Arithmetic;
 use crate::block::Block;
 use crate::lanes::{LANES, Lanes, each, map};
+use crate::pool::Stop;
 
 /// Rows of the recursion, kept between blocks.
 #[derive(Clone, Debug, Default)]
@@ -30,9 +33,10 @@ pub struct Rows {
     adjoint: Vec<Lanes>,
 }
 
-/// Ω of every player into `block.omega`.
+/// Ω of every player into `block.omega`. For thousands of players this takes seconds: it returns
+/// early, with some of the values, when told to stop.
 #[inline(always)]
-pub fn omega<A: Arithmetic, const W: usize>(block: &mut Block, rows: &mut Rows) {
+pub fn omega<A: Arithmetic, const W: usize>(block: &mut Block, rows: &mut Rows, stop: &Stop) {
     let players = block.present.len();
     let stride = players.isqrt().max(1);
     let width = players + 1;
@@ -50,6 +54,9 @@ pub fn omega<A: Arithmetic, const W: usize>(block: &mut Block, rows: &mut Rows) 
         *segment[0].part_mut(part) = [1.0; W];
         for k in 1..=players {
             if (k - 1) % stride == 0 {
+                if stop.load(Ordering::Relaxed) {
+                    return;
+                }
                 let at = (k - 1) / stride * width;
                 checkpoints[at..at + k].copy_from_slice(&segment[..k]);
             }
@@ -61,6 +68,9 @@ pub fn omega<A: Arithmetic, const W: usize>(block: &mut Block, rows: &mut Rows) 
             *lambda.part_mut(part) = [start; W];
         }
         for first in (0..players).step_by(stride).rev().map(|before| before + 1) {
+            if stop.load(Ordering::Relaxed) {
+                return;
+            }
             let last = (first + stride - 1).min(players);
             let at = (first - 1) / stride * width;
             segment[..first].copy_from_slice(&checkpoints[at..at + first]);

@@ -117,7 +117,12 @@ fn family(name: &str) -> PyResult<Family> {
     choice(
         "family",
         name,
-        &[("rbf", Family::Rbf), ("laplacian", Family::Laplacian), ("cauchy", Family::Cauchy)],
+        &[
+            ("rbf", Family::Rbf),
+            ("laplacian", Family::Laplacian),
+            ("cauchy", Family::Cauchy),
+            ("categorical", Family::Categorical),
+        ],
     )
 }
 
