@@ -15,18 +15,24 @@ import pkex.kernels
 PUBLIC = {
     "Explainer",
     "Explanation",
+    "HSICResult",
     "KernelExpansion",
+    "MMDDrift",
+    "MMDResult",
     "UnsupportedModelError",
     "adapters",
+    "hsic",
     "kernels",
+    "mmd",
     "product_game",
+    "witness",
 }
 
 
 def test_the_public_names_are_these():
     assert set(pkex.__all__) == PUBLIC
-    kernels = {"RBF", "Cauchy", "Constant", "Factor", "Kernel", "Laplacian", "Term"}
-    assert set(pkex.kernels.__all__) == kernels
+    kernels = {"RBF", "Categorical", "Cauchy", "Constant", "Laplacian"}
+    assert set(pkex.kernels.__all__) == kernels | {"Factor", "Kernel", "Term"}
     assert set(pkex.adapters.__all__) == {"AdaptedModel", "adapt", "register", "verify"}
 
 
@@ -46,11 +52,31 @@ def test_the_public_names_are_these():
             "(present, absent=None, weights=None, *, difference=None, index='SV', "
             "method='quadrature', summation='compensated', n_jobs=-1)",
         ),
+        (
+            pkex.mmd,
+            "(X, Y, *, kernel=None, estimator='unbiased', value_function='neutral', groups=None, "
+            "weights=None, n_permutations=0, random_state=None, summation='compensated', "
+            "n_jobs=-1, progress=False)",
+        ),
+        (
+            pkex.hsic,
+            "(X, y, *, kernel=None, target_kernel=None, estimator='biased', attribute='x', "
+            "groups=None, n_permutations=0, random_state=None, summation='compensated', "
+            "n_jobs=-1, progress=False)",
+        ),
+        (pkex.witness, "(X, Y, *, kernel=None)"),
+        (
+            pkex.MMDDrift,
+            "(X_reference, *, kernel=None, estimator='unbiased', groups=None, "
+            "summation='compensated', n_jobs=-1, progress=False)",
+        ),
+        (pkex.MMDDrift.predict, "(self, X, *, progress=False)"),
         (pkex.KernelExpansion, "(points, coefficients, kernel, intercept=0.0)"),
         (pkex.KernelExpansion.predict, "(self, X)"),
         (pkex.kernels.RBF, "(length_scale=1.0)"),
         (pkex.kernels.Laplacian, "(length_scale=1.0)"),
         (pkex.kernels.Cauchy, "(length_scale=1.0)"),
+        (pkex.kernels.Categorical, "(similarity=0.0)"),
         (pkex.kernels.Kernel.on, "(self, columns)"),
     ],
     ids=lambda argument: getattr(argument, "__qualname__", ""),

@@ -29,11 +29,14 @@ class Expansion:
         points: NDArray[np.float64],
         coefficients: NDArray[np.float64],
         terms: list[_Term],
+        players: NDArray[np.int64] | None = None,
     ) -> Expansion: ...
     def explain(
         self,
         X: NDArray[np.float64],
         *,
+        background: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None,
+        marginal: bool = False,
         method: str,
         summation: str,
         n_threads: int,

@@ -205,6 +205,9 @@ class Explainer:
             If a value is too large for a float; the message names the row.
         """
         rows, names = self._validated(X)
+        if rows is X:
+            # The explanation keeps the rows: what is explained, not what is written there meanwhile.
+            rows = rows.copy()
         values = self._values(rows, progress)
         base_values = np.empty((len(rows), *np.shape(self._base)))
         base_values[:] = self._base

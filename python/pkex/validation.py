@@ -21,6 +21,9 @@ __all__ = ["as_matrix", "as_vector_or_matrix", "check_column_names", "column_nam
 
 _Float = NDArray[np.float64]
 
+# What the engine reads.
+_LAYOUT = ("C_CONTIGUOUS", "ALIGNED")
+
 
 def as_matrix(
     data: Any,
@@ -31,7 +34,7 @@ def as_matrix(
     allow_no_rows: bool = False,
     allow_missing: bool = False,
 ) -> _Float:
-    """Return `data` as a finite C-contiguous float64 matrix, the same memory where possible.
+    """Return `data` as a finite, aligned, C-contiguous float64 matrix, the same memory if possible.
 
     Parameters
     ----------
@@ -59,7 +62,7 @@ def as_matrix(
         wrong = np.isinf(matrix) if allow_missing else ~np.isfinite(matrix)
         if wrong.any():
             raise _not_finite(matrix, wrong, name, column_names(data) or names)
-    return np.ascontiguousarray(matrix)
+    return np.require(matrix, requirements=_LAYOUT)
 
 
 def as_vector_or_matrix(data: Any, name: str, *, n_rows: int, rows_of: str) -> _Float:
@@ -72,7 +75,7 @@ def as_vector_or_matrix(data: Any, name: str, *, n_rows: int, rows_of: str) -> _
         )
     if not np.isfinite(array).all():
         raise _not_finite(array, ~np.isfinite(array), name, None)
-    return np.ascontiguousarray(array)
+    return np.require(array, requirements=_LAYOUT)
 
 
 def column_names(data: Any) -> tuple[str, ...] | None:

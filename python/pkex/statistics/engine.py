@@ -248,12 +248,11 @@ def cross_rows(
 ) -> _Float:
     """Return Σ_r weights_r γ(l, r) for each row l of `left`, shape (len(left), P).
 
-    Nothing but the pairs between the two is computed where columns are players, in the neutral
-    convention; otherwise twice as much, in chunks.
+    They are explanations of the expansion about `right`. That knows no absent factors but 1; with
+    others all pairs of chunks are computed, those within each side too.
     """
-    d = left.shape[1]
-    if terms.absent is None and np.array_equal(terms.players, np.arange(d)):
-        expansion = _core.Expansion(right, weights[:, None], terms.terms)
+    if terms.absent is None:
+        expansion = _core.Expansion(right, weights[:, None], terms.terms, terms.players)
         values = expansion.explain(
             left, method="quadrature", summation=summation, n_threads=n_threads, progress=progress
         )
@@ -306,14 +305,17 @@ def cross_alone(
     """Return Σ_l Σ_r left_weights_l right_weights_r · (a − 1) · (the others' absent factors).
 
     a is the player's own factor; the values (P,) are what players add alone, up to constants that
-    drop out of a difference. They are explanations of the kernel on the player's columns, which do
-    not cancel where k is near 1.
+    drop out of a difference. They are explanations of the kernel on the player's columns as one
+    player, which do not cancel where k is near 1.
     """
     found = np.empty(terms.n_players)
     for player in range(terms.n_players):
         columns, kept = terms.of_player(player)
         expansion = _core.Expansion(
-            np.ascontiguousarray(right[:, columns]), right_weights[:, None], kept
+            np.ascontiguousarray(right[:, columns]),
+            right_weights[:, None],
+            kept,
+            np.zeros(len(columns), dtype=np.int64),
         )
         values = expansion.explain(
             np.ascontiguousarray(left[:, columns]),
@@ -321,7 +323,7 @@ def cross_alone(
             summation="compensated",
             n_threads=n_threads,
         )
-        found[player] = math.fsum((values[:, :, 0].sum(axis=1) * left_weights).tolist())
+        found[player] = math.fsum((values[:, 0, 0] * left_weights).tolist())
     return found
 
 

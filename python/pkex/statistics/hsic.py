@@ -126,7 +126,8 @@ def hsic(
     Notes
     -----
     Standard errors are those of the values as estimates for the distribution, at the given kernels;
-    beyond 1000 rows they are estimated on a fixed subsample of 1000. The hypothesis of all p-values is that X and y are independent.
+    beyond 1000 rows they are estimated on a fixed subsample of 1000. The hypothesis of all p-values
+    is that X and y are independent.
 
     References
     ----------
@@ -289,8 +290,8 @@ class _Problem:
     def projections(self, rows: _Float) -> _Float:
         """Return for the sampled rows a the mean over all c of Γ_ac L̃_ac, both doubly centred.
 
-        Times n this is Σ_c (Γ_ac − g_c) w_ac, g the means of the rows of Γ: the weights of a row add
-        up to 0, so that g may be taken from any origin.
+        It is n Σ_c (Γ_ac − g_c) w_ac, g the means of the rows of Γ. The weights of a row add up to
+        0, so that g may be taken from any origin.
         """
         n, sample = len(rows), self.sample
         means = rows[:, 1] / (n if self.is_biased else n - 2.0)

@@ -44,15 +44,6 @@ class Players:
     def __len__(self) -> int:
         return len(self.names)
 
-    @property
-    def are_columns(self) -> bool:
-        """Whether every column is a player of its own."""
-        return len(self.names) == len(self.of_column)
-
-    def columns_of(self, player: int) -> NDArray[np.intp]:
-        """Return the numbers of a player's columns."""
-        return np.flatnonzero(self.of_column == player)
-
 
 def as_sample(
     data: ArrayLike, name: str, *, names: Sequence[str] | None = None
