@@ -73,3 +73,37 @@ def product_games(present, absent, weights, index_weights):
         factors[:, members] = present[:, members]
         games[number] = factors.prod(axis=1)
     return weighted_games(games, weights, index_weights)
+
+
+def imputed(output, x, background, weights, members):
+    """The mean of `output` over background rows that have the entries of x in some columns."""
+    rows = background.copy()
+    rows[:, members] = x[members]
+    return np.tensordot(weights, output(rows), axes=1)
+
+
+def interventional(output, x, background, weights=None, groups=None):
+    """Interventional game of a model, through its own output; `groups` lists players' columns."""
+    if weights is None:
+        weights = np.full(len(background), 1.0 / len(background))
+    groups = [[j] for j in range(len(x))] if groups is None else groups
+    games = np.stack(
+        [
+            imputed(output, x, background, weights, [j for p in players for j in groups[p]])
+            for players in coalitions(len(groups))
+        ]
+    )
+    values = np.tensordot(shapley_weights(len(groups)), games, axes=1)
+    return Reference(values, np.abs(games).max(axis=0) * np.ones_like(values)), games[0]
+
+
+def marginal(output, x, background, weights=None, groups=None):
+    """The game with players independent of each other, by all combinations of background rows."""
+    n, d = len(background), len(x)
+    groups = [[j] for j in range(d)] if groups is None else groups
+    weights = np.full(n, 1.0 / n) if weights is None else weights
+    chosen = np.indices((n,) * len(groups)).reshape(len(groups), -1)
+    rows = np.empty((chosen.shape[1], d))
+    for number, columns in zip(chosen, groups, strict=True):
+        rows[:, columns] = background[number][:, columns]
+    return interventional(output, x, rows, weights[chosen].prod(axis=0), groups)

@@ -480,8 +480,8 @@ REFUSED = {
     "step Normalizer is not supported: it mixes columns": Normalizer(),
     "step KNNImputer is not": KNNImputer(),
     "step FeatureUnion is not": FeatureUnion([("a", StandardScaler())]),
-    "step OneHotEncoder is not supported: it makes several columns of one.*groups.*planned": (
-        OneHotEncoder(handle_unknown="ignore")
+    "step OneHotEncoder with a feature_name_combiner.*with feature_name_combiner='concat'": (
+        OneHotEncoder(handle_unknown="ignore", feature_name_combiner=lambda a, b: f"{a}{b}")
     ),
     "step PolynomialFeatures is not supported: it makes several": PolynomialFeatures(2),
     "step SplineTransformer is not supported: it makes several": SplineTransformer(),
@@ -515,17 +515,23 @@ def test_steps_that_do_not_act_on_each_column_alone_are_refused_by_name(named):
             pkex.Explainer(pipeline.fit(X, Y))
 
 
-def test_columns_used_twice_are_refused_by_name():
-    twice = [("a", StandardScaler(), ["b", "c"]), ("b", MinMaxScaler(), ["d", "b"])]
+def test_a_column_used_twice_is_one_feature():
+    twice = [("a", StandardScaler(), ["b", "c"]), ("b", MinMaxScaler(), ["e", "b"])]
     pipeline = make_pipeline(ColumnTransformer(twice), SVR()).fit(FRAME, Y)
-    with pytest.raises(
-        pkex.UnsupportedModelError, match=r"same column of its input \('b'\).*group"
-    ):
-        pkex.Explainer(pipeline)
-    twice = [("a", StandardScaler(), [1, 2]), ("b", MinMaxScaler(), [2, 1, 0])]
-    pipeline = make_pipeline(ColumnTransformer(twice), SVR()).fit(X, Y)
-    with pytest.raises(pkex.UnsupportedModelError, match=r"same column of its input \(1, 2\)"):
-        pkex.Explainer(pipeline)
+    explainer = pkex.Explainer(pipeline, FRAME[:6])
+    values = explainer.shap_values(FRAME.iloc[ROWS])
+    assert np.all(values[:, [0, 3, 5]] == 0.0)
+    for row, found in zip(X[ROWS], values, strict=True):
+        expected, _ = interventional(predict_of(pipeline), row, X[:6])
+        expected.assert_close(found)
+    # Neutral, the factors of both columns go.
+    svr, before = pipeline[-1], pipeline[:-1]
+    values = pkex.Explainer(pipeline).shap_values(FRAME.iloc[ROWS])
+    made = before.transform(FRAME.iloc[ROWS])
+    kernel = functools.partial(rbf_kernel, gamma=svr._gamma)
+    for row, found in zip(made, values, strict=True):
+        expected = grouped(kernel, row, svr, [[0, 3], [1], [2]])
+        expected.assert_close(found[[1, 2, 4]])
 
 
 def test_a_column_used_twice_of_which_one_use_is_selected_is_explained():
@@ -536,6 +542,111 @@ def test_a_column_used_twice_of_which_one_use_is_selected_is_explained():
     values = pkex.Explainer(pipeline).shap_values(ramp)
     assert np.all(values[:, 1:] == 0.0)
     assert np.all(values[:, 0] != 0.0)
+
+
+def predict_of(pipeline):
+    return lambda rows: pipeline.predict(pd.DataFrame(rows, columns=NAMES))
+
+
+def grouped(kernel, row, svr, groups):
+    """The neutral game of players who have several of the model's columns, by brute force."""
+    games = np.ones((2 ** len(groups), len(svr.support_)))
+    for number, players in enumerate(coalitions(len(groups))):
+        members = [column for player in players for column in groups[player]]
+        if members:
+            games[number] = kernel(row[None, members], svr.support_vectors_[:, members])
+    return weighted_games(games, svr.dual_coef_[0], shapley_weights(len(groups)))
+
+
+# --- encoders ---
+
+CODES = np.round(np.abs(BASE) * 1.5)  # some categories in each column
+
+# The encoder, and the kinds of column that it is given: codes in columns 0 and 5, else numbers.
+ENCODERS = {
+    "OneHotEncoder": OneHotEncoder(sparse_output=False),
+    "OneHotEncoder sparse": OneHotEncoder(handle_unknown="ignore"),
+    "OneHotEncoder drop": OneHotEncoder(drop="first", sparse_output=False),
+    "OneHotEncoder infrequent": OneHotEncoder(
+        min_frequency=8, handle_unknown="infrequent_if_exist", sparse_output=False
+    ),
+    "OrdinalEncoder": OrdinalEncoder(),
+    "TargetEncoder": TargetEncoder(random_state=0),
+}
+MIXED = BASE.copy()
+MIXED[:, [0, 5]] = CODES[:, [0, 5]]
+MIXED_FRAME = pd.DataFrame(MIXED, columns=NAMES).astype({"a": int, "f": int})
+
+
+@pytest.mark.parametrize("encoder", ENCODERS.values(), ids=ENCODERS)
+def test_an_encoded_column_is_one_feature(encoder):
+    if isinstance(encoder, TargetEncoder):
+        target = MIXED[:, 1] + (MIXED[:, 0] == 1.0)
+    else:
+        target = Y
+    transformer = ColumnTransformer(
+        [("codes", encoder, ["a", "f"]), ("numbers", StandardScaler(), ["b", "c", "d", "e"])]
+    )
+    pipeline = make_pipeline(transformer, SVR()).fit(MIXED_FRAME, target)
+    explainer = pkex.Explainer(pipeline, MIXED_FRAME[:6])
+    explanation = explainer(MIXED_FRAME.iloc[ROWS])
+    assert explanation.feature_names == NAMES
+    np.testing.assert_array_equal(explanation.data, MIXED[ROWS])
+    for row, found in zip(MIXED[ROWS], explanation.values, strict=True):
+        expected, _ = interventional(predict_of(pipeline), row, MIXED[:6])
+        expected.assert_close(found)
+    neutral_values = pkex.Explainer(pipeline)(MIXED_FRAME)
+    total = neutral_values.values.sum(axis=1) + neutral_values.base_values
+    np.testing.assert_allclose(total, pipeline.predict(MIXED_FRAME), rtol=0, atol=1e-11)
+    again = pickle.loads(pickle.dumps(explainer))
+    np.testing.assert_array_equal(again(MIXED_FRAME.iloc[ROWS]).values, explanation.values)
+
+
+def test_neutral_values_of_a_one_hot_column_drop_all_of_its_columns():
+    encode = ColumnTransformer([("a", OneHotEncoder(), [0])], remainder="passthrough")
+    pipeline = make_pipeline(encode, SVR()).fit(MIXED[:, :3], Y)
+    svr, made = pipeline[-1], np.asarray(pipeline[:-1].transform(MIXED[ROWS, :3]))
+    n_codes = made.shape[1] - 2
+    groups = [list(range(n_codes)), [n_codes], [n_codes + 1]]
+    kernel = functools.partial(rbf_kernel, gamma=svr._gamma)
+    values = pkex.Explainer(pipeline).shap_values(MIXED[ROWS, :3])
+    for row, found in zip(made, values, strict=True):
+        grouped(kernel, row, svr, groups).assert_close(found)
+
+
+def test_encoded_columns_may_be_grouped_with_others_and_have_gaps():
+    gaps = MIXED[:, :4].copy()
+    gaps[::5, 0] = np.nan
+    encode = ColumnTransformer([("a", OneHotEncoder(), [0])], remainder="passthrough")
+    pipeline = make_pipeline(encode, StandardScaler(with_mean=False), SVR()).fit(gaps, Y)
+    explainer = pkex.Explainer(pipeline, gaps[:6], groups={"x": [0, 2]})
+    for row, found in zip(gaps[ROWS], explainer.shap_values(gaps[ROWS]), strict=True):
+        expected, _ = interventional(pipeline.predict, row, gaps[:6], groups=[[0, 2], [1], [3]])
+        expected.assert_close(found)
+
+
+def test_a_column_may_be_encoded_and_scaled():
+    both = [("a", StandardScaler(), [0, 1]), ("b", OneHotEncoder(), [0])]
+    for parts in (both, both[::-1]):
+        pipeline = make_pipeline(ColumnTransformer(parts), SVR()).fit(MIXED[:, :2], Y)
+        values = pkex.Explainer(pipeline, MIXED[:6, :2]).shap_values(MIXED[ROWS, :2])
+        for row, found in zip(MIXED[ROWS, :2], values, strict=True):
+            expected, _ = interventional(pipeline.predict, row, MIXED[:6, :2])
+            expected.assert_close(found)
+
+
+@pytest.mark.parametrize("encoder", [OneHotEncoder(), OrdinalEncoder(), TargetEncoder()])
+def test_encoders_of_strings_are_refused_with_what_to_do(encoder):
+    letters = np.array(["u", "v", "w"], dtype=object)[CODES[:, :2].astype(int) % 3]
+    pipeline = make_pipeline(encoder, StandardScaler(with_mean=False), SVR()).fit(letters, Y)
+    with pytest.raises(pkex.UnsupportedModelError, match=r"column 0 .*'u'.*numbered before"):
+        pkex.Explainer(pipeline)
+
+
+def test_an_unknown_category_is_an_error_as_in_the_encoder():
+    pipeline = make_pipeline(OneHotEncoder(), SVR()).fit(MIXED[:, [0, 5]], Y)
+    with pytest.raises(ValueError, match="unknown categories"):
+        pkex.Explainer(pipeline)([[77.0, 0.0]])
 
 
 def test_a_pipeline_without_a_model_is_refused():

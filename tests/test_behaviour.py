@@ -75,9 +75,8 @@ LONG_CALLS = {
 }
 
 
-@needs_posix
-@pytest.mark.parametrize("call", LONG_CALLS)
-def test_control_c_ends_a_call_within_a_second_and_leaves_all_in_order(call):
+def seconds_to_stop(call):
+    """How long after SIGINT the call ends; checks that its process can go on."""
     script = f"""
 import time
 import numpy as np
@@ -86,7 +85,7 @@ from pkex.kernels import RBF
 
 rng = np.random.default_rng(0)
 expansion = pkex.KernelExpansion(rng.normal(size=(9000, 50)), np.ones(9000), RBF(7.0))
-{dedent(LONG_CALLS[call])}
+{dedent(call)}
 print("ready", flush=True)
 try:
     call()
@@ -101,12 +100,19 @@ print(pkex.product_game(np.full((10_000, 5), 0.5)).shape)
             assert run.poll() is None
             sent = time.monotonic()
             run.send_signal(signal.SIGINT)
-            answer = run.stdout.readline()
-            assert float(answer) - sent < 1.0  # on one clock for all processes
+            stopped = float(run.stdout.readline())  # on the clock of all processes
             assert run.stdout.readline() == "(5,)\n"
             assert run.wait(timeout=10) == 0
         finally:
             run.kill()
+    return stopped - sent
+
+
+@needs_posix
+@pytest.mark.parametrize("call", LONG_CALLS.values(), ids=LONG_CALLS)
+def test_control_c_ends_a_call_within_a_second_and_leaves_all_in_order(call):
+    # Other work on the machine may delay one of several attempts, a slow call delays all.
+    assert any(seconds_to_stop(call) < 1.0 for _ in range(4))
 
 
 # --- threads ---
@@ -330,20 +336,23 @@ def test_writing_to_the_rows_during_a_call_changes_nothing(explain):
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
 def test_explaining_ten_thousand_rows_against_five_thousand_points_takes_below_100_megabytes():
     script = """
-        import json, resource
+        import json, re
         import numpy as np
         import pkex
         from pkex.kernels import RBF
 
+        def memory(entry):
+            # Not by getrusage, whose peak a child inherits from its parent.
+            with open("/proc/self/status") as status:
+                return 1024 * int(re.search(entry + r":\\s+(\\d+) kB", status.read())[1])
+
         rng = np.random.default_rng(0)
         points, coefficients = rng.normal(size=(5000, 50)), rng.normal(size=5000)
         rows = rng.normal(size=(10_000, 50))
-        with open("/proc/self/statm") as pages:
-            before = int(pages.read().split()[1]) * resource.getpagesize()
+        before = memory("VmRSS")
         explainer = pkex.Explainer(pkex.KernelExpansion(points, coefficients, RBF(7.0)), n_jobs=2)
         explanation = explainer(rows)
-        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-        print(json.dumps([explanation.values.shape, peak - before]))
+        print(json.dumps([explanation.values.shape, memory("VmHWM") - before]))
     """
     shape, growth = run_script(script, timeout=300)
     assert shape == [10_000, 50]

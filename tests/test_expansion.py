@@ -7,6 +7,7 @@ import pytest
 
 import pkex
 from pkex.kernels import RBF, Cauchy, Laplacian
+from pkex.value_functions import NEUTRAL
 
 KERNELS = [
     RBF(0.8),
@@ -36,12 +37,12 @@ def test_predictions_are_the_weighted_sum_of_kernel_values(arrays, kernel):
 def test_the_neutral_base_is_the_prediction_at_distance_zero(rng, kernel):
     coefficients = rng.normal(size=4)
     expansion = pkex.KernelExpansion(np.ones((4, 3)), coefficients, kernel, 0.5)
-    assert expansion.neutral_base() == pytest.approx(expansion.predict(np.ones((1, 3)))[0])
+    assert expansion.base(NEUTRAL) == pytest.approx(expansion.predict(np.ones((1, 3)))[0])
 
 
 def test_the_neutral_base_does_not_cancel():
     expansion = pkex.KernelExpansion(np.ones((4, 1)), [1e20, 1.0, 1.0, -1e20], RBF(), 0.25)
-    assert expansion.neutral_base() == 2.25
+    assert expansion.base(NEUTRAL) == 2.25
 
 
 def test_one_output_in_a_matrix_keeps_its_axis(arrays):
@@ -49,13 +50,13 @@ def test_one_output_in_a_matrix_keeps_its_axis(arrays):
     expansion = pkex.KernelExpansion(points, coefficients[:, :1], RBF())
     assert expansion.has_output_axis
     assert expansion.predict(X).shape == (6, 1)
-    assert expansion.neutral_base().shape == (1,)
+    assert expansion.base(NEUTRAL).shape == (1,)
 
 
 def test_without_points_there_is_only_the_intercept():
     expansion = pkex.KernelExpansion(np.empty((0, 2)), np.empty((0, 3)), RBF(), [1.0, 2.0, 3.0])
     np.testing.assert_array_equal(expansion.predict(np.zeros((2, 2))), [[1, 2, 3], [1, 2, 3]])
-    np.testing.assert_array_equal(expansion.neutral_base(), [1, 2, 3])
+    np.testing.assert_array_equal(expansion.base(NEUTRAL), [1, 2, 3])
     assert np.all(pkex.Explainer(expansion).shap_values(np.zeros((2, 2))) == 0.0)
 
 
@@ -67,7 +68,7 @@ def test_changing_the_arguments_afterwards_changes_nothing(arrays):
     for array in (points, coefficients, intercept):
         array += 1.0
     np.testing.assert_array_equal(expansion.predict(X), before)
-    np.testing.assert_array_equal(expansion.neutral_base(), arrays[1].sum(axis=0))
+    np.testing.assert_array_equal(expansion.base(NEUTRAL), arrays[1].sum(axis=0))
 
 
 def test_its_arrays_are_read_only(arrays):
@@ -138,4 +139,4 @@ def test_a_prediction_that_overflows_names_the_row():
     with pytest.raises(OverflowError, match="1"):
         expansion.predict([[1e9], [0.0]])
     with pytest.raises(OverflowError, match="base value"):
-        expansion.neutral_base()
+        expansion.base(NEUTRAL)

@@ -327,21 +327,6 @@ def test_the_neutral_game_can_be_named(model, values):
     np.testing.assert_array_equal(explainer.shap_values(ROWS), values)
 
 
-@pytest.mark.parametrize(
-    ("argument", "value"),
-    [
-        ("background", X),
-        ("value_function", "interventional"),
-        ("value_function", "marginal"),
-        ("background_weights", np.ones(40)),
-        ("groups", [[0, 1], [2, 3]]),
-    ],
-)
-def test_what_is_planned_is_refused_with_what_there_is(model, argument, value):
-    with pytest.raises(NotImplementedError, match=f"{argument}.* planned.*='neutral'"):
-        pkex.Explainer(model, **{argument: value})
-
-
 @pytest.fixture(scope="module")
 def long_call():
     """An explainer and rows that keep it busy for some tenths of a second."""

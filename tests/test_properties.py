@@ -558,8 +558,6 @@ def test_explanations_are_made_of_anything(data, n, d, outputs):
         np.testing.assert_array_equal(explanation.data, np.asarray(rows))
 
 
-@pytest.mark.xfail(strict=True, reason="NumPy drops the imaginary part with a warning at most")
-@pytest.mark.filterwarnings("ignore::numpy.exceptions.ComplexWarning")
 @pytest.mark.parametrize("which", [0, 1])
 def test_explanations_are_not_made_of_complex_numbers(which):
     arrays = [np.ones((2, 1)), np.ones(2)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,14 +11,18 @@ from numpy.typing import ArrayLike, NDArray
 
 from pkex import _core
 from pkex.functions import Function
-from pkex.kernels import Kernel, Term
+from pkex.kernels import Factor, Kernel, Term
 from pkex.options import with_known_keywords
 from pkex.parallel import thread_count
 from pkex.validation import as_matrix, as_vector_or_matrix
+from pkex.value_functions import NEUTRAL, Game, weighted_mean
 
 __all__ = ["KernelExpansion", "probing_rows"]
 
 _Float = NDArray[np.float64]
+
+# Pairs of a point and a background row whose factors are held at once.
+_ENTRIES = 1 << 18
 
 
 class KernelExpansion(Function):
@@ -53,7 +57,10 @@ class KernelExpansion(Function):
     array([0.63212056])
     """
 
-    __slots__ = ("_coefficients", "_intercept", "_kernel", "_packed", "_points")
+    __slots__ = ("_coefficients", "_intercept", "_kernel", "_packed", "_players", "_points")
+
+    # The number of each column's player; None if each column is a player of its own.
+    _players: NDArray[np.int64] | None
 
     @with_known_keywords
     def __init__(
@@ -76,11 +83,8 @@ class KernelExpansion(Function):
             )
         )
         self._intercept = _checked_intercept(intercept, self._coefficients.shape[1:])
-        self._packed = _core.Expansion(
-            self._points,
-            self._coefficients.reshape(len(self._points), self.n_outputs),
-            [_packed_term(term) for term in kernel.terms(self.n_features)],
-        )
+        self._players = None
+        self._packed = self._as_packed()
 
     @property
     def points(self) -> _Float:
@@ -106,6 +110,11 @@ class KernelExpansion(Function):
     def n_features(self) -> int:
         """The number of features d."""
         return int(self._points.shape[1])
+
+    @property
+    def n_players(self) -> int:
+        """The number of players: of features, unless some have been grouped."""
+        return self.n_features if self._players is None else int(self._players.max()) + 1
 
     @property
     def n_outputs(self) -> int:
@@ -162,54 +171,115 @@ class KernelExpansion(Function):
         self,
         X: _Float,
         *,
+        game: Game = NEUTRAL,
         method: str,
         summation: str,
         n_threads: int,
         progress: Callable[[int, int], None] | None = None,
     ) -> _Float:
-        """Return the Shapley values of rows, in the engine's layout (n, d, n_outputs)."""
+        """Return the Shapley values of rows, in the engine's layout (n, n_players, n_outputs)."""
         return self._packed.explain(
-            X, method=method, summation=summation, n_threads=n_threads, progress=progress
+            X,
+            background=game.background,
+            marginal=game.is_marginal,
+            method=method,
+            summation=summation,
+            n_threads=n_threads,
+            progress=progress,
         )
 
     def probing_rows(self) -> _Float:
         """Return rows at the points and beside them."""
         return probing_rows(self._points)
 
-    def neutral_base(self) -> float | _Float:
-        """Return the value of the empty coalition in the neutral game, all factors being 1.
+    def base(self, game: Game) -> float | _Float:
+        """Return the value of the empty coalition.
 
         Returns
         -------
         float or ndarray of shape (outputs,)
-            intercept + Σ_i coefficients_i · Σ_t c_t over the terms t of the kernel.
+            In the neutral game intercept + Σ_i coefficients_i · Σ_t c_t over the terms t of the
+            kernel, all factors being 1; in the interventional game the mean of the function over
+            the background; in the marginal game intercept + Σ_i coefficients_i · Σ_t c_t times the
+            product over players of their mean factors.
 
         Raises
         ------
         OverflowError
             If it is too large for a float.
         """
-        kernel_value = math.fsum(term.coefficient for term in self._kernel.terms(self.n_features))
-        if not self.has_output_axis:
-            return _base(self._coefficients, kernel_value, float(self._intercept))
-        intercepts = np.asarray(self._intercept).tolist()
-        columns = zip(self._coefficients.T, intercepts, strict=True)
-        return np.array([_base(column, kernel_value, intercept) for column, intercept in columns])
+        if game.background is None:
+            amplitude = math.fsum(term.coefficient for term in self._kernel.terms(self.n_features))
+            kernel_values = np.ones(len(self._points))
+        elif game.is_marginal:
+            amplitude, kernel_values = 1.0, self._mean_kernel_values(*game.background)
+        else:
+            rows, weights = game.background
+            return weighted_mean(self.predict(rows), weights)
+        columns = self._coefficients.reshape(len(self._points), self.n_outputs).T
+        intercepts = np.broadcast_to(self._intercept, self.n_outputs).tolist()
+        bases = [
+            _base(column * kernel_values, amplitude, intercept)
+            for column, intercept in zip(columns, intercepts, strict=True)
+        ]
+        return np.array(bases) if self.has_output_axis else bases[0]
+
+    def _mean_kernel_values(self, rows: _Float, weights: _Float) -> _Float:
+        """Return Σ_t c_t ∏_p mean_l ∏_{j∈p} k_tj(rows_lj, points_ij) for each point i."""
+        size = max(1, _ENTRIES // len(rows))
+        chunks = np.split(self._points, range(size, len(self._points), size))
+        terms = self._kernel.terms(self.n_features)
+        return np.concatenate([self._mean_of_terms(terms, c, rows, weights) for c in chunks])
+
+    def _mean_of_terms(
+        self, terms: Sequence[Term], points: _Float, rows: _Float, weights: _Float
+    ) -> _Float:
+        players = range(self.n_features) if self._players is None else self._players.tolist()
+        total = np.zeros(len(points))
+        for term in terms:
+            mean = np.full(len(points), term.coefficient)
+            for columns in _by_player(term, players):
+                product = np.broadcast_to(weights, (len(points), len(rows)))
+                for factor in columns:
+                    for _, values in factor.evaluated(points, rows):
+                        product = product * values
+                mean *= product.sum(axis=1)
+            total += mean
+        return total
+
+    def grouped(self, players: NDArray[np.int64]) -> KernelExpansion:
+        """Return the expansion with its players merged, as players of the given numbers."""
+        merged = KernelExpansion.__new__(type(self))
+        for name in KernelExpansion.__slots__:
+            setattr(merged, name, getattr(self, name))
+        merged._players = players if self._players is None else players[self._players]
+        merged._packed = merged._as_packed()
+        return merged
+
+    def _as_packed(self) -> _core.Expansion:
+        return _core.Expansion(
+            self._points,
+            self._coefficients.reshape(len(self._points), self.n_outputs),
+            [_packed_term(term) for term in self._kernel.terms(self.n_features)],
+            self._players,
+        )
 
     def select(self, outputs: Sequence[int]) -> KernelExpansion:
         """Return the expansion of some of the outputs, in the order given."""
         if not self.has_output_axis:
             raise ValueError("the expansion has a single output and no output axis to select from")
         chosen = list(outputs)
-        return KernelExpansion(
+        selected = KernelExpansion(
             self._points,
             self._coefficients[:, chosen],
             self._kernel,
             np.asarray(self._intercept)[chosen],
         )
+        return selected if self._players is None else selected.grouped(self._players)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self._points, self._coefficients, self._kernel, self._intercept)
+        parts = (self._points, self._coefficients, self._kernel, self._intercept)
+        return (type(self), parts) if self._players is None else (_grouped, (parts, self._players))
 
     def __repr__(self) -> str:
         n_points = len(self._points)
@@ -252,9 +322,20 @@ def _packed_term(
     return term.coefficient, [(f.family, f.columns, f.parameters) for f in term.factors]
 
 
-def _base(coefficients: _Float, kernel_value: float, intercept: float) -> float:
+def _by_player(term: Term, players: Sequence[int]) -> Iterable[list[Factor]]:
+    """Return the factors of each player that takes part in a term, one by one."""
+    factors: dict[int, list[Factor]] = {}
+    for factor in term.factors:
+        for place, column in enumerate(factor.columns):
+            one = slice(place, place + 1)
+            single = Factor(factor.family, factor.columns[one], factor.parameters[one])
+            factors.setdefault(players[column], []).append(single)
+    return factors.values()
+
+
+def _base(summands: _Float, amplitude: float, intercept: float) -> float:
     try:
-        base = intercept + kernel_value * math.fsum(coefficients)
+        base = intercept + amplitude * math.fsum(summands)
     except OverflowError:
         base = math.inf
     if not math.isfinite(base):
@@ -263,6 +344,10 @@ def _base(coefficients: _Float, kernel_value: float, intercept: float) -> float:
             "float; scale the coefficients down"
         )
     return base
+
+
+def _grouped(parts: tuple[Any, ...], players: NDArray[np.int64]) -> KernelExpansion:
+    return KernelExpansion(*parts).grouped(players)
 
 
 def _counted(number: int, thing: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,43 +20,62 @@ from pkex.options import (
 )
 from pkex.parallel import check_n_jobs, thread_count
 from pkex.progress import Progress, reporting
+from pkex.statistics.samples import Players, as_players
 from pkex.validation import as_matrix, check_column_names, column_names
+from pkex.value_functions import (
+    NEUTRAL,
+    Game,
+    checked_weights,
+    chosen_value_function,
+    unwrapped_background,
+)
 
 __all__ = ["Explainer"]
 
 _Float = NDArray[np.float64]
 
-_VALUE_FUNCTIONS = ("neutral", "interventional", "marginal")
-
 
 class Explainer:
     """Explain the output of a kernel machine by exact Shapley values.
 
-    The value of a coalition S of features in the *neutral* game is the model's output with every
-    factor of the kernel outside S set to 1, as if the feature agreed with every training row:
-    v(S) = intercept + Σ_i α_i ∏_{j∈S} k_j(x_j, x_ij). The Shapley value of a feature is its average
-    contribution to v over all orders in which features can arrive. It is computed exactly, in time
-    that grows as the number of expansion points times the number of features.
+    The Shapley value of a feature is its average contribution to v over all orders in which
+    features can arrive, where v(S) is what the model is worth while only the features in S are
+    present. It is computed exactly.
+
+    In the *neutral* game, the default, that is the model's output with every factor of the kernel
+    outside S set to 1, as if the feature agreed with every training row:
+    v(S) = intercept + Σ_i α_i ∏_{j∈S} k_j(x_j, x_ij). In the *interventional* game, the default
+    with a background, it is the model's output with the features outside S replaced by those of a
+    background row, averaged over the background.
 
     Parameters
     ----------
     model : fitted model, bound method or KernelExpansion
         A fitted model of a supported kind (see Notes); or its method that is explained, such as
         ``svr.predict`` or ``svc.decision_function``.
-    background : None
-        Planned: rows that absent features are drawn from. Not available yet.
-    value_function : {None, "neutral"}, default None
-        The game. "interventional" and "marginal", which need `background`, are planned.
-    background_weights : None
-        Planned, with `background`.
-    groups : None
-        Planned: features that act as one player.
+    background : array-like, DataFrame or sparse matrix of shape (m, d), optional
+        Rows that absent features are drawn from, in the columns that the model is given; all of
+        them are used. Also what ``shap.kmeans`` returns, or a masker ``shap.maskers.Independent``
+        or ``Partition``, whose rows are taken (shap itself keeps 100 of them unless told
+        otherwise; a clustering is not used).
+    value_function : {None, "neutral", "interventional", "marginal"}, default None
+        The game. "marginal" is as "interventional", but draws each absent feature from the
+        background on its own, as if features were independent of each other. None is "neutral"
+        without and "interventional" with a background.
+    background_weights : array-like of shape (m,), optional
+        The weights of the background rows, not negative; they are divided by their sum. Equal if
+        not given.
+    groups : dict of str to columns, optional
+        Columns that are one feature, by name or number: ``{"origin": ["origin_us", "origin_eu"]}``.
+        Columns in no group are features of their own. The explanation's features are then in the
+        order of their first columns; its ``data`` is a text for those of several columns, which
+        shap's plots draw in grey.
     outputs : int, str or list of these, optional
         Which of the model's outputs to explain, by number or name; all by default. A list keeps the
         output axis, a single one removes it.
     feature_names : sequence of str of length d, optional
-        Names of the features in the explanation, instead of those that the model or the explained
-        DataFrame knows.
+        Names of the columns, and of the features in the explanation, instead of those that the
+        model or the explained DataFrame knows.
     output_names : sequence of str, optional
         Names of all the model's outputs, instead of its own.
     method : {"quadrature", "recursion"}, default "quadrature"
@@ -75,10 +94,11 @@ class Explainer:
         If the model is not understood in every part, or contradicts its fitted attributes.
     sklearn.exceptions.NotFittedError
         If the model is not fitted.
-    NotImplementedError
-        If an argument is given that is planned only.
     ValueError, TypeError
-        If an argument has an unknown value.
+        If an argument has an unknown value, if arguments contradict each other, or if `background`
+        is not a finite numeric table with the model's columns.
+    OverflowError
+        If the expected value is too large for a float.
 
     See Also
     --------
@@ -106,6 +126,11 @@ class Explainer:
     are explained as that model, and those that are linear in their models as the same combination
     of explanations. docs/scikit-learn.md lists all of them.
 
+    Time grows as the number of expansion points times the number of features; in the
+    interventional game also as the number of background rows, in the marginal game hardly. A
+    summary of some dozens of rows, from ``shap.kmeans`` or a sample, is often enough; which rows
+    and how many is for the user to choose.
+
     An explainer never changes: it may be shared between threads, and be pickled.
 
     References
@@ -126,17 +151,23 @@ class Explainer:
     >>> total = explanation.values.sum(axis=1) + explanation.base_values
     >>> bool(abs(total - model.predict(X)).max() < 1e-12)
     True
+
+    Against a background, values start from the mean output over it:
+
+    >>> explainer = pkex.Explainer(model, background=X)
+    >>> bool(abs(explainer.expected_value - model.predict(X).mean()) < 1e-12)
+    True
     """
 
     @with_known_keywords
     def __init__(
         self,
         model: Any,
-        background: None = None,
+        background: Any = None,
         *,
         value_function: str | None = None,
-        background_weights: None = None,
-        groups: None = None,
+        background_weights: ArrayLike | None = None,
+        groups: Mapping[str, int | str | Iterable[int | str]] | None = None,
         outputs: int | str | Sequence[int | str] | None = None,
         feature_names: Sequence[str] | None = None,
         output_names: Sequence[str] | None = None,
@@ -144,7 +175,7 @@ class Explainer:
         summation: str = "compensated",
         n_jobs: int = -1,
     ) -> None:
-        _check_game(value_function, background, background_weights, groups)
+        chosen_game = chosen_value_function(value_function, background, background_weights)
         self._method = check_choice("method", method, METHODS)
         self._summation = check_choice("summation", summation, SUMMATIONS)
         self._n_jobs = check_n_jobs(n_jobs)
@@ -166,7 +197,15 @@ class Explainer:
         # What the columns of a DataFrame must be: the model's own names come first.
         self._column_names = adapted.feature_names or given
         self._columns_of = "the model" if adapted.feature_names else "feature_names"
-        self._base = self._expansion.neutral_base()
+        self._game = NEUTRAL
+        if background is not None:
+            self._game = Game(chosen_game, self._read_background(background, background_weights))
+        self._players = None
+        if groups is not None:
+            columns = self._feature_names or _numbered(d)
+            self._players = as_players(groups, columns)
+            self._expansion = self._expansion.grouped(self._players.of_column)
+        self._base = self._expansion.base(self._game)
 
     @property
     def expected_value(self) -> float | _Float:
@@ -206,7 +245,7 @@ class Explainer:
         """
         rows, names = self._validated(X)
         if rows is X:
-            # The explanation keeps the rows: what is explained, not what is written there meanwhile.
+            # The explanation keeps what is explained, not what is written there meanwhile.
             rows = rows.copy()
         values = self._values(rows, progress)
         base_values = np.empty((len(rows), *np.shape(self._base)))
@@ -214,8 +253,8 @@ class Explainer:
         explanation = Explanation(
             values,
             base_values,
-            rows,
-            names or [f"x{j}" for j in range(rows.shape[1])],
+            rows if self._players is None else _data_of(self._players, rows),
+            self._player_names(names or _numbered(rows.shape[1])),
             self._output_names,
         )
         return explanation[..., 0] if self._drops_axis else explanation
@@ -244,57 +283,104 @@ class Explainer:
         return values[..., 0] if self._drops_axis else values
 
     def __repr__(self) -> str:
-        return (
-            f"Explainer({self._expansion!r}, value_function='neutral', method={self._method!r}, "
-            f"summation={self._summation!r}, n_jobs={self._n_jobs})"
-        )
+        options = [f"value_function={self._game.value_function!r}"]
+        if self._game.background is not None:
+            n_rows = len(self._game.background[0])
+            options.append(f"background of {n_rows} row{'' if n_rows == 1 else 's'}")
+        if self._players is not None:
+            options.append(f"{len(self._players.names)} features")
+        options += [f"method={self._method!r}", f"summation={self._summation!r}"]
+        return f"Explainer({self._expansion!r}, {', '.join(options)}, n_jobs={self._n_jobs})"
 
-    def _validated(self, X: ArrayLike) -> tuple[_Float, Sequence[str] | None]:
+    def _read_background(
+        self, background: Any, given_weights: ArrayLike | None
+    ) -> tuple[_Float, _Float]:
+        """Return background rows and their weights; names of columns that it has are adopted."""
+        table, own_weights, own_names = unwrapped_background(background)
+        if own_weights is not None and given_weights is not None:
+            raise ValueError(
+                "background_weights was given, but the background has weights of its own; pass "
+                "its data with the weights that are meant"
+            )
+        rows, names = self._validated(table, "background", own_names)
+        if self._column_names is None and names is not None:
+            self._feature_names = self._column_names = tuple(names)
+            self._columns_of = "the background"
+        weights = checked_weights(
+            own_weights if given_weights is None else given_weights, len(rows)
+        )
+        counts = weights > 0.0
+        # Copies, which nobody else can change.
+        rows, weights = rows[counts], weights[counts]
+        rows.setflags(write=False)
+        return rows, weights
+
+    def _validated(
+        self, data: Any, argument: str = "X", found: Sequence[str] | None = None
+    ) -> tuple[_Float, Sequence[str] | None]:
         """Return the rows as an array, and the names of their columns if there are any."""
-        found = column_names(X)
+        found = column_names(data) or found
         if found is not None and self._column_names is not None:
-            check_column_names(found, self._column_names, "X", self._columns_of)
+            check_column_names(found, self._column_names, argument, self._columns_of)
         names = self._feature_names or found
         rows = as_matrix(
-            X,
-            "X",
+            data,
+            argument,
             n_columns=self._expansion.n_features,
             names=names,
             allow_missing=self._expansion.allows_missing,
         )
         return rows, names
 
+    def _player_names(self, names: Sequence[str]) -> Sequence[str]:
+        """Return the names of the players in terms of those of the columns."""
+        players = self._players
+        if players is None:
+            return names
+        if self._feature_names is not None:
+            return players.names
+        # The rows have names that were not known when the groups were made.
+        numbered = _numbered(len(names))
+        return [
+            names[columns[0]] if player == numbered[columns[0]] else player
+            for player, columns in zip(players.names, _columns_of(players), strict=True)
+        ]
+
     def _values(self, rows: _Float, progress: Progress) -> _Float:
-        """Return values of shape (n, d), or (n, d, outputs) with an output axis."""
+        """Return values of shape (n, players), or (n, players, outputs) with an output axis."""
         with reporting(progress) as report:
             values = self._expansion.explain(
                 rows,
+                game=self._game,
                 method=self._method,
                 summation=self._summation,
                 n_threads=thread_count(self._n_jobs),
                 progress=report,
             )
-        return values if self._expansion.has_output_axis else values.reshape(rows.shape)
+        return values if self._expansion.has_output_axis else values[..., 0]
 
 
-def _check_game(
-    value_function: object, background: object, background_weights: object, groups: object
-) -> None:
-    if value_function is not None:
-        check_choice("value_function", value_function, _VALUE_FUNCTIONS)
-    planned = {
-        "background": background is not None,
-        "background_weights": background_weights is not None,
-        "groups": groups is not None,
-        f"value_function={value_function!r}": value_function not in (None, "neutral"),
-    }
-    for argument, is_given in planned.items():
-        if is_given:
-            raise NotImplementedError(
-                f"{argument} is planned, but not available yet; available today is the neutral "
-                "game of single features: value_function='neutral' (the default), without "
-                "background, background_weights and groups"
-            )
+def _numbered(number: int) -> tuple[str, ...]:
+    return tuple(f"x{j}" for j in range(number))
+
+
+def _data_of(players: Players, rows: _Float) -> NDArray[Any]:
+    """Return the entries of players: numbers, or for those of several columns a text of them."""
+    if len(players.names) == rows.shape[1]:
+        return rows
+    data = np.empty((len(rows), len(players.names)), dtype=object)
+    for player, columns in enumerate(_columns_of(players)):
+        entries = rows[:, columns].tolist()
+        is_single = len(columns) == 1
+        data[:, player] = [
+            row[0] if is_single else ", ".join(f"{entry:g}" for entry in row) for row in entries
+        ]
+    return data
+
+
+def _columns_of(players: Players) -> Iterator[NDArray[np.intp]]:
+    """Yield the numbers of each player's columns."""
+    return (np.flatnonzero(players.of_column == player) for player in range(len(players.names)))
 
 
 def _output_names(adapted: AdaptedModel, given: Sequence[str] | None) -> tuple[str, ...] | None:

@@ -103,8 +103,8 @@ class Explanation:
     ) -> None:
         self._feature_names = _names("feature_names", feature_names)
         self._output_names = None if output_names is None else _names("output_names", output_names)
-        self._values = _read_only(np.asarray(values, dtype=np.float64))
-        self._base_values = _read_only(np.asarray(base_values, dtype=np.float64))
+        self._values = _read_only(_floats("values", values))
+        self._base_values = _read_only(_floats("base_values", base_values))
         self._data = _read_only(np.asarray(data))
         rows = (_ROW,) if self._data.ndim != 1 else ()
         outputs = () if output_names is None else (_OUTPUT,)
@@ -473,6 +473,12 @@ def _names(argument: str, names: Sequence[str]) -> tuple[str, ...]:
                 "names must be strings"
             )
     return tuple(str(name) for name in names)
+
+
+def _floats(argument: str, numbers: ArrayLike) -> NDArray[np.float64]:
+    if np.iscomplexobj(numbers):
+        raise TypeError(f"{argument} must be real numbers; got complex ones")
+    return np.asarray(numbers, dtype=np.float64)
 
 
 def _read_only(array: NDArray[Any]) -> NDArray[Any]:

@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pkex.value_functions import NEUTRAL, Game
+
 __all__ = ["ColumnMap", "Combination", "Function", "Selection", "Stack", "Transformed"]
 
 _Float = NDArray[np.float64]
@@ -21,9 +23,10 @@ _Report = Callable[[int, int], None]
 
 
 class Function(ABC):
-    """A function of d features, with one or several outputs, that can be explained exactly.
+    """A function of d columns, with one or several outputs, that can be explained exactly.
 
-    Functions are immutable and can be pickled. `explain` takes C-contiguous float64 rows (n, d).
+    Each column is a player of the game, unless `grouped` has made players of several. Functions are
+    immutable and can be pickled. `explain` takes C-contiguous float64 rows (n, d).
     """
 
     __slots__ = ()
@@ -31,7 +34,12 @@ class Function(ABC):
     @property
     @abstractmethod
     def n_features(self) -> int:
-        """The number of features d."""
+        """The number of columns d."""
+
+    @property
+    def n_players(self) -> int:
+        """The number of players."""
+        return self.n_features
 
     @property
     @abstractmethod
@@ -57,16 +65,27 @@ class Function(ABC):
         self,
         X: _Float,
         *,
+        game: Game = NEUTRAL,
         method: str,
         summation: str,
         n_threads: int,
         progress: _Report | None = None,
     ) -> _Float:
-        """Return the Shapley values of rows, with shape (n, d, n_outputs)."""
+        """Return the Shapley values of rows, with shape (n, n_players, n_outputs)."""
 
     @abstractmethod
-    def neutral_base(self) -> float | _Float:
-        """Return the value of the empty coalition in the neutral game."""
+    def base(self, game: Game) -> float | _Float:
+        """Return the value of the empty coalition, of shape (outputs,) with an output axis."""
+
+    @abstractmethod
+    def grouped(self, players: NDArray[np.int64]) -> Function:
+        """Return the function with its players merged: as players of the given numbers.
+
+        Parameters
+        ----------
+        players : ndarray of shape (n_players,)
+            For each of the present players; the numbers are all those from 0 to the largest.
+        """
 
     @abstractmethod
     def select(self, outputs: Sequence[int]) -> Function:
@@ -91,6 +110,10 @@ class _Composite(Function):
     @property
     def n_features(self) -> int:
         return self._parts[0].n_features
+
+    @property
+    def n_players(self) -> int:
+        return self._parts[0].n_players
 
     @property
     def allows_missing(self) -> bool:
@@ -165,10 +188,14 @@ class Combination(_Composite):
             values = zip(self._weights, self._explained(X, progress, options), strict=True)
             return _finite(_compensated_sum(w * part for w, part in values))
 
-    def neutral_base(self) -> float | _Float:
-        terms = [w * np.asarray(part.neutral_base()) for w, part in self._weighted()]
+    def base(self, game: Game) -> float | _Float:
+        terms = [w * np.asarray(part.base(game)) for w, part in self._weighted()]
         base = _compensated_sum([*terms, self._intercept])
         return base if self.has_output_axis else float(base)
+
+    def grouped(self, players: NDArray[np.int64]) -> Combination:
+        parts = [part.grouped(players) for part in self._parts]
+        return Combination(parts, self._weights, self._intercept)
 
     def select(self, outputs: Sequence[int]) -> Combination:
         chosen = list(outputs)
@@ -230,8 +257,11 @@ class Stack(_Composite):
     def explain(self, X: _Float, *, progress: _Report | None = None, **options: Any) -> _Float:
         return np.concatenate(list(self._explained(X, progress, options)), axis=-1)
 
-    def neutral_base(self) -> _Float:
-        return np.array([part.neutral_base() for part in self._parts])
+    def base(self, game: Game) -> _Float:
+        return np.array([part.base(game) for part in self._parts])
+
+    def grouped(self, players: NDArray[np.int64]) -> Stack:
+        return Stack([part.grouped(players) for part in self._parts])
 
     def select(self, outputs: Sequence[int]) -> Stack:
         return Stack([self._parts[output] for output in outputs])
@@ -254,6 +284,9 @@ class ColumnMap(ABC):
 
     sources: NDArray[np.intp]
     """For each column that is made, the number of the input column that it is made from."""
+
+    is_discrete: bool = False
+    """Whether some entries only can be mapped: categories."""
 
     @abstractmethod
     def __call__(self, rows: _Float) -> _Float:
@@ -285,41 +318,52 @@ class Selection(ColumnMap):
 class Transformed(Function):
     """The function x ↦ function(columns(x)), in terms of the columns of x.
 
-    A column of x is a player of the game, and acts through the one column of `function` that is
-    made from it; a column from which none is made has no influence, and values of exactly 0.
+    A column of x acts through the columns of `function` that are made from it, which are one player
+    there; a column from which none is made has no influence, and values of exactly 0.
 
     Parameters
     ----------
     columns : ColumnMap
-        It must not make two columns from one.
     function : Function
-        With as many features as the map makes columns.
+        With as many features as the map makes columns, each a player of its own.
     feature_names : sequence of str, optional
         What messages call the columns of x.
+    players : ndarray of int64, shape (d,), optional
+        The number of the player of each column of x; by default each is a player of its own.
     """
 
-    __slots__ = ("_columns", "_feature_names", "_function")
+    __slots__ = ("_columns", "_feature_names", "_function", "_grouped", "_places", "_players")
 
     def __init__(
         self,
         columns: ColumnMap,
         function: Function,
         feature_names: Sequence[str] | None = None,
+        players: NDArray[np.int64] | None = None,
     ) -> None:
         if len(columns.sources) != function.n_features:
             raise ValueError(
                 f"the map makes {len(columns.sources)} columns of a function of "
                 f"{function.n_features} features"
             )
-        if len(np.unique(columns.sources)) < len(columns.sources):
-            raise ValueError("the map makes two columns from one, which are no features of a game")
         self._columns = columns
         self._function = function
         self._feature_names = feature_names
+        self._players = np.arange(columns.n_columns) if players is None else players
+        # Those players that a column of the function belongs to, in the order that it has them.
+        self._places = self._players[columns.sources]
+        self._grouped = function
+        if len(np.unique(self._places)) < len(self._places):
+            self._places, of_made = np.unique(self._places, return_inverse=True)
+            self._grouped = function.grouped(of_made.astype(np.int64))
 
     @property
     def n_features(self) -> int:
         return self._columns.n_columns
+
+    @property
+    def n_players(self) -> int:
+        return int(self._players.max()) + 1
 
     @property
     def n_outputs(self) -> int:
@@ -336,17 +380,24 @@ class Transformed(Function):
     def predict(self, X: ArrayLike) -> _Float:
         return self._function.predict(self._mapped(np.asarray(X)))
 
-    def explain(self, X: _Float, **options: Any) -> _Float:
-        own = self._function.explain(self._mapped(X), **options)
-        values = np.zeros((len(X), self.n_features, own.shape[2]))
-        values[:, self._columns.sources] = own
+    def explain(self, X: _Float, *, game: Game = NEUTRAL, **options: Any) -> _Float:
+        own = self._grouped.explain(self._mapped(X), game=self._of_function(game), **options)
+        values = np.zeros((len(X), self.n_players, own.shape[2]))
+        values[:, self._places] = own
         return values
 
-    def neutral_base(self) -> float | _Float:
-        return self._function.neutral_base()
+    def base(self, game: Game) -> float | _Float:
+        return self._grouped.base(self._of_function(game))
+
+    def grouped(self, players: NDArray[np.int64]) -> Transformed:
+        return Transformed(
+            self._columns, self._function, self._feature_names, players[self._players]
+        )
 
     def select(self, outputs: Sequence[int]) -> Transformed:
-        return Transformed(self._columns, self._function.select(outputs), self._feature_names)
+        return Transformed(
+            self._columns, self._function.select(outputs), self._feature_names, self._players
+        )
 
     def magnitude(self, X: ArrayLike) -> _Float:
         return self._function.magnitude(self._mapped(np.asarray(X)))
@@ -364,7 +415,11 @@ class Transformed(Function):
             is_mapped = np.isfinite(self._columns(rows)).all(axis=1)
         return rows[is_mapped] if is_mapped.any() else rows
 
-    def _mapped(self, rows: _Float) -> _Float:
+    def _of_function(self, game: Game) -> Game:
+        """Return a game of the columns of x as one of the columns that are made from them."""
+        return game.mapped(lambda rows: self._mapped(rows, "background"))
+
+    def _mapped(self, rows: _Float, argument: str = "X") -> _Float:
         """Map rows, and refuse those that the function is not defined for."""
         mapped = self._columns(rows)
         if not np.isfinite(mapped).all():
@@ -374,17 +429,17 @@ class Transformed(Function):
             where = f"row {row}, column {column}{name}"
             if np.isnan(rows[row, column]):
                 raise ValueError(
-                    f"X has a missing entry (NaN) in {where}, which no step of the model fills; "
-                    "fill or remove it"
+                    f"{argument} has a missing entry (NaN) in {where}, which no step of the model "
+                    "fills; fill or remove it"
                 )
             raise ValueError(
-                f"the model's steps turn the entry {rows[row, column]} of X in {where} into "
-                f"{mapped[row, place]}; values are defined for finite entries only"
+                f"the model's steps turn the entry {rows[row, column]} of {argument} in {where} "
+                f"into {mapped[row, place]}; values are defined for finite entries only"
             )
         return np.ascontiguousarray(mapped)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self._columns, self._function, self._feature_names)
+        return type(self), (self._columns, self._function, self._feature_names, self._players)
 
     def __repr__(self) -> str:
         return f"Transformed({self.n_features} features → {self._function!r})"

@@ -72,6 +72,12 @@ def product_game(
     OverflowError
         If a result is too large for a float.
 
+    Notes
+    -----
+    Factors may have any size and sign. Products of factors that are smaller than the product over
+    all players of max(|a|, |b|) by more than 2^1000 count as 0, which takes hundreds of players
+    with factors far from 1 on both sides.
+
     References
     ----------
     G. Owen (1972), Multilinear extensions of games, Management Science 18(5).

@@ -19,7 +19,7 @@ from __future__ import annotations
 import math
 import operator
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import reduce
 from numbers import Real
@@ -51,6 +51,14 @@ class Factor:
     family: str
     columns: NDArray[np.int64]
     parameters: _Float
+
+    def evaluated(self, left: _Float, right: _Float) -> Iterator[tuple[int, _Float]]:
+        """Yield the number of each column, and its factors for all pairs of rows."""
+        value = _FAMILIES[self.family]
+        for column, (parameter,) in zip(self.columns.tolist(), self.parameters, strict=True):
+            # Far apart, the squared distance may overflow: the factor is then 0.
+            with np.errstate(over="ignore"):
+                yield column, value(left[:, column, None] - right[:, column], parameter)
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,11 +123,8 @@ class Kernel(ABC):
         for term in self.terms(left.shape[1]):
             product = np.full_like(total, term.coefficient)
             for factor in term.factors:
-                value = _FAMILIES[factor.family]
-                for column, (parameter,) in zip(factor.columns, factor.parameters, strict=True):
-                    # Far apart, the squared distance may overflow: the factor is then 0.
-                    with np.errstate(over="ignore"):
-                        product *= value(left[:, column, None] - right[:, column], parameter)
+                for _, values in factor.evaluated(left, right):
+                    product *= values
             total += product
         return total
 

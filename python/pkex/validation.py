@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from numbers import Complex, Number, Real
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,7 @@ __all__ = ["as_matrix", "as_vector_or_matrix", "check_column_names", "column_nam
 _Float = NDArray[np.float64]
 
 # What the engine reads.
-_LAYOUT = ("C_CONTIGUOUS", "ALIGNED")
+_LAYOUT: Final = ("C_CONTIGUOUS", "ALIGNED")
 
 
 def as_matrix(

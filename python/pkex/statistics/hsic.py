@@ -28,11 +28,11 @@ from pkex.statistics.permutations import (
     Pairs,
     Significance,
     as_generator,
+    can_permute_rows,
     check_n_permutations,
     pair_form,
     relabelled_targets,
     significance,
-    single_rows_suffice,
     warn_of_few_relabellings,
 )
 from pkex.statistics.results import HSICResult
@@ -344,7 +344,7 @@ class _Parts:
 def _attributed(problem: _Problem, n_permutations: int, generator: np.random.Generator) -> _Parts:
     n = len(problem.rows)
     pairs = None
-    if n_permutations and not single_rows_suffice(n):
+    if n_permutations and not can_permute_rows(n, problem.terms.n_players):
         pairs = Pairs.drawn(n, problem.terms.n_players, generator)
         problem = problem.arranged(pairs.order)
         rows, groups, alone = problem.sums(pairs.groups, pairs.partners)

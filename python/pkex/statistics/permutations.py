@@ -29,11 +29,11 @@ __all__ = [
     "Significance",
     "as_generator",
     "block_form",
+    "can_permute_rows",
     "check_n_permutations",
     "pair_form",
     "relabelled_targets",
     "significance",
-    "single_rows_suffice",
     "two_sample_blocks",
     "warn_of_few_relabellings",
 ]
@@ -73,9 +73,9 @@ def as_generator(random_state: Any) -> np.random.Generator:
         ) from None
 
 
-def single_rows_suffice(n_rows: int) -> bool:
-    """Whether a sample is small enough to be permuted row by row."""
-    return n_rows <= _MOST_BLOCKS
+def can_permute_rows(n_rows: int, n_players: int) -> bool:
+    """Whether a sample is small enough for its targets to be permuted row by row."""
+    return n_rows <= _MOST_BLOCKS and n_rows**2 * n_players <= 1 << 23
 
 
 def warn_of_few_relabellings(n_permutations: int, distinct: int, alike: int = 1) -> None:

@@ -1,4 +1,4 @@
-"""scikit-learn's preprocessing steps that act on each column alone, as maps of columns.
+"""scikit-learn's preprocessing steps that make each column from a single one, as maps of columns.
 
 The steps' own `transform` makes the numbers; what is kept here is from which column of the input
 each column of the output is made.
@@ -22,10 +22,13 @@ from sklearn.preprocessing import (
     KBinsDiscretizer,
     MaxAbsScaler,
     MinMaxScaler,
+    OneHotEncoder,
+    OrdinalEncoder,
     PowerTransformer,
     QuantileTransformer,
     RobustScaler,
     StandardScaler,
+    TargetEncoder,
 )
 from sklearn.utils.validation import check_is_fitted
 
@@ -90,6 +93,9 @@ def check_columns(function: Transformed, columns: ColumnMap) -> None:
         )
 
 
+_ENCODERS = (OneHotEncoder, OrdinalEncoder, TargetEncoder)
+
+
 class _Step(ColumnMap):
     """A single fitted transformer."""
 
@@ -98,11 +104,12 @@ class _Step(ColumnMap):
         self.transformer = _for_arrays(transformer)
         self._inverse = inverse
         self.sources = np.arange(self.n_columns)
-        if isinstance(transformer, SimpleImputer | SelectorMixin):
-            # Which columns are left is said by their names.
+        self.is_discrete = isinstance(transformer, _ENCODERS)
+        if isinstance(transformer, (SimpleImputer, SelectorMixin, *_ENCODERS)):
+            # From which columns is said by the names: "2", or "2_red" if there are several.
             numbers = np.arange(self.n_columns).astype(str).astype(object)
             names = self.transformer.get_feature_names_out(numbers)
-            self.sources = np.array([int(name) for name in names], dtype=np.intp)
+            self.sources = np.array([int(name.partition("_")[0]) for name in names], dtype=np.intp)
 
     def __call__(self, rows: _Float) -> _Float:
         return dense(self.transformer.transform(rows))
@@ -116,6 +123,7 @@ class _Chain(ColumnMap):
 
     def __init__(self, maps: Sequence[ColumnMap]) -> None:
         self._maps = tuple(maps)
+        self.is_discrete = any(one.is_discrete for one in maps)
         self.n_columns = maps[0].n_columns
         self.sources = maps[0].sources
         for following in maps[1:]:
@@ -143,6 +151,7 @@ class _SideBySide(ColumnMap):
     def __init__(self, n_columns: int, maps: Sequence[tuple[NDArray[np.intp], ColumnMap]]) -> None:
         self.n_columns = n_columns
         self._maps = tuple(maps)
+        self.is_discrete = any(one.is_discrete for _, one in maps)
         self.sources = np.concatenate(
             [np.empty(0, dtype=np.intp), *(columns[one.sources] for columns, one in maps)]
         )
@@ -153,11 +162,11 @@ class _SideBySide(ColumnMap):
 
     def inverse(self, rows: _Float) -> _Float:
         wide = scattered(rows[:, :0], np.empty(0, dtype=np.intp), self.n_columns)
-        done = 0
-        for columns, one in self._maps:
-            made = len(one.sources)
-            wide[:, columns] = one.inverse(rows[:, done : done + made])
-            done += made
+        ends = np.cumsum([len(one.sources) for _, one in self._maps])
+        parts = list(zip(self._maps, np.split(rows, ends[:-1], axis=1), strict=True))
+        # Of a column that several maps use, one that knows some entries only has the last word.
+        for (columns, one), part in sorted(parts, key=lambda part: part[0][1].is_discrete):
+            wide[:, columns] = one.inverse(part)
         return wide
 
 
@@ -176,8 +185,10 @@ def _map_of_column_transformer(step: ColumnTransformer) -> ColumnMap:
 
 
 def _check_step(step: Any) -> None:
-    """Refuse the variants of supported steps that make several columns of one."""
+    """Refuse the variants of supported steps that are not understood."""
     name = type(step).__name__
+    if isinstance(step, _ENCODERS):
+        _check_encoder(step)
     if isinstance(step, KBinsDiscretizer) and step.encode != "ordinal":
         raise _refused(f"{name} with encode={step.encode!r}", _SEVERAL, "encode='ordinal'")
     if isinstance(step, SimpleImputer) and step.add_indicator:
@@ -193,6 +204,26 @@ def _check_step(step: Any) -> None:
     check_is_fitted(step, "n_features_in_")  # some steps have nothing else to learn
 
 
+def _check_encoder(step: Any) -> None:
+    name = type(step).__name__
+    check_fitted(step, "transform")
+    if callable(getattr(step, "feature_name_combiner", None)):
+        raise _refused(
+            f"{name} with a feature_name_combiner of its own",
+            "columns are told apart by their names",
+            "feature_name_combiner='concat'",
+        )
+    for column, categories in enumerate(step.categories_):
+        others = [item for item in categories.tolist() if not isinstance(item, int | float)]
+        if others:
+            raise _refused(
+                f"{name} of categories that are no numbers",
+                f"column {column} of its input has {others[0]!r}, and the rows to explain must be "
+                "numbers",
+                "categories that are numbered before the Pipeline",
+            )
+
+
 def _is_elementwise(step: FunctionTransformer) -> bool:
     """Whether the function maps entry by entry, as NumPy's ufuncs of one argument do."""
     func = step.func
@@ -200,11 +231,9 @@ def _is_elementwise(step: FunctionTransformer) -> bool:
     return is_ufunc and (func.nin, func.nout) == (1, 1) and not step.kw_args
 
 
-_SEVERAL = (
-    "it makes several columns of one, which needs features of several columns (groups), planned"
-)
-# Steps that have a column or more for each column, and would be understood with groups.
-_MULTIPLY = ("MissingIndicator", "OneHotEncoder", "PolynomialFeatures", "SplineTransformer")
+_SEVERAL = "it makes several columns of one, and is none of those that are known to do so"
+# Steps that make several columns of one, or of several, and are not understood.
+_MULTIPLY = ("MissingIndicator", "PolynomialFeatures", "SplineTransformer")
 
 
 def _refused(what: str, why: str = "", instead: str = "") -> UnsupportedModelError:
@@ -249,6 +278,20 @@ def _around_threshold(step: _Step, rows: _Float) -> _Float:
     return np.asarray(step.transformer.threshold + 2.0 * rows - 1.0)
 
 
+def _nearest_category(step: _Step, rows: _Float) -> _Float:
+    """Return for each column the category whose encoding is nearest."""
+    encoder = step.transformer
+    known = [np.asarray(categories, dtype=np.float64) for categories in encoder.categories_]
+    result = np.tile([categories[0] for categories in known], (len(rows), 1))
+    for column, categories in enumerate(known):
+        tried = np.tile(result[:1], (len(categories), 1))
+        tried[:, column] = categories
+        made = step.sources == column
+        distance = np.abs(rows[:, None, made] - step(tried)[:, made]).sum(axis=2)
+        result[:, column] = categories[np.argmin(distance, axis=1)]
+    return result
+
+
 _INVERSES: dict[Any, Callable[[_Float], Any]] = {
     np.log: np.exp,
     np.log2: np.exp2,
@@ -280,4 +323,7 @@ _STEPS: dict[type, Callable[[_Step, _Float], _Float]] = {
     SimpleImputer: _scattered,
     FunctionTransformer: _inverse_of_function,
     SelectorMixin: _scattered,
+    OneHotEncoder: _nearest_category,
+    OrdinalEncoder: _nearest_category,
+    TargetEncoder: _nearest_category,
 }

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +13,6 @@ from pkex.adapters.registry import AdaptedModel, adapt, register, unsupported
 from pkex.adapters.sklearn.columns import chained, check_columns, column_map
 from pkex.adapters.sklearn.common import as_fitted_on, check_own, dense, feature_names
 from pkex.adapters.sklearn.nystroem import nystroem_model
-from pkex.errors import UnsupportedModelError
 from pkex.functions import Transformed
 
 _Float = NDArray[np.float64]
@@ -34,7 +32,6 @@ def adapt_pipeline(pipeline: Pipeline) -> AdaptedModel:
     if columns is None:
         return model
     names = _input_names(pipeline)
-    _check_used_once(columns.sources, names)
     function = Transformed(columns, model.expansion, names)
     check_columns(function, columns)
     before = pipeline[:-n_last]
@@ -56,15 +53,3 @@ def _input_names(pipeline: Pipeline) -> tuple[str, ...] | None:
         if not (step is None or isinstance(step, str)):
             return feature_names(step)
     return None
-
-
-def _check_used_once(sources: NDArray[np.intp], names: tuple[str, ...] | None) -> None:
-    columns, counts = np.unique(sources, return_counts=True)
-    repeated: Any = columns[counts > 1]
-    if len(repeated):
-        listed = ", ".join(repr(names[j]) if names else str(j) for j in repeated)
-        raise UnsupportedModelError(
-            "a Pipeline that gives the model several columns made from the same column of its "
-            f"input ({listed}) is not supported yet: they belong together as one feature, which "
-            "needs groups of columns, planned. Let each column be used by one transformer only"
-        )

@@ -220,11 +220,6 @@ def adapt_bagging(model: BaggingRegressor) -> AdaptedModel:
     parts = _parts(model, model.estimators_, "predict")
     functions = []
     for part, columns in zip(parts, model.estimators_features_, strict=True):
-        if len(np.unique(columns)) < len(columns):
-            raise unsupported(
-                "BaggingRegressor with bootstrap_features=True",
-                " where a model got the same column twice",
-            )
         functions.append(Transformed(Selection(model.n_features_in_, columns), part.expansion))
     weights = np.full(len(parts), 1.0 / len(parts))
     return _made_of(model, parts, Combination(functions, weights), "predict", of_columns=True)
