@@ -1,5 +1,6 @@
 """Pipelines: values of the columns that the first step gets, against brute force."""
 
+import functools
 import pickle
 import warnings
 
@@ -8,7 +9,7 @@ import pandas as pd
 import polars as pl
 import pytest
 import sklearn
-from reference import neutral
+from reference import coalitions, interventional, neutral, shapley_weights, weighted_games
 from scipy import sparse
 from sklearn.compose import ColumnTransformer, make_column_selector
 from sklearn.decomposition import PCA
@@ -34,12 +35,14 @@ from sklearn.preprocessing import (
     MinMaxScaler,
     Normalizer,
     OneHotEncoder,
+    OrdinalEncoder,
     PolynomialFeatures,
     PowerTransformer,
     QuantileTransformer,
     RobustScaler,
     SplineTransformer,
     StandardScaler,
+    TargetEncoder,
 )
 from sklearn.svm import SVC, SVR
 
@@ -571,7 +574,7 @@ ENCODERS = {
         min_frequency=8, handle_unknown="infrequent_if_exist", sparse_output=False
     ),
     "OrdinalEncoder": OrdinalEncoder(),
-    "TargetEncoder": TargetEncoder(random_state=0),
+    "TargetEncoder": TargetEncoder(),
 }
 MIXED = BASE.copy()
 MIXED[:, [0, 5]] = CODES[:, [0, 5]]
@@ -580,14 +583,10 @@ MIXED_FRAME = pd.DataFrame(MIXED, columns=NAMES).astype({"a": int, "f": int})
 
 @pytest.mark.parametrize("encoder", ENCODERS.values(), ids=ENCODERS)
 def test_an_encoded_column_is_one_feature(encoder):
-    if isinstance(encoder, TargetEncoder):
-        target = MIXED[:, 1] + (MIXED[:, 0] == 1.0)
-    else:
-        target = Y
     transformer = ColumnTransformer(
         [("codes", encoder, ["a", "f"]), ("numbers", StandardScaler(), ["b", "c", "d", "e"])]
     )
-    pipeline = make_pipeline(transformer, SVR()).fit(MIXED_FRAME, target)
+    pipeline = make_pipeline(transformer, SVR()).fit(MIXED_FRAME, Y)
     explainer = pkex.Explainer(pipeline, MIXED_FRAME[:6])
     explanation = explainer(MIXED_FRAME.iloc[ROWS])
     assert explanation.feature_names == NAMES
@@ -600,6 +599,15 @@ def test_an_encoded_column_is_one_feature(encoder):
     np.testing.assert_allclose(total, pipeline.predict(MIXED_FRAME), rtol=0, atol=1e-11)
     again = pickle.loads(pickle.dumps(explainer))
     np.testing.assert_array_equal(again(MIXED_FRAME.iloc[ROWS]).values, explanation.values)
+
+
+def test_columns_that_a_target_encoder_makes_for_classes_are_one_feature():
+    pipeline = make_pipeline(TargetEncoder(), SVC(decision_function_shape="ovo"))
+    pipeline.fit(CODES, np.digitize(Y, [-0.5, 0.5]))
+    values = pkex.Explainer(pipeline, CODES[:6]).shap_values(CODES[ROWS])
+    for row, found in zip(CODES[ROWS], values, strict=True):
+        expected, _ = interventional(pipeline.decision_function, row, CODES[:6])
+        expected.assert_close(found)
 
 
 def test_neutral_values_of_a_one_hot_column_drop_all_of_its_columns():

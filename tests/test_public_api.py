@@ -1,5 +1,6 @@
 """The public surface is what the design says, and importing it loads numpy and nothing else."""
 
+import importlib
 import inspect
 import json
 import subprocess
@@ -34,6 +35,14 @@ def test_the_public_names_are_these():
     kernels = {"RBF", "Categorical", "Cauchy", "Constant", "Laplacian"}
     assert set(pkex.kernels.__all__) == kernels | {"Factor", "Kernel", "Term"}
     assert set(pkex.adapters.__all__) == {"AdaptedModel", "adapt", "register", "verify"}
+
+
+def test_the_integrations_have_one_explainer_each():
+    for library, name in (("shap", "KernelMachineExplainer"), ("shapiq", "ProductKernelExplainer")):
+        pytest.importorskip(library)
+        module = importlib.import_module(f"pkex.integrations.{library}")
+        assert module.__all__ == [name]
+        assert inspect.getdoc(getattr(module, name))
 
 
 @pytest.mark.parametrize(
@@ -166,3 +175,11 @@ def test_others_can_register_their_models():
         pkex.Explainer(Model(1.0 + 1e-6))
     with pytest.raises(pkex.UnsupportedModelError, match=r"Supported: .*Model"):
         pkex.Explainer(object())
+
+
+@pytest.mark.parametrize("library", ["shap", "shapiq"])
+def test_integrations_name_the_extra_that_they_need(library, monkeypatch):
+    monkeypatch.delitem(sys.modules, f"pkex.integrations.{library}", raising=False)
+    monkeypatch.setitem(sys.modules, library, None)
+    with pytest.raises(ImportError, match=rf"pip install 'pkex\[{library}\]'"):
+        importlib.import_module(f"pkex.integrations.{library}")

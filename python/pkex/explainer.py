@@ -122,9 +122,9 @@ class Explainer:
     ``score_samples``.
 
     Of a Pipeline, the last step is explained in terms of the columns that the first step gets; the
-    steps before it must act on each column alone. Searches and other models that pass a model on
-    are explained as that model, and those that are linear in their models as the same combination
-    of explanations. docs/scikit-learn.md lists all of them.
+    steps before it must make each of their columns from a single one. Searches and other models
+    that pass a model on are explained as that model, and those that are linear in their models as
+    the same combination of explanations. docs/scikit-learn.md lists all of them.
 
     Time grows as the number of expansion points times the number of features; in the
     interventional game also as the number of background rows, in the marginal game hardly. A

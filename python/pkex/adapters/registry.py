@@ -27,9 +27,9 @@ _LIBRARIES = {"sklearn": "pkex.adapters.sklearn"}
 _SUPPORTED = (
     "scikit-learn's SVR, NuSVR, SVC, NuSVC and OneClassSVM with kernel 'rbf', "
     "KernelRidge with kernel 'rbf' or 'laplacian', Gaussian processes, KernelPCA, KernelDensity, "
-    "Nystroem before a linear model; Pipelines that end with one of these after steps that act on "
-    "each column alone; searches, averages and other models made of these (docs/scikit-learn.md "
-    "lists them); pkex.KernelExpansion"
+    "Nystroem before a linear model; Pipelines that end with one of these after steps that make "
+    "each column from a single one; searches, averages and other models made of these "
+    "(docs/scikit-learn.md lists them); pkex.KernelExpansion"
 )
 
 

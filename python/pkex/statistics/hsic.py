@@ -355,8 +355,9 @@ def _attributed(problem: _Problem, n_permutations: int, generator: np.random.Gen
         warn_of_few_relabellings(n_permutations, 2**pairs.n_groups)
         labels = np.zeros((n_permutations + 1, pairs.n_groups))
         labels[1:] = pairs.relabelled(n_permutations, generator)
-        values, scale = pair_form(groups, problem.scale).at(labels)
-        tested = significance(values[0], [values[1:]], scale)
+        form = pair_form(groups, problem.scale)
+        values = form.at(labels)
+        tested = significance(values[0], [values[1:]], form.scale)
     elif n_permutations:
         warn_of_few_relabellings(n_permutations, _relabellings(problem.targets))
         tested = _tested_row_by_row(problem, n_permutations, generator)

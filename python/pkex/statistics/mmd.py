@@ -365,9 +365,8 @@ def _tested(
         # it cancels least if the larger sample is that.
         labels, within = 1.0 - labels, within[::-1]
     form = block_form(groups, within, weights.between)
-    values, scale = form.at(labels)
-    values += on_the_diagonal
-    return significance(values[0], [values[1:]], scale)
+    values = form.at(labels) + on_the_diagonal
+    return significance(values[0], [values[1:]], form.scale)
 
 
 def _checked_weights(weights: Any, n: int, m: int) -> tuple[_Float, _Float]:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -231,39 +231,42 @@ def relabelled_targets(
 
 @dataclass(frozen=True, eq=False)
 class QuadraticForm:
-    """For each player, constant + linear·s + sᵀ·quadratic·s as a function of labels s.
+    """For each player, constant + Σ_i linear_i s_i + Σ_{i≤j} quadratic_ij s_i s_j of labels s.
 
     Parameters
     ----------
-    n_labels, n_players : int
-    parts : callable
-        Gives a player's constant (float), linear (n_labels,) and quadratic (n_labels, n_labels).
+    constant : ndarray of shape (P,)
+    linear : ndarray of shape (G, P)
+    quadratic : ndarray of shape (G(G+1)/2, P)
+        Row by row of the triangle.
     """
 
-    n_labels: int
-    n_players: int
-    parts: Callable[[int], tuple[float, _Float, _Float]]
+    constant: _Float
+    linear: _Float
+    quadratic: _Float
 
-    def at(self, labels: _Float) -> tuple[_Float, _Float]:
-        """Evaluate at labels (B, n_labels).
+    def at(self, labels: _Float) -> _Float:
+        """Evaluate at labels (B, G); the values have shape (B, P)."""
+        values = self.constant + labels @ self.linear
+        n_groups = len(self.linear)
+        chunk = max(1, _CHUNK // len(self.quadratic))
+        products = np.empty((min(chunk, len(labels)), len(self.quadratic)))
+        for start in range(0, len(labels), chunk):
+            s = labels[start : start + chunk]
+            for i, row in enumerate(_rows_of_triangle(n_groups)):
+                np.multiply(s[:, i, None], s[:, i:], out=products[: len(s), row])
+            values[start : start + chunk] += products[: len(s)] @ self.quadratic
+        return values
 
-        Returns
-        -------
-        values : ndarray of shape (B, n_players)
-        scale : ndarray of shape (n_players,)
-            Of what they are sums of, and so of their rounding errors.
-        """
-        values, scale = np.empty((len(labels), self.n_players)), np.empty(self.n_players)
-        for player in range(self.n_players):
-            constant, linear, quadratic = self.parts(player)
-            for start in range(0, len(labels), _CHUNK // self.n_labels):
-                s = labels[start : start + _CHUNK // self.n_labels]
-                products = s @ quadratic
-                products += linear
-                products *= s
-                values[start : start + len(s), player] = constant + products.sum(axis=1)
-            scale[player] = abs(constant) + np.abs(linear).sum() + np.abs(quadratic).sum()
-        return values, scale
+    @property
+    def scale(self) -> _Float:
+        """The size of what the values are sums of, and so of their rounding errors; shape (P,)."""
+        size: _Float = (
+            np.abs(self.constant)
+            + np.abs(self.linear).sum(axis=0)
+            + np.abs(self.quadratic).sum(axis=0)
+        )
+        return size
 
 
 def block_form(group_sums: _Float, within: tuple[float, float], between: float) -> QuadraticForm:
@@ -276,21 +279,21 @@ def block_form(group_sums: _Float, within: tuple[float, float], between: float) 
     Parameters
     ----------
     group_sums : ndarray of shape (G(G+1)/2, P)
-        Sums over unordered pairs of rows.
+        Sums over unordered pairs of rows; those of a block with itself are half of Γ's.
     within, between : float
         The weights w₁, w₂ and w₁₂ of ordered pairs.
     """
     n_groups = _n_groups(group_sums)
+    sums = np.zeros((n_groups, group_sums.shape[1]))
+    for i, row in enumerate(_rows_of_triangle(n_groups)):
+        sums[i] += group_sums[row].sum(axis=0)
+        sums[i:] += group_sums[row]
     first, second = within
-
-    def parts(player: int) -> tuple[float, _Float, _Float]:
-        matrix = _upper(group_sums[:, player], n_groups)
-        matrix += matrix.T  # a pair of rows within a block counts in both orders too
-        sums = matrix.sum(axis=1)
-        quadratic = (first + second + 2.0 * between) * matrix
-        return second * math.fsum(sums), -2.0 * (second + between) * sums, quadratic
-
-    return QuadraticForm(n_groups, group_sums.shape[1], parts)
+    return QuadraticForm(
+        second * sums.sum(axis=0),
+        -2.0 * (second + between) * sums,
+        2.0 * (first + second + 2.0 * between) * group_sums,
+    )
 
 
 def pair_form(group_sums: _Float, weight: float) -> QuadraticForm:
@@ -305,26 +308,26 @@ def pair_form(group_sums: _Float, weight: float) -> QuadraticForm:
         The weight of ordered pairs.
     """
     n_groups = _n_groups(group_sums)
+    neither = 2.0 * weight * group_sums[:, 0]
+    # What changes if the second group exchanges its targets, the first, and both.
+    second, first, both = (2.0 * weight * group_sums[:, k] - neither for k in (1, 2, 3))
+    linear = np.zeros((n_groups, group_sums.shape[2]))
+    quadratic = both
+    for i, row in enumerate(_rows_of_triangle(n_groups)):
+        # A group with itself, at the row's start, exchanges both or neither: s_i² = s_i.
+        others = slice(row.start + 1, row.stop)
+        linear[i] += first[others].sum(axis=0)
+        linear[i + 1 :] += second[others]
+        quadratic[others] -= first[others] + second[others]
+    return QuadraticForm(neither.sum(axis=0), linear, quadratic)
 
-    def parts(player: int) -> tuple[float, _Float, _Float]:
-        neither, second, first, both = (
-            _upper(2.0 * weight * group_sums[:, channel, player], n_groups) for channel in range(4)
-        )
-        # Of a group with itself there is only neither or both.
-        change = np.diagonal(both - neither)
-        first, second = np.triu(first - neither, 1), np.triu(second - neither, 1)
-        linear = change + first.sum(axis=1) + second.sum(axis=0)
-        quadratic = np.triu(both - neither, 1) - first - second
-        return math.fsum(neither.ravel()), linear, quadratic
 
-    return QuadraticForm(n_groups, group_sums.shape[2], parts)
-
-
-def _upper(entries: _Float, n_groups: int) -> _Float:
-    """Return an upper triangular matrix, given row by row."""
-    matrix = np.zeros((n_groups, n_groups))
-    matrix[np.triu_indices(n_groups)] = entries
-    return matrix
+def _rows_of_triangle(n: int) -> Iterator[slice]:
+    """Yield where the rows of an upper triangle, diagonal first, stand in a list of its entries."""
+    start = 0
+    for length in range(n, 0, -1):
+        yield slice(start, start + length)
+        start += length
 
 
 def _n_groups(group_sums: _Float) -> int:
@@ -332,8 +335,8 @@ def _n_groups(group_sums: _Float) -> int:
 
 
 def _most_blocks(n_players: int) -> int:
-    """Return the number of blocks whose sums stay below 64 MB."""
-    return max(2 * _LEAST_BLOCKS, min(_MOST_BLOCKS, math.isqrt((1 << 24) // n_players)))
+    """Return the number of blocks whose sums stay below 16 MB."""
+    return max(2 * _LEAST_BLOCKS, min(_MOST_BLOCKS, math.isqrt((1 << 22) // n_players)))
 
 
 # --- p-values ---
