@@ -57,6 +57,7 @@ LONG_CALLS = {
         call = lambda: explainer(rows)
     """,
     "explain, with a progress bar": """
+        import tqdm.auto  # an interrupt within Python's own import may become another exception
         explainer, rows = pkex.Explainer(expansion), np.ones((100_000, 50))
         call = lambda: explainer(rows, progress=True)
     """,
