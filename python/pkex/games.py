@@ -70,13 +70,13 @@ def product_game(
     TypeError
         If arrays do not hold real numbers.
     OverflowError
-        If a result is too large for a float.
+        If a result is too large for a float, or a product on the way leaves the range (see Notes).
 
     Notes
     -----
-    Factors may have any size and sign. Products of factors that are smaller than the product over
-    all players of max(|a|, |b|) by more than 2^1000 count as 0, which takes hundreds of players
-    with factors far from 1 on both sides.
+    Factors may have any size and sign. Products over all players are carried relative to that of
+    the larger of each player's two factors; a value smaller than that by more than 10^250, which
+    takes hundreds of players with factors far from 1 on both sides, is an OverflowError.
 
     References
     ----------

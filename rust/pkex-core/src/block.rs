@@ -146,6 +146,8 @@ impl Block {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Scaling {
     exponent: [i32; LANES],
+    /// Whether a player's factors are both 0, so that the products of all others are, too.
+    has_zero: [bool; LANES],
 }
 
 impl Scaling {
@@ -155,12 +157,14 @@ impl Scaling {
             return None;
         }
         let mut exponent = [0; LANES];
+        let mut has_zero = [false; LANES];
         let mut size_so_far = [1.0; LANES];
         for j in 0..block.present.len() {
             for lane in 0..LANES {
                 let (a, b) = (block.present[j].0[lane], block.absent[j].0[lane]);
                 let size = a.abs().max(b.abs());
                 if size == 0.0 || !size.is_finite() {
+                    has_zero[lane] |= size == 0.0;
                     continue;
                 }
                 let power = (binary_exponent(size_so_far[lane]) + binary_exponent(size))
@@ -173,13 +177,18 @@ impl Scaling {
                 }
             }
         }
-        Some(Self { exponent })
+        Some(Self { exponent, has_zero })
     }
 
-    /// Turns the Ω of the scaled games into c Ω of the games themselves, and c into 1.
+    /// Turns the Ω of the scaled games into c Ω of the games themselves, and c into 1. Where Ω has
+    /// sunk below the range although the game's own size would bring it back, it becomes NaN: its
+    /// digits are lost.
     pub fn undo(&self, block: &mut Block) {
         for (omega, difference) in block.omega.iter_mut().zip(&mut block.difference) {
             for lane in 0..LANES {
+                if omega.0[lane].abs() < LEAST_OMEGA && self.exponent[lane] > 0 {
+                    omega.0[lane] = if self.has_zero[lane] { 0.0 } else { f64::NAN };
+                }
                 omega.0[lane] *= difference.0[lane];
                 let mut left = self.exponent[lane];
                 while left != 0 {
@@ -195,6 +204,9 @@ impl Scaling {
 
 /// Products between 2^−900 and 2^900 leave room for sums and weights.
 const SAFE_POWER: f64 = 900.0;
+
+/// Below this, relative to ∏M, Ω may have lost digits to underflow.
+const LEAST_OMEGA: f64 = 1e-250;
 
 /// Powers of two beyond this are applied in steps.
 const MAX_POWER: i32 = 1000;

@@ -28,8 +28,11 @@ pub enum Error {
     /// An option that this computation does not have.
     #[error("{0}")]
     Unsupported(String),
-    /// A result is too large for double precision.
-    #[error("the result for row {row} overflows double precision: scale the coefficients down")]
+    /// A result, or a product on the way to it, is outside the range of double precision.
+    #[error(
+        "the result for row {row} overflows double precision, or a product on the way leaves its range: \
+         scale the coefficients, or the factors"
+    )]
     Overflow {
         /// Index of the first such row.
         row: usize,
