@@ -3,7 +3,9 @@
 use std::hint::black_box;
 use std::ops::ControlFlow;
 
-use pkex_core::{Error, Expansion, Factor, Family, Matrix, Method, Players, Settings, Term};
+use pkex_core::{
+    Error, Expansion, Factor, Family, Matrix, Method, Players, Settings, Term, ValueFunction,
+};
 
 /// Expansion points of every problem.
 pub const POINTS: usize = 1000;
@@ -49,7 +51,13 @@ impl Problem {
 
     /// Computes the Shapley values.
     pub fn explain(&self, method: Method, settings: &Settings) {
-        black_box(expect(self.expansion.explain(self.rows(), method, settings, &mut go_on)));
+        black_box(expect(self.expansion.explain(
+            self.rows(),
+            ValueFunction::Neutral,
+            method,
+            settings,
+            &mut go_on,
+        )));
     }
 
     /// Evaluates the expansion: nothing but factors, their products and a sum.

@@ -23,6 +23,27 @@ pub struct Background<'a> {
     pub weights: &'a [f64],
 }
 
+/// What the features outside a coalition are replaced by.
+#[derive(Clone, Copy, Debug)]
+pub enum ValueFunction<'a> {
+    /// Nothing: their factors are 1.
+    Neutral,
+    /// The values of a background row; the worth is the mean over the rows.
+    Interventional(Background<'a>),
+    /// As interventional, but each from a background row of its own, independently.
+    Marginal(Background<'a>),
+}
+
+impl<'a> ValueFunction<'a> {
+    /// The background, if it needs one.
+    pub(crate) fn background(self) -> Option<Background<'a>> {
+        match self {
+            Self::Neutral => None,
+            Self::Interventional(background) | Self::Marginal(background) => Some(background),
+        }
+    }
+}
+
 /// Factors b, and b − 1, of a block of points.
 #[derive(Clone, Debug, Default)]
 struct AbsentFactors {

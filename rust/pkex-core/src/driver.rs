@@ -7,6 +7,7 @@
 //! and the tile sums of a wave of items.
 
 use std::ops::Range;
+use std::sync::atomic::Ordering;
 
 use crate::Error;
 use crate::arithmetic::Arithmetic;
@@ -72,7 +73,7 @@ pub(crate) trait Source: Sync {
     fn weights(&self, index: usize) -> impl Iterator<Item = (usize, Lanes)>;
 }
 
-/// For every item, player and output, in this order: Σ weight · quantity over the evaluations.
+/// For every item, player (or coalition) and output, in this order: Σ weight · quantity over the evaluations.
 pub(crate) fn run<S: Source>(
     source: &S,
     quantity: Quantity<'_>,
@@ -137,7 +138,7 @@ struct Tiling {
     tiles_per_item: usize,
     tiles_per_task: usize,
     items_per_wave: usize,
-    /// Numbers of one item: players × outputs.
+    /// Numbers of one item: players (or coalitions) × outputs.
     width: usize,
     /// Rough cost of a tile, in node-player steps of one lane.
     tile_cost: usize,
@@ -154,14 +155,9 @@ impl Tiling {
     const INLINE_COST: usize = 1 << 18;
 
     fn new<S: Source>(source: &S, quantity: Quantity<'_>) -> Self {
-        let players = source.players().max(1);
-        let width = quantity.players(source.players()) * source.outputs();
-        let steps = match quantity {
-            Quantity::ShapleyByQuadrature(_) => 12 + players.isqrt(),
-            Quantity::ShapleyByRecursion => 2 * players,
-            Quantity::Banzhaf(_) | Quantity::GrandCoalition => 4,
-        };
-        let block_cost = LANES * players * (steps + source.outputs());
+        let width = quantity.count(source.players()) * source.outputs();
+        let game_cost = quantity.cost(source.players()) + width;
+        let block_cost = LANES * game_cost.max(1);
         let blocks_per_tile =
             (Self::MOST_TILE_COST / block_cost).clamp(1, Self::MOST_BLOCKS_PER_TILE);
         let tiles_per_item = source.blocks().div_ceil(blocks_per_tile);
@@ -200,6 +196,7 @@ struct Workspace<C> {
     cache: C,
     scratch: Scratch,
     weights: Vec<(usize, Lanes)>,
+    places: Vec<usize>,
     accumulators: Vec<Accumulator>,
 }
 
@@ -212,20 +209,21 @@ fn add_up<S: Source>(
     workspace: &mut Workspace<S::Cache>,
     sums: &mut [Sum],
 ) {
-    let Workspace { block, cache, scratch, weights, accumulators } = workspace;
+    let Workspace { block, cache, scratch, weights, places, accumulators } = workspace;
     accumulators.clear();
     accumulators.resize(sums.len(), Accumulator::ZERO);
     for index in blocks {
+        if stop.load(Ordering::Relaxed) {
+            return;
+        }
         let spread = settings.level.run(Fill { source, item, index, block, cache });
-        quantity.evaluate(&spread, block, scratch, (settings.level, stop));
+        let players = source.block_players(index);
+        quantity.evaluate(&spread, (block, players), scratch, (settings.level, stop));
+        quantity.places(players, scratch, places);
         weights.clear();
         weights.extend(source.weights(index));
-        let players = match quantity {
-            Quantity::GrandCoalition => &[0],
-            _ => source.block_players(index),
-        };
         let (outputs, summation) = (source.outputs(), settings.summation);
-        settings.level.run(Reduce { block, players, weights, outputs, summation, accumulators });
+        settings.level.run(Reduce { block, places, weights, outputs, summation, accumulators });
     }
     for (sum, accumulator) in sums.iter_mut().zip(accumulators) {
         *sum = accumulator.total(settings.summation);
@@ -253,7 +251,7 @@ impl<S: Source> Body for Fill<'_, S> {
 /// Weighs and adds the values of a block.
 struct Reduce<'a> {
     block: &'a Block,
-    players: &'a [usize],
+    places: &'a [usize],
     weights: &'a [(usize, Lanes)],
     outputs: usize,
     summation: Summation,
@@ -266,10 +264,10 @@ impl Body for Reduce<'_> {
     #[inline(always)]
     fn run<A: Arithmetic, const W: usize>(self) {
         let values = self.block.omega.iter().zip(&self.block.difference);
-        for ((omega, difference), player) in values.zip(self.players) {
+        for ((omega, difference), place) in values.zip(self.places) {
             let value = omega.times::<W>(difference);
             for (output, weights) in self.weights {
-                self.accumulators[player * self.outputs + output].add_product::<A, W>(
+                self.accumulators[place * self.outputs + output].add_product::<A, W>(
                     weights,
                     &value,
                     self.summation,

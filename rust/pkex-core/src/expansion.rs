@@ -6,15 +6,16 @@
 
 use crate::Error;
 use crate::arithmetic::Arithmetic;
-use crate::background::{Background, InterventionalGames, MarginalGames};
+use crate::background::{Background, InterventionalGames, MarginalGames, ValueFunction};
 use crate::block::{Block, Spread};
+use crate::coalitions::Coalitions;
 use crate::driver::{self, Method, Settings, Source};
 use crate::kernel::{CompiledTerm, Players, Term};
 use crate::lanes::{LANES, Lanes, map};
 use crate::matrix::Matrix;
-use crate::nodes::NodeTable;
+use crate::nodes::{Measure, NodeTable, Rule};
 use crate::pool::Monitor;
-use crate::quantity::Quantity;
+use crate::quantity::{Nodes, Quantity};
 use crate::weights::Weights;
 
 /// A kernel expansion, packed for the engine.
@@ -60,7 +61,7 @@ impl Expansion {
             players,
             points: (0..blocks).flat_map(|block| points.block_by_column(block)).collect(),
             weights: Weights::new(coefficients),
-            nodes: NodeTable::new(terms.iter().map(|term| term.players.len()).max().unwrap_or(0)),
+            nodes: NodeTable::new(most_players(&terms)),
             terms,
         })
     }
@@ -77,54 +78,55 @@ impl Expansion {
         self.weights.outputs()
     }
 
-    /// Shapley values of the neutral game: row by row of `x`, player by player, output by output.
+    /// Shapley values: row by row of `x`, player by player, output by output.
     ///
     /// # Errors
-    /// If `x` has another number of columns, a value overflows, or the monitor stops the call.
+    /// If `x` or the background has another number of columns, a value overflows, or the monitor
+    /// stops the call.
     pub fn explain(
         &self,
         x: Matrix<'_>,
+        value_function: ValueFunction<'_>,
         method: Method,
         settings: &Settings,
         monitor: Monitor<'_>,
     ) -> Result<Vec<f64>, Error> {
-        driver::run(&self.at(x)?, self.shapley(method), settings, monitor)
+        let quantity = match method {
+            Method::Quadrature => Quantity::Values(Nodes::Table(&self.nodes)),
+            Method::Recursion => Quantity::ShapleyByRecursion,
+        };
+        self.compute(x, value_function, settings, Values(quantity, monitor))
     }
 
-    /// Shapley values of the interventional game: absent features take the background's values.
+    /// c_T ∫ ∏_{l∉T} Fₗ dμ of every coalition T of `size` players: row by row of `x`, coalition by
+    /// coalition in lexicographic order, output by output.
     ///
     /// # Errors
-    /// As [`Expansion::explain`]; or if the background does not fit.
-    pub fn explain_interventional(
+    /// As [`Expansion::explain`]; or if there are too many coalitions to be counted.
+    pub fn interactions(
         &self,
         x: Matrix<'_>,
-        background: Background<'_>,
-        method: Method,
+        value_function: ValueFunction<'_>,
+        (size, measure): (usize, &Measure),
         settings: &Settings,
         monitor: Monitor<'_>,
     ) -> Result<Vec<f64>, Error> {
-        self.check_background(background)?;
-        let rows = self.at(x)?.rows;
-        let games = InterventionalGames::new(self, rows, background, settings.level);
-        driver::run(&games, self.shapley(method), settings, monitor)
-    }
-
-    /// Shapley values of the marginal game: absent features take the background's values
-    /// independently of each other.
-    ///
-    /// # Errors
-    /// As [`Expansion::explain_interventional`].
-    pub fn explain_marginal(
-        &self,
-        x: Matrix<'_>,
-        background: Background<'_>,
-        method: Method,
-        settings: &Settings,
-        monitor: Monitor<'_>,
-    ) -> Result<Vec<f64>, Error> {
-        self.check_background(background)?;
-        let games = MarginalGames::new(self, self.at(x)?.rows, background, settings.level);
-        driver::run(&games, self.shapley(method), settings, monitor)
+        let players = self.players.count();
+        let parts = Coalitions::parts(players, size, MOST_COALITIONS).ok_or_else(|| {
+            Error::Unsupported(format!("coalitions of {size} of {players} players are too many"))
+        })?;
+        match measure {
+            Measure::Point(t) => {
+                let nodes = Nodes::Rule(&Rule::point(*t));
+                self.compute(x, value_function, settings, InParts { parts, nodes, monitor })
+            }
+            Measure::Density(coefficients) => {
+                // As many factors are left as in the Shapley values of this number of players.
+                let players = (most_players(&self.terms) + 1).saturating_sub(size);
+                let nodes = Nodes::Table(&NodeTable::weighted(players, coefficients));
+                self.compute(x, value_function, settings, InParts { parts, nodes, monitor })
+            }
+        }
     }
 
     /// The expansion itself, f(x): row by row of `x`, output by output.
@@ -137,30 +139,59 @@ impl Expansion {
         settings: &Settings,
         monitor: Monitor<'_>,
     ) -> Result<Vec<f64>, Error> {
-        driver::run(&self.at(x)?, Quantity::GrandCoalition, settings, monitor)
+        let values = Values(Quantity::GrandCoalition, monitor);
+        self.compute(x, ValueFunction::Neutral, settings, values)
     }
 
-    fn shapley(&self, method: Method) -> Quantity<'_> {
-        match method {
-            Method::Quadrature => Quantity::ShapleyByQuadrature(&self.nodes),
-            Method::Recursion => Quantity::ShapleyByRecursion,
+    /// Computes something of the games of rows.
+    fn compute(
+        &self,
+        rows: Matrix<'_>,
+        value_function: ValueFunction<'_>,
+        settings: &Settings,
+        computation: impl Computation,
+    ) -> Result<Vec<f64>, Error> {
+        self.check_columns("X", rows)?;
+        if let Some(background) = value_function.background() {
+            self.check_background(background)?;
+        }
+        match value_function {
+            ValueFunction::Neutral => {
+                computation.of(&NeutralGames { expansion: self, rows }, settings)
+            }
+            ValueFunction::Interventional(background) => {
+                let games = InterventionalGames::new(self, rows, background, settings.level);
+                computation.of(&games, settings)
+            }
+            ValueFunction::Marginal(background) => {
+                let games = MarginalGames::new(self, rows, background, settings.level);
+                computation.of(&games, settings)
+            }
         }
     }
 
+    fn check_columns(&self, argument: &'static str, rows: Matrix<'_>) -> Result<(), Error> {
+        let columns = self.players.column_count();
+        if rows.columns() == columns {
+            return Ok(());
+        }
+        Err(Error::Shape {
+            argument,
+            expected: format!("{columns} columns"),
+            got: format!("{} columns", rows.columns()),
+        })
+    }
+
     fn check_background(&self, background: Background<'_>) -> Result<(), Error> {
-        let (rows, columns) = (background.rows.rows(), background.rows.columns());
-        let fits =
-            columns == self.players.column_count() && rows > 0 && rows == background.weights.len();
-        if fits {
+        self.check_columns("background", background.rows)?;
+        let (rows, weights) = (background.rows.rows(), background.weights.len());
+        if rows > 0 && rows == weights {
             return Ok(());
         }
         Err(Error::Shape {
             argument: "background",
-            expected: format!(
-                "rows of {} columns, and as many weights",
-                self.players.column_count()
-            ),
-            got: format!("{rows} rows of {columns} columns, {} weights", background.weights.len()),
+            expected: "rows, and as many weights".to_owned(),
+            got: format!("{rows} rows, {weights} weights"),
         })
     }
 
@@ -183,16 +214,53 @@ impl Expansion {
         let weights = self.weights.of_block(index % self.weights.blocks());
         weights.map(move |(output, weights)| (output, scaled(weights)))
     }
+}
 
-    fn at<'a>(&'a self, rows: Matrix<'a>) -> Result<NeutralGames<'a>, Error> {
-        if rows.columns() != self.players.column_count() {
-            return Err(Error::Shape {
-                argument: "X",
-                expected: format!("{} columns", self.players.column_count()),
-                got: format!("{} columns", rows.columns()),
-            });
+fn most_players(terms: &[CompiledTerm]) -> usize {
+    terms.iter().map(|term| term.players.len()).max().unwrap_or(0)
+}
+
+/// What is computed of the games of rows, whatever their value function.
+trait Computation {
+    fn of<S: Source>(self, games: &S, settings: &Settings) -> Result<Vec<f64>, Error>;
+}
+
+/// One quantity.
+struct Values<'a>(Quantity<'a>, Monitor<'a>);
+
+impl Computation for Values<'_> {
+    fn of<S: Source>(self, games: &S, settings: &Settings) -> Result<Vec<f64>, Error> {
+        driver::run(games, self.0, settings, self.1)
+    }
+}
+
+/// Most coalitions of one pass, which decide the memory of a thread: half a kilobyte each.
+const MOST_COALITIONS: usize = 1 << 17;
+
+/// The interactions of coalitions, one part of them after the other.
+struct InParts<'a> {
+    parts: Vec<Coalitions>,
+    nodes: Nodes<'a>,
+    monitor: Monitor<'a>,
+}
+
+impl Computation for InParts<'_> {
+    fn of<S: Source>(self, games: &S, settings: &Settings) -> Result<Vec<f64>, Error> {
+        let width: usize = self.parts.iter().map(|part| part.count() * games.outputs()).sum();
+        let mut result = vec![0.0; games.items() * width];
+        let mut start = 0;
+        for (number, part) in self.parts.iter().enumerate() {
+            let quantity = Quantity::Interactions(part, self.nodes);
+            let values = driver::run(games, quantity, settings, &mut |done, total| {
+                (self.monitor)(number * total + done, self.parts.len() * total)
+            })?;
+            let part_width = part.count() * games.outputs();
+            for (row, values) in values.chunks(part_width.max(1)).enumerate() {
+                result[row * width + start..][..part_width].copy_from_slice(values);
+            }
+            start += part_width;
         }
-        Ok(NeutralGames { expansion: self, rows })
+        Ok(result)
     }
 }
 

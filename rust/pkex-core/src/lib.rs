@@ -16,10 +16,12 @@
 mod arithmetic;
 mod background;
 mod block;
+mod coalitions;
 mod driver;
 mod error;
 mod exp;
 mod expansion;
+mod interactions;
 mod kernel;
 mod kernel_sums;
 mod lanes;
@@ -38,13 +40,14 @@ mod sample;
 mod simd;
 mod weights;
 
-pub use background::Background;
+pub use background::{Background, ValueFunction};
 pub use driver::{Method, Settings};
 pub use error::Error;
 pub use expansion::Expansion;
 pub use kernel::{Factor, Players, Term};
 pub use kernel_sums::{kernel_products, mean_factors};
 pub use matrix::Matrix;
+pub use nodes::Measure;
 pub use pair_weights::TargetWeights;
 pub use pairs::{PairProblem, PairSums, Weighting};
 pub use pool::Monitor;

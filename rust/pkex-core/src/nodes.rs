@@ -31,11 +31,22 @@ pub struct Rule {
 }
 
 impl Rule {
-    /// The single node t = ½, which turns Ω into the Banzhaf value's G(½).
+    /// The single node `t`, of weight 1.
     #[must_use]
-    pub fn midpoint() -> Self {
-        let node = Node { step: 0.5, weight: 1.0 };
-        Self { from_absent: vec![node], from_present: Vec::new() }
+    pub fn point(t: f64) -> Self {
+        let (from_absent, from_present) =
+            if t <= 0.5 { (Some(t), None) } else { (None, Some(t - 1.0)) };
+        let node = |step| Node { step, weight: 1.0 };
+        Self {
+            from_absent: from_absent.map(node).into_iter().collect(),
+            from_present: from_present.map(node).into_iter().collect(),
+        }
+    }
+
+    /// Number of nodes.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.from_absent.len() + self.from_present.len()
     }
 
     /// The Gauss–Legendre rule of `count` nodes.
@@ -135,6 +146,24 @@ fn largest_lambda(error: impl Fn(f64) -> f64, tolerance: impl Fn(f64) -> f64) ->
     low
 }
 
+/// A measure on [0, 1], over which an index integrates ∏ Fₗ.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Measure {
+    /// All mass, 1, at t.
+    Point(f64),
+    /// The density Σᵢ bᵢ tⁱ (1 − t)^{g−i} with the g + 1 coefficients b: 1 for the uniform one.
+    Density(Vec<f64>),
+}
+
+/// The density with these coefficients at a node.
+fn density(coefficients: &[f64], step: f64) -> f64 {
+    let (t, rest) = if step >= 0.0 { (step, 1.0 - step) } else { (1.0 + step, -step) };
+    let degree = coefficients.len() - 1;
+    let power = |x: f64, i: usize| x.powi(i32::try_from(i).unwrap_or(i32::MAX));
+    let terms = coefficients.iter().enumerate();
+    terms.map(|(i, b)| b * power(t, i) * power(rest, degree - i)).sum()
+}
+
 /// A rule and the largest Λ up to which it reaches full double precision.
 #[derive(Debug)]
 struct Entry {
@@ -195,6 +224,31 @@ impl NodeTable {
         Self { entries }
     }
 
+    /// The rules for the integral of games of at most `players` players over a density of degree g:
+    /// its coefficients, as in [`Measure::Density`].
+    ///
+    /// On an ellipse e^s the density grows by e^{gs} at most (Bernstein), as much as ⌈g/2⌉ nodes more
+    /// make up for. It may leave little of the game's own size: limits are those of mixed signs.
+    #[must_use]
+    pub fn weighted(players: usize, coefficients: &[f64]) -> Self {
+        if let [1.0] = coefficients {
+            return Self::new(players);
+        }
+        let weighted = |entry: &Arc<Entry>| {
+            let count = entry.rule.count() + (coefficients.len() - 1).div_ceil(2);
+            let mut rule = Rule::gauss_legendre(count);
+            for node in rule.from_absent.iter_mut().chain(&mut rule.from_present) {
+                node.weight *= density(coefficients, node.step);
+            }
+            Arc::new(Entry {
+                rule,
+                limit_one_sign: entry.limit_mixed,
+                limit_mixed: entry.limit_mixed,
+            })
+        };
+        Self { entries: Self::new(players).entries.iter().map(weighted).collect() }
+    }
+
     /// The shortest rule that reaches full double precision at Λ = `lambda`.
     #[must_use]
     pub fn rule(&self, lambda: f64, mixed_signs: bool) -> &Rule {
@@ -210,24 +264,20 @@ impl NodeTable {
 mod tests {
     use super::*;
 
-    fn nodes(rule: &Rule) -> usize {
-        rule.from_absent.len() + rule.from_present.len()
-    }
-
     #[test]
     fn node_numbers_are_those_of_the_table() {
         let table = NodeTable::new(10_000);
         for (lambda, expected) in
             [(1.0, 7), (2.0, 8), (4.0, 10), (8.0, 12), (16.0, 15), (32.0, 20), (64.0, 27)]
         {
-            assert_eq!(nodes(table.rule(lambda, false)), expected, "Λ = {lambda}");
+            assert_eq!(table.rule(lambda, false).count(), expected, "Λ = {lambda}");
         }
         for (lambda, expected) in [(1.0, 8), (4.0, 12), (16.0, 21)] {
-            assert_eq!(nodes(table.rule(lambda, true)), expected, "mixed, Λ = {lambda}");
+            assert_eq!(table.rule(lambda, true).count(), expected, "mixed, Λ = {lambda}");
         }
         // Beyond 32 nodes sizes grow in steps of an eighth.
         for (lambda, at_least) in [(128.0, 37), (256.0, 51), (512.0, 71), (1024.0, 100)] {
-            let count = nodes(table.rule(lambda, false));
+            let count = table.rule(lambda, false).count();
             assert!((at_least..=at_least + at_least / 8 + 1).contains(&count), "{lambda}: {count}");
         }
     }
@@ -237,20 +287,20 @@ mod tests {
         for players in [1, 2, 3, 7, 20, 101] {
             let table = NodeTable::new(players);
             let exact = players.div_ceil(2);
-            assert!(nodes(table.rule(players as f64, false)) <= exact);
+            assert!(table.rule(players as f64, false).count() <= exact);
             assert_eq!(
-                nodes(table.rule(f64::INFINITY, true)),
-                nodes(&table.entries.last().unwrap().rule)
+                table.rule(f64::INFINITY, true).count(),
+                table.entries.last().unwrap().rule.count()
             );
         }
-        assert_eq!(nodes(NodeTable::new(8).rule(8.0, true)), 4);
+        assert_eq!(NodeTable::new(8).rule(8.0, true).count(), 4);
     }
 
     #[test]
     fn rules_integrate_monomials_exactly() {
         for count in [1, 2, 3, 5, 8, 17, 32, 88, 153, 1000] {
             let rule = Rule::gauss_legendre(count);
-            assert_eq!(nodes(&rule), count);
+            assert_eq!(rule.count(), count);
             for degree in [0, 1, 2, 5, 2 * count - 2, 2 * count - 1] {
                 let at = |t: f64, weight: f64| weight * t.powf(degree as f64);
                 let sum: f64 = rule.from_absent.iter().map(|n| at(n.step, n.weight)).sum::<f64>()

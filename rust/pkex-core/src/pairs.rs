@@ -18,7 +18,7 @@ use crate::matrix::Matrix;
 use crate::nodes::NodeTable;
 use crate::pair_weights::{PackedTarget, TargetWeights};
 use crate::pool::{self, Monitor, Parallelism, Stop};
-use crate::quantity::{Quantity, Scratch};
+use crate::quantity::{Nodes, Quantity, Scratch};
 use crate::reduce::{Sum, Summation};
 use crate::sample::{Chunk, Chunks, PackedRows};
 use crate::simd::{Body, Level};
@@ -351,9 +351,9 @@ fn evaluate(
         let absent = packed.problem.absent.map(|absent| absent.row(number));
         let spread = level.run(Fill { term, x, points, absent, block });
         level.run(AddTerm { term, values: None, differences: &block.difference, sums: alone });
-        Quantity::ShapleyByQuadrature(&packed.nodes).evaluate(
+        Quantity::Values(Nodes::Table(&packed.nodes)).evaluate(
             &spread,
-            block,
+            (block, &term.players),
             scratch,
             (level, stop),
         );

@@ -8,7 +8,7 @@ use crate::lanes::{Lanes, each};
 use crate::matrix::Matrix;
 use crate::nodes::{NodeTable, Rule};
 use crate::pool::Monitor;
-use crate::quantity::Quantity;
+use crate::quantity::{Nodes, Quantity};
 use crate::weights::Weights;
 
 /// A value of players: a measure on t in cⱼ ∫ ∏_{l≠j} Fₗ(t) μ(dt).
@@ -56,13 +56,14 @@ impl ProductGames<'_> {
         match (index, method) {
             (Index::Shapley, Method::Quadrature) => {
                 let nodes = NodeTable::new(self.present.columns());
-                driver::run(&packed, Quantity::ShapleyByQuadrature(&nodes), settings, monitor)
+                driver::run(&packed, Quantity::Values(Nodes::Table(&nodes)), settings, monitor)
             }
             (Index::Shapley, Method::Recursion) => {
                 driver::run(&packed, Quantity::ShapleyByRecursion, settings, monitor)
             }
             (Index::Banzhaf, Method::Quadrature) => {
-                driver::run(&packed, Quantity::Banzhaf(&Rule::midpoint()), settings, monitor)
+                let half = Rule::point(0.5);
+                driver::run(&packed, Quantity::Values(Nodes::Rule(&half)), settings, monitor)
             }
             (Index::Banzhaf, Method::Recursion) => Err(Error::Unsupported(
                 "the recursion computes Shapley values only: take the quadrature".to_owned(),

@@ -13,7 +13,7 @@ use crate::lanes::{LANES, Lanes, each, zip};
 use crate::nodes::{Node, Rule};
 
 /// Most nodes that go through the players together: as many products as registers hold.
-const MOST_NODES: usize = 4;
+pub(crate) const MOST_NODES: usize = 4;
 
 /// Room for the prefix products, kept between blocks.
 #[derive(Clone, Debug, Default)]
@@ -28,19 +28,39 @@ pub fn omega<A: Arithmetic, const W: usize>(
 ) {
     block.omega.fill(Lanes::ZERO);
     prefixes.0.resize(block.present.len() / 2 * MOST_NODES, Lanes::ONE);
-    if block.absent.is_empty() {
-        let Block { present, difference, omega, .. } = block;
-        sweep_all::<A, W, _>(&rule.from_absent, One, difference, omega, prefixes);
-        sweep_all::<A, W, _>(&rule.from_present, Each(present), difference, omega, prefixes);
+    pass::<A, W, _>(rule, block, &mut ByPlayer(prefixes));
+}
+
+/// What a group of nodes contributes to Ω.
+pub(crate) trait Sweep {
+    /// Adds what `N` nodes contribute, given the factors at their end of [0, 1].
+    fn sweep<A: Arithmetic, const W: usize, const N: usize, E: End>(
+        &mut self,
+        nodes: [Node; N],
+        end: E,
+        difference: &[Lanes],
+        omega: &mut [Lanes],
+    );
+}
+
+/// Passes over the nodes of a rule in groups of at most [`MOST_NODES`].
+#[inline(always)]
+pub(crate) fn pass<A: Arithmetic, const W: usize, S: Sweep>(
+    rule: &Rule,
+    block: &mut Block,
+    sweep: &mut S,
+) {
+    let Block { present, absent, difference, omega } = block;
+    if absent.is_empty() {
+        sweep_all::<A, W, _, S>(&rule.from_absent, One, difference, omega, sweep);
     } else {
-        let Block { present, absent, difference, omega } = block;
-        sweep_all::<A, W, _>(&rule.from_absent, Each(absent), difference, omega, prefixes);
-        sweep_all::<A, W, _>(&rule.from_present, Each(present), difference, omega, prefixes);
+        sweep_all::<A, W, _, S>(&rule.from_absent, Each(absent), difference, omega, sweep);
     }
+    sweep_all::<A, W, _, S>(&rule.from_present, Each(present), difference, omega, sweep);
 }
 
 /// The factors at the end of [0, 1] from which nodes are seen.
-trait End: Copy {
+pub(crate) trait End: Copy {
     fn factor<const W: usize>(self, player: usize, part: usize) -> [f64; W];
 }
 
@@ -66,14 +86,14 @@ impl End for Each<'_> {
     }
 }
 
-/// Adds the nodes' contributions to Ω, in groups of nearly equal size.
+/// Sweeps nodes seen from one end, in groups of nearly equal size.
 #[inline(always)]
-fn sweep_all<A: Arithmetic, const W: usize, E: End>(
+fn sweep_all<A: Arithmetic, const W: usize, E: End, S: Sweep>(
     nodes: &[Node],
     end: E,
     difference: &[Lanes],
     omega: &mut [Lanes],
-    prefixes: &mut Prefixes,
+    by: &mut S,
 ) {
     let mut rest = nodes;
     while !rest.is_empty() {
@@ -81,14 +101,28 @@ fn sweep_all<A: Arithmetic, const W: usize, E: End>(
         let (group, others) = rest.split_at(rest.len().div_ceil(groups));
         rest = others;
         match *group {
-            [n0] => sweep::<A, W, 1, E>([n0], end, difference, omega, prefixes),
-            [n0, n1] => sweep::<A, W, 2, E>([n0, n1], end, difference, omega, prefixes),
-            [n0, n1, n2] => sweep::<A, W, 3, E>([n0, n1, n2], end, difference, omega, prefixes),
-            [n0, n1, n2, n3] => {
-                sweep::<A, W, 4, E>([n0, n1, n2, n3], end, difference, omega, prefixes);
-            }
+            [n0] => by.sweep::<A, W, 1, E>([n0], end, difference, omega),
+            [n0, n1] => by.sweep::<A, W, 2, E>([n0, n1], end, difference, omega),
+            [n0, n1, n2] => by.sweep::<A, W, 3, E>([n0, n1, n2], end, difference, omega),
+            [n0, n1, n2, n3] => by.sweep::<A, W, 4, E>([n0, n1, n2, n3], end, difference, omega),
             _ => unreachable!("a group has 1 to {MOST_NODES} nodes"),
         }
+    }
+}
+
+/// Ω of every player.
+struct ByPlayer<'a>(&'a mut Prefixes);
+
+impl Sweep for ByPlayer<'_> {
+    #[inline(always)]
+    fn sweep<A: Arithmetic, const W: usize, const N: usize, E: End>(
+        &mut self,
+        nodes: [Node; N],
+        end: E,
+        difference: &[Lanes],
+        omega: &mut [Lanes],
+    ) {
+        sweep::<A, W, N, E>(nodes, end, difference, omega, self.0);
     }
 }
 
@@ -146,13 +180,13 @@ fn sweep<A: Arithmetic, const W: usize, const N: usize, E: End>(
 }
 
 #[inline(always)]
-fn product<const W: usize>(a: &[f64; W], b: &[f64; W]) -> [f64; W] {
+pub(crate) fn product<const W: usize>(a: &[f64; W], b: &[f64; W]) -> [f64; W] {
     zip(a, b, |a, b| a * b)
 }
 
 /// sum + a·b.
 #[inline(always)]
-fn add_product<A: Arithmetic, const W: usize>(
+pub(crate) fn add_product<A: Arithmetic, const W: usize>(
     sum: &[f64; W],
     a: &[f64; W],
     b: &[f64; W],

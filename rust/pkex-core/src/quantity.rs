@@ -2,6 +2,8 @@
 
 use crate::arithmetic::Arithmetic;
 use crate::block::{Block, Scaling, Spread};
+use crate::coalitions::Coalitions;
+use crate::interactions::{self, Products};
 use crate::nodes::{NodeTable, Rule};
 use crate::pool::Stop;
 use crate::quadrature::{self, Prefixes};
@@ -11,22 +13,73 @@ use crate::simd::{Body, Level};
 /// What is computed of each game.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Quantity<'a> {
-    /// Shapley values by quadrature.
-    ShapleyByQuadrature(&'a NodeTable),
+    /// A value of each player by quadrature: Shapley's, or another measure's.
+    Values(Nodes<'a>),
     /// Shapley values by the recursion.
     ShapleyByRecursion,
-    /// Banzhaf values: the integrand at t = ½, given as a rule.
-    Banzhaf(&'a Rule),
+    /// A coefficient of each of some coalitions by quadrature.
+    Interactions(&'a Coalitions, Nodes<'a>),
     /// The worth of the grand coalition, as if it were one player's value.
     GrandCoalition,
 }
 
+/// The nodes of a quadrature.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Nodes<'a> {
+    /// As many as full double precision takes.
+    Table(&'a NodeTable),
+    /// Always the same.
+    Rule(&'a Rule),
+}
+
+impl<'a> Nodes<'a> {
+    fn rule(self, spread: &Spread) -> &'a Rule {
+        match self {
+            Self::Table(table) => table.rule(spread.lambda, spread.mixed_signs),
+            Self::Rule(rule) => rule,
+        }
+    }
+
+    /// A rough number of nodes.
+    fn steps(self, players: usize) -> usize {
+        match self {
+            Self::Table(_) => 12 + players.isqrt(),
+            Self::Rule(_) => 4,
+        }
+    }
+}
+
 impl Quantity<'_> {
-    /// Players of the result, for games of `players` players.
-    pub fn players(self, players: usize) -> usize {
+    /// Numbers that result, for games of `players` players.
+    pub fn count(self, players: usize) -> usize {
         match self {
             Self::GrandCoalition => 1,
+            Self::Interactions(coalitions, _) => coalitions.count(),
             _ => players,
+        }
+    }
+
+    /// Rough cost of a game, in steps of one node and player.
+    pub fn cost(self, players: usize) -> usize {
+        match self {
+            Self::Values(nodes) => players * nodes.steps(players),
+            Self::Interactions(coalitions, nodes) => {
+                (players + coalitions.count()) * nodes.steps(players)
+            }
+            Self::ShapleyByRecursion => 2 * players * players,
+            Self::GrandCoalition => 4 * players,
+        }
+    }
+
+    /// Which of the result's numbers a block's are, if it has only some (ascending) of the players.
+    pub fn places(self, players: &[usize], scratch: &mut Scratch, places: &mut Vec<usize>) {
+        places.clear();
+        match self {
+            Self::Interactions(coalitions, _) => {
+                coalitions.places(players, scratch.products.walk(), places);
+            }
+            Self::GrandCoalition => places.push(0),
+            _ => places.extend_from_slice(players),
         }
     }
 }
@@ -36,27 +89,31 @@ impl Quantity<'_> {
 pub(crate) struct Scratch {
     prefixes: Prefixes,
     rows: Rows,
+    products: Products,
 }
 
 impl Quantity<'_> {
-    /// Ω of each game of a block, player by player, from factors of that spread. Factors that could
-    /// leave the range are scaled; then `omega` holds c Ω, and c becomes 1.
+    /// Ω of each game of a block with these players (ascending), player by player or coalition by
+    /// coalition, from factors of that spread; then `difference` holds the c, or their products, that
+    /// it is to be multiplied by.
     pub fn evaluate(
         self,
         spread: &Spread,
-        block: &mut Block,
+        (block, players): (&mut Block, &[usize]),
         scratch: &mut Scratch,
         (level, stop): (Level, &Stop),
     ) {
         let scaling = Scaling::apply(block, spread);
-        let Scratch { prefixes, rows } = scratch;
+        let Scratch { prefixes, rows, products } = scratch;
         match self {
             Self::GrandCoalition => level.run(GrandCoalition { block }),
             Self::ShapleyByRecursion => level.run(ByRecursion { block, rows, stop }),
-            Self::Banzhaf(rule) => level.run(ByQuadrature { rule, block, prefixes }),
-            Self::ShapleyByQuadrature(table) => {
-                let rule = table.rule(spread.lambda, spread.mixed_signs);
-                level.run(ByQuadrature { rule, block, prefixes });
+            Self::Values(nodes) => {
+                level.run(ByQuadrature { rule: nodes.rule(spread), block, prefixes });
+            }
+            Self::Interactions(coalitions, nodes) => {
+                let (rule, coalitions) = (nodes.rule(spread), &coalitions.among(players));
+                level.run(OfCoalitions { rule, coalitions, block, products });
             }
         }
         if let Some(scaling) = scaling {
@@ -108,5 +165,21 @@ impl Body for ByQuadrature<'_> {
     #[inline(always)]
     fn run<A: Arithmetic, const W: usize>(self) {
         quadrature::omega::<A, W>(self.rule, self.block, self.prefixes);
+    }
+}
+
+struct OfCoalitions<'a> {
+    rule: &'a Rule,
+    coalitions: &'a Coalitions,
+    block: &'a mut Block,
+    products: &'a mut Products,
+}
+
+impl Body for OfCoalitions<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<A: Arithmetic, const W: usize>(self) {
+        interactions::omega::<A, W>(self.rule, self.coalitions, self.block, self.products);
     }
 }

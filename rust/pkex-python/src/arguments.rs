@@ -2,7 +2,8 @@
 
 use numpy::{PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pkex_core::{
-    Factor, Family, Index, Matrix, Method, PairProblem, Players, Summation, Term, Weighting,
+    Background, Factor, Family, Index, Matrix, Measure, Method, PairProblem, Players, Summation,
+    Term, ValueFunction, Weighting,
 };
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -33,6 +34,57 @@ impl Array {
 
     pub fn matrix(&self) -> Matrix<'_> {
         Matrix::of_shape(&self.data, self.shape)
+    }
+}
+
+/// Copies of background rows and their weights.
+pub struct BackgroundArray {
+    rows: Array,
+    weights: Vec<f64>,
+}
+
+impl BackgroundArray {
+    pub fn copied(
+        (rows, weights): (PyReadonlyArray2<'_, f64>, PyReadonlyArray1<'_, f64>),
+    ) -> PyResult<Self> {
+        Ok(Self { rows: Array::copied(&rows)?, weights: weights.as_array().to_vec() })
+    }
+}
+
+/// The value function: neutral without background, interventional or, if so chosen, marginal.
+pub fn value_function(background: Option<&BackgroundArray>, marginal: bool) -> ValueFunction<'_> {
+    match background {
+        None => ValueFunction::Neutral,
+        Some(BackgroundArray { rows, weights }) => {
+            let background = Background { rows: rows.matrix(), weights };
+            if marginal {
+                ValueFunction::Marginal(background)
+            } else {
+                ValueFunction::Interventional(background)
+            }
+        }
+    }
+}
+
+/// A point of [0, 1], or the coefficients of a density.
+#[derive(FromPyObject)]
+pub enum MeasureArgument {
+    Point(f64),
+    Density(Vec<f64>),
+}
+
+impl MeasureArgument {
+    pub fn checked(self) -> PyResult<Measure> {
+        match self {
+            Self::Point(t) if (0.0..=1.0).contains(&t) => Ok(Measure::Point(t)),
+            Self::Point(t) => {
+                Err(PyValueError::new_err(format!("a point must be in [0, 1], got {t}")))
+            }
+            Self::Density(coefficients) if !coefficients.is_empty() => {
+                Ok(Measure::Density(coefficients))
+            }
+            Self::Density(_) => Err(PyValueError::new_err("a density needs a coefficient")),
+        }
     }
 }
 

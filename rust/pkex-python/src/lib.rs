@@ -12,12 +12,10 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _core {
     use numpy::{PyArray1, PyArray2, PyArray3, PyReadonlyArray1, PyReadonlyArray2};
-    use pkex_core::{
-        Background, Monitor, Players, ProductGames, Settings, TargetWeights, Weighting,
-    };
+    use pkex_core::{Monitor, Players, ProductGames, Settings, TargetWeights, Weighting};
     use pyo3::prelude::*;
 
-    use crate::arguments::{self, Array, Sample, TermArgument};
+    use crate::arguments::{self, Array, BackgroundArray, MeasureArgument, Sample, TermArgument};
     use crate::call;
 
     #[pymodule_init]
@@ -80,32 +78,44 @@ mod _core {
             progress: Option<Py<PyAny>>,
         ) -> PyResult<Bound<'py, PyArray3<f64>>> {
             let x = Array::copied(&X)?;
-            let background = background
-                .map(|(rows, weights)| {
-                    PyResult::Ok((Array::copied(&rows)?, weights.as_array().to_vec()))
-                })
-                .transpose()?;
+            let background = background.map(BackgroundArray::copied).transpose()?;
+            let game = arguments::value_function(background.as_ref(), marginal);
             let method = arguments::method(method)?;
             let settings = settings(summation, n_threads)?;
             let shape = [x.rows(), self.0.players().count(), self.0.outputs()];
-            let explain = |monitor: Monitor<'_>| {
-                let Some((rows, weights)) = &background else {
-                    return self.0.explain(x.matrix(), method, &settings, monitor);
-                };
-                let background = Background { rows: rows.matrix(), weights };
-                if marginal {
-                    self.0.explain_marginal(x.matrix(), background, method, &settings, monitor)
-                } else {
-                    self.0.explain_interventional(
-                        x.matrix(),
-                        background,
-                        method,
-                        &settings,
-                        monitor,
-                    )
-                }
-            };
+            let explain =
+                |monitor: Monitor<'_>| self.0.explain(x.matrix(), game, method, &settings, monitor);
             call::array(py, call::run(py, progress, explain)?, shape)
+        }
+
+        /// Interactions of coalitions of `size` players, of shape (rows, coalitions, outputs): against
+        /// the point or the density that the measure is, as `Measure` has it.
+        #[pyo3(signature = (X, *, background = None, marginal = false, size, measure, summation, n_threads, progress = None))]
+        #[expect(non_snake_case, reason = "X is what Python's users call it")]
+        #[expect(clippy::too_many_arguments, reason = "the public class's options")]
+        fn interactions<'py>(
+            &self,
+            py: Python<'py>,
+            X: PyReadonlyArray2<'py, f64>,
+            background: Option<(PyReadonlyArray2<'py, f64>, PyReadonlyArray1<'py, f64>)>,
+            marginal: bool,
+            size: usize,
+            measure: MeasureArgument,
+            summation: &str,
+            n_threads: usize,
+            progress: Option<Py<PyAny>>,
+        ) -> PyResult<Bound<'py, PyArray3<f64>>> {
+            let x = Array::copied(&X)?;
+            let background = background.map(BackgroundArray::copied).transpose()?;
+            let game = arguments::value_function(background.as_ref(), marginal);
+            let measure = measure.checked()?;
+            let settings = settings(summation, n_threads)?;
+            let interactions = |monitor: Monitor<'_>| {
+                self.0.interactions(x.matrix(), game, (size, &measure), &settings, monitor)
+            };
+            let values = call::run(py, progress, interactions)?;
+            let coalitions = values.len() / (x.rows() * self.0.outputs()).max(1);
+            call::array(py, values, [x.rows(), coalitions, self.0.outputs()])
         }
 
         /// The expansion's values, of shape (rows, outputs).

@@ -2,15 +2,25 @@
 
 use std::ops::ControlFlow;
 
-use pkex_core::{Background, Expansion, Factor, Family, Matrix, Method, Players, Settings, Term};
+use pkex_core::{
+    Background, Expansion, Factor, Family, Matrix, Method, Players, Settings, Term, ValueFunction,
+};
 
 use crate::random::Random;
 
 const COLUMNS: usize = 5;
 const OF_COLUMN: [usize; COLUMNS] = [0, 1, 2, 1, 3];
-const PLAYERS: usize = 4;
+pub const PLAYERS: usize = 4;
 
-struct Case {
+/// Which value function.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Kind {
+    Neutral,
+    Interventional,
+    Marginal,
+}
+
+pub struct Case {
     points: Vec<f64>,
     coefficients: Vec<f64>,
     terms: Vec<Term>,
@@ -20,7 +30,7 @@ struct Case {
 }
 
 impl Case {
-    fn new(points: usize, background: usize, rows: usize, scale: f64) -> Self {
+    pub fn new(points: usize, background: usize, rows: usize, scale: f64) -> Self {
         let mut random = Random::new(points as u64);
         let factor = |family, column| Factor { family, column, parameter: scale };
         let all = |family| (0..COLUMNS).map(|column| factor(family, column)).collect();
@@ -40,7 +50,7 @@ impl Case {
         }
     }
 
-    fn expansion(&self) -> Expansion {
+    pub fn expansion(&self) -> Expansion {
         Expansion::new(
             Matrix::of_shape(&self.points, [self.coefficients.len(), COLUMNS]),
             Matrix::of_shape(&self.coefficients, [self.coefficients.len(), 1]),
@@ -50,14 +60,17 @@ impl Case {
         .unwrap()
     }
 
-    fn background(&self) -> Background<'_> {
-        Background {
-            rows: Matrix::of_shape(&self.background, [self.shares.len(), COLUMNS]),
-            weights: &self.shares,
+    pub fn game(&self, kind: Kind) -> ValueFunction<'_> {
+        let rows = Matrix::of_shape(&self.background, [self.shares.len(), COLUMNS]);
+        let background = Background { rows, weights: &self.shares };
+        match kind {
+            Kind::Neutral => ValueFunction::Neutral,
+            Kind::Interventional => ValueFunction::Interventional(background),
+            Kind::Marginal => ValueFunction::Marginal(background),
         }
     }
 
-    fn rows(&self) -> Matrix<'_> {
+    pub fn rows(&self) -> Matrix<'_> {
         Matrix::of_shape(&self.rows, [self.rows.len() / COLUMNS, COLUMNS])
     }
 
@@ -76,7 +89,7 @@ impl Case {
     }
 
     /// The worth of a coalition (a bit for each player) at a row.
-    fn worth(&self, row: &[f64], coalition: usize, is_marginal: bool) -> f64 {
+    pub fn worth(&self, row: &[f64], coalition: usize, kind: Kind) -> f64 {
         let is_in = |player: usize| coalition >> player & 1 == 1;
         let mut worth = 0.0;
         for (point, coefficient) in self.points.chunks(COLUMNS).zip(&self.coefficients) {
@@ -88,16 +101,22 @@ impl Case {
                 let absent_factor = |player, z: &[f64]| Self::factor(term, player, z, point);
                 let absent_players = || (0..PLAYERS).filter(|&player| !is_in(player));
                 let background = || self.background.chunks(COLUMNS).zip(&self.shares);
-                let absent: f64 = if is_marginal {
-                    let mean = |player| {
-                        background().map(|(z, share)| share * absent_factor(player, z)).sum::<f64>()
-                    };
-                    absent_players().map(mean).product()
-                } else {
-                    let joint = |z: &[f64]| -> f64 {
-                        absent_players().map(|player| absent_factor(player, z)).product()
-                    };
-                    background().map(|(z, share)| share * joint(z)).sum()
+                let absent: f64 = match kind {
+                    Kind::Neutral => 1.0,
+                    Kind::Marginal => {
+                        let mean = |player| {
+                            background()
+                                .map(|(z, share)| share * absent_factor(player, z))
+                                .sum::<f64>()
+                        };
+                        absent_players().map(mean).product()
+                    }
+                    Kind::Interventional => {
+                        let joint = |z: &[f64]| -> f64 {
+                            absent_players().map(|player| absent_factor(player, z)).product()
+                        };
+                        background().map(|(z, share)| share * joint(z)).sum()
+                    }
                 };
                 worth += coefficient * term.coefficient * present * absent;
             }
@@ -105,26 +124,22 @@ impl Case {
         worth
     }
 
-    fn brute_force(&self, row: &[f64], player: usize, is_marginal: bool) -> f64 {
+    fn brute_force(&self, row: &[f64], player: usize, kind: Kind) -> f64 {
         (0..1_usize << PLAYERS)
             .filter(|coalition| coalition >> player & 1 == 0)
             .map(|coalition| {
                 let share = [3.0, 1.0, 1.0, 3.0][coalition.count_ones() as usize] / 12.0;
-                let with = self.worth(row, coalition | 1 << player, is_marginal);
-                share * (with - self.worth(row, coalition, is_marginal))
+                let with = self.worth(row, coalition | 1 << player, kind);
+                share * (with - self.worth(row, coalition, kind))
             })
             .sum()
     }
 
-    fn values(&self, is_marginal: bool, method: Method) -> Vec<f64> {
+    fn values(&self, kind: Kind, method: Method) -> Vec<f64> {
         let (expansion, settings) = (self.expansion(), Settings::default());
         let go_on = &mut |_, _| ControlFlow::Continue(());
-        let (rows, background) = (self.rows(), self.background());
-        if is_marginal {
-            expansion.explain_marginal(rows, background, method, &settings, go_on).unwrap()
-        } else {
-            expansion.explain_interventional(rows, background, method, &settings, go_on).unwrap()
-        }
+        let game = self.game(kind);
+        expansion.explain(self.rows(), game, method, &settings, go_on).unwrap()
     }
 }
 
@@ -135,15 +150,15 @@ fn values_against_a_background_equal_brute_force() {
         [(1, 1, 1, 0.5), (20, 7, 3, 0.05), (33, 4, 2, 1.0), (5, 3, 1, 20.0)]
     {
         let case = Case::new(points, background, rows, scale);
-        for is_marginal in [false, true] {
+        for kind in [Kind::Interventional, Kind::Marginal] {
             for method in [Method::Quadrature, Method::Recursion] {
-                let values = case.values(is_marginal, method);
+                let values = case.values(kind, method);
                 for (row, values) in case.rows.chunks(COLUMNS).zip(values.chunks(PLAYERS)) {
                     for (player, value) in values.iter().enumerate() {
-                        let expected = case.brute_force(row, player, is_marginal);
+                        let expected = case.brute_force(row, player, kind);
                         assert!(
                             (value - expected).abs() < 1e-12,
-                            "marginal {is_marginal}, {method:?}: {value} instead of {expected}"
+                            "{kind:?}, {method:?}: {value} instead of {expected}"
                         );
                     }
                 }
@@ -170,9 +185,9 @@ fn a_background_next_to_the_row_loses_no_accuracy() {
             let go_on = &mut |_, _| ControlFlow::Continue(());
             let value = expansion
                 .unwrap()
-                .explain_interventional(
+                .explain(
                     Matrix::of_shape(&[x], [1, 1]),
-                    background,
+                    ValueFunction::Interventional(background),
                     Method::Quadrature,
                     &Settings::default(),
                     go_on,
@@ -197,7 +212,7 @@ fn a_background_next_to_the_row_loses_no_accuracy() {
 #[test]
 fn a_mean_over_background_rows_is_the_mean_of_games_against_one() {
     let case = Case::new(40, 5, 4, 0.8);
-    let whole = case.values(false, Method::Quadrature);
+    let whole = case.values(Kind::Interventional, Method::Quadrature);
     let mut mean = vec![0.0; whole.len()];
     for row in case.background.chunks(COLUMNS) {
         let one = Case {
@@ -208,7 +223,9 @@ fn a_mean_over_background_rows_is_the_mean_of_games_against_one() {
             terms: case.terms.clone(),
             rows: case.rows.clone(),
         };
-        for (sum, value) in mean.iter_mut().zip(one.values(false, Method::Quadrature)) {
+        for (sum, value) in
+            mean.iter_mut().zip(one.values(Kind::Interventional, Method::Quadrature))
+        {
             *sum += value / 5.0;
         }
     }

@@ -3,6 +3,7 @@
 mod background;
 mod exactness;
 mod games;
+mod interactions;
 mod pairs;
 mod random;
 mod reproducibility;

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use pkex_core::{
     Expansion, Factor, Family, Index, Matrix, Method, PairProblem, PairSums, Players, ProductGames,
-    Settings, TargetWeights, Term, Weighting,
+    Settings, TargetWeights, Term, ValueFunction, Weighting,
 };
 
 use crate::random::Random;
@@ -245,7 +245,7 @@ fn row_sums_over_classes_are_explanations_by_indicator_weights() {
     let go_on = &mut |_, _| ControlFlow::Continue(());
     let values = expansion
         .unwrap()
-        .explain(points, Method::Quadrature, &Settings::default(), go_on)
+        .explain(points, ValueFunction::Neutral, Method::Quadrature, &Settings::default(), go_on)
         .unwrap();
     for (row, values) in values.chunks(PLAYERS).enumerate() {
         assert_close("row", &sums.rows[(row * 2 + 1) * PLAYERS..][..PLAYERS], values);

@@ -4,6 +4,7 @@ use std::ops::ControlFlow;
 
 use pkex_core::{
     Error, Expansion, Factor, Family, Level, Matrix, Method, Players, Settings, Summation, Term,
+    ValueFunction,
 };
 
 use crate::random::Random;
@@ -42,7 +43,9 @@ fn rows() -> Vec<f64> {
 
 fn explain(expansion: &Expansion, rows: &[f64], method: Method, settings: &Settings) -> Vec<u64> {
     let x = Matrix::new(rows, rows.len() / FEATURES, FEATURES).unwrap();
-    let values = expansion.explain(x, method, settings, &mut |_, _| ControlFlow::Continue(()));
+    let values = expansion.explain(x, ValueFunction::Neutral, method, settings, &mut |_, _| {
+        ControlFlow::Continue(())
+    });
     values.unwrap().into_iter().map(f64::to_bits).collect()
 }
 
@@ -102,7 +105,9 @@ fn values_add_up_to_what_the_expansion_predicts() {
     let x = Matrix::new(&rows, ROWS, FEATURES).unwrap();
     let go_on = &mut |_, _| ControlFlow::Continue(());
     let predictions = expansion.predict(x, &Settings::default(), go_on).unwrap();
-    let values = expansion.explain(x, Method::Quadrature, &Settings::default(), go_on).unwrap();
+    let values = expansion
+        .explain(x, ValueFunction::Neutral, Method::Quadrature, &Settings::default(), go_on)
+        .unwrap();
     // With every factor 1, the terms add up to their coefficients.
     let (_, coefficients) = points_and_coefficients(500);
     let empty: Vec<f64> =
@@ -122,7 +127,9 @@ fn a_monitor_stops_a_long_call() {
     let x = Matrix::new(&rows, ROWS, FEATURES).unwrap();
     let settings = Settings { threads: 2, ..Settings::default() };
     let outcome =
-        expansion.explain(x, Method::Recursion, &settings, &mut |_, _| ControlFlow::Break(()));
+        expansion.explain(x, ValueFunction::Neutral, Method::Recursion, &settings, &mut |_, _| {
+            ControlFlow::Break(())
+        });
     assert_eq!(outcome, Err(Error::Interrupted));
 }
 
@@ -143,6 +150,12 @@ fn an_overflowing_row_is_named() {
     let rows = [0.0, 40.0];
     let x = Matrix::new(&rows, 2, 1).unwrap();
     let go_on = &mut |_, _| ControlFlow::Continue(());
-    let outcome = expansion.explain(x, Method::Quadrature, &Settings::default(), go_on);
+    let outcome = expansion.explain(
+        x,
+        ValueFunction::Neutral,
+        Method::Quadrature,
+        &Settings::default(),
+        go_on,
+    );
     assert_eq!(outcome, Err(Error::Overflow { row: 1 }));
 }
