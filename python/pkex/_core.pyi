@@ -42,6 +42,18 @@ class Expansion:
         n_threads: int,
         progress: _Progress | None = None,
     ) -> NDArray[np.float64]: ...
+    def interactions(
+        self,
+        X: NDArray[np.float64],
+        *,
+        background: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None,
+        marginal: bool = False,
+        size: int,
+        measure: float | list[float],
+        summation: str,
+        n_threads: int,
+        progress: _Progress | None = None,
+    ) -> NDArray[np.float64]: ...
     def predict(
         self,
         X: NDArray[np.float64],

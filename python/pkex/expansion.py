@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from pkex import _core
 from pkex.functions import Function
+from pkex.indices import SHAPLEY, Quantity
 from pkex.kernels import Factor, Kernel, Term
 from pkex.options import with_known_keywords
 from pkex.parallel import thread_count
@@ -172,21 +173,25 @@ class KernelExpansion(Function):
         X: _Float,
         *,
         game: Game = NEUTRAL,
+        quantity: Quantity = SHAPLEY,
         method: str,
         summation: str,
         n_threads: int,
         progress: Callable[[int, int], None] | None = None,
     ) -> _Float:
-        """Return the Shapley values of rows, in the engine's layout (n, n_players, n_outputs)."""
-        return self._packed.explain(
-            X,
-            background=game.background,
-            marginal=game.is_marginal,
-            method=method,
-            summation=summation,
-            n_threads=n_threads,
-            progress=progress,
-        )
+        """Return a quantity of rows, in the engine's layout (n, coalitions, n_outputs)."""
+        options: dict[str, Any] = {
+            "background": game.background,
+            "marginal": game.is_marginal,
+            "summation": summation,
+            "n_threads": n_threads,
+            "progress": progress,
+        }
+        if quantity == SHAPLEY:
+            return self._packed.explain(X, method=method, **options)
+        measure = quantity.measure if isinstance(quantity.measure, float) else [*quantity.measure]
+        values = self._packed.interactions(X, size=quantity.size, measure=measure, **options)
+        return values + self._intercept if quantity.size == 0 else values
 
     def probing_rows(self) -> _Float:
         """Return rows at the points and beside them."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-__all__ = ["Progress", "reporting"]
+__all__ = ["Progress", "reporting", "share"]
 
 Progress = bool | Callable[[int, int], None]
 
@@ -50,3 +50,12 @@ def _bar() -> Iterator[Callable[[int, int], None]]:
 
         yield report
         report(1, 1)
+
+
+def share(
+    report: Callable[[int, int], None] | None, number: int, n_parts: int
+) -> Callable[[int, int], None] | None:
+    """Report the progress of one of several parts as that of the whole."""
+    if report is None:
+        return None
+    return lambda done, total: report(1000 * number + 1000 * done // total, 1000 * n_parts)

@@ -98,7 +98,7 @@ class KernelMachineExplainer(shap.Explainer):  # type: ignore[misc]
         value_function: str | None = None,
         background_weights: ArrayLike | None = None,
         groups: Mapping[str, int | str | Iterable[int | str]] | None = None,
-        n_jobs: int = -1,
+        n_jobs: int | None = -1,
     ) -> None:
         if masker is not None and data is not None:
             raise TypeError("masker and data are two names of the background; give one of them")

@@ -96,7 +96,7 @@ class ProductKernelExplainer(Explainer):
         value_function: str | None = None,
         background_weights: ArrayLike | None = None,
         groups: Mapping[str, int | str | Iterable[int | str]] | None = None,
-        n_jobs: int = -1,
+        n_jobs: int | None = -1,
     ) -> None:
         _check_index(index, max_order, min_order)
         if class_index not in (None, 1):

@@ -10,17 +10,13 @@ from numpy.typing import ArrayLike, NDArray
 from pkex.kernels import Kernel
 from pkex.options import SUMMATIONS, check_choice, with_known_keywords
 from pkex.parallel import check_n_jobs, thread_count
+from pkex.players import as_players
 from pkex.progress import Progress, reporting
 from pkex.statistics.bandwidth import evenly_random
 from pkex.statistics.engine import KernelTerms, cross_alone, cross_rows, pair_sums, total
 from pkex.statistics.mmd import ESTIMATORS, PairWeights, chosen_kernel
 from pkex.statistics.results import MMDResult
-from pkex.statistics.samples import (
-    as_players,
-    as_sample,
-    check_row_count,
-    warn_of_constant_columns,
-)
+from pkex.statistics.samples import as_sample, check_row_count, warn_of_constant_columns
 from pkex.statistics.standard_errors import between_samples, mmd_errors, within_sample
 from pkex.validation import as_matrix, check_column_names, column_names
 
@@ -84,13 +80,13 @@ class MMDDrift:
         estimator: str = "unbiased",
         groups: Mapping[str, int | str | Iterable[int | str]] | None = None,
         summation: str = "compensated",
-        n_jobs: int = -1,
+        n_jobs: int | None = -1,
         progress: Progress = False,
     ) -> None:
         self._estimator = check_choice("estimator", estimator, ESTIMATORS)
         self._summation = check_choice("summation", summation, SUMMATIONS)
         self._n_jobs = check_n_jobs(n_jobs)
-        found = column_names(X_reference)
+        found = column_names(X_reference, "X_reference")
         rows, self._names = as_sample(X_reference, "X_reference")
         self._has_names = found is not None
         check_row_count(rows, "X_reference", 2)
@@ -189,7 +185,7 @@ class MMDDrift:
         )
 
     def _batch(self, X: ArrayLike) -> _Float:
-        found = column_names(X)
+        found = column_names(X, "X")
         if found is not None and self._has_names:
             check_column_names(found, self._names, "X", "X_reference")
         batch = as_matrix(X, "X", n_columns=len(self._names), names=self._names)

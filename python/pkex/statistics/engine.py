@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from pkex import _core
 from pkex.kernels import Kernel
-from pkex.statistics.samples import Players
+from pkex.players import Players
 
 __all__ = [
     "KernelTerms",

@@ -19,6 +19,7 @@ from pkex import _core
 from pkex.kernels import Kernel
 from pkex.options import SUMMATIONS, check_choice, with_known_keywords
 from pkex.parallel import check_n_jobs, thread_count
+from pkex.players import Players, as_players
 from pkex.progress import Progress, reporting
 from pkex.statistics.bandwidth import evenly_random
 from pkex.statistics.engine import KernelTerms, Report, pair_matrix, pair_sums, total
@@ -36,13 +37,7 @@ from pkex.statistics.permutations import (
     warn_of_few_relabellings,
 )
 from pkex.statistics.results import HSICResult
-from pkex.statistics.samples import (
-    Players,
-    as_players,
-    as_sample,
-    check_row_count,
-    warn_of_constant_columns,
-)
+from pkex.statistics.samples import as_sample, check_row_count, warn_of_constant_columns
 from pkex.statistics.standard_errors import hsic_errors, within_sample
 from pkex.statistics.targets import as_target
 
@@ -68,7 +63,7 @@ def hsic(
     n_permutations: int = 0,
     random_state: Any = None,
     summation: str = "compensated",
-    n_jobs: int = -1,
+    n_jobs: int | None = -1,
     progress: Progress = False,
 ) -> HSICResult:
     """Divide the dependence between data and a target among features, exactly.

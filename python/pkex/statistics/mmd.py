@@ -20,6 +20,7 @@ from pkex.expansion import KernelExpansion
 from pkex.kernels import Kernel
 from pkex.options import SUMMATIONS, check_choice, with_known_keywords
 from pkex.parallel import check_n_jobs, thread_count
+from pkex.players import as_players
 from pkex.progress import Progress, reporting
 from pkex.statistics.bandwidth import check_kernel, default_kernel, warn_of_extremes
 from pkex.statistics.engine import (
@@ -42,11 +43,7 @@ from pkex.statistics.permutations import (
     warn_of_few_relabellings,
 )
 from pkex.statistics.results import MMDResult
-from pkex.statistics.samples import (
-    as_players,
-    two_samples,
-    warn_of_constant_columns,
-)
+from pkex.statistics.samples import two_samples, warn_of_constant_columns
 from pkex.statistics.standard_errors import between_samples, mmd_errors, within_sample
 from pkex.validation import as_vector_or_matrix
 
@@ -71,7 +68,7 @@ def mmd(
     n_permutations: int = 0,
     random_state: Any = None,
     summation: str = "compensated",
-    n_jobs: int = -1,
+    n_jobs: int | None = -1,
     progress: Progress = False,
 ) -> MMDResult:
     """Divide the difference between two samples among features, exactly.

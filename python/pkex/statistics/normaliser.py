@@ -24,12 +24,12 @@ class Normaliser:
     ----------
     sides : tuple of two (ndarray of shape (n, ·), KernelTerms)
     estimator : str
-    n_jobs : int
+    n_jobs : int or None
     """
 
     sides: tuple[tuple[_Float, KernelTerms], tuple[_Float, KernelTerms]]
     estimator: str
-    n_jobs: int
+    n_jobs: int | None
 
     def normalised(self, statistic: float) -> float:
         """Divide by the geometric mean of each side's HSIC with itself; NaN if one is constant."""

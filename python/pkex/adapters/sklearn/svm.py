@@ -15,6 +15,7 @@ from pkex.adapters.sklearn.common import (
     expansion_of,
     feature_names,
     named_kernel,
+    pair_names,
     rbf,
     without_names,
 )
@@ -54,7 +55,6 @@ def adapt_classifier(model: SVC | NuSVC) -> AdaptedModel:
     """Read the decision function of two classes, or those of all pairs of several classes."""
     check_fitted(model, "decision_function")
     own = without_names(model)
-    output_names = None
     if len(model.classes_) == 2:
         expansion = _single_output(model)
     else:
@@ -62,15 +62,12 @@ def adapt_classifier(model: SVC | NuSVC) -> AdaptedModel:
         # and ranks of them, which are no kernel expansions.
         own.decision_function_shape = "ovo"
         expansion = _one_output_per_pair(model)
-        # str() of the labels: NumPy's own repr would say np.str_('a').
-        pairs = itertools.combinations(map(str, model.classes_), 2)
-        output_names = tuple(f"{a} vs {b}" for a, b in pairs)
     return AdaptedModel(
         expansion,
         explained="decision_function",
         predict=own.decision_function,
         feature_names=feature_names(model),
-        output_names=output_names,
+        output_names=pair_names(model.classes_),
         not_explained="only the decision function is a sum over the support vectors, to which "
         "values of features can add up; class labels and probabilities are made from it",
     )
