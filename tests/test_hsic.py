@@ -309,6 +309,25 @@ def test_results_survive_pickling(x, labels):
     assert (again.n_rows, again.attribute, again.estimator) == (N, "x", "biased")
 
 
+def test_the_index_is_that_of_the_data_that_were_given(rng):
+    x, y = rng.normal(size=(N, 3)), rng.normal(size=(N, 1))
+    expected = pkex.hsic(x.copy(), y.copy()).r2
+    result = pkex.hsic(x, y)
+    x[:] = rng.normal(size=x.shape)
+    y[:] = x[:, :1]
+    assert result.r2 == expected
+
+
+def test_a_pickle_has_the_index_and_not_the_data(rng):
+    x = rng.normal(size=(1000, 5))
+    result = pkex.hsic(x, x[:, 0])
+    pickled = pickle.dumps(result)
+    assert len(pickled) < 10_000
+    assert pickle.loads(pickled).r2 == result.r2
+    # And once more.
+    assert pickle.loads(pickle.dumps(pickle.loads(pickled))).r2 == result.r2
+
+
 def test_the_repr_and_the_picture_name_the_statistic(x, labels):
     plt = pytest.importorskip("matplotlib.pyplot")
     plt.switch_backend("agg")

@@ -275,6 +275,18 @@ def test_targets_are_numbers_or_labels_without_gaps(y, error, message):
         pkex.hsic(X, y)
 
 
+@pytest.mark.parametrize("y", [TARGET, np.repeat(["a", "b"], 10), np.repeat([True, False], 10)])
+def test_masked_targets_are_refused_with_their_row(y):
+    masked = np.ma.masked_array(y, mask=np.arange(20) == 3)
+    with pytest.raises(ValueError, match="y has a masked entry in row 3; fill or remove it"):
+        pkex.hsic(X, masked)
+    columns = np.ma.masked_array(np.stack([y, y], 1), mask=np.eye(20, 2, k=-3))
+    with pytest.raises(ValueError, match="y has a masked entry in row 3, column 0"):
+        pkex.hsic(X, columns)
+    whole = pkex.hsic(X, np.ma.masked_array(y, mask=False))
+    np.testing.assert_array_equal(whole.values, pkex.hsic(X, y).values)
+
+
 def test_labels_cannot_be_subtracted():
     y = pd.DataFrame({"size": TARGET, "class": ["a", "b"] * 10})
     with pytest.raises(

@@ -40,6 +40,7 @@ from pkex.statistics.results import HSICResult
 from pkex.statistics.samples import as_sample, check_row_count, warn_of_constant_columns
 from pkex.statistics.standard_errors import hsic_errors, within_sample
 from pkex.statistics.targets import as_target
+from pkex.validation import read_only
 
 __all__ = ["hsic"]
 
@@ -160,13 +161,15 @@ def hsic(
     warn_of_constant_columns(x, x_names, "X")
     warn_of_constant_columns(target.rows, target.names, "y")
     used, bandwidth = chosen_kernel(kernel, x, "X")
+    # Kept by the result, whatever the caller does with X and y.
+    x, y_rows = read_only(x), read_only(target.rows)
 
     names = x_names if attribute == "x" else target.names
     players = as_players(groups, names)
     x_side = x, KernelTerms.of(used, _players(x, players, attribute == "x"))
     y_side = (
-        target.rows,
-        KernelTerms.of(target.kernel, _players(target.rows, players, attribute == "y")),
+        y_rows,
+        KernelTerms.of(target.kernel, _players(y_rows, players, attribute == "y")),
     )
     sides = (x_side, y_side) if attribute == "x" else (y_side, x_side)
     with reporting(progress) as report:

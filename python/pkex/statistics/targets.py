@@ -13,7 +13,7 @@ from pkex.kernels import Categorical, Kernel
 from pkex.options import shown
 from pkex.statistics.bandwidth import check_kernel, default_kernel, warn_of_extremes
 from pkex.statistics.samples import check_row_count
-from pkex.validation import as_matrix
+from pkex.validation import as_matrix, unmasked
 
 __all__ = ["Target", "as_target"]
 
@@ -93,7 +93,7 @@ def _columns(y: Any) -> tuple[list[Any], tuple[str, ...]]:
     elif hasattr(y, "to_numpy"):
         columns, names = [y], (_name(y),)
     else:
-        array = np.asarray(y)
+        array = unmasked(y, "y") if isinstance(y, np.ma.MaskedArray) else np.asarray(y)
         if array.ndim not in (1, 2):
             raise ValueError(f"y must have shape (n,) or (n, n_columns); got shape {array.shape}")
         columns = [array] if array.ndim == 1 else list(array.T)
