@@ -90,7 +90,9 @@ class MMDDrift:
         rows, self._names = as_sample(X_reference, "X_reference")
         self._has_names = found is not None
         check_row_count(rows, "X_reference", 2)
-        warn_of_constant_columns(rows, self._names, "X_reference")
+        warn_of_constant_columns(
+            rows, self._names, "X_reference", to="batches that have the same value there"
+        )
         self._players = as_players(groups, self._names)
         self._kernel, self._bandwidth = chosen_kernel(kernel, rows, "X_reference")
         self._terms = KernelTerms.of(self._kernel, self._players)

@@ -162,7 +162,8 @@ def hsic(
     warn_of_constant_columns(target.rows, target.names, "y")
     used, bandwidth = chosen_kernel(kernel, x, "X")
     # Kept by the result, whatever the caller does with X and y.
-    x, y_rows = read_only(x), read_only(target.rows)
+    x = read_only(x)
+    y_rows: _Float = read_only(target.rows)
 
     names = x_names if attribute == "x" else target.names
     players = as_players(groups, names)

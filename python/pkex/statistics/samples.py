@@ -57,8 +57,21 @@ def check_row_count(rows: _Float, name: str, least: int, why: str = "") -> None:
         )
 
 
-def warn_of_constant_columns(rows: _Float, names: Sequence[str], what: str) -> None:
-    """Warn of columns in which all rows are equal: whatever the kernel, they play no part."""
+def warn_of_constant_columns(
+    rows: _Float, names: Sequence[str], what: str, to: str | None = None
+) -> None:
+    """Warn of columns in which all rows are equal: whatever the kernel, they play no part.
+
+    Parameters
+    ----------
+    rows : ndarray of shape (n, d)
+    names : sequence of str
+        Of the columns.
+    what : str
+        What messages call the rows.
+    to : str, optional
+        What such columns contribute nothing to, if they may to something else.
+    """
     is_constant = (rows == rows[0]).all(axis=0)
     constant = [name for name, found in zip(names, is_constant, strict=True) if found]
     if constant:
@@ -66,6 +79,7 @@ def warn_of_constant_columns(rows: _Float, names: Sequence[str], what: str) -> N
         warn(
             f"column{'s' if plural else ''} {shown(constant)} of {what} "
             f"{'are' if plural else 'is'} constant and contribute{'' if plural else 's'} nothing"
+            f"{'' if to is None else f' to {to}'}"
         )
 
 
