@@ -189,6 +189,23 @@ def test_the_default_kernel_of_the_witness_is_that_of_mmd(samples):
     assert pkex.witness(*samples).kernel == pkex.mmd(*samples).kernel
 
 
+def test_the_witness_knows_the_names_of_its_columns(samples):
+    names = list("abcdefg")
+    x, y = (pd.DataFrame(sample, columns=names) for sample in samples)
+    for witness in (pkex.witness(x, y), pkex.witness(x, samples[1]), pkex.witness(samples[0], y)):
+        for known in (witness, pickle.loads(pickle.dumps(witness))):
+            explainer = pkex.Explainer(known)
+            assert list(known.feature_names) == explainer.feature_names == names
+            assert explainer(samples[0]).feature_names == names
+            np.testing.assert_array_equal(known.predict(x), known.predict(samples[0]))
+            for call in (explainer, known.predict):
+                with pytest.raises(ValueError, match="columns of X are in another order"):
+                    call(x[names[::-1]])
+    grouped = pkex.Explainer(witness, groups={"pair": ["a", "c"]})
+    assert grouped(x).feature_names == ["pair", "b", "d", "e", "f", "g"]
+    assert pkex.witness(*samples).feature_names is None
+
+
 @pytest.mark.parametrize("estimator", ["unbiased", "biased"])
 def test_exchanging_the_samples_changes_nothing(samples, estimator):
     one = pkex.mmd(*samples, estimator=estimator)

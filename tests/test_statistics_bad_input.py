@@ -34,6 +34,27 @@ def test_samples_must_have_the_same_columns():
         pkex.witness(x, pd.DataFrame(Y, columns=NAMES[::-1]))
 
 
+@pytest.mark.parametrize("labels", [[0, 1, 2], [(0, "a"), (0, "b"), (1, "a")], [1.5, 2, -3]])
+def test_columns_of_data_frames_are_compared_whatever_their_labels(labels):
+    x, y = (pd.DataFrame(rows, columns=pd.Index(labels, tupleize_cols=False)) for rows in (X, Y))
+    turned = y.iloc[:, ::-1]
+    message = "columns of {} are in another order than those of {}"
+    for call in (pkex.mmd, pkex.witness):
+        call(x, y)
+        with pytest.raises(ValueError, match=message.format("Y", "X")):
+            call(x, turned)
+    drift = pkex.MMDDrift(x)
+    drift.predict(y)
+    with pytest.raises(ValueError, match=message.format("X", "X_reference")):
+        drift.predict(turned)
+    # A table without labels is compared by position.
+    drift.predict(turned.to_numpy())
+    with pytest.raises(ValueError, match="do not match those of X"):
+        pkex.mmd(x, pd.DataFrame(Y, columns=NAMES))
+    with pytest.raises(TypeError, match="named by strings and by others"):
+        pkex.mmd(pd.DataFrame(X, columns=["u", 1, 2]), Y)
+
+
 @pytest.mark.parametrize("value", [np.nan, np.inf])
 def test_the_place_of_a_missing_entry_is_named(value):
     place = "in row 2, column 1"

@@ -45,7 +45,7 @@ from pkex.statistics.permutations import (
 from pkex.statistics.results import MMDResult
 from pkex.statistics.samples import two_samples, warn_of_constant_columns
 from pkex.statistics.standard_errors import between_samples, mmd_errors, within_sample
-from pkex.validation import as_vector_or_matrix
+from pkex.validation import as_vector_or_matrix, column_names
 
 __all__ = ["ESTIMATORS", "PairWeights", "chosen_kernel", "mmd", "witness"]
 
@@ -211,6 +211,7 @@ def witness(X: ArrayLike, Y: ArrayLike, *, kernel: Kernel | None = None) -> Kern
     Returns
     -------
     KernelExpansion
+        With the names of the columns, if they have any.
 
     Raises
     ------
@@ -227,10 +228,11 @@ def witness(X: ArrayLike, Y: ArrayLike, *, kernel: Kernel | None = None) -> Kern
     array([[0.88]])
     """
     x, y, _ = two_samples(X, Y)
+    names = column_names(X, "X") or column_names(Y, "Y")
     pooled = np.concatenate([x, y])
     used, _ = chosen_kernel(kernel, pooled, "X and Y")
     signs = np.repeat([1.0 / len(x), -1.0 / len(y)], [len(x), len(y)])
-    return KernelExpansion(pooled, signs, used)
+    return KernelExpansion(pooled, signs, used).named(names)
 
 
 def chosen_kernel(kernel: Kernel | None, rows: _Float, what: str) -> tuple[Kernel, str | None]:
