@@ -100,7 +100,7 @@ def test_values_of_weighted_samples_equal_brute_force(
     rng, samples, kernel, estimator, convention, groups
 ):
     (pkex_kernel, reference), (given, players) = KERNELS[kernel], GROUPS[groups]
-    weights = rng.uniform(size=N), rng.integers(0, 3, M) + 0.0
+    weights = rng.uniform(size=N), rng.integers(1, 4, M) + 0.0
     result = pkex.mmd(
         *samples,
         kernel=pkex_kernel,
@@ -126,6 +126,43 @@ def test_equal_weights_are_none(samples, estimator):
     for weights in [(None, None), (np.full(N, 3.0), None), (None, [0.1] * M)]:
         weighted = pkex.mmd(*samples, estimator=estimator, weights=weights)
         np.testing.assert_allclose(weighted.values, plain.values, rtol=0, atol=1e-14)
+
+
+@pytest.mark.parametrize("convention", ["neutral", "marginal"])
+@pytest.mark.parametrize("small", [1e-9, 1e-20, 1e-120])
+def test_one_weight_may_outweigh_all_others(samples, convention, small):
+    # Pairs of the sample are then those with its first row, all alike.
+    weights = np.full(N, small), np.full(M, small)
+    weights[0][0] = weights[1][0] = 3.0
+    options = {"kernel": RBF(2.0), "value_function": convention}
+    result = pkex.mmd(*samples, weights=weights, **options)
+    players = list(range(7))
+    reference = SumOfProducts(((1.0, [(j, "rbf", 2.0) for j in players]),))
+    far = [np.arange(1, N), np.arange(N + 1, N + M)]
+
+    def statistic(matrix):
+        within = matrix[0, far[0]].mean() + matrix[N, far[1]].mean()
+        return within - 2.0 * matrix[0, N]
+
+    expected = attributed(
+        statistic, reference, np.concatenate(samples), players, marginal=convention == "marginal"
+    )
+    assert_attributed(result, expected, tolerance=100.0 * small if small > 1e-12 else 1e-12)
+
+
+@pytest.mark.parametrize("estimator", ["unbiased", "biased"])
+@pytest.mark.parametrize("convention", ["neutral", "marginal"])
+def test_rows_of_weight_zero_play_no_part_at_all(samples, estimator, convention):
+    x, y = samples
+    kept = np.arange(N) % 3 > 0
+    options = {"estimator": estimator, "value_function": convention}
+    # Not even in the default kernel, or the means of the marginal convention.
+    x[~kept] += 50.0
+    found = pkex.mmd(x, y, weights=(kept * 2.0, None), **options)
+    expected = pkex.mmd(x[kept], y, weights=(None, None), **options)
+    for name in ("values", "alone"):
+        np.testing.assert_array_equal(getattr(found, name), getattr(expected, name))
+    assert (found.kernel, found.n_rows) == (expected.kernel, expected.n_rows)
 
 
 @pytest.mark.parametrize("estimator", ["unbiased", "biased"])

@@ -257,6 +257,17 @@ def test_weights_must_be_non_negative_one_for_each_row(weights, error, message):
         pkex.mmd(X, Y, weights=weights)
 
 
+def test_weights_of_one_row_alone_leave_no_pairs():
+    weights = np.full(15, 1e-300)
+    weights[3] = 1.0
+    with pytest.raises(ValueError, match=r"weights\[1\] must leave some weight to pairs .* of Y"):
+        pkex.mmd(X, Y, weights=(None, weights))
+    assert np.isfinite(pkex.mmd(X, Y, weights=(None, weights), estimator="biased").values).all()
+    weights[3] = 1e300
+    with pytest.raises(ValueError, match=r"weights\[1\] must be positive for at least two rows"):
+        pkex.mmd(X, Y, weights=(None, weights))
+
+
 def test_weighted_rows_are_not_permuted():
     with pytest.raises(ValueError, match="n_permutations cannot be combined with weights"):
         pkex.mmd(X, Y, weights=(None, np.ones(15)), n_permutations=10)

@@ -158,7 +158,8 @@ class MMDResult(Attribution):
     values : ndarray of shape (P,)
         The Shapley value of each feature or group.
     standard_errors : ndarray of shape (P,) or None
-        Of the values; None with row weights, NaN with fewer than four rows in a sample.
+        Of the values; None with row weights, for which there are none; NaN with fewer than four
+        rows in a sample.
     alone : ndarray of shape (P,)
         The game's value of each feature alone: MMD² of just that feature in the neutral convention.
     pvalue : float or None
@@ -173,7 +174,7 @@ class MMDResult(Attribution):
     estimator, value_function : str
         As given.
     n_rows : tuple of int
-        The sizes of the samples.
+        The sizes of the samples, without rows of weight 0.
     """
 
     value_function: str
