@@ -1,6 +1,7 @@
 """pkex.mmd and pkex.witness: exactness, relations, groups, weights, permutations, pictures."""
 
 import itertools
+import math
 import pickle
 
 import numpy as np
@@ -334,7 +335,7 @@ def test_relabelled_blocks_are_relabelled_rows(n, m):
     result = pkex.mmd(x, y, n_permutations=3, random_state=7)
     # The same draws.
     generator = np.random.default_rng(7)
-    blocks = two_sample_blocks(n, m, 3, generator)
+    blocks = two_sample_blocks(n, m, 3, 3, generator)
     labels = blocks.relabelled(3, generator)
     arranged = np.concatenate([x, y])[blocks.order]
     for drawn, values in zip(labels, result.permuted_values, strict=True):
@@ -348,7 +349,7 @@ def test_relabelled_blocks_are_relabelled_rows(n, m):
     ("n", "m"), [(2, 2), (64, 64), (65, 64), (2000, 2000), (10_000, 50), (3, 5000), (100_000, 17)]
 )
 def test_rows_are_arranged_in_few_blocks_of_equal_size(rng, n, m):
-    blocks = two_sample_blocks(n, m, 20, rng)
+    blocks = two_sample_blocks(n, m, 20, 99, rng)
     assert sorted(blocks.order) == list(range(n + m))
     assert set(blocks.order[:n]) == set(range(n))
     sizes = np.bincount(blocks.groups)
@@ -359,10 +360,30 @@ def test_rows_are_arranged_in_few_blocks_of_equal_size(rng, n, m):
     assert all(len(movable) >= min(16, n, m) for movable in blocks.movable)
 
 
+@pytest.mark.parametrize(("n", "m"), [(60, 60), (64, 65), (100, 30), (2000, 2000), (3000, 40)])
+@pytest.mark.parametrize("n_players", [20, 300, 1000, 5000, 100_000])
+@pytest.mark.parametrize("n_permutations", [999, 100_000])
+def test_rows_move_however_many_features_and_permutations(rng, n, m, n_players, n_permutations):
+    blocks = two_sample_blocks(n, m, n_players, n_permutations, rng)
+    movable = np.isin(blocks.groups, np.concatenate(blocks.movable))
+    # All of the smaller sample do but for what is no whole block, and of the other as well unless
+    # it is much the larger.
+    size = np.count_nonzero(blocks.groups == blocks.movable[0][0])
+    left = [n - np.count_nonzero(movable[:n]), m - np.count_nonzero(movable[n:])]
+    assert left[int(m < n)] < size
+    if max(n, m) < 3 * min(n, m):
+        assert max(left) < size
+    first, second = map(len, blocks.movable)
+    assert math.comb(first + second, first) > 10 * n_permutations
+    # Memory and time stay bounded.
+    n_blocks = len(blocks.in_first)
+    assert n_blocks <= 34 or n_blocks**2 * n_players < 1.2 * (1 << 22)
+
+
 def test_pvalues_count_ties(rng):
     # Two rows each: of the six relabellings two give the observed value.
     x, y = np.array([[0.0], [0.1]]), np.array([[5.0], [5.2]])
-    with pytest.warns(UserWarning, match=r"only 6 distinct relabellings .* below 0.333"):
+    with pytest.warns(UserWarning, match=r"no p-value can be expected below 0.333 at best"):
         result = pkex.mmd(x, y, n_permutations=5000, random_state=0)
     assert result.pvalue == pytest.approx(1 / 3, abs=0.03)
     b = np.sum(result.permuted_values[:, 0] >= result.values[0] - 1e-12)
@@ -371,7 +392,10 @@ def test_pvalues_count_ties(rng):
 
 def test_all_pvalues_are_one_where_nothing_varies():
     x = np.tile([0.0, 1.0], (10, 1))
-    with pytest.warns(UserWarning, match="constant"):
+    with (
+        pytest.warns(UserWarning, match="constant"),
+        pytest.warns(UserWarning, match="below 1 at best"),
+    ):
         result = pkex.mmd(x, x, kernel=RBF(), n_permutations=19, random_state=0)
     assert result.pvalue == 1.0
     assert np.all(result.feature_pvalues == 1.0)

@@ -277,12 +277,39 @@ def test_weighted_rows_are_not_permuted():
 
 
 def test_more_permutations_than_relabellings_are_warned_of_with_the_least_pvalue():
-    with pytest.warns(UserWarning, match=r"n_permutations=99, but .* only 10 .* below 0.1, how"):
+    with pytest.warns(UserWarning, match=r"n_permutations=99, but .* below 0.1 at best, however"):
         pkex.mmd(X[:3], Y[:2], n_permutations=99)
-    with pytest.warns(UserWarning, match=r"only 20 distinct relabellings .* below 0.1, how"):
+    # Exchanged samples differ as much.
+    with pytest.warns(UserWarning, match=r"below 0.1 at best"):
         pkex.mmd(X[:3], Y[:3], n_permutations=99)
-    with pytest.warns(UserWarning, match=r"only 24 distinct relabellings .* below 0.0417, how"):
+    with pytest.warns(UserWarning, match=r"below 0.0417 at best"):
         pkex.hsic(X[:4], TARGET[:4], n_permutations=99)
+    pkex.hsic(X[:4], TARGET[:4], n_permutations=23)
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "least"),
+    [
+        ([0] * 6, [0] * 5 + [1], "1"),
+        ([0] * 6, [0] * 4 + [1], "0.455"),
+        ([0] * 6, [0] * 4 + [1] * 2, "0.455"),
+        ([0] * 3 + [1] * 3, [0] * 3 + [1] * 3, "0.433"),
+    ],
+)
+def test_equal_rows_are_counted_in_the_least_pvalue(x, y, least):
+    x, y = (np.array(rows, dtype=float)[:, None] for rows in (x, y))
+    with pytest.warns(UserWarning, match=f"below {least} at best"):
+        result = pkex.mmd(
+            x, y, kernel=RBF(), estimator="biased", n_permutations=4999, random_state=0
+        )
+    tied = np.abs(result.permuted_values[:, 0] - result.values[0]) < 1e-12
+    assert tied.mean() == pytest.approx(float(least), abs=0.03)
+
+
+def test_more_permutations_than_fit_into_memory_are_refused():
+    for call in CALLS.values():
+        with pytest.raises(ValueError, match=r"too large: .* 3 features; take at most 33333333"):
+            call(n_permutations=10**9)
 
 
 # --- targets ---

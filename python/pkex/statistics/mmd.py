@@ -38,6 +38,7 @@ from pkex.statistics.permutations import (
     Significance,
     as_generator,
     block_form,
+    check_fits,
     check_n_permutations,
     significance,
     two_sample_blocks,
@@ -102,7 +103,7 @@ def mmd(
         convention's means. Standard errors are None then, and permutations an error.
     n_permutations : int, default 0
         Number of relabellings for p-values, drawn at random; 0 for none. Samples of more than 128
-        rows together are permuted in random blocks.
+        rows together are permuted in random blocks, 32 to 128 of them. At most 10⁸ / P.
     random_state : int, numpy.random.Generator or None, default None
         Of the permutations; equal seeds give equal results.
     summation : {"compensated", "plain"}, default "compensated"
@@ -126,8 +127,8 @@ def mmd(
     Warns
     -----
     UserWarning
-        If columns are constant, the kernel is nearly 0 or 1 between all rows, or there are fewer
-        relabellings than permutations asked for.
+        If columns are constant, the kernel is nearly 0 or 1 between all rows, or so few
+        relabellings differ that p-values cannot be as small as permutations would allow.
 
     See Also
     --------
@@ -307,9 +308,10 @@ def _unweighted(
     m = len(pooled) - n
     blocks = None
     if n_permutations:
-        blocks = two_sample_blocks(n, m, terms.n_players, generator)
-        warn_of_few_relabellings(n_permutations, blocks.n_relabellings, 2 if n == m else 1)
+        check_fits(n_permutations, terms.n_players)
+        blocks = two_sample_blocks(n, m, terms.n_players, n_permutations, generator)
         pooled = pooled[blocks.order]
+        warn_of_few_relabellings(n_permutations, blocks.share_of_same(pooled))
     sums = pair_sums(
         pooled,
         n,
@@ -368,10 +370,9 @@ def _tested(
     if weights.first < weights.second:
         # The form subtracts from the sum over all pairs, weighted as those that are not labelled:
         # it cancels least if the larger sample is that.
-        labels, within = 1.0 - labels, within[::-1]
+        labels, within = ~labels, within[::-1]
     form = block_form(groups, within, weights.between)
-    values = form.at(labels) + on_the_diagonal
-    return significance(values[0], [values[1:]], form.scale)
+    return significance(form.at(labels) + on_the_diagonal, form.scale)
 
 
 def _weighted(x: _Float, y: _Float, weights: RowWeights, terms: KernelTerms, run: _Run) -> _Parts:
