@@ -149,7 +149,9 @@ def test_equal_rows_have_no_median_distance():
         assert pkex.mmd(same, same, kernel=RBF()).statistic == 0.0
 
 
-@pytest.mark.parametrize(("length_scale", "word"), [(1e-3, "0 between different"), (1e3, "1 betw")])
+@pytest.mark.parametrize(
+    ("length_scale", "word"), [(1e-3, "0 between different"), (1e3, "1 between almost")]
+)
 def test_a_kernel_without_contrast_is_warned_of(length_scale, word):
     kernel = RBF(length_scale)
     for call in (
@@ -162,6 +164,32 @@ def test_a_kernel_without_contrast_is_warned_of(length_scale, word):
             call()
     with pytest.warns(UserWarning, match=f"^target_kernel is nearly {word}"):
         pkex.hsic(X, TARGET, target_kernel=kernel)
+
+
+@pytest.mark.parametrize(("length_scale", "word"), [(1e-3, "0 between different"), (1e3, "1 betw")])
+def test_numbers_beside_classes_are_looked_at_too(length_scale, word):
+    y = pd.DataFrame({"class": [f"{k}" for k in range(20)], "size": TARGET})
+    kernel = RBF(length_scale).on([1]) * Categorical().on([0])
+    with pytest.warns(UserWarning, match=f"^target_kernel is nearly {word}"):
+        pkex.hsic(X, y, target_kernel=kernel)
+    pkex.hsic(X, y, target_kernel=RBF().on([1]) * Categorical().on([0]))
+    pkex.hsic(X, y)
+
+
+def test_the_default_kernel_is_looked_at_too():
+    # One row far away, not among those looked at: all others are alike beside it.
+    rows = np.zeros((200, 1))
+    rows[6] = 1e6
+    for call in (
+        lambda: pkex.mmd(rows, rows),
+        lambda: pkex.witness(rows, rows),
+        lambda: pkex.MMDDrift(rows),
+        lambda: pkex.hsic(rows, RNG.normal(size=200)),
+    ):
+        with pytest.warns(UserWarning, match="^kernel is nearly 1 between almost all rows"):
+            call()
+    with pytest.warns(UserWarning, match="^target_kernel is nearly 1 between almost all rows"):
+        pkex.hsic(RNG.normal(size=(200, 2)), rows[:, 0])
 
 
 def test_many_classes_are_nothing_to_warn_of():

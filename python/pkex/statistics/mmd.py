@@ -127,7 +127,7 @@ def mmd(
     Warns
     -----
     UserWarning
-        If columns are constant, the kernel is nearly 0 or 1 between all rows, or so few
+        If columns are constant, the kernel is nearly 0 or 1 between almost all rows, or so few
         relabellings differ that p-values cannot be as small as permutations would allow.
 
     See Also
