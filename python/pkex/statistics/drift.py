@@ -59,7 +59,8 @@ class MMDDrift:
     Warns
     -----
     UserWarning
-        If columns of the reference are constant, or the kernel is nearly 0 or 1 between almost all rows.
+        If columns of the reference are constant, or the kernel is nearly 0 or 1 between almost all
+        rows.
 
     Notes
     -----

@@ -119,8 +119,8 @@ def hsic(
     Warns
     -----
     UserWarning
-        If columns are constant, a kernel is nearly 0 or 1 between almost all rows, or so few relabellings
-        differ that p-values cannot be as small as permutations would allow.
+        If columns are constant, a kernel is nearly 0 or 1 between almost all rows, or so few
+        relabellings differ that p-values cannot be as small as permutations would allow.
 
     Notes
     -----
