@@ -13,9 +13,9 @@ from pkex import _core
 from pkex.functions import Function
 from pkex.indices import SHAPLEY, Quantity
 from pkex.kernels import Factor, Kernel, Term
-from pkex.options import with_known_keywords
+from pkex.options import counted, with_known_keywords
 from pkex.parallel import thread_count
-from pkex.validation import as_matrix, as_vector_or_matrix
+from pkex.validation import as_matrix, as_vector_or_matrix, read_only
 from pkex.value_functions import NEUTRAL, Game, weighted_mean
 
 __all__ = ["KernelExpansion", "probing_rows"]
@@ -77,8 +77,8 @@ class KernelExpansion(Function):
                 f"got {kernel!r} ({type(kernel).__name__})"
             )
         self._kernel = kernel
-        self._points = _frozen(as_matrix(points, "points", allow_no_rows=True))
-        self._coefficients = _frozen(
+        self._points = read_only(as_matrix(points, "points", allow_no_rows=True))
+        self._coefficients = read_only(
             as_vector_or_matrix(
                 coefficients, "coefficients", n_rows=len(self._points), rows_of="points"
             )
@@ -288,21 +288,13 @@ class KernelExpansion(Function):
 
     def __repr__(self) -> str:
         n_points = len(self._points)
-        sizes = [_counted(n_points, "point"), _counted(self.n_features, "feature")]
+        sizes = [counted(n_points, "point"), counted(self.n_features, "feature")]
         if self.has_output_axis:
-            sizes.append(_counted(self.n_outputs, "output"))
+            sizes.append(counted(self.n_outputs, "output"))
         kernel = repr(self._kernel)
         if len(kernel) > 60:
             kernel = f"{kernel[:57]}..."
         return f"KernelExpansion({', '.join(sizes)}, kernel={kernel})"
-
-
-def _frozen(array: _Float) -> _Float:
-    """Return a read-only copy; an array that nobody can write to serves as its own."""
-    if array.flags.writeable or not array.flags.owndata:
-        array = array.copy()
-        array.setflags(write=False)
-    return array
 
 
 def _checked_intercept(intercept: Any, shape: tuple[int, ...]) -> float | _Float:
@@ -318,7 +310,7 @@ def _checked_intercept(intercept: Any, shape: tuple[int, ...]) -> float | _Float
     array = array.astype(np.float64)
     if not np.isfinite(array).all():
         raise ValueError(f"intercept must be finite; got {intercept!r}")
-    return _frozen(np.broadcast_to(array, shape)) if shape else float(array)
+    return read_only(np.broadcast_to(array, shape)) if shape else float(array)
 
 
 def _packed_term(
@@ -353,10 +345,6 @@ def _base(summands: _Float, amplitude: float, intercept: float) -> float:
 
 def _grouped(parts: tuple[Any, ...], players: NDArray[np.int64]) -> KernelExpansion:
     return KernelExpansion(*parts).grouped(players)
-
-
-def _counted(number: int, thing: str) -> str:
-    return f"{number} {thing}{'' if number == 1 else 's'}"
 
 
 def probing_rows(points: _Float) -> _Float:

@@ -315,7 +315,8 @@ class Explainer:
         ----------
         X : array-like, DataFrame or sparse matrix of shape (n, d)
             The columns of a DataFrame must be those that the model was fitted on, in that order.
-            Entries may be missing (NaN) where a step of a Pipeline fills them.
+            Entries may be missing (NaN) where a step of a Pipeline fills them, and strings where
+            one encodes them or drops their column.
         progress : bool or callable, default False
             True shows a progress bar (needs tqdm); a callable gets (done, total), in arbitrary
             units.

@@ -39,10 +39,11 @@ def two_samples(X: ArrayLike, Y: ArrayLike) -> tuple[_Float, _Float, tuple[str, 
     ValueError, TypeError
         If one is not a finite numeric table of at least two rows, or their columns differ.
     """
-    of_x, of_y = column_names(X, "X"), column_names(Y, "Y")
-    if of_x is not None and of_y is not None:
+    of_x, of_y = column_labels(X), column_labels(Y)
+    are_alike = (column_names(X, "X") is None) == (column_names(Y, "Y") is None)
+    if of_x is not None and of_y is not None and are_alike:
         check_column_names(of_y, of_x, "Y", "X")
-    x, names = as_sample(X, "X", names=column_labels(Y))
+    x, names = as_sample(X, "X", names=of_y)
     y = as_matrix(Y, "Y", n_columns=x.shape[1], names=names)
     for rows, name in ((x, "X"), (y, "Y")):
         check_row_count(rows, name, 2)
