@@ -30,6 +30,7 @@ from pkex.validation import (
     column_labels,
     column_names,
     numbered,
+    read_only_view,
     row_index,
 )
 from pkex.value_functions import (
@@ -268,14 +269,14 @@ class Explainer:
         return self._game.value_function
 
     @property
-    def background(self) -> NDArray[np.float64] | None:
+    def background(self) -> NDArray[Any] | None:
         """The background rows whose weight is not 0, read-only; None in the neutral game."""
-        return None if self._game.background is None else self._game.background[0]
+        return None if self._game.background is None else read_only_view(self._game.background[0])
 
     @property
     def background_weights(self) -> NDArray[np.float64] | None:
         """The weights of these rows, which add up to 1; None in the neutral game."""
-        return None if self._game.background is None else self._game.background[1]
+        return None if self._game.background is None else read_only_view(self._game.background[1])
 
     @property
     def method(self) -> str:

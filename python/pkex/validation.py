@@ -26,6 +26,7 @@ __all__ = [
     "column_names",
     "numbered",
     "read_only",
+    "read_only_view",
     "row_index",
 ]
 
@@ -114,6 +115,13 @@ def _objects(data: Any) -> NDArray[Any] | None:
 
 def _are_numbers(objects: NDArray[Any], column: int) -> bool:
     return column >= objects.shape[1] or all(map(_is_real, objects[:, column]))
+
+
+def read_only_view(array: NDArray[Any]) -> NDArray[Any]:
+    """Return the same memory, to be read; unpickled arrays can be written."""
+    view = array.view()
+    view.setflags(write=False)
+    return view
 
 
 def as_vector_or_matrix(data: Any, name: str, *, n_rows: int, rows_of: str) -> _Float:
