@@ -488,6 +488,8 @@ def test_results_are_read_only_and_survive_pickling(samples):
             np.testing.assert_array_equal(getattr(item, name), getattr(result, name))
             with pytest.raises(ValueError, match="read-only"):
                 getattr(item, name)[0] = 1.0
+        item.feature_names.append("mine")
+        assert len(item.feature_names) == 7
     assert (again.kernel, again.pvalue, again.n_rows) == (result.kernel, result.pvalue, (N, M))
 
 
@@ -530,6 +532,9 @@ def test_pictures_show_values_errors_and_permutations(samples):
     plt.close(given.figure)
     with pytest.raises(ValueError, match="max_features"):
         result.plot(max_features=0)
+    for wrong in ("a", 2.5, None):
+        with pytest.raises(TypeError, match="max_features must be a positive integer; got"):
+            result.plot(max_features=wrong)
 
 
 def test_columns_that_are_not_named_by_strings_are_shown_as_text(rng):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -23,7 +24,7 @@ from pkex.statistics.samples import (
     own_labels,
     warn_of_constant_columns,
 )
-from pkex.statistics.standard_errors import between_samples, mmd_errors, within_sample
+from pkex.statistics.standard_errors import between_samples, within_sample
 from pkex.validation import as_matrix
 
 __all__ = ["MMDDrift"]
@@ -47,7 +48,9 @@ class MMDDrift:
         By default RBF with the median distance between reference rows as length-scale (`mmd` takes
         that of both samples): one kernel for all batches, so that results can be compared.
     estimator, groups, summation, n_jobs
-        As in `mmd`. The convention is the neutral one.
+        As in `mmd`. Its other options do not exist here: the convention is the neutral one, rows
+        are not weighted, and there are no permutations, which would have to pair the reference's
+        rows anew for every batch.
     progress : bool or callable, default False
         Of the pass over the pairs of reference rows.
 
@@ -166,24 +169,20 @@ class MMDDrift:
         within = of_batch[:, 1]
         weights = PairWeights.of(self._estimator, n, m)
         totals = np.array([total(self._row_sums) / 2.0, total(between), total(within) / 2.0])
-        shrunk_x, shrunk_y = weights.first * n * (n - 1.0), weights.second * m * (m - 1.0)
-        errors = mmd_errors(
+        errors = weights.errors(
+            (self._row_sums[chosen], of_sample[:, 1]),
+            (within, between),
             (
-                shrunk_x * self._row_sums[chosen] / (n - 1.0) - of_sample[:, 1] / m,
-                shrunk_y * within / (m - 1.0) - between / n,
-            ),
-            (n, m),
-            (
-                shrunk_x**2 * within_sample(self._squares, self._row_sums),
+                within_sample(self._squares, self._row_sums),
                 between_samples(sums.squares[1], of_sample[:, 1], of_batch[:, 0]),
-                shrunk_y**2 * within_sample(sums.squares[2], within),
+                within_sample(sums.squares[2], within),
             ),
         )
         return MMDResult(
             weights.combine(totals),
             errors,
             weights.combine(np.array([self._alone, alone, sums.alone[2]])),
-            list(self._players.names),
+            self._players.names,
             self._kernel,
             self._bandwidth,
             self._estimator,
@@ -191,6 +190,11 @@ class MMDDrift:
             "neutral",
             (n, m),
         )
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        # Arrays come writable out of a pickle.
+        self.__dict__.update(state)
+        self._rows.setflags(write=False)
 
     def _batch(self, X: ArrayLike) -> _Float:
         check_same_columns(X, self._labels, "X", "X_reference")

@@ -179,7 +179,7 @@ def hsic(
         parts.values,
         parts.standard_errors,
         parts.alone,
-        list(players.names),
+        players.names,
         used,
         bandwidth,
         estimator,

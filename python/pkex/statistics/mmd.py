@@ -192,7 +192,7 @@ def mmd(
         parts.values,
         parts.standard_errors,
         parts.alone,
-        list(players.names),
+        players.names,
         used,
         bandwidth,
         estimator,
@@ -257,11 +257,14 @@ class PairWeights:
 
     Parameters
     ----------
+    sizes : tuple of int
+        The numbers of rows n, m of the samples.
     first, second, between : float
     self_pairs : float
         The weight of all pairs of a row with itself together, in the values.
     """
 
+    sizes: tuple[int, int]
     first: float
     second: float
     between: float
@@ -270,15 +273,44 @@ class PairWeights:
     @classmethod
     def of(cls, estimator: str, n: int, m: int) -> PairWeights:
         """Return the weights for samples of n and m rows; floats, for n² may not fit an int."""
+        between = 1.0 / (float(n) * m)
         if estimator == "biased":
-            return cls(1.0 / n**2, 1.0 / m**2, 1.0 / (float(n) * m), 1.0 / n + 1.0 / m)
-        return cls(1.0 / (n * (n - 1.0)), 1.0 / (m * (m - 1.0)), 1.0 / (float(n) * m))
+            return cls((n, m), 1.0 / n**2, 1.0 / m**2, between, 1.0 / n + 1.0 / m)
+        return cls((n, m), 1.0 / (n * (n - 1.0)), 1.0 / (m * (m - 1.0)), between)
 
     def combine(self, sums: _Float) -> _Float:
         """Weigh sums over unordered pairs (3, P): within the first, between, within the second."""
         within = self.first * sums[0] + self.second * sums[2]
         combined: _Float = 2.0 * (within - self.between * sums[1])
         return combined
+
+    def errors(
+        self,
+        first: tuple[_Float, _Float],
+        second: tuple[_Float, _Float],
+        squares: tuple[_Float, _Float, _Float],
+    ) -> _Float:
+        """Return standard errors of the values, whose averages are weighted as these are.
+
+        Parameters
+        ----------
+        first, second : tuple of two ndarrays of shape (k, P)
+            For rows of each sample, all or some of them, γ summed over the sample's other rows and
+            over all rows of the other sample.
+        squares : tuple of three ndarrays of shape (P,)
+            Mean squares of doubly centred γ: within the first sample, between, within the second.
+        """
+        n, m = self.sizes
+        # The biased estimator's averages within a sample are those of the unbiased, times these.
+        shrunk = self.first * n * (n - 1.0), self.second * m * (m - 1.0)
+        return mmd_errors(
+            (
+                shrunk[0] * first[0] / (n - 1.0) - first[1] / m,
+                shrunk[1] * second[0] / (m - 1.0) - second[1] / n,
+            ),
+            self.sizes,
+            (shrunk[0] ** 2 * squares[0], squares[1], shrunk[1] ** 2 * squares[2]),
+        )
 
 
 @dataclass(frozen=True)
@@ -338,21 +370,14 @@ def _by_class(sums: PairSums, n: int) -> _Float:
 
 
 def _errors(sums: PairSums, n: int, weights: PairWeights) -> _Float:
-    """Return standard errors by each row's averages, weighted as the estimator weighs pairs."""
     first, second = sums.rows[:n], sums.rows[n:]
-    m = len(second)
-    # The biased estimator's averages within a sample are those of the unbiased, times these.
-    shrunk_x, shrunk_y = weights.first * n * (n - 1.0), weights.second * m * (m - 1.0)
-    return mmd_errors(
+    return weights.errors(
+        (first[:, 0], first[:, 1]),
+        (second[:, 1], second[:, 0]),
         (
-            shrunk_x * first[:, 0] / (n - 1.0) - first[:, 1] / m,
-            shrunk_y * second[:, 1] / (m - 1.0) - second[:, 0] / n,
-        ),
-        (n, m),
-        (
-            shrunk_x**2 * within_sample(sums.squares[0], first[:, 0]),
+            within_sample(sums.squares[0], first[:, 0]),
             between_samples(sums.squares[1], first[:, 1], second[:, 0]),
-            shrunk_y**2 * within_sample(sums.squares[2], second[:, 1]),
+            within_sample(sums.squares[2], second[:, 1]),
         ),
     )
 

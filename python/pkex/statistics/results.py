@@ -33,7 +33,7 @@ class Attribution:
     values: _Float
     standard_errors: _Float | None
     alone: _Float
-    feature_names: list[str]
+    names: tuple[str, ...]
     kernel: Kernel
     bandwidth: str | None
     estimator: str
@@ -50,6 +50,11 @@ class Attribution:
         # Arrays come writable out of a pickle.
         self.__dict__.update(state)
         Attribution.__post_init__(self)
+
+    @property
+    def feature_names(self) -> list[str]:
+        """The names of the features or groups."""
+        return list(self.names)
 
     @property
     def statistic(self) -> float:
@@ -102,7 +107,7 @@ class Attribution:
         }
         frame = pd.DataFrame(
             {name: column for name, column in columns.items() if column is not None},
-            index=pd.Index(self.feature_names, name="feature"),
+            index=pd.Index(self.names, name="feature"),
         )
         return frame.sort_values("value", ascending=False, kind="stable")
 
@@ -138,7 +143,7 @@ class Attribution:
 
     def __repr__(self) -> str:
         pvalue = "" if self.pvalue is None else f", p-value={self.pvalue:.3g}"
-        count = len(self.feature_names)
+        count = len(self.names)
         return (
             f"{type(self).__name__}({self.label}={self.statistic:.4g}{pvalue}, "
             f"{count} feature{'' if count == 1 else 's'}, kernel={self.kernel!r})"
@@ -175,6 +180,20 @@ class MMDResult(Attribution):
         As given.
     n_rows : tuple of int
         The sizes of the samples, without rows of weight 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pkex
+    >>> X, Y = np.random.default_rng(0).normal(size=(2, 100, 3))
+    >>> Y[:, 1] += 1.0
+    >>> result = pkex.mmd(X, Y, kernel=pkex.kernels.RBF(2.0), n_permutations=99, random_state=0)
+    >>> result
+    MMDResult(MMD²=0.1026, p-value=0.01, 3 features, kernel=RBF(length_scale=2.0))
+    >>> result.values.round(3)
+    array([-0.01 ,  0.129, -0.017])
+    >>> result.familywise_pvalues
+    array([1.  , 0.01, 1.  ])
     """
 
     value_function: str
@@ -219,6 +238,19 @@ class HSICResult(Attribution):
     estimator, attribute : str
         As given.
     n_rows : int
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pkex
+    >>> X = np.random.default_rng(0).normal(size=(100, 3))
+    >>> result = pkex.hsic(X, X[:, 0] > 0.0, kernel=pkex.kernels.RBF(2.0))
+    >>> result
+    HSICResult(HSIC=0.04167, 3 features, kernel=RBF(length_scale=2.0))
+    >>> result.target_kernel, result.target_bandwidth
+    (Categorical(similarity=0.0), 'labels: 1 if equal, else 0')
+    >>> round(result.r2, 2)
+    0.44
     """
 
     target_kernel: Kernel
