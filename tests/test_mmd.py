@@ -121,6 +121,21 @@ def test_values_of_weighted_samples_equal_brute_force(
     assert result.standard_errors is None
 
 
+@pytest.mark.parametrize("convention", ["neutral", "marginal"])
+@pytest.mark.parametrize("estimator", ["unbiased", "biased"])
+def test_a_single_feature_has_the_whole_statistic(samples, estimator, convention):
+    x, y = (sample[:, :1] for sample in samples)
+    options = {"kernel": RBF(1.5), "estimator": estimator, "value_function": convention}
+    reference = SumOfProducts(((1.0, [(0, "rbf", 1.5)]),))
+    pooled = np.concatenate([x, y])
+    marginal = convention == "marginal"
+    statistic = mmd_statistic(N, estimator)
+    expected = attributed(statistic, reference, pooled, [0], marginal=marginal)
+    result = pkex.mmd(x, y, **options)
+    assert_attributed(result, expected)
+    assert result.values[0] == pytest.approx(statistic(reference(pooled)), rel=0, abs=1e-14)
+
+
 @pytest.mark.parametrize("estimator", ["unbiased", "biased"])
 def test_equal_weights_are_none(samples, estimator):
     plain = pkex.mmd(*samples, estimator=estimator)
