@@ -314,6 +314,35 @@ def test_units_may_be_tiny_or_huge(samples):
         np.testing.assert_allclose(scaled.values, plain.values, rtol=1e-12)
 
 
+@pytest.mark.parametrize("exponent", [-1000, -600, 600, 1000])
+def test_amplitudes_may_be_tiny_or_huge(samples, exponent):
+    x, y = samples
+    options = {"n_permutations": 19, "random_state": 0}
+    for call, rows in (
+        (lambda kernel: pkex.mmd(x, y, kernel=kernel, **options), "MMD"),
+        (lambda kernel: pkex.mmd(x, y, kernel=kernel, weights=(np.arange(N), None)), "weighted"),
+        (lambda kernel: pkex.MMDDrift(x, kernel=kernel).predict(y), "batch"),
+        (lambda kernel: pkex.hsic(x, x[:, 0], kernel=kernel, **options), "HSIC"),
+        (lambda kernel: pkex.hsic(x[:, 0:1], x, target_kernel=kernel, **options), "target"),
+    ):
+        plain, scaled = call(RBF(2.0)), call(2.0**exponent * RBF(2.0))
+        for name in ("values", "alone", "standard_errors", "permuted_values"):
+            of_plain, of_scaled = getattr(plain, name), getattr(scaled, name)
+            if of_plain is not None:
+                np.testing.assert_array_equal(of_scaled, of_plain * 2.0**exponent, rows)
+        for name in ("pvalue", "feature_pvalues", "familywise_pvalues"):
+            np.testing.assert_array_equal(getattr(scaled, name), getattr(plain, name))
+        if rows in ("HSIC", "target"):
+            assert scaled.r2 == plain.r2
+
+
+@pytest.mark.parametrize("amplitude", [1e-200, 1e200])
+def test_statistics_out_of_range_are_an_error(samples, amplitude):
+    kernel = amplitude * RBF(2.0)
+    with pytest.raises(OverflowError, match="amplitude of kernel or target_kernel"):
+        pkex.hsic(samples[0], samples[0], kernel=kernel, target_kernel=kernel)
+
+
 @pytest.mark.parametrize("n_jobs", [2, 3])
 def test_bits_do_not_depend_on_threads(rng, n_jobs):
     x, y = rng.normal(size=(300, 4)), rng.normal(size=(200, 4))

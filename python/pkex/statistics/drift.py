@@ -15,8 +15,8 @@ from pkex.players import as_players
 from pkex.progress import Progress, reporting
 from pkex.statistics.bandwidth import evenly_random
 from pkex.statistics.engine import KernelTerms, cross_alone, cross_rows, pair_sums, total
-from pkex.statistics.mmd import ESTIMATORS, PairWeights, chosen_kernel
-from pkex.statistics.results import MMDResult
+from pkex.statistics.mmd import ESTIMATORS, PairWeights, chosen_kernel, in_units
+from pkex.statistics.results import MMDResult, Parts
 from pkex.statistics.samples import (
     as_sample,
     check_row_count,
@@ -104,7 +104,7 @@ class MMDDrift:
         )
         self._players = as_players(groups, self._names)
         self._kernel, self._bandwidth = chosen_kernel(kernel, rows, "X_reference")
-        self._terms = KernelTerms.of(self._kernel, self._players)
+        self._terms, self._unit = in_units(KernelTerms.of(self._kernel, self._players))
         self._rows = rows.copy()
         self._rows.setflags(write=False)
         with reporting(progress) as report:
@@ -178,10 +178,12 @@ class MMDDrift:
                 within_sample(sums.squares[2], within),
             ),
         )
+        single = weights.combine(np.array([self._alone, alone, sums.alone[2]]))
+        parts = Parts(weights.combine(totals), single, errors).times(self._unit)
         return MMDResult(
-            weights.combine(totals),
-            errors,
-            weights.combine(np.array([self._alone, alone, sums.alone[2]])),
+            parts.values,
+            parts.standard_errors,
+            parts.alone,
             self._players.names,
             self._kernel,
             self._bandwidth,

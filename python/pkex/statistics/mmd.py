@@ -44,13 +44,13 @@ from pkex.statistics.permutations import (
     two_sample_blocks,
     warn_of_few_relabellings,
 )
-from pkex.statistics.results import MMDResult
+from pkex.statistics.results import MMDResult, Parts
 from pkex.statistics.samples import two_samples, warn_of_constant_columns
 from pkex.statistics.standard_errors import between_samples, mmd_errors, within_sample
 from pkex.statistics.weights import RowWeights, weight_of_pairs
 from pkex.validation import column_names
 
-__all__ = ["ESTIMATORS", "PairWeights", "chosen_kernel", "mmd", "witness"]
+__all__ = ["ESTIMATORS", "PairWeights", "chosen_kernel", "in_units", "mmd", "witness"]
 
 _Float = NDArray[np.float64]
 
@@ -178,7 +178,7 @@ def mmd(
     pooled = np.concatenate([x, y])
     warn_of_constant_columns(pooled, names, "X and Y")
     used, bandwidth = chosen_kernel(kernel, pooled, "X and Y")
-    terms = KernelTerms.of(used, players)
+    terms, unit = in_units(KernelTerms.of(used, players))
     if value_function == "marginal":
         means = _core.mean_factors(pooled, terms.terms, terms.players, n_threads=n_threads)
         terms = replace(terms, absent=means)
@@ -188,6 +188,7 @@ def mmd(
             parts = _weighted(x, y, of_rows, terms, run)
         else:
             parts = _unweighted(pooled, len(x), terms, n_permutations, generator, run)
+    parts = parts.times(unit)
     return MMDResult(
         parts.values,
         parts.standard_errors,
@@ -249,6 +250,16 @@ def chosen_kernel(kernel: Kernel | None, rows: _Float, what: str) -> tuple[Kerne
     used = check_kernel(kernel, "kernel", rows.shape[1])
     warn_of_extremes(used, rows, "kernel")
     return used, None
+
+
+def in_units(terms: KernelTerms) -> tuple[KernelTerms, float]:
+    """Divide a kernel by the power of two next to its amplitude, and return that too.
+
+    Squares of what is left neither overflow nor vanish.
+    """
+    exponent = math.frexp(terms.at_zero)[1] - 1
+    scaled = [(math.ldexp(coefficient, -exponent), factors) for coefficient, factors in terms.terms]
+    return replace(terms, terms=scaled), math.ldexp(1.0, exponent)
 
 
 @dataclass(frozen=True)
@@ -321,14 +332,6 @@ class _Run:
     report: Report | None
 
 
-@dataclass(frozen=True, eq=False)
-class _Parts:
-    values: _Float
-    alone: _Float
-    standard_errors: _Float | None = None
-    significance: Significance | None = None
-
-
 def _unweighted(
     pooled: _Float,
     n: int,
@@ -336,7 +339,7 @@ def _unweighted(
     n_permutations: int,
     generator: np.random.Generator,
     run: _Run,
-) -> _Parts:
+) -> Parts:
     m = len(pooled) - n
     blocks = None
     if n_permutations:
@@ -360,7 +363,7 @@ def _unweighted(
     tested = None
     if blocks is not None:
         tested = _tested(sums.groups, blocks, weights, on_the_diagonal, n_permutations, generator)
-    return _Parts(values, alone, _errors(sums, n, weights), tested)
+    return Parts(values, alone, _errors(sums, n, weights), tested)
 
 
 def _by_class(sums: PairSums, n: int) -> _Float:
@@ -400,7 +403,7 @@ def _tested(
     return significance(form.at(labels) + on_the_diagonal, form.scale)
 
 
-def _weighted(x: _Float, y: _Float, weights: RowWeights, terms: KernelTerms, run: _Run) -> _Parts:
+def _weighted(x: _Float, y: _Float, weights: RowWeights, terms: KernelTerms, run: _Run) -> Parts:
     """Attribute MMD² of weighted samples, with the means Σ w w′ k."""
     values, alone = np.zeros(terms.n_players), np.zeros(terms.n_players)
     for rows, of_rows, name in zip((x, y), weights.weights, ("X", "Y"), strict=True):
@@ -413,7 +416,7 @@ def _weighted(x: _Float, y: _Float, weights: RowWeights, terms: KernelTerms, run
             values += sums / different
             alone += single / different
     sums, single = _weighted_sums((x, weights.weights[0]), (y, weights.weights[1]), terms, run)
-    return _Parts(values - 2.0 * sums, alone - 2.0 * single)
+    return Parts(values - 2.0 * sums, alone - 2.0 * single)
 
 
 def _weighted_sums(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -18,9 +18,53 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-__all__ = ["HSICResult", "MMDResult"]
+__all__ = ["HSICResult", "MMDResult", "Parts"]
 
 _Float = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Parts:
+    """What is found out about a statistic; see `Attribution`.
+
+    Parameters
+    ----------
+    values, alone : ndarray of shape (P,)
+    standard_errors : ndarray of shape (P,), optional
+    significance : Significance, optional
+    """
+
+    values: _Float
+    alone: _Float
+    standard_errors: _Float | None = None
+    significance: Significance | None = None
+
+    def times(self, unit: float) -> Parts:
+        """Return these parts of a multiple of the statistic.
+
+        Raises
+        ------
+        OverflowError
+            If it is too large for a float, or too small.
+        """
+        if unit == 1.0:
+            return self
+        errors, tested = self.standard_errors, self.significance
+        with np.errstate(over="ignore", invalid="ignore"):
+            values = unit * self.values
+        if unit == 0.0 or not np.isfinite(values).all():
+            raise OverflowError(
+                "the statistic is out of the range of floats, for the amplitude of kernel or "
+                "target_kernel is; multiply the kernel by a number that brings it closer to 1"
+            )
+        return Parts(
+            values,
+            unit * self.alone,
+            None if errors is None else unit * errors,
+            None
+            if tested is None
+            else replace(tested, permuted_values=unit * tested.permuted_values),
+        )
 
 
 @dataclass(frozen=True, eq=False, repr=False)
