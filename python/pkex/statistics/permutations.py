@@ -354,12 +354,13 @@ class QuadraticForm:
         are tabulated, and looked up for every permutation: a sixteenth of the additions, in an
         order that depends on nothing but the shapes.
         """
-        n_fours = -(-labels.shape[1] // _BITS)
-        padded = np.zeros((len(labels), _BITS * n_fours), dtype=np.intp)
-        padded[:, : labels.shape[1]] = labels
-        codes = padded.reshape(len(labels), n_fours, _BITS) @ (1 << np.arange(_BITS))
-        codes = np.ascontiguousarray(codes.T)
-        values = np.tile(self.constant, (len(labels), 1))
+        n_permutations, n_groups = labels.shape
+        n_fours = -(-n_groups // _BITS)
+        bits = np.zeros((_BITS * n_fours, n_permutations), dtype=np.uint8)
+        bits[:n_groups] = labels.T
+        bits <<= np.arange(len(bits), dtype=np.uint8)[:, None] % _BITS
+        codes = np.bitwise_or.reduce(bits.reshape(n_fours, _BITS, n_permutations), axis=1)
+        values = np.tile(self.constant, (n_permutations, 1))
         width = max(1, _CHUNK // (n_fours << 2 * _BITS))
         for start in range(0, len(self.constant), width):
             players = slice(start, start + width)
@@ -403,13 +404,13 @@ def _subset_sums(items: _Float) -> _Float:
     return sums
 
 
-def _add_looked_up(values: _Float, table: _Float, codes: _Int) -> None:
+def _add_looked_up(values: _Float, table: _Float, codes: NDArray[np.uint8]) -> None:
     """Add to values (B, P) the entries of a table (F, 16, 16, P) at codes (F, B), of 0 and each."""
     size = table.shape[1] * table.shape[2]
     flat = np.ascontiguousarray(table).reshape(len(codes), size, -1)
     chunk = max(1, (_CHUNK >> 5) // flat.shape[2])
     for start in range(0, len(values), chunk):
-        these = codes[:, start : start + chunk]
+        these = codes[:, start : start + chunk].astype(np.intp)
         some = values[start : start + chunk]
         for entries, code in zip(flat, these, strict=True):
             some += entries[(code << _BITS) + these[0]]
