@@ -23,6 +23,7 @@ from pkex.players import Players, as_players
 from pkex.progress import Progress, reporting
 from pkex.statistics.bandwidth import evenly_random
 from pkex.statistics.engine import KernelTerms, Report, pair_matrix, pair_sums, total
+from pkex.statistics.forms import pair_form
 from pkex.statistics.mmd import ESTIMATORS, chosen_kernel, in_units
 from pkex.statistics.normaliser import Normaliser
 from pkex.statistics.permutations import (
@@ -32,7 +33,6 @@ from pkex.statistics.permutations import (
     can_permute_rows,
     check_fits,
     check_n_permutations,
-    pair_form,
     permuted_sums,
     share_of_same_orders,
     significance,

@@ -33,11 +33,11 @@ from pkex.statistics.engine import (
     pair_sums,
     total,
 )
+from pkex.statistics.forms import block_form
 from pkex.statistics.permutations import (
     Blocks,
     Significance,
     as_generator,
-    block_form,
     check_fits,
     check_n_permutations,
     significance,
