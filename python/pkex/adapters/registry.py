@@ -156,7 +156,7 @@ def _adapt_method(method: MethodType) -> AdaptedModel:
     name = f"{type(model).__name__}.{getattr(method, '__name__', method)}"
     if method != getattr(model, adapted.explained, None):
         reason = f": {adapted.not_explained}" if adapted.not_explained else ""
-        has_method = hasattr(model, adapted.explained)
+        has_method = hasattr(model, adapted.explained) and not adapted.no_method
         raise UnsupportedModelError(
             f"{name} cannot be explained{reason}. Pass the model itself"
             + (" or its {}, which" if has_method else ", whose {}").format(adapted.explained)
