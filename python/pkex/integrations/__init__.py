@@ -14,12 +14,7 @@ import numpy as np
 __all__ = ["as_row"]
 
 
-def as_row(row: Any, name: str = "x", several: str = "explain_X") -> Any:
+def as_row(row: Any) -> Any:
     """Return one row as a table; of a pandas Series with the names that it has for the columns."""
-    if np.ndim(row) != 1:
-        raise ValueError(
-            f"{name} must be one row, of shape (d,); got shape {np.shape(row)}. For several rows "
-            f"there is {several}"
-        )
     is_series = hasattr(row, "to_frame") and hasattr(row, "index")
     return row.to_frame().T if is_series else np.asarray(row)[None]

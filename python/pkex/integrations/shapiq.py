@@ -171,7 +171,7 @@ class ProductKernelExplainer(Explainer):
     @with_known_keywords
     def explain_function(
         self,
-        x: ArrayLike | None,
+        x: Any,
         budget: int | None = None,
         *,
         random_state: int | None = None,
@@ -196,6 +196,11 @@ class ProductKernelExplainer(Explainer):
         """
         _check_int("budget", budget, 1, optional=True)
         self.set_random_state(random_state)
+        if np.ndim(x) != 1:
+            raise ValueError(
+                f"x must be one row, of shape (d,); got shape {np.shape(x)}. For several rows "
+                "there is explain_X"
+            )
         return self._interaction_values(as_row(x), progress=False)[0]
 
     @with_known_keywords
