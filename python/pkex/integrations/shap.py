@@ -347,7 +347,8 @@ class KernelMachineExplainer(shap.Explainer):  # type: ignore[misc]
         ----------
         in_file : binary file
         model_loader, masker_loader : callable, optional
-            Called with the file, to read what `model_saver` or `masker_saver` has written.
+            Called with the file, to read what `model_saver` or `masker_saver` has written; without
+            effect on what was pickled (shap 0.46 has loaders of its own as defaults).
         instantiate : bool, default True
             False returns the arguments of the explainer; the type has then been read already.
 
@@ -358,19 +359,21 @@ class KernelMachineExplainer(shap.Explainer):  # type: ignore[misc]
         Raises
         ------
         ValueError
-            If the loaders are not those of the savers.
+            If a saver was given, and no loader is.
         """
         if instantiate:
             return cls._instantiated_load(
                 in_file, model_loader=model_loader, masker_loader=masker_loader
             )
         arguments = cloudpickle.load(in_file)
-        for name, loader in zip(_SAVED_APART, (model_loader, masker_loader), strict=True):
-            if (name in arguments) != (loader is None):
-                was = "without" if name in arguments else "by"
-                raise ValueError(f"the {name} was saved {was} a {name}_saver; load it likewise")
-            if loader is not None:
-                arguments[name] = loader(in_file)
+        loaders = dict(zip(_SAVED_APART, (model_loader, masker_loader), strict=True))
+        for name in _SAVED_APART:
+            if name in arguments:
+                continue
+            loader = loaders[name]
+            if loader is None:
+                raise ValueError(f"the {name} was saved by a {name}_saver; give its {name}_loader")
+            arguments[name] = loader(in_file)
         return arguments
 
 
