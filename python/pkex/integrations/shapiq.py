@@ -1,26 +1,4 @@
-"""An explainer with the arguments and results of shapiq's own for product kernels.
-
-Examples
---------
->>> from sklearn.svm import SVR
->>> from pkex.integrations.shapiq import ProductKernelExplainer
->>> X = [[0.0, 1.0], [1.0, 0.0], [2.0, 2.0]]
->>> model = SVR(gamma=0.5).fit(X, [0.0, 1.0, 3.0])
->>> values = ProductKernelExplainer(model).explain_X(X)[2]
->>> list(values.interactions)
-[(), (0,), (1,)]
->>> bool(abs(values.values.sum() - model.predict(X)[2]) < 1e-12)
-True
-
-Interactions, here against background rows:
-
->>> explainer = ProductKernelExplainer(model, X, index="k-SII", max_order=2)
->>> values = explainer.explain([2.0, 2.0])
->>> list(values.interactions)
-[(), (0,), (1,), (0, 1)]
->>> bool(abs(values.values.sum() - model.predict(X)[2]) < 1e-12)
-True
-"""
+"""An explainer with the arguments and results of shapiq's own for product kernels."""
 
 from __future__ import annotations
 
@@ -100,7 +78,24 @@ class ProductKernelExplainer(Explainer):
 
     Examples
     --------
-    See `pkex.integrations.shapiq`.
+    >>> from sklearn.svm import SVR
+    >>> from pkex.integrations.shapiq import ProductKernelExplainer
+    >>> X = [[0.0, 1.0], [1.0, 0.0], [2.0, 2.0]]
+    >>> model = SVR(gamma=0.5).fit(X, [0.0, 1.0, 3.0])
+    >>> values = ProductKernelExplainer(model).explain_X(X)[2]
+    >>> list(values.interactions)
+    [(), (0,), (1,)]
+    >>> bool(abs(values.values.sum() - model.predict(X)[2]) < 1e-12)
+    True
+
+    Interactions, here against background rows:
+
+    >>> explainer = ProductKernelExplainer(model, X, index="k-SII", max_order=2)
+    >>> values = explainer.explain([2.0, 2.0])
+    >>> list(values.interactions)
+    [(), (0,), (1,), (0, 1)]
+    >>> bool(abs(values.values.sum() - model.predict(X)[2]) < 1e-12)
+    True
     """
 
     # The order of the arguments by position is that of `shapiq.Explainer`.
