@@ -442,9 +442,9 @@ def _check_count(name: str, value: Any, least: int) -> None:
 
 def _are_of_pairs(interactions: Any) -> bool:
     """Return whether interactions of pairs are asked for; shap tells True from 1."""
-    if interactions is True or interactions is False:
+    if isinstance(interactions, bool | np.bool_):
         return bool(interactions)
-    if interactions in (1, 2):
+    if isinstance(interactions, int | np.integer) and interactions in (1, 2):
         return bool(interactions == 2)
     raise NotImplementedError(
         "interactions are of pairs (True or 2) or none (False or 1); others, of any order, are in "

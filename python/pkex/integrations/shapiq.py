@@ -175,7 +175,8 @@ class ProductKernelExplainer(Explainer):
 
         Parameters
         ----------
-        x : array-like or Series of shape (d,)
+        x : array-like or Series of shape (d,), or table of shape (1, d)
+            Of a Series with names, these must be the model's.
         budget, random_state : int, optional
             Without effect: the number of evaluations that shapiq's other explainers may make, and
             the seed of their choice. Nothing is sampled here.
@@ -191,12 +192,13 @@ class ProductKernelExplainer(Explainer):
         """
         _check_int("budget", budget, 1, optional=True)
         self.set_random_state(random_state)
-        if np.ndim(x) != 1:
+        table = as_row(x) if np.ndim(x) == 1 else x
+        if np.ndim(table) != 2 or np.shape(table)[0] != 1:
             raise ValueError(
-                f"x must be one row, of shape (d,); got shape {np.shape(x)}. For several rows "
-                "there is explain_X"
+                f"x must be one row, of shape (d,) or (1, d); got shape {np.shape(x)}. For several "
+                "rows there is explain_X"
             )
-        return self._interaction_values(as_row(x), progress=False)[0]
+        return self._interaction_values(table, progress=False)[0]
 
     @with_known_keywords
     def explain_X(  # type: ignore[override]  # no further keywords, which would be ignored
