@@ -108,11 +108,13 @@ def test_values_are_those_of_shaps_exact_explainer(name):
     np.testing.assert_allclose(found.base_values, expected.base_values, rtol=1e-10)
 
 
-@pytest.mark.parametrize("interactions", [True, 2])
+@pytest.mark.parametrize("interactions", [True, np.True_, 2])
 @pytest.mark.parametrize("name", ["SVR", "SVC of three", "KernelRidge", "Pipeline"])
 def test_interactions_are_those_of_shaps_exact_explainer(name, interactions):
     ours, theirs = exact_explainer_of(name)
-    found, expected = ours(ROWS, interactions=interactions), theirs(ROWS, interactions=interactions)
+    found = ours(ROWS, interactions=interactions)
+    # NumPy's True would be 1 for shap: no interactions.
+    expected = theirs(ROWS, interactions=2 if interactions == 2 else True)
     outputs = ours.expected_value.shape if np.ndim(ours.expected_value) else ()
     assert found.values.shape == (4, D, D, *outputs)
     # shap has the last two axes in one.
@@ -445,7 +447,7 @@ def test_options_of_estimates_have_no_effect():
 
 def test_what_is_not_available_is_answered_with_what_is():
     explainer = KernelMachineExplainer(MODEL, Z)
-    for interactions in (0, 3, "k-SII"):
+    for interactions in (0, 3, 2.5, "k-SII", np.array([1, 2])):
         with pytest.raises(NotImplementedError, match=r"interactions\(X, index=\.\.\., order"):
             explainer(ROWS, interactions=interactions)
     with pytest.raises(NotImplementedError, match="exact"):

@@ -8,6 +8,7 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.sparse import csr_matrix
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF
 from sklearn.pipeline import make_pipeline
@@ -157,12 +158,13 @@ def test_rows_are_explained_in_one_batch():
     np.testing.assert_array_equal([values.values[1:] for values in found], expected)
 
 
-def test_a_row_may_be_a_series_whose_names_are_checked():
+def test_a_row_may_be_a_table_or_a_series_whose_names_are_checked():
     names = ["a", "b", "c", "d", "e"]
     model = SVR().fit(pd.DataFrame(X, columns=names), Y)
     explainer = ProductKernelExplainer(model)
     row = pd.Series(ROWS[0], index=names)
-    for same in (row, pd.Series(ROWS[0]), row.astype(object), ROWS[0].tolist()):
+    same_rows = [row, pd.Series(ROWS[0]), row.astype(object), ROWS[0].tolist(), ROWS[:1]]
+    for same in [*same_rows, pd.DataFrame(ROWS[:1], columns=names), csr_matrix(ROWS[:1])]:
         assert explainer.explain(same) == explainer.explain(ROWS[0])
     with pytest.raises(ValueError, match="the columns of X are in another order"):
         explainer.explain(row[::-1])

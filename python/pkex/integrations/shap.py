@@ -1,27 +1,4 @@
-"""An explainer with the arguments and results of shap's own, for exact values of kernel machines.
-
-Examples
---------
->>> import shap
->>> from sklearn.svm import SVR
->>> from pkex.integrations.shap import KernelMachineExplainer
->>> X = [[0.0, 1.0], [1.0, 0.0], [2.0, 2.0]]
->>> model = SVR(gamma=0.5).fit(X, [0.0, 1.0, 3.0])
->>> explanation = KernelMachineExplainer(model.predict, X)(X)
->>> type(explanation) is shap.Explanation
-True
->>> total = explanation.values.sum(axis=1) + explanation.base_values
->>> bool(abs(total - model.predict(X)).max() < 1e-12)
-True
-
-Interactions, in the layout of shap's other explainers:
-
->>> matrices = KernelMachineExplainer(model, X).shap_interaction_values(X)
->>> matrices.shape
-(3, 2, 2)
->>> bool(abs(matrices.sum(axis=2) - explanation.values).max() < 1e-12)
-True
-"""
+"""An explainer with the arguments and results of shap's own, for exact values of kernel machines."""
 
 from __future__ import annotations
 
@@ -96,7 +73,26 @@ class KernelMachineExplainer(shap.Explainer):  # type: ignore[misc]
 
     Examples
     --------
-    See `pkex.integrations.shap`.
+    >>> import shap
+    >>> from sklearn.svm import SVR
+    >>> from pkex.integrations.shap import KernelMachineExplainer
+    >>> X = [[0.0, 1.0], [1.0, 0.0], [2.0, 2.0]]
+    >>> model = SVR(gamma=0.5).fit(X, [0.0, 1.0, 3.0])
+    >>> explainer = KernelMachineExplainer(model.predict, X)
+    >>> explanation = explainer(X)
+    >>> type(explanation) is shap.Explanation
+    True
+    >>> total = explanation.values.sum(axis=1) + explanation.base_values
+    >>> bool(abs(total - model.predict(X)).max() < 1e-12)
+    True
+
+    Interactions of pairs, as shap has them of trees:
+
+    >>> matrices = explainer.shap_interaction_values(X)
+    >>> matrices.shape
+    (3, 2, 2)
+    >>> bool(abs(matrices.sum(axis=2) - explanation.values).max() < 1e-12)
+    True
     """
 
     # shap's `load` passes on only what can be given by position: so can everything here.
@@ -446,9 +442,9 @@ def _check_count(name: str, value: Any, least: int) -> None:
 
 def _are_of_pairs(interactions: Any) -> bool:
     """Return whether interactions of pairs are asked for; shap tells True from 1."""
-    if interactions is True or interactions is False:
+    if isinstance(interactions, bool | np.bool_):
         return bool(interactions)
-    if interactions in (1, 2):
+    if isinstance(interactions, int | np.integer) and interactions in (1, 2):
         return bool(interactions == 2)
     raise NotImplementedError(
         "interactions are of pairs (True or 2) or none (False or 1); others, of any order, are in "

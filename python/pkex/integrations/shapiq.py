@@ -1,26 +1,4 @@
-"""An explainer with the arguments and results of shapiq's own for product kernels.
-
-Examples
---------
->>> from sklearn.svm import SVR
->>> from pkex.integrations.shapiq import ProductKernelExplainer
->>> X = [[0.0, 1.0], [1.0, 0.0], [2.0, 2.0]]
->>> model = SVR(gamma=0.5).fit(X, [0.0, 1.0, 3.0])
->>> values = ProductKernelExplainer(model).explain_X(X)[2]
->>> list(values.interactions)
-[(), (0,), (1,)]
->>> bool(abs(values.values.sum() - model.predict(X)[2]) < 1e-12)
-True
-
-Interactions, here against background rows:
-
->>> explainer = ProductKernelExplainer(model, X, index="k-SII", max_order=2)
->>> values = explainer.explain([2.0, 2.0])
->>> list(values.interactions)
-[(), (0,), (1,), (0, 1)]
->>> bool(abs(values.values.sum() - model.predict(X)[2]) < 1e-12)
-True
-"""
+"""An explainer with the arguments and results of shapiq's own for product kernels."""
 
 from __future__ import annotations
 
@@ -100,7 +78,24 @@ class ProductKernelExplainer(Explainer):
 
     Examples
     --------
-    See `pkex.integrations.shapiq`.
+    >>> from sklearn.svm import SVR
+    >>> from pkex.integrations.shapiq import ProductKernelExplainer
+    >>> X = [[0.0, 1.0], [1.0, 0.0], [2.0, 2.0]]
+    >>> model = SVR(gamma=0.5).fit(X, [0.0, 1.0, 3.0])
+    >>> values = ProductKernelExplainer(model).explain_X(X)[2]
+    >>> list(values.interactions)
+    [(), (0,), (1,)]
+    >>> bool(abs(values.values.sum() - model.predict(X)[2]) < 1e-12)
+    True
+
+    Interactions, here against background rows:
+
+    >>> explainer = ProductKernelExplainer(model, X, index="k-SII", max_order=2)
+    >>> values = explainer.explain([2.0, 2.0])
+    >>> list(values.interactions)
+    [(), (0,), (1,), (0, 1)]
+    >>> bool(abs(values.values.sum() - model.predict(X)[2]) < 1e-12)
+    True
     """
 
     # The order of the arguments by position is that of `shapiq.Explainer`.
@@ -180,7 +175,8 @@ class ProductKernelExplainer(Explainer):
 
         Parameters
         ----------
-        x : array-like or Series of shape (d,)
+        x : array-like or Series of shape (d,), or table of shape (1, d)
+            Of a Series with names, these must be the model's.
         budget, random_state : int, optional
             Without effect: the number of evaluations that shapiq's other explainers may make, and
             the seed of their choice. Nothing is sampled here.
@@ -196,12 +192,13 @@ class ProductKernelExplainer(Explainer):
         """
         _check_int("budget", budget, 1, optional=True)
         self.set_random_state(random_state)
-        if np.ndim(x) != 1:
+        table = as_row(x) if np.ndim(x) == 1 else x
+        if np.ndim(table) != 2 or np.shape(table)[0] != 1:
             raise ValueError(
-                f"x must be one row, of shape (d,); got shape {np.shape(x)}. For several rows "
-                "there is explain_X"
+                f"x must be one row, of shape (d,) or (1, d); got shape {np.shape(x)}. For several "
+                "rows there is explain_X"
             )
-        return self._interaction_values(as_row(x), progress=False)[0]
+        return self._interaction_values(table, progress=False)[0]
 
     @with_known_keywords
     def explain_X(  # type: ignore[override]  # no further keywords, which would be ignored
