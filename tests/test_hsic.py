@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+import scipy.sparse
 from sklearn.metrics.pairwise import rbf_kernel
 from statistics_reference import SumOfProducts, attributed, hsic_statistic
 
@@ -221,6 +222,27 @@ def test_numbers_and_labels_may_stand_side_by_side(x, labels):
     assert kernel == RBF(kernel.kernels[0].kernel.length_scale).on([1, 2]) * Categorical().on([0])
     assert result.target_bandwidth.endswith("of y; labels: 1 if equal, else 0")
     assert result.statistic == pytest.approx(pkex.hsic(x, y).statistic, abs=1e-15)
+
+
+def test_numbers_beside_labels_in_a_list_stay_numbers(x, labels):
+    y = [[label, float(size)] for label, size in zip(labels, x[:, 1], strict=True)]
+    frame = pd.DataFrame({"class": labels, "size": x[:, 1]})
+    found, expected = pkex.hsic(x, y), pkex.hsic(x, frame)
+    assert found.target_kernel == expected.target_kernel
+    np.testing.assert_array_equal(found.values, expected.values)
+
+
+@pytest.mark.parametrize("form", [np.array, scipy.sparse.csr_array, pd.DataFrame])
+def test_columns_of_targets_come_in_many_forms(x, numbers, form):
+    np.testing.assert_array_equal(pkex.hsic(x, form(numbers)).values, pkex.hsic(x, numbers).values)
+
+
+def test_columns_of_the_target_may_have_the_same_name(x, labels):
+    y = pd.DataFrame({"a": labels, "b": x[:, 1]}).set_axis(["a", "a"], axis=1)
+    result = pkex.hsic(x, y, attribute="y")
+    assert result.feature_names == ["a", "a"]
+    expected = pkex.hsic(x, y.set_axis(["a", "b"], axis=1), attribute="y")
+    np.testing.assert_array_equal(result.values, expected.values)
 
 
 def test_a_named_series_names_the_attributed_column(x):

@@ -80,7 +80,7 @@ def hsic(
     ----------
     X : array-like, DataFrame or sparse matrix of shape (n, d)
         Standardise features whose units differ.
-    y : array-like, Series or DataFrame of shape (n,) or (n, dy)
+    y : array-like, Series, DataFrame or sparse matrix of shape (n,) or (n, dy)
         Numbers, or labels: strings, booleans, categories. Integers are numbers; give
         ``target_kernel=pkex.kernels.Categorical()`` if they are labels.
     kernel : pkex.kernels.Kernel, optional
@@ -100,7 +100,7 @@ def hsic(
         Number of relabellings for p-values, drawn at random; 0 for none. Up to 128 rows the targets
         are permuted; beyond, or with very many features, rows drawn in pairs exchange theirs, in
         random blocks. At most 10⁸ / P.
-    random_state : int, numpy.random.Generator or None, default None
+    random_state : int, numpy.random.Generator, RandomState or None, default None
         Of the permutations; equal seeds give equal results.
     summation, n_jobs, progress
         As in `mmd`.
@@ -156,11 +156,7 @@ def hsic(
     if estimator == "unbiased":
         check_row_count(x, "X", 4, " for the unbiased estimator")
     check_row_count(x, "X", 2)
-    target = as_target(y, target_kernel)
-    if len(x) != len(target.rows):
-        raise ValueError(
-            f"X and y must have the same number of rows; got {len(x)} and {len(target.rows)}"
-        )
+    target = as_target(y, target_kernel, len(x))
     warn_of_constant_columns(x, x_names, "X")
     warn_of_constant_columns(target.rows, target.names, "y")
     used, bandwidth = chosen_kernel(kernel, x, "X")

@@ -104,7 +104,7 @@ def mmd(
     n_permutations : int, default 0
         Number of relabellings for p-values, drawn at random; 0 for none. Samples of more than 128
         rows together are permuted in random blocks, 32 to 128 of them. At most 10⁸ / P.
-    random_state : int, numpy.random.Generator or None, default None
+    random_state : int, numpy.random.Generator, RandomState or None, default None
         Of the permutations; equal seeds give equal results.
     summation : {"compensated", "plain"}, default "compensated"
         How sums over pairs are formed. Compensated, rounding errors do not grow with their number.
@@ -246,7 +246,7 @@ def chosen_kernel(kernel: Kernel | None, rows: _Float, what: str) -> tuple[Kerne
     """Return the kernel given, or the default one and how its length-scale was found."""
     if kernel is None:
         return default_kernel(rows, what)
-    used = check_kernel(kernel, "kernel")
+    used = check_kernel(kernel, "kernel", rows.shape[1])
     warn_of_extremes(used, rows, "kernel")
     return used, None
 
