@@ -120,6 +120,17 @@ def test_values_of_weighted_samples_equal_brute_force(
     assert result.standard_errors is None
 
 
+def test_sums_over_weighted_pairs_are_formed_as_asked_for_in_the_marginal_convention(rng):
+    x, y = rng.normal(size=(2, 700, 3))
+    options = {"weights": (rng.uniform(size=700), None), "value_function": "marginal"}
+    plain, compensated = (
+        pkex.mmd(x, y, **options, summation=summation).values
+        for summation in ("plain", "compensated")
+    )
+    assert (plain != compensated).any()
+    np.testing.assert_allclose(plain, compensated, rtol=1e-11)
+
+
 @pytest.mark.parametrize("estimator", ["unbiased", "biased"])
 def test_equal_weights_are_none(samples, estimator):
     plain = pkex.mmd(*samples, estimator=estimator)

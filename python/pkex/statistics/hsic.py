@@ -201,7 +201,8 @@ def _players(rows: _Float, players: Players, is_attributed: bool) -> Players:
 class _Problem:
     """An HSIC to compute: the attributed side, and the other one with its centring.
 
-    The weight of the ordered pair a, b is `scale` · (L_ab − offsets_a − offsets_b + constant);
+    The weight of the ordered pair a, b is `scale` · (l_ab − offsets_a − offsets_b + constant) with
+    l = L − L(0);
     `sample` are the rows that standard errors are estimated on.
     """
 
@@ -228,13 +229,15 @@ class _Problem:
         n_threads: int,
         report: Report | None,
     ) -> _Problem:
-        """Centre the kernel of the other side by its row sums."""
+        """Centre the kernel of the other side by its row sums.
+
+        They are those of L − L(0): centring loses the constant, but L near L(0) would lose digits.
+        """
         targets, terms = other
         n = len(targets)
-        ones = np.ones((n, 1))
-        sums = _core.kernel_products(targets, terms.terms, ones, n_threads=n_threads)[:, 0]
+        sums = pair_sums(targets, n, terms.joined(), n_threads=n_threads).rows[:, 0, 0]
         if estimator == "biased":
-            offsets = (sums + terms.at_zero) / n
+            offsets = sums / n
             constant, scale = math.fsum(offsets) / n, 1.0 / (n - 1.0) ** 2
         else:
             offsets = sums / (n - 2.0)
@@ -291,15 +294,17 @@ class _Problem:
         n, sample = len(rows), self.sample
         means = rows[:, 1] / (n if self.is_biased else n - 2.0)
         means = np.ascontiguousarray(means - means.mean(axis=0))
-        kernel = _core.Expansion(self.targets, means, self.target_terms.terms)
-        products = kernel.predict(
+        target = self.target_terms.joined()
+        kernel = _core.Expansion(self.targets, means, target.terms, target.players)
+        products = kernel.explain(
             np.ascontiguousarray(self.targets[sample]),
+            method="quadrature",
             summation="compensated",
             n_threads=self.n_threads,
-        )
+        )[:, 0]
         products -= self.offsets @ means
         if not self.is_biased:
-            own = self.target_terms.at_zero - 2.0 * self.offsets[sample] + self.constant
+            own = self.constant - 2.0 * self.offsets[sample]
             products -= own[:, None] * means[sample]
         projections: _Float = n * self.scale * (rows[sample, 0] - products)
         return projections
@@ -321,7 +326,6 @@ class _Problem:
     def weight_matrix(self) -> _Float:
         """Return the weights of all pairs (n, n); of few rows."""
         kernel = pair_matrix(self.targets, self.target_terms.joined(), self.n_threads)[:, :, 0]
-        kernel += self.target_terms.at_zero
         weights: _Float = self.scale * (
             kernel - self.offsets[:, None] - self.offsets + self.constant
         )

@@ -27,8 +27,6 @@ from pkex.statistics.engine import (
     KernelTerms,
     PairSums,
     Report,
-    cross_alone,
-    cross_rows,
     pair_sums,
     total,
 )
@@ -402,29 +400,21 @@ def _weighted(
     Within a sample the unbiased estimator leaves out a row's pair with itself: what remains is
     divided by 1 − Σ w².
     """
-    samples = ((x, weights[0]), (y, weights[1]))
-    values, alone = np.zeros(terms.n_players), np.zeros(terms.n_players)
-    for first, second in ((0, 0), (0, 1), (1, 1)):
-        (left, v), (right, w) = samples[first], samples[second]
-        rows = cross_rows(
-            left,
-            right,
-            w,
-            terms,
-            summation=run.summation,
-            n_threads=run.n_threads,
-            progress=run.report,
-        )
-        together = total(rows, v)
-        single = cross_alone(left, v, right, w, terms, n_threads=run.n_threads)
-        if first != second:
-            values -= 2.0 * together
-            alone -= 2.0 * single
-        elif run.estimator == "biased":
-            values += together
-            alone += single
-        else:
-            own = float(v @ v)
-            values += (together - own * terms.self_pair()) / (1.0 - own)
-            alone += single / (1.0 - own)
+    v, w = weights
+    sums = pair_sums(
+        np.concatenate([x, y]),
+        len(x),
+        terms,
+        weights=np.concatenate([v, w]),
+        summation=run.summation,
+        n_threads=run.n_threads,
+        progress=run.report,
+    )
+    own_x, own_y = float(v @ v), float(w @ w)
+    if run.estimator == "biased":
+        pairs = PairWeights(1.0, 1.0, 1.0, own_x + own_y)
+    else:
+        pairs = PairWeights(1.0 / (1.0 - own_x), 1.0 / (1.0 - own_y), 1.0)
+    values = pairs.combine(_by_class(sums, len(x))) + pairs.self_pairs * terms.self_pair()
+    alone = pairs.combine(sums.alone) + pairs.self_pairs * terms.self_pair_alone()
     return _Parts(values, alone)
