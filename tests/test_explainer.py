@@ -371,8 +371,11 @@ def test_attributes_cannot_be_set_by_mistake(explainer, name):
 def test_what_is_handed_out_changes_nothing(explainer):
     explainer.feature_names.append("more")
     assert len(explainer.feature_names) == 4
-    with pytest.raises(ValueError, match="read-only"):
-        pkex.Explainer(SVR().fit(X, Y), X).background[0] = 0.0
+    against = pkex.Explainer(SVR().fit(X, Y), X)
+    for one in (against, pickle.loads(pickle.dumps(against))):
+        for array in (one.background, one.background_weights):
+            with pytest.raises(ValueError, match="read-only"):
+                array[0] = 0.0
 
 
 # --- threads, processes, pickles ---

@@ -53,7 +53,8 @@ def test_the_error_is_called_as_users_import_it_and_can_be_pickled():
 
 
 @pytest.mark.parametrize(
-    "function", [pkex.Explainer, pkex.Explainer.shap_values, pkex.mmd, pkex.product_game]
+    "function",
+    [pkex.Explainer, pkex.Explainer.shap_values, pkex.Explanation, pkex.mmd, pkex.product_game],
 )
 def test_help_shows_annotations_without_quotes(function):
     shown = str(inspect.signature(function))

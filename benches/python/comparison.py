@@ -82,7 +82,7 @@ def ratio(peer, ours):
 
 def slowdown(peer, ours):
     """How many times the peer's time."""
-    return spread(ours / peer, lambda factor: f"{times(factor)} the time")
+    return f"{spread(ours / peer, times)} the time"
 
 
 def difference(peer, ours):

@@ -45,7 +45,7 @@ def test_permutations(turns, add_comparison, problem, machine):
     name, attribute = problem
     tasks = [Task(lambda number=number: attribute(number)) for number in [0, *PERMUTATIONS]]
     with MACHINES[machine]():
-        none, *found = turns(tasks)
+        none, *found = turns(tasks, seconds=20.0)
     for number, seconds in zip(PERMUTATIONS, found, strict=True):
         what = f"{name}{machine}: {number} permutations against none"
         add_comparison(what, none, seconds, goal="≤ 2× the time", show=slowdown)

@@ -30,6 +30,7 @@ from pkex.validation import (
     column_labels,
     column_names,
     numbered,
+    read_only_view,
     row_index,
 )
 from pkex.value_functions import (
@@ -237,7 +238,8 @@ class Explainer:
         self._columns_of = "the model" if adapted.feature_names else "feature_names"
         self._game = NEUTRAL
         if background is not None:
-            self._game = Game(chosen_game, self._read_background(background, background_weights))
+            rows = self._read_background(background, background_weights)
+            self._game = Game(chosen_game, rows, self._n_jobs)
         self._players = None
         if groups is not None:
             columns = self._feature_names or numbered(d)
@@ -268,14 +270,14 @@ class Explainer:
         return self._game.value_function
 
     @property
-    def background(self) -> NDArray[np.float64] | None:
+    def background(self) -> NDArray[Any] | None:
         """The background rows whose weight is not 0, read-only; None in the neutral game."""
-        return None if self._game.background is None else self._game.background[0]
+        return None if self._game.background is None else read_only_view(self._game.background[0])
 
     @property
     def background_weights(self) -> NDArray[np.float64] | None:
         """The weights of these rows, which add up to 1; None in the neutral game."""
-        return None if self._game.background is None else self._game.background[1]
+        return None if self._game.background is None else read_only_view(self._game.background[1])
 
     @property
     def method(self) -> str:
@@ -315,7 +317,8 @@ class Explainer:
         ----------
         X : array-like, DataFrame or sparse matrix of shape (n, d)
             The columns of a DataFrame must be those that the model was fitted on, in that order.
-            Entries may be missing (NaN) where a step of a Pipeline fills them.
+            Entries may be missing (NaN) where a step of a Pipeline fills them, and strings where
+            one encodes them or drops their column.
         progress : bool or callable, default False
             True shows a progress bar (needs tqdm); a callable gets (done, total), in arbitrary
             units.

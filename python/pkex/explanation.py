@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Never, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from pkex.options import as_names, counted
+from pkex.options import as_names, counted, with_known_keywords
 from pkex.validation import read_only
 
 if TYPE_CHECKING:
@@ -111,6 +111,7 @@ class Explanation:
     # The axes that `values` still has, in order.
     _axes: tuple[str, ...]
 
+    @with_known_keywords
     def __init__(
         self,
         values: ArrayLike,

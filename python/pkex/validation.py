@@ -26,7 +26,9 @@ __all__ = [
     "column_names",
     "numbered",
     "read_only",
+    "read_only_view",
     "row_index",
+    "unmasked",
 ]
 
 _Float = NDArray[np.float64]
@@ -66,12 +68,13 @@ def as_matrix(
     TypeError
         For entries that are not real numbers.
     """
-    matrix = _as_float64(data, name)
+    labels = column_labels(data) or names
+    matrix = _as_float64(data, name, labels)
     _check_shape(matrix, name, n_columns, allow_no_rows)
     if not np.isfinite(matrix).all():
         wrong = np.isinf(matrix) if allow_missing else ~np.isfinite(matrix)
         if wrong.any():
-            raise _not_finite(matrix, wrong, name, column_labels(data) or names)
+            raise _not_finite(matrix, wrong, name, labels)
     return np.require(matrix, requirements=_LAYOUT)
 
 
@@ -115,9 +118,16 @@ def _are_numbers(objects: NDArray[Any], column: int) -> bool:
     return column >= objects.shape[1] or all(map(_is_real, objects[:, column]))
 
 
+def read_only_view(array: NDArray[Any]) -> NDArray[Any]:
+    """Return the same memory, to be read; unpickled arrays can be written."""
+    view = array.view()
+    view.setflags(write=False)
+    return view
+
+
 def as_vector_or_matrix(data: Any, name: str, *, n_rows: int, rows_of: str) -> _Float:
     """Return one number, or one row of numbers, for each row of something else."""
-    array = _as_float64(data, name)
+    array = _as_float64(data, name, None)
     if array.ndim not in (1, 2) or len(array) != n_rows or 0 in array.shape[1:]:
         raise ValueError(
             f"{name} must have shape ({n_rows},) or ({n_rows}, n_outputs), one entry or row for "
@@ -228,11 +238,11 @@ def _check_shape(array: _Float, name: str, n_columns: int | None, allow_no_rows:
         )
 
 
-def _as_float64(data: Any, name: str) -> _Float:
+def _as_float64(data: Any, name: str, names: Sequence[str] | None) -> _Float:
     """Convert to float64, whatever the shape and whether or not the numbers are finite."""
     if isinstance(data, np.ndarray):
         if isinstance(data, np.ma.MaskedArray):
-            data = _unmasked(data, name)
+            data = unmasked(data, name)
         array = np.asarray(data)
     elif hasattr(data, "toarray") and hasattr(data, "tocsr"):
         array = np.asarray(data.toarray())
@@ -245,7 +255,7 @@ def _as_float64(data: Any, name: str) -> _Float:
         with np.errstate(over="ignore"):
             return array.astype(np.float64, copy=False)
     if array.dtype.kind == "O" and array.ndim > 0:
-        return _floats_of_objects(array, name, column_labels(data))
+        return _floats_of_objects(array, name, names)
     raise _not_numbers(name, f"got {type(data).__name__}", array.dtype.kind, array.dtype)
 
 
@@ -265,7 +275,8 @@ def _not_numbers(name: str, what: str, kind: str, dtype: object) -> TypeError:
     return TypeError(f"{name} must hold real numbers; {what}{of_what}")
 
 
-def _unmasked(data: np.ma.MaskedArray[Any, Any], name: str) -> NDArray[Any]:
+def unmasked(data: np.ma.MaskedArray[Any, Any], name: str) -> NDArray[Any]:
+    """Return the entries of a masked array, none of which may be masked."""
     masked = np.argwhere(np.ma.getmaskarray(data))
     if len(masked):
         raise ValueError(

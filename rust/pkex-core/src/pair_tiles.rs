@@ -308,7 +308,7 @@ impl Body for Fill<'_> {
             return spread;
         };
         self.block.set_absent::<W>(term.players.iter().map(|&player| absent[player]));
-        self.block.spread_of_fractions::<W>()
+        self.block.spread_of_fractions::<A, W>()
     }
 }
 

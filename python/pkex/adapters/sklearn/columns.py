@@ -124,8 +124,8 @@ class _Step(ColumnMap):
         # Steps that take numbers only get them as such from rows of objects.
         own = rows if self.non_numeric else np.asarray(rows, dtype=np.float64)
         made = self.transformer.transform(own)
-        is_table_of_objects = getattr(made, "dtype", None) == object
-        return np.asarray(made) if is_table_of_objects else dense(made)
+        table = np.asarray(made.toarray() if hasattr(made, "toarray") else made)
+        return table if table.dtype == object else dense(table)
 
     def inverse(self, rows: _Float) -> _Float:
         return self._inverse(self, rows)
