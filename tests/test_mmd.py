@@ -542,12 +542,3 @@ def test_columns_that_are_not_named_by_strings_are_shown_as_text(rng):
         pkex.mmd(numbered[0], numbered[1][[7, 5]])
     named = numbered[0].set_axis(["a", "b"], axis=1)
     assert list(pkex.mmd(named, numbered[1]).feature_names) == ["a", "b"]
-
-
-def test_progress_is_reported(rng):
-    calls = []
-    samples = rng.normal(size=(2, 2500, 10))
-    pkex.mmd(*samples, progress=lambda done, total: calls.append((done, total)))
-    assert calls
-    assert calls == sorted(calls)
-    assert all(0 <= done <= total for done, total in calls)

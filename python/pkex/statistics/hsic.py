@@ -20,7 +20,7 @@ from pkex.kernels import Kernel
 from pkex.options import SUMMATIONS, check_choice, with_known_keywords
 from pkex.parallel import check_n_jobs, thread_count
 from pkex.players import Players, as_players
-from pkex.progress import Progress, reporting
+from pkex.progress import Progress, parts_of, reporting
 from pkex.statistics.bandwidth import evenly_random
 from pkex.statistics.engine import KernelTerms, Report, pair_matrix, pair_sums, total
 from pkex.statistics.mmd import ESTIMATORS, chosen_kernel
@@ -224,7 +224,7 @@ class _Problem:
     sample: NDArray[np.intp]
     summation: str
     n_threads: int
-    report: Report | None
+    reports: dict[str, Report | None]
 
     @classmethod
     def of(
@@ -242,7 +242,12 @@ class _Problem:
         """
         targets, terms = other
         n = len(targets)
-        sums = pair_sums(targets, n, terms.joined(), n_threads=n_threads).rows[:, 0, 0]
+        sample = evenly_random(n, _SAMPLE)
+        reports = _reports(report, n, len(sample), attributed[1].n_players)
+        centring = pair_sums(
+            targets, n, terms.joined(), n_threads=n_threads, progress=reports["centring"]
+        )
+        sums = centring.rows[:, 0, 0]
         if estimator == "biased":
             offsets = sums / n
             constant, scale = math.fsum(offsets) / n, 1.0 / (n - 1.0) ** 2
@@ -257,10 +262,10 @@ class _Problem:
             constant,
             scale,
             estimator == "biased",
-            evenly_random(n, _SAMPLE),
+            sample,
             summation,
             n_threads,
-            report,
+            reports,
         )
 
     def arranged(self, order: NDArray[np.int64]) -> _Problem:
@@ -289,7 +294,7 @@ class _Problem:
             partners,
             summation=self.summation,
             n_threads=self.n_threads,
-            progress=self.report,
+            progress=self.reports["sums"],
         )
 
     def projections(self, rows: _Float) -> _Float:
@@ -308,6 +313,7 @@ class _Problem:
             method="quadrature",
             summation="compensated",
             n_threads=self.n_threads,
+            progress=self.reports["projections"],
         )[:, 0]
         products -= (self.offsets[:, None] * means).sum(axis=0)
         if not self.is_biased:
@@ -320,12 +326,12 @@ class _Problem:
         """Return the mean square of Γ L̃ over pairs of independent rows, on some of them."""
         factor = (float(len(self.rows)) ** 2 * self.scale) ** 2
         means = []
-        for side, terms in (
-            (self.rows, self.terms),
-            (self.targets, self.target_terms.joined()),
+        for side, terms, report in (
+            (self.rows, self.terms, self.reports["sample"]),
+            (self.targets, self.target_terms.joined(), self.reports["targets of the sample"]),
         ):
             sample = np.ascontiguousarray(side[self.sample])
-            sums = pair_sums(sample, len(sample), terms, n_threads=self.n_threads)
+            sums = pair_sums(sample, len(sample), terms, n_threads=self.n_threads, progress=report)
             means.append(within_sample(sums.squares[0], sums.rows[:, 0]))
         product: _Float = factor * means[0] * means[1]
         return product
@@ -337,6 +343,20 @@ class _Problem:
             kernel - self.offsets[:, None] - self.offsets + self.constant
         )
         return weights
+
+
+def _reports(
+    report: Report | None, n: int, n_sample: int, n_players: int
+) -> dict[str, Report | None]:
+    """Return the reports of a problem's passes over pairs, by what they cost."""
+    costs = {
+        "centring": 2.0 * n**2,
+        "sums": float(n_players) * n**2,
+        "projections": 0.5 * n_players * n * n_sample,
+        "sample": float(n_players) * n_sample**2,
+        "targets of the sample": 2.0 * n_sample**2,
+    }
+    return dict(zip(costs, parts_of(report, *costs.values()), strict=True))
 
 
 @dataclass(frozen=True, eq=False)
