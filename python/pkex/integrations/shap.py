@@ -1,4 +1,4 @@
-"""An explainer with shap's arguments and results, for exact values of kernel machines."""
+"""An explainer with the arguments and results of shap's own: exact values of kernel machines."""
 
 from __future__ import annotations
 
