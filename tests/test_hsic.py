@@ -9,6 +9,7 @@ import pandas as pd
 import polars as pl
 import pytest
 import scipy.sparse
+from mpmath import mp
 from sklearn.metrics.pairwise import rbf_kernel
 from statistics_reference import SumOfProducts, attributed, hsic_statistic
 
@@ -153,6 +154,46 @@ def test_values_of_arranged_rows_are_the_same(rng, n, estimator):
         np.testing.assert_allclose(
             getattr(tested, name), getattr(plain, name), rtol=1e-10, atol=1e-16
         )
+
+
+@pytest.mark.filterwarnings("ignore:target_kernel is nearly 1")
+@pytest.mark.parametrize("length_scale", [1e2, 1e5, 1e8])
+@pytest.mark.parametrize("estimator", ["biased", "unbiased"])
+def test_wide_target_kernels_lose_no_digits(rng, estimator, length_scale):
+    n = 12
+    x, y = rng.normal(size=(n, 2)), rng.normal(size=(n, 1))
+    kernels = {"kernel": RBF(1.5), "target_kernel": RBF(length_scale)}
+    result = pkex.hsic(x, y, **kernels, estimator=estimator)
+    with mp.workdps(60):
+
+        def matrix(rows, scale):
+            def kernel(a, b):
+                pairs = zip(rows[a].tolist(), rows[b].tolist(), strict=True)
+                squares = mp.fsum((mp.mpf(u) - mp.mpf(v)) ** 2 for u, v in pairs)
+                return mp.exp(-squares / (2 * mp.mpf(scale) ** 2))
+
+            return np.array([[kernel(a, b) for b in range(n)] for a in range(n)])
+
+        both = [matrix(x, 1.5), matrix(y, length_scale)]
+        if estimator == "biased":
+            k, l = (m - m.mean(0) - m.mean(1)[:, None] + m.mean() for m in both)  # noqa: E741
+            statistic = (k * l).sum() / (n - 1) ** 2
+        else:
+            k, l = (m - np.diag(np.diag(m)) for m in both)  # noqa: E741
+            statistic = (
+                (k * l).sum()
+                + k.sum() * l.sum() / ((n - 1) * (n - 2))
+                - 2 * k.sum(0) @ l.sum(0) / (n - 2)
+            ) / (n * (n - 3))
+    assert result.statistic == pytest.approx(float(statistic), rel=1e-12)
+    # In the limit l is a multiple of −(u − v)², and so are errors and values.
+    limit = pkex.hsic(x, y, kernel=RBF(1.5), target_kernel=RBF(1e4), estimator=estimator)
+    shrunk = (1e4 / length_scale) ** 2
+    for name in ("values", "alone", "standard_errors"):
+        expected = shrunk * getattr(limit, name)
+        scale = np.abs(expected).max()
+        rtol = 1e-2 if length_scale < 1e4 else 1e-6
+        np.testing.assert_allclose(getattr(result, name), expected, rtol=0, atol=rtol * scale)
 
 
 @pytest.mark.parametrize("estimator", ["biased", "unbiased"])

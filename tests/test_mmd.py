@@ -136,6 +136,17 @@ def test_a_single_feature_has_the_whole_statistic(samples, estimator, convention
     assert result.values[0] == pytest.approx(statistic(reference(pooled)), rel=0, abs=1e-14)
 
 
+def test_sums_over_weighted_pairs_are_formed_as_asked_for_in_the_marginal_convention(rng):
+    x, y = rng.normal(size=(2, 700, 3))
+    options = {"weights": (rng.uniform(size=700), None), "value_function": "marginal"}
+    plain, compensated = (
+        pkex.mmd(x, y, **options, summation=summation).values
+        for summation in ("plain", "compensated")
+    )
+    assert (plain != compensated).any()
+    np.testing.assert_allclose(plain, compensated, rtol=1e-11)
+
+
 @pytest.mark.parametrize("estimator", ["unbiased", "biased"])
 def test_equal_weights_are_none(samples, estimator):
     plain = pkex.mmd(*samples, estimator=estimator)
@@ -591,12 +602,3 @@ def test_columns_that_are_not_named_by_strings_are_shown_as_text(rng):
         pkex.mmd(numbered[0], numbered[1][[7, 5]])
     named = numbered[0].set_axis(["a", "b"], axis=1)
     assert list(pkex.mmd(named, numbered[1]).feature_names) == ["a", "b"]
-
-
-def test_progress_is_reported(rng):
-    calls = []
-    samples = rng.normal(size=(2, 2500, 10))
-    pkex.mmd(*samples, progress=lambda done, total: calls.append((done, total)))
-    assert calls
-    assert calls == sorted(calls)
-    assert all(0 <= done <= total for done, total in calls)
