@@ -168,8 +168,8 @@ class KernelExpansion(Function):
         OverflowError
             If a result is too large for a float; the message names the row.
         """
-        found = column_names(X, "X")
-        if found is not None and self._feature_names is not None:
+        if self._feature_names is not None:
+            found = column_names(X, "X") or self._feature_names
             check_column_names(found, self._feature_names, "X", "the expansion")
         rows = as_matrix(X, "X", n_columns=self.n_features)
         sums = self._packed.predict(rows, summation="compensated", n_threads=thread_count(-1))
@@ -271,6 +271,11 @@ class KernelExpansion(Function):
 
     def named(self, feature_names: Sequence[str] | None) -> KernelExpansion:
         """Return the expansion with names of its columns, strings that may be equal; or without."""
+        if feature_names is not None and len(feature_names) != self.n_features:
+            raise ValueError(
+                f"feature_names must have {self.n_features} names, one for each column; "
+                f"got {len(feature_names)}"
+            )
         named = self._copied()
         named._feature_names = None if feature_names is None else tuple(feature_names)
         return named
