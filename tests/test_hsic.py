@@ -386,6 +386,19 @@ def test_rows_are_arranged_in_groups_of_pairs(rng, n):
     assert np.sum(pairs.partners == np.arange(n)) == n % 2
 
 
+@pytest.mark.parametrize("n_players", [20, 300, 5000])
+@pytest.mark.parametrize("n_permutations", [999, 100_000])
+def test_all_pairs_may_exchange_however_many_features_and_permutations(
+    rng, n_players, n_permutations
+):
+    pairs = Pairs.drawn(1000, n_players, n_permutations, rng)
+    assert 32 <= pairs.n_groups <= 128
+    counts = np.bincount(pairs.groups)
+    assert counts.sum() == 1000
+    assert counts.max() - counts.min() <= 2
+    assert np.all(pairs.partners != np.arange(1000))
+
+
 @pytest.mark.parametrize("n", [30, 300])
 def test_equal_seeds_give_equal_bits_for_any_threads(rng, n):
     x, y = rng.normal(size=(n, 3)), rng.normal(size=n)
