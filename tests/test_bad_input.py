@@ -9,7 +9,15 @@ import pandas as pd
 import polars as pl
 import pytest
 from scipy import sparse
-from sklearn.svm import SVC, SVR
+from sklearn.ensemble import (
+    ExtraTreesClassifier,
+    HistGradientBoostingRegressor,
+    RandomForestRegressor,
+    VotingClassifier,
+)
+from sklearn.linear_model import Ridge
+from sklearn.svm import SVC, SVR, LinearSVC, LinearSVR
+from sklearn.tree import DecisionTreeRegressor
 
 import pkex
 
@@ -192,7 +200,7 @@ def test_objects_that_are_numbers_are_accepted(explainer):
         (["bmi", "age", "bp"], r"another order .* model: column 0 is 'bmi', expected 'age'"),
         (["age", "bmi"], r"missing \['bp'\].*expected 3 columns, got 2"),
         (["age", "bmi", "bp", "s1"], r"not expected \['s1'\].*expected 3 columns, got 4"),
-        (["age", "BMI", "bp"], r"missing \['bmi'\]; not expected \['BMI'\]"),
+        (["age", "BMI", "bp"], r"missing \['bmi'\]; not expected \['BMI'\]$"),
     ],
 )
 def test_columns_that_are_not_the_models_are_named(named_explainer, frame, columns, message):
@@ -238,6 +246,35 @@ def test_a_plain_function_is_answered_with_what_to_pass_instead(function):
 def test_a_class_is_answered_with_what_to_pass_instead():
     with pytest.raises(pkex.UnsupportedModelError, match="SVR is a class; pass a fitted instance"):
         pkex.Explainer(SVR)
+
+
+@pytest.mark.parametrize("rows", [X, X.tolist(), pd.DataFrame(X), sparse.csr_array(X)], ids=type)
+@pytest.mark.parametrize("options", [{}, {"value_function": "neutral"}, {"method": "none"}])
+def test_arguments_in_the_wrong_order_are_answered_with_the_right_one(rows, options):
+    message = r"it is no model, which comes first: pkex.Explainer\(model, background\)"
+    with pytest.raises(pkex.UnsupportedModelError, match=message):
+        pkex.Explainer(rows, SVR().fit(X, Y), **options)
+
+
+@pytest.mark.parametrize(
+    ("model", "instead"),
+    [
+        (None, "None is not supported: pass a fitted model"),
+        (LinearSVR(), "LinearSVR is not supported: .*coef_.*shap.LinearExplainer"),
+        (LinearSVC(), "LinearSVC is not supported: .*coef_.*shap.LinearExplainer"),
+        (Ridge(), "Ridge is not supported: .*coef_"),
+        (ExtraTreesClassifier(), "ExtraTreesClassifier is not supported: shap.TreeExplainer"),
+        (HistGradientBoostingRegressor(), "shap.TreeExplainer"),
+        (DecisionTreeRegressor(), "shap.TreeExplainer"),
+        (VotingClassifier([]), "probabilities, .* explain each of its estimators_"),
+        (RandomForestRegressor, "RandomForestRegressor is not supported: shap.TreeExplainer"),
+    ],
+    ids=str,
+)
+def test_models_that_something_else_explains_are_answered_with_that(model, instead):
+    with pytest.raises(pkex.UnsupportedModelError, match=instead) as raised:
+        pkex.Explainer(model)
+    assert len(str(raised.value)) < 450
 
 
 @pytest.mark.parametrize("model", [None, 1.0, "svr", X, [SVR()], {}], ids=repr)

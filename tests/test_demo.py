@@ -46,7 +46,7 @@ def test_demo_explains_every_row_of_three_data_sets(demo):
     sizes = re.findall(r"Explanation\(.*\)", demo[0])
     assert sizes == [
         "Explanation(442 rows × 10 features)",
-        "Explanation(569 rows × 30 features)",
+        "Explanation(569 rows × 30 features, output '1 vs 0')",
         "Explanation(178 rows × 13 features × 3 outputs)",
     ]
 
@@ -59,8 +59,8 @@ def test_demo_values_add_up_to_the_output_to_rounding(demo):
         assert float(error) <= 1e-12 * float(scale)
 
 
-def test_demo_prints_the_strongest_features_of_each_output_in_order(demo):
-    lines = re.findall(r"strongest(?:, (.*?))?: (.*)", demo[0])
+def test_demo_prints_the_features_of_the_largest_spread_of_each_output_in_order(demo):
+    lines = re.findall(r"largest spread(?:, (.*?))?: (.*)", demo[0])
     pairs = ["class_0 vs class_1", "class_0 vs class_2", "class_1 vs class_2"]
     assert [output for output, _ in lines] == ["", "", *pairs]
     for _, listed in lines:

@@ -1,5 +1,6 @@
 """Explainer: inputs, names, outputs, threads, workers and pickles."""
 
+import copy
 import pickle
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -183,6 +184,38 @@ def test_given_names_come_first(model):
     assert pkex.Explainer(model, feature_names=np.array(given))(ROWS).feature_names == given
 
 
+@pytest.mark.parametrize(
+    ("columns", "labels"),
+    [
+        (range(4), ["0", "1", "2", "3"]),
+        ([3, 1, 2, 7], ["3", "1", "2", "7"]),
+        (
+            pd.MultiIndex.from_product([["a", "b"], [0, 1]]),
+            ["('a', 0)", "('a', 1)", "('b', 0)", "('b', 1)"],
+        ),
+    ],
+    ids=["numbered", "numbers", "levels"],
+)
+def test_columns_that_are_not_named_by_strings_are_shown_and_not_compared(model, columns, labels):
+    rows = pd.DataFrame(ROWS, columns=columns)
+    background = pd.DataFrame(X[:3], columns=NAMES)
+    assert pkex.Explainer(model)(rows).feature_names == labels
+    assert pkex.Explainer(model, rows)(ROWS).feature_names == ["x0", "x1", "x2", "x3"]
+    named = SVR().fit(pd.DataFrame(X, columns=NAMES), Y)
+    for explainer in (
+        pkex.Explainer(named),
+        pkex.Explainer(model, background),
+        pkex.Explainer(model, feature_names=NAMES),
+    ):
+        assert explainer(rows).feature_names == NAMES
+
+
+def test_columns_named_by_strings_and_others_are_refused_as_scikit_learn_does(explainer):
+    rows = pd.DataFrame(ROWS, columns=["age", "bmi", 2, "s1"])
+    with pytest.raises(TypeError, match=r"X are named by strings and by others, such as 2 \(int"):
+        explainer(rows)
+
+
 def test_names_are_plain_strings(model):
     explanation = pkex.Explainer(model, feature_names=np.array(NAMES))(ROWS)
     assert {type(name) for name in explanation.feature_names} == {str}
@@ -233,6 +266,33 @@ def test_targets_without_names_are_numbered():
     assert pkex.Explainer(model)(ROWS).output_names == ["y0", "y1"]
 
 
+def test_the_output_of_two_classes_says_which_is_the_positive_one():
+    labels = np.where(Y > 0.0, "yes", "no")
+    explainer = pkex.Explainer(SVC().fit(X, labels))
+    explanation = explainer(X)
+    assert explainer.output_names is explanation.output_names is None
+    assert explainer.output_name == explanation.output_name == "yes vs no"
+    total = explanation.values.sum(axis=1) + explanation.base_values
+    assert np.all(labels[total > 0.5] == "yes")
+    assert repr(explanation) == "Explanation(40 rows × 4 features, output 'yes vs no')"
+
+
+@pytest.mark.parametrize(
+    ("outputs", "hint"),
+    [(-1, "did you mean 2"), ("1 vs 0", "did you mean '0 vs 1', whose values have the opposite")],
+)
+def test_an_output_that_is_nearly_one_is_answered_with_it(of_pairs, outputs, hint):
+    for given in (outputs, [outputs]):
+        with pytest.raises(ValueError, match=hint):
+            pkex.Explainer(of_pairs, outputs=given)
+
+
+@pytest.mark.parametrize("outputs", [[1, 1], ["0 vs 2", 1]])
+def test_an_output_chosen_twice_is_refused(of_pairs, outputs):
+    with pytest.raises(ValueError, match="outputs has '0 vs 2' twice"):
+        pkex.Explainer(of_pairs, outputs=outputs)
+
+
 @pytest.mark.parametrize("outputs", [3, -1, "a vs b", [0, 7], [], True, 1.0, [None]])
 def test_unknown_outputs_are_answered_with_the_known_ones(of_pairs, outputs):
     with pytest.raises(ValueError, match="0 vs 1"):
@@ -261,6 +321,63 @@ def test_the_expected_values_handed_out_are_copies(of_pairs):
     assert not np.any(explainer.expected_value == 7.0)
 
 
+# --- attributes ---
+
+
+def test_options_are_attributes(model):
+    explainer = pkex.Explainer(
+        model,
+        X[:3],
+        background_weights=[1.0, 0.0, 3.0],
+        value_function="marginal",
+        groups={"pressure": ["bp", "s1"]},
+        feature_names=NAMES,
+        method="recursion",
+        summation="plain",
+        n_jobs=2,
+    )
+    assert explainer.value_function == "marginal"
+    assert (explainer.method, explainer.summation, explainer.n_jobs) == ("recursion", "plain", 2)
+    np.testing.assert_array_equal(explainer.background, X[[0, 2]])
+    np.testing.assert_array_equal(explainer.background_weights, [0.25, 0.75])
+    assert explainer.feature_names == ["age", "bmi", "pressure"]
+    assert explainer.output_names is explainer.output_name is None
+
+
+def test_without_options_attributes_are_the_defaults(explainer):
+    assert (explainer.value_function, explainer.background) == ("neutral", None)
+    assert explainer.background_weights is None
+    assert (explainer.method, explainer.summation, explainer.n_jobs) == (
+        *("quadrature", "compensated"),
+        -1,
+    )
+    assert explainer.feature_names == ["x0", "x1", "x2", "x3"]
+
+
+def test_names_of_outputs_are_those_of_the_explanation(of_pairs):
+    for outputs in (None, ["1 vs 2", "0 vs 1"], "0 vs 2", 2):
+        explainer = pkex.Explainer(of_pairs, outputs=outputs)
+        explanation = explainer(ROWS)
+        assert explainer.output_names == explanation.output_names
+        assert explainer.output_name == explanation.output_name
+
+
+@pytest.mark.parametrize("name", ["n_job", "n_jobs", "method", "background", "expected_value"])
+def test_attributes_cannot_be_set_by_mistake(explainer, name):
+    with pytest.raises(AttributeError, match=name):
+        setattr(explainer, name, 1)
+
+
+def test_what_is_handed_out_changes_nothing(explainer):
+    explainer.feature_names.append("more")
+    assert len(explainer.feature_names) == 4
+    against = pkex.Explainer(SVR().fit(X, Y), X)
+    for one in (against, pickle.loads(pickle.dumps(against))):
+        for array in (one.background, one.background_weights):
+            with pytest.raises(ValueError, match="read-only"):
+                array[0] = 0.0
+
+
 # --- threads, processes, pickles ---
 
 
@@ -275,6 +392,11 @@ def test_a_pickle_explains_to_equal_bits(of_pairs):
         np.testing.assert_array_equal(again(ROWS).values, explainer(ROWS).values)
         assert again(ROWS).output_names == explainer(ROWS).output_names
         assert repr(again) == repr(explainer)
+
+
+def test_a_copy_explains_to_equal_bits(explainer, values):
+    for again in (copy.copy(explainer), copy.deepcopy(explainer)):
+        np.testing.assert_array_equal(again.shap_values(ROWS), values)
 
 
 def test_threads_may_share_an_explainer(explainer, values):
@@ -306,7 +428,18 @@ def test_n_jobs_follows_joblibs_convention(monkeypatch):
     assert thread_count(10**9) < 100
 
 
-@pytest.mark.parametrize("n_jobs", [0, True, 1.0, None, "all"])
+def test_n_jobs_of_none_is_one_or_what_joblib_is_told(monkeypatch, model, values):
+    monkeypatch.setattr("pkex.parallel._usable_cores", lambda: 6)
+    assert thread_count(None) == 1
+    for told, expected in ((2, 2), (-2, 5)):
+        with joblib.parallel_config(n_jobs=told):
+            assert thread_count(None) == expected
+    explainer = pkex.Explainer(model, n_jobs=None)
+    assert explainer.n_jobs is None
+    np.testing.assert_array_equal(explainer.shap_values(ROWS), values)
+
+
+@pytest.mark.parametrize("n_jobs", [0, True, 1.0, "all"])
 def test_n_jobs_that_are_none_are_answered_with_what_they_may_be(model, n_jobs):
     with pytest.raises((TypeError, ValueError), match="n_jobs must be -1"):
         pkex.Explainer(model, n_jobs=n_jobs)
@@ -369,6 +502,12 @@ def test_an_exception_in_progress_reaches_the_caller(long_call):
         explainer(rows, progress=fail)
 
 
-def test_the_repr_is_short(explainer):
-    assert repr(explainer).startswith("Explainer(KernelExpansion(")
-    assert len(repr(explainer)) < 200
+def test_the_repr_says_what_is_explained_and_how(model, of_pairs, explainer):
+    assert repr(explainer) == "Explainer(predict of SVR, 4 features, value_function='neutral')"
+    assert repr(pkex.Explainer(of_pairs)) == (
+        "Explainer(decision_function of SVC, 4 features, 3 outputs, value_function='neutral')"
+    )
+    assert repr(pkex.Explainer(of_pairs, ROWS, outputs=0, method="recursion", n_jobs=1)) == (
+        "Explainer(decision_function of SVC, 4 features, output '0 vs 1', "
+        "value_function='interventional', background of 5 rows, method='recursion', n_jobs=1)"
+    )

@@ -282,6 +282,73 @@ def test_a_frame_may_be_changed(single):
     np.testing.assert_array_equal(single.values, before)
 
 
+@pytest.mark.parametrize("n_outputs", [None, 3])
+def test_a_frame_has_the_index_of_the_frame_that_was_explained(n_outputs):
+    pd = pytest.importorskip("pandas")
+    index = pd.date_range("2020-02-27", periods=ROWS, name="day")
+    rows = pd.DataFrame(np.ones((ROWS, 2)), index=index)
+    shape = (3,) if n_outputs is None else (3, n_outputs)
+    expansion = pkex.KernelExpansion(np.eye(3, 2), np.ones(shape), pkex.kernels.RBF())
+    explanation = pkex.Explainer(expansion)(rows)
+    pd.testing.assert_index_equal(explanation.to_frame().index, index)
+    pd.testing.assert_index_equal(explanation[2:4].to_frame().index, index[2:4])
+    pd.testing.assert_index_equal(explanation[[4, 0], "0"].to_frame().index, index[[4, 0]])
+    pd.testing.assert_index_equal(explanation[index.day == 1].to_frame().index, index[[3]])
+    one = pickle.loads(pickle.dumps(explanation[-1, "1"]))
+    pd.testing.assert_index_equal(one.to_frame().index, index[[-1]])
+    rows.index.name = "changed"
+    assert explanation.index.name == "day"
+
+
+def test_rows_that_are_no_frame_of_pandas_are_numbered(single):
+    assert single.index is None
+    assert list(single[2:].to_frame().index) == [0, 1, 2, 3]
+
+
+def test_an_index_of_another_length_is_refused(single):
+    parts = (single.values, single.base_values, single.data, FEATURES)
+    with pytest.raises(ValueError, match="index has length 5, but values has 6 rows"):
+        pkex.Explanation(*parts, index=list(range(5)))
+
+
+# --- NumPy, and what users of shap expect ---
+
+
+def test_to_numpy_an_explanation_is_its_values(single):
+    assert np.asarray(single) is single.values
+    np.testing.assert_array_equal(np.abs(single).max(axis=0), np.abs(single.values).max(axis=0))
+    assert np.asarray(single, dtype=np.float32).dtype == np.float32
+    assert np.array(single).flags.writeable
+    assert np.asarray(single[0, "age"]) == single.values[0, 0]
+
+
+def test_what_only_shap_has_is_answered_with_where_it_is(single):
+    for name in ("abs", "mean", "sum"):
+        with pytest.raises(
+            AttributeError, match=rf"has no attribute '{name}'; .*to_shap\(\).{name}$"
+        ):
+            getattr(single, name)
+    with pytest.raises(AttributeError, match=r"has no attribute 'vals'$"):
+        _ = single.vals
+
+
+def test_the_attributes_that_errors_refer_to_shap_for_are_there():
+    shap = pytest.importorskip("shap")
+    theirs = shap.Explanation(np.ones((2, 2)), np.ones(2), np.ones((2, 2)))
+    for name in pkex.explanation._OF_SHAP:
+        assert hasattr(theirs, name)
+
+
+def test_a_single_output_may_have_a_name(single):
+    parts = (single.values, single.base_values, single.data, FEATURES)
+    named = pkex.Explanation(*parts, output_name="b vs a")
+    assert (named.output_names, named.output_name) == (None, "b vs a")
+    assert repr(named[0]) == "Explanation(4 features, output 'b vs a')"
+    assert named.values.shape == single.values.shape
+    with pytest.raises(ValueError, match="give one of them"):
+        pkex.Explanation(*parts, ["a"], output_name="a")
+
+
 INDICES = [
     ...,
     0,

@@ -3,6 +3,8 @@
 import importlib
 import inspect
 import json
+import pickle
+import re
 import subprocess
 import sys
 
@@ -35,6 +37,29 @@ def test_the_public_names_are_these():
     kernels = {"RBF", "Categorical", "Cauchy", "Constant", "Laplacian"}
     assert set(pkex.kernels.__all__) == kernels | {"Factor", "Kernel", "Term"}
     assert set(pkex.adapters.__all__) == {"AdaptedModel", "adapt", "register", "verify"}
+
+
+def test_tab_completion_shows_the_public_names_only():
+    shown = {name for name in dir(pkex) if not name.startswith("_")}
+    assert shown == PUBLIC
+    assert all(hasattr(pkex, name) for name in dir(pkex))
+
+
+def test_the_error_is_called_as_users_import_it_and_can_be_pickled():
+    error = pkex.UnsupportedModelError("no")
+    assert f"{type(error).__module__}.{type(error).__qualname__}" == "pkex.UnsupportedModelError"
+    again = pickle.loads(pickle.dumps(error))
+    assert (type(again), again.args) == (pkex.UnsupportedModelError, ("no",))
+
+
+@pytest.mark.parametrize(
+    "function",
+    [pkex.Explainer, pkex.Explainer.shap_values, pkex.Explanation, pkex.mmd, pkex.product_game],
+)
+def test_help_shows_annotations_without_quotes(function):
+    shown = str(inspect.signature(function))
+    assert "'" not in re.sub(r"= '\w+'", "", shown)
+    assert "_Float" not in shown or function is pkex.product_game
 
 
 def test_the_integrations_have_one_explainer_each():

@@ -194,6 +194,8 @@ def results_of_every_kind():
             explainer = pkex.Explainer(expansion(kernel), **options)
             results[f"{kernel}, {name}"] = explainer.shap_values(ROWS[:5])
         results[f"{kernel}, predictions"] = expansion(kernel).predict(ROWS)
+        triples = pkex.Explainer(expansion(kernel)).interactions(ROWS[:2], index="FSII", order=3)
+        results[f"{kernel}, interactions"] = triples.values
     for name, options in OPTIONS.items():
         results[f"games, {name}"] = pkex.product_game(*random_games(), **options)
     results["games, Banzhaf"] = pkex.product_game(*random_games(), index="BV")

@@ -26,6 +26,12 @@ def _single_output() -> pkex.Explanation:
     return pkex.Explanation(values, np.full(ROWS, 10.0), data, NAMES)
 
 
+def _named_output() -> pkex.Explanation:
+    """As of a classifier of two classes."""
+    one = _single_output()
+    return pkex.Explanation(one.values, one.base_values, one.data, NAMES, output_name="b vs a")
+
+
 def _several_outputs() -> pkex.Explanation:
     """As many outputs as features, so that confusing the two axes cannot go unnoticed."""
     one = _single_output()
@@ -42,6 +48,7 @@ def _several_outputs() -> pkex.Explanation:
 # What a user may hand to shap: a single output, or one of several chosen before or after.
 SOURCES: dict[str, Callable[[], tuple[pkex.Explanation, shap.Explanation]]] = {
     "single output": lambda: (_single_output(), _single_output().to_shap()),
+    "single output with a name": lambda: (_named_output(), _named_output().to_shap()),
     "one of several, chosen before": lambda: (
         _several_outputs()[..., "b vs c"],
         _several_outputs()[:, :, "b vs c"].to_shap(),

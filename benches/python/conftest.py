@@ -1,13 +1,15 @@
-"""The fixture that compares computations, and one table of all comparisons at the end."""
+"""The fixtures that compare computations, and one table of all comparisons at the end."""
 
 import os
 import platform
 import sys
 import time
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 
 import cpuinfo
+import numpy as np
 import pytest
 
 import pkex
@@ -16,40 +18,46 @@ from pkex import _core
 # Benchmarks import what they share by name.
 sys.path.insert(0, str(Path(__file__).parent))
 
-from comparison import assert_agree, duration, ratio
+from comparison import assert_agree, duration, ratio, take_turns
 
 TABLE = pytest.StashKey[list[str]]()
 ROOT = Path(__file__).parents[2]
+LIBRARIES = ("numpy", "scipy", "scikit-learn", "shap", "shapiq")
 
 
 @pytest.fixture
-def compare(benchmark, request):
-    """Time a peer and pkex in turn and add a row to the table.
+def add_row(request):
+    """Add a row to the table: what, the other, pkex, their ratio, the goal."""
+    table = request.config.stash.setdefault(TABLE, [])
+    return lambda *cells: table.append(f"| {' | '.join(cells)} |")
 
-    Of both the fastest run counts: other work on the machine only ever adds time, and taking turns
-    gives both the same chances. pkex runs twice in its turn, as a peer leaves caches and threads
-    cold.
-    """
 
-    def compare(what, peer, ours, *, goal="", show=ratio, seconds=5.0):
-        assert_agree(peer.call(), ours.call())
-        peer_seconds, our_seconds = [], []
-        run_peer, run_ours = peer.timed(peer_seconds), ours.timed(our_seconds)
+@pytest.fixture
+def turns(benchmark):
+    """Time tasks in turn; see `take_turns`."""
+    return partial(take_turns, benchmark)
 
-        def setup():
-            run_peer()
-            run_ours()
 
-        start = time.perf_counter()
-        setup()
-        rounds = seconds / (time.perf_counter() - start)
-        benchmark.pedantic(run_ours, setup=setup, rounds=max(5, int(rounds)))
-        slow, fast = min(peer_seconds), min(our_seconds)
-        cells = [what, duration(slow), duration(fast), show(slow, fast), goal]
-        table = request.config.stash.setdefault(TABLE, [])
-        table.append(f"| {' | '.join(cells)} |")
+@pytest.fixture
+def add_comparison(add_row):
+    """Add the row of a peer's times and pkex's, of rounds in which they took turns."""
 
-    return compare
+    def add(what, peer, ours, *, goal="", show=ratio):
+        medians = [duration(np.median(seconds)) for seconds in (peer, ours)]
+        add_row(what, *medians, show(peer, ours), goal)
+
+    return add
+
+
+@pytest.fixture
+def compare(turns, add_comparison):
+    """Time a peer and pkex in turn, and add the row."""
+
+    def run(what, peer, ours, *, goal="", show=ratio, seconds=5.0):
+        found = turns([peer, ours], seconds=seconds, check=assert_agree)
+        add_comparison(what, *found, goal=goal, show=show)
+
+    return run
 
 
 @pytest.hookimpl(trylast=True)
@@ -60,6 +68,7 @@ def pytest_terminal_summary(terminalreporter, config):
     terminalreporter.section("comparisons within this run")
     lines = [
         machine(),
+        "Medians of rounds in which the computations took turns; of ratios with the extremes.",
         "",
         "| what | other | pkex | ratio | goal |",
         "|---|--:|--:|--:|--:|",
@@ -72,10 +81,11 @@ def pytest_terminal_summary(terminalreporter, config):
 
 def machine():
     cpu = cpuinfo.get_cpu_info().get("brand_raw", platform.processor())
-    versions = ", ".join(f"{name} {version(name)}" for name in ("numpy", "scikit-learn", "shapiq"))
+    versions = ", ".join(f"{name} {version(name)}" for name in LIBRARIES)
     return (
-        f"{cpu}, {os.cpu_count()} cores, {_core.simd_level()}; pkex {pkex.__version__}, "
-        f"Python {platform.python_version()}, {versions}."
+        f"{cpu}, {os.cpu_count()} cores, {_core.simd_level()}, load {os.getloadavg()[2]:.1f} over "
+        f"the last 15 minutes; pkex {pkex.__version__}, Python {platform.python_version()}, "
+        f"{versions}."
     )
 
 

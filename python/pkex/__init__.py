@@ -40,3 +40,7 @@ def __getattr__(name: str) -> str:
 
         return version("pkex")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__doc__", "__file__", "__name__", "__path__", "__version__"]

@@ -87,22 +87,25 @@ def three_classes(output: Path) -> None:
 
 
 def report(title: str, model: Any, explanation: pkex.Explanation) -> None:
-    """Print the model, the size of its explanation, and the strongest features of each output."""
+    """Print the model, the size of its explanation, and what tells rows apart in each output."""
     print(f"\n{title}")
     print(f"  {model}, {len(model.support_)} support vectors")
     print(f"  {explanation}")
     if explanation.output_names is None:
-        print(f"  strongest: {strongest(explanation)}")
+        print(f"  largest spread: {of_largest_spread(explanation)}")
     else:
         for name in explanation.output_names:
-            print(f"  strongest, {name}: {strongest(explanation[..., name])}")
+            print(f"  largest spread, {name}: {of_largest_spread(explanation[..., name])}")
 
 
-def strongest(explanation: pkex.Explanation, count: int = 5) -> str:
-    """Name the features with the largest mean absolute Shapley value, and that value."""
-    importance = explanation.importance()
-    order = np.argsort(-importance)[:count]
-    return ", ".join(f"{explanation.feature_names[j]} {importance[j]:.3g}" for j in order)
+def of_largest_spread(explanation: pkex.Explanation, count: int = 5) -> str:
+    """Name the features that differ most between rows, and the deviation of their Shapley values.
+
+    Not the largest values: in the neutral game a feature may lower all outputs alike.
+    """
+    spread = explanation.values.std(axis=0)
+    order = np.argsort(-spread)[:count]
+    return ", ".join(f"{explanation.feature_names[j]} {spread[j]:.3g}" for j in order)
 
 
 def report_quality(

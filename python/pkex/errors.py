@@ -20,5 +20,8 @@ class UnsupportedModelError(TypeError):
     >>> pkex.Explainer(model)  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     ...
-    pkex.errors.UnsupportedModelError: SVR with kernel 'sigmoid' is not supported...
+    pkex.UnsupportedModelError: SVR with kernel 'sigmoid' is not supported...
     """
+
+    # Where users import it from, which tracebacks show.
+    __module__ = "pkex"

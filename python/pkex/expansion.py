@@ -11,10 +11,17 @@ from numpy.typing import ArrayLike, NDArray
 
 from pkex import _core
 from pkex.functions import Function
+from pkex.indices import SHAPLEY, Quantity
 from pkex.kernels import Kernel, Term
-from pkex.options import with_known_keywords
+from pkex.options import counted, with_known_keywords
 from pkex.parallel import thread_count
-from pkex.validation import as_matrix, as_vector_or_matrix
+from pkex.validation import (
+    as_matrix,
+    as_vector_or_matrix,
+    check_column_names,
+    column_names,
+    read_only,
+)
 from pkex.value_functions import NEUTRAL, Game
 
 __all__ = ["KernelExpansion", "probing_rows"]
@@ -54,7 +61,15 @@ class KernelExpansion(Function):
     array([0.63212056])
     """
 
-    __slots__ = ("_coefficients", "_intercept", "_kernel", "_packed", "_players", "_points")
+    __slots__ = (
+        "_coefficients",
+        "_feature_names",
+        "_intercept",
+        "_kernel",
+        "_packed",
+        "_players",
+        "_points",
+    )
 
     # The number of each column's player; None if each column is a player of its own.
     _players: NDArray[np.int64] | None
@@ -73,13 +88,14 @@ class KernelExpansion(Function):
                 f"got {kernel!r} ({type(kernel).__name__})"
             )
         self._kernel = kernel
-        self._points = _frozen(as_matrix(points, "points", allow_no_rows=True))
-        self._coefficients = _frozen(
+        self._points = read_only(as_matrix(points, "points", allow_no_rows=True))
+        self._coefficients = read_only(
             as_vector_or_matrix(
                 coefficients, "coefficients", n_rows=len(self._points), rows_of="points"
             )
         )
         self._intercept = _checked_intercept(intercept, self._coefficients.shape[1:])
+        self._feature_names: tuple[str, ...] | None = None
         self._players = None
         self._packed = self._as_packed()
 
@@ -102,6 +118,11 @@ class KernelExpansion(Function):
     def intercept(self) -> float | _Float:
         """The constant: a float, or read-only of shape (outputs,)."""
         return self._intercept
+
+    @property
+    def feature_names(self) -> tuple[str, ...] | None:
+        """The names of the columns, which those of a DataFrame must be; None if not known."""
+        return self._feature_names
 
     @property
     def n_features(self) -> int:
@@ -142,10 +163,14 @@ class KernelExpansion(Function):
         Raises
         ------
         ValueError, TypeError
-            If `X` is not a finite numeric table with d columns.
+            If `X` is not a finite numeric table with d columns, or a DataFrame whose columns have
+            other names than the expansion's.
         OverflowError
             If a result is too large for a float; the message names the row.
         """
+        found = column_names(X, "X")
+        if found is not None and self._feature_names is not None:
+            check_column_names(found, self._feature_names, "X", "the expansion")
         rows = as_matrix(X, "X", n_columns=self.n_features)
         sums = self._packed.predict(rows, summation="compensated", n_threads=thread_count(-1))
         with np.errstate(over="ignore"):
@@ -169,21 +194,25 @@ class KernelExpansion(Function):
         X: _Float,
         *,
         game: Game = NEUTRAL,
+        quantity: Quantity = SHAPLEY,
         method: str,
         summation: str,
         n_threads: int,
         progress: Callable[[int, int], None] | None = None,
     ) -> _Float:
-        """Return the Shapley values of rows, in the engine's layout (n, n_players, n_outputs)."""
-        return self._packed.explain(
-            X,
-            background=game.background,
-            marginal=game.is_marginal,
-            method=method,
-            summation=summation,
-            n_threads=n_threads,
-            progress=progress,
-        )
+        """Return a quantity of rows, in the engine's layout (n, coalitions, n_outputs)."""
+        options: dict[str, Any] = {
+            "background": game.background,
+            "marginal": game.is_marginal,
+            "summation": summation,
+            "n_threads": n_threads,
+            "progress": progress,
+        }
+        if quantity == SHAPLEY:
+            return self._packed.explain(X, method=method, **options)
+        measure = quantity.measure if isinstance(quantity.measure, float) else [*quantity.measure]
+        values = self._packed.interactions(X, size=quantity.size, measure=measure, **options)
+        return values + self._intercept if quantity.size == 0 else values
 
     def probing_rows(self) -> _Float:
         """Return rows at the points and beside them."""
@@ -235,12 +264,22 @@ class KernelExpansion(Function):
 
     def grouped(self, players: NDArray[np.int64]) -> KernelExpansion:
         """Return the expansion with its players merged, as players of the given numbers."""
-        merged = KernelExpansion.__new__(type(self))
-        for name in KernelExpansion.__slots__:
-            setattr(merged, name, getattr(self, name))
+        merged = self._copied()
         merged._players = players if self._players is None else players[self._players]
         merged._packed = merged._as_packed()
         return merged
+
+    def named(self, feature_names: Sequence[str] | None) -> KernelExpansion:
+        """Return the expansion with names of its columns, strings that may be equal; or without."""
+        named = self._copied()
+        named._feature_names = None if feature_names is None else tuple(feature_names)
+        return named
+
+    def _copied(self) -> KernelExpansion:
+        copied = KernelExpansion.__new__(type(self))
+        for name in KernelExpansion.__slots__:
+            setattr(copied, name, getattr(self, name))
+        return copied
 
     def _as_packed(self) -> _core.Expansion:
         return _core.Expansion(
@@ -260,30 +299,22 @@ class KernelExpansion(Function):
             self._coefficients[:, chosen],
             self._kernel,
             np.asarray(self._intercept)[chosen],
-        )
+        ).named(self._feature_names)
         return selected if self._players is None else selected.grouped(self._players)
 
     def __reduce__(self) -> tuple[Any, ...]:
         parts = (self._points, self._coefficients, self._kernel, self._intercept)
-        return (type(self), parts) if self._players is None else (_grouped, (parts, self._players))
+        return _restored, (type(self), parts, self._players, self._feature_names)
 
     def __repr__(self) -> str:
         n_points = len(self._points)
-        sizes = [_counted(n_points, "point"), _counted(self.n_features, "feature")]
+        sizes = [counted(n_points, "point"), counted(self.n_features, "feature")]
         if self.has_output_axis:
-            sizes.append(_counted(self.n_outputs, "output"))
+            sizes.append(counted(self.n_outputs, "output"))
         kernel = repr(self._kernel)
         if len(kernel) > 60:
             kernel = f"{kernel[:57]}..."
         return f"KernelExpansion({', '.join(sizes)}, kernel={kernel})"
-
-
-def _frozen(array: _Float) -> _Float:
-    """Return a read-only copy; an array that nobody can write to serves as its own."""
-    if array.flags.writeable or not array.flags.owndata:
-        array = array.copy()
-        array.setflags(write=False)
-    return array
 
 
 def _checked_intercept(intercept: Any, shape: tuple[int, ...]) -> float | _Float:
@@ -299,7 +330,7 @@ def _checked_intercept(intercept: Any, shape: tuple[int, ...]) -> float | _Float
     array = array.astype(np.float64)
     if not np.isfinite(array).all():
         raise ValueError(f"intercept must be finite; got {intercept!r}")
-    return _frozen(np.broadcast_to(array, shape)) if shape else float(array)
+    return read_only(np.broadcast_to(array, shape)) if shape else float(array)
 
 
 def _packed_term(
@@ -308,12 +339,14 @@ def _packed_term(
     return term.coefficient, [(f.family, f.columns, f.parameters) for f in term.factors]
 
 
-def _grouped(parts: tuple[Any, ...], players: NDArray[np.int64]) -> KernelExpansion:
-    return KernelExpansion(*parts).grouped(players)
-
-
-def _counted(number: int, thing: str) -> str:
-    return f"{number} {thing}{'' if number == 1 else 's'}"
+def _restored(
+    kind: type[KernelExpansion],
+    parts: tuple[Any, ...],
+    players: NDArray[np.int64] | None,
+    feature_names: tuple[str, ...] | None,
+) -> KernelExpansion:
+    expansion = kind(*parts).named(feature_names)
+    return expansion if players is None else expansion.grouped(players)
 
 
 def probing_rows(points: _Float) -> _Float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import MethodType
 from typing import Any
 
 import numpy as np
@@ -10,18 +11,28 @@ from numpy.typing import ArrayLike, NDArray
 
 from pkex.adapters import AdaptedModel, adapt, verify
 from pkex.explanation import Explanation
+from pkex.interactions import Interactions, check_interactions, interaction_values
 from pkex.options import (
     METHODS,
     SUMMATIONS,
     check_choice,
     check_names,
+    counted,
     shown,
     with_known_keywords,
 )
 from pkex.parallel import check_n_jobs, thread_count
+from pkex.players import Players, as_players
 from pkex.progress import Progress, reporting
-from pkex.statistics.samples import Players, as_players
-from pkex.validation import as_matrix, check_column_names, column_names
+from pkex.validation import (
+    as_table,
+    check_column_names,
+    column_labels,
+    column_names,
+    numbered,
+    read_only_view,
+    row_index,
+)
 from pkex.value_functions import (
     NEUTRAL,
     Game,
@@ -71,11 +82,12 @@ class Explainer:
         order of their first columns; its ``data`` is a text for those of several columns, which
         shap's plots draw in grey.
     outputs : int, str or list of these, optional
-        Which of the model's outputs to explain, by number or name; all by default. A list keeps the
-        output axis, a single one removes it.
+        Which of the model's outputs to explain, by number from 0 or by name; all by default. A list
+        keeps the output axis, a single one removes it.
     feature_names : sequence of str of length d, optional
         Names of the columns, and of the features in the explanation, instead of those that the
-        model or the explained DataFrame knows.
+        model or the explained DataFrame knows. Column names that are numbers or tuples are shown
+        as text, and not compared with the model's.
     output_names : sequence of str, optional
         Names of all the model's outputs, instead of its own.
     method : {"quadrature", "recursion"}, default "quadrature"
@@ -84,9 +96,10 @@ class Explainer:
     summation : {"compensated", "plain"}, default "compensated"
         How sums over expansion points are formed. Compensated, the rounding error does not grow
         with their number.
-    n_jobs : int, default -1
-        Number of threads: -1 for all cores that the process may use, but one within a joblib
-        worker. Results do not depend on it.
+    n_jobs : int or None, default -1
+        Number of threads: -1 for all cores that the process may use, -2 for all but one, and so
+        on, but one within a joblib worker; None for one, or as many as ``joblib.parallel_config``
+        says. Results do not depend on it.
 
     Raises
     ------
@@ -109,9 +122,9 @@ class Explainer:
     -----
     Explained are, of scikit-learn, ``predict`` of SVR, NuSVR and KernelRidge, and
     ``decision_function`` of OneClassSVM, SVC and NuSVC. Of two classes it is positive for
-    ``classes_[1]``; of more, there is an output for every pair, as ``decision_function`` has with
-    ``decision_function_shape="ovo"``, named "a vs b" and positive for a. The kernel must be rbf, or
-    laplacian for KernelRidge.
+    ``classes_[1]``, which ``output_name`` names first; of more, there is an output for every pair,
+    as ``decision_function`` has with ``decision_function_shape="ovo"``, named "a vs b" and positive
+    for a. The kernel must be rbf, or laplacian for KernelRidge.
 
     Of a GaussianProcessRegressor it is ``predict``, the mean, in units of y; of a
     GaussianProcessClassifier the latent mean, on the scale of log-odds, positive for
@@ -131,7 +144,8 @@ class Explainer:
     summary of some dozens of rows, from ``shap.kmeans`` or a sample, is often enough; which rows
     and how many is for the user to choose.
 
-    An explainer never changes: it may be shared between threads, and be pickled.
+    An explainer never changes: it may be shared between threads, and be pickled. Its options are
+    attributes that can be read; for others, make another explainer.
 
     References
     ----------
@@ -145,7 +159,10 @@ class Explainer:
     >>> from sklearn.svm import SVR
     >>> X = [[0.0, 1.0], [1.0, 0.0], [2.0, 2.0]]
     >>> model = SVR(gamma=0.5).fit(X, [0.0, 1.0, 3.0])
-    >>> explanation = pkex.Explainer(model)(X)
+    >>> explainer = pkex.Explainer(model)
+    >>> explainer
+    Explainer(predict of SVR, 2 features, value_function='neutral')
+    >>> explanation = explainer(X)
     >>> explanation.values.shape
     (3, 2)
     >>> total = explanation.values.sum(axis=1) + explanation.base_values
@@ -158,6 +175,24 @@ class Explainer:
     >>> bool(abs(explainer.expected_value - model.predict(X).mean()) < 1e-12)
     True
     """
+
+    # Without a dictionary, an attribute that is misspelt is an error.
+    __slots__ = (
+        "_base",
+        "_column_names",
+        "_columns_of",
+        "_drops_axis",
+        "_expansion",
+        "_explained",
+        "_feature_names",
+        "_game",
+        "_method",
+        "_n_jobs",
+        "_output_name",
+        "_output_names",
+        "_players",
+        "_summation",
+    )
 
     @with_known_keywords
     def __init__(
@@ -173,14 +208,16 @@ class Explainer:
         output_names: Sequence[str] | None = None,
         method: str = "quadrature",
         summation: str = "compensated",
-        n_jobs: int = -1,
+        n_jobs: int | None = -1,
     ) -> None:
+        adapted = adapt(model)
         chosen_game = chosen_value_function(value_function, background, background_weights)
         self._method = check_choice("method", method, METHODS)
         self._summation = check_choice("summation", summation, SUMMATIONS)
         self._n_jobs = check_n_jobs(n_jobs)
-        adapted = adapt(model)
         verify(adapted, model)
+        owner = model.__self__ if isinstance(model, MethodType) else model
+        self._explained = f"{adapted.explained} of {type(owner).__name__}"
 
         names = _output_names(adapted, output_names)
         chosen = None if outputs is None else _positions(outputs, names)
@@ -188,8 +225,10 @@ class Explainer:
         self._output_names = (
             names if chosen is None or names is None else tuple(names[k] for k in chosen)
         )
-        # With a single output that was named alone, the axis goes; see _finished.
+        # With a single output that was named alone, the axis goes.
         self._drops_axis = outputs is not None and _is_single(outputs)
+        # A function without an output axis may have a name all the same.
+        self._output_name = adapted.output_names[0] if adapted.output_names and not names else None
 
         d = self._expansion.n_features
         given = None if feature_names is None else check_names("feature_names", feature_names, d)
@@ -203,14 +242,66 @@ class Explainer:
             self._game = Game(chosen_game, rows, self._n_jobs)
         self._players = None
         if groups is not None:
-            columns = self._feature_names or _numbered(d)
+            columns = self._feature_names or numbered(d)
             self._players = as_players(groups, columns)
             self._expansion = self._expansion.grouped(self._players.of_column)
         self._base = self._expansion.base(self._game)
 
     @property
-    def expected_value(self) -> float | _Float:
+    def feature_names(self) -> list[str]:
+        """Names of the features; x0, x1, … where only the explained rows can name them."""
+        return list(self._player_names(self._feature_names or numbered(self._expansion.n_features)))
+
+    @property
+    def output_names(self) -> list[str] | None:
+        """Names along the output axis; None if there is no such axis."""
+        return None if self._output_names is None or self._drops_axis else list(self._output_names)
+
+    @property
+    def output_name(self) -> str | None:
+        """Name of the single output: of two classes "b vs a", positive for b; or the one chosen."""
+        if self._drops_axis and self._output_names is not None:
+            return self._output_names[0]
+        return self._output_name
+
+    @property
+    def value_function(self) -> str:
+        """The game: "neutral", "interventional" or "marginal"."""
+        return self._game.value_function
+
+    @property
+    def background(self) -> NDArray[Any] | None:
+        """The background rows whose weight is not 0, read-only; None in the neutral game."""
+        return None if self._game.background is None else read_only_view(self._game.background[0])
+
+    @property
+    def background_weights(self) -> NDArray[np.float64] | None:
+        """The weights of these rows, which add up to 1; None in the neutral game."""
+        return None if self._game.background is None else read_only_view(self._game.background[1])
+
+    @property
+    def method(self) -> str:
+        """The algorithm: "quadrature" or "recursion"."""
+        return self._method
+
+    @property
+    def summation(self) -> str:
+        """How sums over expansion points are formed: "compensated" or "plain"."""
+        return self._summation
+
+    @property
+    def n_jobs(self) -> int | None:
+        """The number of threads, as it was given."""
+        return self._n_jobs
+
+    @property
+    def expected_value(self) -> float | NDArray[np.float64]:
         """The value of the empty coalition, which the Shapley values start from.
+
+        With a background, the mean output over it (in the marginal game, over rows that combine
+        its columns). In the neutral game it is **not** the mean prediction: it is the model's
+        output where every kernel value is that of a row with itself, the sum of the coefficients
+        times the kernel's amplitude, plus the intercept.
 
         A float; of shape (outputs,) if there is an output axis.
         """
@@ -226,7 +317,8 @@ class Explainer:
         ----------
         X : array-like, DataFrame or sparse matrix of shape (n, d)
             The columns of a DataFrame must be those that the model was fitted on, in that order.
-            Entries may be missing (NaN) where a step of a Pipeline fills them.
+            Entries may be missing (NaN) where a step of a Pipeline fills them, and strings where
+            one encodes them or drops their column.
         progress : bool or callable, default False
             True shows a progress bar (needs tqdm); a callable gets (done, total), in arbitrary
             units.
@@ -255,13 +347,15 @@ class Explainer:
             values,
             base_values,
             rows if self._players is None else _data_of(self._players, rows),
-            self._player_names(names or _numbered(rows.shape[1])),
+            self._player_names(names or numbered(rows.shape[1])),
             self._output_names,
+            output_name=self._output_name,
+            index=row_index(X),
         )
         return explanation[..., 0] if self._drops_axis else explanation
 
     @with_known_keywords
-    def shap_values(self, X: ArrayLike, *, progress: Progress = False) -> _Float:
+    def shap_values(self, X: ArrayLike, *, progress: Progress = False) -> NDArray[np.float64]:
         """Return the bare Shapley values of rows.
 
         Parameters
@@ -283,15 +377,111 @@ class Explainer:
         values = self._values(rows, progress)
         return values[..., 0] if self._drops_axis else values
 
+    @with_known_keywords
+    def interactions(
+        self,
+        X: ArrayLike,
+        *,
+        index: str = "k-SII",
+        order: int = 2,
+        progress: Progress = False,
+    ) -> Interactions:
+        """Explain rows by interactions: coefficients of all coalitions of up to `order` features.
+
+        Parameters
+        ----------
+        X : array-like, DataFrame or sparse matrix of shape (n, d)
+        index : str, default "k-SII"
+            "k-SII", the pairwise values that shap shows for trees; "STII" (Shapley–Taylor) and
+            "FSII" (faithful Shapley), which add up to the output, too; "SII" (Shapley), "BII"
+            (Banzhaf) and "FBII" (faithful Banzhaf); "Moebius" and "Co-Moebius"; "CHII" (chaining).
+        order : int, default 2
+            The largest number of features in a coalition. There are C(d, order) coalitions of that
+            size, each a number and a step of the computation.
+        progress : bool or callable, default False
+            As in calling the explainer.
+
+        Returns
+        -------
+        Interactions
+
+        Raises
+        ------
+        ValueError
+            If `index` is unknown, `order` larger than the number of features, or the result too
+            large; or as in calling the explainer. If the explainer's method is "recursion", which
+            has Shapley values only.
+        TypeError, OverflowError
+            As in calling the explainer.
+
+        References
+        ----------
+        Grabisch and Roubens (1999) for SII and BII; Sundararajan et al. (2020) for STII; Tsai et
+        al. (2023) for FSII and FBII; Bordt and von Luxburg (2023) for k-SII. Their integrals are in
+        docs/mathematics.md.
+
+        Examples
+        --------
+        >>> import pkex
+        >>> from sklearn.svm import SVR
+        >>> X = [[0.0, 1.0], [1.0, 0.0], [2.0, 2.0]]
+        >>> model = SVR(gamma=0.5).fit(X, [0.0, 1.0, 3.0])
+        >>> interactions = pkex.Explainer(model).interactions(X)
+        >>> interactions.of(0, 1).shape
+        (3,)
+        >>> total = interactions.values.sum(axis=1) + interactions.base_values
+        >>> bool(abs(total - model.predict(X)).max() < 1e-12)
+        True
+        """
+        if self._method != "quadrature":
+            raise ValueError(
+                "method='recursion' computes Shapley values only; make an Explainer with "
+                "method='quadrature' for interactions"
+            )
+        rows, names = self._validated(X)
+        function = self._expansion
+        check_interactions(index, order, function.n_players, len(rows), function.n_outputs)
+        with reporting(progress) as report:
+            values, empty_values = interaction_values(
+                function,
+                rows,
+                index,
+                order,
+                report,
+                game=self._game,
+                method=self._method,
+                summation=self._summation,
+                n_threads=thread_count(self._n_jobs),
+            )
+        if empty_values is None:
+            empty_values = np.empty((len(rows), function.n_outputs))
+            empty_values[:] = self._base
+        has_axis = function.has_output_axis and not self._drops_axis
+        return Interactions(
+            values if has_axis else values[..., 0],
+            empty_values if has_axis else empty_values[..., 0],
+            self.expected_value,
+            rows.copy() if self._players is None else _data_of(self._players, rows),
+            self._player_names(names or numbered(rows.shape[1])),
+            self.output_names,
+            index,
+            int(order),
+            row_index(X),
+        )
+
     def __repr__(self) -> str:
-        options = [f"value_function={self._game.value_function!r}"]
-        if self._game.background is not None:
-            n_rows = len(self._game.background[0])
-            options.append(f"background of {n_rows} row{'' if n_rows == 1 else 's'}")
-        if self._players is not None:
-            options.append(f"{len(self._players.names)} features")
-        options += [f"method={self._method!r}", f"summation={self._summation!r}"]
-        return f"Explainer({self._expansion!r}, {', '.join(options)}, n_jobs={self._n_jobs})"
+        parts = [self._explained, counted(self._expansion.n_players, "feature")]
+        if self.output_names is not None:
+            parts.append(counted(len(self.output_names), "output"))
+        elif self.output_name is not None:
+            parts.append(f"output {self.output_name!r}")
+        parts.append(f"value_function={self.value_function!r}")
+        if self.background is not None:
+            parts.append(f"background of {counted(len(self.background), 'row')}")
+        usual = {"method": "quadrature", "summation": "compensated", "n_jobs": -1}
+        options = {name: getattr(self, name) for name in usual}
+        parts += [f"{name}={options[name]!r}" for name in usual if options[name] != usual[name]]
+        return f"Explainer({', '.join(parts)})"
 
     def _read_background(
         self, background: Any, given_weights: ArrayLike | None
@@ -303,7 +493,8 @@ class Explainer:
                 "background_weights was given, but the background has weights of its own; pass "
                 "its data with the weights that are meant"
             )
-        rows, names = self._validated(table, "background", own_names)
+        rows, _ = self._validated(table, "background", own_names)
+        names = column_names(table, "background") or own_names
         if self._column_names is None and names is not None:
             self._feature_names = self._column_names = tuple(names)
             self._columns_of = "the background"
@@ -320,13 +511,14 @@ class Explainer:
         self, data: Any, argument: str = "X", found: Sequence[str] | None = None
     ) -> tuple[_Float, Sequence[str] | None]:
         """Return the rows as an array, and the names of their columns if there are any."""
-        found = column_names(data) or found
+        found = column_names(data, argument) or found
         if found is not None and self._column_names is not None:
             check_column_names(found, self._column_names, argument, self._columns_of)
-        names = self._feature_names or found
-        rows = as_matrix(
+        names = self._feature_names or column_labels(data) or found
+        rows = as_table(
             data,
             argument,
+            non_numeric=self._expansion.non_numeric,
             n_columns=self._expansion.n_features,
             names=names,
             allow_missing=self._expansion.allows_missing,
@@ -341,9 +533,9 @@ class Explainer:
         if self._feature_names is not None:
             return players.names
         # The rows have names that were not known when the groups were made.
-        numbered = _numbered(len(names))
+        unnamed = numbered(len(names))
         return [
-            names[columns[0]] if player == numbered[columns[0]] else player
+            names[columns[0]] if player == unnamed[columns[0]] else player
             for player, columns in zip(players.names, _columns_of(players), strict=True)
         ]
 
@@ -361,10 +553,6 @@ class Explainer:
         return values if self._expansion.has_output_axis else values[..., 0]
 
 
-def _numbered(number: int) -> tuple[str, ...]:
-    return tuple(f"x{j}" for j in range(number))
-
-
 def _data_of(players: Players, rows: _Float) -> NDArray[Any]:
     """Return the entries of players: numbers, or for those of several columns a text of them."""
     if len(players.names) == rows.shape[1]:
@@ -373,10 +561,12 @@ def _data_of(players: Players, rows: _Float) -> NDArray[Any]:
     for player, columns in enumerate(_columns_of(players)):
         entries = rows[:, columns].tolist()
         is_single = len(columns) == 1
-        data[:, player] = [
-            row[0] if is_single else ", ".join(f"{entry:g}" for entry in row) for row in entries
-        ]
+        data[:, player] = [row[0] if is_single else ", ".join(map(_text, row)) for row in entries]
     return data
+
+
+def _text(entry: object) -> str:
+    return f"{entry:g}" if isinstance(entry, float) else str(entry)
 
 
 def _columns_of(players: Players) -> Iterator[NDArray[np.intp]]:
@@ -412,7 +602,11 @@ def _positions(outputs: Any, names: tuple[str, ...] | None) -> list[int]:
     listed = list(outputs) if is_list else [outputs]
     if not listed:
         raise ValueError(f"outputs is empty; choose among {shown(names)}")
-    return [_position(output, names) for output in listed]
+    positions = [_position(output, names) for output in listed]
+    if len(set(positions)) < len(positions):
+        repeated = next(place for place in positions if positions.count(place) > 1)
+        raise ValueError(f"outputs has {names[repeated]!r} twice; choose every output once")
+    return positions
 
 
 def _position(output: Any, names: tuple[str, ...]) -> int:
@@ -421,7 +615,12 @@ def _position(output: Any, names: tuple[str, ...]) -> int:
     is_number = isinstance(output, int | np.integer) and not isinstance(output, bool)
     if is_number and 0 <= output < len(names):
         return int(output)
+    hint = ""
+    if is_number and -len(names) <= output < 0:
+        hint = f" (numbers do not count from the end; did you mean {len(names) + output}?)"
+    elif isinstance(output, str) and (turned := " vs ".join(output.split(" vs ")[::-1])) in names:
+        hint = f" (did you mean {turned!r}, whose values have the opposite sign?)"
     raise ValueError(
-        f"outputs: there is no output {output!r}; choose by number from 0 to {len(names) - 1} or "
-        f"by name from {shown(names)}"
+        f"outputs: there is no output {output!r}{hint}; choose by number from 0 to "
+        f"{len(names) - 1} or by name from {shown(names)}"
     )

@@ -6,10 +6,13 @@ import difflib
 import operator
 from collections.abc import Iterator, Sequence
 from types import EllipsisType
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Never, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike, DTypeLike, NDArray
+
+from pkex.options import as_names, counted, with_known_keywords
+from pkex.validation import read_only
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -42,6 +45,10 @@ class Explanation:
     feature_names : sequence of str, length d
     output_names : sequence of str, optional
         One name per output exactly if `values` has an output axis.
+    output_name : str, optional
+        Without an output axis, what the single output is.
+    index : pandas.Index of length n, optional
+        The labels of the rows, for `to_frame`; numbers from 0 if not given.
 
     Raises
     ------
@@ -59,7 +66,8 @@ class Explanation:
     NumPy would pair them up.
 
     The arrays are read-only, and slices share them with the whole; ``.copy()`` of an array is your
-    own. Where slicing has removed every axis, a plain number takes the array's place.
+    own. Where slicing has removed every axis, a plain number takes the array's place. To NumPy an
+    explanation is its values. `to_shap` makes the object that shap's plots take.
 
     Examples
     --------
@@ -82,17 +90,28 @@ class Explanation:
     array([0.875, 1.25 ])
     """
 
-    __slots__ = ("_axes", "_base_values", "_data", "_feature_names", "_output_names", "_values")
+    __slots__ = (
+        "_axes",
+        "_base_values",
+        "_data",
+        "_feature_names",
+        "_index",
+        "_output_names",
+        "_values",
+    )
 
     _values: _Float
     _base_values: _Float
     _data: NDArray[Any]
     _feature_names: tuple[str, ...]
-    # One name also after slicing has singled an output out; None if there never was an output axis.
+    # One name also without an output axis, if the single output has a name.
     _output_names: tuple[str, ...] | None
+    # The labels of the rows; of the one row that slicing has singled out, too.
+    _index: pd.Index | None
     # The axes that `values` still has, in order.
     _axes: tuple[str, ...]
 
+    @with_known_keywords
     def __init__(
         self,
         values: ArrayLike,
@@ -100,16 +119,29 @@ class Explanation:
         data: ArrayLike,
         feature_names: Sequence[str],
         output_names: Sequence[str] | None = None,
+        *,
+        output_name: str | None = None,
+        index: pd.Index | None = None,
     ) -> None:
-        self._feature_names = _names("feature_names", feature_names)
-        self._output_names = None if output_names is None else _names("output_names", output_names)
-        self._values = _read_only(_floats("values", values))
-        self._base_values = _read_only(_floats("base_values", base_values))
-        self._data = _read_only(np.asarray(data))
+        if output_names is not None and output_name is not None:
+            raise ValueError(
+                "output_name is of an explanation without an output axis, and so "
+                "without output_names; give one of them"
+            )
+        self._feature_names = as_names("feature_names", feature_names)
+        self._output_names = (
+            None if output_names is None else as_names("output_names", output_names)
+        )
+        self._values = read_only(_floats("values", values))
+        self._base_values = read_only(_floats("base_values", base_values))
+        self._data = read_only(np.asarray(data))
+        self._index = index
         rows = (_ROW,) if self._data.ndim != 1 else ()
         outputs = () if output_names is None else (_OUTPUT,)
         self._axes = (*rows, _FEATURE, *outputs)
         self._check_shapes()
+        if output_name is not None:
+            self._output_names = as_names("output_name", [output_name])
 
     def _check_shapes(self) -> None:
         layout = "(d,) of a single row" if _ROW not in self._axes else "(n, d)"
@@ -141,6 +173,11 @@ class Explanation:
                     f"{axis}_names has {len(names)} names, but values has {size[axis]} {axis}s "
                     f"(shape {self._values.shape})"
                 )
+        if self._index is not None and len(self._index) != size.get(_ROW, 1):
+            raise ValueError(
+                f"index has length {len(self._index)}, but values has {size.get(_ROW, 1)} rows "
+                f"(shape {self._values.shape})"
+            )
 
     @classmethod
     def _from_parts(
@@ -151,6 +188,7 @@ class Explanation:
         data: NDArray[Any],
         feature_names: tuple[str, ...],
         output_names: tuple[str, ...] | None,
+        index: pd.Index | None,
     ) -> Explanation:
         """Assemble an explanation from parts known to fit: slicing and unpickling."""
         self = cls.__new__(cls)
@@ -161,6 +199,7 @@ class Explanation:
                 array.setflags(write=False)
         self._values, self._base_values, self._data = values, base_values, data
         self._feature_names, self._output_names = feature_names, output_names
+        self._index = index
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -171,15 +210,16 @@ class Explanation:
             *parts,
             self._feature_names,
             self._output_names,
+            self._index,
         )
 
     @property
-    def values(self) -> _Float:
+    def values(self) -> NDArray[np.float64]:
         """Shapley values, shape (n, d) or (n, d, outputs) as far as slicing has left the axes."""
         return self._values
 
     @property
-    def base_values(self) -> _Float:
+    def base_values(self) -> NDArray[np.float64]:
         """Values of the empty coalition, shape (n,) or (n, outputs)."""
         return self._base_values
 
@@ -202,15 +242,39 @@ class Explanation:
 
     @property
     def output_name(self) -> str | None:
-        """Name of the output that slicing has singled out, as by ``explanation[..., "a vs b"]``."""
+        """Name of the single output where there is no output axis, None if it has none.
+
+        Of a classifier of two classes it is "b vs a", where positive values speak for b; after
+        ``explanation[..., "a vs b"]`` the name of the output that was singled out.
+        """
         if self._output_names is None or _OUTPUT in self._axes:
             return None
         return self._output_names[0]
 
     @property
+    def index(self) -> pd.Index | None:
+        """Labels of the rows, those of the explained DataFrame; None if it was none of pandas."""
+        return self._index
+
+    @property
     def shape(self) -> tuple[int, ...]:
         """Shape of `values`."""
         return self._values.shape
+
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
+        """Return the values, for NumPy: ``np.abs(explanation)`` is that of its `values`."""
+        array = np.asarray(self._values, dtype=dtype)
+        if copy is False and array is not self._values:
+            raise ValueError("the values cannot be had as they are, without a copy")
+        return array.copy() if copy else array
+
+    def __getattr__(self, name: str) -> Never:
+        """Say where the methods of `shap.Explanation` are."""
+        hint = ""
+        if name in _OF_SHAP:
+            hint = f"; shap's explanations have it: explanation.to_shap().{name}"
+        message = f"{type(self).__name__!r} object has no attribute {name!r}{hint}"
+        raise AttributeError(message, name=name, obj=self)
 
     def __len__(self) -> int:
         """Return the length of the first axis: the number of rows, if there is a row axis."""
@@ -224,10 +288,7 @@ class Explanation:
 
     def __repr__(self) -> str:
         """Return the sizes of the axes, and the names of what has been singled out."""
-        sizes = [
-            f"{size} {axis}{'' if size == 1 else 's'}"
-            for axis, size in zip(self._axes, self.shape, strict=True)
-        ]
+        sizes = [counted(size, axis) for axis, size in zip(self._axes, self.shape, strict=True)]
         parts = [" × ".join(sizes)] if sizes else []
         if _FEATURE not in self._axes:
             parts.append(f"feature {self._feature_names[0]!r}")
@@ -242,7 +303,10 @@ class Explanation:
             axis: self._resolve(axis, size, key)
             for axis, size, key in zip(self._axes, self.shape, keys, strict=True)
         }
-        feature_names, output_names = self._feature_names, self._output_names
+        feature_names, output_names, index = self._feature_names, self._output_names, self._index
+        if index is not None and _ROW in resolved:
+            row = resolved[_ROW]
+            index = index[[row] if isinstance(row, int) else row]
         if _FEATURE in resolved:
             feature_names = _pick_names(feature_names, resolved[_FEATURE])
         if _OUTPUT in resolved and output_names is not None:
@@ -254,6 +318,7 @@ class Explanation:
             self._pick(self._data, resolved, without=_OUTPUT),
             feature_names,
             output_names,
+            index,
         )
 
     def _expand(self, key: Any) -> list[Any]:
@@ -343,7 +408,7 @@ class Explanation:
             array = array[(slice(None),) * position + (resolved[axes[position]],)]
         return array
 
-    def importance(self) -> _Float:
+    def importance(self) -> NDArray[np.float64]:
         """Mean absolute Shapley value of each feature over the rows.
 
         Returns
@@ -383,8 +448,8 @@ class Explanation:
         Returns
         -------
         pandas.DataFrame
-            With an output axis the columns have two levels, output and feature, so that
-            ``frame["a vs b"]`` is the table of one output.
+            With the index of the DataFrame that was explained. With an output axis the columns have
+            two levels, output and feature, so that ``frame["a vs b"]`` is the table of one output.
 
         Raises
         ------
@@ -412,7 +477,8 @@ class Explanation:
                 [self._output_names, self._feature_names], names=[_OUTPUT, _FEATURE]
             )
             values = values.transpose(0, 2, 1)  # the columns of an output stand together
-        return pd.DataFrame(values.reshape(rows, len(columns)).copy(), columns=columns)
+        table = values.reshape(rows, len(columns)).copy()
+        return pd.DataFrame(table, index=self._index, columns=columns)
 
     def to_shap(self) -> shap.Explanation:
         """Return a copy as a `shap.Explanation`, for shap's plots.
@@ -460,33 +526,17 @@ class Explanation:
         )
 
 
+# What `shap.Explanation` has and users of it look for; `__getattr__` tells them where it is.
+_OF_SHAP = {"abs", "argsort", "cohorts", "display_data", "flip", "hclust", "hstack", "max", "mean"}
+_OF_SHAP |= {"min", "percentile", "sample", "sum"}
+
 _SYMBOL = {_ROW: "n", _FEATURE: "d", _OUTPUT: "outputs"}
-
-
-def _names(argument: str, names: Sequence[str]) -> tuple[str, ...]:
-    if isinstance(names, str):
-        raise TypeError(f"{argument} must be a sequence of names, not the string {names!r}")
-    for position, name in enumerate(names):
-        if not isinstance(name, str):
-            raise TypeError(
-                f"{argument}[{position}] is {name!r} of type {type(name).__name__}; "
-                "names must be strings"
-            )
-    return tuple(str(name) for name in names)
 
 
 def _floats(argument: str, numbers: ArrayLike) -> NDArray[np.float64]:
     if np.iscomplexobj(numbers):
         raise TypeError(f"{argument} must be real numbers; got complex ones")
     return np.asarray(numbers, dtype=np.float64)
-
-
-def _read_only(array: NDArray[Any]) -> NDArray[Any]:
-    """Protect an array from change; copied, unless nothing can write to its memory already."""
-    if array.flags.writeable or not array.flags.owndata:
-        array = array.copy()
-        array.setflags(write=False)
-    return array
 
 
 def _is_boolean(item: object) -> bool:

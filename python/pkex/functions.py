@@ -8,12 +8,19 @@ the function, so those of a `Combination` or `Stack` are combined or stacked, an
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
+from math import comb
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pkex.coalitions import coalitions, ranks
+from pkex.errors import UnsupportedModelError
+from pkex.indices import SHAPLEY, Quantity
+from pkex.progress import share
 from pkex.value_functions import NEUTRAL, Game
 
 __all__ = ["ColumnMap", "Combination", "Function", "Selection", "Stack", "Transformed"]
@@ -56,6 +63,11 @@ class Function(ABC):
         """Whether rows may have missing entries (NaN)."""
         return False
 
+    @property
+    def non_numeric(self) -> frozenset[int]:
+        """The numbers of the columns whose entries need not be numbers; rows are objects then."""
+        return frozenset()
+
     @abstractmethod
     def predict(self, X: ArrayLike) -> _Float:
         """Evaluate the function, with shape (n,) or (n, outputs)."""
@@ -66,12 +78,17 @@ class Function(ABC):
         X: _Float,
         *,
         game: Game = NEUTRAL,
+        quantity: Quantity = SHAPLEY,
         method: str,
         summation: str,
         n_threads: int,
         progress: _Report | None = None,
     ) -> _Float:
-        """Return the Shapley values of rows, with shape (n, n_players, n_outputs)."""
+        """Return the Shapley values of rows, with shape (n, n_players, n_outputs).
+
+        Or another quantity of coalitions of a size, with shape (n, coalitions, n_outputs), in
+        lexicographic order; the empty coalition's includes the function's constants.
+        """
 
     @abstractmethod
     def base(self, game: Game) -> float | _Float:
@@ -119,6 +136,10 @@ class _Composite(Function):
     def allows_missing(self) -> bool:
         return all(part.allows_missing for part in self._parts)
 
+    @property
+    def non_numeric(self) -> frozenset[int]:
+        return frozenset.intersection(*(part.non_numeric for part in self._parts))
+
     def probing_rows(self) -> _Float:
         """Return rows of all the parts, or of parts at even distances if there are many."""
         chosen = [self._parts[i] for i in _evenly(len(self._parts), _MOST_PROBING_ROWS)]
@@ -132,7 +153,7 @@ class _Composite(Function):
     ) -> Iterator[_Float]:
         """Explain the parts one after the other."""
         for number, part in enumerate(self._parts):
-            report = None if progress is None else _share(progress, number, len(self._parts))
+            report = share(progress, number, len(self._parts))
             yield part.explain(X, progress=report, **options)
 
 
@@ -183,10 +204,19 @@ class Combination(_Composite):
         terms = [w * part.predict(X) for w, part in self._weighted()]
         return _finite(_compensated_sum([*terms, self._intercept]))
 
-    def explain(self, X: _Float, *, progress: _Report | None = None, **options: Any) -> _Float:
+    def explain(
+        self,
+        X: _Float,
+        *,
+        quantity: Quantity = SHAPLEY,
+        progress: _Report | None = None,
+        **options: Any,
+    ) -> _Float:
+        parts = self._explained(X, progress, {**options, "quantity": quantity})
+        constant = self._intercept if quantity.size == 0 else np.zeros(())
         with np.errstate(over="ignore", invalid="ignore"):
-            values = zip(self._weights, self._explained(X, progress, options), strict=True)
-            return _finite(_compensated_sum(w * part for w, part in values))
+            terms = (w * part for w, part in zip(self._weights, parts, strict=True))
+            return _finite(_compensated_sum(chain(terms, [constant])))
 
     def base(self, game: Game) -> float | _Float:
         terms = [w * np.asarray(part.base(game)) for w, part in self._weighted()]
@@ -288,6 +318,12 @@ class ColumnMap(ABC):
     is_discrete: bool = False
     """Whether some entries only can be mapped: categories."""
 
+    non_numeric: frozenset[int] = frozenset()
+    """The numbers of the input columns whose entries need not be numbers."""
+
+    categories: Mapping[int, Sequence[object]] = MappingProxyType({})
+    """The categories of input columns where these are no numbers; `inverse` counts them."""
+
     @abstractmethod
     def __call__(self, rows: _Float) -> _Float:
         """Map rows."""
@@ -377,13 +413,22 @@ class Transformed(Function):
     def allows_missing(self) -> bool:
         return True  # as far as the map fills them
 
+    @property
+    def non_numeric(self) -> frozenset[int]:
+        return self._columns.non_numeric
+
     def predict(self, X: ArrayLike) -> _Float:
         return self._function.predict(self._mapped(np.asarray(X)))
 
-    def explain(self, X: _Float, *, game: Game = NEUTRAL, **options: Any) -> _Float:
-        own = self._grouped.explain(self._mapped(X), game=self._of_function(game), **options)
-        values = np.zeros((len(X), self.n_players, own.shape[2]))
-        values[:, self._places] = own
+    def explain(
+        self, X: _Float, *, game: Game = NEUTRAL, quantity: Quantity = SHAPLEY, **options: Any
+    ) -> _Float:
+        own = self._grouped.explain(
+            self._mapped(X), game=self._of_function(game), quantity=quantity, **options
+        )
+        members = np.sort(self._places[coalitions(len(self._places), quantity.size)], axis=1)
+        values = np.zeros((len(X), comb(self.n_players, quantity.size), own.shape[2]))
+        values[:, ranks(members, self.n_players)] = own
         return values
 
     def base(self, game: Game) -> float | _Float:
@@ -407,12 +452,19 @@ class Transformed(Function):
 
         Where the map's inverse has nothing to offer, a row gets another row's entry.
         """
+        made = self._function.probing_rows()
+        if made.dtype == object:
+            raise UnsupportedModelError(
+                "a model that is given columns of strings by another model is not supported; "
+                "encode the strings in the first step, or before"
+            )
         with np.errstate(all="ignore"):
-            rows = self._columns.inverse(self._function.probing_rows())
+            rows = self._columns.inverse(made)
             usable = np.isfinite(rows)
             first_usable = rows[np.argmax(usable, axis=0), np.arange(rows.shape[1])]
             rows = np.where(usable, rows, np.where(np.isfinite(first_usable), first_usable, 1.0))
-            is_mapped = np.isfinite(self._columns(rows)).all(axis=1)
+            rows = decoded(rows, self._columns.categories)
+            is_mapped = np.isfinite(self._numbers(rows)).all(axis=1)
         return rows[is_mapped] if is_mapped.any() else rows
 
     def _of_function(self, game: Game) -> Game:
@@ -421,28 +473,42 @@ class Transformed(Function):
 
     def _mapped(self, rows: _Float, argument: str = "X") -> _Float:
         """Map rows, and refuse those that the function is not defined for."""
-        mapped = self._columns(rows)
+        mapped = self._numbers(rows)
         if not np.isfinite(mapped).all():
             row, place = np.argwhere(~np.isfinite(mapped))[0]
             column = int(self._columns.sources[place])
             name = "" if self._feature_names is None else f" ({self._feature_names[column]!r})"
             where = f"row {row}, column {column}{name}"
-            if np.isnan(rows[row, column]):
+            entry = rows[row, column]
+            if entry != entry:  # NaN, in rows of objects too
                 raise ValueError(
                     f"{argument} has a missing entry (NaN) in {where}, which no step of the model "
                     "fills; fill or remove it"
                 )
             raise ValueError(
-                f"the model's steps turn the entry {rows[row, column]} of {argument} in {where} "
+                f"the model's steps turn the entry {entry} of {argument} in {where} "
                 f"into {mapped[row, place]}; values are defined for finite entries only"
             )
         return np.ascontiguousarray(mapped)
+
+    def _numbers(self, rows: NDArray[Any]) -> _Float:
+        return np.asarray(self._columns(rows), dtype=np.float64)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self._columns, self._function, self._feature_names, self._players)
 
     def __repr__(self) -> str:
         return f"Transformed({self.n_features} features → {self._function!r})"
+
+
+def decoded(rows: _Float, categories: Mapping[int, Sequence[object]]) -> NDArray[Any]:
+    """Return rows with categories where they have the numbers of these, as `ColumnMap` says."""
+    if not categories:
+        return rows
+    table = rows.astype(object)
+    for column, known in categories.items():
+        table[:, column] = [known[int(number)] for number in rows[:, column]]
+    return table
 
 
 def scattered(rows: _Float, places: NDArray[np.intp], n_columns: int) -> _Float:
@@ -489,8 +555,3 @@ def _finite(values: _Float) -> _Float:
         row = int(np.argwhere(~np.isfinite(values))[0, 0])
         raise OverflowError(f"a value of row {row} is too large for a float")
     return values
-
-
-def _share(progress: _Report, number: int, n_parts: int) -> _Report:
-    """Report the progress of one part as progress of the whole, in thousandths of a part."""
-    return lambda done, total: progress(1000 * number + 1000 * done // total, 1000 * n_parts)

@@ -30,7 +30,7 @@ def product_game(
     index: str = "SV",
     method: str = "quadrature",
     summation: str = "compensated",
-    n_jobs: int = -1,
+    n_jobs: int | None = -1,
 ) -> _Float:
     """Shapley values of a weighted sum of product games.
 

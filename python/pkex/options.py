@@ -7,7 +7,16 @@ from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import ParamSpec, TypeVar
 
-__all__ = ["METHODS", "SUMMATIONS", "check_choice", "check_names", "shown", "with_known_keywords"]
+__all__ = [
+    "METHODS",
+    "SUMMATIONS",
+    "as_names",
+    "check_choice",
+    "check_names",
+    "counted",
+    "shown",
+    "with_known_keywords",
+]
 
 METHODS = ("quadrature", "recursion")
 SUMMATIONS = ("compensated", "plain")
@@ -23,21 +32,34 @@ def check_choice(name: str, value: object, valid: Sequence[str]) -> str:
     raise ValueError(f"{name} must be one of {', '.join(map(repr, valid))}; got {value!r}")
 
 
-def check_names(name: str, names: Sequence[str], number: int) -> tuple[str, ...]:
-    """Return names as a tuple if they are distinct strings of the right number."""
+def as_names(name: str, names: Sequence[str]) -> tuple[str, ...]:
+    """Return names as a tuple if they are strings."""
     if isinstance(names, str):
         raise TypeError(f"{name} must be a sequence of names, not the string {names!r}")
-    checked = tuple(names)
-    for item in checked:
+    given = tuple(names)
+    for place, item in enumerate(given):
         if not isinstance(item, str):
-            raise TypeError(f"{name} must be strings; got {item!r} ({type(item).__name__})")
+            raise TypeError(
+                f"{name} must be strings; got {item!r} ({type(item).__name__}) as {name}[{place}]"
+            )
+    # A subclass of str, such as numpy's, would show in every message: np.str_('age').
+    return tuple(map(str, given))
+
+
+def check_names(name: str, names: Sequence[str], number: int) -> tuple[str, ...]:
+    """Return names as a tuple if they are distinct strings of the right number."""
+    checked = as_names(name, names)
     if len(checked) != number:
         raise ValueError(f"{name} must have {number} names, one for each; got {len(checked)}")
     if len(set(checked)) < number:
         repeated = next(item for item in checked if checked.count(item) > 1)
         raise ValueError(f"{name} must differ from each other; {repeated!r} occurs twice")
-    # A subclass of str, such as numpy's, would show in every message: np.str_('age').
-    return tuple(str(item) for item in checked)
+    return checked
+
+
+def counted(number: int, thing: str) -> str:
+    """Return "1 row", or "2 rows"."""
+    return f"{number} {thing}{'' if number == 1 else 's'}"
 
 
 def shown(names: Sequence[object], most: int = 12) -> str:
@@ -48,7 +70,8 @@ def shown(names: Sequence[object], most: int = 12) -> str:
 
 def with_known_keywords(function: Callable[_P, _R]) -> Callable[_P, _R]:
     """Make a function answer an unknown keyword argument with the list of known ones."""
-    known = [name for name in inspect.signature(function).parameters if name != "self"]
+    signature = inspect.signature(function)
+    known = [name for name in signature.parameters if name != "self"]
     label = function.__qualname__.removesuffix(".__init__").removesuffix(".__call__")
 
     @wraps(function)
@@ -63,4 +86,27 @@ def with_known_keywords(function: Callable[_P, _R]) -> Callable[_P, _R]:
                 ) from None
             raise
 
+    call.__signature__ = _readable(signature)  # type: ignore[attr-defined]
     return call
+
+
+class _Annotation(str):
+    """An annotation as it is written, for `help`, which shows strings in quotes."""
+
+    __slots__ = ()
+
+    __repr__ = str.__str__
+
+
+def _readable(signature: inspect.Signature) -> inspect.Signature:
+    parameters = [
+        parameter.replace(annotation=_Annotation(parameter.annotation))
+        if isinstance(parameter.annotation, str)
+        else parameter
+        for parameter in signature.parameters.values()
+    ]
+    returned = signature.return_annotation
+    return signature.replace(
+        parameters=parameters,
+        return_annotation=_Annotation(returned) if isinstance(returned, str) else returned,
+    )

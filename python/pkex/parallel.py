@@ -14,9 +14,11 @@ __all__ = ["check_n_jobs", "thread_count"]
 _MOST_THREADS = 64
 
 
-def check_n_jobs(n_jobs: object) -> int:
-    """Return `n_jobs` as an int, or say what it may be."""
-    valid = "-1 (all cores), -2 (all but one) and so on, or a positive number of threads"
+def check_n_jobs(n_jobs: object) -> int | None:
+    """Return `n_jobs` as an int or None, or say what it may be."""
+    if n_jobs is None:
+        return None
+    valid = "-1 (all cores), -2 (all but one) and so on, a positive number of threads, or None"
     if isinstance(n_jobs, bool):
         raise TypeError(f"n_jobs must be {valid}; got {n_jobs}")
     try:
@@ -30,18 +32,20 @@ def check_n_jobs(n_jobs: object) -> int:
     return number
 
 
-def thread_count(n_jobs: int) -> int:
+def thread_count(n_jobs: int | None) -> int:
     """Return the number of threads that `n_jobs` means here and now.
 
     Negative numbers count from the cores that this process may use, and mean one thread within a
-    joblib worker, where the other cores have their own workers.
+    joblib worker, where the other cores have their own workers. None means one thread, unless
+    ``joblib.parallel_config(n_jobs=...)`` says otherwise.
     """
     cores = _usable_cores()
+    is_worker, configured = _joblib_context()
+    if n_jobs is None:
+        n_jobs = configured
     if n_jobs > 0:
         return min(n_jobs, max(cores, _MOST_THREADS))
-    if _inside_joblib_worker():
-        return 1
-    return max(1, cores + 1 + n_jobs)
+    return 1 if is_worker else max(1, cores + 1 + n_jobs)
 
 
 @cache
@@ -50,11 +54,14 @@ def _usable_cores() -> int:
     return _core.available_threads()
 
 
-def _inside_joblib_worker() -> bool:
-    # Without the module nothing of joblib's can be running here. The nesting level is 1 in its
-    # worker processes and threads, 2 in theirs, and 0 outside, within parallel_config too.
+def _joblib_context() -> tuple[bool, int]:
+    """Return whether this is a worker of joblib's, and the number of jobs that it has configured.
+
+    Without the module nothing of joblib's can be running here. The nesting level is 1 in its
+    worker processes and threads, 2 in theirs, and 0 outside, within parallel_config too.
+    """
     joblib_parallel = sys.modules.get("joblib.parallel")
     if joblib_parallel is None:
-        return False
-    backend, _ = joblib_parallel.get_active_backend()
-    return bool(backend.nesting_level)
+        return False, 1
+    backend, n_jobs = joblib_parallel.get_active_backend()
+    return bool(backend.nesting_level), 1 if n_jobs is None else n_jobs

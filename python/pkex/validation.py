@@ -8,7 +8,7 @@ imported: their objects are recognised by what they can do.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from numbers import Complex, Number, Real
 from typing import Any, Final
 
@@ -17,7 +17,19 @@ from numpy.typing import NDArray
 
 from pkex.options import shown
 
-__all__ = ["as_matrix", "as_vector_or_matrix", "check_column_names", "column_names"]
+__all__ = [
+    "as_matrix",
+    "as_table",
+    "as_vector_or_matrix",
+    "check_column_names",
+    "column_labels",
+    "column_names",
+    "numbered",
+    "read_only",
+    "read_only_view",
+    "row_index",
+    "unmasked",
+]
 
 _Float = NDArray[np.float64]
 
@@ -56,18 +68,66 @@ def as_matrix(
     TypeError
         For entries that are not real numbers.
     """
-    matrix = _as_float64(data, name)
+    labels = column_labels(data) or names
+    matrix = _as_float64(data, name, labels)
     _check_shape(matrix, name, n_columns, allow_no_rows)
     if not np.isfinite(matrix).all():
         wrong = np.isinf(matrix) if allow_missing else ~np.isfinite(matrix)
         if wrong.any():
-            raise _not_finite(matrix, wrong, name, column_names(data) or names)
+            raise _not_finite(matrix, wrong, name, labels)
     return np.require(matrix, requirements=_LAYOUT)
+
+
+def as_table(
+    data: Any,
+    name: str,
+    *,
+    non_numeric: Collection[int],
+    names: Sequence[str] | None = None,
+    **options: Any,
+) -> NDArray[Any]:
+    """Return a matrix as `as_matrix` does, or one of objects if some columns hold no numbers.
+
+    Only the `non_numeric` columns may; their entries are kept as they are.
+    """
+    objects = _objects(data) if non_numeric else None
+    free = [] if objects is None else [c for c in non_numeric if not _are_numbers(objects, c)]
+    if objects is None or not free:
+        return as_matrix(data, name, names=names, **options)
+    numbers = objects.copy()
+    numbers[:, free] = 0.0
+    table = as_matrix(numbers, name, names=column_labels(data) or names, **options).astype(object)
+    for column in free:
+        # pandas' NA is known to no encoder.
+        table[:, column] = [np.nan if _is_na(entry) else entry for entry in objects[:, column]]
+    return table
+
+
+def _objects(data: Any) -> NDArray[Any] | None:
+    """Return the entries of a table that may hold others than numbers."""
+    if hasattr(data, "toarray") or getattr(getattr(data, "dtype", None), "kind", "O") in "fiub":
+        return None
+    try:
+        whole = data.to_numpy(dtype=object) if hasattr(data, "iloc") else np.asarray(data, object)
+    except ValueError:  # rows of different lengths
+        return None
+    return whole if whole.ndim == 2 else None
+
+
+def _are_numbers(objects: NDArray[Any], column: int) -> bool:
+    return column >= objects.shape[1] or all(map(_is_real, objects[:, column]))
+
+
+def read_only_view(array: NDArray[Any]) -> NDArray[Any]:
+    """Return the same memory, to be read; unpickled arrays can be written."""
+    view = array.view()
+    view.setflags(write=False)
+    return view
 
 
 def as_vector_or_matrix(data: Any, name: str, *, n_rows: int, rows_of: str) -> _Float:
     """Return one number, or one row of numbers, for each row of something else."""
-    array = _as_float64(data, name)
+    array = _as_float64(data, name, None)
     if array.ndim not in (1, 2) or len(array) != n_rows or 0 in array.shape[1:]:
         raise ValueError(
             f"{name} must have shape ({n_rows},) or ({n_rows}, n_outputs), one entry or row for "
@@ -78,14 +138,53 @@ def as_vector_or_matrix(data: Any, name: str, *, n_rows: int, rows_of: str) -> _
     return np.require(array, requirements=_LAYOUT)
 
 
-def column_names(data: Any) -> tuple[str, ...] | None:
-    """Return the column names of a DataFrame, or None if there are none or not all are strings."""
+def column_labels(data: Any) -> tuple[str, ...] | None:
+    """Return what the columns of a DataFrame are called, None for other tables."""
     if isinstance(data, np.ndarray) or not _is_frame(data):
         return None
-    names = tuple(data.columns)
-    if not all(isinstance(name, str) for name in names):
+    return tuple(map(str, data.columns))
+
+
+def column_names(data: Any, name: str) -> tuple[str, ...] | None:
+    """Return the names of columns that are compared with others, None if there are none.
+
+    As in scikit-learn, these are strings: numbers or tuples label columns, and are not compared.
+
+    Raises
+    ------
+    TypeError
+        If some are strings and some are not.
+    """
+    labels = column_labels(data)
+    if labels is None:
         return None
-    return tuple(str(name) for name in names)
+    is_name = [isinstance(label, str) for label in data.columns]
+    if any(is_name) and not all(is_name):
+        other = data.columns[is_name.index(False)]
+        raise TypeError(
+            f"the columns of {name} are named by strings and by others, such as {other!r} "
+            f"({type(other).__name__}); name all of them by strings: "
+            f"{name}.columns = {name}.columns.astype(str)"
+        )
+    return labels if all(is_name) else None
+
+
+def numbered(n_columns: int) -> tuple[str, ...]:
+    """Return the names of columns that have none: x0, x1, …, as in scikit-learn."""
+    return tuple(f"x{j}" for j in range(n_columns))
+
+
+def row_index(data: Any) -> Any:
+    """Return the index of a pandas DataFrame, None for other tables."""
+    return data.index.copy() if _is_frame(data) and hasattr(data, "iloc") else None
+
+
+def read_only(array: NDArray[Any]) -> NDArray[Any]:
+    """Protect an array from change; copied, unless nothing can write to its memory already."""
+    if array.flags.writeable or not array.flags.owndata:
+        array = array.copy()
+        array.setflags(write=False)
+    return array
 
 
 def check_column_names(
@@ -102,9 +201,10 @@ def check_column_names(
             for kind, columns in (("missing", missing), ("not expected", extra))
             if columns
         ]
+        if len(got) != len(expected):
+            problems.append(f"expected {len(expected)} columns, got {len(got)}")
         raise ValueError(
-            f"the columns of {name} do not match those of {expected_by}: {'; '.join(problems)}; "
-            f"expected {len(expected)} columns, got {len(got)}"
+            f"the columns of {name} do not match those of {expected_by}: {'; '.join(problems)}"
         )
     first = next(place for place, column in enumerate(got) if column != expected[place])
     raise ValueError(
@@ -138,11 +238,11 @@ def _check_shape(array: _Float, name: str, n_columns: int | None, allow_no_rows:
         )
 
 
-def _as_float64(data: Any, name: str) -> _Float:
+def _as_float64(data: Any, name: str, names: Sequence[str] | None) -> _Float:
     """Convert to float64, whatever the shape and whether or not the numbers are finite."""
     if isinstance(data, np.ndarray):
         if isinstance(data, np.ma.MaskedArray):
-            data = _unmasked(data, name)
+            data = unmasked(data, name)
         array = np.asarray(data)
     elif hasattr(data, "toarray") and hasattr(data, "tocsr"):
         array = np.asarray(data.toarray())
@@ -155,7 +255,7 @@ def _as_float64(data: Any, name: str) -> _Float:
         with np.errstate(over="ignore"):
             return array.astype(np.float64, copy=False)
     if array.dtype.kind == "O" and array.ndim > 0:
-        return _floats_of_objects(array, name, column_names(data))
+        return _floats_of_objects(array, name, names)
     raise _not_numbers(name, f"got {type(data).__name__}", array.dtype.kind, array.dtype)
 
 
@@ -175,7 +275,8 @@ def _not_numbers(name: str, what: str, kind: str, dtype: object) -> TypeError:
     return TypeError(f"{name} must hold real numbers; {what}{of_what}")
 
 
-def _unmasked(data: np.ma.MaskedArray[Any, Any], name: str) -> NDArray[Any]:
+def unmasked(data: np.ma.MaskedArray[Any, Any], name: str) -> NDArray[Any]:
+    """Return the entries of a masked array, none of which may be masked."""
     masked = np.argwhere(np.ma.getmaskarray(data))
     if len(masked):
         raise ValueError(
@@ -221,7 +322,7 @@ def _floats_of_objects(array: NDArray[Any], name: str, names: Sequence[str] | No
     """Convert objects that are numbers one by one; None and pandas' NA become NaN."""
     floats = np.empty(array.shape)
     for index, item in np.ndenumerate(array):
-        if item is None or type(item).__name__ == "NAType":
+        if item is None or _is_na(item):
             floats[index] = np.nan
         elif _is_real(item):
             floats[index] = _rounded(item)
@@ -231,6 +332,10 @@ def _floats_of_objects(array: NDArray[Any], name: str, names: Sequence[str] | No
                 f"in {_place(index, names)}"
             )
     return floats
+
+
+def _is_na(item: object) -> bool:
+    return type(item).__name__ == "NAType"
 
 
 def _is_real(item: object) -> bool:

@@ -41,13 +41,13 @@ class Game:
     background : tuple of ndarray of shape (m, d) and ndarray of shape (m,), optional
         Rows, C-contiguous, and their weights, which are positive and add up to 1; None exactly in
         the neutral game.
-    n_jobs : int, default -1
+    n_jobs : int or None, default -1
         Number of threads to prepare the background with, as `thread_count` takes it.
     """
 
     value_function: str
     background: tuple[_Float, _Float] | None = None
-    n_jobs: int = -1
+    n_jobs: int | None = -1
 
     @property
     def is_marginal(self) -> bool:

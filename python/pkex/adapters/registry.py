@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from pkex.adapters.advice import advice
 from pkex.errors import UnsupportedModelError
 from pkex.expansion import KernelExpansion
 from pkex.functions import Function
@@ -25,11 +26,9 @@ _Model = TypeVar("_Model")
 _LIBRARIES = {"sklearn": "pkex.adapters.sklearn"}
 
 _SUPPORTED = (
-    "scikit-learn's SVR, NuSVR, SVC, NuSVC and OneClassSVM with kernel 'rbf', "
-    "KernelRidge with kernel 'rbf' or 'laplacian', Gaussian processes, KernelPCA, KernelDensity, "
-    "Nystroem before a linear model; Pipelines that end with one of these after steps that make "
-    "each column from a single one; searches, averages and other models made of these "
-    "(docs/scikit-learn.md lists them); pkex.KernelExpansion"
+    "SVR, SVC and their relatives with kernel 'rbf', KernelRidge with 'rbf' or 'laplacian', "
+    "Gaussian processes, Pipelines and searches of these, and more (docs/scikit-learn.md); "
+    "pkex.KernelExpansion for models of your own"
 )
 
 
@@ -48,7 +47,10 @@ class AdaptedModel:
         The model's own evaluation of that function, from an array of shape (n, d) to one of shape
         (n,) or (n, outputs). It is compared with the expansion on a few rows before anything is
         explained. None only if the expansion *is* the model.
-    feature_names, output_names : tuple of str, optional
+    feature_names : tuple of str, optional
+    output_names : tuple of str, optional
+        One for each output; without an output axis one that says what the output is, such as
+        "b vs a" of a classifier that is positive for b.
     kernel_rounding : float, default 0.0
         The relative rounding error of the model's own kernel values, where it is far above that of
         a single operation.
@@ -57,6 +59,8 @@ class AdaptedModel:
         larger numbers.
     not_explained : str, default ""
         Why the model's other methods cannot be explained, for the message to those who try.
+    no_method : str, default ""
+        Why that method is not the explained function either, if the model itself must be given.
     """
 
     expansion: Function
@@ -67,16 +71,18 @@ class AdaptedModel:
     kernel_rounding: float = 0.0
     absolute_rounding: float | _Float = 0.0
     not_explained: str = ""
+    no_method: str = ""
 
 
 @functools.singledispatch
 def _adapt(model: Any) -> AdaptedModel:
-    raise unsupported(type(model).__name__)
+    raise _unknown(type(model))
 
 
 @_adapt.register
 def _(model: KernelExpansion) -> AdaptedModel:
-    return AdaptedModel(model, explained="predict", predict=None)
+    names = model.feature_names
+    return AdaptedModel(model, explained="predict", predict=None, feature_names=names)
 
 
 def register(
@@ -106,6 +112,9 @@ def adapt(model: Any) -> AdaptedModel:
         If there is no adapter for the model, or the adapter refuses it.
     """
     if isinstance(model, type):
+        _import_adapters_for(model)
+        if _adapt.dispatch(model) is _adapt.dispatch(object):
+            raise _unknown(model)
         raise UnsupportedModelError(
             f"{model.__name__} is a class; pass a fitted instance, {model.__name__}().fit(X, y)"
         )
@@ -120,6 +129,12 @@ def adapt(model: Any) -> AdaptedModel:
         )
     _import_adapters_for(type(model))
     return _adapt(model)
+
+
+def _unknown(model_class: type) -> UnsupportedModelError:
+    name = "None" if model_class is type(None) else model_class.__name__
+    instead = advice(model_class)
+    return unsupported(name, f": {instead}" if instead else "")
 
 
 def unsupported(what: str, instead: str = "") -> UnsupportedModelError:
@@ -139,15 +154,17 @@ def _is_built_in(cls: type) -> bool:
 def _adapt_method(method: MethodType) -> AdaptedModel:
     model = method.__self__
     adapted = adapt(model)
+    name = f"{type(model).__name__}.{getattr(method, '__name__', method)}"
     if method != getattr(model, adapted.explained, None):
-        name = f"{type(model).__name__}.{getattr(method, '__name__', method)}"
         reason = f": {adapted.not_explained}" if adapted.not_explained else ""
-        has_method = hasattr(model, adapted.explained)
+        has_method = hasattr(model, adapted.explained) and not adapted.no_method
         raise UnsupportedModelError(
             f"{name} cannot be explained{reason}. Pass the model itself"
             + (" or its {}, which" if has_method else ", whose {}").format(adapted.explained)
             + " is explained"
         )
+    if adapted.no_method:
+        raise UnsupportedModelError(f"{name} cannot be explained: {adapted.no_method}")
     return adapted
 
 

@@ -19,7 +19,8 @@ from pkex import _core
 from pkex.kernels import Kernel
 from pkex.options import SUMMATIONS, check_choice, with_known_keywords
 from pkex.parallel import check_n_jobs, thread_count
-from pkex.progress import Progress, reporting
+from pkex.players import Players, as_players
+from pkex.progress import Progress, parts_of, reporting
 from pkex.statistics.bandwidth import evenly_random
 from pkex.statistics.engine import KernelTerms, Report, pair_matrix, pair_sums, total
 from pkex.statistics.mmd import ESTIMATORS, chosen_kernel
@@ -29,22 +30,19 @@ from pkex.statistics.permutations import (
     Significance,
     as_generator,
     can_permute_rows,
+    check_fits,
     check_n_permutations,
     pair_form,
-    relabelled_targets,
+    permuted_sums,
+    share_of_same_orders,
     significance,
     warn_of_few_relabellings,
 )
 from pkex.statistics.results import HSICResult
-from pkex.statistics.samples import (
-    Players,
-    as_players,
-    as_sample,
-    check_row_count,
-    warn_of_constant_columns,
-)
+from pkex.statistics.samples import as_sample, check_row_count, warn_of_constant_columns
 from pkex.statistics.standard_errors import hsic_errors, within_sample
 from pkex.statistics.targets import as_target
+from pkex.validation import read_only
 
 __all__ = ["hsic"]
 
@@ -68,7 +66,7 @@ def hsic(
     n_permutations: int = 0,
     random_state: Any = None,
     summation: str = "compensated",
-    n_jobs: int = -1,
+    n_jobs: int | None = -1,
     progress: Progress = False,
 ) -> HSICResult:
     """Divide the dependence between data and a target among features, exactly.
@@ -82,7 +80,7 @@ def hsic(
     ----------
     X : array-like, DataFrame or sparse matrix of shape (n, d)
         Standardise features whose units differ.
-    y : array-like, Series or DataFrame of shape (n,) or (n, dy)
+    y : array-like, Series, DataFrame or sparse matrix of shape (n,) or (n, dy)
         Numbers, or labels: strings, booleans, categories. Integers are numbers; give
         ``target_kernel=pkex.kernels.Categorical()`` if they are labels.
     kernel : pkex.kernels.Kernel, optional
@@ -100,8 +98,9 @@ def hsic(
         column in no group is its own.
     n_permutations : int, default 0
         Number of relabellings for p-values, drawn at random; 0 for none. Up to 128 rows the targets
-        are permuted; beyond, rows drawn in pairs exchange theirs, in random blocks.
-    random_state : int, numpy.random.Generator or None, default None
+        are permuted; beyond, or with very many features, rows drawn in pairs exchange theirs, in
+        random blocks. At most 10⁸ / P.
+    random_state : int, numpy.random.Generator, RandomState or None, default None
         Of the permutations; equal seeds give equal results.
     summation, n_jobs, progress
         As in `mmd`.
@@ -120,8 +119,8 @@ def hsic(
     Warns
     -----
     UserWarning
-        If columns are constant, a kernel is nearly 0 or 1 between all rows, or there are fewer
-        relabellings than permutations asked for.
+        If columns are constant, a kernel is nearly 0 or 1 between almost all rows, or so few
+        relabellings differ that p-values cannot be as small as permutations would allow.
 
     Notes
     -----
@@ -157,21 +156,20 @@ def hsic(
     if estimator == "unbiased":
         check_row_count(x, "X", 4, " for the unbiased estimator")
     check_row_count(x, "X", 2)
-    target = as_target(y, target_kernel)
-    if len(x) != len(target.rows):
-        raise ValueError(
-            f"X and y must have the same number of rows; got {len(x)} and {len(target.rows)}"
-        )
+    target = as_target(y, target_kernel, len(x))
     warn_of_constant_columns(x, x_names, "X")
     warn_of_constant_columns(target.rows, target.names, "y")
     used, bandwidth = chosen_kernel(kernel, x, "X")
+    # Kept by the result, whatever the caller does with X and y.
+    x = read_only(x)
+    y_rows: _Float = read_only(target.rows)
 
     names = x_names if attribute == "x" else target.names
     players = as_players(groups, names)
     x_side = x, KernelTerms.of(used, _players(x, players, attribute == "x"))
     y_side = (
-        target.rows,
-        KernelTerms.of(target.kernel, _players(target.rows, players, attribute == "y")),
+        y_rows,
+        KernelTerms.of(target.kernel, _players(y_rows, players, attribute == "y")),
     )
     sides = (x_side, y_side) if attribute == "x" else (y_side, x_side)
     with reporting(progress) as report:
@@ -206,7 +204,8 @@ def _players(rows: _Float, players: Players, is_attributed: bool) -> Players:
 class _Problem:
     """An HSIC to compute: the attributed side, and the other one with its centring.
 
-    The weight of the ordered pair a, b is `scale` · (L_ab − offsets_a − offsets_b + constant);
+    The weight of the ordered pair a, b is `scale` · (l_ab − offsets_a − offsets_b + constant) with
+    l = L − L(0);
     `sample` are the rows that standard errors are estimated on.
     """
 
@@ -221,7 +220,7 @@ class _Problem:
     sample: NDArray[np.intp]
     summation: str
     n_threads: int
-    report: Report | None
+    reports: dict[str, Report | None]
 
     @classmethod
     def of(
@@ -233,13 +232,20 @@ class _Problem:
         n_threads: int,
         report: Report | None,
     ) -> _Problem:
-        """Centre the kernel of the other side by its row sums."""
+        """Centre the kernel of the other side by its row sums.
+
+        They are those of L − L(0): centring loses the constant, but L near L(0) would lose digits.
+        """
         targets, terms = other
         n = len(targets)
-        ones = np.ones((n, 1))
-        sums = _core.kernel_products(targets, terms.terms, ones, n_threads=n_threads)[:, 0]
+        sample = evenly_random(n, _SAMPLE)
+        reports = _reports(report, n, len(sample), attributed[1].n_players)
+        centring = pair_sums(
+            targets, n, terms.joined(), n_threads=n_threads, progress=reports["centring"]
+        )
+        sums = centring.rows[:, 0, 0]
         if estimator == "biased":
-            offsets = (sums + terms.at_zero) / n
+            offsets = sums / n
             constant, scale = math.fsum(offsets) / n, 1.0 / (n - 1.0) ** 2
         else:
             offsets = sums / (n - 2.0)
@@ -252,10 +258,10 @@ class _Problem:
             constant,
             scale,
             estimator == "biased",
-            evenly_random(n, _SAMPLE),
+            sample,
             summation,
             n_threads,
-            report,
+            reports,
         )
 
     def arranged(self, order: NDArray[np.int64]) -> _Problem:
@@ -284,7 +290,7 @@ class _Problem:
             partners,
             summation=self.summation,
             n_threads=self.n_threads,
-            progress=self.report,
+            progress=self.reports["sums"],
         )
 
     def projections(self, rows: _Float) -> _Float:
@@ -296,15 +302,18 @@ class _Problem:
         n, sample = len(rows), self.sample
         means = rows[:, 1] / (n if self.is_biased else n - 2.0)
         means = np.ascontiguousarray(means - means.mean(axis=0))
-        kernel = _core.Expansion(self.targets, means, self.target_terms.terms)
-        products = kernel.predict(
+        target = self.target_terms.joined()
+        kernel = _core.Expansion(self.targets, means, target.terms, target.players)
+        products = kernel.explain(
             np.ascontiguousarray(self.targets[sample]),
+            method="quadrature",
             summation="compensated",
             n_threads=self.n_threads,
-        )
-        products -= self.offsets @ means
+            progress=self.reports["projections"],
+        )[:, 0]
+        products -= (self.offsets[:, None] * means).sum(axis=0)
         if not self.is_biased:
-            own = self.target_terms.at_zero - 2.0 * self.offsets[sample] + self.constant
+            own = self.constant - 2.0 * self.offsets[sample]
             products -= own[:, None] * means[sample]
         projections: _Float = n * self.scale * (rows[sample, 0] - products)
         return projections
@@ -313,12 +322,12 @@ class _Problem:
         """Return the mean square of Γ L̃ over pairs of independent rows, on some of them."""
         factor = (float(len(self.rows)) ** 2 * self.scale) ** 2
         means = []
-        for side, terms in (
-            (self.rows, self.terms),
-            (self.targets, self.target_terms.joined()),
+        for side, terms, report in (
+            (self.rows, self.terms, self.reports["sample"]),
+            (self.targets, self.target_terms.joined(), self.reports["targets of the sample"]),
         ):
             sample = np.ascontiguousarray(side[self.sample])
-            sums = pair_sums(sample, len(sample), terms, n_threads=self.n_threads)
+            sums = pair_sums(sample, len(sample), terms, n_threads=self.n_threads, progress=report)
             means.append(within_sample(sums.squares[0], sums.rows[:, 0]))
         product: _Float = factor * means[0] * means[1]
         return product
@@ -326,11 +335,24 @@ class _Problem:
     def weight_matrix(self) -> _Float:
         """Return the weights of all pairs (n, n); of few rows."""
         kernel = pair_matrix(self.targets, self.target_terms.joined(), self.n_threads)[:, :, 0]
-        kernel += self.target_terms.at_zero
         weights: _Float = self.scale * (
             kernel - self.offsets[:, None] - self.offsets + self.constant
         )
         return weights
+
+
+def _reports(
+    report: Report | None, n: int, n_sample: int, n_players: int
+) -> dict[str, Report | None]:
+    """Return the reports of a problem's passes over pairs, by what they cost."""
+    costs = {
+        "centring": 2.0 * n**2,
+        "sums": float(n_players) * n**2,
+        "projections": 0.5 * n_players * n * n_sample,
+        "sample": float(n_players) * n_sample**2,
+        "targets of the sample": 2.0 * n_sample**2,
+    }
+    return dict(zip(costs, parts_of(report, *costs.values()), strict=True))
 
 
 @dataclass(frozen=True, eq=False)
@@ -342,24 +364,19 @@ class _Parts:
 
 
 def _attributed(problem: _Problem, n_permutations: int, generator: np.random.Generator) -> _Parts:
-    n = len(problem.rows)
+    n, n_players = len(problem.rows), problem.terms.n_players
+    check_fits(n_permutations, n_players)
     pairs = None
-    if n_permutations and not can_permute_rows(n, problem.terms.n_players):
-        pairs = Pairs.drawn(n, problem.terms.n_players, generator)
+    if n_permutations and not can_permute_rows(n, n_players):
+        pairs = Pairs.drawn(n, n_players, n_permutations, generator)
         problem = problem.arranged(pairs.order)
         rows, groups, alone = problem.sums(pairs.groups, pairs.partners)
     else:
         rows, groups, alone = problem.sums()
     tested = None
     if pairs is not None:
-        warn_of_few_relabellings(n_permutations, 2**pairs.n_groups)
-        labels = np.zeros((n_permutations + 1, pairs.n_groups))
-        labels[1:] = pairs.relabelled(n_permutations, generator)
-        form = pair_form(groups, problem.scale)
-        values = form.at(labels)
-        tested = significance(values[0], [values[1:]], form.scale)
+        tested = _tested_in_pairs(problem, pairs, groups, n_permutations, generator)
     elif n_permutations:
-        warn_of_few_relabellings(n_permutations, _relabellings(problem.targets))
         tested = _tested_row_by_row(problem, n_permutations, generator)
     return _Parts(
         problem.scale * total(rows[:, 0]),
@@ -369,19 +386,36 @@ def _attributed(problem: _Problem, n_permutations: int, generator: np.random.Gen
     )
 
 
+def _tested_in_pairs(
+    problem: _Problem,
+    pairs: Pairs,
+    groups: _Float,
+    n_permutations: int,
+    generator: np.random.Generator,
+) -> Significance:
+    """Let groups of pairs of rows exchange their targets, by sums over pairs of groups."""
+    same = pairs.share_of_same(problem.rows, problem.targets)
+    warn_of_few_relabellings(n_permutations, same)
+    labels = np.zeros((n_permutations + 1, pairs.n_groups), dtype=np.bool_)
+    labels[1:] = pairs.relabelled(n_permutations, generator)
+    form = pair_form(groups, problem.scale)
+    return significance(form.at(labels), form.scale)
+
+
 def _tested_row_by_row(
     problem: _Problem, n_permutations: int, generator: np.random.Generator
 ) -> Significance:
     """Permute the targets of few rows, all pairs of which fit into memory."""
-    n = len(problem.rows)
-    pairs = pair_matrix(problem.rows, problem.terms, problem.n_threads).reshape(n * n, -1)
+    sides = ((problem.rows, problem.terms), (problem.targets, problem.target_terms))
+    same = max(share_of_same_orders(rows, _are_labels(rows, terms)) for rows, terms in sides)
+    warn_of_few_relabellings(n_permutations, same)
+    pairs = pair_matrix(problem.rows, problem.terms, problem.n_threads)
     weights = problem.weight_matrix()
-    permuted = relabelled_targets(weights, n_permutations, generator)
-    scale = np.abs(weights).ravel() @ np.abs(pairs)
-    return significance(weights.ravel() @ pairs, (some @ pairs for some in permuted), scale)
+    scale = (np.abs(weights)[:, :, None] * np.abs(pairs)).sum(axis=(0, 1))
+    return significance(permuted_sums(weights, pairs, n_permutations, generator), scale)
 
 
-def _relabellings(targets: _Float) -> int:
-    """Return how many distinct orders the targets have."""
-    _, counts = np.unique(targets, axis=0, return_counts=True)
-    return math.factorial(len(targets)) // math.prod(map(math.factorial, counts.tolist()))
+def _are_labels(rows: _Float, terms: KernelTerms) -> bool:
+    """Whether a kernel says no more of rows than whether they are equal."""
+    families = {family for _, factors in terms.terms for family, _, _ in factors}
+    return rows.shape[1] == 1 and families == {"categorical"}

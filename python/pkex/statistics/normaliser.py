@@ -23,13 +23,14 @@ class Normaliser:
     Parameters
     ----------
     sides : tuple of two (ndarray of shape (n, ·), KernelTerms)
+        Arrays that nobody else can write to.
     estimator : str
-    n_jobs : int
+    n_jobs : int or None
     """
 
     sides: tuple[tuple[_Float, KernelTerms], tuple[_Float, KernelTerms]]
     estimator: str
-    n_jobs: int
+    n_jobs: int | None
 
     def normalised(self, statistic: float) -> float:
         """Divide by the geometric mean of each side's HSIC with itself; NaN if one is constant."""

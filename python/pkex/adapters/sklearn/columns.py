@@ -34,7 +34,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from pkex.adapters.sklearn.common import FrozenEstimator, check_fitted, dense
 from pkex.errors import UnsupportedModelError
-from pkex.functions import ColumnMap, Selection, Transformed, scattered
+from pkex.functions import ColumnMap, Selection, Transformed, decoded, scattered
 
 _Float = NDArray[np.float64]
 
@@ -83,8 +83,8 @@ def check_columns(function: Transformed, columns: ColumnMap) -> None:
     rows = function.probing_rows()
     bits = np.arange(max(1, (columns.n_columns - 1).bit_length()))[:, None]
     of_second = (np.arange(columns.n_columns) >> bits & 1).astype(bool)
-    ends = columns(rows[[0, -1]])
-    mixed = columns(np.where(of_second, rows[-1], rows[0]))
+    ends = np.asarray(columns(rows[[0, -1]]), dtype=np.float64)
+    mixed = np.asarray(columns(np.where(of_second, rows[-1], rows[0])), dtype=np.float64)
     expected = np.where(of_second[:, columns.sources], ends[1], ends[0])
     if not np.all(np.abs(mixed - expected) <= 1e-9 * np.abs(ends).sum(axis=0)):
         raise UnsupportedModelError(
@@ -110,9 +110,22 @@ class _Step(ColumnMap):
             numbers = np.arange(self.n_columns).astype(str).astype(object)
             names = self.transformer.get_feature_names_out(numbers)
             self.sources = np.array([int(name.partition("_")[0]) for name in names], dtype=np.intp)
+        if isinstance(transformer, _ENCODERS):
+            self.categories = {
+                column: categories.tolist()
+                for column, categories in enumerate(transformer.categories_)
+                if not all(isinstance(item, int | float) for item in categories.tolist())
+            }
+            self.non_numeric = frozenset(self.categories)
+        if isinstance(transformer, SimpleImputer) and transformer.statistics_.dtype.kind in "OUS":
+            self.non_numeric = frozenset(range(self.n_columns))
 
-    def __call__(self, rows: _Float) -> _Float:
-        return dense(self.transformer.transform(rows))
+    def __call__(self, rows: NDArray[Any]) -> NDArray[Any]:
+        # Steps that take numbers only get them as such from rows of objects.
+        own = rows if self.non_numeric else np.asarray(rows, dtype=np.float64)
+        made = self.transformer.transform(own)
+        table = np.asarray(made.toarray() if hasattr(made, "toarray") else made)
+        return table if table.dtype == object else dense(table)
 
     def inverse(self, rows: _Float) -> _Float:
         return self._inverse(self, rows)
@@ -126,12 +139,16 @@ class _Chain(ColumnMap):
         self.is_discrete = any(one.is_discrete for one in maps)
         self.n_columns = maps[0].n_columns
         self.sources = maps[0].sources
+        self.non_numeric = maps[0].non_numeric
+        self.categories = dict(maps[0].categories)
         for following in maps[1:]:
             if following.n_columns != len(self.sources):
                 raise UnsupportedModelError(
                     f"a step of the Pipeline was fitted on {following.n_columns} columns, but "
                     f"gets {len(self.sources)} from the step before; fit the Pipeline as a whole"
                 )
+            for column, categories in following.categories.items():
+                self.categories[int(self.sources[column])] = categories
             self.sources = self.sources[following.sources]
 
     def __call__(self, rows: _Float) -> _Float:
@@ -155,6 +172,16 @@ class _SideBySide(ColumnMap):
         self.sources = np.concatenate(
             [np.empty(0, dtype=np.intp), *(columns[one.sources] for columns, one in maps)]
         )
+        # Columns that are dropped may hold anything, others what all maps of them take.
+        used = [(columns, one, place) for columns, one in maps for place in range(len(columns))]
+        self.non_numeric = frozenset(range(n_columns)) - {
+            int(columns[place]) for columns, one, place in used if place not in one.non_numeric
+        }
+        self.categories = {
+            int(columns[place]): one.categories[place]
+            for columns, one, place in used
+            if place in one.categories
+        }
 
     def __call__(self, rows: _Float) -> _Float:
         made = [one(rows[:, columns]) for columns, one in self._maps]
@@ -213,15 +240,6 @@ def _check_encoder(step: Any) -> None:
             "columns are told apart by their names",
             "feature_name_combiner='concat'",
         )
-    for column, categories in enumerate(step.categories_):
-        others = [item for item in categories.tolist() if not isinstance(item, int | float)]
-        if others:
-            raise _refused(
-                f"{name} of categories that are no numbers",
-                f"column {column} of its input has {others[0]!r}, and the rows to explain must be "
-                "numbers",
-                "categories that are numbered before the Pipeline",
-            )
 
 
 def _is_elementwise(step: FunctionTransformer) -> bool:
@@ -279,15 +297,18 @@ def _around_threshold(step: _Step, rows: _Float) -> _Float:
 
 
 def _nearest_category(step: _Step, rows: _Float) -> _Float:
-    """Return for each column the category whose encoding is nearest."""
-    encoder = step.transformer
-    known = [np.asarray(categories, dtype=np.float64) for categories in encoder.categories_]
-    result = np.tile([categories[0] for categories in known], (len(rows), 1))
+    """Return for each column the category whose encoding is nearest: itself, or its number."""
+    known = [
+        np.arange(len(categories)) if column in step.categories else categories
+        for column, categories in enumerate(step.transformer.categories_)
+    ]
+    result = np.tile([float(categories[0]) for categories in known], (len(rows), 1))
     for column, categories in enumerate(known):
         tried = np.tile(result[:1], (len(categories), 1))
         tried[:, column] = categories
         made = step.sources == column
-        distance = np.abs(rows[:, None, made] - step(tried)[:, made]).sum(axis=2)
+        encoded = step(decoded(tried, step.categories))
+        distance = np.abs(rows[:, None, made] - encoded[:, made]).sum(axis=2)
         result[:, column] = categories[np.argmin(distance, axis=1)]
     return result
 

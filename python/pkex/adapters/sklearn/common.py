@@ -5,9 +5,11 @@ from __future__ import annotations
 import copy
 import importlib
 import importlib.util
+import itertools
 import math
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -105,12 +107,18 @@ def as_fitted_on(rows: _Float, names: tuple[str, ...] | None) -> Any:
     # Whichever is there: it was when the model was fitted, and no step minds the kind of DataFrame.
     for library in ("pandas", "polars"):
         if library in sys.modules or importlib.util.find_spec(library):
-            columns = dict(zip(names, rows.T, strict=True))
+            columns = {name: _entries(column) for name, column in zip(names, rows.T, strict=True)}
             return importlib.import_module(library).DataFrame(columns)
     raise ImportError(
         "the model was fitted on a DataFrame, and one is needed to compare it with: "
         "pip install pandas"
     )
+
+
+def _entries(column: NDArray[Any]) -> Any:
+    """Return numbers as an array, others as a list, whose kind is found by the DataFrame."""
+    are_numbers = column.dtype != object or all(isinstance(entry, Real) for entry in column)
+    return column.astype(np.float64) if are_numbers else column.tolist()
 
 
 def own_output(model: Any, method: str) -> Callable[[_Float], Any]:
@@ -127,6 +135,19 @@ def feature_names(model: Any) -> tuple[str, ...] | None:
     """Return the column names that a model was fitted on, if it was fitted on a DataFrame."""
     names = getattr(model, "feature_names_in_", None)
     return None if names is None else tuple(map(str, names))
+
+
+def pair_names(classes: Iterable[Any]) -> tuple[str, ...]:
+    """Return the names "a vs b" of the outputs of pairs of classes, which are positive for a.
+
+    Those of several classes are positive for the first of a pair, that of two for the second: its
+    name is "b vs a".
+    """
+    # str() of the labels: NumPy's own repr would say np.str_('a').
+    labels = [str(label) for label in classes]
+    if len(labels) == 2:
+        labels.reverse()
+    return tuple(f"{a} vs {b}" for a, b in itertools.combinations(labels, 2))
 
 
 def dense(array: Any) -> _Float:

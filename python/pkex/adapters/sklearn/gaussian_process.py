@@ -8,7 +8,6 @@ the probabilities π at the Laplace mode. scikit-learn keeps y and π, though no
 
 from __future__ import annotations
 
-import itertools
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,7 @@ from sklearn.gaussian_process import GaussianProcessClassifier, GaussianProcessR
 from sklearn.utils.validation import check_is_fitted
 
 from pkex.adapters.registry import AdaptedModel, register
-from pkex.adapters.sklearn.common import check_fitted, feature_names, without_names
+from pkex.adapters.sklearn.common import check_fitted, feature_names, pair_names, without_names
 from pkex.adapters.sklearn.gp_kernels import covariance_expansion
 from pkex.functions import Stack
 
@@ -78,15 +77,13 @@ def adapt_classifier(model: GaussianProcessClassifier) -> AdaptedModel:
         ]
         return np.asarray(outputs[0]) if is_single else np.column_stack(outputs)
 
-    names = [str(label) for label in model.classes_]
-    if is_paired:
-        names = [f"{a} vs {b}" for a, b in itertools.combinations(names, 2)]
+    labels = tuple(map(str, model.classes_))
     return AdaptedModel(
         expansions[0] if is_single else Stack(expansions),
         explained="latent mean",
         predict=latent_mean,
         feature_names=feature_names(model),
-        output_names=None if is_single else tuple(names),
+        output_names=pair_names(labels) if is_single or is_paired else labels,
         kernel_rounding=max(rounding for _, rounding in read),
         not_explained="only the latent mean, on the scale of log-odds, is a sum over the training "
         "rows, to which values of features can add up; probabilities average the logistic function "

@@ -19,6 +19,7 @@ from pkex.adapters.sklearn.common import (
     feature_names,
     laplacian,
     named_kernel,
+    pair_names,
     rbf,
     square_rounding,
     without_names,
@@ -101,14 +102,16 @@ def nystroem_model(nystroem: Any, linear: Any) -> AdaptedModel:
     # In extended precision where there is one: see _rounding.
     coefficients = dense(normalization.T.astype(np.longdouble) @ weights.astype(np.longdouble))
     own_map, own_model = without_names(nystroem), getattr(without_names(linear), explained)
-    is_classifier = isinstance(linear, _CLASSIFIERS)
-    names = map(str, linear.classes_) if is_classifier and coefficients.ndim == 2 else None
+    names = None
+    if isinstance(linear, _CLASSIFIERS):
+        is_single = coefficients.ndim == 1
+        names = pair_names(linear.classes_) if is_single else tuple(map(str, linear.classes_))
     return AdaptedModel(
         expansion_of(linear, points, coefficients, kernel, intercept),
         explained=explained,
         predict=lambda X: own_model(own_map.transform(X)),
         feature_names=feature_names(nystroem),
-        output_names=None if names is None else tuple(names),
+        output_names=names,
         kernel_rounding=_rounding(nystroem, points, gamma, normalization, weights, coefficients),
         not_explained=""
         if explained == "predict"

@@ -15,6 +15,7 @@ from pkex.adapters.sklearn.common import (
     expansion_of,
     feature_names,
     named_kernel,
+    pair_names,
     rbf,
     without_names,
 )
@@ -54,26 +55,33 @@ def adapt_classifier(model: SVC | NuSVC) -> AdaptedModel:
     """Read the decision function of two classes, or those of all pairs of several classes."""
     check_fitted(model, "decision_function")
     own = without_names(model)
-    output_names = None
+    no_method = ""
     if len(model.classes_) == 2:
         expansion = _single_output(model)
     else:
         # The values of the pairs are what the machine has learnt; the default "ovr" makes votes
         # and ranks of them, which are no kernel expansions.
+        if model.decision_function_shape != "ovo":
+            no_method = _VOTES
         own.decision_function_shape = "ovo"
         expansion = _one_output_per_pair(model)
-        # str() of the labels: NumPy's own repr would say np.str_('a').
-        pairs = itertools.combinations(map(str, model.classes_), 2)
-        output_names = tuple(f"{a} vs {b}" for a, b in pairs)
     return AdaptedModel(
         expansion,
         explained="decision_function",
         predict=own.decision_function,
         feature_names=feature_names(model),
-        output_names=output_names,
+        output_names=pair_names(model.classes_),
         not_explained="only the decision function is a sum over the support vectors, to which "
         "values of features can add up; class labels and probabilities are made from it",
+        no_method=no_method,
     )
+
+
+_VOTES = (
+    "of more than two classes it has votes and ranks, unless decision_function_shape='ovo'. Pass "
+    "the model itself, whose values of pairs of classes are explained, or its decision_function "
+    "after set_params(decision_function_shape='ovo')"
+)
 
 
 def _single_output(model: Any) -> KernelExpansion:

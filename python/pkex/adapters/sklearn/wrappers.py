@@ -35,6 +35,7 @@ from pkex.adapters.sklearn.common import (
     check_own,
     feature_names,
     own_output,
+    pair_names,
 )
 from pkex.errors import UnsupportedModelError
 from pkex.functions import Combination, Function, Selection, Stack, Transformed
@@ -178,7 +179,8 @@ def adapt_one_vs_rest(model: OneVsRestClassifier) -> AdaptedModel:
     check_fitted(model, "decision_function")
     parts = _parts(model, model.estimators_, "decision_function")
     if len(parts) == 1:
-        return _made_of(model, parts, parts[0].expansion, "decision_function")
+        of_two = _made_of(model, parts, parts[0].expansion, "decision_function")
+        return replace(of_two, output_names=pair_names(model.classes_))
     return _stacked(model, parts, "decision_function", tuple(map(str, model.classes_)))
 
 
@@ -194,14 +196,17 @@ def adapt_one_vs_one(model: OneVsOneClassifier) -> AdaptedModel:
         function: Function = parts[0].expansion
     else:
         function = Stack([Combination([part.expansion], [-1.0]) for part in parts])
-    names = itertools.combinations(map(str, model.classes_), 2)
     # The model's own decision function counts votes, so that the machines' own are compared with.
     return replace(
         _made_of(model, parts, function, "decision_function"),
         predict=_pairs(parts),
-        output_names=tuple(f"{a} vs {b}" for a, b in names) if len(parts) > 1 else None,
+        output_names=pair_names(model.classes_),
         not_explained="only the decision functions of the pairs of classes are sums over features; "
         "votes and class labels are made from them",
+        no_method=""
+        if len(parts) == 1
+        else "it counts votes. Pass the model itself, whose decision functions of pairs of classes "
+        "are explained",
     )
 
 

@@ -1,0 +1,44 @@
+"""Time and memory of large computations, each in a process of its own.
+
+Those that take minutes are measured if PKEX_BENCH_LONG is set: `PKEX_BENCH_LONG=1 make bench`.
+"""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from comparison import duration
+
+LARGE = Path(__file__).with_name("large.py")
+
+pytestmark = pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs Linux")
+long = pytest.mark.skipif(not os.environ.get("PKEX_BENCH_LONG"), reason="needs PKEX_BENCH_LONG=1")
+
+
+def measured(benchmark, name, size):
+    """Return the seconds and megabytes of one run."""
+    command = [sys.executable, str(LARGE), name, str(size)]
+    done = benchmark.pedantic(
+        lambda: subprocess.run(command, capture_output=True, text=True, check=True)
+    )
+    found = json.loads(done.stdout)
+    return found["seconds"], found["megabytes"]
+
+
+@pytest.mark.parametrize("n", [20_000, pytest.param(50_000, marks=long)])
+def test_mmd(benchmark, add_row, n):
+    seconds, megabytes = measured(benchmark, "mmd", n)
+    rate = f"{n * (2 * n - 1) / seconds / 1e6:.3g} M pairs/s"
+    what = f"MMD of all features, n = m = {n:,}, d = 20: time and peak memory"
+    add_row(what, "", f"{duration(seconds)}, {megabytes:.0f} MB", rate, "minutes, < 200 MB")
+
+
+@pytest.mark.parametrize("rows", [1000, pytest.param(10_000, marks=long)])
+def test_interventional(benchmark, add_row, rows):
+    seconds, megabytes = measured(benchmark, "interventional", rows)
+    rate = f"{rows * 1000 * 100 / seconds / 1e6:.3g} M games/s"
+    what = f"{rows:,} rows × 1000 points × 100 background rows, d = 20: time and peak memory"
+    add_row(what, "", f"{duration(seconds)}, {megabytes:.0f} MB", rate, "")

@@ -1,0 +1,46 @@
+"""What to do about a model that is not supported, by its class."""
+
+from __future__ import annotations
+
+__all__ = ["advice"]
+
+
+def advice(model_class: type) -> str:
+    """Return what explains a model of a class instead, "" if nothing better is known."""
+    if model_class is type(None):
+        return "pass a fitted model, such as SVR().fit(X, y)"
+    if hasattr(model_class, "shape") or issubclass(model_class, list | tuple | dict):
+        return "it is no model, which comes first: pkex.Explainer(model, background)"
+    origins = [f"{base.__module__}.{base.__name__}" for base in model_class.__mro__]
+    for text, prefixes in _INSTEAD.items():
+        if any(origin.startswith(prefixes) for origin in origins):
+            return text
+    return ""
+
+
+# By where a class or one of its parents is defined; the first that fits counts.
+_INSTEAD = {
+    "shap.TreeExplainer has exact values for trees": (
+        "sklearn.tree.",
+        "sklearn.ensemble._forest.",
+        "sklearn.ensemble._gb.",
+        "sklearn.ensemble._hist_gradient_boosting.",
+        "xgboost.",
+        "lightgbm.",
+        "catboost.",
+    ),
+    "a linear model needs no kernel methods: the value of a feature is coef_ times its deviation "
+    "from the background's mean (shap.LinearExplainer)": (
+        "sklearn.linear_model.",
+        "sklearn.svm._classes.LinearSVC",
+        "sklearn.svm._classes.LinearSVR",
+    ),
+    "it votes or averages probabilities, which are no sums over features; explain each of its "
+    "estimators_": (
+        "sklearn.ensemble._voting.VotingClassifier",
+        "sklearn.ensemble._bagging.BaggingClassifier",
+    ),
+    "it feeds a model with the outputs of others; explain each of its estimators_": (
+        "sklearn.ensemble._stacking.",
+    ),
+}

@@ -1,0 +1,37 @@
+"""Coalitions of a given size, in lexicographic order, and their numbers in that order."""
+
+from __future__ import annotations
+
+import math
+from itertools import chain, combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["coalitions", "ranks"]
+
+_Int = NDArray[np.int64]
+
+
+def coalitions(n_players: int, size: int) -> _Int:
+    """Return the coalitions of `size` players, ascending, of shape (count, size)."""
+    count = math.comb(n_players, size)
+    if size == 2:
+        return np.stack(np.triu_indices(n_players, 1), axis=1).astype(np.int64)
+    members = chain.from_iterable(combinations(range(n_players), size))
+    return np.fromiter(members, np.int64, count * size).reshape(count, size)
+
+
+def ranks(members: _Int, n_players: int) -> _Int:
+    """Return the number of each coalition among all of its size, given ascending members.
+
+    Of the coalitions after {p_1 < … < p_s}, C(d−1−p_i, s−i+1) agree with it up to p_{i−1} and have
+    a later i-th player.
+    """
+    size = members.shape[1]
+    last = math.comb(n_players, size) - 1
+    numbers = np.full(len(members), last, dtype=np.int64)
+    for i in range(size):
+        after = [math.comb(n_players - 1 - player, size - i) for player in range(n_players)]
+        numbers -= np.array(after, dtype=np.int64)[members[:, i]]
+    return numbers

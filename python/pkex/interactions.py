@@ -1,0 +1,487 @@
+"""The result of explaining rows by interactions: coefficients of coalitions of features."""
+
+from __future__ import annotations
+
+import operator
+import warnings
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from math import comb
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pkex.coalitions import coalitions, ranks
+from pkex.functions import Function
+from pkex.indices import INDICES, added_up, quantities
+from pkex.options import check_choice, counted
+from pkex.progress import share
+from pkex.validation import read_only
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import shap
+    import shapiq
+
+__all__ = ["Interactions", "check_interactions", "interaction_values"]
+
+_Float = NDArray[np.float64]
+
+# Indices whose coefficients of orders 1 and 2 add up to the output, as shap's matrices do.
+_EFFICIENT = ("k-SII", "SII", "STII", "FSII")
+# The most bytes that a result may take.
+_MOST_BYTES = 1 << 31
+# Shares of orders up to less than all of this many features or more are worth a warning.
+_MANY_FEATURES = 15
+
+
+class Interactions:
+    """Interactions of features in some rows: a coefficient for every coalition up to an order.
+
+    What `Explainer.interactions` returns. The coefficients are whole, not split between the members
+    of a coalition. Those of k-SII, STII and FSII (and the base value) add up to the explained
+    function: ``interactions.values.sum(axis=1) + interactions.base_values``.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n, coalitions) or (n, coalitions, outputs)
+        The coefficients of all coalitions of 1 to `order` features: smaller ones first, those of
+        one size in lexicographic order.
+    empty_values : ndarray of shape (n,) or (n, outputs)
+        The coefficient of the empty coalition: its worth, but for SII (of order 2 or more), BII and
+        FBII, where it is an average.
+    base_values : float or ndarray of shape (outputs,)
+        The worth of the empty coalition.
+    data : ndarray of shape (n, d)
+        The explained rows.
+    feature_names : sequence of str, length d
+    output_names : sequence of str, optional
+        Names along the output axis, if there is one.
+    index : str
+        The interaction index.
+    order : int
+        The largest number of features in a coalition.
+    row_index : pandas.Index, optional
+        Labels of the rows.
+
+    Examples
+    --------
+    >>> import pkex
+    >>> f = pkex.KernelExpansion([[0.0, 0.0], [1.0, 2.0]], [1.0, -1.0], pkex.kernels.RBF())
+    >>> interactions = pkex.Explainer(f, feature_names=["age", "bmi"]).interactions([[0.5, 1.0]])
+    >>> interactions
+    Interactions(1 row × 3 coalitions of up to 2 of 2 features, index='k-SII')
+    >>> interactions.coalitions
+    [(0,), (1,), (0, 1)]
+    >>> total = interactions.values.sum(axis=1) + interactions.base_values
+    >>> bool(abs(total - f.predict([[0.5, 1.0]])).max() < 1e-15)
+    True
+    """
+
+    def __init__(
+        self,
+        values: _Float,
+        empty_values: _Float,
+        base_values: float | _Float,
+        data: NDArray[Any],
+        feature_names: Sequence[str],
+        output_names: Sequence[str] | None,
+        index: str,
+        order: int,
+        row_index: pd.Index | None = None,
+    ) -> None:
+        self._values, self._data = read_only(values), read_only(data)
+        self._empty_values = read_only(empty_values)
+        self._base = base_values
+        self._feature_names = tuple(feature_names)
+        self._output_names = None if output_names is None else tuple(output_names)
+        self._interaction_index, self._order = index, order
+        self._row_index = row_index
+
+    @property
+    def values(self) -> NDArray[np.float64]:
+        """The coefficients, shape (n, coalitions) or (n, coalitions, outputs)."""
+        return self._values
+
+    @property
+    def empty_values(self) -> NDArray[np.float64]:
+        """The coefficients of the empty coalition, shape (n,) or (n, outputs)."""
+        return self._empty_values
+
+    @property
+    def base_values(self) -> NDArray[np.float64]:
+        """The worth of the empty coalition, shape (n,) or (n, outputs)."""
+        return np.broadcast_to(self._base, self._empty_values.shape)
+
+    @property
+    def data(self) -> NDArray[Any]:
+        """The explained rows, shape (n, d)."""
+        return self._data
+
+    @property
+    def feature_names(self) -> list[str]:
+        """Names of the features."""
+        return list(self._feature_names)
+
+    @property
+    def output_names(self) -> list[str] | None:
+        """Names along the output axis; None if there is no such axis."""
+        return None if self._output_names is None else list(self._output_names)
+
+    @property
+    def index(self) -> str:
+        """The interaction index."""
+        return self._interaction_index
+
+    @property
+    def order(self) -> int:
+        """The largest number of features in a coalition."""
+        return self._order
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of `values`."""
+        return self._values.shape
+
+    @cached_property
+    def coalitions(self) -> list[tuple[int, ...]]:
+        """The coalitions in the order of `values`, as tuples of the numbers of features."""
+        sizes = range(1, self._order + 1)
+        by_size = (coalitions(len(self._feature_names), size).tolist() for size in sizes)
+        return [tuple(members) for of_size in by_size for members in of_size]
+
+    @property
+    def coalition_names(self) -> list[str]:
+        """Names of the coalitions, such as "age × bmi"."""
+        names = self._feature_names
+        return [" × ".join(names[member] for member in members) for members in self.coalitions]
+
+    def __len__(self) -> int:
+        """Return the number of rows."""
+        return len(self._values)
+
+    def __repr__(self) -> str:
+        sizes = (
+            f"{counted(len(self), 'row')} × {counted(self.shape[1], 'coalition')} of up to "
+            f"{self._order} of {counted(len(self._feature_names), 'feature')}"
+        )
+        if self._output_names is not None:
+            sizes += f" × {counted(len(self._output_names), 'output')}"
+        return f"Interactions({sizes}, index={self._interaction_index!r})"
+
+    def __getitem__(self, rows: Any) -> Interactions:
+        """Return some of the rows, by number, slice, list or mask; a number gives one line."""
+        if isinstance(rows, tuple):
+            raise IndexError(
+                "only rows are chosen by []; a coalition is by .of('age', 'bmi'), an output by "
+                ".output('name')"
+            )
+        if not isinstance(rows, slice) and np.ndim(rows) == 0:
+            number = operator.index(rows)
+            if not -len(self) <= number < len(self):
+                raise IndexError(f"row {number} is out of range: there are {len(self)} rows")
+            rows = [number]
+        return Interactions(
+            self._values[rows],
+            self._empty_values[rows],
+            self._base,
+            self._data[rows],
+            self._feature_names,
+            self._output_names,
+            self._interaction_index,
+            self._order,
+            None if self._row_index is None else self._row_index[rows],
+        )
+
+    def output(self, output: int | str) -> Interactions:
+        """Return the interactions of one output, by number or name, without the output axis."""
+        if self._output_names is None:
+            raise ValueError("there is a single output, and no output axis to choose from")
+        place = _place("output", output, self._output_names)
+        return Interactions(
+            self._values[..., place],
+            self._empty_values[..., place],
+            float(np.asarray(self._base)[place]),
+            self._data,
+            self._feature_names,
+            None,
+            self._interaction_index,
+            self._order,
+            self._row_index,
+        )
+
+    def of(self, *features: int | str) -> NDArray[np.float64]:
+        """Return the coefficients of one coalition.
+
+        Parameters
+        ----------
+        *features : int or str
+            Its members, by number or name, in any order; none for the empty coalition.
+
+        Returns
+        -------
+        ndarray of shape (n,) or (n, outputs)
+        """
+        if not features:
+            return self._empty_values
+        members = sorted({_place("feature", feature, self._feature_names) for feature in features})
+        size = len(members)
+        if size < len(features):
+            raise ValueError(f"a feature occurs twice among {features!r}")
+        if size > self._order:
+            raise ValueError(f"coalitions have up to order={self._order} features; got {size}")
+        place = ranks(np.array([members]), len(self._feature_names))[0]
+        return self.of_size(size)[:, place]
+
+    def of_size(self, size: int) -> NDArray[np.float64]:
+        """Return the coefficients of all coalitions of a size, in lexicographic order.
+
+        Returns
+        -------
+        ndarray of shape (n, C(d, size)) or (n, C(d, size), outputs)
+        """
+        if not 1 <= size <= self._order:
+            raise ValueError(f"size must be from 1 to order={self._order}; got {size!r}")
+        d = len(self._feature_names)
+        start = sum(comb(d, smaller) for smaller in range(1, size))
+        return self._values[:, start : start + comb(d, size)]
+
+    def importance(self) -> NDArray[np.float64]:
+        """Return the mean absolute coefficient of each coalition over the rows.
+
+        Returns
+        -------
+        ndarray of shape (coalitions,) or (coalitions, outputs)
+        """
+        if len(self) == 0:
+            raise ValueError("there are no rows to average over")
+        mean: _Float = np.abs(self._values).mean(axis=0)
+        return mean
+
+    def order_shares(self) -> NDArray[np.float64]:
+        """Return what the coalitions of each size contribute to each feature's Shapley value.
+
+        The Shapley value of feature j is Σ_T m_T/|T| over the coalitions T of which it is a member,
+        with the Möbius coefficients m: here it is split by |T|. For index="Moebius" only.
+
+        Returns
+        -------
+        ndarray of shape (n, d, order) or (n, d, order, outputs)
+            The shares of orders 1, …, order. With order = d they add up to the Shapley value.
+
+        Warns
+        -----
+        UserWarning
+            If there are many features, and orders beyond `order`: shares alternate in sign and grow
+            with the number of coalitions, so that the first of them say little about the value.
+
+        Examples
+        --------
+        >>> import pkex
+        >>> f = pkex.KernelExpansion([[0.0, 0.0]], [1.0], pkex.kernels.RBF())
+        >>> explainer = pkex.Explainer(f)
+        >>> shares = explainer.interactions([[0.5, 1.0]], index="Moebius").order_shares()
+        >>> bool(abs(shares.sum(axis=2) - explainer.shap_values([[0.5, 1.0]])).max() < 1e-15)
+        True
+        """
+        if self._interaction_index != "Moebius":
+            raise ValueError(
+                "order shares are made of Möbius coefficients: explainer.interactions(X, "
+                f"index='Moebius', order=...); got index={self._interaction_index!r}"
+            )
+        d = len(self._feature_names)
+        if self._order < d and d > _MANY_FEATURES:
+            warnings.warn(
+                f"shares of orders 1 to {self._order} of {d} features: with many features shares "
+                "alternate in sign and grow like C(d−1, q−1)/q with the order q, so that the first "
+                "of them need not be near the value",
+                stacklevel=2,
+            )
+        shares = np.zeros((len(self), d, self._order, *self.shape[2:]))
+        for size in range(1, self._order + 1):
+            of_size = shares[:, :, size - 1].swapaxes(0, 1)
+            split = self.of_size(size).swapaxes(0, 1) / size
+            for members in coalitions(d, size).T:
+                np.add.at(of_size, members, split)
+        return shares
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the coefficients as a pandas DataFrame: a line per row, a column per coalition.
+
+        Returns
+        -------
+        pandas.DataFrame
+            With an output axis the columns have two levels, output and coalition.
+        """
+        try:
+            import pandas as pd
+        except ImportError as error:
+            raise ImportError(
+                "Interactions.to_frame needs pandas: pip install 'pkex[pandas]'"
+            ) from error
+        columns: pd.Index = pd.Index(self.coalition_names, name="coalition")
+        table = self._values
+        if self._output_names is not None:
+            columns = pd.MultiIndex.from_product(
+                [self._output_names, columns], names=["output", "coalition"]
+            )
+            table = table.transpose(0, 2, 1).reshape(len(self), -1)
+        return pd.DataFrame(table.copy(), index=self._row_index, columns=columns)
+
+    def to_shap(self) -> shap.Explanation:
+        """Return a copy as a `shap.Explanation` in the layout of shap's interaction values.
+
+        For ``shap.plots.scatter(interactions.to_shap()[:, 0, 1])``, which shap indexes by number,
+        and ``shap.dependence_plot(("age", "bmi"), interactions.to_shap().values, X)``.
+
+        Returns
+        -------
+        shap.Explanation
+            ``values`` has shape (n, d, d) or (n, d, d, outputs): half of a pair's coefficient at
+            each of its two places, and the features' own on the diagonal. Of SII and k-SII the sum
+            of a line is the feature's Shapley value.
+
+        Raises
+        ------
+        ValueError
+            If the order is not 2, or coefficients of the index do not add up to the output.
+        ImportError
+            If shap is not installed.
+        """
+        if self._order != 2 or self._interaction_index not in _EFFICIENT:
+            raise ValueError(
+                "shap's interaction values are of order 2 and add up to the output: they are made "
+                f"from index {' or '.join(map(repr, _EFFICIENT))} with order=2; got index="
+                f"{self._interaction_index!r} with order={self._order}"
+            )
+        try:
+            import shap
+        except ImportError as error:
+            raise ImportError(
+                "Interactions.to_shap needs shap: pip install 'pkex[shap]'"
+            ) from error
+        return shap.Explanation(
+            values=self._halved(),
+            base_values=self.base_values.copy(),
+            data=self._data.copy(),
+            feature_names=list(self._feature_names),
+            output_names=self.output_names,
+        )
+
+    def _halved(self) -> _Float:
+        """Return matrices of shape (n, d, d[, outputs]) that add up to the output."""
+        d = len(self._feature_names)
+        matrices = np.zeros((len(self), d, d, *self.shape[2:]))
+        first, second = coalitions(d, 2).T
+        matrices[:, first, second] = matrices[:, second, first] = self.of_size(2) / 2
+        own = self.of_size(1)
+        if self._interaction_index == "SII":
+            own = own - matrices.sum(axis=2)  # that of k-SII: lines add up to Shapley values
+        matrices[:, range(d), range(d)] = own
+        return matrices
+
+    def to_shapiq(self) -> list[shapiq.InteractionValues]:
+        """Return a `shapiq.InteractionValues` for each row.
+
+        The coefficient of the empty coalition is under the empty tuple, ``baseline_value`` is its
+        worth.
+
+        Raises
+        ------
+        ValueError
+            If there is an output axis: choose one by ``output``.
+        ImportError
+            If shapiq is not installed.
+        """
+        if self._output_names is not None:
+            raise ValueError(
+                "InteractionValues are of one output: choose it by interactions.output(name), "
+                f"among {list(self._output_names)}"
+            )
+        try:
+            from shapiq import InteractionValues
+        except ImportError as error:
+            raise ImportError(
+                "Interactions.to_shapiq needs shapiq: pip install 'pkex[shapiq]'"
+            ) from error
+        # One dictionary for all rows: a copy of it for each takes longer than all else.
+        lookup = {members: place for place, members in enumerate([(), *self.coalitions])}
+        return [
+            InteractionValues(
+                row,
+                index=self._interaction_index,
+                min_order=0,
+                max_order=self._order,
+                n_players=len(self._feature_names),
+                interaction_lookup=lookup,
+                estimated=False,
+                baseline_value=float(base),
+            )
+            for row, base in zip(
+                np.column_stack([self._empty_values, self._values]), self.base_values, strict=True
+            )
+        ]
+
+
+def _place(axis: str, key: int | str, names: tuple[str, ...]) -> int:
+    """Return the number of a feature or output."""
+    if isinstance(key, str):
+        if names.count(key) == 1:
+            return names.index(key)
+        problem = "several have" if key in names else "none has"
+        raise KeyError(f"{problem} the {axis} name {key!r}; {axis}_names: {list(names)}")
+    number = operator.index(key)
+    if not -len(names) <= number < len(names):
+        raise IndexError(f"{axis} {number} is out of range: there are {len(names)} {axis}s")
+    return number % len(names)
+
+
+def check_interactions(index: str, order: int, n_players: int, n_rows: int, n_outputs: int) -> None:
+    """Refuse an unknown index, an order that there is not, and a result that is too large."""
+    check_choice("index", index, INDICES)
+    if isinstance(order, bool) or not isinstance(order, int | np.integer):
+        raise TypeError(f"order must be an integer; got {order!r}")
+    if not 1 <= order <= n_players:
+        raise ValueError(
+            f"order must be from 1 to the number of features, {n_players}; got {order}"
+        )
+    per_row = sum(comb(n_players, size) for size in range(1, order + 1)) * n_outputs
+    size = 8 * per_row * n_rows
+    if size > _MOST_BYTES:
+        rows = _MOST_BYTES // (8 * per_row)
+        remedy = f"explain at most {rows} rows at a time, " if rows else ""
+        raise ValueError(
+            f"the result would hold {per_row:,} coefficients a row, {size / 1e9:,.1f} GB in all, "
+            f"more than {_MOST_BYTES / 1e9:.1f} GB; {remedy}take a lower order than {order}, or "
+            "join features by groups=..."
+        )
+
+
+def interaction_values(
+    function: Function,
+    rows: _Float,
+    index: str,
+    order: int,
+    report: Callable[[int, int], None] | None,
+    **options: Any,
+) -> tuple[_Float, _Float | None]:
+    """Return the coefficients of rows, and those of the empty coalition if they are not its worth.
+
+    Returns
+    -------
+    values : ndarray of shape (n, coalitions, outputs)
+    empty_values : ndarray of shape (n, outputs) or None
+    """
+    wanted = quantities(index, order)
+    parts = [
+        function.explain(
+            rows, quantity=quantity, progress=share(report, number, len(wanted)), **options
+        )
+        for number, quantity in enumerate(wanted)
+    ]
+    sizes = [quantity.size for quantity in wanted]
+    added_up(index, parts, sizes, function.n_players)
+    if sizes[0] > 0:
+        return np.concatenate(parts, axis=1), None
+    return np.concatenate(parts[1:], axis=1), parts[0][:, 0]

@@ -1,0 +1,360 @@
+"""Interactions equal their definitions, and go where shap and shapiq expect them."""
+
+import pickle
+import warnings
+from itertools import combinations
+from math import comb
+
+import numpy as np
+import pandas as pd
+import pytest
+from interactions_reference import exact, interventional_worths, marginal_worths, neutral_worths
+from mpmath import mp
+from sklearn.compose import ColumnTransformer
+from sklearn.ensemble import VotingRegressor
+from sklearn.gaussian_process import GaussianProcessRegressor
+from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.metrics.pairwise import laplacian_kernel, rbf_kernel
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC, SVR
+
+import pkex
+from pkex.indices import INDICES
+
+D = 6
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(60, D))
+Y = X[:, 0] * X[:, 1] + np.sin(X[:, 2]) * X[:, 3] * X[:, 4] + X[:, 5]
+ROWS = RNG.normal(size=(3, D))
+Z = X[:3]
+GROUPS = {"pair": [0, 3], "last": [4, 5]}
+SINGLE = [[j] for j in range(D)]
+OF_GROUPS = [[0, 3], [1], [2], [4, 5]]
+SVR_MODEL = SVR(gamma=0.3).fit(X, Y)
+THREE = SVC(gamma=0.3).fit(X, np.digitize(Y, [-0.5, 0.5]))
+
+
+def worths_of(x, game, groups):
+    if game == "neutral":
+        return neutral_worths(
+            lambda a, b: rbf_kernel(a, b, gamma=0.3),
+            x,
+            SVR_MODEL.support_vectors_,
+            SVR_MODEL.dual_coef_[0],
+            SVR_MODEL.intercept_[0],
+            groups,
+        )
+    worths = interventional_worths if game == "interventional" else marginal_worths
+    return worths(SVR_MODEL.predict, x, Z, groups)
+
+
+def explainer_of(model, game, **options):
+    if game == "neutral":
+        return pkex.Explainer(model, **options)
+    return pkex.Explainer(model, Z, value_function=game, **options)
+
+
+def assert_equal(found, expected, scale, tolerance=1e-10):
+    """Compare shapiq's objects with coefficients by coalition."""
+    assert set(expected) <= {(), *found.interaction_lookup}
+    for members, value in expected.items():
+        assert abs(found[members] - value) <= tolerance * scale, members
+
+
+@pytest.mark.parametrize("order", [1, 2, 3, 4])
+@pytest.mark.parametrize("index", INDICES)
+@pytest.mark.parametrize("game", ["neutral", "interventional", "marginal"])
+def test_interactions_equal_shapiqs_exact_computer(index, order, game):
+    interactions = explainer_of(SVR_MODEL, game).interactions(ROWS, index=index, order=order)
+    worths = worths_of(ROWS[1], game, SINGLE)
+    expected = exact(worths, index, order)
+    assert len(expected) == 1 + sum(comb(D, size) for size in range(1, order + 1))
+    assert_equal(interactions.to_shapiq()[1], expected, np.abs(worths).max())
+
+
+@pytest.mark.parametrize("index", INDICES)
+@pytest.mark.parametrize("game", ["neutral", "interventional", "marginal"])
+def test_interactions_of_groups_equal_brute_force_over_their_coalitions(index, game):
+    interactions = explainer_of(SVR_MODEL, game, groups=GROUPS).interactions(ROWS, index=index)
+    assert interactions.feature_names == ["pair", "x1", "x2", "last"]
+    worths = worths_of(ROWS[0], game, OF_GROUPS)
+    assert_equal(interactions.to_shapiq()[0], exact(worths, index, 2), np.abs(worths).max())
+
+
+@pytest.mark.parametrize("index", ["k-SII", "STII", "FSII", "FBII"])
+def test_interactions_of_eight_features_equal_brute_force(index):
+    data = RNG.normal(size=(40, 8))
+    model = KernelRidge(kernel="laplacian", gamma=0.2).fit(data, data[:, 0] * data[:, 7])
+    found = pkex.Explainer(model).interactions(data[:1] + 0.3, index=index, order=4)
+    worths = neutral_worths(
+        lambda a, b: laplacian_kernel(a, b, gamma=0.2),
+        data[0] + 0.3,
+        data,
+        model.dual_coef_,
+        0.0,
+        [[j] for j in range(8)],
+    )
+    assert_equal(found.to_shapiq()[0], exact(worths, index, 4), np.abs(worths).max())
+
+
+MODELS = {
+    "Pipeline with other columns": make_pipeline(
+        ColumnTransformer([("b", StandardScaler(), [4, 1]), ("a", "passthrough", [5, 0, 2])]), SVR()
+    ),
+    "VotingRegressor": VotingRegressor(
+        [("a", SVR()), ("b", make_pipeline(StandardScaler(), SVR(C=3.0)))], weights=[1.0, 2.0]
+    ),
+    "GaussianProcessRegressor": GaussianProcessRegressor(
+        ConstantKernel(2.0) * RBF([1.0] * D) + WhiteKernel(0.1), optimizer=None, normalize_y=True
+    ),
+}
+
+
+@pytest.mark.parametrize("index", ["k-SII", "SII", "FBII"])
+@pytest.mark.parametrize("name", MODELS)
+def test_interactions_of_other_models_equal_brute_force_through_their_predict(name, index):
+    model = MODELS[name].fit(X, Y)
+    found = pkex.Explainer(model, Z).interactions(ROWS, index=index, order=3).to_shapiq()
+    for row, of_row in zip(ROWS, found, strict=True):
+        worths = interventional_worths(model.predict, row, Z, SINGLE)
+        assert_equal(of_row, exact(worths, index, 3), np.abs(worths).max())
+
+
+def test_each_output_has_the_interactions_that_it_has_alone():
+    whole = pkex.Explainer(THREE).interactions(ROWS, order=3)
+    assert whole.shape == (3, 6 + 15 + 20, 3)
+    assert whole.output_names == ["0 vs 1", "0 vs 2", "1 vs 2"]
+    alone = pkex.Explainer(THREE, outputs="0 vs 2").interactions(ROWS, order=3)
+    assert alone.shape == (3, 41)
+    assert alone.output_names is None
+    np.testing.assert_array_equal(whole.output("0 vs 2").values, alone.values)
+    np.testing.assert_array_equal(whole.output(1).base_values, alone.base_values)
+    with pytest.raises(ValueError, match=r"interactions\.output\(name\)"):
+        whole.to_shapiq()
+    with pytest.raises(ValueError, match="no output axis"):
+        alone.output(0)
+
+
+def exact_pairs(players, density):
+    """c_i c_j ∫ ρ ∏_{l≠i,j} F_l of some pairs of a game, with 60 digits; ρ by its coefficients."""
+    with mp.workdps(60):
+        degree = len(density) - 1
+        for i, j in [(0, 1), (3, 17), (len(players) - 2, len(players) - 1)]:
+            coefficients = [mp.one]  # of powers of t
+            for number, (a, b) in enumerate(players):
+                if number not in (i, j):
+                    padded = [*coefficients, mp.zero]
+                    coefficients = [
+                        b * x + (a - b) * y
+                        for x, y in zip(padded, [mp.zero, *coefficients], strict=True)
+                    ]
+            integral = sum(
+                x * rho * mp.beta(power + r + 1, degree - r + 1)
+                for power, x in enumerate(coefficients)
+                for r, rho in enumerate(density)
+            )
+            differences = [players[k][0] - players[k][1] for k in (i, j)]
+            yield (i, j), float(differences[0] * differences[1] * integral)
+
+
+@pytest.mark.parametrize(
+    ("index", "density"), [("SII", [1.0]), ("STII", [2.0, 0.0]), ("FSII", [0.0, 6.0, 0.0])]
+)
+@pytest.mark.parametrize("length_scale", [0.7, 4.0, 100.0])
+@pytest.mark.parametrize("against_background", [False, True])
+def test_pairs_of_a_hundred_features_are_exact(index, density, length_scale, against_background):
+    rng = np.random.default_rng(1)
+    x, y, z = rng.normal(size=(3, 1, 100))
+    f = pkex.KernelExpansion(y, [1.0], pkex.kernels.RBF(length_scale))
+    explainer = pkex.Explainer(f, z if against_background else None)
+    found = explainer.interactions(x, index=index)
+    with mp.workdps(60):
+        factors = [
+            [
+                mp.exp(-(((mp.mpf(float(u)) - float(v)) / length_scale) ** 2) / 2)
+                for u, v in zip(row[0], y[0], strict=True)
+            ]
+            for row in (x, z)
+        ]
+    absent = factors[1] if against_background else [mp.one] * 100
+    for pair, expected in exact_pairs(list(zip(factors[0], absent, strict=True)), density):
+        # The quadrature's guarantee is relative to the coefficient, not to the largest one.
+        assert abs(found.of(*pair)[0] / expected - 1.0) < 1e-11
+
+
+@pytest.mark.parametrize("game", ["neutral", "interventional", "marginal"])
+def test_interactions_do_not_depend_on_threads_or_on_the_rows_beside(game):
+    whole = explainer_of(SVR_MODEL, game).interactions(X, order=3)
+    one = explainer_of(SVR_MODEL, game, n_jobs=1).interactions(X, order=3)
+    np.testing.assert_array_equal(whole.values, one.values)
+    part = explainer_of(SVR_MODEL, game).interactions(X[7:9], order=3)
+    np.testing.assert_array_equal(whole.values[7:9], part.values)
+
+
+def test_lines_of_shaps_layout_add_up_to_shapley_values():
+    explainer = pkex.Explainer(SVR_MODEL, Z)
+    values = explainer.shap_values(ROWS)
+    for index in ("SII", "k-SII"):
+        matrices = explainer.interactions(ROWS, index=index).to_shap().values
+        assert matrices.shape == (3, D, D)
+        np.testing.assert_array_equal(matrices, matrices.transpose(0, 2, 1))
+        np.testing.assert_allclose(matrices.sum(axis=2), values, atol=1e-14)
+    whole = pkex.Explainer(THREE).interactions(ROWS).to_shap()
+    assert whole.values.shape == (3, D, D, 3)
+    np.testing.assert_allclose(
+        whole.values.sum(axis=2), pkex.Explainer(THREE).shap_values(ROWS), atol=1e-14
+    )
+
+
+def test_shapley_taylor_interactions_are_those_of_shaps_exact_explainer():
+    shap = pytest.importorskip("shap")
+    theirs = shap.ExactExplainer(SVR_MODEL.predict, shap.maskers.Independent(Z))
+    expected = theirs(ROWS, interactions=True)
+    found = pkex.Explainer(SVR_MODEL, Z).interactions(ROWS, index="STII").to_shap()
+    np.testing.assert_allclose(found.values, expected.values, atol=1e-12)
+
+
+def test_shap_draws_interactions():
+    shap = pytest.importorskip("shap")
+    plt = pytest.importorskip("matplotlib.pyplot")
+    plt.switch_backend("agg")
+    names = ["a", "b", "c", "d", "e", "f"]
+    found = pkex.Explainer(SVR_MODEL, feature_names=names).interactions(X).to_shap()
+    shap.dependence_plot(("a", "b"), found.values, X, feature_names=names, show=False)
+    drawn = plt.gcf().axes[0].collections[0].get_offsets()
+    # Twice the half, in some order: shap shows the whole pair.
+    np.testing.assert_allclose(
+        np.sort(np.asarray(drawn)[:, 1]), np.sort(2 * found.values[:, 0, 1]), atol=1e-12
+    )
+    plt.close("all")
+    shap.plots.scatter(found[:, 0, 1], show=False)
+    np.testing.assert_allclose(
+        np.sort(np.asarray(plt.gcf().axes[0].collections[0].get_offsets())[:, 1]),
+        np.sort(found.values[:, 0, 1]),
+    )
+    plt.close("all")
+
+
+@pytest.mark.parametrize("index", ["BII", "FBII", "Moebius", "Co-Moebius", "CHII"])
+def test_what_does_not_add_up_to_the_output_has_no_layout_of_shap(index):
+    with pytest.raises(ValueError, match="add up to the output"):
+        pkex.Explainer(SVR_MODEL).interactions(ROWS, index=index).to_shap()
+
+
+@pytest.mark.parametrize("order", [1, 3])
+def test_shaps_layout_is_of_order_two(order):
+    with pytest.raises(ValueError, match=f"order={order}"):
+        pkex.Explainer(SVR_MODEL).interactions(ROWS, order=order).to_shap()
+
+
+def test_order_shares_add_up_to_shapley_values():
+    explainer = pkex.Explainer(SVR_MODEL, Z)
+    shares = explainer.interactions(ROWS, index="Moebius", order=D).order_shares()
+    assert shares.shape == (3, D, D)
+    np.testing.assert_allclose(shares.sum(axis=2), explainer.shap_values(ROWS), atol=1e-13)
+    # The first is what the feature does alone, v({j}) − v(∅).
+    worths = interventional_worths(SVR_MODEL.predict, ROWS[0], Z, SINGLE)
+    np.testing.assert_allclose(shares[0, :, 0], worths[2 ** np.arange(D)] - worths[0], atol=1e-13)
+    outputs = pkex.Explainer(THREE).interactions(ROWS, index="Moebius", order=3).order_shares()
+    assert outputs.shape == (3, D, 3, 3)
+
+
+def test_order_shares_of_many_features_warn_and_those_of_few_do_not():
+    f = pkex.KernelExpansion(np.zeros((1, 20)), [1.0], pkex.kernels.RBF())
+    many = pkex.Explainer(f).interactions(np.ones((1, 20)), index="Moebius")
+    with pytest.warns(UserWarning, match="alternate in sign"):
+        many.order_shares()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        pkex.Explainer(SVR_MODEL).interactions(ROWS, index="Moebius").order_shares()
+    with pytest.raises(ValueError, match="index='Moebius'"):
+        pkex.Explainer(SVR_MODEL).interactions(ROWS).order_shares()
+
+
+def test_coalitions_are_found_by_number_and_by_name():
+    frame = pd.DataFrame(X, columns=list("abcdef"), index=np.arange(100, 160))
+    found = pkex.Explainer(SVR().fit(frame, Y)).interactions(frame, order=3)
+    assert found.coalition_names[:3] == ["a", "b", "c"]
+    place = found.coalitions.index((0, 2, 4))
+    assert found.coalition_names[place] == "a × c × e"
+    np.testing.assert_array_equal(found.of("e", "a", "c"), found.values[:, place])
+    np.testing.assert_array_equal(found.of(4, 0, 2), found.values[:, place])
+    np.testing.assert_array_equal(found.of(), found.empty_values)
+    assert [tuple(pair) for pair in combinations(range(D), 2)] == found.coalitions[D : D + 15]
+    assert found.of_size(2).shape == (60, 15)
+    table = found.to_frame()
+    np.testing.assert_array_equal(table["a × c × e"], found.values[:, place])
+    assert table.index.equals(frame.index)
+    np.testing.assert_allclose(found.importance(), np.abs(found.values).mean(axis=0))
+    for key, error in [(("a", "a"), ValueError), (("z",), KeyError), ((9,), IndexError)]:
+        with pytest.raises(error):
+            found.of(*key)
+    with pytest.raises(ValueError, match="up to order=3"):
+        found.of(0, 1, 2, 3)
+    outputs = pkex.Explainer(THREE).interactions(ROWS).to_frame()
+    assert outputs["0 vs 2"].shape == (3, 21)
+
+
+def test_rows_are_chosen_by_number_slice_list_and_mask():
+    found = pkex.Explainer(SVR_MODEL, Z).interactions(ROWS)
+    assert len(found) == 3
+    for rows, chosen in [(1, [1]), (slice(1, None), [1, 2]), ([2, 0], [2, 0]), (-1, [2])]:
+        np.testing.assert_array_equal(found[rows].values, found.values[chosen])
+        np.testing.assert_array_equal(found[rows].data, ROWS[chosen])
+        assert found[rows].base_values.shape == (len(chosen),)
+    np.testing.assert_array_equal(found[ROWS[:, 0] > 0].values, found.values[ROWS[:, 0] > 0])
+    with pytest.raises(IndexError, match="out of range"):
+        found[3]
+    with pytest.raises(IndexError, match=r"\.of\('age', 'bmi'\)"):
+        found[:, 0]
+
+
+def test_interactions_pickle_and_their_arrays_are_read_only():
+    found = pkex.Explainer(SVR_MODEL, Z).interactions(ROWS)
+    again = pickle.loads(pickle.dumps(found))
+    np.testing.assert_array_equal(again.values, found.values)
+    assert repr(again) == repr(found)
+    for array in (found.values, found.base_values, found.empty_values, found.data):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 0.0
+
+
+@pytest.mark.parametrize("index", ["k-SII", "SII"])
+def test_progress_runs_once_from_nothing_to_all(index):
+    seen = []
+    rows = np.repeat(X, 40, axis=0)
+    pkex.Explainer(SVR_MODEL, X[:30]).interactions(
+        rows, index=index, order=3, progress=lambda done, total: seen.append(done / total)
+    )
+    assert seen == sorted(seen)
+    assert len(seen) > 1
+    assert seen[-1] <= 1.0
+
+
+def test_bad_arguments_are_refused():
+    explainer = pkex.Explainer(SVR_MODEL)
+    with pytest.raises(ValueError, match="index must be one of 'k-SII'"):
+        explainer.interactions(ROWS, index="ksii")
+    for order in (0, 7, -1):
+        with pytest.raises(ValueError, match="order must be from 1 to the number of features, 6"):
+            explainer.interactions(ROWS, order=order)
+    for order in (2.0, True, "2"):
+        with pytest.raises(TypeError, match="order must be an integer"):
+            explainer.interactions(ROWS, order=order)
+    with pytest.raises(ValueError, match="method='quadrature'"):
+        pkex.Explainer(SVR_MODEL, method="recursion").interactions(ROWS)
+    with pytest.raises(ValueError, match="column 2"):
+        explainer.interactions(np.where(np.arange(D) == 2, np.nan, ROWS))
+    with pytest.raises(TypeError, match="no argument 'orders'"):
+        explainer.interactions(ROWS, orders=2)
+
+
+def test_a_result_that_is_too_large_is_refused_with_its_size_and_the_remedy():
+    f = pkex.KernelExpansion(np.zeros((1, 100)), [1.0], pkex.kernels.RBF())
+    explainer = pkex.Explainer(f)
+    with pytest.raises(ValueError, match=r"79,375,495 coefficients a row, 6\.4 GB.*at most 3 rows"):
+        explainer.interactions(np.zeros((10, 100)), order=5)
+    with pytest.raises(ValueError, match=r"take a lower order than 8, or join features"):
+        explainer.interactions(np.zeros((1, 100)), order=8)
