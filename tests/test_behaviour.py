@@ -61,6 +61,10 @@ LONG_CALLS = {
         explainer, rows = pkex.Explainer(expansion), np.ones((100_000, 50))
         call = lambda: explainer(rows, progress=True)
     """,
+    "make an explainer with a marginal background": """
+        background = rng.normal(size=(40_000, 50))
+        call = lambda: pkex.Explainer(expansion, background, value_function="marginal")
+    """,
     "predict": """
         rows = np.ones((200_000, 50))
         call = lambda: expansion.predict(rows)
@@ -336,29 +340,49 @@ def test_writing_to_the_rows_during_a_call_changes_nothing(explain):
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
 def test_explaining_ten_thousand_rows_against_five_thousand_points_takes_below_100_megabytes():
-    script = """
-        import json, re
-        import numpy as np
-        import pkex
-        from pkex.kernels import RBF
-
-        def memory(entry):
-            # Not by getrusage, whose peak a child inherits from its parent.
-            with open("/proc/self/status") as status:
-                return 1024 * int(re.search(entry + r":\\s+(\\d+) kB", status.read())[1])
-
-        rng = np.random.default_rng(0)
+    shape, growth = shape_and_memory("""
         points, coefficients = rng.normal(size=(5000, 50)), rng.normal(size=5000)
-        rows = rng.normal(size=(10_000, 50))
-        before = memory("VmRSS")
-        explainer = pkex.Explainer(pkex.KernelExpansion(points, coefficients, RBF(7.0)), n_jobs=2)
-        explanation = explainer(rows)
-        print(json.dumps([explanation.values.shape, memory("VmHWM") - before]))
-    """
-    shape, growth = run_script(script, timeout=300)
+        rows, background = rng.normal(size=(10_000, 50)), None
+    """)
     assert shape == [10_000, 50]
     # The explanation itself, its values, data and base values, is 8.1 MB of it.
     assert 8e6 < growth < 100e6
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
+def test_memory_does_not_grow_with_points_times_background_rows_times_outputs():
+    # The sums of 390 tiles of 50 features and 128 outputs would be 40 MB.
+    shape, growth = shape_and_memory("""
+        points, coefficients = rng.normal(size=(2000, 50)), rng.normal(size=(2000, 128))
+        rows, background = rng.normal(size=(1, 50)), rng.normal(size=(200, 50))
+    """)
+    assert shape == [1, 50, 128]
+    assert growth < 36e6
+
+
+def shape_and_memory(data):
+    """The shape of an explanation, and by how much a process grew while it was computed."""
+    return run_script(
+        f"""
+import json, re
+import numpy as np
+import pkex
+from pkex.kernels import RBF
+
+def memory(entry):
+    # Not by getrusage, whose peak a child inherits from its parent.
+    with open("/proc/self/status") as status:
+        return 1024 * int(re.search(entry + r":\\s+(\\d+) kB", status.read())[1])
+
+rng = np.random.default_rng(0)
+{dedent(data)}
+before = memory("VmRSS")
+expansion = pkex.KernelExpansion(points, coefficients, RBF(7.0))
+explanation = pkex.Explainer(expansion, background, n_jobs=2)(rows)
+print(json.dumps([explanation.values.shape, memory("VmHWM") - before]))
+""",
+        timeout=300,
+    )
 
 
 # --- overflow ---

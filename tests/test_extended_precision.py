@@ -257,6 +257,24 @@ def test_a_background_makes_differences_of_both_signs(rng, d, length_scale):
     assert error_of_games(present, absent, difference, weights=[-1.3], games=[one]) < 1e-14
 
 
+@pytest.mark.parametrize("family", KERNELS)
+@pytest.mark.parametrize("distance", [0.5, 4.0, 9.0])
+@pytest.mark.parametrize("spread", [1e-12, 1e-9, 1e-4, 0.1])
+def test_marginal_games_near_and_far_from_the_points(rng, family, distance, spread):
+    # A row and a background about it, that far from the points, in a column each of three players.
+    point = np.zeros(3)
+    row = distance + 0.1 * rng.normal(size=3)
+    background = row + spread * rng.normal(size=(20, 3))
+    ofs = [kernel_game(family, of, point, np.ones(3)) for of in (row, *background)]
+    with mp.workdps(DIGITS):
+        means = [mp.fsum(of[j][0] for of in ofs[1:]) / 20 for j in range(3)]
+        one = [(a, mean, a - mean) for (a, _, _), mean in zip(ofs[0], means, strict=True)]
+    expected = shapley_values([one], [1.3], range(3), Integers(bits=600))
+    expansion = pkex.KernelExpansion([point], [1.3], KERNELS[family]())
+    found = explain(expansion, row, background=background, value_function="marginal")
+    assert expected.error(found) < 3e-11
+
+
 @pytest.mark.parametrize("d", [1500, 4000, 10_000])
 def test_a_given_difference_keeps_the_digits_that_subtracting_loses(rng, d):
     absent = np.exp(0.02 * rng.normal(size=(1, d)))

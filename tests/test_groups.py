@@ -226,3 +226,38 @@ def test_a_group_named_as_another_column_of_the_rows_is_refused():
 def test_bad_groups_are_answered_with_what_is_wrong(svr, groups, error, message):
     with pytest.raises(error, match=message):
         pkex.Explainer(svr, groups=groups)
+
+
+# --- columns of the same name ---
+
+
+def repeated():
+    names = ["age", "bmi", "age", "bp", "age", "lat"]
+    return pd.DataFrame(X[:20], columns=names)
+
+
+def test_columns_of_the_same_name_stay_features_of_their_own():
+    frame = repeated()
+    names = ["age", "pair", "age", "age", "lat"]
+    found = pkex.mmd(frame[:10], frame[10:], groups={"pair": ["bmi", 3]})
+    assert found.feature_names == names
+    expected = pkex.mmd(X[:10], X[10:20], groups={"pair": [1, 3]})
+    np.testing.assert_array_equal(found.values, expected.values)
+    expansion = pkex.KernelExpansion(X, Y, RBF(2.0))
+    explained = pkex.Explainer(expansion, repeated(), groups={"pair": ["bmi", 3]})(frame)
+    assert explained.feature_names == names
+    by_number = pkex.Explainer(expansion, X[:20], groups={"pair": [1, 3]})(X[:20])
+    np.testing.assert_array_equal(explained.values, by_number.values)
+
+
+def test_a_name_of_several_columns_must_be_replaced_by_a_number():
+    frame = repeated()
+    with pytest.raises(ValueError, match=r"'a' has 'age', .* several columns; .* 0, 2, 4"):
+        pkex.mmd(frame, frame, groups={"a": ["age", "bp"]})
+    assert pkex.mmd(frame[:9], frame[9:], groups={"a": [0, 2]}).feature_names == [
+        "a",
+        "bmi",
+        "bp",
+        "age",
+        "lat",
+    ]

@@ -255,7 +255,7 @@ def test_many_rows_exchange_targets_in_pairs(n):
     x, y = rng.normal(size=(n, 3)), rng.normal(size=n)
     result = pkex.hsic(x, y, n_permutations=3, random_state=7)
     generator = np.random.default_rng(7)  # the same draws
-    pairs = Pairs.drawn(n, 3, generator)
+    pairs = Pairs.drawn(n, 3, 3, generator)
     bits = pairs.relabelled(3, generator)
     for drawn, values in zip(bits, result.permuted_values, strict=True):
         exchanged = np.where(drawn[pairs.groups] == 1.0, pairs.partners, np.arange(n))
@@ -270,7 +270,7 @@ def test_many_rows_exchange_targets_in_pairs(n):
 
 @pytest.mark.parametrize("n", [129, 130, 257, 1000, 5001])
 def test_rows_are_arranged_in_groups_of_pairs(rng, n):
-    pairs = Pairs.drawn(n, 20, rng)
+    pairs = Pairs.drawn(n, 20, 99, rng)
     assert sorted(pairs.order) == list(range(n))
     np.testing.assert_array_equal(pairs.partners[pairs.partners], np.arange(n))
     np.testing.assert_array_equal(pairs.groups[pairs.partners], pairs.groups)
@@ -292,10 +292,38 @@ def test_equal_seeds_give_equal_bits_for_any_threads(rng, n):
     assert np.any(results[0].permuted_values != results[2].permuted_values)
 
 
-def test_few_distinct_targets_have_few_relabellings(rng):
+@pytest.mark.parametrize(
+    ("y", "least"),
+    [
+        (["a"] + ["b"] * 5, "0.167"),
+        # Of 20 orders two tell the same classes apart.
+        (["a"] * 3 + ["b"] * 3, "0.1"),
+        ([0.0] * 3 + [1.0] * 3, "0.1"),
+        # Of 90 six.
+        (["a", "a", "b", "b", "c", "c"], "0.0667"),
+        ([0.0, 0.0, 1.0, 1.0, 2.0, 2.0], "0.0111"),
+    ],
+)
+def test_the_least_pvalue_is_the_share_of_orders_that_compare_targets_alike(rng, y, least):
     x = rng.normal(size=(6, 2))
-    with pytest.warns(UserWarning, match=r"only 6 distinct relabellings .* below 0.167"):
-        pkex.hsic(x, ["a"] + ["b"] * 5, n_permutations=99, random_state=0)
+    with pytest.warns(UserWarning, match=f"no p-value can be expected below {least} at best"):
+        result = pkex.hsic(x, y, n_permutations=4999, random_state=0)
+    tied = np.abs(result.permuted_values.sum(axis=1) - result.statistic) < 1e-12
+    assert tied.mean() == pytest.approx(float(least), abs=0.02)
+
+
+def test_equal_rows_have_few_relabellings_whatever_the_targets(rng):
+    x = np.array([[0.0]] * 5 + [[1.0]])
+    with pytest.warns(UserWarning, match=r"below 0.167 at best"):
+        pkex.hsic(x, rng.normal(size=6), kernel=RBF(), n_permutations=99, random_state=0)
+
+
+def test_pairs_of_equal_targets_have_nothing_to_exchange(rng):
+    # Of 200 rows three are of another class: 2³ ways to exchange them with their partners.
+    y = np.repeat(["rare", "usual"], [3, 197])
+    with pytest.warns(UserWarning, match=r"below 0.125 at best"):
+        result = pkex.hsic(rng.normal(size=(200, 2)), y, n_permutations=99, random_state=0)
+    assert len(np.unique(result.permuted_values.round(12), axis=0)) <= 8
 
 
 # --- results ---
@@ -307,6 +335,25 @@ def test_results_survive_pickling(x, labels):
     np.testing.assert_array_equal(again.values, result.values)
     assert again.r2 == result.r2
     assert (again.n_rows, again.attribute, again.estimator) == (N, "x", "biased")
+
+
+def test_the_index_is_that_of_the_data_that_were_given(rng):
+    x, y = rng.normal(size=(N, 3)), rng.normal(size=(N, 1))
+    expected = pkex.hsic(x.copy(), y.copy()).r2
+    result = pkex.hsic(x, y)
+    x[:] = rng.normal(size=x.shape)
+    y[:] = x[:, :1]
+    assert result.r2 == expected
+
+
+def test_a_pickle_has_the_index_and_not_the_data(rng):
+    x = rng.normal(size=(1000, 5))
+    result = pkex.hsic(x, x[:, 0])
+    pickled = pickle.dumps(result)
+    assert len(pickled) < 10_000
+    assert pickle.loads(pickled).r2 == result.r2
+    # And once more.
+    assert pickle.loads(pickle.dumps(pickle.loads(pickled))).r2 == result.r2
 
 
 def test_the_repr_and_the_picture_name_the_statistic(x, labels):

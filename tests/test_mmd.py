@@ -1,6 +1,7 @@
 """pkex.mmd and pkex.witness: exactness, relations, groups, weights, permutations, pictures."""
 
 import itertools
+import math
 import pickle
 
 import numpy as np
@@ -100,7 +101,7 @@ def test_values_of_weighted_samples_equal_brute_force(
     rng, samples, kernel, estimator, convention, groups
 ):
     (pkex_kernel, reference), (given, players) = KERNELS[kernel], GROUPS[groups]
-    weights = rng.uniform(size=N), rng.integers(0, 3, M) + 0.0
+    weights = rng.uniform(size=N), rng.integers(1, 4, M) + 0.0
     result = pkex.mmd(
         *samples,
         kernel=pkex_kernel,
@@ -126,6 +127,43 @@ def test_equal_weights_are_none(samples, estimator):
     for weights in [(None, None), (np.full(N, 3.0), None), (None, [0.1] * M)]:
         weighted = pkex.mmd(*samples, estimator=estimator, weights=weights)
         np.testing.assert_allclose(weighted.values, plain.values, rtol=0, atol=1e-14)
+
+
+@pytest.mark.parametrize("convention", ["neutral", "marginal"])
+@pytest.mark.parametrize("small", [1e-9, 1e-20, 1e-120])
+def test_one_weight_may_outweigh_all_others(samples, convention, small):
+    # Pairs of the sample are then those with its first row, all alike.
+    weights = np.full(N, small), np.full(M, small)
+    weights[0][0] = weights[1][0] = 3.0
+    options = {"kernel": RBF(2.0), "value_function": convention}
+    result = pkex.mmd(*samples, weights=weights, **options)
+    players = list(range(7))
+    reference = SumOfProducts(((1.0, [(j, "rbf", 2.0) for j in players]),))
+    far = [np.arange(1, N), np.arange(N + 1, N + M)]
+
+    def statistic(matrix):
+        within = matrix[0, far[0]].mean() + matrix[N, far[1]].mean()
+        return within - 2.0 * matrix[0, N]
+
+    expected = attributed(
+        statistic, reference, np.concatenate(samples), players, marginal=convention == "marginal"
+    )
+    assert_attributed(result, expected, tolerance=100.0 * small if small > 1e-12 else 1e-12)
+
+
+@pytest.mark.parametrize("estimator", ["unbiased", "biased"])
+@pytest.mark.parametrize("convention", ["neutral", "marginal"])
+def test_rows_of_weight_zero_play_no_part_at_all(samples, estimator, convention):
+    x, y = samples
+    kept = np.arange(N) % 3 > 0
+    options = {"estimator": estimator, "value_function": convention}
+    # Not even in the default kernel, or the means of the marginal convention.
+    x[~kept] += 50.0
+    found = pkex.mmd(x, y, weights=(kept * 2.0, None), **options)
+    expected = pkex.mmd(x[kept], y, weights=(None, None), **options)
+    for name in ("values", "alone"):
+        np.testing.assert_array_equal(getattr(found, name), getattr(expected, name))
+    assert (found.kernel, found.n_rows) == (expected.kernel, expected.n_rows)
 
 
 @pytest.mark.parametrize("estimator", ["unbiased", "biased"])
@@ -187,6 +225,23 @@ def test_unbiased_values_are_a_difference_of_mean_explanations(samples):
 
 def test_the_default_kernel_of_the_witness_is_that_of_mmd(samples):
     assert pkex.witness(*samples).kernel == pkex.mmd(*samples).kernel
+
+
+def test_the_witness_knows_the_names_of_its_columns(samples):
+    names = list("abcdefg")
+    x, y = (pd.DataFrame(sample, columns=names) for sample in samples)
+    for witness in (pkex.witness(x, y), pkex.witness(x, samples[1]), pkex.witness(samples[0], y)):
+        for known in (witness, pickle.loads(pickle.dumps(witness))):
+            explainer = pkex.Explainer(known)
+            assert list(known.feature_names) == explainer.feature_names == names
+            assert explainer(samples[0]).feature_names == names
+            np.testing.assert_array_equal(known.predict(x), known.predict(samples[0]))
+            for call in (explainer, known.predict):
+                with pytest.raises(ValueError, match="columns of X are in another order"):
+                    call(x[names[::-1]])
+    grouped = pkex.Explainer(witness, groups={"pair": ["a", "c"]})
+    assert grouped(x).feature_names == ["pair", "b", "d", "e", "f", "g"]
+    assert pkex.witness(*samples).feature_names is None
 
 
 @pytest.mark.parametrize("estimator", ["unbiased", "biased"])
@@ -280,7 +335,7 @@ def test_relabelled_blocks_are_relabelled_rows(n, m):
     result = pkex.mmd(x, y, n_permutations=3, random_state=7)
     # The same draws.
     generator = np.random.default_rng(7)
-    blocks = two_sample_blocks(n, m, 3, generator)
+    blocks = two_sample_blocks(n, m, 3, 3, generator)
     labels = blocks.relabelled(3, generator)
     arranged = np.concatenate([x, y])[blocks.order]
     for drawn, values in zip(labels, result.permuted_values, strict=True):
@@ -294,7 +349,7 @@ def test_relabelled_blocks_are_relabelled_rows(n, m):
     ("n", "m"), [(2, 2), (64, 64), (65, 64), (2000, 2000), (10_000, 50), (3, 5000), (100_000, 17)]
 )
 def test_rows_are_arranged_in_few_blocks_of_equal_size(rng, n, m):
-    blocks = two_sample_blocks(n, m, 20, rng)
+    blocks = two_sample_blocks(n, m, 20, 99, rng)
     assert sorted(blocks.order) == list(range(n + m))
     assert set(blocks.order[:n]) == set(range(n))
     sizes = np.bincount(blocks.groups)
@@ -305,10 +360,30 @@ def test_rows_are_arranged_in_few_blocks_of_equal_size(rng, n, m):
     assert all(len(movable) >= min(16, n, m) for movable in blocks.movable)
 
 
+@pytest.mark.parametrize(("n", "m"), [(60, 60), (64, 65), (100, 30), (2000, 2000), (3000, 40)])
+@pytest.mark.parametrize("n_players", [20, 300, 1000, 5000, 100_000])
+@pytest.mark.parametrize("n_permutations", [999, 100_000])
+def test_rows_move_however_many_features_and_permutations(rng, n, m, n_players, n_permutations):
+    blocks = two_sample_blocks(n, m, n_players, n_permutations, rng)
+    movable = np.isin(blocks.groups, np.concatenate(blocks.movable))
+    # All of the smaller sample do but for what is no whole block, and of the other as well unless
+    # it is much the larger.
+    size = np.count_nonzero(blocks.groups == blocks.movable[0][0])
+    left = [n - np.count_nonzero(movable[:n]), m - np.count_nonzero(movable[n:])]
+    assert left[int(m < n)] < size
+    if max(n, m) < 3 * min(n, m):
+        assert max(left) < size
+    first, second = map(len, blocks.movable)
+    assert math.comb(first + second, first) > 10 * n_permutations
+    # Memory and time stay bounded.
+    n_blocks = len(blocks.in_first)
+    assert n_blocks <= 34 or n_blocks**2 * n_players < 1.2 * (1 << 22)
+
+
 def test_pvalues_count_ties(rng):
     # Two rows each: of the six relabellings two give the observed value.
     x, y = np.array([[0.0], [0.1]]), np.array([[5.0], [5.2]])
-    with pytest.warns(UserWarning, match=r"only 6 distinct relabellings .* below 0.333"):
+    with pytest.warns(UserWarning, match=r"no p-value can be expected below 0.333 at best"):
         result = pkex.mmd(x, y, n_permutations=5000, random_state=0)
     assert result.pvalue == pytest.approx(1 / 3, abs=0.03)
     b = np.sum(result.permuted_values[:, 0] >= result.values[0] - 1e-12)
@@ -317,7 +392,10 @@ def test_pvalues_count_ties(rng):
 
 def test_all_pvalues_are_one_where_nothing_varies():
     x = np.tile([0.0, 1.0], (10, 1))
-    with pytest.warns(UserWarning, match="constant"):
+    with (
+        pytest.warns(UserWarning, match="constant"),
+        pytest.warns(UserWarning, match="below 1 at best"),
+    ):
         result = pkex.mmd(x, x, kernel=RBF(), n_permutations=19, random_state=0)
     assert result.pvalue == 1.0
     assert np.all(result.feature_pvalues == 1.0)

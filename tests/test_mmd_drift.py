@@ -99,6 +99,18 @@ def test_columns_must_be_those_of_the_reference(reference, batch):
         pkex.MMDDrift(reference[:1])
 
 
+def test_a_column_that_only_the_reference_holds_constant_counts(reference, batch):
+    reference[:, 1] = 4.0
+    with pytest.warns(
+        UserWarning,
+        match=r"\['x1'\] of X_reference is constant .* nothing to batches that have the same value",
+    ):
+        drift = pkex.MMDDrift(reference)
+    assert drift.predict(batch).values[1] > 0.1
+    batch[:, 1] = 4.0
+    assert drift.predict(batch).values[1] == 0.0
+
+
 def test_unknown_arguments_are_refused(reference):
     drift = pkex.MMDDrift(reference)
     with pytest.raises(TypeError, match="has no argument 'n_permutations'; it takes X, progress"):

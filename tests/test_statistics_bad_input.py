@@ -34,6 +34,27 @@ def test_samples_must_have_the_same_columns():
         pkex.witness(x, pd.DataFrame(Y, columns=NAMES[::-1]))
 
 
+@pytest.mark.parametrize("labels", [[0, 1, 2], [(0, "a"), (0, "b"), (1, "a")], [1.5, 2, -3]])
+def test_columns_of_data_frames_are_compared_whatever_their_labels(labels):
+    x, y = (pd.DataFrame(rows, columns=pd.Index(labels, tupleize_cols=False)) for rows in (X, Y))
+    turned = y.iloc[:, ::-1]
+    message = "columns of {} are in another order than those of {}"
+    for call in (pkex.mmd, pkex.witness):
+        call(x, y)
+        with pytest.raises(ValueError, match=message.format("Y", "X")):
+            call(x, turned)
+    drift = pkex.MMDDrift(x)
+    drift.predict(y)
+    with pytest.raises(ValueError, match=message.format("X", "X_reference")):
+        drift.predict(turned)
+    # A table without labels is compared by position.
+    drift.predict(turned.to_numpy())
+    with pytest.raises(ValueError, match="do not match those of X"):
+        pkex.mmd(x, pd.DataFrame(Y, columns=NAMES))
+    with pytest.raises(TypeError, match="named by strings and by others"):
+        pkex.mmd(pd.DataFrame(X, columns=["u", 1, 2]), Y)
+
+
 @pytest.mark.parametrize("value", [np.nan, np.inf])
 def test_the_place_of_a_missing_entry_is_named(value):
     place = "in row 2, column 1"
@@ -128,7 +149,9 @@ def test_equal_rows_have_no_median_distance():
         assert pkex.mmd(same, same, kernel=RBF()).statistic == 0.0
 
 
-@pytest.mark.parametrize(("length_scale", "word"), [(1e-3, "0 between different"), (1e3, "1 betw")])
+@pytest.mark.parametrize(
+    ("length_scale", "word"), [(1e-3, "0 between different"), (1e3, "1 between almost")]
+)
 def test_a_kernel_without_contrast_is_warned_of(length_scale, word):
     kernel = RBF(length_scale)
     for call in (
@@ -141,6 +164,32 @@ def test_a_kernel_without_contrast_is_warned_of(length_scale, word):
             call()
     with pytest.warns(UserWarning, match=f"^target_kernel is nearly {word}"):
         pkex.hsic(X, TARGET, target_kernel=kernel)
+
+
+@pytest.mark.parametrize(("length_scale", "word"), [(1e-3, "0 between different"), (1e3, "1 betw")])
+def test_numbers_beside_classes_are_looked_at_too(length_scale, word):
+    y = pd.DataFrame({"class": [f"{k}" for k in range(20)], "size": TARGET})
+    kernel = RBF(length_scale).on([1]) * Categorical().on([0])
+    with pytest.warns(UserWarning, match=f"^target_kernel is nearly {word}"):
+        pkex.hsic(X, y, target_kernel=kernel)
+    pkex.hsic(X, y, target_kernel=RBF().on([1]) * Categorical().on([0]))
+    pkex.hsic(X, y)
+
+
+def test_the_default_kernel_is_looked_at_too():
+    # One row far away, not among those looked at: all others are alike beside it.
+    rows = np.zeros((200, 1))
+    rows[6] = 1e6
+    for call in (
+        lambda: pkex.mmd(rows, rows),
+        lambda: pkex.witness(rows, rows),
+        lambda: pkex.MMDDrift(rows),
+        lambda: pkex.hsic(rows, RNG.normal(size=200)),
+    ):
+        with pytest.warns(UserWarning, match="^kernel is nearly 1 between almost all rows"):
+            call()
+    with pytest.warns(UserWarning, match="^target_kernel is nearly 1 between almost all rows"):
+        pkex.hsic(RNG.normal(size=(200, 2)), rows[:, 0])
 
 
 def test_many_classes_are_nothing_to_warn_of():
@@ -236,6 +285,17 @@ def test_weights_must_be_non_negative_one_for_each_row(weights, error, message):
         pkex.mmd(X, Y, weights=weights)
 
 
+def test_weights_of_one_row_alone_leave_no_pairs():
+    weights = np.full(15, 1e-300)
+    weights[3] = 1.0
+    with pytest.raises(ValueError, match=r"weights\[1\] must leave some weight to pairs .* of Y"):
+        pkex.mmd(X, Y, weights=(None, weights))
+    assert np.isfinite(pkex.mmd(X, Y, weights=(None, weights), estimator="biased").values).all()
+    weights[3] = 1e300
+    with pytest.raises(ValueError, match=r"weights\[1\] must be positive for at least two rows"):
+        pkex.mmd(X, Y, weights=(None, weights))
+
+
 def test_weighted_rows_are_not_permuted():
     with pytest.raises(ValueError, match="n_permutations cannot be combined with weights"):
         pkex.mmd(X, Y, weights=(None, np.ones(15)), n_permutations=10)
@@ -245,12 +305,39 @@ def test_weighted_rows_are_not_permuted():
 
 
 def test_more_permutations_than_relabellings_are_warned_of_with_the_least_pvalue():
-    with pytest.warns(UserWarning, match=r"n_permutations=99, but .* only 10 .* below 0.1, how"):
+    with pytest.warns(UserWarning, match=r"n_permutations=99, but .* below 0.1 at best, however"):
         pkex.mmd(X[:3], Y[:2], n_permutations=99)
-    with pytest.warns(UserWarning, match=r"only 20 distinct relabellings .* below 0.1, how"):
+    # Exchanged samples differ as much.
+    with pytest.warns(UserWarning, match=r"below 0.1 at best"):
         pkex.mmd(X[:3], Y[:3], n_permutations=99)
-    with pytest.warns(UserWarning, match=r"only 24 distinct relabellings .* below 0.0417, how"):
+    with pytest.warns(UserWarning, match=r"below 0.0417 at best"):
         pkex.hsic(X[:4], TARGET[:4], n_permutations=99)
+    pkex.hsic(X[:4], TARGET[:4], n_permutations=23)
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "least"),
+    [
+        ([0] * 6, [0] * 5 + [1], "1"),
+        ([0] * 6, [0] * 4 + [1], "0.455"),
+        ([0] * 6, [0] * 4 + [1] * 2, "0.455"),
+        ([0] * 3 + [1] * 3, [0] * 3 + [1] * 3, "0.433"),
+    ],
+)
+def test_equal_rows_are_counted_in_the_least_pvalue(x, y, least):
+    x, y = (np.array(rows, dtype=float)[:, None] for rows in (x, y))
+    with pytest.warns(UserWarning, match=f"below {least} at best"):
+        result = pkex.mmd(
+            x, y, kernel=RBF(), estimator="biased", n_permutations=4999, random_state=0
+        )
+    tied = np.abs(result.permuted_values[:, 0] - result.values[0]) < 1e-12
+    assert tied.mean() == pytest.approx(float(least), abs=0.03)
+
+
+def test_more_permutations_than_fit_into_memory_are_refused():
+    for call in CALLS.values():
+        with pytest.raises(ValueError, match=r"too large: .* 3 features; take at most 33333333"):
+            call(n_permutations=10**9)
 
 
 # --- targets ---
@@ -273,6 +360,18 @@ def test_more_permutations_than_relabellings_are_warned_of_with_the_least_pvalue
 def test_targets_are_numbers_or_labels_without_gaps(y, error, message):
     with pytest.raises(error, match=message):
         pkex.hsic(X, y)
+
+
+@pytest.mark.parametrize("y", [TARGET, np.repeat(["a", "b"], 10), np.repeat([True, False], 10)])
+def test_masked_targets_are_refused_with_their_row(y):
+    masked = np.ma.masked_array(y, mask=np.arange(20) == 3)
+    with pytest.raises(ValueError, match="y has a masked entry in row 3; fill or remove it"):
+        pkex.hsic(X, masked)
+    columns = np.ma.masked_array(np.stack([y, y], 1), mask=np.eye(20, 2, k=-3))
+    with pytest.raises(ValueError, match="y has a masked entry in row 3, column 0"):
+        pkex.hsic(X, columns)
+    whole = pkex.hsic(X, np.ma.masked_array(y, mask=False))
+    np.testing.assert_array_equal(whole.values, pkex.hsic(X, y).values)
 
 
 def test_labels_cannot_be_subtracted():

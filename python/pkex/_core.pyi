@@ -54,6 +54,13 @@ class Expansion:
         n_threads: int,
         progress: _Progress | None = None,
     ) -> NDArray[np.float64]: ...
+    def base(
+        self,
+        *,
+        background: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None,
+        marginal: bool = False,
+        n_threads: int,
+    ) -> NDArray[np.float64]: ...
     def predict(
         self,
         X: NDArray[np.float64],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,18 +12,21 @@ from numpy.typing import ArrayLike, NDArray
 from pkex import _core
 from pkex.functions import Function
 from pkex.indices import SHAPLEY, Quantity
-from pkex.kernels import Factor, Kernel, Term
+from pkex.kernels import Kernel, Term
 from pkex.options import counted, with_known_keywords
 from pkex.parallel import thread_count
-from pkex.validation import as_matrix, as_vector_or_matrix, read_only
-from pkex.value_functions import NEUTRAL, Game, weighted_mean
+from pkex.validation import (
+    as_matrix,
+    as_vector_or_matrix,
+    check_column_names,
+    column_names,
+    read_only,
+)
+from pkex.value_functions import NEUTRAL, Game
 
 __all__ = ["KernelExpansion", "probing_rows"]
 
 _Float = NDArray[np.float64]
-
-# Pairs of a point and a background row whose factors are held at once.
-_ENTRIES = 1 << 18
 
 
 class KernelExpansion(Function):
@@ -58,7 +61,15 @@ class KernelExpansion(Function):
     array([0.63212056])
     """
 
-    __slots__ = ("_coefficients", "_intercept", "_kernel", "_packed", "_players", "_points")
+    __slots__ = (
+        "_coefficients",
+        "_feature_names",
+        "_intercept",
+        "_kernel",
+        "_packed",
+        "_players",
+        "_points",
+    )
 
     # The number of each column's player; None if each column is a player of its own.
     _players: NDArray[np.int64] | None
@@ -84,6 +95,7 @@ class KernelExpansion(Function):
             )
         )
         self._intercept = _checked_intercept(intercept, self._coefficients.shape[1:])
+        self._feature_names: tuple[str, ...] | None = None
         self._players = None
         self._packed = self._as_packed()
 
@@ -106,6 +118,11 @@ class KernelExpansion(Function):
     def intercept(self) -> float | _Float:
         """The constant: a float, or read-only of shape (outputs,)."""
         return self._intercept
+
+    @property
+    def feature_names(self) -> tuple[str, ...] | None:
+        """The names of the columns, which those of a DataFrame must be; None if not known."""
+        return self._feature_names
 
     @property
     def n_features(self) -> int:
@@ -146,10 +163,14 @@ class KernelExpansion(Function):
         Raises
         ------
         ValueError, TypeError
-            If `X` is not a finite numeric table with d columns.
+            If `X` is not a finite numeric table with d columns, or a DataFrame whose columns have
+            other names than the expansion's.
         OverflowError
             If a result is too large for a float; the message names the row.
         """
+        found = column_names(X, "X")
+        if found is not None and self._feature_names is not None:
+            check_column_names(found, self._feature_names, "X", "the expansion")
         rows = as_matrix(X, "X", n_columns=self.n_features)
         sums = self._packed.predict(rows, summation="compensated", n_threads=thread_count(-1))
         with np.errstate(over="ignore"):
@@ -213,53 +234,52 @@ class KernelExpansion(Function):
         OverflowError
             If it is too large for a float.
         """
-        if game.background is None:
-            amplitude = math.fsum(term.coefficient for term in self._kernel.terms(self.n_features))
-            kernel_values = np.ones(len(self._points))
-        elif game.is_marginal:
-            amplitude, kernel_values = 1.0, self._mean_kernel_values(*game.background)
-        else:
-            rows, weights = game.background
-            return weighted_mean(self.predict(rows), weights)
+        try:
+            sums = self._neutral_sums() if game.background is None else self._mean_sums(game)
+        except OverflowError:
+            sums = np.full(self.n_outputs, np.inf)
+        with np.errstate(over="ignore"):
+            bases = sums + self._intercept
+        if not np.isfinite(bases).all():
+            raise OverflowError(
+                "the base value, the function while no feature is known, is too large for a float; "
+                "scale the coefficients down"
+            )
+        return bases if self.has_output_axis else float(bases[0])
+
+    def _neutral_sums(self) -> _Float:
+        """Return Σ_i coefficients_i · Σ_t c_t of each output, summed exactly."""
+        amplitude = math.fsum(term.coefficient for term in self._kernel.terms(self.n_features))
         columns = self._coefficients.reshape(len(self._points), self.n_outputs).T
-        intercepts = np.broadcast_to(self._intercept, self.n_outputs).tolist()
-        bases = [
-            _base(column * kernel_values, amplitude, intercept)
-            for column, intercept in zip(columns, intercepts, strict=True)
-        ]
-        return np.array(bases) if self.has_output_axis else bases[0]
+        with np.errstate(over="ignore"):
+            return amplitude * np.array([math.fsum(column) for column in columns])
 
-    def _mean_kernel_values(self, rows: _Float, weights: _Float) -> _Float:
-        """Return Σ_t c_t ∏_p mean_l ∏_{j∈p} k_tj(rows_lj, points_ij) for each point i."""
-        size = max(1, _ENTRIES // len(rows))
-        chunks = np.split(self._points, range(size, len(self._points), size))
-        terms = self._kernel.terms(self.n_features)
-        return np.concatenate([self._mean_of_terms(terms, c, rows, weights) for c in chunks])
-
-    def _mean_of_terms(
-        self, terms: Sequence[Term], points: _Float, rows: _Float, weights: _Float
-    ) -> _Float:
-        players = range(self.n_features) if self._players is None else self._players.tolist()
-        total = np.zeros(len(points))
-        for term in terms:
-            mean = np.full(len(points), term.coefficient)
-            for columns in _by_player(term, players):
-                product = np.broadcast_to(weights, (len(points), len(rows)))
-                for factor in columns:
-                    for _, values in factor.evaluated(points, rows):
-                        product = product * values
-                mean *= product.sum(axis=1)
-            total += mean
-        return total
+    def _mean_sums(self, game: Game) -> _Float:
+        """Return each output of the empty coalition against a background, less the intercept."""
+        return self._packed.base(
+            background=game.background,
+            marginal=game.is_marginal,
+            n_threads=thread_count(game.n_jobs),
+        )
 
     def grouped(self, players: NDArray[np.int64]) -> KernelExpansion:
         """Return the expansion with its players merged, as players of the given numbers."""
-        merged = KernelExpansion.__new__(type(self))
-        for name in KernelExpansion.__slots__:
-            setattr(merged, name, getattr(self, name))
+        merged = self._copied()
         merged._players = players if self._players is None else players[self._players]
         merged._packed = merged._as_packed()
         return merged
+
+    def named(self, feature_names: Sequence[str] | None) -> KernelExpansion:
+        """Return the expansion with names of its columns, strings that may be equal; or without."""
+        named = self._copied()
+        named._feature_names = None if feature_names is None else tuple(feature_names)
+        return named
+
+    def _copied(self) -> KernelExpansion:
+        copied = KernelExpansion.__new__(type(self))
+        for name in KernelExpansion.__slots__:
+            setattr(copied, name, getattr(self, name))
+        return copied
 
     def _as_packed(self) -> _core.Expansion:
         return _core.Expansion(
@@ -279,12 +299,12 @@ class KernelExpansion(Function):
             self._coefficients[:, chosen],
             self._kernel,
             np.asarray(self._intercept)[chosen],
-        )
+        ).named(self._feature_names)
         return selected if self._players is None else selected.grouped(self._players)
 
     def __reduce__(self) -> tuple[Any, ...]:
         parts = (self._points, self._coefficients, self._kernel, self._intercept)
-        return (type(self), parts) if self._players is None else (_grouped, (parts, self._players))
+        return _restored, (type(self), parts, self._players, self._feature_names)
 
     def __repr__(self) -> str:
         n_points = len(self._points)
@@ -319,32 +339,14 @@ def _packed_term(
     return term.coefficient, [(f.family, f.columns, f.parameters) for f in term.factors]
 
 
-def _by_player(term: Term, players: Sequence[int]) -> Iterable[list[Factor]]:
-    """Return the factors of each player that takes part in a term, one by one."""
-    factors: dict[int, list[Factor]] = {}
-    for factor in term.factors:
-        for place, column in enumerate(factor.columns):
-            one = slice(place, place + 1)
-            single = Factor(factor.family, factor.columns[one], factor.parameters[one])
-            factors.setdefault(players[column], []).append(single)
-    return factors.values()
-
-
-def _base(summands: _Float, amplitude: float, intercept: float) -> float:
-    try:
-        base = intercept + amplitude * math.fsum(summands)
-    except OverflowError:
-        base = math.inf
-    if not math.isfinite(base):
-        raise OverflowError(
-            "the base value, intercept + kernel(x, x) · sum of coefficients, is too large for a "
-            "float; scale the coefficients down"
-        )
-    return base
-
-
-def _grouped(parts: tuple[Any, ...], players: NDArray[np.int64]) -> KernelExpansion:
-    return KernelExpansion(*parts).grouped(players)
+def _restored(
+    kind: type[KernelExpansion],
+    parts: tuple[Any, ...],
+    players: NDArray[np.int64] | None,
+    feature_names: tuple[str, ...] | None,
+) -> KernelExpansion:
+    expansion = kind(*parts).named(feature_names)
+    return expansion if players is None else expansion.grouped(players)
 
 
 def probing_rows(points: _Float) -> _Float:

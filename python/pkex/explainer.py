@@ -239,7 +239,8 @@ class Explainer:
         self._columns_of = "the model" if adapted.feature_names else "feature_names"
         self._game = NEUTRAL
         if background is not None:
-            self._game = Game(chosen_game, self._read_background(background, background_weights))
+            rows = self._read_background(background, background_weights)
+            self._game = Game(chosen_game, rows, self._n_jobs)
         self._players = None
         self._groups: frozenset[str] = frozenset()
         if groups is not None:

@@ -42,7 +42,14 @@ def as_players(
     ----------
     groups : dict of str to a column or columns, by name or number; or None
     names : sequence of str
-        The names of the columns.
+        The names of the columns. Some may be equal; `groups` then has them by number.
+
+    Raises
+    ------
+    ValueError
+        If a group names no column, several of the same name, or one that another group has.
+    TypeError
+        If `groups` is no such dict.
     """
     owner: dict[int, str] = {}
     for group, members in _items(groups):
@@ -52,17 +59,18 @@ def as_players(
                     f"groups: column {names[column]!r} is in both {owner[column]!r} and {group!r}"
                 )
             owner[column] = group
-    labels = [owner.get(column, name) for column, name in enumerate(names)]
     for column, name in enumerate(names):
         if column not in owner and name in owner.values():
             raise ValueError(
                 f"groups: {name!r} is the name of a group, and of a column that is not in it"
             )
-    if groups is None:
-        return Players(tuple(names), np.arange(len(names), dtype=np.int64))
-    players = tuple(dict.fromkeys(labels))
-    number = {label: index for index, label in enumerate(players)}
-    return Players(players, np.array([number[label] for label in labels], dtype=np.int64))
+    # Columns of the same name are different players: those in no group go by their number.
+    keys = [owner.get(column, column) for column in range(len(names))]
+    number = {key: player for player, key in enumerate(dict.fromkeys(keys))}
+    return Players(
+        tuple(key if isinstance(key, str) else names[key] for key in number),
+        np.array([number[key] for key in keys], dtype=np.int64),
+    )
 
 
 def _items(groups: object) -> Iterable[tuple[str, Any]]:
@@ -91,7 +99,13 @@ def _columns(group: str, members: Any, names: Sequence[str]) -> list[int]:
 
 def _column(group: str, member: object, names: Sequence[str]) -> int:
     if isinstance(member, str) and member in names:
-        return list(names).index(member)
+        found = [column for column, name in enumerate(names) if name == member]
+        if len(found) > 1:
+            raise ValueError(
+                f"groups: {group!r} has {member!r}, which is the name of several columns; choose "
+                f"one by its number: {', '.join(map(str, found))}"
+            )
+        return found[0]
     is_number = isinstance(member, int | np.integer) and not isinstance(member, bool)
     if is_number and 0 <= member < len(names):  # type: ignore[operator]
         return int(member)  # type: ignore[call-overload, no-any-return]

@@ -28,6 +28,7 @@ __all__ = [
     "read_only",
     "read_only_view",
     "row_index",
+    "unmasked",
 ]
 
 _Float = NDArray[np.float64]
@@ -241,7 +242,7 @@ def _as_float64(data: Any, name: str, names: Sequence[str] | None) -> _Float:
     """Convert to float64, whatever the shape and whether or not the numbers are finite."""
     if isinstance(data, np.ndarray):
         if isinstance(data, np.ma.MaskedArray):
-            data = _unmasked(data, name)
+            data = unmasked(data, name)
         array = np.asarray(data)
     elif hasattr(data, "toarray") and hasattr(data, "tocsr"):
         array = np.asarray(data.toarray())
@@ -274,7 +275,8 @@ def _not_numbers(name: str, what: str, kind: str, dtype: object) -> TypeError:
     return TypeError(f"{name} must hold real numbers; {what}{of_what}")
 
 
-def _unmasked(data: np.ma.MaskedArray[Any, Any], name: str) -> NDArray[Any]:
+def unmasked(data: np.ma.MaskedArray[Any, Any], name: str) -> NDArray[Any]:
+    """Return the entries of a masked array, none of which may be masked."""
     masked = np.argwhere(np.ma.getmaskarray(data))
     if len(masked):
         raise ValueError(

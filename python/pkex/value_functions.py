@@ -24,7 +24,6 @@ __all__ = [
     "checked_weights",
     "chosen_value_function",
     "unwrapped_background",
-    "weighted_mean",
 ]
 
 _Float = NDArray[np.float64]
@@ -42,10 +41,13 @@ class Game:
     background : tuple of ndarray of shape (m, d) and ndarray of shape (m,), optional
         Rows, C-contiguous, and their weights, which are positive and add up to 1; None exactly in
         the neutral game.
+    n_jobs : int or None, default -1
+        Number of threads to prepare the background with, as `thread_count` takes it.
     """
 
     value_function: str
     background: tuple[_Float, _Float] | None = None
+    n_jobs: int | None = -1
 
     @property
     def is_marginal(self) -> bool:
@@ -135,10 +137,3 @@ def checked_weights(weights: ArrayLike | None, n_rows: int) -> _Float:
     relative = array / array.max()
     normalised: _Float = relative / math.fsum(relative)
     return normalised
-
-
-def weighted_mean(values: _Float, weights: _Float) -> float | _Float:
-    """Return the mean over the first axis, summed exactly: a float, or of shape (outputs,)."""
-    if values.ndim == 1:
-        return math.fsum(weights * values)
-    return np.array([math.fsum(weights * column) for column in values.T])

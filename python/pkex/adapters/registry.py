@@ -78,7 +78,8 @@ def _adapt(model: Any) -> AdaptedModel:
 
 @_adapt.register
 def _(model: KernelExpansion) -> AdaptedModel:
-    return AdaptedModel(model, explained="predict", predict=None)
+    names = model.feature_names
+    return AdaptedModel(model, explained="predict", predict=None, feature_names=names)
 
 
 def register(

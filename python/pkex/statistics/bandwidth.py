@@ -62,7 +62,9 @@ def default_kernel(rows: _Float, what: str, argument: str = "kernel") -> tuple[K
         found = "mean positive distance (the median is 0)"
     among = f"all {n} rows" if n <= EXACT_UP_TO else f"a subsample of {EXACT_UP_TO} of {n} rows"
     length_scale = math.ldexp(distance, exponent)
-    return RBF(length_scale), f"length-scale {length_scale:.6g}: {found} between {among} of {what}"
+    kernel = RBF(length_scale)
+    warn_of_extremes(kernel, rows, argument)
+    return kernel, f"length-scale {length_scale:.6g}: {found} between {among} of {what}"
 
 
 def check_kernel(kernel: object, argument: str) -> Kernel:
@@ -83,7 +85,10 @@ def evenly_random(n: int, k: int) -> NDArray[np.intp]:
 
 
 def warn_of_extremes(kernel: Kernel, rows: _Float, argument: str) -> None:
-    """Warn if the kernel is nearly 0, or nearly 1, between all rows: it then shows little."""
+    """Warn if the kernel is nearly 0, or nearly 1, between almost all rows: it shows little then.
+
+    Looked at are up to 64 rows.
+    """
     sample = rows[evenly_random(len(rows), 64)]
     values = kernel(sample)[np.triu_indices(len(sample), 1)]
     full = math.fsum(term.coefficient for term in kernel.terms(rows.shape[1]))
@@ -91,7 +96,7 @@ def warn_of_extremes(kernel: Kernel, rows: _Float, argument: str) -> None:
     if high < 0.01:
         warn(f"{argument} is nearly 0 between different rows (length-scales too short?): {kernel}")
     elif low > 0.99 and (rows != rows[0]).any():
-        warn(f"{argument} is nearly 1 between all rows (length-scales too long?): {kernel}")
+        warn(f"{argument} is nearly 1 between almost all rows (length-scales too long?): {kernel}")
 
 
 def _squared_distances(rows: _Float, block: int = 16) -> _Float:

@@ -16,9 +16,15 @@ from pkex.statistics.bandwidth import evenly_random
 from pkex.statistics.engine import KernelTerms, cross_alone, cross_rows, pair_sums, total
 from pkex.statistics.mmd import ESTIMATORS, PairWeights, chosen_kernel
 from pkex.statistics.results import MMDResult
-from pkex.statistics.samples import as_sample, check_row_count, warn_of_constant_columns
+from pkex.statistics.samples import (
+    as_sample,
+    check_row_count,
+    check_same_columns,
+    own_labels,
+    warn_of_constant_columns,
+)
 from pkex.statistics.standard_errors import between_samples, mmd_errors, within_sample
-from pkex.validation import as_matrix, check_column_names, column_names
+from pkex.validation import as_matrix
 
 __all__ = ["MMDDrift"]
 
@@ -53,7 +59,8 @@ class MMDDrift:
     Warns
     -----
     UserWarning
-        If columns of the reference are constant, or the kernel is nearly 0 or 1 between all rows.
+        If columns of the reference are constant, or the kernel is nearly 0 or 1 between almost all
+        rows.
 
     Notes
     -----
@@ -86,11 +93,12 @@ class MMDDrift:
         self._estimator = check_choice("estimator", estimator, ESTIMATORS)
         self._summation = check_choice("summation", summation, SUMMATIONS)
         self._n_jobs = check_n_jobs(n_jobs)
-        found = column_names(X_reference, "X_reference")
+        self._labels = own_labels(X_reference, "X_reference")
         rows, self._names = as_sample(X_reference, "X_reference")
-        self._has_names = found is not None
         check_row_count(rows, "X_reference", 2)
-        warn_of_constant_columns(rows, self._names, "X_reference")
+        warn_of_constant_columns(
+            rows, self._names, "X_reference", to="batches that have the same value there"
+        )
         self._players = as_players(groups, self._names)
         self._kernel, self._bandwidth = chosen_kernel(kernel, rows, "X_reference")
         self._terms = KernelTerms.of(self._kernel, self._players)
@@ -185,9 +193,7 @@ class MMDDrift:
         )
 
     def _batch(self, X: ArrayLike) -> _Float:
-        found = column_names(X, "X")
-        if found is not None and self._has_names:
-            check_column_names(found, self._names, "X", "X_reference")
+        check_same_columns(X, self._labels, "X", "X_reference")
         batch = as_matrix(X, "X", n_columns=len(self._names), names=self._names)
         check_row_count(batch, "X", 2)
         return batch

@@ -242,6 +242,7 @@ def cross_rows(
     weights: _Float,
     terms: KernelTerms,
     *,
+    skips_own: bool = False,
     summation: str,
     n_threads: int,
     progress: Report | None = None,
@@ -249,7 +250,8 @@ def cross_rows(
     """Return Σ_r weights_r γ(l, r) for each row l of `left`, shape (len(left), P).
 
     They are explanations of the expansion about `right`. That knows no absent factors but 1; with
-    others all pairs of chunks are computed, those within each side too.
+    others all pairs of chunks are computed, those within each side too. With `skips_own`, `left` is
+    `right`, and pairs of a row with itself are left out (without absent factors they are 0).
     """
     if terms.absent is None:
         expansion = _core.Expansion(right, weights[:, None], terms.terms, terms.players)
@@ -261,6 +263,8 @@ def cross_rows(
     for i in range(0, len(left), _CHUNK):
         for j in range(0, len(right), _CHUNK):
             pairs = _cross_matrix(left[i : i + _CHUNK], right[j : j + _CHUNK], terms, n_threads)
+            if skips_own and i == j:
+                pairs[np.diag_indices(len(pairs))] = 0.0
             sums[i : i + _CHUNK] += np.einsum("r,lrp->lp", weights[j : j + _CHUNK], pairs)
     return sums
 

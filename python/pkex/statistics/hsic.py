@@ -30,9 +30,11 @@ from pkex.statistics.permutations import (
     Significance,
     as_generator,
     can_permute_rows,
+    check_fits,
     check_n_permutations,
     pair_form,
-    relabelled_targets,
+    permuted_sums,
+    share_of_same_orders,
     significance,
     warn_of_few_relabellings,
 )
@@ -40,6 +42,7 @@ from pkex.statistics.results import HSICResult
 from pkex.statistics.samples import as_sample, check_row_count, warn_of_constant_columns
 from pkex.statistics.standard_errors import hsic_errors, within_sample
 from pkex.statistics.targets import as_target
+from pkex.validation import read_only
 
 __all__ = ["hsic"]
 
@@ -95,7 +98,8 @@ def hsic(
         column in no group is its own.
     n_permutations : int, default 0
         Number of relabellings for p-values, drawn at random; 0 for none. Up to 128 rows the targets
-        are permuted; beyond, rows drawn in pairs exchange theirs, in random blocks.
+        are permuted; beyond, or with very many features, rows drawn in pairs exchange theirs, in
+        random blocks. At most 10⁸ / P.
     random_state : int, numpy.random.Generator or None, default None
         Of the permutations; equal seeds give equal results.
     summation, n_jobs, progress
@@ -115,8 +119,8 @@ def hsic(
     Warns
     -----
     UserWarning
-        If columns are constant, a kernel is nearly 0 or 1 between all rows, or there are fewer
-        relabellings than permutations asked for.
+        If columns are constant, a kernel is nearly 0 or 1 between almost all rows, or so few
+        relabellings differ that p-values cannot be as small as permutations would allow.
 
     Notes
     -----
@@ -160,13 +164,16 @@ def hsic(
     warn_of_constant_columns(x, x_names, "X")
     warn_of_constant_columns(target.rows, target.names, "y")
     used, bandwidth = chosen_kernel(kernel, x, "X")
+    # Kept by the result, whatever the caller does with X and y.
+    x = read_only(x)
+    y_rows: _Float = read_only(target.rows)
 
     names = x_names if attribute == "x" else target.names
     players = as_players(groups, names)
     x_side = x, KernelTerms.of(used, _players(x, players, attribute == "x"))
     y_side = (
-        target.rows,
-        KernelTerms.of(target.kernel, _players(target.rows, players, attribute == "y")),
+        y_rows,
+        KernelTerms.of(target.kernel, _players(y_rows, players, attribute == "y")),
     )
     sides = (x_side, y_side) if attribute == "x" else (y_side, x_side)
     with reporting(progress) as report:
@@ -297,7 +304,7 @@ class _Problem:
             summation="compensated",
             n_threads=self.n_threads,
         )
-        products -= self.offsets @ means
+        products -= (self.offsets[:, None] * means).sum(axis=0)
         if not self.is_biased:
             own = self.target_terms.at_zero - 2.0 * self.offsets[sample] + self.constant
             products -= own[:, None] * means[sample]
@@ -337,24 +344,19 @@ class _Parts:
 
 
 def _attributed(problem: _Problem, n_permutations: int, generator: np.random.Generator) -> _Parts:
-    n = len(problem.rows)
+    n, n_players = len(problem.rows), problem.terms.n_players
+    check_fits(n_permutations, n_players)
     pairs = None
-    if n_permutations and not can_permute_rows(n, problem.terms.n_players):
-        pairs = Pairs.drawn(n, problem.terms.n_players, generator)
+    if n_permutations and not can_permute_rows(n, n_players):
+        pairs = Pairs.drawn(n, n_players, n_permutations, generator)
         problem = problem.arranged(pairs.order)
         rows, groups, alone = problem.sums(pairs.groups, pairs.partners)
     else:
         rows, groups, alone = problem.sums()
     tested = None
     if pairs is not None:
-        warn_of_few_relabellings(n_permutations, 2**pairs.n_groups)
-        labels = np.zeros((n_permutations + 1, pairs.n_groups))
-        labels[1:] = pairs.relabelled(n_permutations, generator)
-        form = pair_form(groups, problem.scale)
-        values = form.at(labels)
-        tested = significance(values[0], [values[1:]], form.scale)
+        tested = _tested_in_pairs(problem, pairs, groups, n_permutations, generator)
     elif n_permutations:
-        warn_of_few_relabellings(n_permutations, _relabellings(problem.targets))
         tested = _tested_row_by_row(problem, n_permutations, generator)
     return _Parts(
         problem.scale * total(rows[:, 0]),
@@ -364,19 +366,36 @@ def _attributed(problem: _Problem, n_permutations: int, generator: np.random.Gen
     )
 
 
+def _tested_in_pairs(
+    problem: _Problem,
+    pairs: Pairs,
+    groups: _Float,
+    n_permutations: int,
+    generator: np.random.Generator,
+) -> Significance:
+    """Let groups of pairs of rows exchange their targets, by sums over pairs of groups."""
+    same = pairs.share_of_same(problem.rows, problem.targets)
+    warn_of_few_relabellings(n_permutations, same)
+    labels = np.zeros((n_permutations + 1, pairs.n_groups), dtype=np.bool_)
+    labels[1:] = pairs.relabelled(n_permutations, generator)
+    form = pair_form(groups, problem.scale)
+    return significance(form.at(labels), form.scale)
+
+
 def _tested_row_by_row(
     problem: _Problem, n_permutations: int, generator: np.random.Generator
 ) -> Significance:
     """Permute the targets of few rows, all pairs of which fit into memory."""
-    n = len(problem.rows)
-    pairs = pair_matrix(problem.rows, problem.terms, problem.n_threads).reshape(n * n, -1)
+    sides = ((problem.rows, problem.terms), (problem.targets, problem.target_terms))
+    same = max(share_of_same_orders(rows, _are_labels(rows, terms)) for rows, terms in sides)
+    warn_of_few_relabellings(n_permutations, same)
+    pairs = pair_matrix(problem.rows, problem.terms, problem.n_threads)
     weights = problem.weight_matrix()
-    permuted = relabelled_targets(weights, n_permutations, generator)
-    scale = np.abs(weights).ravel() @ np.abs(pairs)
-    return significance(weights.ravel() @ pairs, (some @ pairs for some in permuted), scale)
+    scale = (np.abs(weights)[:, :, None] * np.abs(pairs)).sum(axis=(0, 1))
+    return significance(permuted_sums(weights, pairs, n_permutations, generator), scale)
 
 
-def _relabellings(targets: _Float) -> int:
-    """Return how many distinct orders the targets have."""
-    _, counts = np.unique(targets, axis=0, return_counts=True)
-    return math.factorial(len(targets)) // math.prod(map(math.factorial, counts.tolist()))
+def _are_labels(rows: _Float, terms: KernelTerms) -> bool:
+    """Whether a kernel says no more of rows than whether they are equal."""
+    families = {family for _, factors in terms.terms for family, _, _ in factors}
+    return rows.shape[1] == 1 and families == {"categorical"}

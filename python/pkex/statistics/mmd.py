@@ -8,6 +8,7 @@ Proposition 7).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -37,6 +38,7 @@ from pkex.statistics.permutations import (
     Significance,
     as_generator,
     block_form,
+    check_fits,
     check_n_permutations,
     significance,
     two_sample_blocks,
@@ -45,7 +47,8 @@ from pkex.statistics.permutations import (
 from pkex.statistics.results import MMDResult
 from pkex.statistics.samples import two_samples, warn_of_constant_columns
 from pkex.statistics.standard_errors import between_samples, mmd_errors, within_sample
-from pkex.validation import as_vector_or_matrix
+from pkex.statistics.weights import RowWeights, weight_of_pairs
+from pkex.validation import column_names
 
 __all__ = ["ESTIMATORS", "PairWeights", "chosen_kernel", "mmd", "witness"]
 
@@ -95,11 +98,12 @@ def mmd(
     groups : dict of str to columns, optional
         Columns, by name or number, that act as one player; a column in no group is its own.
     weights : tuple of two array-likes of shape (n,) and (m,), optional
-        Non-negative weights of the rows; None for equal ones. Without standard errors and
-        permutations then.
+        Non-negative weights of the rows; None for equal ones. Rows of weight 0 are left out. The
+        weights are in the averages of the statistic, not in the default kernel or the marginal
+        convention's means. Standard errors are None then, and permutations an error.
     n_permutations : int, default 0
         Number of relabellings for p-values, drawn at random; 0 for none. Samples of more than 128
-        rows together are permuted in random blocks.
+        rows together are permuted in random blocks, 32 to 128 of them. At most 10⁸ / P.
     random_state : int, numpy.random.Generator or None, default None
         Of the permutations; equal seeds give equal results.
     summation : {"compensated", "plain"}, default "compensated"
@@ -123,8 +127,8 @@ def mmd(
     Warns
     -----
     UserWarning
-        If columns are constant, the kernel is nearly 0 or 1 between all rows, or there are fewer
-        relabellings than permutations asked for.
+        If columns are constant, the kernel is nearly 0 or 1 between almost all rows, or so few
+        relabellings differ that p-values cannot be as small as permutations would allow.
 
     See Also
     --------
@@ -167,6 +171,9 @@ def mmd(
             "n_permutations cannot be combined with weights: weighted rows are not exchangeable"
         )
     x, y, names = two_samples(X, Y)
+    of_rows = None if weights is None else RowWeights.of(weights, len(x), len(y))
+    if of_rows is not None:
+        x, y = x[of_rows.kept[0]], y[of_rows.kept[1]]
     players = as_players(groups, names)
     pooled = np.concatenate([x, y])
     warn_of_constant_columns(pooled, names, "X and Y")
@@ -177,8 +184,8 @@ def mmd(
         terms = replace(terms, absent=means)
     with reporting(progress) as report:
         run = _Run(estimator, summation, n_threads, report)
-        if weights is not None:
-            parts = _weighted(x, y, _checked_weights(weights, len(x), len(y)), terms, run)
+        if of_rows is not None:
+            parts = _weighted(x, y, of_rows, terms, run)
         else:
             parts = _unweighted(pooled, len(x), terms, n_permutations, generator, run)
     return MMDResult(
@@ -211,6 +218,7 @@ def witness(X: ArrayLike, Y: ArrayLike, *, kernel: Kernel | None = None) -> Kern
     Returns
     -------
     KernelExpansion
+        With the names of the columns, if they have any.
 
     Raises
     ------
@@ -227,10 +235,11 @@ def witness(X: ArrayLike, Y: ArrayLike, *, kernel: Kernel | None = None) -> Kern
     array([[0.88]])
     """
     x, y, _ = two_samples(X, Y)
+    names = column_names(X, "X") or column_names(Y, "Y")
     pooled = np.concatenate([x, y])
     used, _ = chosen_kernel(kernel, pooled, "X and Y")
     signs = np.repeat([1.0 / len(x), -1.0 / len(y)], [len(x), len(y)])
-    return KernelExpansion(pooled, signs, used)
+    return KernelExpansion(pooled, signs, used).named(names)
 
 
 def chosen_kernel(kernel: Kernel | None, rows: _Float, what: str) -> tuple[Kernel, str | None]:
@@ -299,9 +308,10 @@ def _unweighted(
     m = len(pooled) - n
     blocks = None
     if n_permutations:
-        blocks = two_sample_blocks(n, m, terms.n_players, generator)
-        warn_of_few_relabellings(n_permutations, blocks.n_relabellings, 2 if n == m else 1)
+        check_fits(n_permutations, terms.n_players)
+        blocks = two_sample_blocks(n, m, terms.n_players, n_permutations, generator)
         pooled = pooled[blocks.order]
+        warn_of_few_relabellings(n_permutations, blocks.share_of_same(pooled))
     sums = pair_sums(
         pooled,
         n,
@@ -360,71 +370,40 @@ def _tested(
     if weights.first < weights.second:
         # The form subtracts from the sum over all pairs, weighted as those that are not labelled:
         # it cancels least if the larger sample is that.
-        labels, within = 1.0 - labels, within[::-1]
+        labels, within = ~labels, within[::-1]
     form = block_form(groups, within, weights.between)
-    values = form.at(labels) + on_the_diagonal
-    return significance(values[0], [values[1:]], form.scale)
+    return significance(form.at(labels) + on_the_diagonal, form.scale)
 
 
-def _checked_weights(weights: Any, n: int, m: int) -> tuple[_Float, _Float]:
-    """Return weights that add up to 1 in each sample."""
-    try:
-        first, second = weights
-    except (TypeError, ValueError):
-        raise ValueError(
-            "weights must be a tuple of two, (weights of the rows of X, weights of the rows of Y)"
-        ) from None
-    return _normalised(first, n, "X", 0), _normalised(second, m, "Y", 1)
-
-
-def _normalised(given: Any, n_rows: int, of: str, place: int) -> _Float:
-    if given is None:
-        return np.full(n_rows, 1.0 / n_rows)
-    name = f"weights[{place}]"
-    weights = as_vector_or_matrix(given, name, n_rows=n_rows, rows_of=of)
-    if weights.ndim != 1:
-        raise ValueError(f"{name} must have shape ({n_rows},); got shape {weights.shape}")
-    if (weights < 0.0).any():
-        row = int(np.argmax(weights < 0.0))
-        raise ValueError(f"{name} must not be negative; got {weights[row]} for row {row} of {of}")
-    if np.count_nonzero(weights) < 2:
-        raise ValueError(f"{name} must be positive for at least two rows of {of}")
-    weights = weights / weights.max()
-    normalised: _Float = weights / weights.sum()
-    return normalised
-
-
-def _weighted(
-    x: _Float, y: _Float, weights: tuple[_Float, _Float], terms: KernelTerms, run: _Run
-) -> _Parts:
-    """Attribute MMD² of weighted samples, with the means Σ w w′ k.
-
-    Within a sample the unbiased estimator leaves out a row's pair with itself: what remains is
-    divided by 1 − Σ w².
-    """
-    samples = ((x, weights[0]), (y, weights[1]))
+def _weighted(x: _Float, y: _Float, weights: RowWeights, terms: KernelTerms, run: _Run) -> _Parts:
+    """Attribute MMD² of weighted samples, with the means Σ w w′ k."""
     values, alone = np.zeros(terms.n_players), np.zeros(terms.n_players)
-    for first, second in ((0, 0), (0, 1), (1, 1)):
-        (left, v), (right, w) = samples[first], samples[second]
-        rows = cross_rows(
-            left,
-            right,
-            w,
-            terms,
-            summation=run.summation,
-            n_threads=run.n_threads,
-            progress=run.report,
-        )
-        together = total(rows, v)
-        single = cross_alone(left, v, right, w, terms, n_threads=run.n_threads)
-        if first != second:
-            values -= 2.0 * together
-            alone -= 2.0 * single
-        elif run.estimator == "biased":
-            values += together
+    for rows, of_rows, name in zip((x, y), weights.weights, ("X", "Y"), strict=True):
+        sums, single = _weighted_sums((rows, of_rows), (rows, of_rows), terms, run)
+        if run.estimator == "biased":
+            values += sums + math.fsum(of_rows**2) * terms.self_pair()
             alone += single
         else:
-            own = float(v @ v)
-            values += (together - own * terms.self_pair()) / (1.0 - own)
-            alone += single / (1.0 - own)
-    return _Parts(values, alone)
+            different = weight_of_pairs(of_rows, name)
+            values += sums / different
+            alone += single / different
+    sums, single = _weighted_sums((x, weights.weights[0]), (y, weights.weights[1]), terms, run)
+    return _Parts(values - 2.0 * sums, alone - 2.0 * single)
+
+
+def _weighted_sums(
+    first: tuple[_Float, _Float], second: tuple[_Float, _Float], terms: KernelTerms, run: _Run
+) -> tuple[_Float, _Float]:
+    """Return Σ v w γ, and what players add alone, over the pairs of different rows."""
+    (left, v), (right, w) = first, second
+    rows = cross_rows(
+        left,
+        right,
+        w,
+        terms,
+        skips_own=left is right,
+        summation=run.summation,
+        n_threads=run.n_threads,
+        progress=run.report,
+    )
+    return total(rows, v), cross_alone(left, v, right, w, terms, n_threads=run.n_threads)

@@ -23,6 +23,7 @@ class Normaliser:
     Parameters
     ----------
     sides : tuple of two (ndarray of shape (n, ·), KernelTerms)
+        Arrays that nobody else can write to.
     estimator : str
     n_jobs : int or None
     """

@@ -13,8 +13,9 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -30,9 +31,11 @@ __all__ = [
     "as_generator",
     "block_form",
     "can_permute_rows",
+    "check_fits",
     "check_n_permutations",
     "pair_form",
-    "relabelled_targets",
+    "permuted_sums",
+    "share_of_same_orders",
     "significance",
     "two_sample_blocks",
     "warn_of_few_relabellings",
@@ -43,10 +46,14 @@ _Int = NDArray[np.int64]
 
 # Blocks that rows are arranged in; samples of no more rows are permuted row by row.
 _MOST_BLOCKS = 128
-# Blocks wanted of the smaller sample before blocks are made smaller for its sake.
-_LEAST_BLOCKS = 16
+# However many features and permutations there are, so many are affordable.
+_LEAST_BLOCKS = 32
 # Numbers held at a time while relabelling.
 _CHUNK = 1 << 20
+# So many blocks² · permutations take about as long as a row² (measured on two cores).
+_BLOCKS_FOR_A_ROW = 6.0
+# Relabelled values that a result may hold, 800 MB.
+_MOST_VALUES = 10**8
 
 
 def check_n_permutations(number: object) -> int:
@@ -73,26 +80,42 @@ def as_generator(random_state: Any) -> np.random.Generator:
         ) from None
 
 
-def can_permute_rows(n_rows: int, n_players: int) -> bool:
-    """Whether a sample is small enough for its targets to be permuted row by row."""
-    return n_rows <= _MOST_BLOCKS and n_rows**2 * n_players <= 1 << 23
+def check_fits(n_permutations: int, n_players: int) -> None:
+    """Refuse more permutations than there is memory for."""
+    if n_permutations * n_players > _MOST_VALUES:
+        raise ValueError(
+            f"n_permutations={n_permutations} is too large: the result holds the relabelled values "
+            f"of {n_players} features; take at most {_MOST_VALUES // n_players}, or fewer groups"
+        )
 
 
-def warn_of_few_relabellings(n_permutations: int, distinct: int, alike: int = 1) -> None:
-    """Warn if there are fewer relabellings than permutations asked for.
+def warn_of_few_relabellings(n_permutations: int, same: Fraction) -> None:
+    """Warn if p-values cannot become as small as permutations would have them.
 
     Parameters
     ----------
-    n_permutations, distinct : int
-    alike : int
-        How many relabellings give the observed statistic whatever the data.
+    n_permutations : int
+    same : Fraction
+        The share of all relabellings that give the observed statistic whatever the kernel, or a
+        smaller number.
     """
-    if n_permutations >= distinct:
+    if same * (n_permutations + 1) > 1:
         warn(
-            f"n_permutations={n_permutations}, but there are only {distinct} distinct "
-            f"relabellings of the rows: no p-value can be expected below "
-            f"{alike / distinct:.3g}, however many permutations are drawn"
+            f"n_permutations={n_permutations}, but so few relabellings of the rows differ that no "
+            f"p-value can be expected below {float(same):.3g} at best, however many are drawn"
         )
+
+
+def _most_blocks(n_players: int, n_rows: int, n_permutations: int) -> int:
+    """Return the number of blocks that take no more memory than 32 MB, nor time than the pairs.
+
+    The pairs of at least 4000 rows, that is: those of fewer take no time to speak of.
+    """
+    fits = math.isqrt((1 << 22) // n_players)
+    affordable = _MOST_BLOCKS
+    if n_rows > _MOST_BLOCKS:
+        affordable = int(max(n_rows, 4000) * math.sqrt(_BLOCKS_FOR_A_ROW / (n_permutations + 1)))
+    return max(_LEAST_BLOCKS, min(_MOST_BLOCKS, fits, affordable))
 
 
 # --- two samples ---
@@ -119,31 +142,49 @@ class Blocks:
     movable: tuple[_Int, _Int]
     in_first: NDArray[np.bool_]
 
-    def relabelled(self, number: int, generator: np.random.Generator) -> _Float:
-        """Draw which blocks are the first sample's, 1 or 0; shape (number, n_blocks)."""
-        labels = np.tile(self.in_first.astype(np.float64), (number, 1))
+    def relabelled(self, number: int, generator: np.random.Generator) -> NDArray[np.bool_]:
+        """Draw which blocks are the first sample's; shape (number, n_blocks)."""
+        labels = np.tile(self.in_first, (number, 1))
         movable = np.concatenate(self.movable)
         # Shuffled in each row, the observed labels are a uniformly drawn relabelling.
-        labels[:, movable] = generator.permuted(labels[:, movable], axis=1)
+        chunk = max(1, _CHUNK // len(movable))
+        for start in range(0, number, chunk):
+            rows = labels[start : start + chunk]
+            rows[:, movable] = generator.permuted(rows[:, movable], axis=1)
         return labels
 
-    @property
-    def n_relabellings(self) -> int:
-        """The number of distinct relabellings."""
+    def share_of_same(self, rows: _Float) -> Fraction:
+        """Return the share of relabellings that leave the samples what they are, or exchange them.
+
+        Parameters
+        ----------
+        rows : ndarray of shape (n + m, d)
+            As arranged. Equal rows are told apart if they are in blocks.
+        """
         first, second = map(len, self.movable)
-        return math.comb(first + second, first)
+        n = int(self.in_first[self.groups].sum())
+        same = 1
+        if len(self.in_first) == len(rows):
+            _, kind = np.unique(rows, axis=0, return_inverse=True)
+            of_first, of_all = (np.bincount(k, minlength=len(rows)) for k in (kind[:n], kind))
+            same = math.prod(map(math.comb, of_all.tolist(), of_first.tolist()))
+            # Samples of the same rows are exchanged by what leaves them what they are.
+            can_exchange = 2 * n == len(rows) and (2 * of_first != of_all).any()
+        else:
+            can_exchange = 2 * n == len(rows) and first + second == len(self.in_first)
+        return Fraction(same * (1 + can_exchange), math.comb(first + second, first))
 
 
-def two_sample_blocks(n: int, m: int, n_players: int, generator: np.random.Generator) -> Blocks:
+def two_sample_blocks(
+    n: int, m: int, n_players: int, n_permutations: int, generator: np.random.Generator
+) -> Blocks:
     """Arrange two samples of n and m rows at random."""
-    most = _most_blocks(n_players)
-    smaller = min(n, m)
-    size = 1
-    if n + m > _MOST_BLOCKS:
-        size = max(1, min(math.ceil((n + m) / most), smaller // _LEAST_BLOCKS))
+    most = _most_blocks(n_players, n + m, n_permutations)
+    # Where one sample is much the larger, blocks are made smaller so that the other has a share of
+    # them, and most rows of the larger stay where they are.
+    size = max(1, min(math.ceil((n + m) / most), min(n, m) // min(16, most // 4)))
     counts = [n // size, m // size]
     if sum(counts) > most:
-        # Where one sample is much the larger, most of its rows stay where they are.
         least = min(min(counts), most // 2)
         counts = [min(count, most - least) for count in counts]
     order, groups, movable = [], [], []
@@ -184,10 +225,12 @@ class Pairs:
     partners: _Int
 
     @classmethod
-    def drawn(cls, n: int, n_players: int, generator: np.random.Generator) -> Pairs:
+    def drawn(
+        cls, n: int, n_players: int, n_permutations: int, generator: np.random.Generator
+    ) -> Pairs:
         """Arrange n rows at random."""
         n_pairs = n // 2
-        n_groups = min(_most_blocks(4 * n_players), n_pairs)
+        n_groups = min(_most_blocks(4 * n_players, n, n_permutations), n_pairs)
         rows = np.arange(n)
         pairs = np.minimum(rows // 2, n_pairs - 1)
         partners = np.where(rows < 2 * n_pairs, rows ^ 1, rows)
@@ -202,71 +245,167 @@ class Pairs:
         """The number of groups."""
         return int(self.groups[-1]) + 1
 
-    def relabelled(self, number: int, generator: np.random.Generator) -> _Float:
-        """Draw which groups exchange, 1 or 0; shape (number, n_groups)."""
-        return generator.integers(0, 2, size=(number, self.n_groups)).astype(np.float64)
+    def relabelled(self, number: int, generator: np.random.Generator) -> NDArray[np.bool_]:
+        """Draw which groups exchange; shape (number, n_groups)."""
+        return generator.integers(0, 2, size=(number, self.n_groups), dtype=np.bool_)
+
+    def share_of_same(self, *sides: _Float) -> Fraction:
+        """Return the share of relabellings that change nothing, for pairs are of equal rows.
+
+        Parameters
+        ----------
+        sides : ndarrays of shape (n, ·)
+            Data and targets, as arranged.
+        """
+        differ = [(side != side[self.partners]).any(axis=1) for side in sides]
+        can_change = np.unique(self.groups[np.logical_and.reduce(differ)])
+        return Fraction(1, 2 ** len(can_change))
 
 
-def relabelled_targets(
-    weights: _Float, number: int, generator: np.random.Generator
-) -> Iterator[_Float]:
-    """Permute the rows and columns of a matrix of weights alike; matrices come as rows, in chunks.
+def can_permute_rows(n_rows: int, n_players: int) -> bool:
+    """Whether a sample is small enough for its targets to be permuted row by row."""
+    return n_rows <= _MOST_BLOCKS and n_rows**2 * n_players <= 1 << 23
+
+
+def share_of_same_orders(rows: _Float, are_labels: bool) -> Fraction:
+    """Return the share of the orders of rows in which pairs of places compare as they did.
+
+    Parameters
+    ----------
+    rows : ndarray of shape (n, ·)
+    are_labels : bool
+        Whether rows compare as equal or not and no more, so that the names of classes of equal size
+        may be exchanged.
+    """
+    _, counts = np.unique(rows, axis=0, return_counts=True)
+    same = math.prod(map(math.factorial, counts.tolist()))
+    if are_labels or len(counts) == 2:
+        alike = np.bincount(counts)
+        same *= math.prod(map(math.factorial, alike.tolist()))
+    return Fraction(same, math.factorial(len(rows)))
+
+
+def permuted_sums(
+    weights: _Float, pairs: _Float, number: int, generator: np.random.Generator
+) -> _Float:
+    """Return Σ_ab w_ab γ_ab as it is, and with the weights' rows and columns permuted alike.
 
     Parameters
     ----------
     weights : ndarray of shape (n, n)
+        Symmetric.
+    pairs : ndarray of shape (n, n, P)
+        Symmetric, 0 for a row with itself.
     number : int
         The number of permutations.
+
+    Returns
+    -------
+    ndarray of shape (1 + number, P)
     """
     n = len(weights)
+    first, second = np.triu_indices(n, 1)
+    upper = np.ascontiguousarray(pairs[first, second].T)
+    sums = np.empty((1 + number, len(upper)))
     chunk = max(1, _CHUNK // n**2)
-    for start in range(0, number, chunk):
-        height = min(chunk, number - start)
-        orders = generator.permuted(np.tile(np.arange(n), (height, 1)), axis=1)
-        yield weights[orders[:, :, None], orders[:, None, :]].reshape(height, n * n)
+    for start in range(0, 1 + number, chunk):
+        orders = np.tile(np.arange(n), (min(chunk, 1 + number - start), 1))
+        moved = orders[1:] if start == 0 else orders
+        moved[:] = generator.permuted(moved, axis=1)
+        permuted = weights[orders[:, first], orders[:, second]]
+        # Without BLAS, whose sums depend on its threads.
+        np.einsum("bk,pk->bp", permuted, upper, out=sums[start : start + len(orders)])
+    sums *= 2.0
+    return sums
 
 
 # --- relabelled statistics ---
 
 
+# Blocks whose labels make one number, which sums over pairs of such blocks are looked up by.
+_BITS = 4
+
+
 @dataclass(frozen=True, eq=False)
 class QuadraticForm:
-    """For each player, constant + Σ_i linear_i s_i + Σ_{i≤j} quadratic_ij s_i s_j of labels s.
+    """For each player, constant + Σ_{i≤j} quadratic_ij s_i s_j of labels s that are 0 or 1.
 
     Parameters
     ----------
     constant : ndarray of shape (P,)
-    linear : ndarray of shape (G, P)
     quadratic : ndarray of shape (G(G+1)/2, P)
-        Row by row of the triangle.
+        Row by row of the triangle; what is linear in s is on its diagonal, for s_i² = s_i.
     """
 
     constant: _Float
-    linear: _Float
     quadratic: _Float
 
-    def at(self, labels: _Float) -> _Float:
-        """Evaluate at labels (B, G); the values have shape (B, P)."""
-        values = self.constant + labels @ self.linear
-        n_groups = len(self.linear)
-        chunk = max(1, _CHUNK // len(self.quadratic))
-        products = np.empty((min(chunk, len(labels)), len(self.quadratic)))
-        for start in range(0, len(labels), chunk):
-            s = labels[start : start + chunk]
-            for i, row in enumerate(_rows_of_triangle(n_groups)):
-                np.multiply(s[:, i, None], s[:, i:], out=products[: len(s), row])
-            values[start : start + chunk] += products[: len(s)] @ self.quadratic
+    def at(self, labels: NDArray[np.bool_]) -> _Float:
+        """Evaluate at labels (B, G); the values have shape (B, P).
+
+        Four blocks at a time have 16 possible labels. For each two such fours the sums for all 256
+        are tabulated, and looked up for every permutation: a sixteenth of the additions, in an
+        order that depends on nothing but the shapes.
+        """
+        n_fours = -(-labels.shape[1] // _BITS)
+        padded = np.zeros((len(labels), _BITS * n_fours), dtype=np.intp)
+        padded[:, : labels.shape[1]] = labels
+        codes = padded.reshape(len(labels), n_fours, _BITS) @ (1 << np.arange(_BITS))
+        codes = np.ascontiguousarray(codes.T)
+        values = np.tile(self.constant, (len(labels), 1))
+        width = max(1, _CHUNK // (n_fours << 2 * _BITS))
+        for start in range(0, len(self.constant), width):
+            players = slice(start, start + width)
+            for four in range(n_fours):
+                _add_looked_up(
+                    values[:, players], self._table(four, n_fours, players), codes[four:]
+                )
         return values
+
+    def _table(self, four: int, n_fours: int, players: slice) -> _Float:
+        """Return the sums over pairs of a block in one four and one in it or a later one.
+
+        Returns
+        -------
+        ndarray of shape (later fours, 16, 16, players)
+            By the label of the other four and that of this one.
+        """
+        n_groups = _n_groups(self.quadratic)
+        first = _BITS * four
+        strip = np.zeros((_BITS * n_fours - first, _BITS, *self.quadratic[:1, players].shape[1:]))
+        for row, place in enumerate(range(first, min(first + _BITS, n_groups))):
+            start = place * n_groups - place * (place - 1) // 2
+            entries = self.quadratic[start : start + n_groups - place, players]
+            strip[row : row + len(entries), row] = entries
+        by_this = _subset_sums(strip.transpose(1, 0, 2))
+        others = by_this.reshape(1 << _BITS, n_fours - four, _BITS, -1)
+        return _subset_sums(others.transpose(2, 1, 0, 3)).transpose(1, 0, 2, 3)
 
     @property
     def scale(self) -> _Float:
         """The size of what the values are sums of, and so of their rounding errors; shape (P,)."""
-        size: _Float = (
-            np.abs(self.constant)
-            + np.abs(self.linear).sum(axis=0)
-            + np.abs(self.quadratic).sum(axis=0)
-        )
+        size: _Float = np.abs(self.constant) + np.abs(self.quadratic).sum(axis=0)
         return size
+
+
+def _subset_sums(items: _Float) -> _Float:
+    """Return the sums of all subsets of items (k, ...), by the subset's bits; shape (2^k, ...)."""
+    sums = np.zeros((1 << len(items), *items.shape[1:]))
+    for place, item in enumerate(items):
+        sums[1 << place : 2 << place] = sums[: 1 << place] + item
+    return sums
+
+
+def _add_looked_up(values: _Float, table: _Float, codes: _Int) -> None:
+    """Add to values (B, P) the entries of a table (F, 16, 16, P) at codes (F, B), of 0 and each."""
+    size = table.shape[1] * table.shape[2]
+    flat = np.ascontiguousarray(table).reshape(len(codes), size, -1)
+    chunk = max(1, (_CHUNK >> 5) // flat.shape[2])
+    for start in range(0, len(values), chunk):
+        these = codes[:, start : start + chunk]
+        some = values[start : start + chunk]
+        for entries, code in zip(flat, these, strict=True):
+            some += entries[(code << _BITS) + these[0]]
 
 
 def block_form(group_sums: _Float, within: tuple[float, float], between: float) -> QuadraticForm:
@@ -284,16 +423,14 @@ def block_form(group_sums: _Float, within: tuple[float, float], between: float) 
         The weights w₁, w₂ and w₁₂ of ordered pairs.
     """
     n_groups = _n_groups(group_sums)
+    first, second = within
+    quadratic = 2.0 * (first + second + 2.0 * between) * group_sums
     sums = np.zeros((n_groups, group_sums.shape[1]))
     for i, row in enumerate(_rows_of_triangle(n_groups)):
         sums[i] += group_sums[row].sum(axis=0)
         sums[i:] += group_sums[row]
-    first, second = within
-    return QuadraticForm(
-        second * sums.sum(axis=0),
-        -2.0 * (second + between) * sums,
-        2.0 * (first + second + 2.0 * between) * group_sums,
-    )
+    quadratic[_diagonal(n_groups)] -= 2.0 * (second + between) * sums
+    return QuadraticForm(second * sums.sum(axis=0), quadratic)
 
 
 def pair_form(group_sums: _Float, weight: float) -> QuadraticForm:
@@ -312,14 +449,15 @@ def pair_form(group_sums: _Float, weight: float) -> QuadraticForm:
     # What changes if the second group exchanges its targets, the first, and both.
     second, first, both = (2.0 * weight * group_sums[:, k] - neither for k in (1, 2, 3))
     linear = np.zeros((n_groups, group_sums.shape[2]))
-    quadratic = both
+    quadratic: _Float = both
     for i, row in enumerate(_rows_of_triangle(n_groups)):
         # A group with itself, at the row's start, exchanges both or neither: s_i² = s_i.
         others = slice(row.start + 1, row.stop)
         linear[i] += first[others].sum(axis=0)
         linear[i + 1 :] += second[others]
         quadratic[others] -= first[others] + second[others]
-    return QuadraticForm(neither.sum(axis=0), linear, quadratic)
+    quadratic[_diagonal(n_groups)] += linear
+    return QuadraticForm(neither.sum(axis=0), quadratic)
 
 
 def _rows_of_triangle(n: int) -> Iterator[slice]:
@@ -334,9 +472,9 @@ def _n_groups(group_sums: _Float) -> int:
     return (math.isqrt(8 * len(group_sums) + 1) - 1) // 2
 
 
-def _most_blocks(n_players: int) -> int:
-    """Return the number of blocks whose sums stay below 16 MB."""
-    return max(2 * _LEAST_BLOCKS, min(_MOST_BLOCKS, math.isqrt((1 << 22) // n_players)))
+def _diagonal(n: int) -> list[int]:
+    """Return where the diagonal of an upper triangle stands in a list of its entries."""
+    return [row.start for row in _rows_of_triangle(n)]
 
 
 # --- p-values ---
@@ -364,13 +502,13 @@ class Significance:
     permuted_values: _Float
 
 
-def significance(observed: _Float, permuted: Iterable[_Float], scale: _Float) -> Significance:
+def significance(values: _Float, scale: _Float) -> Significance:
     """Compare observed values with relabelled ones.
 
     Parameters
     ----------
-    observed : ndarray of shape (P,)
-    permuted : iterable of ndarrays of shape (chunk, P)
+    values : ndarray of shape (1 + B, P)
+        The observed ones, then those after each relabelling.
     scale : ndarray of shape (P,)
         What rounding errors are measured on: values that differ by less than 1e-12 of it are tied.
 
@@ -380,22 +518,24 @@ def significance(observed: _Float, permuted: Iterable[_Float], scale: _Float) ->
     its mean and standard deviation over all relabellings, the observed one among them (Westfall
     and Young 1993): the chance that any of them is ≤ α is at most α.
     """
-    values = np.concatenate(list(permuted))
+    observed, permuted = values[0], values[1:]
     tolerance = 1e-12 * scale
-    most = math.fsum(observed) - tolerance.sum()
-    everything = np.concatenate([observed[None], values])
-    spread = everything.std(axis=0)
+    statistics = values.sum(axis=1)
+    at_least = statistics[1:] >= statistics[0] - tolerance.sum()
+    mean, spread = values.mean(axis=0), values.std(axis=0)
     varies = spread > tolerance
-    standardised = (everything - everything.mean(axis=0))[:, varies] / spread[varies]
     corrected = np.ones(len(observed))
     if varies.any():
-        largest = standardised[1:].max(axis=1)
-        corrected[varies] = _shares(largest[:, None] >= standardised[0] - 1e-9)
+        centre, unit = mean[varies], spread[varies]
+        chunks = np.array_split(permuted, -(-permuted.size // _CHUNK))
+        largest = np.concatenate([((c[:, varies] - centre) / unit).max(axis=1) for c in chunks])
+        standardised = (observed[varies] - centre) / unit
+        corrected[varies] = _shares(largest[:, None] >= standardised - 1e-9)
     return Significance(
-        float(_shares((values.sum(axis=1) >= most)[:, None])[0]),
-        _shares(values >= observed - tolerance),
+        float(_shares(at_least[:, None])[0]),
+        _shares(permuted >= observed - tolerance),
         corrected,
-        values,
+        permuted,
     )
 
 

@@ -158,7 +158,8 @@ class MMDResult(Attribution):
     values : ndarray of shape (P,)
         The Shapley value of each feature or group.
     standard_errors : ndarray of shape (P,) or None
-        Of the values; None with row weights, NaN with fewer than four rows in a sample.
+        Of the values; None with row weights, for which there are none; NaN with fewer than four
+        rows in a sample.
     alone : ndarray of shape (P,)
         The game's value of each feature alone: MMD² of just that feature in the neutral convention.
     pvalue : float or None
@@ -173,7 +174,7 @@ class MMDResult(Attribution):
     estimator, value_function : str
         As given.
     n_rows : tuple of int
-        The sizes of the samples.
+        The sizes of the samples, without rows of weight 0.
     """
 
     value_function: str
@@ -203,7 +204,7 @@ class HSICResult(Attribution):
         HSIC of each feature alone.
     r2 : float
         HSIC(x, y) / √(HSIC(x, x) HSIC(y, y)): 0 without dependence, at most 1. Computed when first
-        asked for.
+        asked for; the result keeps a copy of the data for that, but a pickle of it does not.
     pvalue : float or None
         Of the hypothesis that X and y are independent; None without permutations.
     feature_pvalues, familywise_pvalues : ndarray of shape (P,) or None
@@ -224,16 +225,21 @@ class HSICResult(Attribution):
     target_bandwidth: str | None
     attribute: str
     n_rows: int
-    normaliser: Normaliser = field(repr=False)
+    normaliser: Normaliser | None = field(repr=False)
 
     @cached_property
     def r2(self) -> float:
         """HSIC(x, y) / √(HSIC(x, x) HSIC(y, y)), by the same estimator.
 
         0 without dependence, and 1 if both kernels are the same up to a factor; NaN if X or y is
-        constant. Computed when first asked for, in another pass over the pairs.
+        constant. Computed when first asked for, or pickled, in another pass over the pairs.
         """
+        assert self.normaliser is not None, "unpickled results know their index"
         return self.normaliser.normalised(self.statistic)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # The index instead of the data that it would be computed from.
+        return {**self.__dict__, "r2": self.r2, "normaliser": None}
 
     @property
     def label(self) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,7 +19,15 @@ from pkex.validation import (
     numbered,
 )
 
-__all__ = ["as_sample", "check_row_count", "two_samples", "warn", "warn_of_constant_columns"]
+__all__ = [
+    "as_sample",
+    "check_row_count",
+    "check_same_columns",
+    "own_labels",
+    "two_samples",
+    "warn",
+    "warn_of_constant_columns",
+]
 
 _Float = NDArray[np.float64]
 
@@ -39,15 +48,27 @@ def two_samples(X: ArrayLike, Y: ArrayLike) -> tuple[_Float, _Float, tuple[str, 
     ValueError, TypeError
         If one is not a finite numeric table of at least two rows, or their columns differ.
     """
-    of_x, of_y = column_labels(X), column_labels(Y)
-    are_alike = (column_names(X, "X") is None) == (column_names(Y, "Y") is None)
-    if of_x is not None and of_y is not None and are_alike:
-        check_column_names(of_y, of_x, "Y", "X")
-    x, names = as_sample(X, "X", names=of_y)
+    check_same_columns(Y, own_labels(X, "X"), "Y", "X")
+    x, names = as_sample(X, "X", names=column_labels(Y))
     y = as_matrix(Y, "Y", n_columns=x.shape[1], names=names)
     for rows, name in ((x, "X"), (y, "Y")):
         check_row_count(rows, name, 2)
     return x, y, names
+
+
+def own_labels(data: Any, name: str) -> tuple[Any, ...] | None:
+    """Return the labels of a DataFrame's columns, strings or not; None for other tables."""
+    column_names(data, name)  # strings and others together are refused
+    return None if column_labels(data) is None else tuple(data.columns)
+
+
+def check_same_columns(
+    data: Any, expected: tuple[Any, ...] | None, name: str, expected_by: str
+) -> None:
+    """Refuse a DataFrame whose columns are labelled otherwise than those of another DataFrame."""
+    found = own_labels(data, name)
+    if found is not None and expected is not None:
+        check_column_names(found, expected, name, expected_by)
 
 
 def check_row_count(rows: _Float, name: str, least: int, why: str = "") -> None:
@@ -58,8 +79,21 @@ def check_row_count(rows: _Float, name: str, least: int, why: str = "") -> None:
         )
 
 
-def warn_of_constant_columns(rows: _Float, names: Sequence[str], what: str) -> None:
-    """Warn of columns in which all rows are equal: whatever the kernel, they play no part."""
+def warn_of_constant_columns(
+    rows: _Float, names: Sequence[str], what: str, to: str | None = None
+) -> None:
+    """Warn of columns in which all rows are equal: whatever the kernel, they play no part.
+
+    Parameters
+    ----------
+    rows : ndarray of shape (n, d)
+    names : sequence of str
+        Of the columns.
+    what : str
+        What messages call the rows.
+    to : str, optional
+        What such columns contribute nothing to, if they may to something else.
+    """
     is_constant = (rows == rows[0]).all(axis=0)
     constant = [name for name, found in zip(names, is_constant, strict=True) if found]
     if constant:
@@ -67,6 +101,7 @@ def warn_of_constant_columns(rows: _Float, names: Sequence[str], what: str) -> N
         warn(
             f"column{'s' if plural else ''} {shown(constant)} of {what} "
             f"{'are' if plural else 'is'} constant and contribute{'' if plural else 's'} nothing"
+            f"{'' if to is None else f' to {to}'}"
         )
 
 

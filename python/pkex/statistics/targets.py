@@ -13,7 +13,7 @@ from pkex.kernels import Categorical, Kernel
 from pkex.options import shown
 from pkex.statistics.bandwidth import check_kernel, default_kernel, warn_of_extremes
 from pkex.statistics.samples import check_row_count
-from pkex.validation import as_matrix
+from pkex.validation import as_matrix, unmasked
 
 __all__ = ["Target", "as_target"]
 
@@ -68,8 +68,7 @@ def as_target(y: Any, kernel: Kernel | None) -> Target:
     if given is None:
         return Target(rows, names, *_default_kernel(rows, labels))
     _check_labels(given, labels, rows.shape[1], names)
-    if not labels and "categorical" not in _families(given, rows.shape[1]):
-        warn_of_extremes(given, rows, "target_kernel")
+    warn_of_extremes(given, _without_classes(rows, given), "target_kernel")
     return Target(rows, names, given, None)
 
 
@@ -93,7 +92,7 @@ def _columns(y: Any) -> tuple[list[Any], tuple[str, ...]]:
     elif hasattr(y, "to_numpy"):
         columns, names = [y], (_name(y),)
     else:
-        array = np.asarray(y)
+        array = unmasked(y, "y") if isinstance(y, np.ma.MaskedArray) else np.asarray(y)
         if array.ndim not in (1, 2):
             raise ValueError(f"y must have shape (n,) or (n, n_columns); got shape {array.shape}")
         columns = [array] if array.ndim == 1 else list(array.T)
@@ -154,5 +153,18 @@ def _check_labels(
         )
 
 
-def _families(kernel: Kernel, n_columns: int) -> set[str]:
-    return {factor.family for term in kernel.terms(n_columns) for factor in term.factors}
+def _without_classes(rows: _Float, kernel: Kernel) -> _Float:
+    """Return the rows as if all were of one class, so that the kernel is that of the numbers.
+
+    Many classes are nothing to warn of: rows of different ones have nothing in common.
+    """
+    classes = [
+        column
+        for term in kernel.terms(rows.shape[1])
+        for factor in term.factors
+        if factor.family == "categorical"
+        for column in factor.columns
+    ]
+    same = rows.copy()
+    same[:, classes] = 0.0
+    return same

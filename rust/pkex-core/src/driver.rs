@@ -1,16 +1,18 @@
 //! The pair driver: walks items × evaluations in tiles, and adds what they contribute.
 //!
 //! An item is what gets a result of its own (an explained row); its evaluations come in blocks of
-//! [`LANES`], and a tile is a fixed number of blocks of one item. Tiles depend on the problem alone
-//! and their sums are added in order, so the result's bits depend neither on the number of threads
-//! nor on which items are computed together. Memory: the results, a tile's workspace per thread,
-//! and the tile sums of a wave of items.
+//! [`LANES`], and a tile is a fixed number of blocks. A batch of items is walked tile by tile, so that
+//! what the items have in common in a tile is prepared once for many of them. A cell is a tile of one
+//! item. Tiles depend on the problem alone and the sums of an item's cells are added in order, so the
+//! result's bits depend neither on the number of threads nor on which items are computed together.
+//! Memory: the results, a tile's workspace per thread, and the sums of a wave of cells.
 
-use std::ops::Range;
+use std::ops::{ControlFlow, Range};
 use std::sync::atomic::Ordering;
 
 use crate::Error;
 use crate::arithmetic::Arithmetic;
+use crate::background::AbsentFactors;
 use crate::block::{Block, Spread};
 use crate::lanes::{LANES, Lanes};
 use crate::pool::{self, Monitor, Parallelism, Stop};
@@ -59,6 +61,13 @@ pub(crate) trait Source: Sync {
     fn outputs(&self) -> usize;
     /// Blocks of evaluations of an item.
     fn blocks(&self) -> usize;
+    /// What it costs to prepare a block, in fills: 0 if there is nothing to prepare.
+    fn preparation(&self) -> usize {
+        0
+    }
+    /// Makes ready what the items have in common in some blocks (at most
+    /// [`AbsentFactors::BYTES`] a block and player), before these are filled.
+    fn prepare(&self, _: Range<usize>, _: Level, _: &Stop, _: &mut Self::Cache) {}
     /// Fills a block's factors; lanes beyond the last evaluation repeat one.
     fn fill<A: Arithmetic, const W: usize>(
         &self,
@@ -80,36 +89,22 @@ pub(crate) fn run<S: Source>(
     settings: &Settings,
     monitor: Monitor<'_>,
 ) -> Result<Vec<f64>, Error> {
-    let tiling = Tiling::new(source, quantity);
+    let tiling = Tiling::new(source, quantity, settings.threads);
     let width = tiling.width;
     let mut result = vec![0.0; source.items() * width];
-    if tiling.tiles_per_item == 0 || width == 0 {
+    if tiling.tiles == 0 || width == 0 {
         return Ok(result);
     }
-    let parallelism = tiling.parallelism(source.items(), settings.threads);
-    let tiles = source.items() * tiling.tiles_per_item;
-    let mut sums = vec![
-        Sum::default();
-        tiling.items_per_wave.min(source.items()) * tiling.tiles_per_item * width
-    ];
-    for (wave, results) in result.chunks_mut(tiling.items_per_wave * width).enumerate() {
-        let first_tile = wave * tiling.items_per_wave * tiling.tiles_per_item;
-        let sums = &mut sums[..results.len() * tiling.tiles_per_item];
-        let tasks = sums.chunks_mut(tiling.tiles_per_task * width).enumerate();
-        pool::for_each(
-            tasks,
-            parallelism,
-            Workspace::default,
-            |workspace, (task, sums), stop| {
-                let first = first_tile + task * tiling.tiles_per_task;
-                for (offset, sums) in sums.chunks_mut(width).enumerate() {
-                    let tile = tiling.tile(first + offset, source.blocks());
-                    add_up(source, quantity, tile, (settings, stop), workspace, sums);
-                }
-            },
-            &mut |done, _| monitor(tiles.min(first_tile + done * tiling.tiles_per_task), tiles),
-        )?;
-        combine(sums, &tiling, settings.summation, results);
+    let mut walk =
+        Walk { source, quantity, settings, tiling, sums: Vec::new(), totals: Vec::new() };
+    let cells = source.items() * tiling.tiles;
+    let mut cells_before = 0;
+    for (batch, results) in result.chunks_mut(tiling.items_per_batch * width).enumerate() {
+        let first = batch * tiling.items_per_batch;
+        let items = first..first + results.len() / width;
+        let batch_cells = items.len() * tiling.tiles;
+        walk.batch(items, results, &mut |done| monitor(cells_before + done, cells))?;
+        cells_before += batch_cells;
     }
     match result.iter().position(|value| !value.is_finite()) {
         Some(index) => Err(Error::Overflow { row: index / width }),
@@ -117,82 +112,157 @@ pub(crate) fn run<S: Source>(
     }
 }
 
-/// Adds the sums of each item's tiles, in order.
-fn combine(sums: &[Sum], tiling: &Tiling, summation: Summation, results: &mut [f64]) {
-    let items = sums.chunks(tiling.tiles_per_item * tiling.width);
-    for (tiles, results) in items.zip(results.chunks_mut(tiling.width)) {
-        for (entry, result) in results.iter_mut().enumerate() {
-            let mut total = Sum::default();
-            for tile in tiles.chunks(tiling.width) {
-                total.add(tile[entry], summation);
-            }
+/// A walk over batches of items.
+struct Walk<'a, S> {
+    source: &'a S,
+    quantity: Quantity<'a>,
+    settings: &'a Settings,
+    tiling: Tiling,
+    /// Of the cells of a wave: tile by tile, item by item.
+    sums: Vec<Sum>,
+    /// Of the batch's items, over the waves so far.
+    totals: Vec<Sum>,
+}
+
+impl<S: Source> Walk<'_, S> {
+    /// Walks the tiles of some items in waves; `monitor` is told how many cells are done.
+    fn batch(
+        &mut self,
+        items: Range<usize>,
+        results: &mut [f64],
+        monitor: &mut dyn FnMut(usize) -> ControlFlow<()>,
+    ) -> Result<(), Error> {
+        let Tiling { tiles, tiles_per_wave, .. } = self.tiling;
+        self.totals.clear();
+        self.totals.resize(results.len(), Sum::default());
+        for first in (0..tiles).step_by(tiles_per_wave) {
+            let wave = first..(first + tiles_per_wave).min(tiles);
+            let done = first * items.len();
+            self.wave(wave, &items, &mut |cells, _| monitor(done + cells))?;
+        }
+        for (result, total) in results.iter_mut().zip(&self.totals) {
             *result = total.value();
         }
+        Ok(())
+    }
+
+    /// Walks some tiles of some items, and adds their sums to the totals.
+    fn wave(
+        &mut self,
+        tiles: Range<usize>,
+        items: &Range<usize>,
+        monitor: Monitor<'_>,
+    ) -> Result<(), Error> {
+        let Self { source, quantity, settings, tiling, sums, totals } = self;
+        let (cells, width) = (tiles.len() * items.len(), tiling.width);
+        sums.resize(cells * width, Sum::default());
+        let cells_per_task = tiling.cells_per_task(items.len());
+        pool::for_each(
+            sums.chunks_mut(cells_per_task * width).enumerate(),
+            tiling.parallelism(source.items(), settings.threads),
+            Workspace::default,
+            |workspace, (task, sums), stop| {
+                for (offset, sums) in sums.chunks_mut(width).enumerate() {
+                    let cell = task * cells_per_task + offset;
+                    let (tile, item) = (cell / items.len(), cell % items.len());
+                    let blocks = tiling.blocks(tiles.start + tile);
+                    workspace.prepare(*source, &blocks, settings.level, stop);
+                    let cell = (items.start + item, blocks);
+                    add_up(*source, *quantity, cell, (settings, stop), workspace, sums);
+                }
+            },
+            &mut |done, _| monitor(cells.min(done * cells_per_task), cells),
+        )?;
+        for tile in sums.chunks(totals.len()) {
+            for (total, sum) in totals.iter_mut().zip(tile) {
+                total.add(*sum, settings.summation);
+            }
+        }
+        Ok(())
     }
 }
 
-/// How the work is cut. Only `tiles_per_item` and `blocks_per_tile` decide the result's bits.
+/// How the work is cut. Only `blocks_per_tile` decides the result's bits.
 #[derive(Clone, Copy, Debug)]
 struct Tiling {
+    blocks: usize,
     blocks_per_tile: usize,
-    tiles_per_item: usize,
-    tiles_per_task: usize,
-    items_per_wave: usize,
+    /// Tiles of an item.
+    tiles: usize,
+    items_per_batch: usize,
+    tiles_per_wave: usize,
     /// Numbers of one item: players (or coalitions) × outputs.
     width: usize,
-    /// Rough cost of a tile, in node-player steps of one lane.
-    tile_cost: usize,
+    /// Rough cost of a cell, in node-player steps of one lane.
+    cell_cost: usize,
+    /// What preparing a tile costs, in cells, roughly.
+    preparation: usize,
 }
 
 impl Tiling {
-    /// Bytes of tile sums that are kept at a time.
+    /// Bytes of the sums of a wave, if that is a cell for each thread.
     const WAVE_BYTES: usize = 16 << 20;
-    /// A task is at least this much work (about 50 µs) and a tile at most (about 50 ms).
+    /// Tiles of a wave, so that it has work for many threads even where a batch is few items.
+    const TILES_PER_WAVE: usize = 16;
+    /// Bytes of what is prepared of a tile.
+    const PREPARED_BYTES: usize = 16 << 20;
+    /// A task is at least this much work (about 50 µs) and a cell at most (about 50 ms).
     const TASK_COST: usize = 1 << 18;
-    const MOST_TILE_COST: usize = 1 << 28;
+    const MOST_CELL_COST: usize = 1 << 28;
     const MOST_BLOCKS_PER_TILE: usize = 64;
-    /// Below this much work (about 50 µs) threads cost more than they give.
-    const INLINE_COST: usize = 1 << 18;
+    /// A task costs at least this many times its preparation, if it has the items.
+    const PREPARATION_SHARE: usize = 8;
 
-    fn new<S: Source>(source: &S, quantity: Quantity<'_>) -> Self {
+    fn new<S: Source>(source: &S, quantity: Quantity<'_>, threads: usize) -> Self {
         let width = quantity.count(source.players()) * source.outputs();
         let game_cost = quantity.cost(source.players()) + width;
         let block_cost = LANES * game_cost.max(1);
-        let blocks_per_tile =
-            (Self::MOST_TILE_COST / block_cost).clamp(1, Self::MOST_BLOCKS_PER_TILE);
-        let tiles_per_item = source.blocks().div_ceil(blocks_per_tile);
-        let tile_cost = block_cost * blocks_per_tile.min(source.blocks());
-        let item_bytes = (tiles_per_item * width * size_of::<Sum>()).max(1);
+        let most_prepared = match source.preparation() {
+            0 => usize::MAX,
+            _ => Self::PREPARED_BYTES / (AbsentFactors::BYTES * source.players()).max(1),
+        };
+        let blocks_per_tile = (Self::MOST_CELL_COST / block_cost)
+            .min(most_prepared)
+            .clamp(1, Self::MOST_BLOCKS_PER_TILE);
+        let tiles = source.blocks().div_ceil(blocks_per_tile);
+        let cells_per_wave = (Self::WAVE_BYTES / (width * size_of::<Sum>()).max(1)).max(threads);
+        let items_per_batch =
+            (cells_per_wave / tiles.clamp(1, Self::TILES_PER_WAVE)).clamp(1, source.items().max(1));
         Self {
+            blocks: source.blocks(),
             blocks_per_tile,
-            tiles_per_item,
-            tiles_per_task: (Self::TASK_COST / tile_cost.max(1)).max(1),
-            items_per_wave: (Self::WAVE_BYTES / item_bytes).max(1),
+            tiles,
+            items_per_batch,
+            tiles_per_wave: (cells_per_wave / items_per_batch).max(1),
             width,
-            tile_cost,
+            cell_cost: block_cost * blocks_per_tile.min(source.blocks()),
+            preparation: source.preparation(),
         }
     }
 
     fn parallelism(&self, items: usize, threads: usize) -> Parallelism {
-        if items * self.tiles_per_item * self.tile_cost <= Self::INLINE_COST {
-            Parallelism::Inline
-        } else {
-            Parallelism::Threads(threads.max(1))
-        }
+        Parallelism::of(items * self.tiles * self.cell_cost, threads)
     }
 
-    /// The item and the blocks of tile number `index`.
-    fn tile(&self, index: usize, blocks: usize) -> (usize, Range<usize>) {
-        let (item, part) = (index / self.tiles_per_item, index % self.tiles_per_item);
-        let first = part * self.blocks_per_tile;
-        (item, first..(first + self.blocks_per_tile).min(blocks))
+    /// Cells of a task; no more of those that share a preparation than are of one tile.
+    fn cells_per_task(&self, items: usize) -> usize {
+        let sharing = items.min(Self::PREPARATION_SHARE * self.preparation);
+        (Self::TASK_COST / self.cell_cost.max(1)).max(sharing).max(1)
+    }
+
+    /// The blocks of a tile.
+    fn blocks(&self, tile: usize) -> Range<usize> {
+        let first = tile * self.blocks_per_tile;
+        first..(first + self.blocks_per_tile).min(self.blocks)
     }
 }
 
-/// What a thread keeps between tiles.
+/// What a thread keeps between cells.
 #[derive(Debug, Default)]
 struct Workspace<C> {
     block: Block,
+    /// The first block of the tile that the cache is prepared for.
+    prepared: Option<usize>,
     cache: C,
     scratch: Scratch,
     weights: Vec<(usize, Lanes)>,
@@ -200,7 +270,23 @@ struct Workspace<C> {
     accumulators: Vec<Accumulator>,
 }
 
-/// Adds up one tile: the evaluations in `blocks` of an item.
+impl<C> Workspace<C> {
+    /// Prepares a tile, unless that has just been done.
+    fn prepare<S: Source<Cache = C>>(
+        &mut self,
+        source: &S,
+        blocks: &Range<usize>,
+        level: Level,
+        stop: &Stop,
+    ) {
+        if source.preparation() > 0 && self.prepared != Some(blocks.start) {
+            source.prepare(blocks.clone(), level, stop, &mut self.cache);
+            self.prepared = Some(blocks.start);
+        }
+    }
+}
+
+/// Adds up one cell: the evaluations in `blocks` of an item.
 fn add_up<S: Source>(
     source: &S,
     quantity: Quantity<'_>,
@@ -209,7 +295,7 @@ fn add_up<S: Source>(
     workspace: &mut Workspace<S::Cache>,
     sums: &mut [Sum],
 ) {
-    let Workspace { block, cache, scratch, weights, places, accumulators } = workspace;
+    let Workspace { block, cache, scratch, weights, places, accumulators, .. } = workspace;
     accumulators.clear();
     accumulators.resize(sums.len(), Accumulator::ZERO);
     for index in blocks {

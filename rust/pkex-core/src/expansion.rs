@@ -6,20 +6,23 @@
 
 use crate::Error;
 use crate::arithmetic::Arithmetic;
-use crate::background::{Background, InterventionalGames, MarginalGames, ValueFunction};
+use crate::background::{Background, ValueFunction};
 use crate::block::{Block, Spread};
 use crate::coalitions::Coalitions;
 use crate::driver::{self, Method, Settings, Source};
+use crate::interventional::InterventionalGames;
 use crate::kernel::{CompiledTerm, Players, Term};
 use crate::lanes::{LANES, Lanes, map};
+use crate::marginal::MarginalGames;
 use crate::matrix::Matrix;
+use crate::means::LastMeans;
 use crate::nodes::{Measure, NodeTable, Rule};
 use crate::pool::Monitor;
 use crate::quantity::{Nodes, Quantity};
 use crate::weights::Weights;
 
 /// A kernel expansion, packed for the engine.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Expansion {
     players: Players,
     /// Block by block, column by column: sixteen points side by side.
@@ -27,6 +30,7 @@ pub struct Expansion {
     weights: Weights,
     terms: Vec<CompiledTerm>,
     nodes: NodeTable,
+    means: LastMeans,
 }
 
 impl Expansion {
@@ -62,6 +66,7 @@ impl Expansion {
             points: (0..blocks).flat_map(|block| points.block_by_column(block)).collect(),
             weights: Weights::new(coefficients),
             nodes: NodeTable::new(most_players(&terms)),
+            means: LastMeans::default(),
             terms,
         })
     }
@@ -143,13 +148,29 @@ impl Expansion {
         self.compute(x, ValueFunction::Neutral, settings, values)
     }
 
+    /// The worth of the empty coalition, which is the same for all rows: output by output.
+    ///
+    /// # Errors
+    /// As [`Expansion::explain`].
+    pub fn base(
+        &self,
+        value_function: ValueFunction<'_>,
+        settings: &Settings,
+        monitor: Monitor<'_>,
+    ) -> Result<Vec<f64>, Error> {
+        let columns = self.players.column_count();
+        let zeros = vec![0.0; columns];
+        let any_row = Matrix::of_shape(&zeros, [1, columns]);
+        self.compute(any_row, value_function, settings, Values(Quantity::EmptyCoalition, monitor))
+    }
+
     /// Computes something of the games of rows.
     fn compute(
         &self,
         rows: Matrix<'_>,
         value_function: ValueFunction<'_>,
         settings: &Settings,
-        computation: impl Computation,
+        mut computation: impl Computation,
     ) -> Result<Vec<f64>, Error> {
         self.check_columns("X", rows)?;
         if let Some(background) = value_function.background() {
@@ -160,11 +181,11 @@ impl Expansion {
                 computation.of(&NeutralGames { expansion: self, rows }, settings)
             }
             ValueFunction::Interventional(background) => {
-                let games = InterventionalGames::new(self, rows, background, settings.level);
-                computation.of(&games, settings)
+                computation.of(&InterventionalGames { expansion: self, rows, background }, settings)
             }
             ValueFunction::Marginal(background) => {
-                let games = MarginalGames::new(self, rows, background, settings.level);
+                let means = self.means.of(self, background, settings, computation.monitor())?;
+                let games = MarginalGames::new(self, rows, background, means);
                 computation.of(&games, settings)
             }
         }
@@ -222,6 +243,8 @@ fn most_players(terms: &[CompiledTerm]) -> usize {
 
 /// What is computed of the games of rows, whatever their value function.
 trait Computation {
+    /// Who may stop it.
+    fn monitor(&mut self) -> Monitor<'_>;
     fn of<S: Source>(self, games: &S, settings: &Settings) -> Result<Vec<f64>, Error>;
 }
 
@@ -229,6 +252,10 @@ trait Computation {
 struct Values<'a>(Quantity<'a>, Monitor<'a>);
 
 impl Computation for Values<'_> {
+    fn monitor(&mut self) -> Monitor<'_> {
+        self.1
+    }
+
     fn of<S: Source>(self, games: &S, settings: &Settings) -> Result<Vec<f64>, Error> {
         driver::run(games, self.0, settings, self.1)
     }
@@ -246,6 +273,10 @@ struct InParts<'a> {
 }
 
 impl Computation for InParts<'_> {
+    fn monitor(&mut self) -> Monitor<'_> {
+        self.monitor
+    }
+
     fn of<S: Source>(self, games: &S, settings: &Settings) -> Result<Vec<f64>, Error> {
         let width: usize = self.parts.iter().map(|part| part.count() * games.outputs()).sum();
         let mut result = vec![0.0; games.items() * width];

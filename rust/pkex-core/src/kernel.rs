@@ -77,6 +77,8 @@ pub(crate) struct CompiledTerm {
     pub players: Vec<usize>,
     /// The compared columns, player by player.
     members: Vec<Member>,
+    /// For each player, where its members end.
+    ends: Vec<usize>,
 }
 
 /// A column's part in its player's factor.
@@ -112,15 +114,21 @@ impl CompiledTerm {
             let profile = profiles.entry((player, factor.column)).or_default();
             profile.include(factor.family, factor.parameter)?;
         }
-        let mut compiled =
-            Self { coefficient: term.coefficient, players: Vec::new(), members: Vec::new() };
+        let mut compiled = Self {
+            coefficient: term.coefficient,
+            players: Vec::new(),
+            members: Vec::new(),
+            ends: Vec::new(),
+        };
         for ((player, column), profile) in profiles {
             let is_first = compiled.players.last() != Some(&player);
             if is_first {
                 compiled.players.push(player);
+                compiled.ends.push(0);
             }
             let player = compiled.players.len() - 1;
             compiled.members.push(Member { player, is_first, column, profile });
+            compiled.ends[player] = compiled.members.len();
         }
         Ok(compiled)
     }
@@ -158,27 +166,35 @@ impl CompiledTerm {
         Spread::of_unit_factors(&sums)
     }
 
-    /// A player's a − b, rows `x` and `z` against a block of points, without cancellation.
+    /// A player's a − b without cancellation: a between x and y, b between z and y, where
+    /// `entries` has the three in a column.
     #[inline(always)]
     pub fn contrast<A: Arithmetic, const W: usize>(
         &self,
         player: usize,
-        (x, z): (&[f64], &[f64]),
-        points: &[Lanes],
-        part: usize,
+        entries: impl Fn(usize) -> [[f64; W]; 3],
     ) -> [f64; W] {
         let mut c = [0.0; W];
         let mut b = [1.0; W];
-        for member in self.members.iter().filter(|member| member.player == player) {
-            let y: &[f64; W] = points[member.column].part(part);
-            let (x, z) = (x[member.column], z[member.column]);
-            let (own_a, _) = member.profile.factor::<A, W>(&map(y, |y| x - y));
-            let (own_b, _) = member.profile.factor::<A, W>(&map(y, |y| z - y));
-            let own_c = member.profile.contrast::<A, W>((x, z), y);
+        for member in self.members_of(player) {
+            let [x, z, y] = entries(member.column);
+            let (own_a, _) = member.profile.factor::<A, W>(&zip(&x, &y, |x, y| x - y));
+            let (own_b, _) = member.profile.factor::<A, W>(&zip(&z, &y, |z, y| z - y));
+            let own_c = member.profile.contrast::<A, W>(&x, &z, &y);
             // a a′ − b b′ = (a − b) a′ + b (a′ − b′).
             c = each(|i| A::mul_add(c[i], own_a[i], b[i] * own_c[i]));
             b = zip(&b, &own_b, |b, other| b * other);
         }
         c
+    }
+
+    /// The columns that a player's factor compares.
+    pub fn columns_of(&self, player: usize) -> impl Iterator<Item = usize> {
+        self.members_of(player).iter().map(|member| member.column)
+    }
+
+    fn members_of(&self, player: usize) -> &[Member] {
+        let start = if player == 0 { 0 } else { self.ends[player - 1] };
+        &self.members[start..self.ends[player]]
     }
 }

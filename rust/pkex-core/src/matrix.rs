@@ -41,6 +41,11 @@ impl<'a> Matrix<'a> {
         Self { data, rows, columns }
     }
 
+    /// The entries, row by row.
+    pub(crate) fn data(&self) -> &'a [f64] {
+        self.data
+    }
+
     /// Number of rows.
     #[must_use]
     pub fn rows(&self) -> usize {

@@ -100,7 +100,7 @@ impl<'a> PackedTarget<'a> {
                 }
                 for term in &self.terms {
                     term.fill::<A, W>(y, targets.block(chunk, index), block);
-                    block.grand_coalition::<W>();
+                    block.multiply_all::<W>(true);
                     for part in 0..LANES / W {
                         let kernel: &[f64; W] = block.omega[0].part(part);
                         let weight: &mut [f64; W] = weight.part_mut(part);

@@ -30,6 +30,16 @@ pub enum Parallelism {
     Threads(usize),
 }
 
+impl Parallelism {
+    /// Below this much work (about 50 µs) threads cost more than they give.
+    const INLINE_COST: usize = 1 << 18;
+
+    /// For work of that cost, in steps of one node, player and lane (about 0.2 ns).
+    pub fn of(cost: usize, threads: usize) -> Self {
+        if cost <= Self::INLINE_COST { Self::Inline } else { Self::Threads(threads.max(1)) }
+    }
+}
+
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 const MOST_IDLE_POOLS: usize = 4;
 

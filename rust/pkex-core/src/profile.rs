@@ -83,29 +83,19 @@ impl Profile {
 }
 
 impl Profile {
-    /// k(x − y) − k(z − y) without cancellation where x ≈ z, from the factors a and b there.
+    /// k(x − y) − k(z − y) without cancellation where x ≈ z.
     #[inline(always)]
     pub fn contrast<A: Arithmetic, const W: usize>(
         &self,
-        (x, z): (f64, f64),
+        x: &[f64; W],
+        z: &[f64; W],
         y: &[f64; W],
     ) -> [f64; W] {
-        let (from_x, from_z) = (map(y, |y| x - y), map(y, |y| z - y));
-        // u² − v² = (x − z)(u + v) and |u| − |v| = (x − z)(u + v)/(|u| + |v|), u = x − y, v = z − y.
-        let product = zip(&from_x, &from_z, |u, v| (x - z) * (u + v));
-        let in_size: [f64; W] = each(|i| {
-            let sizes = from_x[i].abs() + from_z[i].abs();
-            if sizes > 0.0 { product[i] / sizes } else { 0.0 }
-        });
-        // exp(−E) of both, and their difference: the larger one times ±(1 − exp(−|ΔE|)).
-        let exponential = Self { rbf: self.rbf, laplacian: self.laplacian, ..Self::default() };
-        let (mut a, _) = exponential.factor::<A, W>(&from_x);
-        let (mut b, _) = exponential.factor::<A, W>(&from_z);
-        let change: [f64; W] =
-            each(|i| (product[i] * self.rbf) * self.rbf + in_size[i] * self.laplacian);
-        let (_, less_one) = exp_and_expm1::<A, W>(&map(&change, |change| -change.abs()));
-        let mut c =
-            each(|i| if change[i] > 0.0 { b[i] * less_one[i] } else { -(a[i] * less_one[i]) });
+        let step = zip(x, z, |x, z| x - z);
+        let (from_x, from_z) = (zip(x, y, |x, y| x - y), zip(z, y, |z, y| z - y));
+        let sum = zip(&from_x, &from_z, |u, v| u + v);
+        let (mut a, mut b, mut c) =
+            self.contrast_of_exponentials::<A, W>(&step, (&from_x, &from_z), &sum);
         let mut include = |other_a: [f64; W], other_b: [f64; W], other_c: [f64; W]| {
             // a a′ − b b′ = (a − b) a′ + b (a′ − b′).
             c = each(|i| A::mul_add(c[i], other_a[i], b[i] * other_c[i]));
@@ -115,8 +105,10 @@ impl Profile {
         for &inverse in &self.cauchy {
             let kernel = |r: f64| 1.0 / (1.0 + (r * inverse) * (r * inverse));
             let (at_x, at_z) = (map(&from_x, kernel), map(&from_z, kernel));
-            let scaled = map(&product, |product| -(product * inverse) * inverse);
-            include(at_x, at_z, each(|i| scaled[i] * at_x[i] * at_z[i]));
+            // 1/(1+u²) − 1/(1+v²) = (v² − u²) / ((1+u²)(1+v²)).
+            let change = zip(&step, &sum, |step, sum| -(step * inverse) * (sum * inverse));
+            let c = each(|i| change[i] * at_x[i] * at_z[i]);
+            include(at_x, at_z, where_finite(&c, &c, (&at_x, &at_z)));
         }
         if let Some(similarity) = self.categorical {
             let kernel = |r: f64| if r == 0.0 { 1.0 } else { similarity };
@@ -125,6 +117,49 @@ impl Profile {
         }
         c
     }
+
+    /// exp(−E) at x and at z, and their difference: the larger one times ±(1 − exp(−|ΔE|)).
+    #[inline(always)]
+    fn contrast_of_exponentials<A: Arithmetic, const W: usize>(
+        &self,
+        step: &[f64; W],
+        (from_x, from_z): (&[f64; W], &[f64; W]),
+        sum: &[f64; W],
+    ) -> ([f64; W], [f64; W], [f64; W]) {
+        if self.rbf == 0.0 && self.laplacian == 0.0 {
+            return ([1.0; W], [1.0; W], [0.0; W]);
+        }
+        let exponential = Self { rbf: self.rbf, laplacian: self.laplacian, ..Self::default() };
+        let (a, _) = exponential.factor::<A, W>(from_x);
+        let (b, _) = exponential.factor::<A, W>(from_z);
+        let mut change = [0.0; W];
+        if self.rbf > 0.0 {
+            // u² − v² = (x − z)(u + v), u = x − y, v = z − y.
+            change = zip(step, sum, |step, sum| (step * self.rbf) * (sum * self.rbf));
+        }
+        if self.laplacian > 0.0 {
+            // |u| − |v| = (x − z)(u + v)/(|u| + |v|).
+            for i in 0..W {
+                let sizes = from_x[i].abs() + from_z[i].abs();
+                let direction = if sizes > 0.0 { sum[i] / sizes } else { 0.0 };
+                change[i] += (step[i] * self.laplacian) * direction;
+            }
+        }
+        let (_, less_one) = exp_and_expm1::<A, W>(&map(&change, |change| -change.abs()));
+        let c = each(|i| if change[i] > 0.0 { b[i] * less_one[i] } else { -(a[i] * less_one[i]) });
+        (a, b, where_finite(&change, &c, (&a, &b)))
+    }
+}
+
+/// c where the change it comes from is finite, else a − b: of exponents, or squares, that differ by
+/// more than the range one factor at least is 0, and nothing cancels.
+#[inline(always)]
+fn where_finite<const W: usize>(
+    change: &[f64; W],
+    c: &[f64; W],
+    (a, b): (&[f64; W], &[f64; W]),
+) -> [f64; W] {
+    each(|i| if change[i].is_finite() { c[i] } else { a[i] - b[i] })
 }
 
 /// (a a′, a a′ − 1) from (a, a − 1) and (a′, a′ − 1): a a′ − 1 = (a − 1) + a (a′ − 1), and for

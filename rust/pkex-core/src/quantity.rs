@@ -21,6 +21,8 @@ pub(crate) enum Quantity<'a> {
     Interactions(&'a Coalitions, Nodes<'a>),
     /// The worth of the grand coalition, as if it were one player's value.
     GrandCoalition,
+    /// The worth of the empty coalition, likewise.
+    EmptyCoalition,
 }
 
 /// The nodes of a quadrature.
@@ -53,7 +55,7 @@ impl Quantity<'_> {
     /// Numbers that result, for games of `players` players.
     pub fn count(self, players: usize) -> usize {
         match self {
-            Self::GrandCoalition => 1,
+            Self::GrandCoalition | Self::EmptyCoalition => 1,
             Self::Interactions(coalitions, _) => coalitions.count(),
             _ => players,
         }
@@ -67,7 +69,7 @@ impl Quantity<'_> {
                 (players + coalitions.count()) * nodes.steps(players)
             }
             Self::ShapleyByRecursion => 2 * players * players,
-            Self::GrandCoalition => 4 * players,
+            Self::GrandCoalition | Self::EmptyCoalition => 4 * players,
         }
     }
 
@@ -78,7 +80,7 @@ impl Quantity<'_> {
             Self::Interactions(coalitions, _) => {
                 coalitions.places(players, scratch.products.walk(), places);
             }
-            Self::GrandCoalition => places.push(0),
+            Self::GrandCoalition | Self::EmptyCoalition => places.push(0),
             _ => places.extend_from_slice(players),
         }
     }
@@ -106,7 +108,8 @@ impl Quantity<'_> {
         let scaling = Scaling::apply(block, spread);
         let Scratch { prefixes, rows, products } = scratch;
         match self {
-            Self::GrandCoalition => level.run(GrandCoalition { block }),
+            Self::GrandCoalition => level.run(WholeCoalition { block, is_present: true }),
+            Self::EmptyCoalition => level.run(WholeCoalition { block, is_present: false }),
             Self::ShapleyByRecursion => level.run(ByRecursion { block, rows, stop }),
             Self::Values(nodes) => {
                 level.run(ByQuadrature { rule: nodes.rule(spread), block, prefixes });
@@ -125,16 +128,17 @@ impl Quantity<'_> {
 // Each is compiled by itself: in one large function the compiler unrolls and keeps in registers
 // less than it could.
 
-struct GrandCoalition<'a> {
+struct WholeCoalition<'a> {
     block: &'a mut Block,
+    is_present: bool,
 }
 
-impl Body for GrandCoalition<'_> {
+impl Body for WholeCoalition<'_> {
     type Output = ();
 
     #[inline(always)]
     fn run<A: Arithmetic, const W: usize>(self) {
-        self.block.grand_coalition::<W>();
+        self.block.multiply_all::<W>(self.is_present);
     }
 }
 

@@ -90,6 +90,12 @@ impl Accumulator {
         }
     }
 
+    /// The sums, rounded.
+    #[must_use]
+    pub fn lanes(&self) -> Lanes {
+        Lanes(each(|i| self.high.0[i] + self.low.0[i]))
+    }
+
     /// The sum of all lanes, as a tree: halves, quarters, and so on.
     #[inline(always)]
     pub fn total(&self, summation: Summation) -> Sum {

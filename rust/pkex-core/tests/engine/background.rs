@@ -1,9 +1,11 @@
 //! Games against a background equal their definition, coalition by coalition.
 
 use std::ops::ControlFlow;
+use std::time::Instant;
 
 use pkex_core::{
-    Background, Expansion, Factor, Family, Matrix, Method, Players, Settings, Term, ValueFunction,
+    Background, Error, Expansion, Factor, Family, Matrix, Method, Monitor, Players, Settings, Term,
+    ValueFunction,
 };
 
 use crate::random::Random;
@@ -150,7 +152,7 @@ fn values_against_a_background_equal_brute_force() {
         [(1, 1, 1, 0.5), (20, 7, 3, 0.05), (33, 4, 2, 1.0), (5, 3, 1, 20.0)]
     {
         let case = Case::new(points, background, rows, scale);
-        for kind in [Kind::Interventional, Kind::Marginal] {
+        for kind in BOTH {
             for method in [Method::Quadrature, Method::Recursion] {
                 let values = case.values(kind, method);
                 for (row, values) in case.rows.chunks(COLUMNS).zip(values.chunks(PLAYERS)) {
@@ -167,45 +169,251 @@ fn values_against_a_background_equal_brute_force() {
     }
 }
 
+const BOTH: [Kind; 2] = [Kind::Interventional, Kind::Marginal];
+const FAMILIES: [Family; 3] = [Family::Rbf, Family::Laplacian, Family::Cauchy];
+
+/// The value of the only player of a kernel between x and 0, against entries of equal weight.
+fn value_of_one(family: Family, scale: f64, x: f64, background: &[f64], kind: Kind) -> f64 {
+    let factor = Factor { family, column: 0, parameter: scale };
+    let case = Case {
+        points: vec![0.0],
+        coefficients: vec![1.0],
+        terms: vec![Term { coefficient: 1.0, factors: vec![factor] }],
+        background: background.to_vec(),
+        shares: vec![1.0 / background.len() as f64; background.len()],
+        rows: vec![x],
+    };
+    let expansion = Expansion::new(
+        Matrix::of_shape(&case.points, [1, 1]),
+        Matrix::of_shape(&case.coefficients, [1, 1]),
+        &case.terms,
+        Players::columns(1),
+    )
+    .unwrap();
+    let rows = Matrix::of_shape(&case.background, [background.len(), 1]);
+    let background = Background { rows, weights: &case.shares };
+    let game = match kind {
+        Kind::Neutral => ValueFunction::Neutral,
+        Kind::Interventional => ValueFunction::Interventional(background),
+        Kind::Marginal => ValueFunction::Marginal(background),
+    };
+    let (x, settings) = (Matrix::of_shape(&case.rows, [1, 1]), Settings::default());
+    let go_on = &mut |_, _| ControlFlow::Continue(());
+    expansion.explain(x, game, Method::Quadrature, &settings, go_on).unwrap()[0]
+}
+
 #[test]
 fn a_background_next_to_the_row_loses_no_accuracy() {
-    // f(x) = exp(−x²/2ℓ²) at x and z = x + h: the value of the only player is f(x) − f(z).
+    // The value of the only player is f(x) less the mean of f(z), z at even steps up to x + h.
     for (scale, step) in [(1.0, 1e-9), (1e6, 1.0), (1e-3, 1e-12)] {
-        let (x, z) = (0.7 * scale, 0.7 * scale + step);
-        for family in [Family::Rbf, Family::Laplacian, Family::Cauchy] {
-            let factor = Factor { family, column: 0, parameter: scale };
-            let expansion = Expansion::new(
-                Matrix::of_shape(&[0.0], [1, 1]),
-                Matrix::of_shape(&[1.0], [1, 1]),
-                &[Term { coefficient: 1.0, factors: vec![factor] }],
-                Players::columns(1),
-            );
-            let row = [z];
-            let background = Background { rows: Matrix::of_shape(&row, [1, 1]), weights: &[1.0] };
-            let go_on = &mut |_, _| ControlFlow::Continue(());
-            let value = expansion
-                .unwrap()
-                .explain(
-                    Matrix::of_shape(&[x], [1, 1]),
-                    ValueFunction::Interventional(background),
-                    Method::Quadrature,
-                    &Settings::default(),
-                    go_on,
-                )
-                .unwrap()[0];
-            // Mean value theorem, with the slope in the middle: an error of order step².
-            let (t, h) = (f64::midpoint(x, z) / scale, (z - x) / scale);
-            let slope = match family {
-                Family::Rbf => t * (-t * t / 2.0).exp(),
-                Family::Laplacian => (-t).exp(),
-                _ => 2.0 * t / (1.0 + t * t).powi(2),
-            };
-            let expected = slope * h;
-            assert!(
-                (value / expected - 1.0).abs() < 1e-11,
-                "{family:?}, scale {scale}: {value} instead of {expected}"
-            );
+        for (family, kind) in FAMILIES.into_iter().flat_map(|f| BOTH.map(|kind| (f, kind))) {
+            for rows in [1_u32, 2, 21] {
+                let x = 0.7 * scale;
+                let z: Vec<f64> =
+                    (1..=rows).map(|l| x + step * f64::from(l) / f64::from(rows)).collect();
+                let value = value_of_one(family, scale, x, &z, kind);
+                // Mean value theorem, with the slope in the middle: an error of order step².
+                let change = |z: f64| {
+                    let t = f64::midpoint(x, z) / scale;
+                    let slope = match family {
+                        Family::Rbf => t * (-t * t / 2.0).exp(),
+                        Family::Laplacian => (-t).exp(),
+                        _ => 2.0 * t / (1.0 + t * t).powi(2),
+                    };
+                    slope * ((z - x) / scale)
+                };
+                let expected = z.iter().map(|&z| change(z)).sum::<f64>() / f64::from(rows);
+                assert!(
+                    (value / expected - 1.0).abs() < 1e-11,
+                    "{kind:?}, {family:?}, scale {scale}, {rows} rows: {value}, not {expected}"
+                );
+            }
         }
+    }
+}
+
+#[test]
+fn rows_and_backgrounds_far_from_the_points_lose_no_accuracy() {
+    // exp(−8.5²/2) (1 − ½ (exp((8.5² − 8.8²)/2) + exp((8.5² − 9²)/2))): the last factor is of order 1.
+    for kind in BOTH {
+        let value = value_of_one(Family::Rbf, 1.0, 8.5, &[8.8, 9.0], kind);
+        let expected =
+            (-36.125_f64).exp() * (-((-2.595_f64).exp_m1() + (-4.375_f64).exp_m1()) / 2.0);
+        assert!((value / expected - 1.0).abs() < 1e-13, "{kind:?}: {value} instead of {expected}");
+    }
+}
+
+#[test]
+fn entries_of_any_size_have_the_values_of_their_differences() {
+    // Differences of squares, and of the entries themselves, are beyond the range of f64.
+    for (family, kind) in FAMILIES.into_iter().flat_map(|f| BOTH.map(|kind| (f, kind))) {
+        for scale in [1.0, 1e160] {
+            for (x, z) in [(1e160, -2e200), (1e160, 1e160), (1e160, 0.0), (1.7e308, -1.7e308)] {
+                let at = |r: f64| match family {
+                    Family::Rbf => (-(r / scale) * (r / scale) / 2.0).exp(),
+                    Family::Laplacian => (-(r / scale).abs()).exp(),
+                    _ => 1.0 / (1.0 + (r / scale) * (r / scale)),
+                };
+                let value = value_of_one(family, scale, x, &[z], kind);
+                let expected = at(x) - at(z);
+                assert!(
+                    (value - expected).abs() < 1e-14,
+                    "{kind:?}, {family:?}, x = {x}, z = {z}: {value} instead of {expected}"
+                );
+            }
+        }
+    }
+    // Next to each other nothing cancels there either.
+    let value = value_of_one(Family::Rbf, 1e160, 1e160, &[1e160 * (1.0 + 1e-9)], BOTH[0]);
+    let expected = 1e-9 * (-0.5_f64).exp();
+    assert!((value / expected - 1.0).abs() < 1e-6, "{value} instead of {expected}");
+}
+
+#[test]
+fn the_empty_coalition_is_worth_what_its_definition_says() {
+    for scale in [0.5, 20.0] {
+        let case = Case::new(40, 5, 1, scale);
+        for kind in [Kind::Neutral, Kind::Interventional, Kind::Marginal] {
+            let go_on = &mut |_, _| ControlFlow::Continue(());
+            let base = case.expansion().base(case.game(kind), &Settings::default(), go_on);
+            let expected = case.worth(&case.rows, 0, kind);
+            assert!((base.unwrap()[0] - expected).abs() < 1e-13, "{kind:?}");
+        }
+    }
+}
+
+/// A problem that takes long.
+struct Long {
+    points: Vec<f64>,
+    background: Vec<f64>,
+    shares: Vec<f64>,
+    columns: usize,
+}
+
+impl Long {
+    fn new([points, rows, columns]: [usize; 3]) -> Self {
+        let mut random = Random::new(3);
+        Self {
+            points: random.numbers(points * columns, -1.0, 1.0),
+            background: random.numbers(rows * columns, -1.0, 1.0),
+            shares: vec![1.0 / rows as f64; rows],
+            columns,
+        }
+    }
+
+    fn expansion(&self) -> Expansion {
+        let points = self.points.len() / self.columns;
+        let scale = (self.columns as f64).sqrt();
+        let factor = |column| Factor { family: Family::Rbf, column, parameter: scale };
+        let term = Term { coefficient: 1.0, factors: (0..self.columns).map(factor).collect() };
+        Expansion::new(
+            Matrix::of_shape(&self.points, [points, self.columns]),
+            Matrix::of_shape(&vec![1.0; points], [points, 1]),
+            &[term],
+            Players::columns(self.columns),
+        )
+        .unwrap()
+    }
+
+    /// The values of a row of zeros.
+    fn explain(&self, expansion: &Expansion, kind: Kind, monitor: Monitor<'_>) -> Outcome {
+        let rows = Matrix::of_shape(&self.background, [self.shares.len(), self.columns]);
+        let background = Background { rows, weights: &self.shares };
+        let game = match kind {
+            Kind::Marginal => ValueFunction::Marginal(background),
+            _ => ValueFunction::Interventional(background),
+        };
+        let (x, settings) =
+            (vec![0.0; self.columns], Settings { threads: 2, ..Settings::default() });
+        let x = Matrix::of_shape(&x, [1, self.columns]);
+        expansion.explain(x, game, Method::Quadrature, &settings, monitor)
+    }
+}
+
+type Outcome = Result<Vec<f64>, Error>;
+
+#[test]
+fn a_marginal_background_is_prepared_once_and_again_when_it_changes() {
+    let (long, other) = (Long::new([500, 3000, 20]), Long::new([500, 2, 20]));
+    let expansion = long.expansion();
+    let timed = |long: &Long| {
+        let start = Instant::now();
+        let values =
+            long.explain(&expansion, Kind::Marginal, &mut |_, _| ControlFlow::Continue(()));
+        (start.elapsed(), values.unwrap())
+    };
+    let ((first, values), (second, again)) = (timed(&long), timed(&long));
+    assert!(second < first / 5, "{first:?}, then {second:?}");
+    assert_eq!(values, again);
+    assert_ne!(values, timed(&other).1);
+    assert_eq!(values, timed(&long).1);
+}
+
+#[test]
+fn the_preparation_of_a_background_can_be_stopped() {
+    let long = Long::new([5000, 3000, 20]);
+    let expansion = long.expansion();
+    let start = Instant::now();
+    let outcome = long.explain(&expansion, Kind::Marginal, &mut |_, _| ControlFlow::Break(()));
+    assert_eq!(outcome, Err(Error::Interrupted));
+    assert!(start.elapsed().as_secs_f64() < 0.3);
+}
+
+#[test]
+fn mean_factors_too_many_to_be_kept_are_those_of_each_tile() {
+    // Sixteen bytes for a point and player are 134 MB; with one background row both games are one.
+    let long = Long::new([84_000, 1, 100]);
+    let expansion = long.expansion();
+    let values = |kind| long.explain(&expansion, kind, &mut |_, _| ControlFlow::Continue(()));
+    let pairs =
+        values(Kind::Marginal).unwrap().into_iter().zip(values(Kind::Interventional).unwrap());
+    for (marginal, interventional) in pairs {
+        assert!((marginal / interventional - 1.0).abs() < 1e-10);
+    }
+}
+
+/// Seconds of the fastest of some calls.
+fn fastest(call: impl Fn()) -> f64 {
+    let seconds = (0..5).map(|_| {
+        let start = Instant::now();
+        call();
+        start.elapsed().as_secs_f64()
+    });
+    seconds.fold(f64::INFINITY, f64::min)
+}
+
+#[test]
+fn entries_that_rows_and_background_share_cost_no_more_than_others() {
+    const FEATURES: usize = 3000;
+    let seconds = |entries: &dyn Fn(f64) -> f64, kind| {
+        let mut random = Random::new(9);
+        let mut some = |rows: usize| -> Vec<f64> {
+            random.numbers(rows * FEATURES, 0.0, 1.0).into_iter().map(entries).collect()
+        };
+        let (points, background, x) = (some(64), some(2), some(1));
+        let factor = |column| Factor { family: Family::Rbf, column, parameter: 50.0 };
+        let expansion = Expansion::new(
+            Matrix::of_shape(&points, [64, FEATURES]),
+            Matrix::of_shape(&[1.0; 64], [64, 1]),
+            &[Term { coefficient: 1.0, factors: (0..FEATURES).map(factor).collect() }],
+            Players::columns(FEATURES),
+        )
+        .unwrap();
+        let background =
+            Background { rows: Matrix::of_shape(&background, [2, FEATURES]), weights: &[0.5; 2] };
+        let game = match kind {
+            Kind::Marginal => ValueFunction::Marginal(background),
+            _ => ValueFunction::Interventional(background),
+        };
+        fastest(|| {
+            let x = Matrix::of_shape(&x, [1, FEATURES]);
+            let go_on = &mut |_, _| ControlFlow::Continue(());
+            expansion.explain(x, game, Method::Quadrature, &Settings::default(), go_on).unwrap();
+        })
+    };
+    for kind in BOTH {
+        let (all, few) = (seconds(&f64::round, kind), seconds(&|entry| entry, kind));
+        assert!(all < 2.5 * few, "{kind:?}: {all} s with entries of 0 and 1, {few} s with others");
     }
 }
 

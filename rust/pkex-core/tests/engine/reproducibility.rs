@@ -3,8 +3,8 @@
 use std::ops::ControlFlow;
 
 use pkex_core::{
-    Error, Expansion, Factor, Family, Level, Matrix, Method, Players, Settings, Summation, Term,
-    ValueFunction,
+    Background, Error, Expansion, Factor, Family, Level, Matrix, Method, Players, Settings,
+    Summation, Term, ValueFunction,
 };
 
 use crate::random::Random;
@@ -41,31 +41,90 @@ fn rows() -> Vec<f64> {
     Random::new(2).numbers(ROWS * FEATURES, -2.0, 2.0)
 }
 
-fn explain(expansion: &Expansion, rows: &[f64], method: Method, settings: &Settings) -> Vec<u64> {
+/// Rows like those explained: some entries are the same, some nearly, so that bits cancel.
+fn background() -> (Vec<f64>, Vec<f64>) {
+    let mut rows = rows();
+    rows.truncate(20 * FEATURES);
+    for (place, entry) in rows.iter_mut().enumerate() {
+        *entry += [0.0, 1e-9, 0.5][place % 3];
+    }
+    (rows, (1..=20).map(|l| f64::from(l) / 210.0).collect())
+}
+
+/// Names of value functions.
+const GAMES: [&str; 3] = ["neutral", "interventional", "marginal"];
+
+fn explain(
+    expansion: &Expansion,
+    rows: &[f64],
+    game: &str,
+    method: Method,
+    settings: &Settings,
+) -> Vec<u64> {
     let x = Matrix::new(rows, rows.len() / FEATURES, FEATURES).unwrap();
-    let values = expansion.explain(x, ValueFunction::Neutral, method, settings, &mut |_, _| {
-        ControlFlow::Continue(())
-    });
+    let (rows, weights) = background();
+    let rows = Matrix::new(&rows, weights.len(), FEATURES).unwrap();
+    let background = Background { rows, weights: &weights };
+    let game = match game {
+        "neutral" => ValueFunction::Neutral,
+        "interventional" => ValueFunction::Interventional(background),
+        _ => ValueFunction::Marginal(background),
+    };
+    let go_on = &mut |_, _| ControlFlow::Continue(());
+    let values = expansion.explain(x, game, method, settings, go_on);
     values.unwrap().into_iter().map(f64::to_bits).collect()
 }
 
 #[test]
 fn bits_do_not_depend_on_threads_or_on_how_rows_are_split() {
-    let (expansion, rows) = (expansion(2500), rows());
-    for method in [Method::Quadrature, Method::Recursion] {
-        for summation in [Summation::Compensated, Summation::Plain] {
-            let settings = |threads| Settings { summation, threads, ..Settings::default() };
-            let whole = explain(&expansion, &rows, method, &settings(1));
-            for threads in [2, 7] {
-                assert_eq!(whole, explain(&expansion, &rows, method, &settings(threads)));
+    for (game, points) in GAMES.into_iter().zip([2500, 300, 2500]) {
+        let (expansion, rows) = (expansion(points), rows());
+        for method in [Method::Quadrature, Method::Recursion] {
+            for summation in [Summation::Compensated, Summation::Plain] {
+                let settings = |threads| Settings { summation, threads, ..Settings::default() };
+                let whole = explain(&expansion, &rows, game, method, &settings(1));
+                for threads in [2, 7] {
+                    let other = explain(&expansion, &rows, game, method, &settings(threads));
+                    assert_eq!(whole, other, "{game}, {threads} threads");
+                }
+                let by_row: Vec<u64> = rows
+                    .chunks(FEATURES)
+                    .flat_map(|row| explain(&expansion, row, game, method, &settings(2)))
+                    .collect();
+                assert_eq!(whole, by_row, "{game}, row by row");
             }
-            let by_row: Vec<u64> = rows
-                .chunks(FEATURES)
-                .flat_map(|row| explain(&expansion, row, method, &settings(2)))
-                .collect();
-            assert_eq!(whole, by_row);
         }
     }
+}
+
+#[test]
+fn bits_do_not_depend_on_how_many_waves_the_tiles_of_an_item_take() {
+    // 4000 numbers of a row, and 300 tiles: 19 MB of sums, of which 16 are kept at a time.
+    const OUTPUTS: usize = 2000;
+    let mut random = Random::new(5);
+    let (points, background) =
+        (random.numbers(1000 * 2, -1.0, 1.0), random.numbers(308 * 2, -1.0, 1.0));
+    let coefficients = random.numbers(1000 * OUTPUTS, -1.0, 1.0);
+    let factor = |column| Factor { family: Family::Rbf, column, parameter: 1.0 };
+    let expansion = Expansion::new(
+        Matrix::new(&points, 1000, 2).unwrap(),
+        Matrix::new(&coefficients, 1000, OUTPUTS).unwrap(),
+        &[Term { coefficient: 1.0, factors: vec![factor(0), factor(1)] }],
+        Players::columns(2),
+    )
+    .unwrap();
+    let weights = [1.0 / 308.0; 308];
+    let background =
+        Background { rows: Matrix::new(&background, 308, 2).unwrap(), weights: &weights };
+    let settings = Settings { summation: Summation::Plain, threads: 2, ..Settings::default() };
+    let explain = |rows: &[f64]| {
+        let x = Matrix::new(rows, rows.len() / 2, 2).unwrap();
+        let game = ValueFunction::Interventional(background);
+        let go_on = &mut |_, _| ControlFlow::Continue(());
+        expansion.explain(x, game, Method::Quadrature, &settings, go_on).unwrap()
+    };
+    let rows = random.numbers(2 * 2, -1.0, 1.0);
+    assert_eq!(explain(&rows)[..2 * OUTPUTS], explain(&rows[..2]));
 }
 
 #[test]
@@ -77,11 +136,15 @@ fn bits_do_not_depend_on_the_width_of_fused_levels() {
         .filter(|level| level.is_available() && *level != Level::Portable)
         .collect();
     println!("levels compared: {fused:?}, of {:?}", Level::ALL);
-    for method in [Method::Quadrature, Method::Recursion] {
-        let on =
-            |level| explain(&expansion, &rows, method, &Settings { level, ..Settings::default() });
-        for pair in fused.windows(2) {
-            assert_eq!(on(pair[0]), on(pair[1]), "{pair:?}");
+    for game in GAMES {
+        for method in [Method::Quadrature, Method::Recursion] {
+            let on = |level| {
+                let settings = Settings { level, ..Settings::default() };
+                explain(&expansion, &rows, game, method, &settings)
+            };
+            for pair in fused.windows(2) {
+                assert_eq!(on(pair[0]), on(pair[1]), "{game}, {pair:?}");
+            }
         }
     }
 }
@@ -91,7 +154,7 @@ fn the_portable_level_agrees_with_the_best_to_rounding() {
     let (expansion, rows) = (expansion(300), rows());
     let on = |level| {
         let settings = Settings { level, ..Settings::default() };
-        explain(&expansion, &rows, Method::Quadrature, &settings)
+        explain(&expansion, &rows, "interventional", Method::Quadrature, &settings)
     };
     for (one, other) in on(Level::Portable).into_iter().zip(on(Level::best())) {
         let (one, other) = (f64::from_bits(one), f64::from_bits(other));

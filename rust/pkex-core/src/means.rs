@@ -1,0 +1,166 @@
+//! The mean factors of a background, which the players of a marginal game have while absent.
+//!
+//! They cost as much as a prediction of all background rows. An expansion keeps those of its last
+//! background, up to [`MOST_BYTES`]; beyond, they are computed in each call, tile by tile, for
+//! several explained rows at a time.
+
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex};
+
+use crate::Error;
+use crate::arithmetic::Arithmetic;
+use crate::background::{AbsentFactors, Background, FactorsOf};
+use crate::block::Block;
+use crate::driver::Settings;
+use crate::expansion::Expansion;
+use crate::lanes::{LANES, Lanes};
+use crate::pool::{self, Monitor, Parallelism, Stop};
+use crate::reduce::{Accumulator, Summation};
+use crate::simd::{Body, Level};
+
+/// Means are kept for all evaluations of an expansion up to this many bytes.
+const MOST_BYTES: usize = 128 << 20;
+
+/// Mean factors of a background, by evaluation block.
+#[derive(Debug)]
+pub(crate) struct Means {
+    rows: Vec<f64>,
+    weights: Vec<f64>,
+    level: Level,
+    factors: Vec<AbsentFactors>,
+}
+
+/// The means of the background that an expansion was last explained against.
+#[derive(Debug, Default)]
+pub(crate) struct LastMeans(Mutex<Option<Arc<Means>>>);
+
+impl LastMeans {
+    /// The means of a background, computed if they are not those kept; `None` if they are too many.
+    pub fn of(
+        &self,
+        expansion: &Expansion,
+        background: Background<'_>,
+        settings: &Settings,
+        monitor: Monitor<'_>,
+    ) -> Result<Option<Arc<Means>>, Error> {
+        let bytes = expansion.evaluation_blocks() * expansion.players().count();
+        if bytes * AbsentFactors::BYTES > MOST_BYTES {
+            return Ok(None);
+        }
+        // Not waited for: in a forked child nobody might unlock it.
+        let kept = self.0.try_lock().ok().and_then(|kept| kept.clone());
+        if let Some(means) = kept.filter(|means| means.are_of(background, settings.level)) {
+            return Ok(Some(means));
+        }
+        let means = Arc::new(Means::new(expansion, background, settings, monitor)?);
+        if let Ok(mut kept) = self.0.try_lock() {
+            *kept = Some(Arc::clone(&means));
+        }
+        Ok(Some(means))
+    }
+}
+
+impl Means {
+    fn new(
+        expansion: &Expansion,
+        background: Background<'_>,
+        settings: &Settings,
+        monitor: Monitor<'_>,
+    ) -> Result<Self, Error> {
+        let blocks = expansion.evaluation_blocks();
+        let cost = blocks * background.cost_of_means(expansion.players().count());
+        let mut factors = vec![AbsentFactors::default(); blocks];
+        pool::for_each(
+            factors.iter_mut().enumerate(),
+            Parallelism::of(cost, settings.threads),
+            Scratch::default,
+            |scratch, (index, mean), stop| {
+                scratch.mean(expansion, background, index, (settings.level, stop), mean);
+            },
+            // A computation that needs means has then done nothing of its own.
+            &mut |_, total| monitor(0, total),
+        )?;
+        Ok(Self {
+            rows: background.rows.data().to_vec(),
+            weights: background.weights.to_vec(),
+            level: settings.level,
+            factors,
+        })
+    }
+
+    /// Those of an evaluation block.
+    pub fn of_block(&self, index: usize) -> &AbsentFactors {
+        &self.factors[index]
+    }
+
+    fn are_of(&self, background: Background<'_>, level: Level) -> bool {
+        self.level == level
+            && self.weights == background.weights
+            && background.rows.data() == self.rows
+    }
+}
+
+impl Background<'_> {
+    /// Rough cost of the means of a block, in steps of one node and player.
+    fn cost_of_means(self, players: usize) -> usize {
+        4 * LANES * players * self.rows.rows()
+    }
+}
+
+/// Room for the computation of means.
+#[derive(Debug, Default)]
+pub(crate) struct Scratch {
+    block: Block,
+    factor: Vec<Accumulator>,
+    less_one: Vec<Accumulator>,
+}
+
+impl Scratch {
+    /// The mean factors of an evaluation block; some of the sums when told to stop.
+    pub fn mean(
+        &mut self,
+        expansion: &Expansion,
+        background: Background<'_>,
+        index: usize,
+        (level, stop): (Level, &Stop),
+        mean: &mut AbsentFactors,
+    ) {
+        let Self { block, factor, less_one } = self;
+        let (term, points) = expansion.term_and_points(index);
+        for sums in [&mut *factor, &mut *less_one] {
+            sums.clear();
+            sums.resize(term.players.len(), Accumulator::ZERO);
+        }
+        for (z, &weight) in background.weights.iter().enumerate() {
+            if stop.load(Ordering::Relaxed) {
+                return;
+            }
+            level.run(FactorsOf { term, row: background.rows.row(z), points, block });
+            level.run(AddWeighted { weight, values: &block.present, sums: factor });
+            level.run(AddWeighted { weight, values: &block.difference, sums: less_one });
+        }
+        mean.factor.clear();
+        mean.factor.extend(factor.iter().map(Accumulator::lanes));
+        mean.less_one.clear();
+        mean.less_one.extend(less_one.iter().map(Accumulator::lanes));
+    }
+}
+
+/// Adds a weight times values to sums, lane by lane.
+struct AddWeighted<'a> {
+    weight: f64,
+    values: &'a [Lanes],
+    sums: &'a mut [Accumulator],
+}
+
+impl Body for AddWeighted<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<A: Arithmetic, const W: usize>(self) {
+        let weights = Lanes([self.weight; LANES]);
+        for (sum, value) in self.sums.iter_mut().zip(self.values) {
+            sum.add_product::<A, W>(&weights, value, Summation::Compensated);
+        }
+    }
+}
