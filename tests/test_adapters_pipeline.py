@@ -11,6 +11,7 @@ import pytest
 import sklearn
 from reference import coalitions, interventional, neutral, shapley_weights, weighted_games
 from scipy import sparse
+from sklearn.base import BaseEstimator
 from sklearn.compose import (
     ColumnTransformer,
     TransformedTargetRegressor,
@@ -23,6 +24,7 @@ from sklearn.feature_selection import (
     RFE,
     SelectFromModel,
     SelectKBest,
+    SelectorMixin,
     VarianceThreshold,
     f_regression,
 )
@@ -479,6 +481,11 @@ class Odd(StandardScaler):
         return super().transform(X)[:, ::-1]
 
 
+class Sneaky(SimpleImputer):
+    def _concatenate_indicator(self, X_imputed, X_indicator):
+        return X_imputed[:, ::-1]
+
+
 def log_of_norms(rows):
     return np.log1p(np.linalg.norm(rows, axis=1, keepdims=True) + 0 * rows)
 
@@ -509,6 +516,7 @@ REFUSED = {
         [("a", StandardScaler(), [0, 1])], transformer_weights={"a": 2.0}
     ),
     "Odd replaces scikit-learn's transform": Odd(),
+    "Sneaky replaces scikit-learn's _concatenate_indicator": Sneaky(),
 }
 
 
@@ -522,6 +530,26 @@ def test_steps_that_do_not_act_on_each_column_alone_are_refused_by_name(named):
     ):
         with pytest.raises(pkex.UnsupportedModelError, match=named):
             pkex.Explainer(pipeline.fit(X, Y))
+
+
+class Largest(SelectorMixin, BaseEstimator):
+    """A selector of one's own: what scikit-learn leaves to its subclasses."""
+
+    def fit(self, X, y=None):
+        self.n_features_in_ = X.shape[1]
+        self.scale_ = np.std(X, axis=0)
+        return self
+
+    def _get_support_mask(self):
+        return self.scale_ > np.median(self.scale_)
+
+
+def test_a_selector_of_ones_own_is_a_step():
+    pipeline = make_pipeline(Largest(), StandardScaler(), SVR()).fit(X, Y)
+    values = pkex.Explainer(pipeline, X[:5]).shap_values(X[ROWS])
+    for row, found in zip(X[ROWS], values, strict=True):
+        expected, _ = interventional(pipeline.predict, row, X[:5])
+        expected.assert_close(found)
 
 
 def test_a_column_used_twice_is_one_feature():

@@ -53,12 +53,12 @@ def column_map(step: Any) -> ColumnMap | None:
     if isinstance(step, FrozenEstimator):
         return column_map(step.estimator)
     if isinstance(step, Pipeline):
-        check_fitted(step, "transform")
+        check_fitted(step)
         return chained([column_map(inner) for _, inner in step.steps])
     if isinstance(step, ColumnTransformer):
         return _map_of_column_transformer(step)
     if isinstance(step, FunctionTransformer) and step.func is None:
-        check_fitted(step, "transform")
+        check_fitted(step)
         return None
     for step_class, inverse in _STEPS.items():
         if isinstance(step, step_class):
@@ -198,7 +198,7 @@ class _SideBySide(ColumnMap):
 
 
 def _map_of_column_transformer(step: ColumnTransformer) -> ColumnMap:
-    check_fitted(step, "transform")
+    check_fitted(step)
     if step.transformer_weights:
         raise _refused("ColumnTransformer with transformer_weights")
     maps = []
@@ -227,13 +227,13 @@ def _check_step(step: Any) -> None:
             "it is not known to act on each entry alone",
             "a NumPy function of one number such as numpy.log1p, without kw_args",
         )
-    check_fitted(step, "transform")
+    check_fitted(step)
     check_is_fitted(step, "n_features_in_")  # some steps have nothing else to learn
 
 
 def _check_encoder(step: Any) -> None:
     name = type(step).__name__
-    check_fitted(step, "transform")
+    check_fitted(step)
     if callable(getattr(step, "feature_name_combiner", None)):
         raise _refused(
             f"{name} with a feature_name_combiner of its own",

@@ -27,7 +27,7 @@ def adapt_pipeline(pipeline: Pipeline) -> AdaptedModel:
     if steps[-1] is None or isinstance(steps[-1], str):
         raise unsupported("a Pipeline without a model as its last step")
     model = nystroem_model(*steps[-2:]) if is_nystroem else adapt(steps[-1])
-    check_own(pipeline, model.explained)
+    check_own(pipeline)
     columns = chained([column_map(step) for step in steps[:-n_last]])
     if columns is None:
         return model
