@@ -9,8 +9,7 @@ import itertools
 import math
 import re
 import sys
-from collections.abc import Callable, Iterable, Sequence
-from numbers import Real
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -123,14 +122,24 @@ def without_names(model: Any) -> Any:
     return own
 
 
-def as_fitted_on(rows: _Float, names: tuple[str, ...] | None) -> Any:
-    """Return rows as the kind of table that a model with these column names was fitted on."""
+def as_fitted_on(
+    rows: NDArray[Any], names: tuple[str, ...] | None, non_numeric: Collection[int] = ()
+) -> Any:
+    """Return rows as the kind of table that a model with these column names was fitted on.
+
+    Columns that are `non_numeric`, or hold others than floats, stay objects in rows of objects.
+    """
     if names is None:
         return rows.copy()
+    columns = {
+        name: column if place in non_numeric or not _are_floats(column) else column.astype(float)
+        for place, (name, column) in enumerate(zip(names, rows.T, strict=True))
+    }
     # Whichever is there: it was when the model was fitted, and no step minds the kind of DataFrame.
     for library in ("pandas", "polars"):
         if library in sys.modules or importlib.util.find_spec(library):
-            columns = {name: _entries(column) for name, column in zip(names, rows.T, strict=True)}
+            if library == "polars":  # which finds the kind of a list, not that of objects
+                columns = {name: column.tolist() for name, column in columns.items()}
             return importlib.import_module(library).DataFrame(columns)
     raise ImportError(
         "the model was fitted on a DataFrame, and one is needed to compare it with: "
@@ -138,20 +147,18 @@ def as_fitted_on(rows: _Float, names: tuple[str, ...] | None) -> Any:
     )
 
 
-def _entries(column: NDArray[Any]) -> Any:
-    """Return numbers as an array, others as a list, whose kind is found by the DataFrame."""
-    are_numbers = column.dtype != object or all(isinstance(entry, Real) for entry in column)
-    return column.astype(np.float64) if are_numbers else column.tolist()
+def _are_floats(column: NDArray[Any]) -> bool:
+    return column.dtype != object or all(isinstance(entry, float) for entry in column)
 
 
-def own_output(model: Any, method: str) -> Callable[[_Float], Any]:
+def own_output(model: Any, method: str, non_numeric: Collection[int]) -> Callable[[_Float], Any]:
     """Return a function from arrays to the output of a method, computed in this thread."""
     own = copy.copy(model)
     for option, quiet in (("n_jobs", None), ("verbose", 0)):
         if hasattr(own, option):
             setattr(own, option, quiet)
     names = feature_names(model)
-    return lambda rows: getattr(own, method)(as_fitted_on(rows, names))
+    return lambda rows: getattr(own, method)(as_fitted_on(rows, names, non_numeric))
 
 
 def feature_names(model: Any) -> tuple[str, ...] | None:

@@ -271,7 +271,7 @@ def _made_of(
     return AdaptedModel(
         function,
         explained=explained,
-        predict=own_output(model, explained),
+        predict=own_output(model, explained, function.non_numeric),
         feature_names=feature_names(model) or (None if of_columns else parts[0].feature_names),
         output_names=parts[0].output_names,
         kernel_rounding=max(part.kernel_rounding for part in parts),
