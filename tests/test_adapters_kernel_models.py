@@ -424,6 +424,6 @@ def test_models_are_left_as_they_are():
 
 def test_a_model_that_contradicts_its_fitted_attributes_is_refused():
     model = KernelPCA(2, kernel="rbf").fit(X)
-    model._get_kernel = lambda rows, points: rbf_kernel(rows, points, gamma=0.21)
+    model._centerer.transform = lambda kernel_values: kernel_values
     with pytest.raises(pkex.UnsupportedModelError, match=r"KernelPCA.transform returns"):
         pkex.Explainer(model)

@@ -11,6 +11,7 @@ import pytest
 import sklearn
 from reference import coalitions, interventional, neutral, shapley_weights, weighted_games
 from scipy import sparse
+from sklearn.base import BaseEstimator
 from sklearn.compose import (
     ColumnTransformer,
     TransformedTargetRegressor,
@@ -23,6 +24,7 @@ from sklearn.feature_selection import (
     RFE,
     SelectFromModel,
     SelectKBest,
+    SelectorMixin,
     VarianceThreshold,
     f_regression,
 )
@@ -424,7 +426,7 @@ def test_entries_that_a_step_is_not_defined_for_are_refused_with_their_place():
     pipeline, _ = fitted("function")
     rows = POSITIVE.copy()
     rows[3, 2] = -1.0
-    with pytest.raises(ValueError, match=r"turn the entry -1.0 of X in row 3, column 2 into nan"):
+    with pytest.raises(ValueError, match=r"X has the entry -1.0 in row 3, column 2, which .* nan"):
         pkex.Explainer(pipeline)(rows)
 
 
@@ -479,6 +481,11 @@ class Odd(StandardScaler):
         return super().transform(X)[:, ::-1]
 
 
+class Sneaky(SimpleImputer):
+    def _concatenate_indicator(self, X_imputed, X_indicator):
+        return X_imputed[:, ::-1]
+
+
 def log_of_norms(rows):
     return np.log1p(np.linalg.norm(rows, axis=1, keepdims=True) + 0 * rows)
 
@@ -509,6 +516,7 @@ REFUSED = {
         [("a", StandardScaler(), [0, 1])], transformer_weights={"a": 2.0}
     ),
     "Odd replaces scikit-learn's transform": Odd(),
+    "Sneaky replaces scikit-learn's _concatenate_indicator": Sneaky(),
 }
 
 
@@ -522,6 +530,26 @@ def test_steps_that_do_not_act_on_each_column_alone_are_refused_by_name(named):
     ):
         with pytest.raises(pkex.UnsupportedModelError, match=named):
             pkex.Explainer(pipeline.fit(X, Y))
+
+
+class Largest(SelectorMixin, BaseEstimator):
+    """A selector of one's own: what scikit-learn leaves to its subclasses."""
+
+    def fit(self, X, y=None):
+        self.n_features_in_ = X.shape[1]
+        self.scale_ = np.std(X, axis=0)
+        return self
+
+    def _get_support_mask(self):
+        return self.scale_ > np.median(self.scale_)
+
+
+def test_a_selector_of_ones_own_is_a_step():
+    pipeline = make_pipeline(Largest(), StandardScaler(), SVR()).fit(X, Y)
+    values = pkex.Explainer(pipeline, X[:5]).shap_values(X[ROWS])
+    for row, found in zip(X[ROWS], values, strict=True):
+        expected, _ = interventional(pipeline.predict, row, X[:5])
+        expected.assert_close(found)
 
 
 def test_a_column_used_twice_is_one_feature():
@@ -649,10 +677,89 @@ def test_a_column_may_be_encoded_and_scaled():
             expected.assert_close(found)
 
 
-def test_an_unknown_category_is_an_error_as_in_the_encoder():
-    pipeline = make_pipeline(OneHotEncoder(), SVR()).fit(MIXED[:, [0, 5]], Y)
-    with pytest.raises(ValueError, match="unknown categories"):
-        pkex.Explainer(pipeline)([[77.0, 0.0]])
+@pytest.mark.parametrize("place", [(0, 0), (2, 5), (28, 0)])
+def test_an_unknown_category_is_an_error_that_names_its_place(place):
+    steps = [("numbers", StandardScaler(), ["b"]), ("codes", OneHotEncoder(), ["f", "a"])]
+    pipeline = make_pipeline(ColumnTransformer(steps), SVR()).fit(MIXED_FRAME, Y)
+    rows = MIXED_FRAME[:30].copy()
+    rows.iloc[place] = rows.iloc[29, 5] = 77
+    row, column = place
+    where = rf"77.0 in row {row}, column {column} \('{NAMES[column]}'\): .* OneHotEncoder .*remove"
+    with pytest.raises(ValueError, match=f"X has the entry {where}"):
+        pkex.Explainer(pipeline)(rows)
+    with pytest.raises(ValueError, match=f"background has the entry {where}"):
+        pkex.Explainer(pipeline, rows)
+
+
+def test_a_missing_category_is_an_error_that_names_its_place():
+    steps = [("numbers", StandardScaler(), ["b"]), ("codes", OneHotEncoder(), ["f"])]
+    pipeline = make_pipeline(ColumnTransformer(steps), SVR()).fit(MIXED_FRAME, Y)
+    rows = MIXED_FRAME[:9].astype(float)
+    rows.iloc[4, 5] = np.nan
+    for argument, explain in (
+        ("X", pkex.Explainer(pipeline)),
+        ("background", functools.partial(pkex.Explainer, pipeline)),
+    ):
+        message = rf"{argument} has a missing entry \(NaN\) in row 4, column 5 \('f'\).*fill"
+        with pytest.raises(ValueError, match=message):
+            explain(rows)
+
+
+def number_encoded(encoder, numbers):
+    frame = pd.DataFrame({"id": numbers, "a": BASE[: len(numbers), 1]})
+    encode = ColumnTransformer([("id", encoder, ["id"])], remainder="passthrough")
+    return make_pipeline(encode, SVR()).fit(frame, Y[: len(numbers)]), frame
+
+
+ENCODER_CLASSES = [OneHotEncoder, OrdinalEncoder, TargetEncoder]
+LARGE = np.array([2**53, 2**53 + 1, 2**53 + 2, 7])[np.arange(60) % 4]
+
+
+@pytest.mark.parametrize("kind", ["int64", "uint64", "object"])
+@pytest.mark.parametrize("encoder", ENCODER_CLASSES)
+def test_encoders_of_numbers_that_floats_do_not_tell_apart_are_refused(encoder, kind):
+    pipeline, _ = number_encoded(encoder(), LARGE.astype(kind))
+    message = rf"{encoder.__name__} of the numbers in column 'id'.*2\*\*53.*astype\(str\)"
+    with pytest.raises(pkex.UnsupportedModelError, match=message):
+        pkex.Explainer(pipeline)
+
+
+@pytest.mark.parametrize("kind", ["int64", "uint64", "object"])
+def test_numbers_that_floats_do_not_tell_apart_are_refused_where_an_encoder_gets_them(kind):
+    for used_twice in (False, True):
+        known = np.array([1, 2, 3])[np.arange(60) % 3]
+        pipeline, frame = number_encoded(OneHotEncoder(handle_unknown="ignore"), known)
+        if used_twice:
+            both = [("n", StandardScaler(), ["id"]), ("id", OneHotEncoder(), ["id"])]
+            pipeline = make_pipeline(ColumnTransformer(both), SVR()).fit(frame, Y[:60])
+        rows = frame.astype({"id": kind})
+        rows.loc[5, "id"] = 2**53 + 1
+        for argument, explain in (
+            ("X", pkex.Explainer(pipeline)),
+            ("background", functools.partial(pkex.Explainer, pipeline)),
+        ):
+            message = rf"{argument} has the entry 90071992.* in row 5, column 0 \('id'\): .*astype"
+            with pytest.raises(ValueError, match=message):
+                explain(rows)
+
+
+@pytest.mark.parametrize("numbers", [[3, 1, 2], [True, False], [0.5, -1.0], [1, None]], ids=repr)
+@pytest.mark.parametrize("encoder", ENCODER_CLASSES)
+def test_an_encoder_fitted_on_objects_that_are_numbers_is_explained(encoder, numbers):
+    objects = np.array(numbers, dtype=object)[np.arange(60) % len(numbers)]
+    pipeline, frame = number_encoded(encoder(), pd.Series(objects, dtype=object))
+    explanation = pkex.Explainer(pipeline, frame[:7])(frame)
+    total = explanation.values.sum(axis=1) + explanation.base_values
+    np.testing.assert_allclose(total, pipeline.predict(frame), rtol=0, atol=1e-11)
+    assert np.ptp(explanation.values[:, 0]) > 1e-4
+
+
+@pytest.mark.parametrize("unit", ["ns", "us"])
+def test_encoders_of_dates_are_refused_by_name(unit):
+    days = np.array(["2020-01-01", "2021-01-01"], dtype=f"datetime64[{unit}]")[np.arange(60) % 2]
+    pipeline, _ = number_encoded(OneHotEncoder(handle_unknown="ignore"), days)
+    with pytest.raises(pkex.UnsupportedModelError, match=r"OneHotEncoder of the dates .*'id'"):
+        pkex.Explainer(pipeline)
 
 
 # --- strings ---
@@ -781,7 +888,9 @@ def test_unknown_categories_are_what_the_encoder_makes_of_them():
         assert_interventional(pipeline, pkex.Explainer(pipeline, data[:6]), data[:6], rows)
     pipeline, _ = with_strings("OrdinalEncoder")
     for explainer in (pkex.Explainer(pipeline), pkex.Explainer(pipeline, SHOP[:6])):
-        with pytest.raises(ValueError, match=r"unknown categories .*mauve"):
+        with pytest.raises(
+            ValueError, match=r"X has the entry 'mauve' in row 0, column 1 \('colour'\): "
+        ):
             explainer(rows)
 
 

@@ -249,7 +249,20 @@ def test_ill_conditioned_models_are_no_reason_to_refuse():
 
 def test_subclasses_are_explained_as_their_parent():
     class MyRegressor(SVR):
-        pass
+        """Fits and scores in its own way, and can do more, but predicts as its parent."""
+
+        def __init__(self, gamma="scale"):
+            super().__init__(gamma=gamma)
+
+        def fit(self, X, y, sample_weight=None, note=""):
+            self.note_ = note
+            return super().fit(X, y, sample_weight)
+
+        def score(self, X, y, sample_weight=None):
+            return 1.0
+
+        def support_share(self):
+            return len(self.support_) / 100.0
 
     model = MyRegressor().fit(X, Y)
     np.testing.assert_array_equal(
@@ -270,13 +283,48 @@ class Clipped(SVR):
         return np.maximum(super().predict(X), -100.0)
 
 
+class Helper(SVR):
+    """Changes rows that no check would think of."""
+
+    def _dense_predict(self, X):
+        return np.where(X[:, 0] > 50.0, 0.0, super()._dense_predict(X))
+
+
+class Prepared:
+    def _validate_for_predict(self, X):
+        return np.clip(super()._validate_for_predict(X), -50.0, 50.0)
+
+
+class Mixed(Prepared, SVR):
+    """The same by way of a mixin."""
+
+
+class Widened(KernelRidge):
+    def _get_kernel(self, X, Y=None):
+        return super()._get_kernel(X, Y)
+
+
+class Property(SVC):
+    coef_ = property(lambda self: None)
+
+
 class Reversed(SVC):
     def decision_function(self, X):
         return -super().decision_function(X)
 
 
 @pytest.mark.parametrize(
-    ("model", "target"), [(Doubled(), Y), (Clipped(), Y), (Reversed(), TWO)], ids=repr
+    ("model", "target"),
+    [
+        (Doubled(), Y),
+        (Clipped(), Y),
+        (Reversed(), TWO),
+        (Helper(), Y),
+        (Mixed(), Y),
+        (Widened(kernel="rbf"), Y),
+        (Property(), TWO),
+    ],
+    ids=repr,
 )
 def test_subclasses_that_compute_something_else_are_refused(model, target):
     with pytest.raises(pkex.UnsupportedModelError, match=f"{type(model).__name__} replaces"):
@@ -284,10 +332,11 @@ def test_subclasses_that_compute_something_else_are_refused(model, target):
 
 
 def test_a_method_replaced_on_the_model_is_refused():
-    model = SVR().fit(X, Y)
-    model.predict = lambda X: np.zeros(len(X))
-    with pytest.raises(pkex.UnsupportedModelError, match="SVR replaces"):
-        pkex.Explainer(model)
+    for name in ("predict", "_dense_predict"):
+        model = SVR().fit(X, Y)
+        setattr(model, name, lambda X: np.zeros(len(X)))
+        with pytest.raises(pkex.UnsupportedModelError, match=f"SVR replaces scikit-learn's {name}"):
+            pkex.Explainer(model)
 
 
 def test_a_method_of_another_making_is_refused():

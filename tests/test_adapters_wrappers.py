@@ -11,7 +11,7 @@ import sklearn.model_selection
 from reference import Reference, interventional, neutral
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.calibration import CalibratedClassifierCV
-from sklearn.compose import TransformedTargetRegressor
+from sklearn.compose import ColumnTransformer, TransformedTargetRegressor
 from sklearn.ensemble import BaggingRegressor, VotingRegressor
 from sklearn.exceptions import NotFittedError
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401
@@ -31,6 +31,7 @@ from sklearn.preprocessing import (
     FunctionTransformer,
     MaxAbsScaler,
     MinMaxScaler,
+    OneHotEncoder,
     QuantileTransformer,
     RobustScaler,
     StandardScaler,
@@ -547,6 +548,38 @@ def test_methods_and_summations_agree(made):
 def test_unfitted_models_are_reported_as_such(made):
     with pytest.raises(NotFittedError, match="not fitted"):
         pkex.Explainer(sklearn.base.clone(made[0]))
+
+
+CODED = np.column_stack([np.arange(70) % 3, np.arange(70) % 4 + 10, BASE[:, 1:3]])
+
+
+def coded(column, model=None):
+    encode = ColumnTransformer([("code", OneHotEncoder(), [column])], remainder="passthrough")
+    return make_pipeline(encode, SVR() if model is None else model)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        VotingRegressor([("a", coded(0)), ("b", SVR())]),
+        VotingRegressor([("a", SVR()), ("b", coded(0)), ("c", coded(1))]),
+        VotingRegressor([("a", coded(0)), ("b", VotingRegressor([("a", SVR())]))]),
+        VotingRegressor([("a", make_pipeline("passthrough", coded(1))), ("b", scaled())]),
+        BaggingRegressor(coded(1), n_estimators=3, random_state=0),
+    ],
+    ids=["one encodes", "each another", "nested", "chained", "all encode"],
+)
+def test_models_of_which_some_encode_a_column_are_explained(model):
+    model.fit(CODED, Y)
+    values = pkex.Explainer(model, CODED[:5]).shap_values(CODED[20:22])
+    for row, found in zip(CODED[20:22], values, strict=True):
+        expected, _ = interventional(model.predict, row, CODED[:5])
+        expected.assert_close(found)
+    part = model.estimators_[-1]
+    machine = part if isinstance(part, SVR) else getattr(part, "estimators_", part)[-1]
+    machine.intercept_ = machine.intercept_ + 1e-6
+    with pytest.raises(pkex.UnsupportedModelError, match="for a row for which"):
+        pkex.Explainer(model)
 
 
 def test_missing_and_infinite_entries_are_refused(made):

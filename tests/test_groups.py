@@ -189,6 +189,24 @@ def test_columns_may_be_named_by_the_background_or_by_the_caller():
 # --- bad input ---
 
 
+def test_groups_keep_their_names_whatever_the_rows_call_their_columns():
+    svr = SVR().fit(X[:, :3], Y)
+    frame = pd.DataFrame(X[:2, :3], columns=list("abc"))
+    for groups, names in (({"x0": [0, 1]}, ["x0", "c"]), ({"x2": [2]}, ["a", "b", "x2"])):
+        explainer = pkex.Explainer(svr, groups=groups)
+        assert explainer(frame).feature_names == names
+        assert explainer.interactions(frame).feature_names == names
+
+
+def test_a_group_named_as_another_column_of_the_rows_is_refused():
+    explainer = pkex.Explainer(SVR().fit(X[:, :3], Y), groups={"c": [0, 1]})
+    assert explainer(X[:2, :3]).feature_names == ["c", "x2"]
+    frame = pd.DataFrame(X[:2, :3], columns=list("abc"))
+    for explain in (explainer, explainer.interactions):
+        with pytest.raises(ValueError, match="groups: 'c' is the name of a group, and of a column"):
+            explain(frame)
+
+
 @pytest.mark.parametrize(
     ("groups", "error", "message"),
     [

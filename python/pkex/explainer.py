@@ -186,6 +186,7 @@ class Explainer:
         "_explained",
         "_feature_names",
         "_game",
+        "_groups",
         "_method",
         "_n_jobs",
         "_output_name",
@@ -241,9 +242,11 @@ class Explainer:
             rows = self._read_background(background, background_weights)
             self._game = Game(chosen_game, rows, self._n_jobs)
         self._players = None
+        self._groups: frozenset[str] = frozenset()
         if groups is not None:
             columns = self._feature_names or numbered(d)
             self._players = as_players(groups, columns)
+            self._groups = frozenset(groups)
             self._expansion = self._expansion.grouped(self._players.of_column)
         self._base = self._expansion.base(self._game)
 
@@ -337,6 +340,7 @@ class Explainer:
             If a value is too large for a float; the message names the row.
         """
         rows, names = self._validated(X)
+        features = self._player_names(names or numbered(rows.shape[1]))
         if rows is X:
             # The explanation keeps what is explained, not what is written there meanwhile.
             rows = rows.copy()
@@ -347,7 +351,7 @@ class Explainer:
             values,
             base_values,
             rows if self._players is None else _data_of(self._players, rows),
-            self._player_names(names or numbered(rows.shape[1])),
+            features,
             self._output_names,
             output_name=self._output_name,
             index=row_index(X),
@@ -439,6 +443,7 @@ class Explainer:
                 "method='quadrature' for interactions"
             )
         rows, names = self._validated(X)
+        features = self._player_names(names or numbered(rows.shape[1]))
         function = self._expansion
         check_interactions(index, order, function.n_players, len(rows), function.n_outputs)
         with reporting(progress) as report:
@@ -462,7 +467,7 @@ class Explainer:
             empty_values if has_axis else empty_values[..., 0],
             self.expected_value,
             rows.copy() if self._players is None else _data_of(self._players, rows),
-            self._player_names(names or numbered(rows.shape[1])),
+            features,
             self.output_names,
             index,
             int(order),
@@ -533,11 +538,17 @@ class Explainer:
         if self._feature_names is not None:
             return players.names
         # The rows have names that were not known when the groups were made.
-        unnamed = numbered(len(names))
-        return [
-            names[columns[0]] if player == unnamed[columns[0]] else player
+        late = [
+            player if player in self._groups else names[columns[0]]
             for player, columns in zip(players.names, _columns_of(players), strict=True)
         ]
+        for player, name in zip(players.names, late, strict=True):
+            if name in self._groups and player not in self._groups:
+                raise ValueError(
+                    f"groups: {name!r} is the name of a group, and of a column of X that is not in "
+                    "it; rename the group, or give feature_names as well as groups"
+                )
+        return late
 
     def _values(self, rows: _Float, progress: Progress) -> _Float:
         """Return values of shape (n, players), or (n, players, outputs) with an output axis."""

@@ -8,6 +8,7 @@ the function, so those of a `Combination` or `Stack` are combined or stacked, an
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from math import comb
@@ -66,6 +67,11 @@ class Function(ABC):
     @property
     def non_numeric(self) -> frozenset[int]:
         """The numbers of the columns whose entries need not be numbers; rows are objects then."""
+        return frozenset()
+
+    @property
+    def discrete(self) -> frozenset[int]:
+        """The numbers of the columns that may have some entries only: categories."""
         return frozenset()
 
     @abstractmethod
@@ -140,13 +146,36 @@ class _Composite(Function):
     def non_numeric(self) -> frozenset[int]:
         return frozenset.intersection(*(part.non_numeric for part in self._parts))
 
+    @property
+    def discrete(self) -> frozenset[int]:
+        return frozenset().union(*(part.discrete for part in self._parts))
+
     def probing_rows(self) -> _Float:
-        """Return rows of all the parts, or of parts at even distances if there are many."""
+        """Return rows of all the parts, or of parts at even distances if there are many.
+
+        A part that knows categories of a column gives its entries to the rows of the others.
+        """
         chosen = [self._parts[i] for i in _evenly(len(self._parts), _MOST_PROBING_ROWS)]
         share = max(2, _MOST_PROBING_ROWS // len(chosen))
-        found = [part.probing_rows() for part in chosen]
-        rows = np.concatenate([rows[_evenly(len(rows), share)] for rows in found])
+        own = [rows[_evenly(len(rows), share)] for rows in (p.probing_rows() for p in chosen)]
+        rows = np.concatenate(own)
+        for column in self.discrete:
+            known = [
+                found for part, found in zip(chosen, own, strict=True) if column in part.discrete
+            ]
+            if known:
+                rows[:, column] = np.resize(np.concatenate(known)[:, column], len(rows))
+        if self.discrete and any(taken := [self._takes(row[None]) for row in rows]):
+            rows = rows[taken]
         return rows[_evenly(len(rows), _MOST_PROBING_ROWS)]
+
+    def _takes(self, rows: _Float) -> bool:
+        """Whether all the parts know the categories in rows."""
+        try:
+            self.predict(rows)
+        except ValueError:
+            return False
+        return True
 
     def _explained(
         self, X: _Float, progress: _Report | None, options: dict[str, Any]
@@ -315,8 +344,8 @@ class ColumnMap(ABC):
     sources: NDArray[np.intp]
     """For each column that is made, the number of the input column that it is made from."""
 
-    is_discrete: bool = False
-    """Whether some entries only can be mapped: categories."""
+    discrete: frozenset[int] = frozenset()
+    """The numbers of the input columns of which some entries only can be mapped: categories."""
 
     non_numeric: frozenset[int] = frozenset()
     """The numbers of the input columns whose entries need not be numbers."""
@@ -417,6 +446,11 @@ class Transformed(Function):
     def non_numeric(self) -> frozenset[int]:
         return self._columns.non_numeric
 
+    @property
+    def discrete(self) -> frozenset[int]:
+        made = {int(self._columns.sources[place]) for place in self._function.discrete}
+        return self._columns.discrete | made
+
     def predict(self, X: ArrayLike) -> _Float:
         return self._function.predict(self._mapped(np.asarray(X)))
 
@@ -473,23 +507,60 @@ class Transformed(Function):
 
     def _mapped(self, rows: _Float, argument: str = "X") -> _Float:
         """Map rows, and refuse those that the function is not defined for."""
-        mapped = self._numbers(rows)
+        try:
+            mapped = self._numbers(rows)
+        except (TypeError, ValueError) as error:
+            row, column = self._first_refused(rows)
+            if column == self.n_features:
+                raise
+            raise self._refused(rows, row, column, argument, f": {error}") from error
         if not np.isfinite(mapped).all():
             row, place = np.argwhere(~np.isfinite(mapped))[0]
-            column = int(self._columns.sources[place])
-            name = "" if self._feature_names is None else f" ({self._feature_names[column]!r})"
-            where = f"row {row}, column {column}{name}"
-            entry = rows[row, column]
-            if entry != entry:  # NaN, in rows of objects too
-                raise ValueError(
-                    f"{argument} has a missing entry (NaN) in {where}, which no step of the model "
-                    "fills; fill or remove it"
-                )
-            raise ValueError(
-                f"the model's steps turn the entry {entry} of {argument} in {where} "
-                f"into {mapped[row, place]}; values are defined for finite entries only"
+            why = (
+                f", which the model's steps turn into {mapped[row, place]}; values are defined for "
+                "finite entries only"
             )
+            raise self._refused(rows, row, int(self._columns.sources[place]), argument, why)
         return np.ascontiguousarray(mapped)
+
+    def _refused(
+        self, rows: NDArray[Any], row: int, column: int, argument: str, why: str
+    ) -> ValueError:
+        """Return the error that the map is not defined for an entry."""
+        name = "" if self._feature_names is None else f" ({self._feature_names[column]!r})"
+        where = f"row {row}, column {column}{name}"
+        (entry,) = rows[row, [column]].tolist()
+        if entry is None or entry != entry:  # NaN, in rows of objects too
+            return ValueError(
+                f"{argument} has a missing entry ({'NaN' if entry else 'None'}) in {where}, which "
+                "no step of the model fills; fill or remove it"
+            )
+        return ValueError(f"{argument} has the entry {entry!r} in {where}{why}")
+
+    def _first_refused(self, rows: NDArray[Any]) -> tuple[int, int]:
+        """Return the row and column of an entry that the map refuses, found by trial.
+
+        The column is n_features if none can be told.
+        """
+
+        def is_taken(tried: NDArray[Any]) -> bool:
+            try:
+                self._numbers(tried)
+            except (TypeError, ValueError):
+                return False
+            return True
+
+        # The first row with which the rows up to it are refused, and the first column up to which
+        # entries that are taken must stand in its place.
+        good = self.probing_rows()[0]
+        row = bisect_left(range(len(rows)), True, key=lambda n: not is_taken(rows[: n + 1]))
+        bad = rows[row]
+        column = bisect_left(
+            range(self.n_features),
+            True,
+            key=lambda n: is_taken(np.concatenate([good[: n + 1], bad[n + 1 :]])[None]),
+        )
+        return row, column
 
     def _numbers(self, rows: NDArray[Any]) -> _Float:
         return np.asarray(self._columns(rows), dtype=np.float64)

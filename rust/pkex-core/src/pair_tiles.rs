@@ -51,7 +51,7 @@ pub(crate) struct PairWorkspace {
     block: Block,
     scratch: Scratch,
     target_block: Block,
-    /// γ of the pairs of a row and a block, player by player.
+    /// γ of the pairs of a row and a block, player by player; not used for one term.
     gamma: Vec<Lanes>,
     /// The pairs' weights, 0 where a lane holds no pair.
     weights: Vec<Lanes>,
@@ -124,6 +124,11 @@ impl<'a> PackedPairs<'a> {
         Walk::new(chunks, skips_second, self.players() * self.terms.len().max(1), threads)
     }
 
+    /// Whether γ is c Ω of one term, which compares the columns of all players.
+    fn is_one_term(&self) -> bool {
+        self.terms.len() == 1 && self.terms[0].term.players.len() == self.players()
+    }
+
     /// Pairs of groups of a tile, times weights.
     fn group_sums(&self, tile: Tile<'_>) -> usize {
         let [first, second] = [tile.first, tile.second].map(|chunk| self.groups_of(chunk).len());
@@ -174,7 +179,7 @@ impl<'a> PackedPairs<'a> {
         zeros(&mut sums.groups, self.group_sums(tile) * players, 0.0);
         zeros(&mut sums.alone, players, 0.0);
         zeros(&mut sums.squares, players, 0.0);
-        zeros(&mut workspace.gamma, players, Lanes::ZERO);
+        zeros(&mut workspace.gamma, if self.is_one_term() { 0 } else { players }, Lanes::ZERO);
         zeros(&mut workspace.weights, self.weights.count(), Lanes::ZERO);
         zeros(&mut workspace.row, self.row_sums() * players, Lanes::ZERO);
         let columns = tile.second.blocks() * self.column_sums();
@@ -193,11 +198,8 @@ impl<'a> PackedPairs<'a> {
     ) {
         let PairWorkspace { block, scratch, gamma, weights, alone, .. } = workspace;
         let (x, points) = (self.problem.rows.row(row), self.points.block(chunk, index));
-        let of_first = self.terms.first().map_or(0, |term| term.term.players.len());
-        if of_first < gamma.len() {
-            gamma.fill(Lanes::ZERO);
-        }
-        for (number, term) in self.terms.iter().enumerate() {
+        gamma.fill(Lanes::ZERO);
+        for term in &self.terms {
             let spread = level.run(Fill { term, x, points, block });
             level.run(AddAlone { term, difference: &block.difference, weights, sums: alone });
             Quantity::Values(Nodes::Table(&self.nodes)).evaluate(
@@ -206,7 +208,9 @@ impl<'a> PackedPairs<'a> {
                 scratch,
                 (level, stop),
             );
-            level.run(AddTerm { term: &term.term, is_first: number == 0, block, gamma });
+            if !self.is_one_term() {
+                level.run(AddTerm { term: &term.term, block, gamma });
+            }
         }
     }
 
@@ -333,10 +337,9 @@ impl Body for AddAlone<'_> {
     }
 }
 
-/// Adds a term's values to the pairs', of which the first term sets those of its players.
+/// Adds a term's values to the pairs'.
 struct AddTerm<'a> {
     term: &'a CompiledTerm,
-    is_first: bool,
     block: &'a Block,
     gamma: &'a mut [Lanes],
 }
@@ -350,11 +353,7 @@ impl Body for AddTerm<'_> {
         let values = self.block.omega.iter().zip(&self.block.difference);
         for ((omega, difference), &player) in values.zip(&self.term.players) {
             let value = omega.times::<W>(difference);
-            if self.is_first {
-                self.gamma[player] = value.times::<W>(&coefficient);
-            } else {
-                self.gamma[player].add_product::<A, W>(&value, &coefficient);
-            }
+            self.gamma[player].add_product::<A, W>(&value, &coefficient);
         }
     }
 }
@@ -372,22 +371,59 @@ impl Body for Accumulate<'_> {
 
     #[inline(always)]
     fn run<A: Arithmetic, const W: usize>(self) {
-        let players = self.packed.players();
-        let PairWorkspace { gamma, weights, row, columns, squares, .. } = self.workspace;
-        let width = self.packed.column_sums() * players;
-        let columns = &mut columns[self.block * width..][..width];
-        for (player, value) in gamma.iter().enumerate() {
-            row[player].add_product::<A, W>(value, &weights[0]);
-            columns[player].add_product::<A, W>(value, &weights[0]);
-            if self.packed.weights.is_target() {
-                row[players + player].add_product::<A, W>(value, &self.mask);
-                for (number, weight) in weights.iter().chain([&self.mask]).enumerate().skip(1) {
-                    columns[number * players + player].add_product::<A, W>(value, weight);
-                }
-            } else {
-                let square = value.times::<W>(value);
-                squares[player].add_product::<A, W>(&square, &self.mask);
+        let PairWorkspace { block, gamma, weights, row, columns, squares, .. } = self.workspace;
+        let width = self.packed.column_sums() * self.packed.players();
+        let mut sums = Sums {
+            weights,
+            mask: &self.mask,
+            row,
+            columns: &mut columns[self.block * width..][..width],
+            squares,
+        };
+        let is_target = self.packed.weights.is_target();
+        if self.packed.is_one_term() {
+            let coefficient = Lanes([self.packed.terms[0].term.coefficient; LANES]);
+            let values = block.omega.iter().zip(&block.difference);
+            for (player, (omega, difference)) in values.enumerate() {
+                let value = omega.times::<W>(difference).times::<W>(&coefficient);
+                sums.add::<A, W>(player, &value, is_target);
             }
+        } else {
+            for (player, value) in gamma.iter().enumerate() {
+                sums.add::<A, W>(player, value, is_target);
+            }
+        }
+    }
+}
+
+/// Running sums of γ that a row and a block contribute to.
+struct Sums<'a> {
+    weights: &'a [Lanes],
+    mask: &'a Lanes,
+    row: &'a mut [Lanes],
+    columns: &'a mut [Lanes],
+    squares: &'a mut [Lanes],
+}
+
+impl Sums<'_> {
+    #[inline(always)]
+    fn add<A: Arithmetic, const W: usize>(
+        &mut self,
+        player: usize,
+        value: &Lanes,
+        is_target: bool,
+    ) {
+        let players = self.squares.len();
+        self.row[player].add_product::<A, W>(value, &self.weights[0]);
+        self.columns[player].add_product::<A, W>(value, &self.weights[0]);
+        if is_target {
+            self.row[players + player].add_product::<A, W>(value, self.mask);
+            for (number, weight) in self.weights.iter().chain([self.mask]).enumerate().skip(1) {
+                self.columns[number * players + player].add_product::<A, W>(value, weight);
+            }
+        } else {
+            let square = value.times::<W>(value);
+            self.squares[player].add_product::<A, W>(&square, self.mask);
         }
     }
 }

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Sequence
+from decimal import Decimal
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -32,7 +34,7 @@ from sklearn.preprocessing import (
 )
 from sklearn.utils.validation import check_is_fitted
 
-from pkex.adapters.sklearn.common import FrozenEstimator, check_fitted, dense
+from pkex.adapters.sklearn.common import FrozenEstimator, check_fitted, dense, feature_names
 from pkex.errors import UnsupportedModelError
 from pkex.functions import ColumnMap, Selection, Transformed, decoded, scattered
 
@@ -53,12 +55,12 @@ def column_map(step: Any) -> ColumnMap | None:
     if isinstance(step, FrozenEstimator):
         return column_map(step.estimator)
     if isinstance(step, Pipeline):
-        check_fitted(step, "transform")
+        check_fitted(step)
         return chained([column_map(inner) for _, inner in step.steps])
     if isinstance(step, ColumnTransformer):
         return _map_of_column_transformer(step)
     if isinstance(step, FunctionTransformer) and step.func is None:
-        check_fitted(step, "transform")
+        check_fitted(step)
         return None
     for step_class, inverse in _STEPS.items():
         if isinstance(step, step_class):
@@ -104,7 +106,6 @@ class _Step(ColumnMap):
         self.transformer = _for_arrays(transformer)
         self._inverse = inverse
         self.sources = np.arange(self.n_columns)
-        self.is_discrete = isinstance(transformer, _ENCODERS)
         if isinstance(transformer, (SimpleImputer, SelectorMixin, *_ENCODERS)):
             # From which columns is said by the names: "2", or "2_red" if there are several.
             numbers = np.arange(self.n_columns).astype(str).astype(object)
@@ -114,18 +115,32 @@ class _Step(ColumnMap):
             self.categories = {
                 column: categories.tolist()
                 for column, categories in enumerate(transformer.categories_)
-                if not all(isinstance(item, int | float) for item in categories.tolist())
+                if categories.dtype.kind not in "fiub"
             }
             self.non_numeric = frozenset(self.categories)
+            self.discrete = frozenset(range(self.n_columns))
         if isinstance(transformer, SimpleImputer) and transformer.statistics_.dtype.kind in "OUS":
             self.non_numeric = frozenset(range(self.n_columns))
 
     def __call__(self, rows: NDArray[Any]) -> NDArray[Any]:
-        # Steps that take numbers only get them as such from rows of objects.
-        own = rows if self.non_numeric else np.asarray(rows, dtype=np.float64)
-        made = self.transformer.transform(own)
+        made = self._encoded(rows) if self.discrete else self.transformer.transform(self._own(rows))
         table = np.asarray(made.toarray() if hasattr(made, "toarray") else made)
         return table if table.dtype == object else dense(table)
+
+    def _own(self, rows: NDArray[Any]) -> NDArray[Any]:
+        """Return rows as objects if the step was fitted on such, else as numbers."""
+        return rows.astype(object if self.non_numeric else np.float64, copy=False)
+
+    def _encoded(self, rows: NDArray[Any]) -> Any:
+        if _any_inexact(rows):
+            raise ValueError(f"{_INEXACT}; fit the encoder on {_STRINGS}")
+        try:
+            return self.transformer.transform(self._own(rows))
+        except (TypeError, ValueError) as error:
+            raise ValueError(
+                f"it is none of the categories that {type(self.transformer).__name__} was fitted "
+                "on; remove the row, or fit the encoder with handle_unknown for such entries"
+            ) from error
 
     def inverse(self, rows: _Float) -> _Float:
         return self._inverse(self, rows)
@@ -136,11 +151,11 @@ class _Chain(ColumnMap):
 
     def __init__(self, maps: Sequence[ColumnMap]) -> None:
         self._maps = tuple(maps)
-        self.is_discrete = any(one.is_discrete for one in maps)
         self.n_columns = maps[0].n_columns
         self.sources = maps[0].sources
         self.non_numeric = maps[0].non_numeric
         self.categories = dict(maps[0].categories)
+        self.discrete = maps[0].discrete
         for following in maps[1:]:
             if following.n_columns != len(self.sources):
                 raise UnsupportedModelError(
@@ -149,6 +164,7 @@ class _Chain(ColumnMap):
                 )
             for column, categories in following.categories.items():
                 self.categories[int(self.sources[column])] = categories
+            self.discrete |= {int(self.sources[column]) for column in following.discrete}
             self.sources = self.sources[following.sources]
 
     def __call__(self, rows: _Float) -> _Float:
@@ -168,7 +184,6 @@ class _SideBySide(ColumnMap):
     def __init__(self, n_columns: int, maps: Sequence[tuple[NDArray[np.intp], ColumnMap]]) -> None:
         self.n_columns = n_columns
         self._maps = tuple(maps)
-        self.is_discrete = any(one.is_discrete for _, one in maps)
         self.sources = np.concatenate(
             [np.empty(0, dtype=np.intp), *(columns[one.sources] for columns, one in maps)]
         )
@@ -177,6 +192,9 @@ class _SideBySide(ColumnMap):
         self.non_numeric = frozenset(range(n_columns)) - {
             int(columns[place]) for columns, one, place in used if place not in one.non_numeric
         }
+        self.discrete = frozenset(
+            int(columns[place]) for columns, one, place in used if place in one.discrete
+        )
         self.categories = {
             int(columns[place]): one.categories[place]
             for columns, one, place in used
@@ -192,13 +210,13 @@ class _SideBySide(ColumnMap):
         ends = np.cumsum([len(one.sources) for _, one in self._maps])
         parts = list(zip(self._maps, np.split(rows, ends[:-1], axis=1), strict=True))
         # Of a column that several maps use, one that knows some entries only has the last word.
-        for (columns, one), part in sorted(parts, key=lambda part: part[0][1].is_discrete):
+        for (columns, one), part in sorted(parts, key=lambda part: bool(part[0][1].discrete)):
             wide[:, columns] = one.inverse(part)
         return wide
 
 
 def _map_of_column_transformer(step: ColumnTransformer) -> ColumnMap:
-    check_fitted(step, "transform")
+    check_fitted(step)
     if step.transformer_weights:
         raise _refused("ColumnTransformer with transformer_weights")
     maps = []
@@ -227,19 +245,41 @@ def _check_step(step: Any) -> None:
             "it is not known to act on each entry alone",
             "a NumPy function of one number such as numpy.log1p, without kw_args",
         )
-    check_fitted(step, "transform")
+    check_fitted(step)
     check_is_fitted(step, "n_features_in_")  # some steps have nothing else to learn
 
 
 def _check_encoder(step: Any) -> None:
     name = type(step).__name__
-    check_fitted(step, "transform")
+    check_fitted(step)
     if callable(getattr(step, "feature_name_combiner", None)):
         raise _refused(
             f"{name} with a feature_name_combiner of its own",
             "columns are told apart by their names",
             "feature_name_combiner='concat'",
         )
+    names = feature_names(step) or range(step.n_features_in_)
+    for column, categories in zip(names, step.categories_, strict=True):
+        if categories.dtype.kind in "mM":
+            raise _refused(f"{name} of the dates in column {column!r}", _DATES, _STRINGS)
+        if _any_inexact(categories):
+            raise _refused(f"{name} of the numbers in column {column!r}", _INEXACT, _STRINGS)
+
+
+_INEXACT = "floats do not tell numbers from 2**53 on apart"
+_DATES = "it is not known what they are compared as"
+_STRINGS = "strings of them, such as X['id'].astype(str)"
+
+
+def _any_inexact(entries: NDArray[Any]) -> bool:
+    """Whether some are numbers that no float is equal to, or may have been rounded from such."""
+    if entries.dtype.kind in "fiub":
+        return bool(np.any(np.abs(entries.astype(np.float64)) >= 2.0**53))
+    return any(isinstance(entry, Real | Decimal) and _is_inexact(entry) for entry in entries.flat)
+
+
+def _is_inexact(number: Any) -> bool:
+    return bool(number == number and (abs(number) >= 2**53 or float(number) != number))
 
 
 def _is_elementwise(step: FunctionTransformer) -> bool:

@@ -7,9 +7,9 @@ import importlib
 import importlib.util
 import itertools
 import math
+import re
 import sys
-from collections.abc import Callable, Iterable
-from numbers import Real
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -68,29 +68,51 @@ def laplacian(gamma: float) -> Kernel:
     return Laplacian(length_scale=1.0 / gamma)
 
 
-def check_fitted(model: Any, explained: str) -> None:
-    """Raise scikit-learn's NotFittedError, or refuse a model that redefines what is explained.
+def check_fitted(model: Any) -> None:
+    """Raise scikit-learn's NotFittedError, or refuse a model that computes by methods of its own.
 
     A subclass that clips predictions, say, could agree with its parent on every row of the check
     that follows.
     """
     check_is_fitted(model)
-    check_own(model, explained)
+    check_own(model)
 
 
-def check_own(model: Any, explained: str) -> None:
-    """Refuse a model whose method for what is explained is not scikit-learn's own."""
-    for owner in (model, *type(model).__mro__):
-        if explained in vars(owner):
-            break
-    else:
-        return
-    if owner is model or owner.__module__.partition(".")[0] != "sklearn":
-        raise UnsupportedModelError(
-            f"{type(model).__name__} replaces scikit-learn's {explained} by its own, and is not "
-            "supported; register an adapter with pkex.adapters.register, or describe its function "
-            "as a pkex.KernelExpansion"
-        )
+def check_own(model: Any) -> None:
+    """Refuse a model that replaces a method of scikit-learn's, but for those that fit or describe.
+
+    What scikit-learn leaves to subclasses, its abstract methods, is theirs to define.
+    """
+    owners = (model, *type(model).__mro__)
+    for place, owner in enumerate(owners[:-1]):
+        if owner is not model and _is_of_scikit_learn(owner):
+            continue
+        for name, item in vars(owner).items():
+            is_method = callable(item) or (owner is not model and hasattr(item, "__get__"))
+            if is_method and not _HARMLESS.fullmatch(name) and _is_replaced(name, owners[place:]):
+                raise UnsupportedModelError(
+                    f"{type(model).__name__} replaces scikit-learn's {name} by its own, and is not "
+                    "supported; register an adapter with pkex.adapters.register, or describe its "
+                    "function as a pkex.KernelExpansion"
+                )
+
+
+# Methods that fit, describe or judge a model, and what scikit-learn itself adds to each subclass.
+_HARMLESS = re.compile(
+    r"__\w+__|fit(_\w+)?|partial_fit|score|[gs]et_params|set_\w+_request|get_metadata_routing|"
+    r"_more_tags|_get_tags|_run_search"
+)
+
+
+def _is_of_scikit_learn(owner: type) -> bool:
+    return owner.__module__.partition(".")[0] == "sklearn"
+
+
+def _is_replaced(name: str, owners: Sequence[Any]) -> bool:
+    """Whether scikit-learn defines a method that the first of the owners would come before."""
+    later = (owner for owner in owners[1:] if _is_of_scikit_learn(owner) and name in vars(owner))
+    theirs = next(later, None)
+    return theirs is not None and not getattr(vars(theirs)[name], "__isabstractmethod__", False)
 
 
 def without_names(model: Any) -> Any:
@@ -100,14 +122,24 @@ def without_names(model: Any) -> Any:
     return own
 
 
-def as_fitted_on(rows: _Float, names: tuple[str, ...] | None) -> Any:
-    """Return rows as the kind of table that a model with these column names was fitted on."""
+def as_fitted_on(
+    rows: NDArray[Any], names: tuple[str, ...] | None, non_numeric: Collection[int] = ()
+) -> Any:
+    """Return rows as the kind of table that a model with these column names was fitted on.
+
+    Columns that are `non_numeric`, or hold others than floats, stay objects in rows of objects.
+    """
     if names is None:
         return rows.copy()
+    columns = {
+        name: column if place in non_numeric or not _are_floats(column) else column.astype(float)
+        for place, (name, column) in enumerate(zip(names, rows.T, strict=True))
+    }
     # Whichever is there: it was when the model was fitted, and no step minds the kind of DataFrame.
     for library in ("pandas", "polars"):
         if library in sys.modules or importlib.util.find_spec(library):
-            columns = {name: _entries(column) for name, column in zip(names, rows.T, strict=True)}
+            if library == "polars":  # which finds the kind of a list, not that of objects
+                columns = {name: column.tolist() for name, column in columns.items()}
             return importlib.import_module(library).DataFrame(columns)
     raise ImportError(
         "the model was fitted on a DataFrame, and one is needed to compare it with: "
@@ -115,20 +147,18 @@ def as_fitted_on(rows: _Float, names: tuple[str, ...] | None) -> Any:
     )
 
 
-def _entries(column: NDArray[Any]) -> Any:
-    """Return numbers as an array, others as a list, whose kind is found by the DataFrame."""
-    are_numbers = column.dtype != object or all(isinstance(entry, Real) for entry in column)
-    return column.astype(np.float64) if are_numbers else column.tolist()
+def _are_floats(column: NDArray[Any]) -> bool:
+    return column.dtype != object or all(isinstance(entry, float) for entry in column)
 
 
-def own_output(model: Any, method: str) -> Callable[[_Float], Any]:
+def own_output(model: Any, method: str, non_numeric: Collection[int]) -> Callable[[_Float], Any]:
     """Return a function from arrays to the output of a method, computed in this thread."""
     own = copy.copy(model)
     for option, quiet in (("n_jobs", None), ("verbose", 0)):
         if hasattr(own, option):
             setattr(own, option, quiet)
     names = feature_names(model)
-    return lambda rows: getattr(own, method)(as_fitted_on(rows, names))
+    return lambda rows: getattr(own, method)(as_fitted_on(rows, names, non_numeric))
 
 
 def feature_names(model: Any) -> tuple[str, ...] | None:

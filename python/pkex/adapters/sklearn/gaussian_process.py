@@ -28,7 +28,7 @@ def adapt_regressor(model: GaussianProcessRegressor) -> AdaptedModel:
     """Read the mean, y_std · Σ_i alpha_i k(x, x_i) + y_mean, for one or several targets."""
     # Unfitted, it predicts the mean 0 of its prior.
     check_is_fitted(model, ["X_train_", "alpha_"])
-    check_fitted(model, "predict")
+    check_fitted(model)
     alpha = np.asarray(model.alpha_, dtype=np.float64)
     # A single target has no output axis, whatever the shape of y.
     alpha = alpha[:, 0] if alpha.shape[1:] == (1,) else alpha
@@ -53,9 +53,7 @@ def adapt_regressor(model: GaussianProcessRegressor) -> AdaptedModel:
 def adapt_classifier(model: GaussianProcessClassifier) -> AdaptedModel:
     """Read the latent mean of two classes, or those of each class or pair of several."""
     check_is_fitted(model, "base_estimator_")
-    # scikit-learn has the former since version 1.7.
-    latent = hasattr(model, "latent_mean_and_variance")
-    check_fitted(model, "latent_mean_and_variance" if latent else "predict_proba")
+    check_fitted(model)
     is_single = model.n_classes_ == 2
     machines = [model.base_estimator_] if is_single else model.base_estimator_.estimators_
     # The machine of a pair of classes has the second as its y = 1. Outputs named "a vs b" are

@@ -30,7 +30,7 @@ def adapt_kernel_density(model: KernelDensity) -> AdaptedModel:
 
     It is explained as it is defined, not as `rtol` and `atol` allow scikit-learn to approximate it.
     """
-    check_fitted(model, "score_samples")
+    check_fitted(model)
     if model.kernel != "gaussian":
         raise unsupported(f"KernelDensity with kernel {model.kernel!r}")
     if model.metric != "euclidean":

@@ -28,7 +28,7 @@ def adapt_kernel_pca(model: KernelPCA) -> AdaptedModel:
     rows' kernel matrix, and r̄ that of all of it. So x_i has the coefficient a_i − mean_l a_l, and
     the intercept is −Σ_i a_i (r_i − r̄).
     """
-    check_fitted(model, "transform")
+    check_fitted(model)
     points = dense(model.X_fit_)
     kernel = named_kernel(model, {"rbf": rbf}, model.gamma_)
     # Divided in the precision of the fitted arrays, as scikit-learn does. It sets eigenvalues that

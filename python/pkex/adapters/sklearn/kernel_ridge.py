@@ -23,7 +23,7 @@ from pkex.adapters.sklearn.gp_kernels import covariance_expansion
 @register(KernelRidge)
 def adapt_kernel_ridge(model: KernelRidge) -> AdaptedModel:
     """Read f(x) = Σ_i dual_coef_i k(x, x_i), for one or several targets."""
-    check_fitted(model, "predict")
+    check_fitted(model)
     if isinstance(model.kernel, Covariance):
         return _adapt_covariance(model)
     points = dense(model.X_fit_)

@@ -93,8 +93,8 @@ def nystroem_model(nystroem: Any, linear: Any) -> AdaptedModel:
         If the kernel or the linear model is another.
     """
     explained = _explained_method(linear)
-    check_fitted(nystroem, "transform")
-    check_fitted(linear, explained)
+    check_fitted(nystroem)
+    check_fitted(linear)
     points, normalization = dense(nystroem.components_), dense(nystroem.normalization_)
     gamma = _gamma(nystroem, points.shape[1])
     kernel = named_kernel(nystroem, {"rbf": rbf, "laplacian": laplacian}, gamma)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +28,7 @@ def adapt_pipeline(pipeline: Pipeline) -> AdaptedModel:
     if steps[-1] is None or isinstance(steps[-1], str):
         raise unsupported("a Pipeline without a model as its last step")
     model = nystroem_model(*steps[-2:]) if is_nystroem else adapt(steps[-1])
-    check_own(pipeline, model.explained)
+    check_own(pipeline)
     columns = chained([column_map(step) for step in steps[:-n_last]])
     if columns is None:
         return model
@@ -36,11 +37,15 @@ def adapt_pipeline(pipeline: Pipeline) -> AdaptedModel:
     check_columns(function, columns)
     before = pipeline[:-n_last]
     predict = model.predict
+
+    def own_output(rows: _Float) -> Any:
+        made = before.transform(as_fitted_on(rows, names, columns.non_numeric))
+        return predict and predict(dense(made))
+
     return replace(
         model,
         expansion=function,
-        predict=predict
-        and (lambda rows: predict(dense(before.transform(as_fitted_on(rows, names))))),
+        predict=predict and own_output,
         feature_names=names,
     )
 

@@ -26,7 +26,7 @@ from pkex.expansion import KernelExpansion
 @register(NuSVR)
 def adapt_regressor(model: SVR | NuSVR) -> AdaptedModel:
     """Read f(x) = Σ_i dual_coef_i k(x, sv_i) + intercept."""
-    check_fitted(model, "predict")
+    check_fitted(model)
     return AdaptedModel(
         _single_output(model),
         explained="predict",
@@ -38,7 +38,7 @@ def adapt_regressor(model: SVR | NuSVR) -> AdaptedModel:
 @register(OneClassSVM)
 def adapt_one_class(model: OneClassSVM) -> AdaptedModel:
     """Read the decision function, positive for inliers."""
-    check_fitted(model, "decision_function")
+    check_fitted(model)
     return AdaptedModel(
         _single_output(model),
         explained="decision_function",
@@ -53,7 +53,7 @@ def adapt_one_class(model: OneClassSVM) -> AdaptedModel:
 @register(NuSVC)
 def adapt_classifier(model: SVC | NuSVC) -> AdaptedModel:
     """Read the decision function of two classes, or those of all pairs of several classes."""
-    check_fitted(model, "decision_function")
+    check_fitted(model)
     own = without_names(model)
     no_method = ""
     if len(model.classes_) == 2:

@@ -112,7 +112,7 @@ def adapt_calibrated(classifier: CalibratedClassifierCV) -> AdaptedModel:
 
 def _passed_on(wrapper: Any, model: Any) -> AdaptedModel:
     adapted = adapt(model)
-    check_own(wrapper, adapted.explained)
+    check_own(wrapper)
     return adapted
 
 
@@ -122,7 +122,7 @@ def _passed_on(wrapper: Any, model: Any) -> AdaptedModel:
 @register(TransformedTargetRegressor)
 def adapt_transformed_target(model: TransformedTargetRegressor) -> AdaptedModel:
     """Read the regressor, in the units of the target."""
-    check_fitted(model, "predict")
+    check_fitted(model)
     (part,) = _parts(model, [model.regressor_], "predict")
     function = part.expansion
     # A column as target is predicted as a column, though the regressor has seen a vector.
@@ -139,7 +139,7 @@ def adapt_transformed_target(model: TransformedTargetRegressor) -> AdaptedModel:
 
 def _inverse_of_target(transformer: Any) -> tuple[Any, Any]:
     """Return a and b of the inverse z ↦ a z + b of a transformer of the target."""
-    check_own(transformer, "inverse_transform")
+    check_own(transformer)
     if isinstance(transformer, FunctionTransformer) and transformer.inverse_func is None:
         return 1.0, 0.0
     if isinstance(transformer, StandardScaler):
@@ -169,14 +169,14 @@ def _inverse_of_target(transformer: Any) -> tuple[Any, Any]:
 @register(MultiOutputRegressor)
 def adapt_multi_output(model: MultiOutputRegressor) -> AdaptedModel:
     """Read the regressor of each target."""
-    check_fitted(model, "predict")
+    check_fitted(model)
     return _stacked(model, _parts(model, model.estimators_, "predict"), "predict")
 
 
 @register(OneVsRestClassifier)
 def adapt_one_vs_rest(model: OneVsRestClassifier) -> AdaptedModel:
     """Read the decision function of each class, or the single one of two classes."""
-    check_fitted(model, "decision_function")
+    check_fitted(model)
     parts = _parts(model, model.estimators_, "decision_function")
     if len(parts) == 1:
         of_two = _made_of(model, parts, parts[0].expansion, "decision_function")
@@ -190,7 +190,7 @@ def adapt_one_vs_one(model: OneVsOneClassifier) -> AdaptedModel:
 
     The machine of a pair is positive for its second class, SVC's for its first.
     """
-    check_fitted(model, "decision_function")
+    check_fitted(model)
     parts = _parts(model, model.estimators_, "decision_function")
     if len(parts) == 1:
         function: Function = parts[0].expansion
@@ -221,7 +221,7 @@ def _pairs(parts: Sequence[AdaptedModel]) -> Callable[[_Float], _Float]:
 @register(BaggingRegressor)
 def adapt_bagging(model: BaggingRegressor) -> AdaptedModel:
     """Read the average of regressors, each of which may know some of the columns only."""
-    check_fitted(model, "predict")
+    check_fitted(model)
     parts = _parts(model, model.estimators_, "predict")
     functions = []
     for part, columns in zip(parts, model.estimators_features_, strict=True):
@@ -233,7 +233,7 @@ def adapt_bagging(model: BaggingRegressor) -> AdaptedModel:
 @register(VotingRegressor)
 def adapt_voting(model: VotingRegressor) -> AdaptedModel:
     """Read the weighted average of regressors."""
-    check_fitted(model, "predict")
+    check_fitted(model)
     parts = _parts(model, model.estimators_, "predict")
     weights = np.ones(len(parts))
     if model.weights is not None:
@@ -275,7 +275,7 @@ def _made_of(
     return AdaptedModel(
         function,
         explained=explained,
-        predict=own_output(model, explained),
+        predict=own_output(model, explained, function.non_numeric),
         feature_names=feature_names(model) or (None if of_columns else parts[0].feature_names),
         output_names=parts[0].output_names,
         kernel_rounding=max(part.kernel_rounding for part in parts),

@@ -58,6 +58,13 @@ impl Case {
         }
     }
 
+    /// The same with the first term only, which has factors of all players.
+    fn of_one_term(mut self) -> Self {
+        self.terms.truncate(1);
+        self.absent = self.absent.map(|absent| absent[..PLAYERS].to_vec());
+        self
+    }
+
     fn weighting(&self, kind: Kind) -> Weighting<'_> {
         match kind {
             Kind::Classes { first, weighted, skips_second } => Weighting::Classes(Classes {
@@ -81,7 +88,7 @@ impl Case {
             rows: Matrix::of_shape(&self.data, [self.rows, COLUMNS]),
             terms: &self.terms,
             players: &self.players,
-            absent: absent.map(|absent| Matrix::of_shape(absent, [2, PLAYERS])),
+            absent: absent.map(|absent| Matrix::of_shape(absent, [self.terms.len(), PLAYERS])),
             groups: &self.groups,
             weighting: self.weighting(kind),
         };
@@ -231,8 +238,8 @@ fn assert_close(name: &str, computed: &[f64], expected: &[f64]) {
 fn sums_equal_those_over_pairs_one_by_one() {
     // Chunks of 256 rows, blocks of 16: sizes around both, groups of all sizes.
     for (rows, group_size, first) in [(2, 1, 1), (16, 1, 5), (40, 8, 24), (300, 10, 270)] {
-        for with_absent in [false, true] {
-            let case = Case::new(rows, group_size, with_absent);
+        let new = |with_absent| Case::new(rows, group_size, with_absent);
+        for case in [new(false), new(true), new(false).of_one_term(), new(true).of_one_term()] {
             let first = first / group_size * group_size;
             for kind in [
                 Kind::plain(first),
