@@ -546,6 +546,18 @@ def test_unfitted_models_are_reported_as_such(made):
         pkex.Explainer(sklearn.base.clone(made[0]))
 
 
+def test_an_explainer_of_one_job_is_made_by_one_thread(made, monkeypatch):
+    def count(n_jobs):
+        assert n_jobs == 1
+        return 1
+
+    for module in ("expansion", "explainer", "functions"):
+        monkeypatch.setattr(f"pkex.{module}.thread_count", count)
+    for value_function in ("interventional", "marginal"):
+        explainer = pkex.Explainer(made[0], X[:3], value_function=value_function, n_jobs=1)
+        assert explainer(ROWS).values.shape[0] == len(ROWS)
+
+
 CODED = np.column_stack([np.arange(70) % 3, np.arange(70) % 4 + 10, BASE[:, 1:3]])
 
 
