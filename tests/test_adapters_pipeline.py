@@ -3,6 +3,7 @@
 import functools
 import pickle
 import warnings
+from decimal import Decimal
 
 import numpy as np
 import pandas as pd
@@ -804,6 +805,13 @@ def test_an_encoder_fitted_on_objects_that_are_numbers_is_explained(encoder, num
     assert np.ptp(explanation.values[:, 0]) > 1e-4
 
 
+def test_encoders_of_decimals_that_no_float_is_equal_to_are_refused():
+    tenths = np.array([Decimal("0.1"), Decimal("0.2"), Decimal("0.5")])[np.arange(60) % 3]
+    pipeline, _ = number_encoded(OneHotEncoder(), tenths)
+    with pytest.raises(pkex.UnsupportedModelError, match=r"OneHotEncoder of the numbers .*'id'"):
+        pkex.Explainer(pipeline)
+
+
 @pytest.mark.parametrize("unit", ["ns", "us"])
 def test_encoders_of_dates_are_refused_by_name(unit):
     days = np.array(["2020-01-01", "2021-01-01"], dtype=f"datetime64[{unit}]")[np.arange(60) % 2]
@@ -952,6 +960,15 @@ def test_strings_in_columns_of_numbers_are_refused_with_their_place():
         pkex.Explainer(pipeline)(rows)
     with pytest.raises(TypeError, match=r"background must .*'heavy' \(str\) in row 3, column 2"):
         pkex.Explainer(pipeline, rows)
+
+
+def test_masked_entries_in_columns_of_strings_are_refused_with_their_place():
+    pipeline, data = with_strings("OneHotEncoder")
+    rows = np.ma.masked_array(data.to_numpy(object), mask=np.zeros(data.shape, bool))
+    assert np.isfinite(pkex.Explainer(pipeline).shap_values(rows)).all()
+    rows.mask[4, 1] = True
+    with pytest.raises(ValueError, match="X has a masked entry in row 4, column 1"):
+        pkex.Explainer(pipeline)(rows)
 
 
 @pytest.mark.parametrize("drop", ["remainder", "by name"])

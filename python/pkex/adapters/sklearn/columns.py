@@ -266,7 +266,7 @@ def _check_encoder(step: Any) -> None:
             raise _refused(f"{name} of the numbers in column {column!r}", _INEXACT, _STRINGS)
 
 
-_INEXACT = "floats do not tell numbers from 2**53 on apart"
+_INEXACT = "floats do not tell such numbers apart, integers from 2**53 on"
 _DATES = "it is not known what they are compared as"
 _STRINGS = "strings of them, such as X['id'].astype(str)"
 
