@@ -166,6 +166,21 @@ def test_a_frozen_model_is_explained_as_itself():
     assert pkex.Explainer(frozen.predict)
 
 
+def test_frozen_models_and_steps_that_compute_something_else_are_refused():
+    class Other(pytest.importorskip("sklearn.frozen").FrozenEstimator):
+        def predict(self, X):
+            return np.zeros(len(X))
+
+        def transform(self, X):
+            return np.clip(self.estimator.transform(X), -50.0, 50.0)
+
+    scaler, machine = scaled().fit(X, Y)
+    for model in (Other(machine), make_pipeline(Other(scaler), machine)):
+        message = "Other, a subclass of FrozenEstimator, is not supported"
+        with pytest.raises(pkex.UnsupportedModelError, match=message):
+            pkex.Explainer(model)
+
+
 def test_frozen_steps_of_a_pipeline_are_read():
     FrozenEstimator = pytest.importorskip("sklearn.frozen").FrozenEstimator
     plain = scaled().fit(X, Y)

@@ -34,7 +34,7 @@ from sklearn.preprocessing import (
 )
 from sklearn.utils.validation import check_is_fitted
 
-from pkex.adapters.sklearn.common import FrozenEstimator, check_fitted, dense, feature_names
+from pkex.adapters.sklearn.common import FrozenEstimator, check_fitted, dense, feature_names, inside
 from pkex.errors import UnsupportedModelError
 from pkex.functions import ColumnMap, Selection, Transformed, decoded, scattered
 
@@ -53,7 +53,7 @@ def column_map(step: Any) -> ColumnMap | None:
     if step is None or (isinstance(step, str) and step == "passthrough"):
         return None
     if isinstance(step, FrozenEstimator):
-        return column_map(step.estimator)
+        return column_map(inside(step))
     if isinstance(step, Pipeline):
         check_fitted(step)
         return chained([column_map(inner) for _, inner in step.steps])
