@@ -8,12 +8,14 @@ import numpy as np
 import pytest
 from reference import interventional, neutral
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.datasets import load_iris, make_classification, make_regression
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.exceptions import NotFittedError
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import LinearRegression, SGDClassifier
 from sklearn.metrics.pairwise import laplacian_kernel, rbf_kernel
+from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC, SVR, LinearSVC, LinearSVR, NuSVC, NuSVR, OneClassSVM
 
 import pkex
@@ -171,6 +173,16 @@ def test_the_default_shape_of_a_classifier_is_explained_and_left_as_it_is():
     assert model.decision_function(ROWS).shape == (3, 4)
 
 
+@pytest.mark.parametrize("model", [SVC(), NuSVC(nu=0.2), make_pipeline(SVC())], ids=repr)
+def test_a_method_that_has_votes_of_several_classes_is_no_name_for_the_values_of_pairs(model):
+    fitted = clone(model).fit(X, FOUR)
+    assert fitted.decision_function(ROWS).shape == (3, 4)
+    with pytest.raises(pkex.UnsupportedModelError, match=r"votes and ranks.*Pass the model itself"):
+        pkex.Explainer(fitted.decision_function)
+    assert pkex.Explainer(fitted).shap_values(ROWS).shape == (3, D, 6)
+    pkex.Explainer(clone(model).fit(X, TWO).decision_function)
+
+
 def test_there_is_an_output_axis_exactly_if_predict_is_two_dimensional():
     for target in (Y, Y[:, None], TARGETS):
         model = KernelRidge(kernel="rbf").fit(X, target)
@@ -182,6 +194,8 @@ def test_there_is_an_output_axis_exactly_if_predict_is_two_dimensional():
 
 def test_methods_are_unwrapped(case):
     model, _, _ = case
+    if isinstance(model, SVC | NuSVC):
+        model.set_params(decision_function_shape="ovo")
     method = model.decision_function if hasattr(model, "decision_function") else model.predict
     np.testing.assert_array_equal(
         pkex.Explainer(method).shap_values(ROWS), pkex.Explainer(model).shap_values(ROWS)
@@ -443,7 +457,7 @@ def test_unfitted_models_are_reported_as_such(model):
 @pytest.mark.parametrize("model", [SVC(), NuSVC()], ids=repr)
 @pytest.mark.parametrize("target", [TWO, FOUR], ids=["two", "four"])
 def test_class_labels_are_refused_with_what_to_pass_and_why(model, target):
-    message = "predict cannot be explained.*class labels.*Pass the model itself or its decision_fun"
+    message = "predict cannot be explained.*class labels.*Pass the model itself"
     with pytest.raises(pkex.UnsupportedModelError, match=message):
         pkex.Explainer(model.fit(X, target).predict)
 

@@ -409,6 +409,10 @@ def test_the_votes_of_one_vs_one_are_refused_with_what_is_explained():
     model = OneVsOneClassifier(scaled(SVC())).fit(X, THREE)
     with pytest.raises(pkex.UnsupportedModelError, match="votes and class labels"):
         pkex.Explainer(model.predict)
+    with pytest.raises(pkex.UnsupportedModelError, match=r"votes\. Pass the model"):
+        pkex.Explainer(model.decision_function)
+    two = OneVsOneClassifier(scaled(SVC())).fit(X, TWO)
+    assert pkex.Explainer(two.decision_function)
 
 
 # --- averages ---
@@ -619,9 +623,11 @@ def test_models_fitted_on_frames_keep_their_names(made):
     frame = pd.DataFrame(X, columns=list("abcde"))
     target = next(t for m, t, _ in MADE_OF_OTHERS.values() if type(m) is type(model))
     again = sklearn.base.clone(model).fit(frame, target)
-    explainer = pkex.Explainer(getattr(again, method))
-    assert explainer(frame).feature_names == list("abcde")
-    if not isinstance(model, OneVsOneClassifier):
+    if isinstance(model, OneVsOneClassifier):
+        assert pkex.Explainer(again)(frame).feature_names == list("abcde")
+    else:
+        explainer = pkex.Explainer(getattr(again, method))
+        assert explainer(frame).feature_names == list("abcde")
         total = explainer(frame).values.sum(axis=1) + explainer.expected_value
         np.testing.assert_allclose(total, getattr(again, method)(frame), rtol=1e-10)
 

@@ -2,6 +2,7 @@
 
 import functools
 import pickle
+import time
 
 import numpy as np
 import pandas as pd
@@ -390,6 +391,22 @@ def test_threads_pieces_and_pickles_give_equal_bits(value_function):
     np.testing.assert_array_equal(again.shap_values(X), values)
     assert again.expected_value == explainer.expected_value
     assert repr(again) == repr(explainer)
+
+
+def test_a_marginal_background_is_prepared_once_however_often_rows_are_explained():
+    # Here of a Pipeline, which maps the background in every call.
+    rng = np.random.default_rng(0)
+    rows, background = rng.normal(size=(400, 20)), rng.normal(size=(5000, 20))
+    model = make_pipeline(StandardScaler(), KernelRidge(kernel="rbf")).fit(rows, rows[:, 0])
+    start = time.perf_counter()
+    explainer = pkex.Explainer(model, background, value_function="marginal")
+    prepared = time.perf_counter() - start
+    times = []
+    for _ in range(5):
+        start = time.perf_counter()
+        explainer.shap_values(rows[:1])
+        times.append(time.perf_counter() - start)
+    assert min(times) < prepared / 5
 
 
 def test_outputs_can_be_chosen():

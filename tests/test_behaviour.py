@@ -341,7 +341,7 @@ def test_writing_to_the_rows_during_a_call_changes_nothing(explain):
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
 def test_explaining_ten_thousand_rows_against_five_thousand_points_takes_below_100_megabytes():
     shape, growth = shape_and_memory("""
-        points, coefficients = rng.normal(size=(5000, 50)), rng.normal(size=5000)
+        f = rng.normal(size=(5000, 50)), rng.normal(size=5000)
         rows, background = rng.normal(size=(10_000, 50)), None
     """)
     assert shape == [10_000, 50]
@@ -353,15 +353,28 @@ def test_explaining_ten_thousand_rows_against_five_thousand_points_takes_below_1
 def test_memory_does_not_grow_with_points_times_background_rows_times_outputs():
     # The sums of 390 tiles of 50 features and 128 outputs would be 40 MB.
     shape, growth = shape_and_memory("""
-        points, coefficients = rng.normal(size=(2000, 50)), rng.normal(size=(2000, 128))
+        f = rng.normal(size=(2000, 50)), rng.normal(size=(2000, 128))
         rows, background = rng.normal(size=(1, 50)), rng.normal(size=(200, 50))
     """)
     assert shape == [1, 50, 128]
     assert growth < 36e6
 
 
-def shape_and_memory(data):
-    """The shape of an explanation, and by how much a process grew while it was computed."""
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
+def test_the_recursion_over_ten_thousand_players_takes_about_a_hundred_megabytes():
+    shape, growth = shape_and_memory(
+        "factors = rng.uniform(0.9, 1.0, size=(1, 10_000))",
+        "pkex.product_game(factors, method='recursion', n_jobs=1)",
+    )
+    assert shape == [10_000]
+    assert growth < 130e6
+
+
+EXPLAIN = "pkex.Explainer(pkex.KernelExpansion(*f, RBF(7.0)), background, n_jobs=2)(rows).values"
+
+
+def shape_and_memory(data, compute=EXPLAIN):
+    """The shape of an array, and by how much a process grew while it was computed."""
     return run_script(
         f"""
 import json, re
@@ -377,9 +390,8 @@ def memory(entry):
 rng = np.random.default_rng(0)
 {dedent(data)}
 before = memory("VmRSS")
-expansion = pkex.KernelExpansion(points, coefficients, RBF(7.0))
-explanation = pkex.Explainer(expansion, background, n_jobs=2)(rows)
-print(json.dumps([explanation.values.shape, memory("VmHWM") - before]))
+result = {compute}
+print(json.dumps([result.shape, memory("VmHWM") - before]))
 """,
         timeout=300,
     )

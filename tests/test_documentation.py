@@ -40,10 +40,13 @@ def _without_blank_lines_and_spacing(text: str) -> list[str]:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_the_code_on_the_page_runs_and_prints_what_it_says(page, tmp_path, monkeypatch):
-    for library in ("sklearn", "shap", "pandas"):
+    for library in ("sklearn", "shap", "shapiq", "pandas"):
         pytest.importorskip(library)
     pytest.importorskip("matplotlib").use("agg")
-    monkeypatch.setattr("matplotlib.pyplot.show", lambda: None)  # pages show pictures on screen
+    # Pages show pictures on screen, which are then gone.
+    monkeypatch.setattr(
+        plt := pytest.importorskip("matplotlib.pyplot"), "show", lambda: plt.close("all")
+    )
     monkeypatch.chdir(tmp_path)
     text = page.read_text(encoding="utf-8")
     namespace: dict[str, object] = {"__name__": "__main__"}

@@ -504,7 +504,7 @@ def test_an_exception_in_progress_reaches_the_caller(long_call):
 
 def test_the_repr_says_what_is_explained_and_how(model, of_pairs, explainer):
     assert repr(explainer) == "Explainer(predict of SVR, 4 features, value_function='neutral')"
-    assert repr(pkex.Explainer(of_pairs.decision_function)) == (
+    assert repr(pkex.Explainer(of_pairs)) == (
         "Explainer(decision_function of SVC, 4 features, 3 outputs, value_function='neutral')"
     )
     assert repr(pkex.Explainer(of_pairs, ROWS, outputs=0, method="recursion", n_jobs=1)) == (

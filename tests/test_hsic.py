@@ -8,6 +8,8 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+import scipy.sparse
+from mpmath import mp
 from sklearn.metrics.pairwise import rbf_kernel
 from statistics_reference import SumOfProducts, attributed, hsic_statistic
 
@@ -109,6 +111,46 @@ def test_values_of_arranged_rows_are_the_same(rng, n, estimator):
         np.testing.assert_allclose(
             getattr(tested, name), getattr(plain, name), rtol=1e-10, atol=1e-16
         )
+
+
+@pytest.mark.filterwarnings("ignore:target_kernel is nearly 1")
+@pytest.mark.parametrize("length_scale", [1e2, 1e5, 1e8])
+@pytest.mark.parametrize("estimator", ["biased", "unbiased"])
+def test_wide_target_kernels_lose_no_digits(rng, estimator, length_scale):
+    n = 12
+    x, y = rng.normal(size=(n, 2)), rng.normal(size=(n, 1))
+    kernels = {"kernel": RBF(1.5), "target_kernel": RBF(length_scale)}
+    result = pkex.hsic(x, y, **kernels, estimator=estimator)
+    with mp.workdps(60):
+
+        def matrix(rows, scale):
+            def kernel(a, b):
+                pairs = zip(rows[a].tolist(), rows[b].tolist(), strict=True)
+                squares = mp.fsum((mp.mpf(u) - mp.mpf(v)) ** 2 for u, v in pairs)
+                return mp.exp(-squares / (2 * mp.mpf(scale) ** 2))
+
+            return np.array([[kernel(a, b) for b in range(n)] for a in range(n)])
+
+        both = [matrix(x, 1.5), matrix(y, length_scale)]
+        if estimator == "biased":
+            k, l = (m - m.mean(0) - m.mean(1)[:, None] + m.mean() for m in both)  # noqa: E741
+            statistic = (k * l).sum() / (n - 1) ** 2
+        else:
+            k, l = (m - np.diag(np.diag(m)) for m in both)  # noqa: E741
+            statistic = (
+                (k * l).sum()
+                + k.sum() * l.sum() / ((n - 1) * (n - 2))
+                - 2 * k.sum(0) @ l.sum(0) / (n - 2)
+            ) / (n * (n - 3))
+    assert result.statistic == pytest.approx(float(statistic), rel=1e-12)
+    # In the limit l is a multiple of −(u − v)², and so are errors and values.
+    limit = pkex.hsic(x, y, kernel=RBF(1.5), target_kernel=RBF(1e4), estimator=estimator)
+    shrunk = (1e4 / length_scale) ** 2
+    for name in ("values", "alone", "standard_errors"):
+        expected = shrunk * getattr(limit, name)
+        scale = np.abs(expected).max()
+        rtol = 1e-2 if length_scale < 1e4 else 1e-6
+        np.testing.assert_allclose(getattr(result, name), expected, rtol=0, atol=rtol * scale)
 
 
 @pytest.mark.parametrize("estimator", ["biased", "unbiased"])
@@ -221,6 +263,27 @@ def test_numbers_and_labels_may_stand_side_by_side(x, labels):
     assert kernel == RBF(kernel.kernels[0].kernel.length_scale).on([1, 2]) * Categorical().on([0])
     assert result.target_bandwidth.endswith("of y; labels: 1 if equal, else 0")
     assert result.statistic == pytest.approx(pkex.hsic(x, y).statistic, abs=1e-15)
+
+
+def test_numbers_beside_labels_in_a_list_stay_numbers(x, labels):
+    y = [[label, float(size)] for label, size in zip(labels, x[:, 1], strict=True)]
+    frame = pd.DataFrame({"class": labels, "size": x[:, 1]})
+    found, expected = pkex.hsic(x, y), pkex.hsic(x, frame)
+    assert found.target_kernel == expected.target_kernel
+    np.testing.assert_array_equal(found.values, expected.values)
+
+
+@pytest.mark.parametrize("form", [np.array, scipy.sparse.csr_array, pd.DataFrame])
+def test_columns_of_targets_come_in_many_forms(x, numbers, form):
+    np.testing.assert_array_equal(pkex.hsic(x, form(numbers)).values, pkex.hsic(x, numbers).values)
+
+
+def test_columns_of_the_target_may_have_the_same_name(x, labels):
+    y = pd.DataFrame({"a": labels, "b": x[:, 1]}).set_axis(["a", "a"], axis=1)
+    result = pkex.hsic(x, y, attribute="y")
+    assert result.feature_names == ["a", "a"]
+    expected = pkex.hsic(x, y.set_axis(["a", "b"], axis=1), attribute="y")
+    np.testing.assert_array_equal(result.values, expected.values)
 
 
 def test_a_named_series_names_the_attributed_column(x):

@@ -7,9 +7,21 @@ import matplotlib as mpl
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
+from sklearn.compose import TransformedTargetRegressor
+from sklearn.decomposition import KernelPCA
+from sklearn.ensemble import BaggingRegressor, VotingRegressor
+from sklearn.gaussian_process import GaussianProcessClassifier, GaussianProcessRegressor
+from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
+from sklearn.kernel_approximation import Nystroem
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.linear_model import Ridge
+from sklearn.model_selection import GridSearchCV
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.neighbors import KernelDensity
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.svm import SVC, SVR
+from sklearn.svm import SVC, SVR, NuSVR, OneClassSVM
 
 import pkex
 
@@ -27,7 +39,131 @@ FRAME = pd.DataFrame(X, columns=NAMES)
 ROWS = RNG.normal(size=(4, D))
 Z = X[:10]
 MODEL = SVR().fit(X, Y)
-PAIRS = SVC().fit(X, np.digitize(Y, [-0.5, 0.5]))
+THREE = np.digitize(Y, [-0.5, 0.5])
+PAIRS = SVC(decision_function_shape="ovo").fit(X, THREE)
+
+
+def latent_mean(classifier):
+    """The latent function of a Gaussian process classifier, from its fitted attributes."""
+    fitted = classifier.base_estimator_
+    weights = fitted.y_train_ - fitted.pi_
+    return lambda rows: fitted.kernel_(rows, fitted.X_train_) @ weights
+
+
+def density(model):
+    return lambda rows: np.exp(model.score_samples(rows))
+
+
+GP_KERNEL = ConstantKernel(2.0) * RBF([1.0, 2.0, 1.5, 3.0, 1.0]) + WhiteKernel(0.1)
+# name: (unfitted model, target, what it says itself)
+MODELS = {
+    "SVR": (SVR(C=3.0), Y, "predict"),
+    "NuSVR": (NuSVR(), Y, "predict"),
+    "SVC": (SVC(), Y > 0.0, "decision_function"),
+    "SVC of three": (SVC(decision_function_shape="ovo"), THREE, "decision_function"),
+    "OneClassSVM": (OneClassSVM(nu=0.3), None, "decision_function"),
+    "KernelRidge": (KernelRidge(kernel="laplacian"), np.column_stack([Y, X[:, 1]]), "predict"),
+    "GaussianProcessRegressor": (
+        GaussianProcessRegressor(GP_KERNEL, optimizer=None, normalize_y=True),
+        Y,
+        "predict",
+    ),
+    "GaussianProcessClassifier": (GaussianProcessClassifier(RBF(1.5)), Y > 0.0, latent_mean),
+    "KernelPCA": (KernelPCA(2, kernel="rbf"), None, "transform"),
+    "KernelDensity": (KernelDensity(bandwidth=1.5), None, density),
+    "Nystroem": (make_pipeline(Nystroem(n_components=20, random_state=0), Ridge()), Y, "predict"),
+    "Pipeline": (make_pipeline(StandardScaler(), SVR()), Y, "predict"),
+    "GridSearchCV": (GridSearchCV(SVR(), {"C": [1.0, 3.0]}, cv=2), Y, "predict"),
+    "BaggingRegressor": (BaggingRegressor(SVR(), 3, random_state=0, max_features=3), Y, "predict"),
+    "VotingRegressor": (
+        VotingRegressor([("a", SVR()), ("b", KernelRidge(kernel="rbf"))]),
+        Y,
+        "predict",
+    ),
+    "OneVsRestClassifier": (OneVsRestClassifier(SVC()), THREE, "decision_function"),
+    "TransformedTargetRegressor": (
+        TransformedTargetRegressor(SVR(), transformer=StandardScaler()),
+        Y,
+        "predict",
+    ),
+}
+
+
+def exact_explainer_of(name):
+    """Ours of a model, and shap's ExactExplainer of what the model says itself."""
+    unfitted, target, own = MODELS[name]
+    model = clone(unfitted).fit(X, target)
+    output = getattr(model, own) if isinstance(own, str) else own(model)
+    masker = shap.maskers.Independent(Z[:6])
+    return KernelMachineExplainer(model, masker), shap.ExactExplainer(output, masker)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_values_are_those_of_shaps_exact_explainer(name):
+    ours, theirs = exact_explainer_of(name)
+    found, expected = ours(ROWS), theirs(ROWS)
+    assert found.values.shape == expected.values.shape
+    scale = np.abs(expected.values).max()
+    np.testing.assert_allclose(found.values, expected.values, rtol=0, atol=1e-10 * scale)
+    np.testing.assert_allclose(found.base_values, expected.base_values, rtol=1e-10)
+
+
+@pytest.mark.parametrize("interactions", [True, np.True_, 2])
+@pytest.mark.parametrize("name", ["SVR", "SVC of three", "KernelRidge", "Pipeline"])
+def test_interactions_are_those_of_shaps_exact_explainer(name, interactions):
+    ours, theirs = exact_explainer_of(name)
+    found = ours(ROWS, interactions=interactions)
+    # NumPy's True would be 1 for shap: no interactions.
+    expected = theirs(ROWS, interactions=2 if interactions == 2 else True)
+    outputs = ours.expected_value.shape if np.ndim(ours.expected_value) else ()
+    assert found.values.shape == (4, D, D, *outputs)
+    # shap has the last two axes in one.
+    own = expected.values.reshape(found.values.shape)
+    np.testing.assert_allclose(found.values, own, rtol=0, atol=1e-10 * np.abs(own).max())
+    np.testing.assert_allclose(found.base_values, expected.base_values, rtol=1e-10)
+    totals, values = found.values.sum(axis=(1, 2)), ours(ROWS, interactions=1).values
+    np.testing.assert_allclose(totals, values.sum(axis=1), atol=1e-12)
+    np.testing.assert_array_equal(values, ours(ROWS, interactions=False).values)
+
+
+def test_interaction_values_are_laid_out_as_those_of_shaps_tree_explainer():
+    for model in (MODEL, PAIRS):
+        explainer = KernelMachineExplainer(model, Z)
+        matrices, values = explainer.shap_interaction_values(ROWS), explainer.shap_values(ROWS)
+        assert matrices.shape == (4, D, *values.shape[1:])
+        np.testing.assert_allclose(matrices.sum(axis=2), values, atol=1e-13)
+        np.testing.assert_array_equal(matrices, matrices.swapaxes(1, 2))
+        expected = pkex.Explainer(model, Z).interactions(ROWS, index="SII")
+        np.testing.assert_allclose(2 * matrices[:, 1, 3], expected.of(1, 3), atol=1e-14)
+        np.testing.assert_array_equal(explainer.shap_interaction_values(ROWS[1]), matrices[1])
+
+
+def test_main_effects_are_what_features_do_alone():
+    explanation = KernelMachineExplainer(MODEL, Z)(ROWS, main_effects=True)
+    for j in range(D):
+        rows = np.repeat(Z[None], len(ROWS), axis=0)
+        rows[:, :, j] = ROWS[:, [j]]
+        worths = MODEL.predict(rows.reshape(-1, D)).reshape(len(ROWS), -1).mean(axis=1)
+        effects = worths - MODEL.predict(Z).mean()
+        np.testing.assert_allclose(explanation.main_effects[:, j], effects, atol=1e-13)
+    assert KernelMachineExplainer(MODEL, Z)(ROWS).main_effects is None
+
+
+def test_kernel_explainer_converges_to_the_values():
+    rng = np.random.default_rng(3)
+    data, d = rng.normal(size=(80, 10)), 10
+    model = SVR(gamma=0.2).fit(data, data[:, 0] * data[:, 1] + np.sin(data[:, 2:].sum(axis=1)))
+    background, rows = data[:5], rng.normal(size=(6, d))
+    exact = KernelMachineExplainer(model.predict, background).shap_values(rows)
+    estimate = shap.KernelExplainer(model.predict, background).shap_values
+    errors = []
+    for nsamples in (60, 250, 700, 2**d - 2):
+        np.random.seed(0)  # noqa: NPY002  # what shap draws from
+        values = estimate(rows, nsamples=nsamples, l1_reg=False, silent=True)
+        errors.append(np.sqrt(np.mean((values - exact) ** 2)))
+    assert errors[0] > 1.5 * errors[1] > 1.5**2 * errors[2] > 0.0
+    assert errors[0] < np.abs(exact).max()
+    assert errors[3] < 1e-9  # all coalitions
 
 
 def test_it_is_a_shap_explainer_that_returns_shap_explanations():
@@ -70,7 +206,6 @@ def test_it_takes_the_place_of_an_explainer(algorithm):
 
 
 def test_several_outputs_are_in_shaps_layout():
-    PAIRS.set_params(decision_function_shape="ovo")
     masker = shap.maskers.Independent(Z)
     theirs = shap.Explainer(PAIRS.decision_function, masker, algorithm="exact")(ROWS)
     ours = KernelMachineExplainer(PAIRS.decision_function, masker)(ROWS)
@@ -82,9 +217,67 @@ def test_several_outputs_are_in_shaps_layout():
 
 
 def test_all_rows_of_a_background_are_used():
-    large = np.random.default_rng(1).normal(size=(300, D))
+    large = np.random.default_rng(1).normal(size=(130, D))  # shap would take 100
+    of_one_row = [KernelMachineExplainer(MODEL, row[None]) for row in large]
     explainer = KernelMachineExplainer(MODEL, large)
+    mean = np.mean([alone.shap_values(ROWS) for alone in of_one_row], axis=0)
+    np.testing.assert_allclose(explainer.shap_values(ROWS), mean, rtol=0, atol=1e-14)
     assert explainer.expected_value == pytest.approx(MODEL.predict(large).mean(), abs=1e-12)
+
+
+def test_votes_of_pairs_are_not_taken_for_their_values():
+    votes = SVC().fit(X, THREE)
+    with pytest.raises(pkex.UnsupportedModelError, match=r"votes and ranks.*Pass the model"):
+        KernelMachineExplainer(votes.decision_function, Z)
+    values = KernelMachineExplainer(votes, Z).shap_values(ROWS)
+    expected = KernelMachineExplainer(PAIRS.decision_function, Z).shap_values(ROWS)
+    np.testing.assert_array_equal(values, expected)
+
+
+def test_a_single_output_may_have_a_name():
+    explainer = KernelMachineExplainer(MODEL, Z, output_names=["price"])
+    explanation = explainer(ROWS)
+    assert explainer.output_names == ["price"]
+    assert explanation.output_names == explanation[0].output_names == "price"
+    binary = KernelMachineExplainer(SVC().fit(X, Y > 0.0), Z, output_names=["good"])
+    assert binary(ROWS).output_names == "good"
+    assert binary(ROWS, interactions=True).output_names == "good"
+    with pytest.raises(ValueError, match="output_names must have 1 names"):
+        KernelMachineExplainer(MODEL, Z, output_names=["p", "q"])
+
+
+def test_a_row_may_be_a_series_whose_names_are_checked():
+    model = SVR().fit(FRAME, Y)
+    explainer = KernelMachineExplainer(model.predict, FRAME[:9])
+    values = explainer.shap_values(FRAME)
+    for same in (FRAME.iloc[1], FRAME.iloc[1].astype(object), pd.Series(X[1]), list(X[1])):
+        np.testing.assert_array_equal(explainer.shap_values(same), values[1])
+    for explain in (explainer.shap_values, explainer.shap_interaction_values):
+        with pytest.raises(ValueError, match="the columns of X are in another order"):
+            explain(FRAME.iloc[1][::-1])
+
+
+def test_one_row_is_explained_as_shaps_own_call_asks_for_it():
+    ours, theirs = exact_explainer_of("SVC of three")
+    options = {"max_evals": 100, "main_effects": False, "error_bounds": False, "silent": True}
+    options |= {"batch_size": "auto", "outputs": None, "interactions": 1}
+    found, expected = (explain.explain_row(ROWS[0], **options) for explain in (ours, theirs))
+    assert set(found) == set(expected)
+    assert found["mask_shapes"] == expected["mask_shapes"]
+    for key in ("values", "expected_values"):
+        np.testing.assert_allclose(found[key], expected[key], atol=1e-12)
+    assert ours.explain_row(ROWS[0], main_effects=True)["main_effects"].shape == (D, 3)
+
+
+def test_it_has_the_attributes_of_a_kernel_explainer():
+    summary = shap.kmeans(X, 8)
+    theirs = shap.KernelExplainer(MODEL.predict, summary)
+    ours = KernelMachineExplainer(MODEL.predict, summary, feature_names=NAMES)
+    np.testing.assert_array_equal(ours.data.data, theirs.data.data)
+    np.testing.assert_allclose(ours.data.weights, theirs.data.weights, rtol=1e-15)
+    assert ours.data.group_names == ours.feature_names == NAMES
+    assert KernelMachineExplainer(MODEL, Z, groups={"p": [0, 3]}).data.data.shape == (10, D)
+    assert KernelMachineExplainer(MODEL).data is None
 
 
 def test_without_a_background_the_game_is_the_neutral_one():
@@ -131,17 +324,56 @@ def test_an_explainer_can_be_saved_loaded_and_pickled(capsys):
         assert type(again) is KernelMachineExplainer
         np.testing.assert_array_equal(again.shap_values(ROWS), values)
         assert again(ROWS).feature_names == ["p", "b", "c", "e"]
+    assert capsys.readouterr().out == ""
     again = pickle.loads(pickle.dumps(explainer))
     np.testing.assert_array_equal(again.shap_values(ROWS), values)
+
+
+def test_a_model_and_its_background_can_be_saved_in_a_way_of_ones_own():
+    explainer = KernelMachineExplainer(MODEL, Z, feature_names=NAMES)
+
+    def save_rows(rows, file):
+        file.write(rows.astype("<f8").tobytes())
+
+    def load_rows(file):
+        return np.frombuffer(file.read(Z.nbytes), "<f8").reshape(Z.shape)
+
+    for loader in (KernelMachineExplainer, shap.Explainer):
+        file = io.BytesIO()
+        explainer.save(file, pickle.dump, save_rows)
+        file.seek(0)
+        again = loader.load(file, pickle.load, load_rows)
+        np.testing.assert_array_equal(again.shap_values(ROWS), explainer.shap_values(ROWS))
+        assert again.feature_names == NAMES
+    file.seek(0)
+    with pytest.raises(ValueError, match="the model was saved by a model_saver; give its model_l"):
+        KernelMachineExplainer.load(file)
+    with pytest.raises(ValueError, match=r"model_saver must be a function or '\.save'; got None"):
+        explainer.save(file, None)
+
+
+TEXT = shap.maskers.Text()
 
 
 def test_it_says_which_models_it_supports():
     supports = KernelMachineExplainer.supports_model_with_masker
     assert supports(MODEL, Z)
+    assert supports(MODEL, None)
     assert supports(MODEL.predict, shap.maskers.Independent(Z))
-    assert not supports(MODEL, Z[:, :2])
-    assert not supports(SVR(kernel="sigmoid").fit(X, Y), Z)
-    assert not supports(len, Z)
+    for model, masker in [
+        (MODEL, Z[:, :2]),
+        (MODEL, np.full_like(Z, np.nan)),
+        (MODEL, shap.maskers.Partition(X)),
+        (MODEL, shap.maskers.Impute(X)),
+        (MODEL, TEXT),
+        (MODEL, shap.maskers.Composite(shap.maskers.Independent(Z))),
+        (SVR(), Z),
+        (SVR(kernel="sigmoid").fit(X, Y), Z),
+        (PAIRS.predict, Z),
+        (len, Z),
+        (None, Z),
+    ]:
+        assert not supports(model, masker), (model, masker)
 
 
 # --- bad input ---
@@ -152,13 +384,17 @@ def test_it_says_which_models_it_supports():
     [
         ({"link": "logit"}, ValueError, "link must be 'identity'"),
         ({"link": shap.links.logit}, ValueError, "link must be 'identity'"),
-        ({"link": NAMES}, ValueError, "link must be 'identity'"),
+        ({"link": NAMES}, ValueError, "link must be 'identity'.*link is the third"),
         ({"algorithm": "permutation"}, ValueError, "algorithm must be one of 'auto', 'exact'"),
         ({"data": Z}, TypeError, "masker and data are two names"),
         ({"masker": Z[0]}, ValueError, r"background\.reshape\(1, -1\)"),
         ({"masker": shap.maskers.Partition(X)}, NotImplementedError, "clustering.*Owen values"),
         ({"masker": shap.maskers.Impute(X)}, TypeError, "background must be rows"),
-        ({"nsamples": 100}, TypeError, "nsamples"),
+        ({"masker": TEXT}, TypeError, "background must be rows: .*; got shap's Text"),
+        ({"nsamples": 100}, TypeError, "has no argument 'nsamples'; it takes model, masker, link"),
+        ({"keep_index": True}, TypeError, "has no argument 'keep_index'; it takes model, masker"),
+        ({"seed": "abc"}, ValueError, "seed has no effect.*got 'abc'"),
+        ({"linearize_link": 3}, ValueError, "linearize_link must be True or False"),
     ],
 )
 def test_bad_arguments_are_answered_with_what_is_wrong(options, error, message):
@@ -173,16 +409,53 @@ def test_functions_that_hide_the_model_are_answered_with_what_to_pass():
         KernelMachineExplainer(PAIRS.predict, Z)
 
 
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"l1_reg": "num_features(1)"}, "exact for all of them; .*got 'num_features"),
+        ({"l1_reg": "aic"}, "l1_reg sets the values"),
+        ({"l1_reg": 0.1}, "l1_reg sets the values"),
+        ({"l1_reg": "junk"}, "l1_reg sets the values"),
+        ({"silent": "junk"}, "silent must be True or False"),
+    ],
+)
+def test_options_that_would_change_values_in_shap_are_refused(options, message):
+    explainer = KernelMachineExplainer(MODEL, Z)
+    for explain in (explainer, explainer.shap_values):
+        with pytest.raises(ValueError, match=message):
+            explain(ROWS, **options)
+
+
+def test_options_of_estimates_have_no_effect():
+    explainer = KernelMachineExplainer(MODEL, Z)
+    values = explainer.shap_values(ROWS)
+    for l1_reg in (None, False, 0, "auto", "num_features(10)", "num_features(5)"):
+        np.testing.assert_array_equal(explainer.shap_values(ROWS, l1_reg=l1_reg), values)
+        np.testing.assert_array_equal(explainer(ROWS, l1_reg=l1_reg).values, values)
+    for budget in ("auto", None, 7, np.int64(100)):
+        found = explainer.shap_values(ROWS, nsamples=budget, gc_collect=True)
+        np.testing.assert_array_equal(found, values)
+        np.testing.assert_array_equal(explainer(ROWS, max_evals=budget).values, values)
+    for junk in ("junk", 0, 2.5, True):
+        with pytest.raises(ValueError, match=r"max_evals has no effect.*at least 1"):
+            explainer(ROWS, max_evals=junk)
+        with pytest.raises(ValueError, match="batch_size has no effect"):
+            explainer(ROWS, batch_size=junk)
+        with pytest.raises(ValueError, match="nsamples has no effect"):
+            explainer.shap_values(ROWS, nsamples=junk)
+
+
 def test_what_is_not_available_is_answered_with_what_is():
     explainer = KernelMachineExplainer(MODEL, Z)
-    for options in ({"interactions": True}, {"interactions": 2}, {"main_effects": True}):
-        with pytest.raises(NotImplementedError, match="available today are Shapley values"):
-            explainer(ROWS, **options)
-    with pytest.raises(NotImplementedError, match="available today are Shapley values"):
-        explainer.shap_interaction_values(ROWS)
+    for interactions in (0, 3, 2.5, "k-SII", np.array([1, 2])):
+        with pytest.raises(NotImplementedError, match=r"interactions\(X, index=\.\.\., order"):
+            explainer(ROWS, interactions=interactions)
     with pytest.raises(NotImplementedError, match="exact"):
         explainer(ROWS, error_bounds=True)
     with pytest.raises(NotImplementedError, match="outputs"):
         explainer(ROWS, outputs=[0])
     with pytest.raises(TypeError, match="has no argument 'samples'; it takes X, nsamples"):
         explainer.shap_values(ROWS, samples=10)
+    for explain in (explainer, explainer.shap_values, explainer.shap_interaction_values):
+        with pytest.raises(TypeError, match="takes 2 positional arguments but 3 were given"):
+            explain(ROWS, ROWS)

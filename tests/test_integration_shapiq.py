@@ -1,10 +1,14 @@
 """ProductKernelExplainer: shapiq's arguments in, shapiq's objects out, exact values in between."""
 
+import inspect
 import pickle
+import warnings
+from itertools import combinations
 
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.sparse import csr_matrix
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF
 from sklearn.pipeline import make_pipeline
@@ -12,6 +16,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR
 
 import pkex
+from pkex.indices import INDICES
 
 shapiq = pytest.importorskip("shapiq")
 from shapiq.explainer.base import Explainer  # noqa: E402
@@ -52,22 +57,79 @@ def test_neutral_values_are_those_of_shapiqs_own_explainer(model, min_order):
         assert found.baseline_value == pytest.approx(expected.baseline_value, abs=1e-12)
 
 
-def test_interventional_values_are_those_of_shapiqs_exact_computer():
-    explainer = ProductKernelExplainer(MODEL, Z)
+class Imputed(shapiq.Game):
+    """The mean output over background rows that have the entries of x of a coalition."""
 
-    def game(coalitions):
-        worth = []
-        for members in coalitions:
-            rows = np.where(members, ROWS[0], Z)
-            worth.append(MODEL.predict(rows).mean())
-        return np.array(worth)
+    def __init__(self, model, x, background):
+        self.model, self.x, self.background = model, x, background
+        super().__init__(n_players=len(x), normalize=False)
 
-    expected = shapiq.ExactComputer(game, n_players=D)("SV", 1)
-    found = explainer.explain(ROWS[0])
-    for interaction, value in expected.interactions.items():
-        if interaction:
-            assert found[interaction] == pytest.approx(value, abs=1e-12)
-    assert found.baseline_value == pytest.approx(MODEL.predict(Z).mean(), abs=1e-12)
+    def value_function(self, coalitions):
+        rows = np.where(coalitions[:, None], self.x, self.background)
+        outputs = self.model.predict(rows.reshape(-1, len(self.x)))
+        return outputs.reshape(len(coalitions), -1).mean(axis=1)
+
+
+CASES = [("SV", 1), ("BV", 1), *((index, order) for index in INDICES for order in (1, 2, 3))]
+
+
+@pytest.mark.parametrize(("index", "order"), CASES)
+def test_every_index_and_order_is_as_shapiqs_exact_computer_has_it(index, order):
+    explainer = ProductKernelExplainer(MODEL, Z, index=index, max_order=order)
+    for row, found in zip(ROWS[:2], explainer.explain_X(ROWS[:2]), strict=True):
+        computer = shapiq.ExactComputer(Imputed(MODEL, row, Z))
+        with warnings.catch_warnings(action="ignore"):  # CHII has no empty coalition, it says
+            expected = computer(index, order)
+        tolerance = 1e-8 if index == "FSII" else 1e-12  # theirs is a least-squares fit
+        orders = range(1 if index == "CHII" else 0, order + 1)
+        members = [m for size in orders for m in combinations(range(D), size)]
+        assert {m for m in found.interactions if len(m) in orders} == set(members)
+        for coalition in members:
+            assert found[coalition] == pytest.approx(expected[coalition], abs=tolerance)
+        assert found.index == expected.index == explainer.index
+        assert (found.min_order, found.max_order) == (0, order)
+        assert found.n_players == D
+        assert not found.estimated
+        assert found.baseline_value == pytest.approx(MODEL.predict(Z).mean(), abs=1e-12)
+        assert list(found.interactions) == [tuple(sorted(m)) for m in found.interactions]
+
+
+def test_the_coefficients_of_smaller_coalitions_are_left_out_on_request():
+    whole = ProductKernelExplainer(MODEL, Z, index="SII", max_order=3).explain(ROWS[0])
+    assert whole[()] != pytest.approx(whole.baseline_value)
+    for min_order, n_coalitions in [(0, 26), (1, 25), (2, 20), (3, 10)]:
+        explainer = ProductKernelExplainer(MODEL, Z, index="SII", max_order=3, min_order=min_order)
+        for found in (explainer.explain(ROWS[0]), explainer.explain_X(ROWS)[0]):
+            expected = {m: v for m, v in whole.interactions.items() if len(m) >= min_order}
+            assert found.interactions == expected
+            assert len(found.interactions) == n_coalitions
+            assert (found.min_order, found.max_order, found.index) == (min_order, 3, "SII")
+            assert found.baseline_value == whole.baseline_value
+
+
+def test_arguments_by_position_are_those_of_shapiqs_explainer():
+    theirs = list(inspect.signature(Explainer.__init__).parameters)[1:6]
+    assert list(inspect.signature(ProductKernelExplainer).parameters)[:5] == theirs
+    by_position = ProductKernelExplainer(MODELS["SVC"], Z, 1, "STII", 2)
+    by_name = ProductKernelExplainer(
+        model=MODELS["SVC"], data=Z, class_index=1, index="STII", max_order=2
+    )
+    assert (by_position.index, by_position.max_order) == ("STII", 2)
+    assert by_position.explain(ROWS[0]) == by_name.explain(ROWS[0])
+
+
+def test_shapiq_draws_interactions():
+    plt = pytest.importorskip("matplotlib.pyplot")
+    plt.switch_backend("agg")
+    values = ProductKernelExplainer(MODEL, Z, index="k-SII", max_order=2).explain(ROWS[0])
+    names = ["a", "b", "c", "d", "e"]
+    for plot in (values.plot_network, values.plot_si_graph, values.plot_force, values.plot_upset):
+        plot(feature_names=names, show=False)
+        plt.close("all")
+    shapiq.network_plot(interaction_values=values)
+    shapiq.force_plot(values, feature_names=names)
+    shapiq.stacked_bar_plot(values, feature_names=names, show=False)
+    plt.close("all")
 
 
 def test_it_is_a_shapiq_explainer_with_shapiqs_conventions():
@@ -81,16 +143,31 @@ def test_it_is_a_shapiq_explainer_with_shapiqs_conventions():
     np.testing.assert_allclose(values.values.sum(), MODEL.predict(ROWS[:1])[0], atol=1e-12)
     np.testing.assert_allclose(explainer.predict(ROWS), MODEL.predict(ROWS), atol=1e-12)
     values.get_n_order(1).plot_waterfall(show=False)
+    explainer.set_random_state(0)
+    for name in ("approximator", "imputer", "exact_computer"):
+        assert not hasattr(explainer, name)
 
 
 def test_rows_are_explained_in_one_batch():
     explainer = ProductKernelExplainer(MODEL, Z)
     expected = pkex.Explainer(MODEL, Z).shap_values(ROWS)
-    for options in ({}, {"n_jobs": 2, "random_state": 0}, {"verbose": True}):
+    for options in ({}, {"n_jobs": 2, "random_state": 0}, {"verbose": True}, {"budget": 100}):
         found = explainer.explain_X(ROWS, **options)
         np.testing.assert_array_equal([values.values[1:] for values in found], expected)
     found = explainer.explain_X(pd.DataFrame(ROWS))
     np.testing.assert_array_equal([values.values[1:] for values in found], expected)
+
+
+def test_a_row_may_be_a_table_or_a_series_whose_names_are_checked():
+    names = ["a", "b", "c", "d", "e"]
+    model = SVR().fit(pd.DataFrame(X, columns=names), Y)
+    explainer = ProductKernelExplainer(model)
+    row = pd.Series(ROWS[0], index=names)
+    same_rows = [row, pd.Series(ROWS[0]), row.astype(object), ROWS[0].tolist(), ROWS[:1]]
+    for same in [*same_rows, pd.DataFrame(ROWS[:1], columns=names), csr_matrix(ROWS[:1])]:
+        assert explainer.explain(same) == explainer.explain(ROWS[0])
+    with pytest.raises(ValueError, match="the columns of X are in another order"):
+        explainer.explain(row[::-1])
 
 
 def test_all_models_of_pkex_are_supported():
@@ -135,18 +212,21 @@ def test_a_pickle_explains_to_equal_bits():
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
-        (
-            {"index": "k-SII", "max_order": 2},
-            NotImplementedError,
-            "today are .*index='SV' with max",
-        ),
-        ({"max_order": 2}, NotImplementedError, "max_order=2 is planned.*max_order=1"),
-        ({"index": "BV"}, NotImplementedError, "index='BV'.*today are Shapley values"),
-        ({"index": "sv"}, ValueError, "index must be one of 'SII'"),
-        ({"max_order": 0}, ValueError, "max_order must be at least 1"),
-        ({"min_order": -1}, ValueError, "min_order must be at least 0"),
+        ({"max_order": 2}, ValueError, "'SV' is of order 1; got max_order=2.*such as 'k-SII'"),
+        ({"index": "BV", "max_order": 3}, ValueError, "'BV' is of order 1.*such as 'BII'"),
+        ({"index": "SGV"}, NotImplementedError, "'SGV' is not available; available are 'SV', 'BV'"),
+        ({"index": "JointSV", "max_order": 2}, NotImplementedError, "'k-SII', 'SII', .*'CHII'"),
+        ({"index": "sv"}, ValueError, "index must be one of 'SV'"),
+        ({"index": ["SV"]}, ValueError, "index must be one of 'SV'"),
+        ({"max_order": 0}, ValueError, "max_order must be an integer, at least 1; got 0"),
+        ({"min_order": -1}, ValueError, "min_order must be an integer, at least 0; got -1"),
         ({"min_order": 2}, ValueError, "min_order must not exceed max_order"),
-        ({"class_index": 0}, ValueError, "class_index must be 1 or None"),
+        ({"max_order": "1"}, ValueError, "max_order must be an integer, at least 1; got '1'"),
+        ({"max_order": True}, ValueError, "max_order must be an integer"),
+        ({"index": "SII", "max_order": 6}, ValueError, "must not exceed the 5 players; got 6"),
+        ({"min_order": 0.5}, ValueError, "min_order must be an integer"),
+        ({"n_jobs": "junk"}, TypeError, "n_jobs must be"),
+        ({"class_index": 1}, ValueError, "the model is no classifier"),
         ({"data": Z[0]}, ValueError, r"background\.reshape\(1, -1\)"),
         ({"budget": 100}, TypeError, "has no argument 'budget'; it takes model, data"),
     ],
@@ -154,6 +234,39 @@ def test_a_pickle_explains_to_equal_bits():
 def test_bad_arguments_are_answered_with_what_is_wrong(options, error, message):
     with pytest.raises(error, match=message):
         ProductKernelExplainer(MODEL, **options)
+
+
+@pytest.mark.parametrize(
+    ("model", "options", "message"),
+    [
+        (MODELS["SVC"], {"class_index": 0}, "must be 1 or None.*'True vs False'"),
+        (MODELS["SVC"], {"class_index": True}, "must be 1 or None.*got True"),
+        (PAIRS, {"class_index": 1}, r"two classes; choose.*outputs=.*\['0 vs 1', "),
+        (PAIRS, {"class_index": 1, "outputs": 0}, "class_index and outputs were given"),
+    ],
+)
+def test_class_indices_that_mean_nothing_are_refused(model, options, message):
+    with pytest.raises(ValueError, match=message):
+        ProductKernelExplainer(model, **options)
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"foo": 1}, TypeError, "no argument 'foo'; it takes x, budget, random_state"),
+        ({"budget": 0}, ValueError, "budget must be an integer, at least 1; got 0"),
+        ({"budget": "many"}, ValueError, "budget must be"),
+        ({"random_state": "abc"}, ValueError, "random_state must be"),
+    ],
+)
+def test_options_of_a_call_that_mean_nothing_are_refused(options, error, message):
+    explainer = ProductKernelExplainer(MODEL)
+    with pytest.raises(error, match=message):
+        explainer.explain(ROWS[0], **options)
+    with pytest.raises(error, match=message.replace("x, budget", "X, n_jobs")):
+        explainer.explain_X(ROWS, **options)
+    with pytest.raises(TypeError, match="n_jobs must be"):
+        explainer.explain_X(ROWS, n_jobs="junk")
 
 
 def test_bad_rows_are_answered_with_what_is_wrong():

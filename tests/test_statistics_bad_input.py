@@ -49,8 +49,8 @@ def test_columns_of_data_frames_are_compared_whatever_their_labels(labels):
         drift.predict(turned)
     # A table without labels is compared by position.
     drift.predict(turned.to_numpy())
-    with pytest.raises(ValueError, match="do not match those of X"):
-        pkex.mmd(x, pd.DataFrame(Y, columns=NAMES))
+    # So is one of names beside one of numbers.
+    pkex.mmd(x, pd.DataFrame(Y, columns=NAMES))
     with pytest.raises(TypeError, match="named by strings and by others"):
         pkex.mmd(pd.DataFrame(X, columns=["u", 1, 2]), Y)
 
@@ -96,8 +96,11 @@ def test_standard_errors_need_four_rows_in_each_sample(n, m):
 
 
 def test_lengths_must_agree():
-    with pytest.raises(ValueError, match="the same number of rows; got 20 and 19"):
-        pkex.hsic(X, TARGET[:19])
+    for y in (TARGET[:19], np.full(19, np.nan), ["a"] * 19, np.ones((19, 3))):
+        with pytest.raises(ValueError, match=r"the same number of rows; got 20 and 19$"):
+            pkex.hsic(X, y)
+    with pytest.raises(ValueError, match=r"got 20 and 1; y has shape \(1, 20\): pass .* y\[0\]"):
+        pkex.hsic(X, TARGET[None])
 
 
 def test_text_is_refused():
@@ -215,9 +218,13 @@ CALLS = {
         ({"n_permutations": 9.5}, TypeError, "n_permutations must be an integer; got 9.5"),
         ({"n_permutations": True}, TypeError, "n_permutations must be an integer; got True"),
         ({"random_state": "one"}, TypeError, "random_state must be None, a non-negative integer"),
+        ({"random_state": 1.0}, TypeError, "random_state must be .*RandomState; got 1.0"),
+        ({"random_state": True}, TypeError, "random_state must be .*RandomState; got True"),
+        ({"random_state": [1, 2]}, TypeError, "random_state must be None, a non-negative integer"),
         ({"random_state": -1}, ValueError, "random_state must be None, a non-negative integer"),
         ({"kernel": "rbf"}, TypeError, "kernel must be a kernel of pkex.kernels.*got 'rbf'"),
-        ({"kernel": RBF([1.0, 2.0])}, ValueError, "has 2 values; expected 3"),
+        ({"kernel": RBF([1.0, 2.0])}, ValueError, "^kernel: length_scale .* 2 values; expected 3"),
+        ({"kernel": RBF().on([3])}, ValueError, "^kernel: .* refers to column 3; expected 0 to 2"),
         ({"progress": "yes"}, TypeError, "progress must be True, False or a function"),
         ({"seed": 1}, TypeError, r"has no argument 'seed'; it takes .*random_state"),
     ],
@@ -234,6 +241,10 @@ def test_options_of_one_function_only():
         pkex.hsic(X, TARGET, attribute="X")
     with pytest.raises(TypeError, match="target_kernel must be a kernel"):
         pkex.hsic(X, TARGET, target_kernel="delta")
+    with pytest.raises(ValueError, match=r"^target_kernel: length_scale of RBF has 2 values; exp"):
+        pkex.hsic(X, TARGET, target_kernel=RBF([1.0, 2.0]))
+    with pytest.raises(ValueError, match=r"^target_kernel: .* refers to column 1"):
+        pkex.hsic(X, TARGET, target_kernel=RBF().on([1]))
 
 
 @pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
@@ -349,6 +360,9 @@ def test_more_permutations_than_fit_into_memory_are_refused():
         (5.0, ValueError, r"y must have shape \(n,\) or \(n, n_columns\); got shape \(\)"),
         (np.ones((20, 1, 1)), ValueError, r"y must have shape .* got shape \(20, 1, 1\)"),
         ([], ValueError, "y is empty"),
+        ([[1.0], [2.0, 3.0]] * 10, ValueError, "y must have rows of equal length"),
+        ([["a"], ["b", 3.0]] * 10, ValueError, "y must have rows of equal length"),
+        (["a"] * 19 + [np.nan], ValueError, "y has a missing label in row 19"),
         (pd.DataFrame(index=range(20)), ValueError, "y is empty"),
         (["a"] * 19 + [None], ValueError, "y has a missing label in row 19"),
         (pd.Series(["a", None] * 10, dtype="category"), ValueError, "missing label in row 1"),

@@ -39,22 +39,52 @@ def peak():
     return int(re.search(r"VmHWM:\\s+(\\d+) kB", status)[1]) / 1024
 
 rng = np.random.default_rng(0)
-x, y = rng.normal(size=(2, 10_000, 2))
+x, y = rng.normal(size=(2, {rows}, {columns}))
+pkex.mmd(x[:2], y[:2])
 before = peak()
-results = [
-    pkex.mmd(x, y, n_permutations=100, random_state=0),
-    pkex.hsic(np.concatenate([x, y]), rng.normal(size=20_000), n_permutations=100, random_state=0),
-]
-print(json.dumps({"before": before, "after": peak()}))
+results = [{calls}]
+print(json.dumps({{"before": before, "after": peak()}}))
 """
 
 
-@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs Linux")
-def test_twenty_thousand_rows_need_no_matrix_of_pairs():
+def peaks(rows, columns, *calls):
+    """The peak of memory in MB before and after some calls, in a process of their own."""
+    program = PROGRAM.format(rows=rows, columns=columns, calls=", ".join(calls))
     done = subprocess.run(
-        [sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=True
+        [sys.executable, "-W", "ignore", "-c", program], capture_output=True, text=True, check=True
     )
     memory = json.loads(done.stdout)
+    return memory["before"], memory["after"]
+
+
+needs_linux = pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs Linux")
+
+
+@needs_linux
+def test_twenty_thousand_rows_need_no_matrix_of_pairs():
+    before, after = peaks(
+        10_000,
+        2,
+        "pkex.mmd(x, y, n_permutations=100, random_state=0)",
+        "pkex.hsic(np.concatenate([x, y]), rng.normal(size=20_000), "
+        "n_permutations=100, random_state=0)",
+    )
     # A matrix of pairs has 3200 MB, the data 0.3 MB.
-    assert memory["after"] < 200
-    assert memory["after"] - memory["before"] < 100
+    assert after < 200
+    assert after - before < 100
+
+
+@needs_linux
+@pytest.mark.parametrize(
+    ("call", "most"),
+    [
+        ("pkex.mmd(x, y)", 150),
+        ('pkex.mmd(x, y, weights=(np.ones(len(x)), None), value_function="marginal")', 150),
+        ("pkex.hsic(x, y[:, 0])", 150),
+        ("pkex.hsic(x, y[:, 0], n_permutations=20, random_state=0)", 350),
+    ],
+)
+def test_thousands_of_columns_need_little_more_than_the_data_and_the_results(call, most):
+    # The data have 6 MB; sums for every tile of pairs would have gigabytes.
+    before, after = peaks(130, 3000, call)
+    assert after - before < most

@@ -11,8 +11,8 @@ from pkex.kernels import RBF
 B = 19
 
 
-def differing(rng, n, shift=0.0, d=3, **options):
-    x, y = rng.normal(size=(2, n, d))
+def differing(rng, n, shift=0.0, d=3, m=None, **options):
+    x, y = rng.normal(size=(n, d)), rng.normal(size=(m or n, d))
     y[:, 0] += shift
     return pkex.mmd(x, y, random_state=rng, **options)
 
@@ -73,24 +73,42 @@ def test_the_one_feature_that_differs_is_found(design):
     assert np.mean(others <= 0.05) < 0.1
 
 
+SIZES = {
+    "MMD of 40 + 40": lambda rng, shift, **options: differing(rng, 40, shift, d=5, **options),
+    "MMD of 50 + 150": lambda rng, shift, **options: differing(rng, 50, shift, 5, m=150, **options),
+    "MMD marginal of 60 + 120": lambda rng, shift, **options: differing(
+        rng, 60, shift, 5, m=120, value_function="marginal", **options
+    ),
+    "HSIC of 50": lambda rng, shift, **options: dependent(
+        rng, 50, shift, d=5, target_kernel=RBF(1.5), **options
+    ),
+    "HSIC of 200": lambda rng, shift, **options: dependent(
+        rng, 200, shift, d=5, target_kernel=RBF(1.5), **options
+    ),
+}
+
+
 @pytest.mark.parametrize("estimator", ["unbiased", "biased"])
-@pytest.mark.parametrize("shift", [0.0, 0.5, 1.0])
-@pytest.mark.parametrize("design", [differing, dependent], ids=["MMD", "HSIC"])
-def test_standard_errors_are_the_spread_over_repetitions(design, shift, estimator):
-    options = {"kernel": RBF(3.0), "estimator": estimator}
-    if design is dependent:
-        options["target_kernel"] = RBF(1.5)
+@pytest.mark.parametrize("shift", [0.0, 0.6, 1.0])
+@pytest.mark.parametrize("size", SIZES)
+def test_standard_errors_are_the_spread_over_repetitions(size, shift, estimator):
     values, errors = [], []
-    for seed in range(500):
-        result = design(np.random.default_rng(seed), 80, shift, d=5, **options)
+    for seed in range(400):
+        result = SIZES[size](
+            np.random.default_rng(seed), shift, kernel=RBF(3.0), estimator=estimator
+        )
         values.append(result.values)
         errors.append(result.standard_errors)
-    spread = np.std(values, axis=0, ddof=1)
-    mean = np.mean(errors, axis=0)
-    # The others are alike: together they say more.
-    for features in (slice(0, 1), slice(1, None)):
-        ratio = np.sqrt(np.mean(mean[features] ** 2) / np.mean(spread[features] ** 2))
-        assert 0.8 < ratio < 1.2, ratio
+    values, errors = np.array(values), np.array(errors)
+    spread = values.std(axis=0, ddof=1)
+    covered = np.abs(values - values.mean(axis=0)) <= 1.96 * errors
+    # Features that are alike say more together.
+    alike = (slice(0, 1), slice(1, None)) if shift else (slice(None),)
+    for features in alike:
+        of_all = np.sqrt(np.mean(spread[features] ** 2))
+        assert 0.8 < errors[:, features].mean() / of_all < 1.2
+        assert 0.8 < np.sqrt(np.mean(errors[:, features] ** 2)) / of_all < 1.3
+        assert covered[:, features].mean() > 0.84
 
 
 def test_unbiased_estimators_are_unbiased():

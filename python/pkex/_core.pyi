@@ -10,7 +10,6 @@ __all__ = [
     "Expansion",
     "available_threads",
     "hsic_sums",
-    "kernel_products",
     "mean_factors",
     "mmd_sums",
     "product_game",
@@ -88,7 +87,9 @@ def mmd_sums(
     players: NDArray[np.int64],
     absent: NDArray[np.float64] | None,
     groups: NDArray[np.int64],
+    weights: NDArray[np.float64] | None,
     *,
+    skips_second: bool,
     summation: str,
     n_threads: int,
     progress: _Progress | None = None,
@@ -116,13 +117,5 @@ def hsic_sums(
     n_threads: int,
     progress: _Progress | None = None,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]: ...
-def kernel_products(
-    points: NDArray[np.float64],
-    terms: list[_Term],
-    matrix: NDArray[np.float64],
-    *,
-    n_threads: int,
-    progress: _Progress | None = None,
-) -> NDArray[np.float64]: ...
 def simd_level() -> str: ...
 def available_threads() -> int: ...

@@ -405,19 +405,22 @@ class Interactions:
             raise ImportError(
                 "Interactions.to_shapiq needs shapiq: pip install 'pkex[shapiq]'"
             ) from error
-        keys = [(), *self.coalitions]
-        rows = np.column_stack([self._empty_values, self._values]).tolist()
+        # One dictionary for all rows: a copy of it for each takes longer than all else.
+        lookup = {members: place for place, members in enumerate([(), *self.coalitions])}
         return [
             InteractionValues(
-                dict(zip(keys, row, strict=True)),
+                row,
                 index=self._interaction_index,
                 min_order=0,
                 max_order=self._order,
                 n_players=len(self._feature_names),
+                interaction_lookup=lookup,
                 estimated=False,
                 baseline_value=float(base),
             )
-            for row, base in zip(rows, self.base_values, strict=True)
+            for row, base in zip(
+                np.column_stack([self._empty_values, self._values]), self.base_values, strict=True
+            )
         ]
 
 

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import accumulate
 
-__all__ = ["Progress", "reporting", "share"]
+__all__ = ["Progress", "parts_of", "reporting", "share"]
 
-Progress = bool | Callable[[int, int], None]
+_Report = Callable[[int, int], None]
+Progress = bool | _Report
 
 _BAR_FORMAT = "{desc}: {percentage:3.0f}%|{bar}| {elapsed}<{remaining}"
 
 
 @contextmanager
-def reporting(progress: Progress) -> Iterator[Callable[[int, int], None] | None]:
+def reporting(progress: Progress) -> Iterator[_Report | None]:
     """Turn the argument `progress` into what the engine calls with (done, total), or None.
+
+    When all is done, that is reported, too.
 
     Parameters
     ----------
@@ -25,10 +29,11 @@ def reporting(progress: Progress) -> Iterator[Callable[[int, int], None] | None]
     if progress is False:
         yield None
     elif progress is True:
-        with _bar() as report:
+        with _bar() as bar, _completed(bar) as report:
             yield report
     elif callable(progress):
-        yield progress
+        with _completed(progress) as report:
+            yield report
     else:
         raise TypeError(
             "progress must be True, False or a function of (done, total); "
@@ -37,7 +42,7 @@ def reporting(progress: Progress) -> Iterator[Callable[[int, int], None] | None]
 
 
 @contextmanager
-def _bar() -> Iterator[Callable[[int, int], None]]:
+def _bar() -> Iterator[_Report]:
     try:
         from tqdm.auto import tqdm
     except ImportError as error:
@@ -49,13 +54,44 @@ def _bar() -> Iterator[Callable[[int, int], None]]:
             bar.update(done / total - bar.n)
 
         yield report
-        report(1, 1)
 
 
-def share(
-    report: Callable[[int, int], None] | None, number: int, n_parts: int
-) -> Callable[[int, int], None] | None:
-    """Report the progress of one of several parts as that of the whole."""
-    if report is None:
-        return None
-    return lambda done, total: report(1000 * number + 1000 * done // total, 1000 * n_parts)
+@contextmanager
+def _completed(report: _Report) -> Iterator[_Report]:
+    last = 0, 1
+
+    def remember(done: int, total: int) -> None:
+        nonlocal last
+        last = done, total
+        report(done, total)
+
+    yield remember
+    done, total = last
+    if done < total:
+        report(total, total)
+
+
+def parts_of(report: _Report | None, *sizes: float) -> list[_Report | None]:
+    """Return for each of several parts, given their sizes, what reports the whole's progress."""
+    ends = list(accumulate(sizes))
+    return [
+        report and _part(report, (end - size) / ends[-1], end / ends[-1])
+        for end, size in zip(ends, sizes, strict=True)
+    ]
+
+
+def share(report: _Report | None, number: int, n_parts: int) -> _Report | None:
+    """Report the progress of one of several equal parts as that of the whole."""
+    return parts_of(report, *[1.0] * n_parts)[number]
+
+
+# Units of the whole.
+_WHOLE = 1_000_000
+
+
+def _part(report: _Report, start: float, end: float) -> _Report:
+    def report_part(done: int, total: int) -> None:
+        share = done / total
+        report(round(_WHOLE * (start * (1.0 - share) + end * share)), _WHOLE)
+
+    return report_part

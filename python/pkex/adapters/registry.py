@@ -59,6 +59,8 @@ class AdaptedModel:
         larger numbers.
     not_explained : str, default ""
         Why the model's other methods cannot be explained, for the message to those who try.
+    no_method : str, default ""
+        Why that method is not the explained function either, if the model itself must be given.
     """
 
     expansion: Function
@@ -69,6 +71,7 @@ class AdaptedModel:
     kernel_rounding: float = 0.0
     absolute_rounding: float | _Float = 0.0
     not_explained: str = ""
+    no_method: str = ""
 
 
 @functools.singledispatch
@@ -151,15 +154,17 @@ def _is_built_in(cls: type) -> bool:
 def _adapt_method(method: MethodType) -> AdaptedModel:
     model = method.__self__
     adapted = adapt(model)
+    name = f"{type(model).__name__}.{getattr(method, '__name__', method)}"
     if method != getattr(model, adapted.explained, None):
-        name = f"{type(model).__name__}.{getattr(method, '__name__', method)}"
         reason = f": {adapted.not_explained}" if adapted.not_explained else ""
-        has_method = hasattr(model, adapted.explained)
+        has_method = hasattr(model, adapted.explained) and not adapted.no_method
         raise UnsupportedModelError(
             f"{name} cannot be explained{reason}. Pass the model itself"
             + (" or its {}, which" if has_method else ", whose {}").format(adapted.explained)
             + " is explained"
         )
+    if adapted.no_method:
+        raise UnsupportedModelError(f"{name} cannot be explained: {adapted.no_method}")
     return adapted
 
 

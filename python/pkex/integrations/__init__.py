@@ -7,4 +7,14 @@ with its module here, never by ``import pkex``.
 
 from __future__ import annotations
 
-__all__: list[str] = []
+from typing import Any
+
+import numpy as np
+
+__all__ = ["as_row"]
+
+
+def as_row(row: Any) -> Any:
+    """Return one row as a table; of a pandas Series with the names that it has for the columns."""
+    is_series = hasattr(row, "to_frame") and hasattr(row, "index")
+    return row.to_frame().T if is_series else np.asarray(row)[None]

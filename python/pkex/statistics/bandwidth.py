@@ -67,14 +67,19 @@ def default_kernel(rows: _Float, what: str, argument: str = "kernel") -> tuple[K
     return kernel, f"length-scale {length_scale:.6g}: {found} between {among} of {what}"
 
 
-def check_kernel(kernel: object, argument: str) -> Kernel:
-    """Return a kernel, or say what one is."""
-    if isinstance(kernel, Kernel):
-        return kernel
-    raise TypeError(
-        f"{argument} must be a kernel of pkex.kernels, such as RBF(length_scale=1.0), or None for "
-        f"the Gaussian one with the median distance; got {kernel!r} ({type(kernel).__name__})"
-    )
+def check_kernel(kernel: object, argument: str, n_columns: int) -> Kernel:
+    """Return a kernel of so many columns, or say what one is."""
+    if not isinstance(kernel, Kernel):
+        raise TypeError(
+            f"{argument} must be a kernel of pkex.kernels, such as RBF(length_scale=1.0), or None "
+            f"for the Gaussian one with the median distance; got {kernel!r} "
+            f"({type(kernel).__name__})"
+        )
+    try:
+        kernel.terms(n_columns)
+    except ValueError as error:
+        raise ValueError(f"{argument}: {error}") from None
+    return kernel
 
 
 def evenly_random(n: int, k: int) -> NDArray[np.intp]:

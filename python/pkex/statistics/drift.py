@@ -12,8 +12,7 @@ from pkex.options import SUMMATIONS, check_choice, with_known_keywords
 from pkex.parallel import check_n_jobs, thread_count
 from pkex.players import as_players
 from pkex.progress import Progress, reporting
-from pkex.statistics.bandwidth import evenly_random
-from pkex.statistics.engine import KernelTerms, cross_alone, cross_rows, pair_sums, total
+from pkex.statistics.engine import KernelTerms, pair_sums, total
 from pkex.statistics.mmd import ESTIMATORS, PairWeights, chosen_kernel
 from pkex.statistics.results import MMDResult
 from pkex.statistics.samples import (
@@ -29,9 +28,6 @@ from pkex.validation import as_matrix
 __all__ = ["MMDDrift"]
 
 _Float = NDArray[np.float64]
-
-# Reference rows that standard errors look at beside all rows of the batch.
-_SAMPLE = 512
 
 
 class MMDDrift:
@@ -130,8 +126,7 @@ class MMDDrift:
         Returns
         -------
         MMDResult
-            That of ``mmd(X_reference, X)`` with the detector's kernel, without p-values. Standard
-            errors are estimated on all new rows and a fixed subsample of 512 reference rows.
+            That of ``mmd(X_reference, X)`` with the detector's kernel, without p-values.
 
         Raises
         ------
@@ -140,49 +135,38 @@ class MMDDrift:
         """
         batch = self._batch(X)
         n, m = len(self._rows), len(batch)
-        n_threads = thread_count(self._n_jobs)
         with reporting(progress) as report:
-            between = cross_rows(
-                batch,
-                self._rows,
-                np.ones(n),
+            # The batch first: its rows, often few, then meet many at a time.
+            sums = pair_sums(
+                np.concatenate([batch, self._rows]),
+                m,
                 self._terms,
+                skips_second=True,
                 summation=self._summation,
-                n_threads=n_threads,
+                n_threads=thread_count(self._n_jobs),
                 progress=report,
             )
-        chosen = evenly_random(n, _SAMPLE)
-        sums = pair_sums(
-            np.concatenate([self._rows[chosen], batch]),
-            len(chosen),
-            self._terms,
-            summation=self._summation,
-            n_threads=n_threads,
-        )
-        alone = cross_alone(
-            batch, np.ones(m), self._rows, np.ones(n), self._terms, n_threads=n_threads
-        )
-        of_sample, of_batch = sums.rows[: len(chosen)], sums.rows[len(chosen) :]
-        within = of_batch[:, 1]
+        within, between = sums.rows[:m, 0], sums.rows[:m, 1]
         weights = PairWeights.of(self._estimator, n, m)
         totals = np.array([total(self._row_sums) / 2.0, total(between), total(within) / 2.0])
         shrunk_x, shrunk_y = weights.first * n * (n - 1.0), weights.second * m * (m - 1.0)
+        of_reference = sums.rows[m:, 0]
         errors = mmd_errors(
             (
-                shrunk_x * self._row_sums[chosen] / (n - 1.0) - of_sample[:, 1] / m,
+                shrunk_x * self._row_sums / (n - 1.0) - of_reference / m,
                 shrunk_y * within / (m - 1.0) - between / n,
             ),
             (n, m),
             (
                 shrunk_x**2 * within_sample(self._squares, self._row_sums),
-                between_samples(sums.squares[1], of_sample[:, 1], of_batch[:, 0]),
-                shrunk_y**2 * within_sample(sums.squares[2], within),
+                between_samples(sums.squares[1], of_reference, between),
+                shrunk_y**2 * within_sample(sums.squares[0], within),
             ),
         )
         return MMDResult(
             weights.combine(totals),
             errors,
-            weights.combine(np.array([self._alone, alone, sums.alone[2]])),
+            weights.combine(np.array([self._alone, sums.alone[1], sums.alone[0]])),
             list(self._players.names),
             self._kernel,
             self._bandwidth,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,8 +23,6 @@ __all__ = [
     "PairSums",
     "Report",
     "Term",
-    "cross_alone",
-    "cross_rows",
     "pair_matrix",
     "pair_sums",
     "total",
@@ -83,47 +81,9 @@ class KernelTerms:
         """The number of players P."""
         return int(self.players.max()) + 1
 
-    @property
-    def at_zero(self) -> float:
-        """The kernel at distance 0, the sum of the coefficients."""
-        return math.fsum(coefficient for coefficient, _ in self.terms)
-
     def joined(self) -> KernelTerms:
         """Return the kernel with all columns in one player, neutral: γ is k − k(x, x)."""
         return KernelTerms(self.terms, np.zeros_like(self.players))
-
-    def single_terms(self) -> list[KernelTerms]:
-        """Return the terms one by one."""
-        return [
-            replace(self, terms=[term], absent=_row(self.absent, number))
-            for number, term in enumerate(self.terms)
-        ]
-
-    def of_player(self, player: int) -> tuple[NDArray[np.intp], list[Term]]:
-        """Return a player's columns, and the terms of the game in which the player is alone.
-
-        Coefficients are multiplied by the absent factors of all others.
-        """
-        columns = np.flatnonzero(self.players == player)
-        terms: list[Term] = []
-        for number, (coefficient, factors) in enumerate(self.terms):
-            kept = []
-            for family, of, parameters in factors:
-                mine = np.isin(of, columns)
-                if mine.any():
-                    at = np.searchsorted(columns, of[mine]).astype(np.int64)
-                    kept.append((family, at, np.ascontiguousarray(parameters[mine])))
-            terms.append((coefficient * self.others_absent(number)[player], kept))
-        return columns, terms
-
-    def others_absent(self, term: int) -> _Float:
-        """Return for each player the product of the other players' absent factors in a term."""
-        if self.absent is None:
-            return np.ones(self.n_players)
-        factors = self.absent[term]
-        before = np.cumprod(np.append(1.0, factors[:-1]))
-        after = np.cumprod(np.append(1.0, factors[:0:-1]))[::-1]
-        return before * after
 
     def self_pair(self) -> _Float:
         """Return γ of a row's pair with itself, 0 in the neutral convention; shape (P,)."""
@@ -144,11 +104,14 @@ class KernelTerms:
         return values[:, 0]
 
     def self_pair_alone(self) -> _Float:
-        """Return what each player adds alone in a row's pair with itself; shape (P,)."""
+        """Return what each player is worth alone in a row's pair with itself; shape (P,)."""
         alone = np.zeros(self.n_players)
-        if self.absent is not None:
-            for number, (coefficient, _) in enumerate(self.terms):
-                alone += coefficient * (1.0 - self.absent[number]) * self.others_absent(number)
+        if self.absent is None:
+            return alone
+        for (coefficient, _), absent in zip(self.terms, self.absent, strict=True):
+            before = np.cumprod(np.append(1.0, absent[:-1]))
+            after = np.cumprod(np.append(1.0, absent[:0:-1]))[::-1]
+            alone += coefficient * (1.0 - absent) * before * after
         return alone
 
 
@@ -163,7 +126,8 @@ class PairSums:
     groups : ndarray of shape (G(G+1)/2, P)
         Over pairs of groups I ≤ J, row by row of the triangle.
     alone : ndarray of shape (3, P)
-        What each player adds alone: over pairs within the first class, between, within the second.
+        What each player is worth alone, v({j}): over pairs within the first class, between, within
+        the second.
     squares : ndarray of shape (3, P)
         Σγ² over these.
     """
@@ -180,6 +144,8 @@ def pair_sums(
     terms: KernelTerms,
     groups: NDArray[np.int64] | None = None,
     *,
+    weights: _Float | None = None,
+    skips_second: bool = False,
     summation: str = "compensated",
     n_threads: int,
     progress: Report | None = None,
@@ -191,11 +157,15 @@ def pair_sums(
     rows : ndarray of shape (N, d)
     groups : ndarray of int64, shape (N,), optional
         The group of each row; the two classes if not given.
+    weights : ndarray of shape (N,), optional
+        A pair is weighted by the product of its rows' weights, but for the squares.
+    skips_second : bool
+        Whether pairs within the second class are left out.
     """
     if groups is None:
         groups = np.zeros(len(rows), dtype=np.int64)
         groups[n_first:] = int(n_first > 0)
-    sums = PairSums(
+    return PairSums(
         *_core.mmd_sums(
             rows,
             n_first,
@@ -203,70 +173,19 @@ def pair_sums(
             terms.players,
             terms.absent,
             groups,
+            weights,
+            skips_second=skips_second,
             summation=summation,
             n_threads=n_threads,
             progress=progress,
         )
     )
-    if terms.absent is None:
-        return sums
-    return replace(sums, alone=_alone(sums.alone, rows, n_first, terms, n_threads))
-
-
-def _alone(
-    differences: _Float, rows: _Float, n_first: int, terms: KernelTerms, n_threads: int
-) -> _Float:
-    """Multiply sums of c_j by the absent factors of the other players, term by term."""
-    if len(terms.terms) == 1:
-        return differences * terms.others_absent(0)
-    parts = (
-        pair_sums(rows, n_first, term, n_threads=n_threads).alone for term in terms.single_terms()
-    )
-    alone: _Float = np.sum(list(parts), axis=0)
-    return alone
 
 
 def total(rows: _Float, weights: _Float | None = None) -> _Float:
     """Return the exactly rounded sum of rows (n, P), weighted or not; shape (P,)."""
     columns = rows.T if weights is None else (rows * weights[:, None]).T
     return np.array([math.fsum(column.tolist()) for column in columns])
-
-
-# Rows of each side whose pairs are kept at a time.
-_CHUNK = 128
-
-
-def cross_rows(
-    left: _Float,
-    right: _Float,
-    weights: _Float,
-    terms: KernelTerms,
-    *,
-    skips_own: bool = False,
-    summation: str,
-    n_threads: int,
-    progress: Report | None = None,
-) -> _Float:
-    """Return Σ_r weights_r γ(l, r) for each row l of `left`, shape (len(left), P).
-
-    They are explanations of the expansion about `right`. That knows no absent factors but 1; with
-    others all pairs of chunks are computed, those within each side too. With `skips_own`, `left` is
-    `right`, and pairs of a row with itself are left out (without absent factors they are 0).
-    """
-    if terms.absent is None:
-        expansion = _core.Expansion(right, weights[:, None], terms.terms, terms.players)
-        values = expansion.explain(
-            left, method="quadrature", summation=summation, n_threads=n_threads, progress=progress
-        )
-        return values[:, :, 0]
-    sums = np.zeros((len(left), terms.n_players))
-    for i in range(0, len(left), _CHUNK):
-        for j in range(0, len(right), _CHUNK):
-            pairs = _cross_matrix(left[i : i + _CHUNK], right[j : j + _CHUNK], terms, n_threads)
-            if skips_own and i == j:
-                pairs[np.diag_indices(len(pairs))] = 0.0
-            sums[i : i + _CHUNK] += np.einsum("r,lrp->lp", weights[j : j + _CHUNK], pairs)
-    return sums
 
 
 def pair_matrix(rows: _Float, terms: KernelTerms, n_threads: int) -> _Float:
@@ -277,59 +196,3 @@ def pair_matrix(rows: _Float, terms: KernelTerms, n_threads: int) -> _Float:
     upper = np.triu_indices(n)
     matrix[upper] = sums.groups
     return matrix + matrix.transpose(1, 0, 2)
-
-
-def _cross_matrix(left: _Float, right: _Float, terms: KernelTerms, n_threads: int) -> _Float:
-    """Return γ of all pairs of a row of `left` and one of `right`, shape (n, m, P)."""
-    n, size = len(left), len(left) + len(right)
-    sums = _core.mmd_sums(
-        np.concatenate([left, right]),
-        n,
-        terms.terms,
-        terms.players,
-        terms.absent,
-        np.arange(size, dtype=np.int64),
-        summation="plain",
-        n_threads=n_threads,
-    )[1]
-    first, second = np.triu_indices(size)
-    between = (first < n) & (second >= n)
-    return sums[between].reshape(n, size - n, -1)
-
-
-def cross_alone(
-    left: _Float,
-    left_weights: _Float,
-    right: _Float,
-    right_weights: _Float,
-    terms: KernelTerms,
-    *,
-    n_threads: int,
-) -> _Float:
-    """Return Σ_l Σ_r left_weights_l right_weights_r · (a − 1) · (the others' absent factors).
-
-    a is the player's own factor; the values (P,) are what players add alone, up to constants that
-    drop out of a difference. They are explanations of the kernel on the player's columns as one
-    player, which do not cancel where k is near 1.
-    """
-    found = np.empty(terms.n_players)
-    for player in range(terms.n_players):
-        columns, kept = terms.of_player(player)
-        expansion = _core.Expansion(
-            np.ascontiguousarray(right[:, columns]),
-            right_weights[:, None],
-            kept,
-            np.zeros(len(columns), dtype=np.int64),
-        )
-        values = expansion.explain(
-            np.ascontiguousarray(left[:, columns]),
-            method="quadrature",
-            summation="compensated",
-            n_threads=n_threads,
-        )
-        found[player] = math.fsum((values[:, 0, 0] * left_weights).tolist())
-    return found
-
-
-def _row(absent: _Float | None, number: int) -> _Float | None:
-    return None if absent is None else absent[number : number + 1]

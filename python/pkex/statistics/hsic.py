@@ -20,7 +20,7 @@ from pkex.kernels import Kernel
 from pkex.options import SUMMATIONS, check_choice, with_known_keywords
 from pkex.parallel import check_n_jobs, thread_count
 from pkex.players import Players, as_players
-from pkex.progress import Progress, reporting
+from pkex.progress import Progress, parts_of, reporting
 from pkex.statistics.bandwidth import evenly_random
 from pkex.statistics.engine import KernelTerms, Report, pair_matrix, pair_sums, total
 from pkex.statistics.mmd import ESTIMATORS, chosen_kernel
@@ -80,7 +80,7 @@ def hsic(
     ----------
     X : array-like, DataFrame or sparse matrix of shape (n, d)
         Standardise features whose units differ.
-    y : array-like, Series or DataFrame of shape (n,) or (n, dy)
+    y : array-like, Series, DataFrame or sparse matrix of shape (n,) or (n, dy)
         Numbers, or labels: strings, booleans, categories. Integers are numbers; give
         ``target_kernel=pkex.kernels.Categorical()`` if they are labels.
     kernel : pkex.kernels.Kernel, optional
@@ -100,7 +100,7 @@ def hsic(
         Number of relabellings for p-values, drawn at random; 0 for none. Up to 128 rows the targets
         are permuted; beyond, or with very many features, rows drawn in pairs exchange theirs, in
         random blocks. At most 10⁸ / P.
-    random_state : int, numpy.random.Generator or None, default None
+    random_state : int, numpy.random.Generator, RandomState or None, default None
         Of the permutations; equal seeds give equal results.
     summation, n_jobs, progress
         As in `mmd`.
@@ -156,11 +156,7 @@ def hsic(
     if estimator == "unbiased":
         check_row_count(x, "X", 4, " for the unbiased estimator")
     check_row_count(x, "X", 2)
-    target = as_target(y, target_kernel)
-    if len(x) != len(target.rows):
-        raise ValueError(
-            f"X and y must have the same number of rows; got {len(x)} and {len(target.rows)}"
-        )
+    target = as_target(y, target_kernel, len(x))
     warn_of_constant_columns(x, x_names, "X")
     warn_of_constant_columns(target.rows, target.names, "y")
     used, bandwidth = chosen_kernel(kernel, x, "X")
@@ -208,7 +204,8 @@ def _players(rows: _Float, players: Players, is_attributed: bool) -> Players:
 class _Problem:
     """An HSIC to compute: the attributed side, and the other one with its centring.
 
-    The weight of the ordered pair a, b is `scale` · (L_ab − offsets_a − offsets_b + constant);
+    The weight of the ordered pair a, b is `scale` · (l_ab − offsets_a − offsets_b + constant) with
+    l = L − L(0);
     `sample` are the rows that standard errors are estimated on.
     """
 
@@ -223,7 +220,7 @@ class _Problem:
     sample: NDArray[np.intp]
     summation: str
     n_threads: int
-    report: Report | None
+    reports: dict[str, Report | None]
 
     @classmethod
     def of(
@@ -235,13 +232,20 @@ class _Problem:
         n_threads: int,
         report: Report | None,
     ) -> _Problem:
-        """Centre the kernel of the other side by its row sums."""
+        """Centre the kernel of the other side by its row sums.
+
+        They are those of L − L(0): centring loses the constant, but L near L(0) would lose digits.
+        """
         targets, terms = other
         n = len(targets)
-        ones = np.ones((n, 1))
-        sums = _core.kernel_products(targets, terms.terms, ones, n_threads=n_threads)[:, 0]
+        sample = evenly_random(n, _SAMPLE)
+        reports = _reports(report, n, len(sample), attributed[1].n_players)
+        centring = pair_sums(
+            targets, n, terms.joined(), n_threads=n_threads, progress=reports["centring"]
+        )
+        sums = centring.rows[:, 0, 0]
         if estimator == "biased":
-            offsets = (sums + terms.at_zero) / n
+            offsets = sums / n
             constant, scale = math.fsum(offsets) / n, 1.0 / (n - 1.0) ** 2
         else:
             offsets = sums / (n - 2.0)
@@ -254,10 +258,10 @@ class _Problem:
             constant,
             scale,
             estimator == "biased",
-            evenly_random(n, _SAMPLE),
+            sample,
             summation,
             n_threads,
-            report,
+            reports,
         )
 
     def arranged(self, order: NDArray[np.int64]) -> _Problem:
@@ -286,7 +290,7 @@ class _Problem:
             partners,
             summation=self.summation,
             n_threads=self.n_threads,
-            progress=self.report,
+            progress=self.reports["sums"],
         )
 
     def projections(self, rows: _Float) -> _Float:
@@ -298,15 +302,18 @@ class _Problem:
         n, sample = len(rows), self.sample
         means = rows[:, 1] / (n if self.is_biased else n - 2.0)
         means = np.ascontiguousarray(means - means.mean(axis=0))
-        kernel = _core.Expansion(self.targets, means, self.target_terms.terms)
-        products = kernel.predict(
+        target = self.target_terms.joined()
+        kernel = _core.Expansion(self.targets, means, target.terms, target.players)
+        products = kernel.explain(
             np.ascontiguousarray(self.targets[sample]),
+            method="quadrature",
             summation="compensated",
             n_threads=self.n_threads,
-        )
+            progress=self.reports["projections"],
+        )[:, 0]
         products -= (self.offsets[:, None] * means).sum(axis=0)
         if not self.is_biased:
-            own = self.target_terms.at_zero - 2.0 * self.offsets[sample] + self.constant
+            own = self.constant - 2.0 * self.offsets[sample]
             products -= own[:, None] * means[sample]
         projections: _Float = n * self.scale * (rows[sample, 0] - products)
         return projections
@@ -315,12 +322,12 @@ class _Problem:
         """Return the mean square of Γ L̃ over pairs of independent rows, on some of them."""
         factor = (float(len(self.rows)) ** 2 * self.scale) ** 2
         means = []
-        for side, terms in (
-            (self.rows, self.terms),
-            (self.targets, self.target_terms.joined()),
+        for side, terms, report in (
+            (self.rows, self.terms, self.reports["sample"]),
+            (self.targets, self.target_terms.joined(), self.reports["targets of the sample"]),
         ):
             sample = np.ascontiguousarray(side[self.sample])
-            sums = pair_sums(sample, len(sample), terms, n_threads=self.n_threads)
+            sums = pair_sums(sample, len(sample), terms, n_threads=self.n_threads, progress=report)
             means.append(within_sample(sums.squares[0], sums.rows[:, 0]))
         product: _Float = factor * means[0] * means[1]
         return product
@@ -328,11 +335,24 @@ class _Problem:
     def weight_matrix(self) -> _Float:
         """Return the weights of all pairs (n, n); of few rows."""
         kernel = pair_matrix(self.targets, self.target_terms.joined(), self.n_threads)[:, :, 0]
-        kernel += self.target_terms.at_zero
         weights: _Float = self.scale * (
             kernel - self.offsets[:, None] - self.offsets + self.constant
         )
         return weights
+
+
+def _reports(
+    report: Report | None, n: int, n_sample: int, n_players: int
+) -> dict[str, Report | None]:
+    """Return the reports of a problem's passes over pairs, by what they cost."""
+    costs = {
+        "centring": 2.0 * n**2,
+        "sums": float(n_players) * n**2,
+        "projections": 0.5 * n_players * n * n_sample,
+        "sample": float(n_players) * n_sample**2,
+        "targets of the sample": 2.0 * n_sample**2,
+    }
+    return dict(zip(costs, parts_of(report, *costs.values()), strict=True))
 
 
 @dataclass(frozen=True, eq=False)

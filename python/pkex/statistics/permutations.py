@@ -70,14 +70,21 @@ def check_n_permutations(number: object) -> int:
 
 
 def as_generator(random_state: Any) -> np.random.Generator:
-    """Return a random number generator made from a seed, or the one that is given."""
-    try:
+    """Return a random number generator made from a seed, or the one that is given.
+
+    Of a RandomState, NumPy's older generator, the next numbers are the seed.
+    """
+    if isinstance(random_state, np.random.RandomState):
+        return np.random.default_rng(random_state.randint(1 << 31, size=4))
+    is_seed = isinstance(random_state, int | np.integer) and not isinstance(random_state, bool)
+    if is_seed and random_state >= 0:
+        return np.random.default_rng(int(random_state))
+    if random_state is None or isinstance(random_state, np.random.Generator):
         return np.random.default_rng(random_state)
-    except (TypeError, ValueError) as error:
-        raise type(error)(
-            "random_state must be None, a non-negative integer or a numpy.random.Generator; "
-            f"got {random_state!r}"
-        ) from None
+    raise (ValueError if is_seed else TypeError)(
+        "random_state must be None, a non-negative integer, a numpy.random.Generator or a "
+        f"numpy.random.RandomState; got {random_state!r}"
+    )
 
 
 def check_fits(n_permutations: int, n_players: int) -> None:

@@ -57,7 +57,7 @@ def two_samples(X: ArrayLike, Y: ArrayLike) -> tuple[_Float, _Float, tuple[str, 
 
 
 def own_labels(data: Any, name: str) -> tuple[Any, ...] | None:
-    """Return the labels of a DataFrame's columns, strings or not; None for other tables."""
+    """Return the labels of a DataFrame's columns, all of them strings or none; else None."""
     column_names(data, name)  # strings and others together are refused
     return None if column_labels(data) is None else tuple(data.columns)
 
@@ -65,9 +65,14 @@ def own_labels(data: Any, name: str) -> tuple[Any, ...] | None:
 def check_same_columns(
     data: Any, expected: tuple[Any, ...] | None, name: str, expected_by: str
 ) -> None:
-    """Refuse a DataFrame whose columns are labelled otherwise than those of another DataFrame."""
+    """Refuse a DataFrame whose columns are labelled otherwise than those of another DataFrame.
+
+    Names are compared with names, and numbers or tuples with such.
+    """
     found = own_labels(data, name)
-    if found is not None and expected is not None:
+    if not found or not expected:
+        return
+    if isinstance(found[0], str) == isinstance(expected[0], str):
         check_column_names(found, expected, name, expected_by)
 
 

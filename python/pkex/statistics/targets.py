@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from pkex.kernels import Categorical, Kernel
 from pkex.options import shown
 from pkex.statistics.bandwidth import check_kernel, default_kernel, warn_of_extremes
-from pkex.statistics.samples import check_row_count
 from pkex.validation import as_matrix, unmasked
 
 __all__ = ["Target", "as_target"]
@@ -41,35 +40,54 @@ class Target:
     bandwidth: str | None
 
 
-def as_target(y: Any, kernel: Kernel | None) -> Target:
+def as_target(y: Any, kernel: Kernel | None, n_rows: int) -> Target:
     """Return a target and its kernel.
 
     Strings, booleans and categories are labels; numbers are numbers, integers too, unless `kernel`
     compares them as labels.
 
+    Parameters
+    ----------
+    y : array-like, Series, DataFrame or sparse matrix of shape (n,) or (n, dy)
+    kernel : Kernel, optional
+    n_rows : int
+        The number of rows n that it must have.
+
     Raises
     ------
     ValueError
-        For missing entries, no columns, labels with a kernel that subtracts them, or if all numbers
-        are equal and no kernel is given.
+        For another number of rows, missing entries, no columns, labels with a kernel that subtracts
+        them, or if all numbers are equal and no kernel is given.
     TypeError
         For entries that are neither numbers nor labels.
     """
     columns, names = _columns(y)
+    _check_length(columns, n_rows)
     is_label = [_holds_labels(column) for column in columns]
-    given = None if kernel is None else check_kernel(kernel, "target_kernel")
     parts = [
         _numbered(column, name) if label else as_matrix(np.asarray(column)[:, None], name)[:, 0]
         for column, name, label in zip(columns, _titles(names), is_label, strict=True)
     ]
     rows = np.ascontiguousarray(np.column_stack(parts))
-    check_row_count(rows, "y", 2)
     labels = [j for j, label in enumerate(is_label) if label]
-    if given is None:
+    if kernel is None:
         return Target(rows, names, *_default_kernel(rows, labels))
+    given = check_kernel(kernel, "target_kernel", rows.shape[1])
     _check_labels(given, labels, rows.shape[1], names)
     warn_of_extremes(given, _without_classes(rows, given), "target_kernel")
     return Target(rows, names, given, None)
+
+
+def _check_length(columns: list[Any], n_rows: int) -> None:
+    length = len(columns[0])
+    if length == n_rows:
+        return
+    remedy = ""
+    if (length, len(columns)) == (1, n_rows):
+        remedy = f"; y has shape (1, {n_rows}): pass its only row, y[0], if that is the target"
+    raise ValueError(
+        f"X and y must have the same number of rows; got {n_rows} and {length}{remedy}"
+    )
 
 
 def _default_kernel(rows: _Float, labels: list[int]) -> tuple[Kernel, str]:
@@ -87,12 +105,14 @@ def _default_kernel(rows: _Float, labels: list[int]) -> tuple[Kernel, str]:
 def _columns(y: Any) -> tuple[list[Any], tuple[str, ...]]:
     """Return the columns of a target one by one, and their names."""
     if hasattr(y, "columns") and hasattr(y, "to_numpy"):
-        columns = [y[name] for name in y.columns]
+        # By their places, for names may be equal in pandas.
+        whole = hasattr(y, "iloc")
+        columns = [y.iloc[:, j] if whole else y[name] for j, name in enumerate(y.columns)]
         names = tuple(str(name) for name in y.columns)
     elif hasattr(y, "to_numpy"):
         columns, names = [y], (_name(y),)
     else:
-        array = unmasked(y, "y") if isinstance(y, np.ma.MaskedArray) else np.asarray(y)
+        array = _as_array(y)
         if array.ndim not in (1, 2):
             raise ValueError(f"y must have shape (n,) or (n, n_columns); got shape {array.shape}")
         columns = [array] if array.ndim == 1 else list(array.T)
@@ -100,6 +120,20 @@ def _columns(y: Any) -> tuple[list[Any], tuple[str, ...]]:
     if not columns or len(columns[0]) == 0:
         raise ValueError("y is empty")
     return columns, names
+
+
+def _as_array(y: Any) -> NDArray[Any]:
+    if isinstance(y, np.ma.MaskedArray):
+        return unmasked(y, "y")
+    if hasattr(y, "toarray"):
+        return np.asarray(y.toarray())
+    try:
+        array = np.asarray(y)
+        # Of numbers beside strings, NumPy would make strings.
+        is_mixed = array.dtype.kind in "US" and not isinstance(y, np.ndarray)
+        return np.asarray(y, dtype=object) if is_mixed else array
+    except ValueError as error:
+        raise ValueError(f"y must have rows of equal length ({error})") from None
 
 
 def _name(series: Any) -> str:

@@ -1,5 +1,7 @@
 //! Lanes: sixteen evaluations computed side by side.
 
+use crate::arithmetic::Arithmetic;
+
 /// Evaluations in a block. One number on every instruction set, so that all add in the same order.
 pub const LANES: usize = 16;
 
@@ -35,6 +37,29 @@ impl Lanes {
             *products.part_mut(part) = zip(self.part(part), factor, |a, b| a * b);
         }
         products
+    }
+
+    /// Adds the products of `a` and `b`, lane by lane.
+    #[inline(always)]
+    pub fn add_product<A: Arithmetic, const W: usize>(&mut self, a: &Self, b: &Self) {
+        for part in 0..LANES / W {
+            let (a, b): (&[f64; W], &[f64; W]) = (a.part(part), b.part(part));
+            let sum: &mut [f64; W] = self.part_mut(part);
+            *sum = each(|i| A::mul_add(a[i], b[i], sum[i]));
+        }
+    }
+
+    /// The sum of the lanes as a tree: halves, quarters, and so on.
+    pub fn total(&self) -> f64 {
+        let mut sums = self.0;
+        let mut count = LANES;
+        while count > 1 {
+            count /= 2;
+            for i in 0..count {
+                sums[i] += sums[i + count];
+            }
+        }
+        sums[0]
     }
 }
 

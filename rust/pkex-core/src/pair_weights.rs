@@ -8,7 +8,28 @@ use crate::lanes::{LANES, Lanes, each};
 use crate::matrix::Matrix;
 use crate::sample::{Chunk, Chunks, PackedRows};
 
-/// The weight of HSIC: w_ab = L_ab − offset_a − offset_b + constant, L the kernel of a target.
+/// What pairs weigh, and so what rows' sums are kept apart.
+#[derive(Clone, Copy, Debug)]
+pub enum Weighting<'a> {
+    /// Rows are of two classes. A row has one sum over each class.
+    Classes(Classes<'a>),
+    /// Pairs weigh what a target says. A row has its weighted sum and its plain one.
+    Target(TargetWeights<'a>),
+}
+
+/// Two classes of rows; no group has rows of both.
+#[derive(Clone, Copy, Debug)]
+pub struct Classes<'a> {
+    /// Number of rows of the first class, which come first.
+    pub first: usize,
+    /// The weight of each row, a pair's being the product of both; 1 if not given.
+    pub weights: Option<&'a [f64]>,
+    /// Whether pairs within the second class are left out.
+    pub skips_second: bool,
+}
+
+/// The weight of HSIC: w_ab = l_ab − offset_a − offset_b + constant, l = L − L(0) the kernel of a
+/// target less its value at distance 0: centring loses the constant, but a kernel near 1 its digits.
 #[derive(Clone, Copy, Debug)]
 pub struct TargetWeights<'a> {
     /// The target, a row for each row of the sample.
@@ -24,31 +45,80 @@ pub struct TargetWeights<'a> {
     pub partners: Option<&'a [usize]>,
 }
 
-/// The same, packed.
+/// A weighting, packed.
+#[derive(Debug)]
+pub(crate) enum PackedWeights<'a> {
+    One,
+    OfRows(&'a [f64], PackedRows),
+    Target(PackedTarget<'a>),
+}
+
+impl<'a> PackedWeights<'a> {
+    pub fn new(weighting: Weighting<'a>, rows: usize, chunks: &Chunks) -> Result<Self, Error> {
+        match weighting {
+            Weighting::Classes(Classes { weights: None, .. }) => Ok(Self::One),
+            Weighting::Classes(Classes { weights: Some(given), .. }) => {
+                check_length("weights", given.len(), rows)?;
+                let weights = Matrix::of_shape(given, [rows, 1]);
+                Ok(Self::OfRows(given, PackedRows::new(weights, chunks, |row| row)))
+            }
+            Weighting::Target(given) => PackedTarget::new(given, rows, chunks).map(Self::Target),
+        }
+    }
+
+    pub fn is_target(&self) -> bool {
+        matches!(self, Self::Target(_))
+    }
+
+    /// Number of weights of a pair: 1 or 4.
+    pub fn count(&self) -> usize {
+        match self {
+            Self::One | Self::OfRows(..) => 1,
+            Self::Target(target) => target.sides.len().pow(2),
+        }
+    }
+
+    /// The weights of the pairs of row `row` with a block of rows, 0 where `mask` is.
+    #[inline(always)]
+    pub fn fill<A: Arithmetic, const W: usize>(
+        &self,
+        row: usize,
+        (chunk, index): (&Chunk, usize),
+        mask: &Lanes,
+        block: &mut Block,
+        weights: &mut [Lanes],
+    ) {
+        match self {
+            Self::One => weights[0] = *mask,
+            Self::OfRows(given, lanes) => {
+                let own = Lanes([given[row]; LANES]);
+                weights[0] = lanes.block(chunk, index)[0].times::<W>(&own).times::<W>(mask);
+            }
+            Self::Target(target) => {
+                target.fill::<A, W>(row, (chunk, index), block, weights);
+                for weight in weights {
+                    *weight = weight.times::<W>(mask);
+                }
+            }
+        }
+    }
+}
+
+/// Weights by a target, packed.
 #[derive(Debug)]
 pub(crate) struct PackedTarget<'a> {
     given: TargetWeights<'a>,
+    /// With all columns as one player.
     terms: Vec<CompiledTerm>,
     /// Targets and offsets in lanes: the rows' own and, where there are some, their partners'.
     sides: Vec<(PackedRows, PackedRows)>,
 }
 
 impl<'a> PackedTarget<'a> {
-    pub fn new(given: TargetWeights<'a>, rows: usize, chunks: &Chunks) -> Result<Self, Error> {
-        let lengths = [
-            ("targets", given.targets.rows()),
-            ("offsets", given.offsets.len()),
-            ("partners", given.partners.map_or(rows, <[usize]>::len)),
-        ];
-        for (argument, length) in lengths {
-            if length != rows {
-                return Err(Error::Shape {
-                    argument,
-                    expected: format!("{rows} rows, as the sample"),
-                    got: format!("{length} rows"),
-                });
-            }
-        }
+    fn new(given: TargetWeights<'a>, rows: usize, chunks: &Chunks) -> Result<Self, Error> {
+        check_length("targets", given.targets.rows(), rows)?;
+        check_length("offsets", given.offsets.len(), rows)?;
+        check_length("partners", given.partners.map_or(rows, <[usize]>::len), rows)?;
         if let Some(&partner) = given.partners.and_then(|p| p.iter().find(|&&row| row >= rows)) {
             return Err(Error::Domain {
                 argument: "partners",
@@ -56,7 +126,7 @@ impl<'a> PackedTarget<'a> {
                 got: partner.to_string(),
             });
         }
-        let players = Players::columns(given.targets.columns());
+        let players = Players::grouped(vec![0; given.targets.columns()]);
         let compile = |term| CompiledTerm::new(term, &players);
         let terms = given.terms.iter().map(compile).collect::<Result<_, _>>()?;
         let offsets = Matrix::of_shape(given.offsets, [rows, 1]);
@@ -73,18 +143,11 @@ impl<'a> PackedTarget<'a> {
         Ok(Self { given, terms, sides })
     }
 
-    /// Number of weights of a pair: 1 or 4.
-    pub fn count(&self) -> usize {
-        self.sides.len().pow(2)
-    }
-
-    /// The weights of the pairs of row `row` with a block of rows.
     #[inline(always)]
-    pub fn fill<A: Arithmetic, const W: usize>(
+    fn fill<A: Arithmetic, const W: usize>(
         &self,
         row: usize,
-        chunk: &Chunk,
-        index: usize,
+        (chunk, index): (&Chunk, usize),
         block: &mut Block,
         weights: &mut [Lanes],
     ) {
@@ -100,14 +163,24 @@ impl<'a> PackedTarget<'a> {
                 }
                 for term in &self.terms {
                     term.fill::<A, W>(y, targets.block(chunk, index), block);
-                    block.multiply_all::<W>(true);
-                    for part in 0..LANES / W {
-                        let kernel: &[f64; W] = block.omega[0].part(part);
-                        let weight: &mut [f64; W] = weight.part_mut(part);
-                        *weight = each(|i| A::mul_add(term.coefficient, kernel[i], weight[i]));
+                    // Of the one player, if the term compares any column.
+                    for less_one in &block.difference {
+                        let coefficient = Lanes([term.coefficient; LANES]);
+                        weight.add_product::<A, W>(&coefficient, less_one);
                     }
                 }
             }
         }
     }
+}
+
+fn check_length(argument: &'static str, length: usize, rows: usize) -> Result<(), Error> {
+    if length == rows {
+        return Ok(());
+    }
+    Err(Error::Shape {
+        argument,
+        expected: format!("{rows} rows, as the sample"),
+        got: format!("{length} rows"),
+    })
 }

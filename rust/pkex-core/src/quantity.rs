@@ -153,7 +153,7 @@ impl Body for ByRecursion<'_> {
 
     #[inline(always)]
     fn run<A: Arithmetic, const W: usize>(self) {
-        recursion::omega::<A, W>(self.block, self.rows, self.stop);
+        recursion::omega::<A>(self.block, self.rows, self.stop);
     }
 }
 

@@ -12,148 +12,181 @@
 //!   Ωₖ = Σ_{q=1}^k λᵏ_q (q/k) hᵏ⁻¹_{q−1},
 //!   λᵏ⁻¹_q = ((k−q)/k) bₖ λᵏ_q + ((q+1)/k) aₖ λᵏ_{q+1}.
 //!
-//! It needs the rows h in reverse, so every √d-th is kept and those between are made again: half
-//! as much work more, for O(d√d) numbers instead of d²/2.
+//! It needs the rows h in reverse, so every √(d/2)-th is kept and those between are made again: half
+//! as much work more, for d√(2d) numbers instead of d²/2. Eight games are computed at a time, for
+//! the sake of memory: of 10,000 players, 90 MB a thread.
 
 use std::sync::atomic::Ordering;
 
 use crate::arithmetic::Arithmetic;
 use crate::block::Block;
-use crate::lanes::{LANES, Lanes, each, map};
+use crate::lanes::{LANES, each, map};
 use crate::pool::Stop;
+
+/// Games computed at a time.
+const GAMES: usize = 8;
+
+/// One number of each game.
+#[derive(Clone, Copy, Debug)]
+#[repr(C, align(64))]
+struct Numbers([f64; GAMES]);
+
+impl Numbers {
+    const ZERO: Self = Self([0.0; GAMES]);
+}
 
 /// Rows of the recursion, kept between blocks.
 #[derive(Clone, Debug, Default)]
 pub struct Rows {
-    /// Every stride-th row.
-    checkpoints: Vec<Lanes>,
+    /// Every stride-th row, without its zeros.
+    checkpoints: Vec<Numbers>,
     /// The rows from one checkpoint to the next.
-    segment: Vec<Lanes>,
+    segment: Vec<Numbers>,
     /// λ of the reverse pass.
-    adjoint: Vec<Lanes>,
+    adjoint: Vec<Numbers>,
+    /// q/k for every q, of the step in hand.
+    shares: Vec<f64>,
 }
 
 /// Ω of every player into `block.omega`. For thousands of players this takes seconds: it returns
 /// early, with some of the values, when told to stop.
 #[inline(always)]
-pub fn omega<A: Arithmetic, const W: usize>(block: &mut Block, rows: &mut Rows, stop: &Stop) {
+pub fn omega<A: Arithmetic>(block: &mut Block, rows: &mut Rows, stop: &Stop) {
     let players = block.present.len();
-    let stride = players.isqrt().max(1);
+    let stride = (players / 2).isqrt().max(1);
     let width = players + 1;
-    rows.checkpoints.resize(players.div_ceil(stride) * width, Lanes::ZERO);
-    rows.segment.resize((stride + 1) * width, Lanes::ZERO);
-    rows.adjoint.resize(width + 1, Lanes::ZERO);
-    for part in 0..LANES / W {
-        let factors = |k: usize| Step {
-            k,
-            a: *block.present[k - 1].part::<W>(part),
-            b: block.absent.get(k - 1).map_or([1.0; W], |b| *b.part(part)),
+    // The row of k − 1 players has k numbers.
+    let checkpoint = |number: usize| {
+        let start = number + stride * (number * number.saturating_sub(1) / 2);
+        start..start + number * stride + 1
+    };
+    rows.checkpoints.resize(checkpoint(players.div_ceil(stride)).start, Numbers::ZERO);
+    rows.segment.resize((stride + 1) * width, Numbers::ZERO);
+    rows.adjoint.resize(width + 1, Numbers::ZERO);
+    rows.shares.resize(width, 0.0);
+    for part in 0..LANES / GAMES {
+        let factors = |k: usize| {
+            let absent = block.absent.get(k - 1).map_or([1.0; GAMES], |b| *b.part(part));
+            (*block.present[k - 1].part(part), absent)
         };
-        let Rows { checkpoints, segment, adjoint } = &mut *rows;
+        let Rows { checkpoints, segment, adjoint, shares } = &mut *rows;
 
-        *segment[0].part_mut(part) = [1.0; W];
+        segment[0] = Numbers([1.0; GAMES]);
         for k in 1..=players {
             if (k - 1) % stride == 0 {
                 if stop.load(Ordering::Relaxed) {
                     return;
                 }
-                let at = (k - 1) / stride * width;
-                checkpoints[at..at + k].copy_from_slice(&segment[..k]);
+                checkpoints[checkpoint((k - 1) / stride)].copy_from_slice(&segment[..k]);
             }
-            factors(k).forward_in_place::<A>(part, &mut segment[..=k]);
+            Step::new(k, factors(k), shares).forward_in_place::<A>(&mut segment[..=k]);
         }
 
         for (q, lambda) in adjoint.iter_mut().enumerate().skip(1) {
-            let start = if q <= players { 1.0 / q as f64 } else { 0.0 };
-            *lambda.part_mut(part) = [start; W];
+            *lambda = Numbers([if q <= players { 1.0 / q as f64 } else { 0.0 }; GAMES]);
         }
         for first in (0..players).step_by(stride).rev().map(|before| before + 1) {
             if stop.load(Ordering::Relaxed) {
                 return;
             }
             let last = (first + stride - 1).min(players);
-            let at = (first - 1) / stride * width;
-            segment[..first].copy_from_slice(&checkpoints[at..at + first]);
+            segment[..first].copy_from_slice(&checkpoints[checkpoint((first - 1) / stride)]);
             for k in first..last {
                 let (above, below) = segment[(k - first) * width..].split_at_mut(width);
-                factors(k).forward::<A>(part, &above[..k], &mut below[..=k]);
+                let step = Step::new(k, factors(k), shares);
+                step.forward::<A>(&above[..k], &mut below[..=k]);
             }
             for k in (first..=last).rev() {
                 let row = &segment[(k - first) * width..][..k];
-                let step = factors(k);
-                *block.omega[k - 1].part_mut(part) = step.omega::<A>(part, row, adjoint);
-                step.backward::<A>(part, adjoint);
+                let step = Step::new(k, factors(k), shares);
+                *block.omega[k - 1].part_mut(part) = step.omega::<A>(row, adjoint);
+                step.backward::<A>(adjoint);
             }
         }
     }
 }
 
 /// One step of the recursion: player k's factors.
-struct Step<const W: usize> {
-    k: usize,
-    a: [f64; W],
-    b: [f64; W],
+struct Step<'a> {
+    a: [f64; GAMES],
+    b: [f64; GAMES],
+    /// q/k for q = 0…k.
+    shares: &'a [f64],
 }
 
-impl<const W: usize> Step<W> {
-    /// n/k.
+impl<'a> Step<'a> {
     #[inline(always)]
-    fn share(&self, n: usize) -> f64 {
-        n as f64 / self.k as f64
+    fn new(k: usize, (a, b): ([f64; GAMES], [f64; GAMES]), shares: &'a mut [f64]) -> Self {
+        for (q, share) in shares[..=k].iter_mut().enumerate() {
+            *share = q as f64 / k as f64;
+        }
+        Self { a, b, shares: &shares[..=k] }
+    }
+
+    /// k.
+    #[inline(always)]
+    fn players(&self) -> usize {
+        self.shares.len() - 1
     }
 
     /// hᵏ_q from hᵏ⁻¹_q and hᵏ⁻¹_{q−1}.
     #[inline(always)]
-    fn next<A: Arithmetic>(&self, q: usize, same: &[f64; W], one_less: &[f64; W]) -> [f64; W] {
-        let (without, with) = (self.share(self.k - q), self.share(q));
-        each(|i| A::mul_add(without * self.b[i], same[i], with * self.a[i] * one_less[i]))
+    fn next<A: Arithmetic>(&self, q: usize, same: &Numbers, one_less: &Numbers) -> Numbers {
+        self.mean::<A>((self.shares[self.players() - q], same), (self.shares[q], one_less))
+    }
+
+    /// Numbers without the player, and others with it, by their shares.
+    #[inline(always)]
+    fn mean<A: Arithmetic>(
+        &self,
+        (share, without): (f64, &Numbers),
+        (other_share, with): (f64, &Numbers),
+    ) -> Numbers {
+        Numbers(each(|i| {
+            A::mul_add(share * self.b[i], without.0[i], other_share * self.a[i] * with.0[i])
+        }))
     }
 
     /// Row k from row k − 1, of k entries.
     #[inline(always)]
-    fn forward<A: Arithmetic>(&self, part: usize, row: &[Lanes], next: &mut [Lanes]) {
-        let k = self.k;
-        *next[0].part_mut(part) = self.next::<A>(0, row[0].part(part), &[0.0; W]);
+    fn forward<A: Arithmetic>(&self, row: &[Numbers], next: &mut [Numbers]) {
+        let k = self.players();
+        next[0] = self.next::<A>(0, &row[0], &Numbers::ZERO);
         for q in 1..k {
-            let value = self.next::<A>(q, row[q].part(part), row[q - 1].part(part));
-            *next[q].part_mut(part) = value;
+            next[q] = self.next::<A>(q, &row[q], &row[q - 1]);
         }
-        *next[k].part_mut(part) = self.next::<A>(k, &[0.0; W], row[k - 1].part(part));
+        next[k] = self.next::<A>(k, &Numbers::ZERO, &row[k - 1]);
     }
 
     /// Row k over row k − 1.
     #[inline(always)]
-    fn forward_in_place<A: Arithmetic>(&self, part: usize, row: &mut [Lanes]) {
-        let k = self.k;
-        *row[k].part_mut(part) = self.next::<A>(k, &[0.0; W], row[k - 1].part(part));
+    fn forward_in_place<A: Arithmetic>(&self, row: &mut [Numbers]) {
+        let k = self.players();
+        row[k] = self.next::<A>(k, &Numbers::ZERO, &row[k - 1]);
         for q in (1..k).rev() {
-            let value = self.next::<A>(q, row[q].part(part), row[q - 1].part(part));
-            *row[q].part_mut(part) = value;
+            row[q] = self.next::<A>(q, &row[q], &row[q - 1]);
         }
-        *row[0].part_mut(part) = self.next::<A>(0, row[0].part(part), &[0.0; W]);
+        row[0] = self.next::<A>(0, &row[0], &Numbers::ZERO);
     }
 
     /// Ωₖ from row k − 1 and λᵏ.
     #[inline(always)]
-    fn omega<A: Arithmetic>(&self, part: usize, row: &[Lanes], adjoint: &[Lanes]) -> [f64; W] {
-        let mut sum = [0.0; W];
-        for q in 1..=self.k {
-            let h: &[f64; W] = row[q - 1].part(part);
-            let lambda: [f64; W] = map(adjoint[q].part(part), |lambda| lambda * self.share(q));
-            sum = each(|i| A::mul_add(lambda[i], h[i], sum[i]));
+    fn omega<A: Arithmetic>(&self, row: &[Numbers], adjoint: &[Numbers]) -> [f64; GAMES] {
+        let mut sum = [0.0; GAMES];
+        for q in 1..=self.players() {
+            let lambda = map(&adjoint[q].0, |lambda| lambda * self.shares[q]);
+            sum = each(|i| A::mul_add(lambda[i], row[q - 1].0[i], sum[i]));
         }
         sum
     }
 
     /// λᵏ⁻¹ over λᵏ.
     #[inline(always)]
-    fn backward<A: Arithmetic>(&self, part: usize, adjoint: &mut [Lanes]) {
-        for q in 1..self.k {
-            let (without, with) = (self.share(self.k - q), self.share(q + 1));
-            let one_more: [f64; W] = *adjoint[q + 1].part(part);
-            let same: &mut [f64; W] = adjoint[q].part_mut(part);
-            *same =
-                each(|i| A::mul_add(without * self.b[i], same[i], with * self.a[i] * one_more[i]));
+    fn backward<A: Arithmetic>(&self, adjoint: &mut [Numbers]) {
+        let k = self.players();
+        for q in 1..k {
+            let (without, with) = (self.shares[k - q], self.shares[q + 1]);
+            adjoint[q] = self.mean::<A>((without, &adjoint[q]), (with, &adjoint[q + 1]));
         }
     }
 }

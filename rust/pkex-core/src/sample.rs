@@ -43,12 +43,9 @@ impl Chunks {
         Self { chunks }
     }
 
-    pub fn len(&self) -> usize {
-        self.chunks.len()
-    }
-
-    pub fn get(&self, index: usize) -> &Chunk {
-        &self.chunks[index]
+    /// The chunks, in the order of their rows.
+    pub fn all(&self) -> &[Chunk] {
+        &self.chunks
     }
 }
 

@@ -12,7 +12,7 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _core {
     use numpy::{PyArray1, PyArray2, PyArray3, PyReadonlyArray1, PyReadonlyArray2};
-    use pkex_core::{Monitor, Players, ProductGames, Settings, TargetWeights, Weighting};
+    use pkex_core::{Classes, Monitor, Players, ProductGames, Settings, TargetWeights, Weighting};
     use pyo3::prelude::*;
 
     use crate::arguments::{self, Array, BackgroundArray, MeasureArgument, Sample, TermArgument};
@@ -184,27 +184,6 @@ mod _core {
         call::array(py, call::run(py, None, values)?, [present.columns(), weights.columns()])
     }
 
-    /// Σ_{b≠a} k(a, b) matrix_b for every row a, of shape (rows, columns of the matrix).
-    #[pyfunction]
-    #[pyo3(signature = (points, terms, matrix, *, n_threads, progress = None))]
-    fn kernel_products<'py>(
-        py: Python<'py>,
-        points: PyReadonlyArray2<'py, f64>,
-        terms: Vec<TermArgument<'py>>,
-        matrix: PyReadonlyArray2<'py, f64>,
-        n_threads: usize,
-        progress: Option<Py<PyAny>>,
-    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        let (points, matrix) = (Array::copied(&points)?, Array::copied(&matrix)?);
-        let terms = arguments::terms(&terms)?;
-        let settings = settings("compensated", n_threads)?;
-        let products = |monitor: Monitor<'_>| {
-            pkex_core::kernel_products(points.matrix(), &terms, matrix.matrix(), &settings, monitor)
-        };
-        let shape = [points.rows(), matrix.columns()];
-        call::array(py, call::run(py, progress, products)?, shape)
-    }
-
     /// The mean of each player's factor over all pairs of rows, of shape (terms, players).
     #[pyfunction]
     #[pyo3(signature = (points, terms, players, *, n_threads, progress = None))]
@@ -227,10 +206,12 @@ mod _core {
         call::array(py, call::run(py, progress, means)?, shape)
     }
 
-    /// Sums over the pairs of two pooled samples, the first of `n_first` rows: for each row Σγ over
-    /// each sample, for each pair of groups Σγ, and for the pairs of samples Σc and Σγ².
+    /// Sums over the pairs of two pooled samples, the first of `n_first` rows, weighted by products
+    /// of rows' weights if there are some: for each row Σwγ over each sample, for each pair of groups
+    /// Σwγ, and for the pairs of samples Σw v({j}) and Σγ². Pairs within the second sample may be
+    /// left out.
     #[pyfunction]
-    #[pyo3(signature = (points, n_first, terms, players, absent, groups, *, summation, n_threads, progress = None))]
+    #[pyo3(signature = (points, n_first, terms, players, absent, groups, weights, *, skips_second, summation, n_threads, progress = None))]
     #[expect(clippy::too_many_arguments, reason = "the parts of the problem")]
     fn mmd_sums<'py>(
         py: Python<'py>,
@@ -240,12 +221,19 @@ mod _core {
         players: PyReadonlyArray1<'py, i64>,
         absent: Option<PyReadonlyArray2<'py, f64>>,
         groups: PyReadonlyArray1<'py, i64>,
+        weights: Option<PyReadonlyArray1<'py, f64>>,
+        skips_second: bool,
         summation: &str,
         n_threads: usize,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<MmdSums<'py>> {
         let sample = Sample::new(&points, &terms, &players, absent.as_ref(), &groups)?;
-        let problem = sample.problem(Weighting::Classes { first: n_first });
+        let weights = weights.map(|weights| weights.as_array().to_vec());
+        let problem = sample.problem(Weighting::Classes(Classes {
+            first: n_first,
+            weights: weights.as_deref(),
+            skips_second,
+        }));
         let settings = settings(summation, n_threads)?;
         let sums =
             call::run(py, progress, |monitor: Monitor<'_>| problem.sums(&settings, monitor))?;
@@ -265,9 +253,9 @@ mod _core {
         Bound<'py, PyArray2<f64>>,
     );
 
-    /// Sums over the pairs of a sample weighted by a target's kernel less `offsets` of both rows
-    /// plus `constant`: for each row Σwγ and Σγ, for each pair of groups (and each exchange of
-    /// targets with `partners`) Σwγ, and Σwc.
+    /// Sums over the pairs of a sample weighted by a target's kernel less its value at distance 0 and
+    /// `offsets` of both rows plus `constant`: for each row Σwγ and Σγ, for each pair of groups (and
+    /// each exchange of targets with `partners`) Σwγ, and Σw v({j}).
     #[pyfunction]
     #[pyo3(signature = (points, terms, players, targets, target_terms, offsets, constant, groups, partners, *, summation, n_threads, progress = None))]
     #[expect(clippy::too_many_arguments, reason = "the parts of the problem")]

@@ -55,11 +55,14 @@ def adapt_classifier(model: SVC | NuSVC) -> AdaptedModel:
     """Read the decision function of two classes, or those of all pairs of several classes."""
     check_fitted(model)
     own = without_names(model)
+    no_method = ""
     if len(model.classes_) == 2:
         expansion = _single_output(model)
     else:
         # The values of the pairs are what the machine has learnt; the default "ovr" makes votes
         # and ranks of them, which are no kernel expansions.
+        if model.decision_function_shape != "ovo":
+            no_method = _VOTES
         own.decision_function_shape = "ovo"
         expansion = _one_output_per_pair(model)
     return AdaptedModel(
@@ -70,7 +73,15 @@ def adapt_classifier(model: SVC | NuSVC) -> AdaptedModel:
         output_names=pair_names(model.classes_),
         not_explained="only the decision function is a sum over the support vectors, to which "
         "values of features can add up; class labels and probabilities are made from it",
+        no_method=no_method,
     )
+
+
+_VOTES = (
+    "of more than two classes it has votes and ranks, unless decision_function_shape='ovo'. Pass "
+    "the model itself, whose values of pairs of classes are explained, or its decision_function "
+    "after set_params(decision_function_shape='ovo')"
+)
 
 
 def _single_output(model: Any) -> KernelExpansion:

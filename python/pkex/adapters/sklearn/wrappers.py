@@ -204,6 +204,10 @@ def adapt_one_vs_one(model: OneVsOneClassifier) -> AdaptedModel:
         output_names=pair_names(model.classes_),
         not_explained="only the decision functions of the pairs of classes are sums over features; "
         "votes and class labels are made from them",
+        no_method=""
+        if len(parts) == 1
+        else "it counts votes. Pass the model itself, whose decision functions of pairs of classes "
+        "are explained",
     )
 
 

@@ -356,7 +356,7 @@ fn the_preparation_of_a_background_can_be_stopped() {
     let start = Instant::now();
     let outcome = long.explain(&expansion, Kind::Marginal, &mut |_, _| ControlFlow::Break(()));
     assert_eq!(outcome, Err(Error::Interrupted));
-    assert!(start.elapsed().as_secs_f64() < 0.3);
+    assert!(start.elapsed().as_secs_f64() < 1.0);
 }
 
 #[test]
@@ -384,23 +384,23 @@ fn fastest(call: impl Fn()) -> f64 {
 
 #[test]
 fn entries_that_rows_and_background_share_cost_no_more_than_others() {
-    const FEATURES: usize = 3000;
+    const FEATURES: usize = 15_000;
     let seconds = |entries: &dyn Fn(f64) -> f64, kind| {
         let mut random = Random::new(9);
         let mut some = |rows: usize| -> Vec<f64> {
             random.numbers(rows * FEATURES, 0.0, 1.0).into_iter().map(entries).collect()
         };
-        let (points, background, x) = (some(64), some(2), some(1));
-        let factor = |column| Factor { family: Family::Rbf, column, parameter: 50.0 };
+        let (points, background, x) = (some(16), some(1), some(1));
+        let factor = |column| Factor { family: Family::Rbf, column, parameter: 100.0 };
         let expansion = Expansion::new(
-            Matrix::of_shape(&points, [64, FEATURES]),
-            Matrix::of_shape(&[1.0; 64], [64, 1]),
+            Matrix::of_shape(&points, [16, FEATURES]),
+            Matrix::of_shape(&[1.0; 16], [16, 1]),
             &[Term { coefficient: 1.0, factors: (0..FEATURES).map(factor).collect() }],
             Players::columns(FEATURES),
         )
         .unwrap();
         let background =
-            Background { rows: Matrix::of_shape(&background, [2, FEATURES]), weights: &[0.5; 2] };
+            Background { rows: Matrix::of_shape(&background, [1, FEATURES]), weights: &[1.0] };
         let game = match kind {
             Kind::Marginal => ValueFunction::Marginal(background),
             _ => ValueFunction::Interventional(background),
@@ -412,7 +412,8 @@ fn entries_that_rows_and_background_share_cost_no_more_than_others() {
         })
     };
     for kind in BOTH {
-        let (all, few) = (seconds(&f64::round, kind), seconds(&|entry| entry, kind));
+        let (all, few) =
+            (seconds(&|entry| f64::from(entry > 0.9), kind), seconds(&|entry| entry, kind));
         assert!(all < 2.5 * few, "{kind:?}: {all} s with entries of 0 and 1, {few} s with others");
     }
 }

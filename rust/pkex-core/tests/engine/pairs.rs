@@ -3,8 +3,8 @@
 use std::ops::ControlFlow;
 
 use pkex_core::{
-    Expansion, Factor, Family, Index, Matrix, Method, PairProblem, PairSums, Players, ProductGames,
-    Settings, TargetWeights, Term, ValueFunction, Weighting,
+    Classes, Expansion, Factor, Family, Index, Matrix, Method, PairProblem, PairSums, Players,
+    ProductGames, Settings, TargetWeights, Term, ValueFunction, Weighting, mean_factors,
 };
 
 use crate::random::Random;
@@ -22,6 +22,7 @@ struct Case {
     targets: Vec<f64>,
     target_terms: Vec<Term>,
     offsets: Vec<f64>,
+    row_weights: Vec<f64>,
     partners: Vec<usize>,
 }
 
@@ -52,13 +53,25 @@ impl Case {
                 factors: vec![Factor { family: Family::Categorical, column: 0, parameter: 0.25 }],
             }],
             offsets: random.numbers(rows, -0.2, 0.2),
+            row_weights: random.numbers(rows, 0.0, 2.0),
             partners: (0..rows).map(|row| (row * 7 + 3) % rows).collect(),
         }
     }
 
+    /// The same with the first term only, which has factors of all players.
+    fn of_one_term(mut self) -> Self {
+        self.terms.truncate(1);
+        self.absent = self.absent.map(|absent| absent[..PLAYERS].to_vec());
+        self
+    }
+
     fn weighting(&self, kind: Kind) -> Weighting<'_> {
         match kind {
-            Kind::Classes(first) => Weighting::Classes { first },
+            Kind::Classes { first, weighted, skips_second } => Weighting::Classes(Classes {
+                first,
+                weights: weighted.then_some(&self.row_weights),
+                skips_second,
+            }),
             Kind::Target { with_partners } => Weighting::Target(TargetWeights {
                 targets: Matrix::of_shape(&self.targets, [self.rows, 1]),
                 terms: &self.target_terms,
@@ -75,7 +88,7 @@ impl Case {
             rows: Matrix::of_shape(&self.data, [self.rows, COLUMNS]),
             terms: &self.terms,
             players: &self.players,
-            absent: absent.map(|absent| Matrix::of_shape(absent, [2, PLAYERS])),
+            absent: absent.map(|absent| Matrix::of_shape(absent, [self.terms.len(), PLAYERS])),
             groups: &self.groups,
             weighting: self.weighting(kind),
         };
@@ -86,21 +99,26 @@ impl Case {
         &self.data[row * COLUMNS..][..COLUMNS]
     }
 
-    /// c and γ of a pair, player by player, through the engine for arrays.
+    /// The players' factors of a pair.
+    fn factors(&self, term: &Term, a: usize, b: usize) -> [f64; PLAYERS] {
+        let mut factors = [1.0; PLAYERS];
+        for factor in &term.factors {
+            let r = (self.row(a)[factor.column] - self.row(b)[factor.column]) / factor.parameter;
+            factors[OF_COLUMN[factor.column]] *= match factor.family {
+                Family::Rbf => (-r * r / 2.0).exp(),
+                Family::Laplacian => (-r.abs()).exp(),
+                _ => unreachable!("the kernel has no other family"),
+            };
+        }
+        factors
+    }
+
+    /// v({j}) and γ of a pair, player by player, through the engine for arrays.
     fn pair(&self, a: usize, b: usize) -> ([f64; PLAYERS], [f64; PLAYERS]) {
         let (mut alone, mut gamma) = ([0.0; PLAYERS], [0.0; PLAYERS]);
         for (number, term) in self.terms.iter().enumerate() {
-            let mut present = [1.0; PLAYERS];
+            let present = self.factors(term, a, b);
             let mut absent = [1.0; PLAYERS];
-            for factor in &term.factors {
-                let r =
-                    (self.row(a)[factor.column] - self.row(b)[factor.column]) / factor.parameter;
-                present[OF_COLUMN[factor.column]] *= match factor.family {
-                    Family::Rbf => (-r * r / 2.0).exp(),
-                    Family::Laplacian => (-r.abs()).exp(),
-                    _ => unreachable!("the kernel has no other family"),
-                };
-            }
             if let Some(given) = &self.absent {
                 for factor in &term.factors {
                     let player = OF_COLUMN[factor.column];
@@ -118,7 +136,10 @@ impl Case {
                 game.values(Index::Shapley, Method::Quadrature, &Settings::default(), go_on);
             for (player, value) in values.unwrap().into_iter().enumerate() {
                 gamma[player] += value;
-                alone[player] += term.coefficient * (present[player] - absent[player]);
+                let others = (0..PLAYERS).filter(|&other| other != player);
+                alone[player] += term.coefficient
+                    * (present[player] - absent[player])
+                    * others.map(|other| absent[other]).product::<f64>();
             }
         }
         (alone, gamma)
@@ -128,14 +149,14 @@ impl Case {
     fn weight(&self, target_a: usize, target_b: usize) -> f64 {
         let is_same = (self.targets[target_a] - self.targets[target_b]).abs() < 0.5;
         let kernel = if is_same { 1.0 } else { 0.25 };
-        kernel - self.offsets[target_a] - self.offsets[target_b] + CONSTANT
+        kernel - 1.0 - self.offsets[target_a] - self.offsets[target_b] + CONSTANT
     }
 
     /// The sums, pair by pair.
     fn reference(&self, kind: Kind) -> PairSums {
         let group_count = self.groups.last().unwrap() + 1;
         let weights = if let Kind::Target { with_partners: true } = kind { 4 } else { 1 };
-        let class_pairs = if let Kind::Classes(_) = kind { 3 } else { 1 };
+        let class_pairs = if let Kind::Classes { .. } = kind { 3 } else { 1 };
         let mut sums = PairSums {
             rows: vec![0.0; self.rows * 2 * PLAYERS],
             groups: vec![0.0; group_count * (group_count + 1) / 2 * weights * PLAYERS],
@@ -144,13 +165,22 @@ impl Case {
         };
         for a in 0..self.rows {
             for b in a + 1..self.rows {
+                let class =
+                    |row| usize::from(matches!(kind, Kind::Classes { first, .. } if row >= first));
+                if let Kind::Classes { skips_second: true, .. } = kind
+                    && class(a) + class(b) == 2
+                {
+                    continue;
+                }
                 let (alone, gamma) = self.pair(a, b);
-                let class = |row| usize::from(matches!(kind, Kind::Classes(first) if row >= first));
                 let (one, other) = (self.groups[a], self.groups[b]);
                 let group_pair: usize =
                     (0..one).map(|group| group_count - group).sum::<usize>() + other - one;
                 let pair_weights: Vec<f64> = match kind {
-                    Kind::Classes(_) => vec![1.0],
+                    Kind::Classes { weighted: true, .. } => {
+                        vec![self.row_weights[a] * self.row_weights[b]]
+                    }
+                    Kind::Classes { .. } => vec![1.0],
                     Kind::Target { .. } => [(a, b), (a, self.partners[b])]
                         .into_iter()
                         .chain([(self.partners[a], b), (self.partners[a], self.partners[b])])
@@ -165,10 +195,11 @@ impl Case {
                     }
                     let at = (class(a) + class(b)) * PLAYERS + player;
                     sums.alone[at] += pair_weights[0] * alone[player];
-                    if let Kind::Classes(_) = kind {
+                    if let Kind::Classes { .. } = kind {
                         sums.squares[at] += gamma[player].powi(2);
-                        sums.rows[(a * 2 + class(b)) * PLAYERS + player] += gamma[player];
-                        sums.rows[(b * 2 + class(a)) * PLAYERS + player] += gamma[player];
+                        let value = pair_weights[0] * gamma[player];
+                        sums.rows[(a * 2 + class(b)) * PLAYERS + player] += value;
+                        sums.rows[(b * 2 + class(a)) * PLAYERS + player] += value;
                     } else {
                         for row in [a, b] {
                             sums.rows[row * 2 * PLAYERS + player] +=
@@ -185,8 +216,14 @@ impl Case {
 
 #[derive(Clone, Copy, Debug)]
 enum Kind {
-    Classes(usize),
+    Classes { first: usize, weighted: bool, skips_second: bool },
     Target { with_partners: bool },
+}
+
+impl Kind {
+    fn plain(first: usize) -> Self {
+        Self::Classes { first, weighted: false, skips_second: false }
+    }
 }
 
 fn assert_close(name: &str, computed: &[f64], expected: &[f64]) {
@@ -201,10 +238,13 @@ fn assert_close(name: &str, computed: &[f64], expected: &[f64]) {
 fn sums_equal_those_over_pairs_one_by_one() {
     // Chunks of 256 rows, blocks of 16: sizes around both, groups of all sizes.
     for (rows, group_size, first) in [(2, 1, 1), (16, 1, 5), (40, 8, 24), (300, 10, 270)] {
-        for with_absent in [false, true] {
-            let case = Case::new(rows, group_size, with_absent);
+        let new = |with_absent| Case::new(rows, group_size, with_absent);
+        for case in [new(false), new(true), new(false).of_one_term(), new(true).of_one_term()] {
+            let first = first / group_size * group_size;
             for kind in [
-                Kind::Classes(first / group_size * group_size),
+                Kind::plain(first),
+                Kind::Classes { first, weighted: true, skips_second: false },
+                Kind::Classes { first, weighted: false, skips_second: true },
                 Kind::Target { with_partners: false },
                 Kind::Target { with_partners: true },
             ] {
@@ -222,7 +262,7 @@ fn sums_equal_those_over_pairs_one_by_one() {
 #[test]
 fn bits_of_pair_sums_do_not_depend_on_threads() {
     let case = Case::new(1500, 100, false);
-    for kind in [Kind::Classes(700), Kind::Target { with_partners: true }] {
+    for kind in [Kind::plain(700), Kind::Target { with_partners: true }] {
         let one = case.sums(kind, &Settings { threads: 1, ..Settings::default() });
         for threads in [2, 7] {
             assert_eq!(one, case.sums(kind, &Settings { threads, ..Settings::default() }));
@@ -231,9 +271,34 @@ fn bits_of_pair_sums_do_not_depend_on_threads() {
 }
 
 #[test]
+fn mean_factors_equal_those_of_pairs_one_by_one_for_any_threads() {
+    let rows = 300;
+    let case = Case::new(rows, 1, false);
+    let points = Matrix::of_shape(&case.data, [rows, COLUMNS]);
+    let means = |threads| {
+        let settings = Settings { threads, ..Settings::default() };
+        let go_on = &mut |_, _| ControlFlow::Continue(());
+        mean_factors(points, &case.terms, &case.players, &settings, go_on).unwrap()
+    };
+    let mut expected = vec![0.0; 2 * PLAYERS];
+    for a in 0..rows {
+        for b in a + 1..rows {
+            for (term, sums) in case.terms.iter().zip(expected.chunks_mut(PLAYERS)) {
+                let factors = case.factors(term, a, b);
+                sums.iter_mut().zip(factors).for_each(|(sum, factor)| *sum += factor);
+            }
+        }
+    }
+    let pairs = (rows * (rows - 1) / 2) as f64;
+    let expected: Vec<_> = expected.into_iter().map(|sum| sum / pairs).collect();
+    assert_close("means", &means(1), &expected);
+    assert_eq!(means(1), means(3));
+}
+
+#[test]
 fn row_sums_over_classes_are_explanations_by_indicator_weights() {
     let case = Case::new(200, 200, false);
-    let sums = case.sums(Kind::Classes(0), &Settings::default());
+    let sums = case.sums(Kind::plain(0), &Settings::default());
     let points = Matrix::of_shape(&case.data, [case.rows, COLUMNS]);
     let ones = vec![1.0; case.rows];
     let expansion = Expansion::new(

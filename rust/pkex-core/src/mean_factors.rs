@@ -1,0 +1,115 @@
+//! The means of players' factors over pairs of rows: the absent factors of the marginal convention.
+
+use crate::Error;
+use crate::arithmetic::Arithmetic;
+use crate::block::Block;
+use crate::driver::Settings;
+use crate::kernel::{CompiledTerm, Players, Term};
+use crate::lanes::Lanes;
+use crate::matrix::Matrix;
+use crate::pair_walk::Walk;
+use crate::pairs::add_all;
+use crate::pool::Monitor;
+use crate::reduce::Sum;
+use crate::sample::{Chunks, PackedRows};
+use crate::simd::Body;
+
+/// Blocks of a chunk of rows.
+const BLOCKS: usize = 16;
+
+/// The mean of each player's factor over all pairs of different rows, term by term.
+///
+/// # Errors
+/// If shapes do not fit, there are fewer than two rows, a factor is not valid, or the monitor stops
+/// the call.
+pub fn mean_factors(
+    rows: Matrix<'_>,
+    terms: &[Term],
+    players: &Players,
+    settings: &Settings,
+    monitor: Monitor<'_>,
+) -> Result<Vec<f64>, Error> {
+    let count = rows.rows();
+    if count < 2 || rows.columns() != players.column_count() {
+        return Err(Error::Shape {
+            argument: "rows",
+            expected: format!("at least two of {} columns", players.column_count()),
+            got: format!("{count} of {}", rows.columns()),
+        });
+    }
+    let compile = |term| CompiledTerm::new(term, players);
+    let terms = terms.iter().map(compile).collect::<Result<Vec<_>, _>>()?;
+    let factors: usize = terms.iter().map(|term| term.players.len()).sum();
+    let chunks = Chunks::new(std::slice::from_ref(&(0..count)), BLOCKS);
+    let points = PackedRows::new(rows, &chunks, |row| row);
+    let mut totals = vec![Sum::default(); factors];
+    Walk::new(&chunks, false, factors, settings.threads).run(
+        |_| factors * size_of::<f64>(),
+        Workspace::default,
+        |workspace, tile, sums: &mut Vec<f64>, _| {
+            workspace.sums.clear();
+            workspace.sums.resize(factors, Lanes::ZERO);
+            for row in tile.first.rows.clone() {
+                for (index, mask) in tile.blocks_of(row) {
+                    let (x, points) = (rows.row(row), points.block(tile.second, index));
+                    settings.level.run(AddDifferences {
+                        terms: &terms,
+                        x,
+                        points,
+                        mask,
+                        workspace,
+                    });
+                }
+            }
+            sums.clear();
+            sums.extend(workspace.sums.iter().map(Lanes::total));
+        },
+        |_, sums| add_all(&mut totals, sums, settings.summation),
+        monitor,
+    )?;
+    let pairs = count as f64 * (count - 1) as f64 / 2.0;
+    let mut means = vec![1.0; terms.len() * players.count()];
+    let places = terms.iter().enumerate().flat_map(|(number, term)| {
+        term.players.iter().map(move |player| number * players.count() + player)
+    });
+    for (place, total) in places.zip(totals) {
+        // Not below 0, where rounding could take it.
+        means[place] = (1.0 + total.value() / pairs).max(0.0);
+    }
+    Ok(means)
+}
+
+/// What a thread keeps between tiles.
+#[derive(Default)]
+struct Workspace {
+    block: Block,
+    /// Term by term, player by player.
+    sums: Vec<Lanes>,
+}
+
+/// Adds the factors less 1 of the pairs of a row and a block.
+struct AddDifferences<'a> {
+    terms: &'a [CompiledTerm],
+    x: &'a [f64],
+    points: &'a [Lanes],
+    mask: Lanes,
+    workspace: &'a mut Workspace,
+}
+
+impl Body for AddDifferences<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<A: Arithmetic, const W: usize>(self) {
+        let Workspace { block, sums } = self.workspace;
+        let mut sums = &mut sums[..];
+        for term in self.terms {
+            term.fill::<A, W>(self.x, self.points, block);
+            let (of_term, rest) = sums.split_at_mut(term.players.len());
+            for (sum, difference) in of_term.iter_mut().zip(&block.difference) {
+                sum.add_product::<A, W>(difference, &self.mask);
+            }
+            sums = rest;
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! The walk over all pairs of rows, in tiles: pairs of chunks of rows.
+//!
+//! Tiles are computed in parallel, wave after wave, and collected in their order. Neither the order
+//! nor what a tile holds depends on the number of threads or the length of a wave, and so neither
+//! do the bits of what is added up.
+
+use crate::Error;
+use crate::lanes::{LANES, Lanes};
+use crate::pool::{self, Monitor, Parallelism, Stop};
+use crate::sample::{Chunk, Chunks};
+
+/// The pairs between the rows of two chunks, the first one not behind the second.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Tile<'a> {
+    pub first: &'a Chunk,
+    pub second: &'a Chunk,
+    /// Whether the chunks are the same.
+    is_diagonal: bool,
+}
+
+impl Tile<'_> {
+    /// The blocks of the second chunk that a row of the first one makes pairs with, and for each
+    /// the lanes that hold a pair: 1, and 0 for the others. A pair occurs once, a row's pair with
+    /// itself never.
+    pub fn blocks_of(self, row: usize) -> impl Iterator<Item = (usize, Lanes)> {
+        let start = if self.is_diagonal { (row - self.first.rows.start) / LANES } else { 0 };
+        (start..self.second.blocks()).map(move |block| (block, self.mask(row, block)))
+    }
+
+    fn mask(self, row: usize, block: usize) -> Lanes {
+        let start = self.second.rows.start + block * LANES;
+        let behind = if self.is_diagonal { row + 1 } else { start };
+        if behind <= start && start + LANES <= self.second.rows.end {
+            return Lanes::ONE;
+        }
+        let is_pair = |column| (behind..self.second.rows.end).contains(&column);
+        Lanes(std::array::from_fn(|lane| f64::from(u8::from(is_pair(start + lane)))))
+    }
+}
+
+/// Tiles in the order in which their sums are collected.
+pub(crate) struct Walk<'a> {
+    pub tiles: Vec<Tile<'a>>,
+    pub parallelism: Parallelism,
+}
+
+/// Bytes of tiles' sums that are kept at a time.
+const WAVE_BYTES: usize = 32 << 20;
+
+impl<'a> Walk<'a> {
+    /// All pairs of chunks, or those that do not lie within the second class. `pair_cost` is
+    /// roughly the number of factors of a pair.
+    pub fn new(chunks: &'a Chunks, skips_second: bool, pair_cost: usize, threads: usize) -> Self {
+        let chunks = chunks.all();
+        let tile = |i: usize, j: usize| Tile {
+            first: &chunks[i],
+            second: &chunks[j],
+            is_diagonal: i == j,
+        };
+        let tiles: Vec<_> = (0..chunks.len())
+            .flat_map(|i| (i..chunks.len()).map(move |j| tile(i, j)))
+            .filter(|tile| !(skips_second && tile.first.class == 1))
+            .collect();
+        let pairs: usize =
+            tiles.iter().map(|tile| tile.first.rows.len() * tile.second.rows.len()).sum();
+        let parallelism = if pairs * pair_cost < 50_000 {
+            Parallelism::Inline
+        } else {
+            Parallelism::Threads(threads.max(1))
+        };
+        Self { tiles, parallelism }
+    }
+
+    /// Sets the sums of each tile by `add_up`, which may take `bytes` of memory, and hands them to
+    /// `collect` in the tiles' order.
+    pub fn run<S: Default + Send, W>(
+        &self,
+        bytes: impl Fn(Tile<'_>) -> usize,
+        workspace: impl Fn() -> W + Sync,
+        add_up: impl Fn(&mut W, Tile<'_>, &mut S, &Stop) + Sync,
+        mut collect: impl FnMut(Tile<'_>, &S),
+        monitor: Monitor<'_>,
+    ) -> Result<(), Error> {
+        let mut wave: Vec<S> = Vec::new();
+        let mut done = 0;
+        while done < self.tiles.len() {
+            let tiles = &self.tiles[done..][..self.wave_length(done, &bytes)];
+            if wave.len() < tiles.len() {
+                wave.resize_with(tiles.len(), S::default);
+            }
+            pool::for_each(
+                wave.iter_mut().zip(tiles),
+                self.parallelism,
+                &workspace,
+                |workspace, (sums, tile), stop| add_up(workspace, *tile, sums, stop),
+                &mut |of_wave, _| monitor(done + of_wave, self.tiles.len()),
+            )?;
+            for (tile, sums) in tiles.iter().zip(&wave) {
+                collect(*tile, sums);
+            }
+            done += tiles.len();
+        }
+        Ok(())
+    }
+
+    /// How many of the tiles from number `start` on are computed before the next ones.
+    fn wave_length(&self, start: usize, bytes: impl Fn(Tile<'_>) -> usize) -> usize {
+        let least = match self.parallelism {
+            Parallelism::Inline => 1,
+            Parallelism::Threads(threads) => threads,
+        };
+        let rest = &self.tiles[start..];
+        let fits = |total: &mut usize, tile: &Tile<'_>| {
+            *total += bytes(*tile);
+            (*total <= WAVE_BYTES).then_some(())
+        };
+        rest.iter().scan(0, fits).count().max(least).min(rest.len())
+    }
+}

@@ -1,0 +1,64 @@
+"""One report of the whole call, whatever passes over the pairs it takes."""
+
+import numpy as np
+import pytest
+
+import pkex
+
+
+def weights(x):
+    return np.arange(1.0, len(x) + 1.0), None
+
+
+CALLS = {
+    "plain": lambda x, y, p: pkex.mmd(x, y, progress=p),
+    "marginal": lambda x, y, p: pkex.mmd(x, y, value_function="marginal", progress=p),
+    "weights": lambda x, y, p: pkex.mmd(x, y, weights=weights(x), progress=p),
+    "weights, marginal": lambda x, y, p: pkex.mmd(
+        x, y, weights=weights(x), value_function="marginal", progress=p
+    ),
+    "groups": lambda x, y, p: pkex.mmd(x, y, groups={"a": [0, 1]}, progress=p),
+    "permutations": lambda x, y, p: pkex.mmd(x, y, n_permutations=50, progress=p),
+    "hsic": lambda x, y, p: pkex.hsic(x, y[:, 0], progress=p),
+    "hsic, permutations": lambda x, y, p: pkex.hsic(x, y[:, 0], n_permutations=50, progress=p),
+    "hsic, labels": lambda x, y, p: pkex.hsic(x, y[:, 0] > 0.0, progress=p),
+    "hsic of the target": lambda x, y, p: pkex.hsic(x, y, attribute="y", progress=p),
+    "reference": lambda x, y, p: pkex.MMDDrift(np.concatenate([x, y]), progress=p),
+    "batch": lambda x, y, p: pkex.MMDDrift(x).predict(y, progress=p),
+}
+
+
+@pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
+def test_progress_rises_once_from_the_start_to_the_whole(rng, call):
+    x, y = rng.normal(size=(2, 3000, 10))
+    shares = []
+    call(x, y, lambda done, total: shares.append(done / total))
+    assert shares == sorted(shares)
+    assert len(shares) > 2
+    assert 0.0 <= shares[0] < 0.6
+    assert shares[-1] == 1.0
+    assert shares.count(1.0) == 1
+
+
+@pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
+def test_short_calls_report_that_they_are_done(rng, call):
+    x, y = rng.normal(size=(2, 40, 3))
+    shares = []
+    call(x, y, lambda done, total: shares.append(done / total))
+    assert shares.count(1.0) == 1
+    assert shares[-1] == 1.0
+
+
+def test_an_exception_from_progress_ends_the_call_without_another_report(rng):
+    x, y = rng.normal(size=(2, 3000, 10))
+    reports = []
+
+    def fail(done, total):
+        reports.append(done)
+        raise ZeroDivisionError
+
+    for call in CALLS.values():
+        reports.clear()
+        with pytest.raises(ZeroDivisionError):
+            call(x, y, fail)
+        assert len(reports) == 1
