@@ -215,7 +215,7 @@ def assert_pair_is_explained(features, linear, method):
     output = getattr(linear, method)
     own = output(features.transform(ROWS))
     assert explanation.base_values.shape == own.shape
-    magnitude = adapted.expansion.magnitude(ROWS)
+    magnitude = adapted.expansion.magnitude(ROWS, n_threads=1)
     rounding = 1e-12 + adapted.kernel_rounding
     assert np.all(np.abs(total(explanation) - own) <= rounding * magnitude)
 

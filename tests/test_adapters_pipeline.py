@@ -3,6 +3,7 @@
 import functools
 import pickle
 import warnings
+from decimal import Decimal
 
 import numpy as np
 import pandas as pd
@@ -351,6 +352,53 @@ def test_equal_numbers_in_any_container_give_equal_bits():
         np.testing.assert_array_equal(explainer.shap_values(rows), values)
 
 
+@pytest.mark.parametrize("container", ["pandas", "polars", "sparse"])
+def test_steps_that_make_data_frames_or_sparse_matrices_are_explained(container):
+    is_sparse = container == "sparse"
+    steps = [("code", OneHotEncoder(sparse_output=is_sparse), ["f"])]
+    encode = ColumnTransformer(steps, remainder="passthrough", sparse_threshold=float(is_sparse))
+    scale = MaxAbsScaler() if is_sparse else StandardScaler().set_output(transform=container)
+    encode.set_output(transform="default" if is_sparse else container)
+    pipeline = make_pipeline(encode, scale, SVR()).fit(FRAME, Y)
+    assert sparse.issparse(pipeline[:-1].transform(FRAME)) == is_sparse
+    values = pkex.Explainer(pipeline, FRAME[:4]).shap_values(FRAME.iloc[ROWS])
+    for row, found in zip(X[ROWS], values, strict=True):
+        expected, _ = interventional(predict_of(pipeline), row, X[:4])
+        expected.assert_close(found)
+
+
+def test_a_pipeline_with_a_memory_is_explained(tmp_path):
+    steps = [("a", StandardScaler()), ("b", "passthrough"), ("c", None), ("m", SVR())]
+    plain, cached = (Pipeline(steps, memory=memory).fit(X, Y) for memory in (None, str(tmp_path)))
+    for pipeline in (cached, cached.fit(X, Y)):  # the second from the cache
+        np.testing.assert_array_equal(
+            pkex.Explainer(pipeline, X[:4]).shap_values(X[ROWS]),
+            pkex.Explainer(plain, X[:4]).shap_values(X[ROWS]),
+        )
+
+
+@pytest.mark.parametrize("scale", [1e150, 1e300, 1e-150, 1e-300])
+@pytest.mark.parametrize("step", [MinMaxScaler(), QuantileTransformer(n_quantiles=20)], ids=repr)
+def test_columns_of_extreme_scales_are_explained(step, scale):
+    rows = BASE * scale
+    pipeline = make_pipeline(step, SVR()).fit(rows, Y)
+    values = pkex.Explainer(pipeline, rows[:4]).shap_values(rows[ROWS])
+    for row, found in zip(rows[ROWS], values, strict=True):
+        expected, _ = interventional(pipeline.predict, row, rows[:4])
+        expected.assert_close(found)
+
+
+@pytest.mark.filterwarnings("ignore:overflow:RuntimeWarning")
+def test_rows_that_a_step_takes_out_of_range_are_refused_with_their_place():
+    pipeline = make_pipeline(StandardScaler(), SVR()).fit(1e-5 * BASE, Y)
+    rows = BASE[:5].copy()
+    rows[3, 1] = 1e305
+    with pytest.raises(ValueError, match=r"X has the entry 1e\+305 in row 3, column 1, .* inf;"):
+        pkex.Explainer(pipeline)(rows)
+    with pytest.raises(ValueError, match=r"background has the entry 1e\+305 in row 3, column 1"):
+        pkex.Explainer(pipeline, rows)
+
+
 def test_a_pipeline_fitted_on_polars_is_explained():
     frame = pl.DataFrame(X, schema=NAMES)
     pipeline = make_pipeline(*STEPS["by name"][0], SVR(C=3.0)).fit(frame, Y)
@@ -509,6 +557,9 @@ REFUSED = {
         SimpleImputer(add_indicator=True)
     ),
     "step FunctionTransformer with the function log_of_norms": FunctionTransformer(log_of_norms),
+    "with the function <lambda> is not supported: it is not known to act on each entry alone": (
+        FunctionTransformer(lambda rows: 2.0 * rows)
+    ),
     "step FunctionTransformer with the function tanh": (
         FunctionTransformer(np.tanh, kw_args={"where": True})
     ),
@@ -754,6 +805,13 @@ def test_an_encoder_fitted_on_objects_that_are_numbers_is_explained(encoder, num
     assert np.ptp(explanation.values[:, 0]) > 1e-4
 
 
+def test_encoders_of_decimals_that_no_float_is_equal_to_are_refused():
+    tenths = np.array([Decimal("0.1"), Decimal("0.2"), Decimal("0.5")])[np.arange(60) % 3]
+    pipeline, _ = number_encoded(OneHotEncoder(), tenths)
+    with pytest.raises(pkex.UnsupportedModelError, match=r"OneHotEncoder of the numbers .*'id'"):
+        pkex.Explainer(pipeline)
+
+
 @pytest.mark.parametrize("unit", ["ns", "us"])
 def test_encoders_of_dates_are_refused_by_name(unit):
     days = np.array(["2020-01-01", "2021-01-01"], dtype=f"datetime64[{unit}]")[np.arange(60) % 2]
@@ -902,6 +960,15 @@ def test_strings_in_columns_of_numbers_are_refused_with_their_place():
         pkex.Explainer(pipeline)(rows)
     with pytest.raises(TypeError, match=r"background must .*'heavy' \(str\) in row 3, column 2"):
         pkex.Explainer(pipeline, rows)
+
+
+def test_masked_entries_in_columns_of_strings_are_refused_with_their_place():
+    pipeline, data = with_strings("OneHotEncoder")
+    rows = np.ma.masked_array(data.to_numpy(object), mask=np.zeros(data.shape, bool))
+    assert np.isfinite(pkex.Explainer(pipeline).shap_values(rows)).all()
+    rows.mask[4, 1] = True
+    with pytest.raises(ValueError, match="X has a masked entry in row 4, column 1"):
+        pkex.Explainer(pipeline)(rows)
 
 
 @pytest.mark.parametrize("drop", ["remainder", "by name"])

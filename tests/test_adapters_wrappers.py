@@ -166,6 +166,21 @@ def test_a_frozen_model_is_explained_as_itself():
     assert pkex.Explainer(frozen.predict)
 
 
+def test_frozen_models_and_steps_that_compute_something_else_are_refused():
+    class Other(pytest.importorskip("sklearn.frozen").FrozenEstimator):
+        def predict(self, X):
+            return np.zeros(len(X))
+
+        def transform(self, X):
+            return np.clip(self.estimator.transform(X), -50.0, 50.0)
+
+    scaler, machine = scaled().fit(X, Y)
+    for model in (Other(machine), make_pipeline(Other(scaler), machine)):
+        message = "Other, a subclass of FrozenEstimator, is not supported"
+        with pytest.raises(pkex.UnsupportedModelError, match=message):
+            pkex.Explainer(model)
+
+
 def test_frozen_steps_of_a_pipeline_are_read():
     FrozenEstimator = pytest.importorskip("sklearn.frozen").FrozenEstimator
     plain = scaled().fit(X, Y)
@@ -548,6 +563,18 @@ def test_methods_and_summations_agree(made):
 def test_unfitted_models_are_reported_as_such(made):
     with pytest.raises(NotFittedError, match="not fitted"):
         pkex.Explainer(sklearn.base.clone(made[0]))
+
+
+def test_an_explainer_of_one_job_is_made_by_one_thread(made, monkeypatch):
+    def count(n_jobs):
+        assert n_jobs == 1
+        return 1
+
+    for module in ("expansion", "explainer", "functions"):
+        monkeypatch.setattr(f"pkex.{module}.thread_count", count)
+    for value_function in ("interventional", "marginal"):
+        explainer = pkex.Explainer(made[0], X[:3], value_function=value_function, n_jobs=1)
+        assert explainer(ROWS).values.shape[0] == len(ROWS)
 
 
 CODED = np.column_stack([np.arange(70) % 3, np.arange(70) % 4 + 10, BASE[:, 1:3]])

@@ -168,11 +168,15 @@ class KernelExpansion(Function):
         OverflowError
             If a result is too large for a float; the message names the row.
         """
+        return self.evaluate(X, n_threads=thread_count(-1))
+
+    def evaluate(self, X: ArrayLike, *, n_threads: int) -> _Float:
+        """Evaluate the function as `predict` does, with a number of threads."""
         if self._feature_names is not None:
             found = column_names(X, "X") or self._feature_names
             check_column_names(found, self._feature_names, "X", "the expansion")
         rows = as_matrix(X, "X", n_columns=self.n_features)
-        sums = self._packed.predict(rows, summation="compensated", n_threads=thread_count(-1))
+        sums = self._packed.predict(rows, summation="compensated", n_threads=n_threads)
         with np.errstate(over="ignore"):
             values = sums.reshape(len(rows), *self._coefficients.shape[1:]) + self._intercept
         if not np.isfinite(values).all():
@@ -180,14 +184,14 @@ class KernelExpansion(Function):
             raise OverflowError(f"the value of row {row} is too large for a float")
         return values
 
-    def magnitude(self, X: ArrayLike) -> _Float:
+    def magnitude(self, X: ArrayLike, *, n_threads: int) -> _Float:
         """Return |intercept| + Σ_i |coefficients_i| · kernel(x, points_i) for rows.
 
         It is the scale of the rounding errors in f(x), however f is summed.
         """
         return KernelExpansion(
             self._points, np.abs(self._coefficients), self._kernel, np.abs(self._intercept)
-        ).predict(X)
+        ).evaluate(X, n_threads=n_threads)
 
     def explain(
         self,

@@ -216,7 +216,7 @@ class Explainer:
         self._method = check_choice("method", method, METHODS)
         self._summation = check_choice("summation", summation, SUMMATIONS)
         self._n_jobs = check_n_jobs(n_jobs)
-        verify(adapted, model)
+        verify(adapted, model, n_threads=thread_count(self._n_jobs))
         owner = model.__self__ if isinstance(model, MethodType) else model
         self._explained = f"{adapted.explained} of {type(owner).__name__}"
 

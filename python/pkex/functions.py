@@ -21,6 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 from pkex.coalitions import coalitions, ranks
 from pkex.errors import UnsupportedModelError
 from pkex.indices import SHAPLEY, Quantity
+from pkex.parallel import thread_count
 from pkex.progress import share
 from pkex.value_functions import NEUTRAL, Game
 
@@ -74,8 +75,12 @@ class Function(ABC):
         """The numbers of the columns that may have some entries only: categories."""
         return frozenset()
 
-    @abstractmethod
     def predict(self, X: ArrayLike) -> _Float:
+        """Evaluate the function on all cores, with shape (n,) or (n, outputs)."""
+        return self.evaluate(X, n_threads=thread_count(-1))
+
+    @abstractmethod
+    def evaluate(self, X: ArrayLike, *, n_threads: int) -> _Float:
         """Evaluate the function, with shape (n,) or (n, outputs)."""
 
     @abstractmethod
@@ -115,7 +120,7 @@ class Function(ABC):
         """Return the function with some of the outputs, in the order given."""
 
     @abstractmethod
-    def magnitude(self, X: ArrayLike) -> _Float:
+    def magnitude(self, X: ArrayLike, *, n_threads: int) -> _Float:
         """Return the sum of the sizes of what `predict` adds up: the scale of its rounding."""
 
     @abstractmethod
@@ -172,7 +177,7 @@ class _Composite(Function):
     def _takes(self, rows: _Float) -> bool:
         """Whether all the parts know the categories in rows."""
         try:
-            self.predict(rows)
+            self.evaluate(rows, n_threads=1)
         except ValueError:
             return False
         return True
@@ -229,8 +234,8 @@ class Combination(_Composite):
     def has_output_axis(self) -> bool:
         return self._parts[0].has_output_axis
 
-    def predict(self, X: ArrayLike) -> _Float:
-        terms = [w * part.predict(X) for w, part in self._weighted()]
+    def evaluate(self, X: ArrayLike, *, n_threads: int) -> _Float:
+        terms = [w * part.evaluate(X, n_threads=n_threads) for w, part in self._weighted()]
         return _finite(_compensated_sum([*terms, self._intercept]))
 
     def explain(
@@ -264,8 +269,8 @@ class Combination(_Composite):
             self._intercept[chosen] if self._intercept.ndim else self._intercept,
         )
 
-    def magnitude(self, X: ArrayLike) -> _Float:
-        terms = [np.abs(w) * part.magnitude(X) for w, part in self._weighted()]
+    def magnitude(self, X: ArrayLike, *, n_threads: int) -> _Float:
+        terms = [np.abs(w) * part.magnitude(X, n_threads=n_threads) for w, part in self._weighted()]
         return np.asarray(sum(terms, start=np.abs(self._intercept)))
 
     def _weighted(self) -> Iterable[tuple[Any, Function]]:
@@ -310,8 +315,8 @@ class Stack(_Composite):
     def has_output_axis(self) -> bool:
         return True
 
-    def predict(self, X: ArrayLike) -> _Float:
-        return np.stack([part.predict(X) for part in self._parts], axis=-1)
+    def evaluate(self, X: ArrayLike, *, n_threads: int) -> _Float:
+        return np.stack([part.evaluate(X, n_threads=n_threads) for part in self._parts], axis=-1)
 
     def explain(self, X: _Float, *, progress: _Report | None = None, **options: Any) -> _Float:
         return np.concatenate(list(self._explained(X, progress, options)), axis=-1)
@@ -325,8 +330,8 @@ class Stack(_Composite):
     def select(self, outputs: Sequence[int]) -> Stack:
         return Stack([self._parts[output] for output in outputs])
 
-    def magnitude(self, X: ArrayLike) -> _Float:
-        return np.stack([part.magnitude(X) for part in self._parts], axis=-1)
+    def magnitude(self, X: ArrayLike, *, n_threads: int) -> _Float:
+        return np.stack([part.magnitude(X, n_threads=n_threads) for part in self._parts], axis=-1)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self._parts,)
@@ -451,8 +456,8 @@ class Transformed(Function):
         made = {int(self._columns.sources[place]) for place in self._function.discrete}
         return self._columns.discrete | made
 
-    def predict(self, X: ArrayLike) -> _Float:
-        return self._function.predict(self._mapped(np.asarray(X)))
+    def evaluate(self, X: ArrayLike, *, n_threads: int) -> _Float:
+        return self._function.evaluate(self._mapped(np.asarray(X)), n_threads=n_threads)
 
     def explain(
         self, X: _Float, *, game: Game = NEUTRAL, quantity: Quantity = SHAPLEY, **options: Any
@@ -478,8 +483,8 @@ class Transformed(Function):
             self._columns, self._function.select(outputs), self._feature_names, self._players
         )
 
-    def magnitude(self, X: ArrayLike) -> _Float:
-        return self._function.magnitude(self._mapped(np.asarray(X)))
+    def magnitude(self, X: ArrayLike, *, n_threads: int) -> _Float:
+        return self._function.magnitude(self._mapped(np.asarray(X)), n_threads=n_threads)
 
     def probing_rows(self) -> _Float:
         """Return rows that are mapped to those of the function, or near.

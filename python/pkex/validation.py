@@ -90,6 +90,8 @@ def as_table(
 
     Only the `non_numeric` columns may; their entries are kept as they are.
     """
+    if isinstance(data, np.ma.MaskedArray):
+        data = unmasked(data, name)
     objects = _objects(data) if non_numeric else None
     free = [] if objects is None else [c for c in non_numeric if not _are_numbers(objects, c)]
     if objects is None or not free:

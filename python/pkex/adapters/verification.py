@@ -26,8 +26,10 @@ _NEGLIGIBLE = 1e-20
 _LARGEST_ROUNDING = 1e-4
 
 
-def verify(adapted: AdaptedModel, model: Any) -> None:
+def verify(adapted: AdaptedModel, model: Any, *, n_threads: int = 1) -> None:
     """Compare the expansion with the model's own output on a few rows.
+
+    The expansion is evaluated by `n_threads` threads; how many the model uses is its own matter.
 
     Raises
     ------
@@ -40,7 +42,7 @@ def verify(adapted: AdaptedModel, model: Any) -> None:
     rows = expansion.probing_rows()
     name = type(model).__name__
     try:
-        ours = expansion.predict(rows)
+        ours = expansion.evaluate(rows, n_threads=n_threads)
         own = np.asarray(adapted.predict(rows), dtype=np.float64)
     except Exception as error:
         raise UnsupportedModelError(
@@ -57,7 +59,7 @@ def verify(adapted: AdaptedModel, model: Any) -> None:
     if wrong.any():
         # The true magnitude is at least |f|, and takes time: it is needed where terms cancel.
         doubtful = np.unique(np.argwhere(wrong)[:, 0])
-        magnitude[doubtful] = expansion.magnitude(rows[doubtful])
+        magnitude[doubtful] = expansion.magnitude(rows[doubtful], n_threads=n_threads)
         wrong = _differ(own, ours, magnitude, adapted)
     if wrong.any():
         first = tuple(np.argwhere(wrong)[0])

@@ -34,7 +34,7 @@ from sklearn.preprocessing import (
 )
 from sklearn.utils.validation import check_is_fitted
 
-from pkex.adapters.sklearn.common import FrozenEstimator, check_fitted, dense, feature_names
+from pkex.adapters.sklearn.common import FrozenEstimator, check_fitted, dense, feature_names, inside
 from pkex.errors import UnsupportedModelError
 from pkex.functions import ColumnMap, Selection, Transformed, decoded, scattered
 
@@ -53,7 +53,7 @@ def column_map(step: Any) -> ColumnMap | None:
     if step is None or (isinstance(step, str) and step == "passthrough"):
         return None
     if isinstance(step, FrozenEstimator):
-        return column_map(step.estimator)
+        return column_map(inside(step))
     if isinstance(step, Pipeline):
         check_fitted(step)
         return chained([column_map(inner) for _, inner in step.steps])
@@ -266,7 +266,7 @@ def _check_encoder(step: Any) -> None:
             raise _refused(f"{name} of the numbers in column {column!r}", _INEXACT, _STRINGS)
 
 
-_INEXACT = "floats do not tell numbers from 2**53 on apart"
+_INEXACT = "floats do not tell such numbers apart, integers from 2**53 on"
 _DATES = "it is not known what they are compared as"
 _STRINGS = "strings of them, such as X['id'].astype(str)"
 

@@ -97,6 +97,13 @@ def check_own(model: Any) -> None:
                 )
 
 
+def inside(frozen: Any) -> Any:
+    """Return the estimator that is frozen; a subclass could answer before it is asked."""
+    if type(frozen) is not FrozenEstimator:
+        raise unsupported(f"{type(frozen).__name__}, a subclass of FrozenEstimator,")
+    return frozen.estimator
+
+
 # Methods that fit, describe or judge a model, and what scikit-learn itself adds to each subclass.
 _HARMLESS = re.compile(
     r"__\w+__|fit(_\w+)?|partial_fit|score|[gs]et_params|set_\w+_request|get_metadata_routing|"

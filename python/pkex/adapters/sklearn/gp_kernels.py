@@ -159,7 +159,7 @@ def check_kernel(
     """
     points = points[np.unique(np.linspace(0, len(points) - 1, _CHECKED_POINTS).astype(np.intp))]
     rows = probing_rows(points)
-    sums = KernelExpansion(points, np.ones(len(points)), kernel).predict(rows)
+    sums = KernelExpansion(points, np.ones(len(points)), kernel).evaluate(rows, n_threads=1)
     own_sums = np.sum(own(rows, points), axis=1)
     tolerance = _RELATIVE_TOLERANCE + min(rounding, _LARGEST_ROUNDING)
     # Not "greater": NaN must fail too.

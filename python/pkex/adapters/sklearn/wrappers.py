@@ -34,6 +34,7 @@ from pkex.adapters.sklearn.common import (
     check_fitted,
     check_own,
     feature_names,
+    inside,
     own_output,
     pair_names,
 )
@@ -72,7 +73,7 @@ def adapt_search(search: Any) -> AdaptedModel:
 @register(FrozenEstimator)
 def adapt_frozen(frozen: Any) -> AdaptedModel:
     """Read the model that is frozen."""
-    return adapt(frozen.estimator)
+    return adapt(inside(frozen))
 
 
 def adapt_threshold_classifier(classifier: Any) -> AdaptedModel:
