@@ -69,6 +69,22 @@ LONG_CALLS = {
         rows = np.ones((200_000, 50))
         call = lambda: expansion.predict(rows)
     """,
+    "mmd": """
+        samples = rng.normal(size=(2, 60_000, 50))
+        call = lambda: pkex.mmd(*samples, kernel=RBF(10.0), n_permutations=99)
+    """,
+    "mmd, relabelled often": """
+        samples = rng.normal(size=(2, 60, 50))
+        call = lambda: pkex.mmd(*samples, kernel=RBF(10.0), n_permutations=1_000_000)
+    """,
+    "hsic": """
+        rows = rng.normal(size=(60_000, 50))
+        call = lambda: pkex.hsic(rows, rows[:, 0], kernel=RBF(10.0), target_kernel=RBF())
+    """,
+    "a detector": """
+        rows = rng.normal(size=(60_000, 50))
+        call = lambda: pkex.MMDDrift(rows, kernel=RBF(10.0))
+    """,
     "games": """
         factors = rng.uniform(0.9, 1.0, size=(3000, 2000))
         call = lambda: pkex.product_game(factors, method="recursion")

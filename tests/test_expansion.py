@@ -3,6 +3,7 @@
 import pickle
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import pkex
@@ -140,3 +141,22 @@ def test_a_prediction_that_overflows_names_the_row():
         expansion.predict([[1e9], [0.0]])
     with pytest.raises(OverflowError, match="base value"):
         expansion.base(NEUTRAL)
+
+
+def test_names_of_columns_are_those_of_data_frames(arrays):
+    expansion = pkex.KernelExpansion(*arrays[:2], RBF())
+    d = expansion.n_features
+    names = [f"c{j}" for j in range(d)]
+    named = expansion.named(names)
+    assert (named.feature_names, expansion.feature_names) == (tuple(names), None)
+    rows = pd.DataFrame(np.ones((2, d)), columns=names)
+    np.testing.assert_array_equal(named.predict(rows), expansion.predict(rows.to_numpy()))
+    with pytest.raises(ValueError, match="columns of X are in another order than those of the exp"):
+        named.predict(rows[names[::-1]])
+    # Without names, neither is anything compared.
+    mixed = rows.set_axis([0, *names[1:]], axis=1)
+    np.testing.assert_array_equal(expansion.predict(mixed), expansion.predict(rows))
+    for again in (pickle.loads(pickle.dumps(named)), named.grouped(np.zeros(d, dtype=np.int64))):
+        assert again.feature_names == tuple(names)
+    with pytest.raises(ValueError, match=f"feature_names must have {d} names"):
+        expansion.named(["a"] * (d + 1))

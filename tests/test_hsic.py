@@ -102,6 +102,49 @@ def test_values_of_the_targets_columns_equal_brute_force(rng, x, estimator):
 
 
 @pytest.mark.parametrize("estimator", ["biased", "unbiased"])
+def test_values_of_labels_beside_numbers_equal_brute_force(x, labels, estimator):
+    other = np.where(x[:, 4] > 0.0, "up", "down")
+    y = pd.DataFrame({"class": labels, "size": x[:, 1], "way": other, "age": x[:, 2]})
+    coded = np.column_stack([numbered(labels), x[:, 1], numbered(other), x[:, 2]])
+    result = pkex.hsic(x, y, kernel=RBF(1.5), attribute="y", estimator=estimator)
+    length_scale = result.target_kernel.kernels[0].kernel.length_scale
+    mixed = SumOfProducts(
+        (
+            (
+                1.0,
+                [(j, "rbf", length_scale) for j in (1, 3)] + [(j, "delta", 0.0) for j in (0, 2)],
+            ),
+        )
+    )
+    statistic = hsic_statistic(rbf(5)(x), estimator)
+    assert_attributed(result, attributed(statistic, mixed, coded, [0, 1, 2, 3]))
+    grouped = pkex.hsic(
+        x, y, kernel=RBF(1.5), attribute="y", estimator=estimator, groups={"a": ["class", "age"]}
+    )
+    assert_attributed(grouped, attributed(statistic, mixed, coded, [0, 1, 2, 0]))
+    # And as the other side.
+    of_y = hsic_statistic(mixed(coded), estimator)
+    by_x = pkex.hsic(x, y, kernel=RBF(1.5), estimator=estimator)
+    assert_attributed(by_x, attributed(of_y, rbf(5), x, [0, 1, 2, 3, 4]))
+
+
+@pytest.mark.parametrize("estimator", ["biased", "unbiased"])
+@pytest.mark.parametrize("attribute", ["x", "y"])
+def test_values_of_a_single_feature_and_of_labels_equal_brute_force(
+    x, labels, attribute, estimator
+):
+    one = x[:, :1]
+    result = pkex.hsic(one, labels, kernel=RBF(1.5), attribute=attribute, estimator=estimator)
+    sides = [(rbf(1), one), (DELTA, numbered(labels))]
+    (mine, rows), (other, targets) = sides if attribute == "x" else sides[::-1]
+    expected = attributed(hsic_statistic(other(targets), estimator), mine, rows, [0])
+    assert_attributed(result, expected)
+    of_x, of_y = (hsic_statistic(side(table), estimator) for side, table in sides)
+    k, l = rbf(1)(one), DELTA(numbered(labels))  # noqa: E741
+    assert result.r2 == pytest.approx(of_x(l) / math.sqrt(of_x(k) * of_y(l)), rel=1e-10)
+
+
+@pytest.mark.parametrize("estimator", ["biased", "unbiased"])
 @pytest.mark.parametrize("n", [40, 300])
 def test_values_of_arranged_rows_are_the_same(rng, n, estimator):
     x, y = rng.normal(size=(n, 4)), rng.normal(size=n)
@@ -341,6 +384,19 @@ def test_rows_are_arranged_in_groups_of_pairs(rng, n):
     assert pairs.groups[0] == 0
     assert pairs.n_groups <= 128
     assert np.sum(pairs.partners == np.arange(n)) == n % 2
+
+
+@pytest.mark.parametrize("n_players", [20, 300, 5000])
+@pytest.mark.parametrize("n_permutations", [999, 100_000])
+def test_all_pairs_may_exchange_however_many_features_and_permutations(
+    rng, n_players, n_permutations
+):
+    pairs = Pairs.drawn(1000, n_players, n_permutations, rng)
+    assert 32 <= pairs.n_groups <= 128
+    counts = np.bincount(pairs.groups)
+    assert counts.sum() == 1000
+    assert counts.max() - counts.min() <= 2
+    assert np.all(pairs.partners != np.arange(1000))
 
 
 @pytest.mark.parametrize("n", [30, 300])

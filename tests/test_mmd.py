@@ -121,6 +121,21 @@ def test_values_of_weighted_samples_equal_brute_force(
     assert result.standard_errors is None
 
 
+@pytest.mark.parametrize("convention", ["neutral", "marginal"])
+@pytest.mark.parametrize("estimator", ["unbiased", "biased"])
+def test_a_single_feature_has_the_whole_statistic(samples, estimator, convention):
+    x, y = (sample[:, :1] for sample in samples)
+    options = {"kernel": RBF(1.5), "estimator": estimator, "value_function": convention}
+    reference = SumOfProducts(((1.0, [(0, "rbf", 1.5)]),))
+    pooled = np.concatenate([x, y])
+    marginal = convention == "marginal"
+    statistic = mmd_statistic(N, estimator)
+    expected = attributed(statistic, reference, pooled, [0], marginal=marginal)
+    result = pkex.mmd(x, y, **options)
+    assert_attributed(result, expected)
+    assert result.values[0] == pytest.approx(statistic(reference(pooled)), rel=0, abs=1e-14)
+
+
 def test_sums_over_weighted_pairs_are_formed_as_asked_for_in_the_marginal_convention(rng):
     x, y = rng.normal(size=(2, 700, 3))
     options = {"weights": (rng.uniform(size=700), None), "value_function": "marginal"}
@@ -308,6 +323,35 @@ def test_units_may_be_tiny_or_huge(samples):
     for unit in (2.0**-500, 2.0**500):
         scaled = pkex.mmd(*(sample * unit for sample in samples))
         np.testing.assert_allclose(scaled.values, plain.values, rtol=1e-12)
+
+
+@pytest.mark.parametrize("exponent", [-1000, -600, 600, 1000])
+def test_amplitudes_may_be_tiny_or_huge(samples, exponent):
+    x, y = samples
+    options = {"n_permutations": 19, "random_state": 0}
+    for call, rows in (
+        (lambda kernel: pkex.mmd(x, y, kernel=kernel, **options), "MMD"),
+        (lambda kernel: pkex.mmd(x, y, kernel=kernel, weights=(np.arange(N), None)), "weighted"),
+        (lambda kernel: pkex.MMDDrift(x, kernel=kernel).predict(y), "batch"),
+        (lambda kernel: pkex.hsic(x, x[:, 0], kernel=kernel, **options), "HSIC"),
+        (lambda kernel: pkex.hsic(x[:, 0:1], x, target_kernel=kernel, **options), "target"),
+    ):
+        plain, scaled = call(RBF(2.0)), call(2.0**exponent * RBF(2.0))
+        for name in ("values", "alone", "standard_errors", "permuted_values"):
+            of_plain, of_scaled = getattr(plain, name), getattr(scaled, name)
+            if of_plain is not None:
+                np.testing.assert_array_equal(of_scaled, of_plain * 2.0**exponent, rows)
+        for name in ("pvalue", "feature_pvalues", "familywise_pvalues"):
+            np.testing.assert_array_equal(getattr(scaled, name), getattr(plain, name))
+        if rows in ("HSIC", "target"):
+            assert scaled.r2 == plain.r2
+
+
+@pytest.mark.parametrize("amplitude", [1e-200, 1e200])
+def test_statistics_out_of_range_are_an_error(samples, amplitude):
+    kernel = amplitude * RBF(2.0)
+    with pytest.raises(OverflowError, match="amplitude of kernel or target_kernel"):
+        pkex.hsic(samples[0], samples[0], kernel=kernel, target_kernel=kernel)
 
 
 @pytest.mark.parametrize("n_jobs", [2, 3])
@@ -499,6 +543,8 @@ def test_results_are_read_only_and_survive_pickling(samples):
             np.testing.assert_array_equal(getattr(item, name), getattr(result, name))
             with pytest.raises(ValueError, match="read-only"):
                 getattr(item, name)[0] = 1.0
+        item.feature_names.append("mine")
+        assert len(item.feature_names) == 7
     assert (again.kernel, again.pvalue, again.n_rows) == (result.kernel, result.pvalue, (N, M))
 
 
@@ -541,6 +587,9 @@ def test_pictures_show_values_errors_and_permutations(samples):
     plt.close(given.figure)
     with pytest.raises(ValueError, match="max_features"):
         result.plot(max_features=0)
+    for wrong in ("a", 2.5, None):
+        with pytest.raises(TypeError, match="max_features must be a positive integer; got"):
+            result.plot(max_features=wrong)
 
 
 def test_columns_that_are_not_named_by_strings_are_shown_as_text(rng):

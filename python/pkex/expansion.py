@@ -172,8 +172,8 @@ class KernelExpansion(Function):
 
     def evaluate(self, X: ArrayLike, *, n_threads: int) -> _Float:
         """Evaluate the function as `predict` does, with a number of threads."""
-        found = column_names(X, "X")
-        if found is not None and self._feature_names is not None:
+        if self._feature_names is not None:
+            found = column_names(X, "X") or self._feature_names
             check_column_names(found, self._feature_names, "X", "the expansion")
         rows = as_matrix(X, "X", n_columns=self.n_features)
         sums = self._packed.predict(rows, summation="compensated", n_threads=n_threads)
@@ -275,6 +275,11 @@ class KernelExpansion(Function):
 
     def named(self, feature_names: Sequence[str] | None) -> KernelExpansion:
         """Return the expansion with names of its columns, strings that may be equal; or without."""
+        if feature_names is not None and len(feature_names) != self.n_features:
+            raise ValueError(
+                f"feature_names must have {self.n_features} names, one for each column; "
+                f"got {len(feature_names)}"
+            )
         named = self._copied()
         named._feature_names = None if feature_names is None else tuple(feature_names)
         return named

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,8 +19,12 @@ _VALUE, _ALONE, _PERMUTED = "#3b6ea5", "#d1632a", "#c9c9c9"
 
 def plot_attribution(result: Attribution, ax: Axes | None, max_features: int) -> Axes:
     """Draw the values of a statistic as bars; see `MMDResult.plot`."""
+    try:
+        max_features = operator.index(max_features)
+    except TypeError:
+        raise TypeError(f"max_features must be a positive integer; got {max_features!r}") from None
     if max_features < 1:
-        raise ValueError(f"max_features must be positive; got {max_features}")
+        raise ValueError(f"max_features must be a positive integer; got {max_features}")
     try:
         from matplotlib import pyplot as plt
     except ImportError as error:

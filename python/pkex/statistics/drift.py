@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,8 +14,8 @@ from pkex.parallel import check_n_jobs, thread_count
 from pkex.players import as_players
 from pkex.progress import Progress, reporting
 from pkex.statistics.engine import KernelTerms, pair_sums, total
-from pkex.statistics.mmd import ESTIMATORS, PairWeights, chosen_kernel
-from pkex.statistics.results import MMDResult
+from pkex.statistics.mmd import ESTIMATORS, PairWeights, chosen_kernel, in_units
+from pkex.statistics.results import MMDResult, Parts
 from pkex.statistics.samples import (
     as_sample,
     check_row_count,
@@ -22,7 +23,7 @@ from pkex.statistics.samples import (
     own_labels,
     warn_of_constant_columns,
 )
-from pkex.statistics.standard_errors import between_samples, mmd_errors, within_sample
+from pkex.statistics.standard_errors import between_samples, within_sample
 from pkex.validation import as_matrix
 
 __all__ = ["MMDDrift"]
@@ -43,7 +44,9 @@ class MMDDrift:
         By default RBF with the median distance between reference rows as length-scale (`mmd` takes
         that of both samples): one kernel for all batches, so that results can be compared.
     estimator, groups, summation, n_jobs
-        As in `mmd`. The convention is the neutral one.
+        As in `mmd`. Its other options do not exist here: the convention is the neutral one, rows
+        are not weighted, and there are no permutations, which would have to pair the reference's
+        rows anew for every batch.
     progress : bool or callable, default False
         Of the pass over the pairs of reference rows.
 
@@ -97,7 +100,7 @@ class MMDDrift:
         )
         self._players = as_players(groups, self._names)
         self._kernel, self._bandwidth = chosen_kernel(kernel, rows, "X_reference")
-        self._terms = KernelTerms.of(self._kernel, self._players)
+        self._terms, self._unit = in_units(KernelTerms.of(self._kernel, self._players))
         self._rows = rows.copy()
         self._rows.setflags(write=False)
         with reporting(progress) as report:
@@ -149,25 +152,24 @@ class MMDDrift:
         within, between = sums.rows[:m, 0], sums.rows[:m, 1]
         weights = PairWeights.of(self._estimator, n, m)
         totals = np.array([total(self._row_sums) / 2.0, total(between), total(within) / 2.0])
-        shrunk_x, shrunk_y = weights.first * n * (n - 1.0), weights.second * m * (m - 1.0)
         of_reference = sums.rows[m:, 0]
-        errors = mmd_errors(
-            (
-                shrunk_x * self._row_sums / (n - 1.0) - of_reference / m,
-                shrunk_y * within / (m - 1.0) - between / n,
-            ),
+        errors = weights.errors(
+            (self._row_sums, of_reference),
+            (within, between),
             (n, m),
             (
-                shrunk_x**2 * within_sample(self._squares, self._row_sums),
+                within_sample(self._squares, self._row_sums),
                 between_samples(sums.squares[1], of_reference, between),
-                shrunk_y**2 * within_sample(sums.squares[0], within),
+                within_sample(sums.squares[0], within),
             ),
         )
+        single = weights.combine(np.array([self._alone, sums.alone[1], sums.alone[0]]))
+        parts = Parts(weights.combine(totals), single, errors).times(self._unit)
         return MMDResult(
-            weights.combine(totals),
-            errors,
-            weights.combine(np.array([self._alone, sums.alone[1], sums.alone[0]])),
-            list(self._players.names),
+            parts.values,
+            parts.standard_errors,
+            parts.alone,
+            self._players.names,
             self._kernel,
             self._bandwidth,
             self._estimator,
@@ -175,6 +177,11 @@ class MMDDrift:
             "neutral",
             (n, m),
         )
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        # Arrays come writable out of a pickle.
+        self.__dict__.update(state)
+        self._rows.setflags(write=False)
 
     def _batch(self, X: ArrayLike) -> _Float:
         check_same_columns(X, self._labels, "X", "X_reference")

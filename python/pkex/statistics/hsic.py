@@ -23,7 +23,8 @@ from pkex.players import Players, as_players
 from pkex.progress import Progress, parts_of, reporting
 from pkex.statistics.bandwidth import evenly_random
 from pkex.statistics.engine import KernelTerms, Report, pair_matrix, pair_sums, total
-from pkex.statistics.mmd import ESTIMATORS, chosen_kernel
+from pkex.statistics.forms import pair_form
+from pkex.statistics.mmd import ESTIMATORS, chosen_kernel, in_units
 from pkex.statistics.normaliser import Normaliser
 from pkex.statistics.permutations import (
     Pairs,
@@ -32,13 +33,12 @@ from pkex.statistics.permutations import (
     can_permute_rows,
     check_fits,
     check_n_permutations,
-    pair_form,
     permuted_sums,
     share_of_same_orders,
     significance,
     warn_of_few_relabellings,
 )
-from pkex.statistics.results import HSICResult
+from pkex.statistics.results import HSICResult, Parts
 from pkex.statistics.samples import as_sample, check_row_count, warn_of_constant_columns
 from pkex.statistics.standard_errors import hsic_errors, within_sample
 from pkex.statistics.targets import as_target
@@ -166,20 +166,20 @@ def hsic(
 
     names = x_names if attribute == "x" else target.names
     players = as_players(groups, names)
-    x_side = x, KernelTerms.of(used, _players(x, players, attribute == "x"))
-    y_side = (
-        y_rows,
-        KernelTerms.of(target.kernel, _players(y_rows, players, attribute == "y")),
+    x_terms, x_unit = in_units(KernelTerms.of(used, _players(x, players, attribute == "x")))
+    y_terms, y_unit = in_units(
+        KernelTerms.of(target.kernel, _players(y_rows, players, attribute == "y"))
     )
+    x_side, y_side, unit = (x, x_terms), (y_rows, y_terms), x_unit * y_unit
     sides = (x_side, y_side) if attribute == "x" else (y_side, x_side)
     with reporting(progress) as report:
         problem = _Problem.of(*sides, estimator, summation, thread_count(n_jobs), report)
-        parts = _attributed(problem, n_permutations, generator)
+        parts = _attributed(problem, n_permutations, generator).times(unit)
     return HSICResult(
         parts.values,
         parts.standard_errors,
         parts.alone,
-        list(players.names),
+        players.names,
         used,
         bandwidth,
         estimator,
@@ -188,7 +188,7 @@ def hsic(
         target.bandwidth,
         attribute,
         len(x),
-        Normaliser(sides, estimator, n_jobs),
+        Normaliser(sides, unit, estimator, n_jobs),
     )
 
 
@@ -205,8 +205,7 @@ class _Problem:
     """An HSIC to compute: the attributed side, and the other one with its centring.
 
     The weight of the ordered pair a, b is `scale` · (l_ab − offsets_a − offsets_b + constant) with
-    l = L − L(0);
-    `sample` are the rows that standard errors are estimated on.
+    l = L − L(0); `sample` are the rows that standard errors are estimated on.
     """
 
     rows: _Float
@@ -355,15 +354,7 @@ def _reports(
     return dict(zip(costs, parts_of(report, *costs.values()), strict=True))
 
 
-@dataclass(frozen=True, eq=False)
-class _Parts:
-    values: _Float
-    alone: _Float
-    standard_errors: _Float
-    significance: Significance | None
-
-
-def _attributed(problem: _Problem, n_permutations: int, generator: np.random.Generator) -> _Parts:
+def _attributed(problem: _Problem, n_permutations: int, generator: np.random.Generator) -> Parts:
     n, n_players = len(problem.rows), problem.terms.n_players
     check_fits(n_permutations, n_players)
     pairs = None
@@ -378,7 +369,7 @@ def _attributed(problem: _Problem, n_permutations: int, generator: np.random.Gen
         tested = _tested_in_pairs(problem, pairs, groups, n_permutations, generator)
     elif n_permutations:
         tested = _tested_row_by_row(problem, n_permutations, generator)
-    return _Parts(
+    return Parts(
         problem.scale * total(rows[:, 0]),
         2.0 * problem.scale * alone,
         hsic_errors(problem.projections(rows), problem.second_order(), n),

@@ -31,24 +31,24 @@ from pkex.statistics.engine import (
     pair_sums,
     total,
 )
+from pkex.statistics.forms import block_form
 from pkex.statistics.permutations import (
     Blocks,
     Significance,
     as_generator,
-    block_form,
     check_fits,
     check_n_permutations,
     significance,
     two_sample_blocks,
     warn_of_few_relabellings,
 )
-from pkex.statistics.results import MMDResult
+from pkex.statistics.results import MMDResult, Parts
 from pkex.statistics.samples import two_samples, warn_of_constant_columns
 from pkex.statistics.standard_errors import between_samples, mmd_errors, within_sample
 from pkex.statistics.weights import RowWeights, weight_of_pairs
 from pkex.validation import column_names
 
-__all__ = ["ESTIMATORS", "PairWeights", "chosen_kernel", "mmd", "witness"]
+__all__ = ["ESTIMATORS", "PairWeights", "chosen_kernel", "in_units", "mmd", "witness"]
 
 _Float = NDArray[np.float64]
 
@@ -176,7 +176,7 @@ def mmd(
     pooled = np.concatenate([x, y])
     warn_of_constant_columns(pooled, names, "X and Y")
     used, bandwidth = chosen_kernel(kernel, pooled, "X and Y")
-    terms = KernelTerms.of(used, players)
+    terms, unit = in_units(KernelTerms.of(used, players))
     with reporting(progress) as report:
         if value_function == "marginal":
             # The means take about a sixth of the time.
@@ -190,11 +190,12 @@ def mmd(
             parts = _weighted(x, y, of_rows, terms, run)
         else:
             parts = _unweighted(pooled, len(x), terms, n_permutations, generator, run)
+    parts = parts.times(unit)
     return MMDResult(
         parts.values,
         parts.standard_errors,
         parts.alone,
-        list(players.names),
+        players.names,
         used,
         bandwidth,
         estimator,
@@ -253,6 +254,16 @@ def chosen_kernel(kernel: Kernel | None, rows: _Float, what: str) -> tuple[Kerne
     return used, None
 
 
+def in_units(terms: KernelTerms) -> tuple[KernelTerms, float]:
+    """Divide a kernel by the power of two next to its amplitude, and return that too.
+
+    Squares of what is left neither overflow nor vanish.
+    """
+    exponent = math.frexp(math.fsum(coefficient for coefficient, _ in terms.terms))[1] - 1
+    scaled = [(math.ldexp(coefficient, -exponent), factors) for coefficient, factors in terms.terms]
+    return replace(terms, terms=scaled), math.ldexp(1.0, exponent)
+
+
 @dataclass(frozen=True)
 class PairWeights:
     """The weights of ordered pairs in MMD²: within each sample, and between the samples.
@@ -272,15 +283,47 @@ class PairWeights:
     @classmethod
     def of(cls, estimator: str, n: int, m: int) -> PairWeights:
         """Return the weights for samples of n and m rows; floats, for n² may not fit an int."""
+        between = 1.0 / (float(n) * m)
         if estimator == "biased":
-            return cls(1.0 / n**2, 1.0 / m**2, 1.0 / (float(n) * m), 1.0 / n + 1.0 / m)
-        return cls(1.0 / (n * (n - 1.0)), 1.0 / (m * (m - 1.0)), 1.0 / (float(n) * m))
+            return cls(1.0 / n**2, 1.0 / m**2, between, 1.0 / n + 1.0 / m)
+        return cls(1.0 / (n * (n - 1.0)), 1.0 / (m * (m - 1.0)), between)
 
     def combine(self, sums: _Float) -> _Float:
         """Weigh sums over unordered pairs (3, P): within the first, between, within the second."""
         within = self.first * sums[0] + self.second * sums[2]
         combined: _Float = 2.0 * (within - self.between * sums[1])
         return combined
+
+    def errors(
+        self,
+        first: tuple[_Float, _Float],
+        second: tuple[_Float, _Float],
+        sizes: tuple[int, int],
+        squares: tuple[_Float, _Float, _Float],
+    ) -> _Float:
+        """Return standard errors of the values, whose averages are weighted as these are.
+
+        Parameters
+        ----------
+        first, second : tuple of two ndarrays of shape (k, P)
+            For rows of each sample, all or some of them, γ summed over the sample's other rows and
+            over all rows of the other sample.
+        sizes : tuple of int
+            The numbers of rows n, m of the samples.
+        squares : tuple of three ndarrays of shape (P,)
+            Mean squares of doubly centred γ: within the first sample, between, within the second.
+        """
+        n, m = sizes
+        # The biased estimator's averages within a sample are those of the unbiased, times these.
+        shrunk = self.first * n * (n - 1.0), self.second * m * (m - 1.0)
+        return mmd_errors(
+            (
+                shrunk[0] * first[0] / (n - 1.0) - first[1] / m,
+                shrunk[1] * second[0] / (m - 1.0) - second[1] / n,
+            ),
+            sizes,
+            (shrunk[0] ** 2 * squares[0], squares[1], shrunk[1] ** 2 * squares[2]),
+        )
 
 
 @dataclass(frozen=True)
@@ -291,14 +334,6 @@ class _Run:
     report: Report | None
 
 
-@dataclass(frozen=True, eq=False)
-class _Parts:
-    values: _Float
-    alone: _Float
-    standard_errors: _Float | None = None
-    significance: Significance | None = None
-
-
 def _unweighted(
     pooled: _Float,
     n: int,
@@ -306,7 +341,7 @@ def _unweighted(
     n_permutations: int,
     generator: np.random.Generator,
     run: _Run,
-) -> _Parts:
+) -> Parts:
     m = len(pooled) - n
     blocks = None
     if n_permutations:
@@ -330,7 +365,7 @@ def _unweighted(
     tested = None
     if blocks is not None:
         tested = _tested(sums.groups, blocks, weights, on_the_diagonal, n_permutations, generator)
-    return _Parts(values, alone, _errors(sums, n, weights), tested)
+    return Parts(values, alone, _errors(sums, n, weights), tested)
 
 
 def _by_class(sums: PairSums, n: int) -> _Float:
@@ -340,21 +375,15 @@ def _by_class(sums: PairSums, n: int) -> _Float:
 
 
 def _errors(sums: PairSums, n: int, weights: PairWeights) -> _Float:
-    """Return standard errors by each row's averages, weighted as the estimator weighs pairs."""
     first, second = sums.rows[:n], sums.rows[n:]
-    m = len(second)
-    # The biased estimator's averages within a sample are those of the unbiased, times these.
-    shrunk_x, shrunk_y = weights.first * n * (n - 1.0), weights.second * m * (m - 1.0)
-    return mmd_errors(
+    return weights.errors(
+        (first[:, 0], first[:, 1]),
+        (second[:, 1], second[:, 0]),
+        (n, len(second)),
         (
-            shrunk_x * first[:, 0] / (n - 1.0) - first[:, 1] / m,
-            shrunk_y * second[:, 1] / (m - 1.0) - second[:, 0] / n,
-        ),
-        (n, m),
-        (
-            shrunk_x**2 * within_sample(sums.squares[0], first[:, 0]),
+            within_sample(sums.squares[0], first[:, 0]),
             between_samples(sums.squares[1], first[:, 1], second[:, 0]),
-            shrunk_y**2 * within_sample(sums.squares[2], second[:, 1]),
+            within_sample(sums.squares[2], second[:, 1]),
         ),
     )
 
@@ -377,7 +406,7 @@ def _tested(
     return significance(form.at(labels) + on_the_diagonal, form.scale)
 
 
-def _weighted(x: _Float, y: _Float, weights: RowWeights, terms: KernelTerms, run: _Run) -> _Parts:
+def _weighted(x: _Float, y: _Float, weights: RowWeights, terms: KernelTerms, run: _Run) -> Parts:
     """Attribute MMD² of weighted samples, with the means Σ w w′ k."""
     v, w = weights.weights
     if run.estimator == "biased":
@@ -395,4 +424,4 @@ def _weighted(x: _Float, y: _Float, weights: RowWeights, terms: KernelTerms, run
     )
     values = of_pairs.combine(_by_class(sums, len(x))) + of_pairs.self_pairs * terms.self_pair()
     alone = of_pairs.combine(sums.alone) + of_pairs.self_pairs * terms.self_pair_alone()
-    return _Parts(values, alone)
+    return Parts(values, alone)

@@ -24,11 +24,14 @@ class Normaliser:
     ----------
     sides : tuple of two (ndarray of shape (n, ·), KernelTerms)
         Arrays that nobody else can write to.
+    unit : float
+        What the statistic is divided by if the sides' kernels are as these terms.
     estimator : str
     n_jobs : int or None
     """
 
     sides: tuple[tuple[_Float, KernelTerms], tuple[_Float, KernelTerms]]
+    unit: float
     estimator: str
     n_jobs: int | None
 
@@ -38,7 +41,7 @@ class Normaliser:
         both = [self_hsic(*side, self.estimator, n_threads) for side in self.sides]
         if not min(both) > 0.0:
             return math.nan
-        return statistic / (math.sqrt(both[0]) * math.sqrt(both[1]))
+        return statistic / self.unit / (math.sqrt(both[0]) * math.sqrt(both[1]))
 
 
 def self_hsic(rows: _Float, terms: KernelTerms, estimator: str, n_threads: int) -> float:

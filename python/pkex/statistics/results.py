@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -18,9 +18,53 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-__all__ = ["HSICResult", "MMDResult"]
+__all__ = ["HSICResult", "MMDResult", "Parts"]
 
 _Float = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Parts:
+    """What is found out about a statistic; see `Attribution`.
+
+    Parameters
+    ----------
+    values, alone : ndarray of shape (P,)
+    standard_errors : ndarray of shape (P,), optional
+    significance : Significance, optional
+    """
+
+    values: _Float
+    alone: _Float
+    standard_errors: _Float | None = None
+    significance: Significance | None = None
+
+    def times(self, unit: float) -> Parts:
+        """Return these parts of a multiple of the statistic.
+
+        Raises
+        ------
+        OverflowError
+            If it is too large for a float, or too small.
+        """
+        if unit == 1.0:
+            return self
+        errors, tested = self.standard_errors, self.significance
+        with np.errstate(over="ignore", invalid="ignore"):
+            values = unit * self.values
+        if unit == 0.0 or not np.isfinite(values).all():
+            raise OverflowError(
+                "the statistic is out of the range of floats, for the amplitude of kernel or "
+                "target_kernel is; multiply the kernel by a number that brings it closer to 1"
+            )
+        return Parts(
+            values,
+            unit * self.alone,
+            None if errors is None else unit * errors,
+            None
+            if tested is None
+            else replace(tested, permuted_values=unit * tested.permuted_values),
+        )
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -33,7 +77,7 @@ class Attribution:
     values: _Float
     standard_errors: _Float | None
     alone: _Float
-    feature_names: list[str]
+    names: tuple[str, ...]
     kernel: Kernel
     bandwidth: str | None
     estimator: str
@@ -50,6 +94,11 @@ class Attribution:
         # Arrays come writable out of a pickle.
         self.__dict__.update(state)
         Attribution.__post_init__(self)
+
+    @property
+    def feature_names(self) -> list[str]:
+        """The names of the features or groups."""
+        return list(self.names)
 
     @property
     def statistic(self) -> float:
@@ -102,7 +151,7 @@ class Attribution:
         }
         frame = pd.DataFrame(
             {name: column for name, column in columns.items() if column is not None},
-            index=pd.Index(self.feature_names, name="feature"),
+            index=pd.Index(self.names, name="feature"),
         )
         return frame.sort_values("value", ascending=False, kind="stable")
 
@@ -138,7 +187,7 @@ class Attribution:
 
     def __repr__(self) -> str:
         pvalue = "" if self.pvalue is None else f", p-value={self.pvalue:.3g}"
-        count = len(self.feature_names)
+        count = len(self.names)
         return (
             f"{type(self).__name__}({self.label}={self.statistic:.4g}{pvalue}, "
             f"{count} feature{'' if count == 1 else 's'}, kernel={self.kernel!r})"
@@ -175,6 +224,20 @@ class MMDResult(Attribution):
         As given.
     n_rows : tuple of int
         The sizes of the samples, without rows of weight 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pkex
+    >>> X, Y = np.random.default_rng(0).normal(size=(2, 100, 3))
+    >>> Y[:, 1] += 1.0
+    >>> result = pkex.mmd(X, Y, kernel=pkex.kernels.RBF(2.0), n_permutations=99, random_state=0)
+    >>> result
+    MMDResult(MMD²=0.1026, p-value=0.01, 3 features, kernel=RBF(length_scale=2.0))
+    >>> result.values.round(3)
+    array([-0.01 ,  0.129, -0.017])
+    >>> result.familywise_pvalues
+    array([1.  , 0.01, 1.  ])
     """
 
     value_function: str
@@ -219,6 +282,19 @@ class HSICResult(Attribution):
     estimator, attribute : str
         As given.
     n_rows : int
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pkex
+    >>> X = np.random.default_rng(0).normal(size=(100, 3))
+    >>> result = pkex.hsic(X, X[:, 0] > 0.0, kernel=pkex.kernels.RBF(2.0))
+    >>> result
+    HSICResult(HSIC=0.04167, 3 features, kernel=RBF(length_scale=2.0))
+    >>> result.target_kernel, result.target_bandwidth
+    (Categorical(similarity=0.0), 'labels: 1 if equal, else 0')
+    >>> round(result.r2, 2)
+    0.44
     """
 
     target_kernel: Kernel

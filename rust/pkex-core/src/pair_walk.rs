@@ -44,8 +44,8 @@ pub(crate) struct Walk<'a> {
     pub parallelism: Parallelism,
 }
 
-/// Bytes of tiles' sums that are kept at a time.
-const WAVE_BYTES: usize = 32 << 20;
+/// Bytes of tiles' sums that are kept at a time, unless that were too few tiles for the threads.
+const WAVE_BYTES: usize = 8 << 20;
 
 impl<'a> Walk<'a> {
     /// All pairs of chunks, or those that do not lie within the second class. `pair_cost` is
@@ -107,7 +107,7 @@ impl<'a> Walk<'a> {
     fn wave_length(&self, start: usize, bytes: impl Fn(Tile<'_>) -> usize) -> usize {
         let least = match self.parallelism {
             Parallelism::Inline => 1,
-            Parallelism::Threads(threads) => threads,
+            Parallelism::Threads(threads) => 2 * threads,
         };
         let rest = &self.tiles[start..];
         let fits = |total: &mut usize, tile: &Tile<'_>| {

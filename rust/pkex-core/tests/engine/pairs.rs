@@ -3,8 +3,8 @@
 use std::ops::ControlFlow;
 
 use pkex_core::{
-    Classes, Expansion, Factor, Family, Index, Matrix, Method, PairProblem, PairSums, Players,
-    ProductGames, Settings, TargetWeights, Term, ValueFunction, Weighting, mean_factors,
+    Classes, Error, Expansion, Factor, Family, Index, Matrix, Method, PairProblem, PairSums,
+    Players, ProductGames, Settings, TargetWeights, Term, ValueFunction, Weighting, mean_factors,
 };
 
 use crate::random::Random;
@@ -83,6 +83,10 @@ impl Case {
     }
 
     fn sums(&self, kind: Kind, settings: &Settings) -> PairSums {
+        self.try_sums(kind, settings).unwrap()
+    }
+
+    fn try_sums(&self, kind: Kind, settings: &Settings) -> Result<PairSums, Error> {
         let absent = self.absent.as_deref();
         let problem = PairProblem {
             rows: Matrix::of_shape(&self.data, [self.rows, COLUMNS]),
@@ -92,7 +96,7 @@ impl Case {
             groups: &self.groups,
             weighting: self.weighting(kind),
         };
-        problem.sums(settings, &mut |_, _| ControlFlow::Continue(())).unwrap()
+        problem.sums(settings, &mut |_, _| ControlFlow::Continue(()))
     }
 
     fn row(&self, row: usize) -> &[f64] {
@@ -257,6 +261,28 @@ fn sums_equal_those_over_pairs_one_by_one() {
             }
         }
     }
+}
+
+#[test]
+fn sums_take_no_more_memory_than_their_numbers() {
+    let sums = Case::new(200, 10, false).sums(Kind::plain(100), &Settings::default());
+    for numbers in [sums.rows, sums.groups, sums.alone, sums.squares] {
+        assert_eq!(numbers.capacity(), numbers.len());
+    }
+}
+
+#[test]
+fn absent_factors_beyond_those_of_kernels_and_weights_of_other_rows_are_refused() {
+    let mut case = Case::new(20, 1, true);
+    case.absent.as_mut().unwrap()[2] = 1.5;
+    let refused = case.try_sums(Kind::plain(10), &Settings::default()).unwrap_err();
+    assert!(refused.to_string().contains("absent"), "{refused}");
+
+    let mut case = Case::new(20, 1, false);
+    case.row_weights.pop();
+    let weighted = Kind::Classes { first: 10, weighted: true, skips_second: false };
+    let refused = case.try_sums(weighted, &Settings::default()).unwrap_err();
+    assert!(refused.to_string().contains("weights"), "{refused}");
 }
 
 #[test]
