@@ -707,5 +707,5 @@ def test_progress_of_many_parts_is_that_of_the_whole():
     )
     assert len(reports) > 2
     assert reports == sorted(reports)
-    assert {total for _, total in reports} == {2000}
-    assert reports[-1][0] <= 2000
+    (total,) = {total for _, total in reports}
+    assert reports[0][0] < reports[-1][0] <= total
