@@ -138,6 +138,18 @@ def test_interaction_values_are_laid_out_as_those_of_shaps_tree_explainer():
         np.testing.assert_array_equal(explainer.shap_interaction_values(ROWS[1]), matrices[1])
 
 
+def test_interactions_of_a_single_feature_are_its_values():
+    model = SVR().fit(X[:, :1], Y)
+    explainer = KernelMachineExplainer(model, Z[:, :1])
+    values = explainer.shap_values(ROWS[:, :1])
+    for matrices in (
+        explainer(ROWS[:, :1], interactions=True).values,
+        explainer.shap_interaction_values(ROWS[:, :1]),
+    ):
+        assert matrices.shape == (4, 1, 1)
+        np.testing.assert_allclose(matrices[:, 0], values, atol=1e-14)
+
+
 def test_main_effects_are_what_features_do_alone():
     explanation = KernelMachineExplainer(MODEL, Z)(ROWS, main_effects=True)
     for j in range(D):

@@ -1,6 +1,7 @@
 """Interactions equal their definitions, and go where shap and shapiq expect them."""
 
 import pickle
+import time
 import warnings
 from itertools import combinations
 from math import comb
@@ -10,6 +11,7 @@ import pandas as pd
 import pytest
 from interactions_reference import exact, interventional_worths, marginal_worths, neutral_worths
 from mpmath import mp
+from shapiq.game_theory.exact import ExactComputer
 from sklearn.compose import ColumnTransformer
 from sklearn.ensemble import VotingRegressor
 from sklearn.gaussian_process import GaussianProcessRegressor
@@ -17,11 +19,14 @@ from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.metrics.pairwise import laplacian_kernel, rbf_kernel
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import SVC, SVR
 
 import pkex
+from pkex import kernels
 from pkex.indices import INDICES
+from pkex.integrations.shapiq import ProductKernelExplainer
+from pkex.interactions import Interactions, check_interactions
 
 D = 6
 RNG = np.random.default_rng(0)
@@ -74,6 +79,16 @@ def test_interactions_equal_shapiqs_exact_computer(index, order, game):
     assert_equal(interactions.to_shapiq()[1], expected, np.abs(worths).max())
 
 
+@pytest.mark.parametrize("index", ["k-SII", "FSII"])
+@pytest.mark.parametrize("game", ["neutral", "interventional", "marginal"])
+def test_interactions_of_all_orders_equal_brute_force(index, game):
+    interactions = explainer_of(SVR_MODEL, game).interactions(ROWS[:1], index=index, order=D)
+    worths = worths_of(ROWS[0], game, SINGLE)
+    expected = exact(worths, index, D)
+    assert len(expected) == 2**D
+    assert_equal(interactions.to_shapiq()[0], expected, np.abs(worths).max())
+
+
 @pytest.mark.parametrize("index", INDICES)
 @pytest.mark.parametrize("game", ["neutral", "interventional", "marginal"])
 def test_interactions_of_groups_equal_brute_force_over_their_coalitions(index, game):
@@ -97,6 +112,54 @@ def test_interactions_of_eight_features_equal_brute_force(index):
         [[j] for j in range(8)],
     )
     assert_equal(found.to_shapiq()[0], exact(worths, index, 4), np.abs(worths).max())
+
+
+@pytest.mark.parametrize("index", INDICES)
+def test_interactions_of_eight_features_against_a_background_equal_brute_force(index):
+    order = {"k-SII": 4, "FSII": 4, "STII": 3}.get(index, 2)
+    rng = np.random.default_rng(8)
+    data, x = rng.normal(size=(40, 8)), rng.normal(size=(1, 8))
+    model = SVR(gamma=0.1).fit(data, data[:, 0] * data[:, 7] + data[:, 3])
+    found = pkex.Explainer(model, data[:4]).interactions(x, index=index, order=order)
+    worths = interventional_worths(model.predict, x[0], data[:4], [[j] for j in range(8)])
+    assert_equal(found.to_shapiq()[0], exact(worths, index, order), np.abs(worths).max())
+
+
+KERNELS = {
+    "product over subsets": kernels.RBF(0.9).on([0, 2, 5]) * kernels.Laplacian(2.0).on([1, 3]),
+    "sum over subsets": kernels.RBF(0.9).on([0, 2])
+    + 0.5 * kernels.RBF([1.0, 2.0, 0.7]).on([1, 2, 4]),
+    "categories": kernels.RBF().on([1, 2, 4, 5]) * kernels.Categorical(0.2).on([0, 3]),
+}
+
+
+@pytest.mark.parametrize("index", ["k-SII", "STII", "FBII"])
+@pytest.mark.parametrize("name", KERNELS)
+def test_interactions_of_kernels_of_some_columns_equal_brute_force(name, index):
+    rng = np.random.default_rng(2)
+    points, coefficients = rng.normal(size=(12, D)), rng.normal(size=12)
+    points[:, [0, 3]] = rng.integers(3, size=(12, 2))
+    background, row = points[:3], points[4] + [0, 0.5, -0.5, 0, 1, 0]
+    f = pkex.KernelExpansion(points, coefficients, KERNELS[name], 0.3)
+    found = pkex.Explainer(f, background).interactions(row[None], index=index, order=3)
+    worths = interventional_worths(
+        lambda rows: KERNELS[name](rows, points) @ coefficients + 0.3, row, background, SINGLE
+    )
+    assert_equal(found.to_shapiq()[0], exact(worths, index, 3), np.abs(worths).max())
+
+
+@pytest.mark.parametrize("index", ["k-SII", "SII", "FSII"])
+def test_interactions_of_encoded_columns_equal_brute_force_over_the_columns_before(index):
+    table = X.copy()
+    table[:, [1, 4]] = np.arange(120).reshape(60, 2) % 3
+    encoder = ColumnTransformer(
+        [("codes", OneHotEncoder(), [4, 1]), ("rest", StandardScaler(), [0, 5, 2])]
+    )
+    model = make_pipeline(encoder, SVR()).fit(table, Y)
+    found = pkex.Explainer(model, table[:3]).interactions(table[7:8], index=index, order=3)
+    worths = interventional_worths(model.predict, table[7], table[:3], SINGLE)
+    assert_equal(found.to_shapiq()[0], exact(worths, index, 3), np.abs(worths).max())
+    np.testing.assert_array_equal(found.of(3), 0.0)  # a column that is dropped
 
 
 MODELS = {
@@ -257,18 +320,44 @@ def test_order_shares_add_up_to_shapley_values():
     # The first is what the feature does alone, v({j}) − v(∅).
     worths = interventional_worths(SVR_MODEL.predict, ROWS[0], Z, SINGLE)
     np.testing.assert_allclose(shares[0, :, 0], worths[2 ** np.arange(D)] - worths[0], atol=1e-13)
-    outputs = pkex.Explainer(THREE).interactions(ROWS, index="Moebius", order=3).order_shares()
-    assert outputs.shape == (3, D, 3, 3)
+    outputs = pkex.Explainer(THREE).interactions(ROWS, index="Moebius", order=D).order_shares()
+    assert outputs.shape == (3, D, D, 3)
+    np.testing.assert_allclose(
+        outputs.sum(axis=2), pkex.Explainer(THREE).shap_values(ROWS), atol=1e-13
+    )
 
 
-def test_order_shares_of_many_features_warn_and_those_of_few_do_not():
-    f = pkex.KernelExpansion(np.zeros((1, 20)), [1.0], pkex.kernels.RBF())
-    many = pkex.Explainer(f).interactions(np.ones((1, 20)), index="Moebius")
-    with pytest.warns(UserWarning, match="alternate in sign"):
-        many.order_shares()
+@pytest.mark.parametrize(("d", "order"), [(15, 4), (20, 2), (6, 3)])
+def test_order_shares_warn_if_the_last_are_not_small(d, order):
+    f = pkex.KernelExpansion(np.zeros((1, d)), [1.0], pkex.kernels.RBF(0.3))
+    found = pkex.Explainer(f).interactions(np.ones((1, d)), index="Moebius", order=order)
+    with pytest.warns(UserWarning, match=rf"order {order} are not small.*alternate in sign"):
+        found.order_shares()
+
+
+@pytest.mark.parametrize("d", [6, 15, 30])
+def test_order_shares_that_decay_do_not_warn(d):
+    f = pkex.KernelExpansion(np.zeros((1, d)), [1.0], pkex.kernels.RBF(20.0))
+    explainer, x = pkex.Explainer(f), np.ones((1, d))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        pkex.Explainer(SVR_MODEL).interactions(ROWS, index="Moebius").order_shares()
+        shares = explainer.interactions(x, index="Moebius", order=3).order_shares()
+        explainer.interactions(x, index="Moebius")[:0].order_shares()
+    np.testing.assert_allclose(shares.sum(axis=2), explainer.shap_values(x), rtol=1e-3)
+
+
+def test_order_shares_warn_of_one_output_beside_a_larger_one():
+    points, x = np.array([[0.0] * 15, [9.0] * 15]), np.full((1, 15), 0.5)
+    kernel = pkex.kernels.RBF(20.0)
+    for coefficients, warns in [([[1e9, 0.0], [0.0, 0.0]], 0), ([[1e9, 0.0], [0.0, 1.0]], 1)]:
+        f = pkex.KernelExpansion(points, coefficients, kernel)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            pkex.Explainer(f).interactions(x, index="Moebius").order_shares()
+        assert len(caught) == warns
+
+
+def test_order_shares_are_of_moebius_coefficients_only():
     with pytest.raises(ValueError, match="index='Moebius'"):
         pkex.Explainer(SVR_MODEL).interactions(ROWS).order_shares()
 
@@ -309,6 +398,9 @@ def test_rows_are_chosen_by_number_slice_list_and_mask():
         found[3]
     with pytest.raises(IndexError, match=r"\.of\('age', 'bmi'\)"):
         found[:, 0]
+    for rows in ([[0, 1]], ROWS > 0):
+        with pytest.raises(IndexError, match="1-d array, not 2-d"):
+            found[rows]
 
 
 def test_interactions_pickle_and_their_arrays_are_read_only():
@@ -316,9 +408,116 @@ def test_interactions_pickle_and_their_arrays_are_read_only():
     again = pickle.loads(pickle.dumps(found))
     np.testing.assert_array_equal(again.values, found.values)
     assert repr(again) == repr(found)
-    for array in (found.values, found.base_values, found.empty_values, found.data):
-        with pytest.raises(ValueError, match="read-only"):
-            array[0] = 0.0
+    for some in (found, again, found[1:], again[[0, 2]]):
+        for array in (some.values, some.base_values, some.empty_values, some.data):
+            with pytest.raises(ValueError, match="read-only"):
+                array[0] = 0.0
+
+
+def test_a_pickle_is_of_the_same_size_after_the_coalitions_were_listed():
+    found = pkex.Explainer(SVR_MODEL).interactions(ROWS, order=4)
+    before = pickle.dumps(found)
+    assert len(found.coalitions) == found.shape[1]
+    assert pickle.dumps(found) == before
+
+
+def test_arrays_are_taken_over_without_a_copy():
+    parts = np.zeros((1, 3)), np.zeros(1), np.zeros((1, 2))
+    found = Interactions(
+        parts[0], parts[1], 0.0, parts[2], ["a", "b"], None, index="k-SII", order=2
+    )
+    for array, part in zip((found.values, found.empty_values, found.data), parts, strict=True):
+        assert array is part
+        assert not part.flags.writeable
+    assert np.shares_memory(found[:1].values, parts[0])
+
+
+def test_what_a_progress_callback_writes_to_the_rows_changes_nothing():
+    rows = X.copy()
+
+    def overwrite(done, total):
+        rows[:] = 9.0
+
+    explainer = pkex.Explainer(SVR_MODEL, Z)
+    found = explainer.interactions(rows, order=3, progress=overwrite)
+    np.testing.assert_array_equal(rows, 9.0)
+    np.testing.assert_array_equal(found.data, X)
+    np.testing.assert_array_equal(found.values, explainer.interactions(X, order=3).values)
+
+
+TWO = SVC().fit(X, np.where(Y > 0.0, "yes", "no"))
+
+
+@pytest.mark.parametrize(
+    ("explainer", "name"),
+    [
+        (pkex.Explainer(SVR_MODEL), None),
+        (pkex.Explainer(TWO), "yes vs no"),
+        (pkex.Explainer(THREE, outputs=1), "0 vs 2"),
+        (pkex.Explainer(THREE, outputs=[1]), None),
+    ],
+)
+def test_the_name_of_a_single_output_is_kept(explainer, name):
+    pytest.importorskip("shap")
+    found = explainer.interactions(ROWS)
+    for some in (found, found[1:], pickle.loads(pickle.dumps(found))):
+        assert some.output_name == explainer(ROWS).output_name == name
+        assert some.to_shap().output_names == explainer(ROWS).to_shap().output_names
+        assert (f"output {name!r}" in repr(some)) == (name is not None)
+
+
+def test_an_output_that_is_chosen_later_is_named_as_one_chosen_before():
+    found = pkex.Explainer(THREE).interactions(ROWS)
+    assert found.output_name is None
+    for output in ("0 vs 2", 1, -2):
+        chosen = found.output(output)
+        assert repr(chosen) == repr(pkex.Explainer(THREE, outputs=1).interactions(ROWS))
+        assert chosen.output_name == "0 vs 2"
+
+
+@pytest.mark.parametrize("index", INDICES)
+@pytest.mark.parametrize("order", [1, 2, 3])
+def test_baseline_values_are_those_of_shapiqs_exact_computer(index, order):
+    worths = worths_of(ROWS[0], "interventional", SINGLE)
+    computer = ExactComputer(
+        n_players=D, game=lambda rows: worths[np.asarray(rows, dtype=int) @ 2 ** np.arange(D)]
+    )
+    with warnings.catch_warnings(action="ignore"):  # CHII has no empty coalition, it says
+        expected = computer(index, order).baseline_value
+    found = pkex.Explainer(SVR_MODEL, Z).interactions(ROWS[:1], index=index, order=order)
+    assert found.to_shapiq()[0].baseline_value == pytest.approx(expected, abs=1e-12)
+    theirs = ProductKernelExplainer(SVR_MODEL, Z, index=index, max_order=order)
+    assert theirs.explain(ROWS[0]).baseline_value == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize("groups", [None, {"all": [0, 1]}])
+def test_a_single_feature_has_a_matrix_of_itself(groups):
+    pytest.importorskip("shap")
+    columns = 1 if groups is None else 2
+    explainer = pkex.Explainer(SVR().fit(X[:, :columns], Y), groups=groups)
+    rows = ROWS[:, :columns]
+    for index in ("k-SII", "SII", "STII", "FSII"):
+        matrices = explainer.interactions(rows, index=index, order=1).to_shap().values
+        assert matrices.shape == (3, 1, 1)
+        np.testing.assert_allclose(matrices[:, 0], explainer.shap_values(rows), atol=1e-14)
+    with pytest.raises(ValueError, match="from 1 to the number of features, 1; got 2"):
+        explainer.interactions(rows)
+
+
+@pytest.mark.parametrize("index", INDICES)
+def test_overflow_is_refused_with_the_row_and_without_a_warning(index):
+    f = pkex.KernelExpansion(
+        [[0.0, 0.0], [9.0, 9.0]], [1.7e308, -1.7e308], pkex.kernels.RBF(), 1.7e308
+    )
+    rows = [[5.0, 5.0], [0.0, 0.0]]
+    explainer = pkex.Explainer(f)
+    if index in ("SII", "BII", "FBII"):  # their average over coalitions is too large
+        with pytest.raises(OverflowError, match="a value of row 1 is too large"):
+            explainer.interactions(rows, index=index)
+        rows = rows[:1]
+    found = explainer.interactions(rows, index=index)
+    assert np.isfinite(found.values).all()
+    assert np.isfinite(found.empty_values).all()
 
 
 @pytest.mark.parametrize("index", ["k-SII", "SII"])
@@ -330,7 +529,8 @@ def test_progress_runs_once_from_nothing_to_all(index):
     )
     assert seen == sorted(seen)
     assert len(seen) > 1
-    assert seen[-1] <= 1.0
+    assert seen[-1] == 1.0
+    assert seen.count(1.0) == 1
 
 
 def test_bad_arguments_are_refused():
@@ -349,6 +549,37 @@ def test_bad_arguments_are_refused():
         explainer.interactions(np.where(np.arange(D) == 2, np.nan, ROWS))
     with pytest.raises(TypeError, match="no argument 'orders'"):
         explainer.interactions(ROWS, orders=2)
+
+
+@pytest.mark.parametrize("integer", [np.uint8, np.uint64, np.int32])
+@pytest.mark.parametrize("index", ["FSII", "CHII"])
+def test_order_may_be_an_integer_of_numpy(integer, index):
+    found = pkex.Explainer(SVR_MODEL).interactions(ROWS, index=index, order=integer(3))
+    expected = pkex.Explainer(SVR_MODEL).interactions(ROWS, index=index, order=3)
+    np.testing.assert_array_equal(found.values, expected.values)
+    assert type(found.order) is int
+
+
+@pytest.mark.parametrize(
+    ("d", "order"), [(1100, 550), (20_000, 10_000), (20_000, 20_000), (100_000, np.uint32(99_999))]
+)
+@pytest.mark.parametrize("n_rows", [0, 1, 10**6])
+def test_refusing_a_result_of_any_size_takes_no_time(d, order, n_rows):
+    start = time.perf_counter()
+    with pytest.raises(ValueError, match=r"more than [\d,]+ coefficients a row.*a lower order"):
+        check_interactions("SII", order, d, n_rows, 1)
+    assert time.perf_counter() - start < 0.5
+
+
+def test_the_largest_results_are_allowed_and_counted_to_the_last_coefficient():
+    per_row = 30 + 435 + 4060 + 27_405  # of 30 features, up to order 4
+    n_rows = 2**31 // (8 * per_row)
+    check_interactions("SII", 4, 30, n_rows, 1)
+    check_interactions("SII", 4, 30, n_rows // 2, 2)
+    with pytest.raises(ValueError, match=rf"hold 31,930 coefficients.*at most {n_rows} rows"):
+        check_interactions("SII", 4, 30, n_rows + 1, 1)
+    with pytest.raises(ValueError, match=rf"hold 63,860 coefficients.*at most {n_rows // 2} rows"):
+        check_interactions("SII", 4, 30, n_rows, 2)
 
 
 def test_a_result_that_is_too_large_is_refused_with_its_size_and_the_remedy():

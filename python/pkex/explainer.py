@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from pkex.adapters import AdaptedModel, adapt, verify
 from pkex.explanation import Explanation
+from pkex.functions import finite
 from pkex.interactions import Interactions, check_interactions, interaction_values
 from pkex.options import (
     METHODS,
@@ -446,7 +447,8 @@ class Explainer:
         features = self._player_names(names or numbered(rows.shape[1]))
         function = self._expansion
         check_interactions(index, order, function.n_players, len(rows), function.n_outputs)
-        with reporting(progress) as report:
+        order, rows = int(order), rows.copy()
+        with reporting(progress) as report, np.errstate(over="ignore", invalid="ignore"):
             values, empty_values = interaction_values(
                 function,
                 rows,
@@ -461,17 +463,20 @@ class Explainer:
         if empty_values is None:
             empty_values = np.empty((len(rows), function.n_outputs))
             empty_values[:] = self._base
+        finite(values)
+        finite(empty_values)
         has_axis = function.has_output_axis and not self._drops_axis
         return Interactions(
             values if has_axis else values[..., 0],
             empty_values if has_axis else empty_values[..., 0],
             self.expected_value,
-            rows.copy() if self._players is None else _data_of(self._players, rows),
+            rows if self._players is None else _data_of(self._players, rows),
             features,
             self.output_names,
             index,
-            int(order),
+            order,
             row_index(X),
+            self.output_name,
         )
 
     def __repr__(self) -> str:

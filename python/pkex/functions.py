@@ -236,7 +236,7 @@ class Combination(_Composite):
 
     def evaluate(self, X: ArrayLike, *, n_threads: int) -> _Float:
         terms = [w * part.evaluate(X, n_threads=n_threads) for w, part in self._weighted()]
-        return _finite(_compensated_sum([*terms, self._intercept]))
+        return finite(_compensated_sum([*terms, self._intercept]))
 
     def explain(
         self,
@@ -250,7 +250,7 @@ class Combination(_Composite):
         constant = self._intercept if quantity.size == 0 else np.zeros(())
         with np.errstate(over="ignore", invalid="ignore"):
             terms = (w * part for w, part in zip(self._weights, parts, strict=True))
-            return _finite(_compensated_sum(chain(terms, [constant])))
+            return finite(_compensated_sum(chain(terms, [constant])))
 
     def base(self, game: Game) -> float | _Float:
         terms = [w * np.asarray(part.base(game)) for w, part in self._weighted()]
@@ -626,7 +626,8 @@ def _compensated_sum(terms: Iterable[NDArray[Any]]) -> _Float:
     return np.asarray(total + error)
 
 
-def _finite(values: _Float) -> _Float:
+def finite(values: _Float) -> _Float:
+    """Return values, or refuse those that are too large, of one or more for each row."""
     if not np.isfinite(values).all():
         row = int(np.argwhere(~np.isfinite(values))[0, 0])
         raise OverflowError(f"a value of row {row} is too large for a float")

@@ -17,7 +17,6 @@ from pkex.functions import Function
 from pkex.indices import INDICES, added_up, quantities
 from pkex.options import check_choice, counted
 from pkex.progress import parts_of
-from pkex.validation import read_only
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -32,8 +31,8 @@ _Float = NDArray[np.float64]
 _EFFICIENT = ("k-SII", "SII", "STII", "FSII")
 # The most bytes that a result may take.
 _MOST_BYTES = 1 << 31
-# Shares of orders up to less than all of this many features or more are worth a warning.
-_MANY_FEATURES = 15
+# Last shares below this part of the sums of shares are small: no warning.
+_SMALL_SHARE = 0.01
 
 
 class Interactions:
@@ -47,7 +46,8 @@ class Interactions:
     ----------
     values : ndarray of shape (n, coalitions) or (n, coalitions, outputs)
         The coefficients of all coalitions of 1 to `order` features: smaller ones first, those of
-        one size in lexicographic order.
+        one size in lexicographic order. This and the other arrays are taken over, not copied, and
+        can only be read from then on.
     empty_values : ndarray of shape (n,) or (n, outputs)
         The coefficient of the empty coalition: its worth, but for SII (of order 2 or more), BII and
         FBII, where it is an average.
@@ -64,6 +64,8 @@ class Interactions:
         The largest number of features in a coalition.
     row_index : pandas.Index, optional
         Labels of the rows.
+    output_name : str, optional
+        Without an output axis, what the single output is.
 
     Examples
     --------
@@ -90,14 +92,31 @@ class Interactions:
         index: str,
         order: int,
         row_index: pd.Index | None = None,
+        output_name: str | None = None,
     ) -> None:
-        self._values, self._data = read_only(values), read_only(data)
-        self._empty_values = read_only(empty_values)
+        for array in (values, empty_values, data):
+            array.setflags(write=False)
+        self._values, self._empty_values, self._data = values, empty_values, data
         self._base = base_values
         self._feature_names = tuple(feature_names)
         self._output_names = None if output_names is None else tuple(output_names)
         self._interaction_index, self._order = index, order
-        self._row_index = row_index
+        self._row_index, self._output_name = row_index, output_name
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle the parts, so that the arrays are read-only again; lists are made anew."""
+        return Interactions, (
+            self._values,
+            self._empty_values,
+            self._base,
+            self._data,
+            self._feature_names,
+            self._output_names,
+            self._interaction_index,
+            self._order,
+            self._row_index,
+            self._output_name,
+        )
 
     @property
     def values(self) -> NDArray[np.float64]:
@@ -130,6 +149,11 @@ class Interactions:
         return None if self._output_names is None else list(self._output_names)
 
     @property
+    def output_name(self) -> str | None:
+        """Name of the single output where there is no output axis, None if it has none."""
+        return self._output_name
+
+    @property
     def index(self) -> str:
         """The interaction index."""
         return self._interaction_index
@@ -146,14 +170,18 @@ class Interactions:
 
     @cached_property
     def coalitions(self) -> list[tuple[int, ...]]:
-        """The coalitions in the order of `values`, as tuples of the numbers of features."""
+        """The coalitions in the order of `values`, as tuples of the numbers of features.
+
+        Made at the first use, and kept: each takes the memory of about ten coefficients. `of` and
+        `of_size` do without.
+        """
         sizes = range(1, self._order + 1)
         by_size = (coalitions(len(self._feature_names), size).tolist() for size in sizes)
         return [tuple(members) for of_size in by_size for members in of_size]
 
     @property
     def coalition_names(self) -> list[str]:
-        """Names of the coalitions, such as "age × bmi"."""
+        """Names of the coalitions, such as "age × bmi"; like `coalitions`, each a Python object."""
         names = self._feature_names
         return [" × ".join(names[member] for member in members) for members in self.coalitions]
 
@@ -168,6 +196,8 @@ class Interactions:
         )
         if self._output_names is not None:
             sizes += f" × {counted(len(self._output_names), 'output')}"
+        if self._output_name is not None:
+            sizes += f", output {self._output_name!r}"
         return f"Interactions({sizes}, index={self._interaction_index!r})"
 
     def __getitem__(self, rows: Any) -> Interactions:
@@ -182,6 +212,8 @@ class Interactions:
             if not -len(self) <= number < len(self):
                 raise IndexError(f"row {number} is out of range: there are {len(self)} rows")
             rows = [number]
+        elif not isinstance(rows, slice) and np.ndim(rows) != 1:
+            raise IndexError(f"rows are chosen by a list or 1-d array, not {np.ndim(rows)}-d")
         return Interactions(
             self._values[rows],
             self._empty_values[rows],
@@ -192,6 +224,7 @@ class Interactions:
             self._interaction_index,
             self._order,
             None if self._row_index is None else self._row_index[rows],
+            self._output_name,
         )
 
     def output(self, output: int | str) -> Interactions:
@@ -209,6 +242,7 @@ class Interactions:
             self._interaction_index,
             self._order,
             self._row_index,
+            self._output_names[place],
         )
 
     def of(self, *features: int | str) -> NDArray[np.float64]:
@@ -273,8 +307,9 @@ class Interactions:
         Warns
         -----
         UserWarning
-            If there are many features, and orders beyond `order`: shares alternate in sign and grow
-            with the number of coalitions, so that the first of them say little about the value.
+            If there are orders beyond `order`, and the shares of the last one are not small, above
+            1 % of the sums: shares may alternate in sign and grow with the number of coalitions,
+            so that the first of them say little about the value.
 
         Examples
         --------
@@ -291,19 +326,20 @@ class Interactions:
                 f"index='Moebius', order=...); got index={self._interaction_index!r}"
             )
         d = len(self._feature_names)
-        if self._order < d and d > _MANY_FEATURES:
-            warnings.warn(
-                f"shares of orders 1 to {self._order} of {d} features: with many features shares "
-                "alternate in sign and grow like C(d−1, q−1)/q with the order q, so that the first "
-                "of them need not be near the value",
-                stacklevel=2,
-            )
         shares = np.zeros((len(self), d, self._order, *self.shape[2:]))
         for size in range(1, self._order + 1):
             of_size = shares[:, :, size - 1].swapaxes(0, 1)
             split = self.of_size(size).swapaxes(0, 1) / size
             for members in coalitions(d, size).T:
                 np.add.at(of_size, members, split)
+        if self._order < d and not _are_last_small(shares):
+            warnings.warn(
+                f"shares of orders 1 to {self._order} of {d} features: those of order "
+                f"{self._order} are not small beside their sum, and so the sum need not be near "
+                "the value; shares may alternate in sign and grow like C(d−1, q−1)/q with the "
+                "order q. Take a higher order, or join features by groups=...",
+                stacklevel=2,
+            )
         return shares
 
     def to_frame(self) -> pd.DataFrame:
@@ -312,7 +348,8 @@ class Interactions:
         Returns
         -------
         pandas.DataFrame
-            With an output axis the columns have two levels, output and coalition.
+            With an output axis the columns have two levels, output and coalition. The name of each
+            column is a Python object: of few rows these take many times the memory of `values`.
         """
         try:
             import pandas as pd
@@ -340,7 +377,7 @@ class Interactions:
         shap.Explanation
             ``values`` has shape (n, d, d) or (n, d, d, outputs): half of a pair's coefficient at
             each of its two places, and the features' own on the diagonal. Of SII and k-SII the sum
-            of a line is the feature's Shapley value.
+            of a line is the feature's Shapley value. Of a single feature the order is 1.
 
         Raises
         ------
@@ -349,7 +386,10 @@ class Interactions:
         ImportError
             If shap is not installed.
         """
-        if self._order != 2 or self._interaction_index not in _EFFICIENT:
+        if (
+            self._order != min(2, len(self._feature_names))
+            or self._interaction_index not in _EFFICIENT
+        ):
             raise ValueError(
                 "shap's interaction values are of order 2 and add up to the output: they are made "
                 f"from index {' or '.join(map(repr, _EFFICIENT))} with order=2; got index="
@@ -366,15 +406,16 @@ class Interactions:
             base_values=self.base_values.copy(),
             data=self._data.copy(),
             feature_names=list(self._feature_names),
-            output_names=self.output_names,
+            output_names=self.output_names or self._output_name,
         )
 
     def _halved(self) -> _Float:
         """Return matrices of shape (n, d, d[, outputs]) that add up to the output."""
         d = len(self._feature_names)
         matrices = np.zeros((len(self), d, d, *self.shape[2:]))
-        first, second = coalitions(d, 2).T
-        matrices[:, first, second] = matrices[:, second, first] = self.of_size(2) / 2
+        if d > 1:
+            first, second = coalitions(d, 2).T
+            matrices[:, first, second] = matrices[:, second, first] = self.of_size(2) / 2
         own = self.of_size(1)
         if self._interaction_index == "SII":
             own = own - matrices.sum(axis=2)  # that of k-SII: lines add up to Shapley values
@@ -384,8 +425,9 @@ class Interactions:
     def to_shapiq(self) -> list[shapiq.InteractionValues]:
         """Return a `shapiq.InteractionValues` for each row.
 
-        The coefficient of the empty coalition is under the empty tuple, ``baseline_value`` is its
-        worth.
+        The coefficient of the empty coalition is under the empty tuple. ``baseline_value`` is its
+        worth but for FBII, where it is that coefficient, as in shapiq. The dictionary of coalitions
+        takes many times the memory of a row's coefficients; all rows share it.
 
         Raises
         ------
@@ -407,6 +449,9 @@ class Interactions:
             ) from error
         # One dictionary for all rows: a copy of it for each takes longer than all else.
         lookup = {members: place for place, members in enumerate([(), *self.coalitions])}
+        # What shapiq has there is the constant of the fit.
+        is_fit = self._interaction_index == "FBII"
+        baselines = self._empty_values if is_fit else self.base_values
         return [
             InteractionValues(
                 row,
@@ -419,9 +464,18 @@ class Interactions:
                 baseline_value=float(base),
             )
             for row, base in zip(
-                np.column_stack([self._empty_values, self._values]), self.base_values, strict=True
+                np.column_stack([self._empty_values, self._values]), baselines, strict=True
             )
         ]
+
+
+def _are_last_small(shares: _Float) -> bool:
+    """Return whether the shares of the last order are small beside the sums, in each output."""
+    last, total = (
+        np.abs(part).max(axis=(0, 1), initial=0.0)
+        for part in (shares[:, :, -1], shares.sum(axis=2))
+    )
+    return bool(np.all(last <= _SMALL_SHARE * total))
 
 
 def _place(axis: str, key: int | str, names: tuple[str, ...]) -> int:
@@ -446,15 +500,20 @@ def check_interactions(index: str, order: int, n_players: int, n_rows: int, n_ou
         raise ValueError(
             f"order must be from 1 to the number of features, {n_players}; got {order}"
         )
-    per_row = sum(comb(n_players, size) for size in range(1, order + 1)) * n_outputs
-    size = 8 * per_row * n_rows
-    if size > _MOST_BYTES:
+    count, of_size, size = 0, 1, 0
+    # A count that is too large for a single row may have any number of digits: no more is needed.
+    while size < order and 8 * count * n_outputs <= _MOST_BYTES:
+        of_size = of_size * (n_players - size) // (size + 1)
+        count, size = count + of_size, size + 1
+    per_row = count * n_outputs
+    if 8 * per_row * max(n_rows, 1) > _MOST_BYTES:
+        more = "more than " if size < order else ""
         rows = _MOST_BYTES // (8 * per_row)
         remedy = f"explain at most {rows} rows at a time, " if rows else ""
         raise ValueError(
-            f"the result would hold {per_row:,} coefficients a row, {size / 1e9:,.1f} GB in all, "
-            f"more than {_MOST_BYTES / 1e9:.1f} GB; {remedy}take a lower order than {order}, or "
-            "join features by groups=..."
+            f"the result would hold {more}{per_row:,} coefficients a row, "
+            f"{8e-9 * per_row * n_rows:,.1f} GB in all, and may hold {_MOST_BYTES / 1e9:.1f} GB; "
+            f"{remedy}take a lower order than {order}, or join features by groups=..."
         )
 
 

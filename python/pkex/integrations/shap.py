@@ -210,7 +210,8 @@ class KernelMachineExplainer(shap.Explainer):  # type: ignore[misc]
         _check_l1_reg(l1_reg, len(self.feature_names))
         _refuse(error_bounds, outputs)
         if _are_of_pairs(interactions):
-            explanation = self._explainer.interactions(X, index="STII").to_shap()
+            order = min(2, len(self.feature_names))
+            explanation = self._explainer.interactions(X, index="STII", order=order).to_shap()
         else:
             explanation = self._explainer(X).to_shap()
         if self._output_name is not None:
@@ -290,7 +291,9 @@ class KernelMachineExplainer(shap.Explainer):  # type: ignore[misc]
             As in a call.
         """
         is_row = np.ndim(X) == 1
-        interactions = self._explainer.interactions(as_row(X) if is_row else X, index="k-SII")
+        interactions = self._explainer.interactions(
+            as_row(X) if is_row else X, index="k-SII", order=min(2, len(self.feature_names))
+        )
         matrices: _Float = interactions.to_shap().values
         return matrices[0] if is_row else matrices
 

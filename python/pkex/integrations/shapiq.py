@@ -55,8 +55,8 @@ class ProductKernelExplainer(Explainer):
         The most players in a coalition that has a value.
     min_order : int, default 0
         The fewest. 0 has the value of the empty coalition among the values, under the empty tuple.
-        Of SII, BII and FBII that is no worth, but an average, as in shapiq; the worth of the empty
-        coalition is the `baseline_value`.
+        Of SII, BII and FBII that is no worth, but an average, as in shapiq. The `baseline_value` is
+        the worth of the empty coalition, but for FBII, where it is that average.
     outputs : int or str, optional
         Which of several outputs to explain, by number or name.
     value_function, background_weights, groups, n_jobs : optional
