@@ -85,6 +85,21 @@ LONG_CALLS = {
         rows = rng.normal(size=(60_000, 50))
         call = lambda: pkex.MMDDrift(rows, kernel=RBF(10.0))
     """,
+    "pairs of a thousand features": """
+        wide = pkex.KernelExpansion(rng.normal(size=(3000, 1000)), np.ones(3000), RBF(30.0))
+        rows = rng.normal(size=(4, 1000))
+        call = lambda: pkex.Explainer(wide).interactions(rows)
+    """,
+    "coalitions of four": """
+        narrow = pkex.KernelExpansion(rng.normal(size=(1000, 60)), np.ones(1000), RBF(8.0))
+        rows = rng.normal(size=(4, 60))
+        call = lambda: pkex.Explainer(narrow).interactions(rows, index="FBII", order=4)
+    """,
+    "many rows of few points": """
+        few = pkex.KernelExpansion(rng.normal(size=(20, 50)), np.ones(20), RBF(7.0))
+        rows = rng.normal(size=(2_000_000, 50))
+        call = lambda: pkex.Explainer(few).shap_values(rows)
+    """,
     "games": """
         factors = rng.uniform(0.9, 1.0, size=(3000, 2000))
         call = lambda: pkex.product_game(factors, method="recursion")

@@ -93,6 +93,20 @@ def test_explanations_do_not_depend_on_how_the_rows_are_split(options):
         assert_equal_bits(np.concatenate(parts), whole)
 
 
+@pytest.mark.parametrize("order", [2, 3])
+def test_interactions_of_many_coalitions_do_not_depend_on_the_number_of_threads(order):
+    # Many parts share the threads, of few parts each has all of them.
+    d = {2: 180, 3: 45}[order]
+    rng = np.random.default_rng(7)
+    wide = pkex.KernelExpansion(rng.normal(size=(40, d)), rng.normal(size=40), RBF(10.0))
+    rows = rng.normal(size=(3, d))
+    one, two, nine = (
+        pkex.Explainer(wide, n_jobs=n).interactions(rows, order=order).values for n in (1, 2, 9)
+    )
+    assert_equal_bits(one, two)
+    assert_equal_bits(one, nine)
+
+
 def test_explanations_of_more_rows_than_are_in_memory_at_a_time_are_those_of_each_row():
     # Sums of about 16 MB are kept at a time: here those of ten thousand rows.
     wide = pkex.KernelExpansion(POINTS[:40, :2], COEFFICIENTS[:40].repeat(50, axis=1), RBF())

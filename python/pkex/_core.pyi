@@ -14,6 +14,7 @@ __all__ = [
     "mmd_sums",
     "product_game",
     "simd_level",
+    "superset_sums",
 ]
 
 # (coefficient, [(family, columns of shape (k,), parameters of shape (k, n_parameters)), ...]):
@@ -48,7 +49,7 @@ class Expansion:
         background: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None,
         marginal: bool = False,
         size: int,
-        measure: float | list[float],
+        measure: float | tuple[float, int, int, int],
         summation: str,
         n_threads: int,
         progress: _Progress | None = None,
@@ -69,6 +70,15 @@ class Expansion:
         progress: _Progress | None = None,
     ) -> NDArray[np.float64]: ...
 
+def superset_sums(
+    values: NDArray[np.float64],
+    n_players: int,
+    larger: int,
+    smaller: int,
+    *,
+    n_threads: int,
+    progress: _Progress | None = None,
+) -> NDArray[np.float64]: ...
 def product_game(
     present: NDArray[np.float64],
     absent: NDArray[np.float64] | None,

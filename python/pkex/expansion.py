@@ -214,8 +214,9 @@ class KernelExpansion(Function):
         }
         if quantity == SHAPLEY:
             return self._packed.explain(X, method=method, **options)
-        measure = quantity.measure if isinstance(quantity.measure, float) else [*quantity.measure]
-        values = self._packed.interactions(X, size=quantity.size, measure=measure, **options)
+        values = self._packed.interactions(
+            X, size=quantity.size, measure=quantity.measure, **options
+        )
         return values + self._intercept if quantity.size == 0 else values
 
     def probing_rows(self) -> _Float:

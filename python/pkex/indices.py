@@ -9,14 +9,15 @@ over coalitions around T.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pkex.coalitions import coalitions, ranks
+from pkex import _core
+from pkex.progress import parts_of
 
 __all__ = ["INDICES", "SHAPLEY", "Quantity", "added_up", "quantities"]
 
@@ -33,16 +34,17 @@ class Quantity:
     ----------
     size : int
         The number of players of T; 0 for the empty coalition.
-    measure : float or tuple of float
-        A float t for all mass at t. For a density its coefficients b_0, …, b_g in
-        Σ_i b_i t^i (1−t)^{g−i}, so (1.0,) for the uniform one.
+    measure : float or tuple of float and three int
+        A float t for all mass at t. (s, i, j, m) for the density s·t^i (1−t)^j P_m(1−2t) with
+        Jacobi's polynomial of degree m and parameters j+1 and i; (1.0, 0, 0, 0) is the uniform one.
     """
 
     size: int
-    measure: float | tuple[float, ...]
+    measure: float | tuple[float, int, int, int]
 
 
-SHAPLEY = Quantity(1, (1.0,))
+_UNIFORM = (1.0, 0, 0, 0)
+SHAPLEY = Quantity(1, _UNIFORM)
 
 
 def quantities(index: str, order: int) -> list[Quantity]:
@@ -58,41 +60,35 @@ def _has_own_base(index: str, order: int) -> bool:
     return index in ("BII", "FBII") or (index == "SII" and order > 1)
 
 
-def _measure(index: str, size: int, order: int) -> float | tuple[float, ...]:
+def _measure(index: str, size: int, order: int) -> float | tuple[float, int, int, int]:
     # Grabisch and Roubens (1999): SII, BII, CHII; Fujimoto et al. (2006) as measures on t.
     if index in ("SII", "k-SII"):
-        return (1.0,)
+        return _UNIFORM
     if index in ("BII", "FBII"):
         return 0.5
     if index == "Co-Moebius":
         return 1.0
     if index == "CHII":
-        return (0.0,) * (size - 1) + (float(size),)
+        return float(size), size - 1, 0, 0
     if index == "STII" and size == order:
         # Sundararajan, Dhamdhere, Agarwal (2020): k(1−t)^{k−1}.
-        return (float(order),) + (0.0,) * (order - 1)
+        return float(order), 0, order - 1, 0
     if index == "FSII":
-        return _faithful_density(size, order)
+        # Tsai, Yeh, Ravikumar (2023), as an integral: (k+τ−1)!/((τ−1)!(k−τ)!(k−1)!) ·
+        # t^{−1}(d/dt)^{k−τ}[t^k(1−t)^{k−1}], by Rodrigues' formula for Jacobi's polynomials.
+        scale = math.perm(order + size - 1, size) / math.factorial(size - 1)
+        return scale, size - 1, size - 1, order - size
     return 0.0
 
 
-def _faithful_density(size: int, order: int) -> tuple[float, ...]:
-    """Return the density of FSII for coalitions of `size` = τ among those up to `order` = k.
-
-    (k+τ−1)!/((τ−1)!(k−τ)!(k−1)!) · t^{−1}(d/dt)^{k−τ}[t^k(1−t)^{k−1}] (Tsai, Yeh, Ravikumar 2023,
-    as an integral), the derivative by Leibniz' rule.
-    """
-    k, m, degree = order, order - size, order + size - 2
-    scale = math.factorial(k + size - 1) // (math.factorial(size - 1) * math.factorial(m))
-    density = [0.0] * (degree + 1)
-    for i in range(m + 1):
-        # i derivatives of t^k and m − i of (1−t)^{k−1}.
-        of_powers = math.perm(k, i) * math.perm(k - 1, m - i) * (-1) ** (m - i)
-        density[k - 1 - i] = scale * math.comb(m, i) * of_powers / math.factorial(k - 1)
-    return tuple(density)
-
-
-def added_up(index: str, parts: Sequence[_Float], sizes: Sequence[int], n_players: int) -> None:
+def added_up(
+    index: str,
+    parts: Sequence[_Float],
+    sizes: Sequence[int],
+    n_players: int,
+    n_threads: int,
+    report: Callable[[int, int], None] | None = None,
+) -> None:
     """Turn the coefficients of SII or BII, in place, into those of k-SII or FBII.
 
     Parameters
@@ -110,16 +106,23 @@ def added_up(index: str, parts: Sequence[_Float], sizes: Sequence[int], n_player
         return
     largest = sizes[-1]
     weights = _bernoulli(largest) if index == "k-SII" else [(-0.5) ** r for r in range(largest + 1)]
+    pairs = [
+        (small, large)
+        for small, large in combinations(range(len(sizes)), 2)
+        if weights[sizes[large] - sizes[small]] != 0.0
+    ]
+    reports = parts_of(report, *[float(parts[large].size) for _, large in pairs])
     # From the smallest size on: those that are added are never changed before.
-    for part, size in zip(parts, sizes, strict=True):
-        for other, larger in zip(parts, sizes, strict=True):
-            if larger <= size:
-                continue
-            members = coalitions(n_players, larger)
-            for kept in combinations(range(larger), size):
-                places = ranks(members[:, kept], n_players)
-                weighted = weights[larger - size] * other
-                np.add.at(part.swapaxes(0, 1), places, weighted.swapaxes(0, 1))
+    for (small, large), own_report in zip(pairs, reports, strict=True):
+        sums = _core.superset_sums(
+            parts[large],
+            n_players,
+            sizes[large],
+            sizes[small],
+            n_threads=n_threads,
+            progress=own_report,
+        )
+        parts[small][...] += weights[sizes[large] - sizes[small]] * sums
 
 
 def _bernoulli(most: int) -> list[float]:

@@ -16,7 +16,7 @@ from pkex.coalitions import coalitions, ranks
 from pkex.functions import Function
 from pkex.indices import INDICES, added_up, quantities
 from pkex.options import check_choice, counted
-from pkex.progress import share
+from pkex.progress import parts_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -523,6 +523,7 @@ def interaction_values(
     index: str,
     order: int,
     report: Callable[[int, int], None] | None,
+    n_threads: int,
     **options: Any,
 ) -> tuple[_Float, _Float | None]:
     """Return the coefficients of rows, and those of the empty coalition if they are not its worth.
@@ -533,14 +534,16 @@ def interaction_values(
     empty_values : ndarray of shape (n, outputs) or None
     """
     wanted = quantities(index, order)
+    sizes = [quantity.size for quantity in wanted]
+    counts = [float(comb(function.n_players, size)) for size in sizes]
+    *reports, last_report = parts_of(report, *counts, 0.2 * counts[-1])
     parts = [
         function.explain(
-            rows, quantity=quantity, progress=share(report, number, len(wanted)), **options
+            rows, quantity=quantity, progress=own_report, n_threads=n_threads, **options
         )
-        for number, quantity in enumerate(wanted)
+        for quantity, own_report in zip(wanted, reports, strict=True)
     ]
-    sizes = [quantity.size for quantity in wanted]
-    added_up(index, parts, sizes, function.n_players)
+    added_up(index, parts, sizes, function.n_players, n_threads, last_report)
     if sizes[0] > 0:
         return np.concatenate(parts, axis=1), None
     return np.concatenate(parts[1:], axis=1), parts[0][:, 0]

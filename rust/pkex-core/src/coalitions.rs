@@ -2,30 +2,53 @@
 
 use std::ops::Range;
 
-/// The coalitions of `size` of the players 0..`players` whose first player is in `first`.
+/// The coalitions of `size` of the players 0..`players` that begin with the players `fixed`, followed
+/// by one in `next`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Coalitions {
     players: usize,
     size: usize,
-    first: Range<usize>,
+    fixed: Vec<usize>,
+    next: Range<usize>,
 }
 
 impl Coalitions {
-    /// All coalitions of a size, cut by their first players into parts of about `most`, where a
-    /// single first player has no more. `None` if they are too many to be counted.
+    /// All coalitions of a size. The one without players counts as one whose first player is 0.
+    pub fn all(players: usize, size: usize) -> Self {
+        Self { players, size, fixed: Vec::new(), next: 0..if size == 0 { 1 } else { players } }
+    }
+
+    /// All coalitions of a size, in parts of at most `most` if no more differ in their last player.
+    /// `None` if they are too many to be counted.
     pub fn parts(players: usize, size: usize, most: usize) -> Option<Vec<Self>> {
         binomial(players, size)?;
-        let mut parts: Vec<Self> = Vec::new();
-        // A coalition without players counts as one whose first player is 0.
-        for first in 0..if size == 0 { 1 } else { players } {
-            let next = Self { players, size, first: first..first + 1 };
+        let mut parts = Vec::new();
+        Self::all(players, size).split(most, &mut parts);
+        Some(parts)
+    }
+
+    /// Adds parts of these coalitions.
+    fn split(&self, most: usize, parts: &mut Vec<Self>) {
+        for next in self.next.clone() {
+            let one = Self { next: next..next + 1, ..self.clone() };
+            let count = one.count();
+            if count > most && self.size > self.fixed.len() + 1 {
+                let fixed = [&self.fixed[..], &[next]].concat();
+                Self { fixed, next: next + 1..self.players, ..*self }.split(most, parts);
+                continue;
+            }
             match parts.last_mut() {
-                Some(part) if part.count() + next.count() <= most => part.first.end += 1,
-                _ if next.count() > 0 => parts.push(next),
+                Some(part)
+                    if part.fixed == self.fixed
+                        && part.next.end == next
+                        && part.count() + count <= most =>
+                {
+                    part.next.end += 1;
+                }
+                _ if count > 0 => parts.push(one),
                 _ => {}
             }
         }
-        Some(parts)
     }
 
     /// Number of players in each.
@@ -38,37 +61,44 @@ impl Coalitions {
         if self.size == 0 {
             return 1;
         }
-        self.from(self.first.start) - self.from(self.first.end)
+        self.from(self.next.start) - self.from(self.next.end)
     }
 
-    /// How many there are if the first player is `first` or a later one, of any part.
-    fn from(&self, first: usize) -> usize {
-        binomial(self.players - first, self.size).unwrap_or(usize::MAX)
+    /// How many begin with the fixed players, followed by `next` or a later one.
+    fn from(&self, next: usize) -> usize {
+        binomial(self.players - next, self.size - self.fixed.len()).unwrap_or(usize::MAX)
     }
 
     /// The coalitions of some of the players (ascending) only, who are renumbered from 0.
     pub fn among(&self, players: &[usize]) -> Self {
         let position = |player| players.partition_point(|&other| other < player);
-        let first = position(self.first.start)..position(self.first.end);
-        Self { players: players.len(), size: self.size, first }
+        let fixed: Vec<usize> = self.fixed.iter().map(|&player| position(player)).collect();
+        let is_there = |(&player, &place): (&usize, &usize)| players.get(place) == Some(&player);
+        let next = if self.fixed.iter().zip(&fixed).all(is_there) {
+            position(self.next.start)..position(self.next.end)
+        } else {
+            0..0
+        };
+        Self { players: players.len(), size: self.size, fixed, next }
     }
 
     /// Adds to `places` the number among these coalitions of each one that has some of the players
     /// (ascending) only.
     pub fn places(&self, players: &[usize], walk: &mut Walk, places: &mut Vec<usize>) {
-        let some = self.among(players);
         if self.size == 0 || players.len() == self.players {
-            places.extend(0..some.count());
+            places.extend(0..self.count());
             return;
         }
+        let some = self.among(players);
         // Of the coalitions after {p₁ < … < pₛ}, C(d − 1 − pᵢ, s − i + 1) first differ at pᵢ.
-        let last = self.from(self.first.start) - 1;
+        let last = self.from(self.next.start) - 1;
         let after = |depth: usize, player: usize| {
             binomial(self.players - 1 - players[player], self.size - depth).unwrap_or(usize::MAX)
         };
         let mut is_left = walk.start(&some);
         while is_left {
-            let leading: usize = (0..self.size - 1).map(|i| after(i, walk.chosen[i])).sum();
+            let moving = self.fixed.len()..self.size - 1;
+            let leading: usize = moving.map(|i| after(i, walk.chosen[i])).sum();
             for player in walk.last(&some) {
                 places.push(last - leading - after(self.size - 1, player));
             }
@@ -78,7 +108,7 @@ impl Coalitions {
 }
 
 /// C(n, k), if it is a `usize`.
-fn binomial(n: usize, k: usize) -> Option<usize> {
+pub(crate) fn binomial(n: usize, k: usize) -> Option<usize> {
     if k > n {
         return Some(0);
     }
@@ -96,18 +126,21 @@ impl Walk {
     /// Goes to the first coalitions, of at least one player; false if there are none.
     #[inline(always)]
     pub fn start(&mut self, coalitions: &Coalitions) -> bool {
-        let Coalitions { players, size, ref first } = *coalitions;
+        let Coalitions { players, size, ref fixed, ref next } = *coalitions;
         self.chosen.clear();
-        self.chosen.extend(first.start..first.start + size - 1);
-        !first.is_empty() && first.start + size <= players
+        self.chosen.extend_from_slice(fixed);
+        self.chosen.extend(next.start..next.start + size - 1 - fixed.len());
+        !next.is_empty() && next.start + size - fixed.len() <= players
     }
 
     /// What the last player can be.
     #[inline(always)]
     pub fn last(&self, coalitions: &Coalitions) -> Range<usize> {
         match self.chosen.last() {
-            Some(player) => player + 1..coalitions.players,
-            None => coalitions.first.clone(),
+            Some(player) if self.chosen.len() > coalitions.fixed.len() => {
+                player + 1..coalitions.players
+            }
+            _ => coalitions.next.clone(),
         }
     }
 
@@ -115,9 +148,10 @@ impl Walk {
     /// players after it follow directly. `None` after the last coalitions.
     #[inline(always)]
     pub fn advance(&mut self, coalitions: &Coalitions) -> Option<usize> {
-        for depth in (0..self.chosen.len()).rev() {
+        let moving = coalitions.fixed.len();
+        for depth in (moving..self.chosen.len()).rev() {
             let next = self.chosen[depth] + 1;
-            let in_part = depth > 0 || next < coalitions.first.end;
+            let in_part = depth > moving || next < coalitions.next.end;
             if in_part && next + coalitions.size - depth <= coalitions.players {
                 for (offset, player) in self.chosen[depth..].iter_mut().enumerate() {
                     *player = next + offset;
@@ -150,7 +184,7 @@ mod tests {
     fn parts_hold_every_coalition_once_in_lexicographic_order() {
         for players in 1..8 {
             for size in 1..=players {
-                let all = Coalitions { players, size, first: 0..players };
+                let all = Coalitions::all(players, size);
                 let found = walked(&all);
                 assert_eq!(found.len(), binomial(players, size).unwrap());
                 assert!(found.is_sorted());
@@ -158,6 +192,7 @@ mod tests {
                 for most in [1, 7, 1000] {
                     let parts = Coalitions::parts(players, size, most).unwrap();
                     assert!(parts.iter().all(|part| walked(part).len() == part.count()));
+                    assert!(parts.iter().all(|part| part.count() <= most.max(players)));
                     assert_eq!(parts.iter().flat_map(walked).collect::<Vec<_>>(), found);
                 }
             }

@@ -9,6 +9,7 @@
 
 use std::ops::{ControlFlow, Range};
 use std::sync::atomic::Ordering;
+use std::time::Instant;
 
 use crate::Error;
 use crate::arithmetic::Arithmetic;
@@ -82,11 +83,33 @@ pub(crate) trait Source: Sync {
     fn weights(&self, index: usize) -> impl Iterator<Item = (usize, Lanes)>;
 }
 
-/// For every item, player (or coalition) and output, in this order: Σ weight · quantity over the evaluations.
+/// For every item, player (or coalition) and output, in this order: Σ weight · quantity over the
+/// evaluations.
 pub(crate) fn run<S: Source>(
     source: &S,
     quantity: Quantity<'_>,
     settings: &Settings,
+    monitor: Monitor<'_>,
+) -> Result<Vec<f64>, Error> {
+    walk(source, quantity, settings, None, monitor)
+}
+
+/// The same, on a thread of another computation, until that is to stop.
+pub(crate) fn run_within<S: Source>(
+    source: &S,
+    quantity: Quantity<'_>,
+    settings: &Settings,
+    stop: &Stop,
+) -> Result<Vec<f64>, Error> {
+    let settings = Settings { threads: 1, ..*settings };
+    walk(source, quantity, &settings, Some(stop), &mut |_, _| ControlFlow::Continue(()))
+}
+
+fn walk<S: Source>(
+    source: &S,
+    quantity: Quantity<'_>,
+    settings: &Settings,
+    within: Option<&Stop>,
     monitor: Monitor<'_>,
 ) -> Result<Vec<f64>, Error> {
     let tiling = Tiling::new(source, quantity, settings.threads);
@@ -96,14 +119,22 @@ pub(crate) fn run<S: Source>(
         return Ok(result);
     }
     let mut walk =
-        Walk { source, quantity, settings, tiling, sums: Vec::new(), totals: Vec::new() };
+        Walk { source, quantity, settings, within, tiling, sums: Vec::new(), totals: Vec::new() };
     let cells = source.items() * tiling.tiles;
     let mut cells_before = 0;
+    // Waves may be shorter than the pool takes to ask.
+    let mut asked = Instant::now();
     for (batch, results) in result.chunks_mut(tiling.items_per_batch * width).enumerate() {
         let first = batch * tiling.items_per_batch;
         let items = first..first + results.len() / width;
         let batch_cells = items.len() * tiling.tiles;
-        walk.batch(items, results, &mut |done| monitor(cells_before + done, cells))?;
+        walk.batch(items, results, &mut |done| {
+            if asked.elapsed() < pool::POLL_INTERVAL {
+                return ControlFlow::Continue(());
+            }
+            asked = Instant::now();
+            monitor(cells_before + done, cells)
+        })?;
         cells_before += batch_cells;
     }
     match result.iter().position(|value| !value.is_finite()) {
@@ -117,6 +148,8 @@ struct Walk<'a, S> {
     source: &'a S,
     quantity: Quantity<'a>,
     settings: &'a Settings,
+    /// Set by the computation that this is a part of, if it is one.
+    within: Option<&'a Stop>,
     tiling: Tiling,
     /// Of the cells of a wave: tile by tile, item by item.
     sums: Vec<Sum>,
@@ -138,7 +171,11 @@ impl<S: Source> Walk<'_, S> {
         for first in (0..tiles).step_by(tiles_per_wave) {
             let wave = first..(first + tiles_per_wave).min(tiles);
             let done = first * items.len();
+            let cells = wave.len() * items.len();
             self.wave(wave, &items, &mut |cells, _| monitor(done + cells))?;
+            if monitor(done + cells).is_break() {
+                return Err(Error::Interrupted);
+            }
         }
         for (result, total) in results.iter_mut().zip(&self.totals) {
             *result = total.value();
@@ -153,13 +190,16 @@ impl<S: Source> Walk<'_, S> {
         items: &Range<usize>,
         monitor: Monitor<'_>,
     ) -> Result<(), Error> {
-        let Self { source, quantity, settings, tiling, sums, totals } = self;
+        let Self { source, quantity, settings, within, tiling, sums, totals } = self;
         let (cells, width) = (tiles.len() * items.len(), tiling.width);
         sums.resize(cells * width, Sum::default());
         let cells_per_task = tiling.cells_per_task(items.len());
         pool::for_each(
             sums.chunks_mut(cells_per_task * width).enumerate(),
-            tiling.parallelism(source.items(), settings.threads),
+            within.map_or_else(
+                || tiling.parallelism(source.items(), settings.threads),
+                Parallelism::Within,
+            ),
             Workspace::default,
             |workspace, (task, sums), stop| {
                 for (offset, sums) in sums.chunks_mut(width).enumerate() {
@@ -240,7 +280,7 @@ impl Tiling {
         }
     }
 
-    fn parallelism(&self, items: usize, threads: usize) -> Parallelism {
+    fn parallelism(&self, items: usize, threads: usize) -> Parallelism<'static> {
         Parallelism::of(items * self.tiles * self.cell_cost, threads)
     }
 

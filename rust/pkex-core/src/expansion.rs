@@ -4,6 +4,8 @@
 //! factors of absent features to 1: v(S) = Σᵢ αᵢ ∏_{j∈S} kⱼ(xⱼ, xᵢⱼ), term by term for a kernel that
 //! is a sum of products. Each pair of a point and a term is one evaluation of the engine.
 
+use std::sync::{Mutex, PoisonError};
+
 use crate::Error;
 use crate::arithmetic::Arithmetic;
 use crate::background::{Background, ValueFunction};
@@ -17,7 +19,7 @@ use crate::marginal::MarginalGames;
 use crate::matrix::Matrix;
 use crate::means::LastMeans;
 use crate::nodes::{Measure, NodeTable, Rule};
-use crate::pool::Monitor;
+use crate::pool::{self, Monitor, Parallelism};
 use crate::quantity::{Nodes, Quantity};
 use crate::weights::Weights;
 
@@ -125,10 +127,10 @@ impl Expansion {
                 let nodes = Nodes::Rule(&Rule::point(*t));
                 self.compute(x, value_function, settings, InParts { parts, nodes, monitor })
             }
-            Measure::Density(coefficients) => {
+            Measure::Density(density) => {
                 // As many factors are left as in the Shapley values of this number of players.
                 let players = (most_players(&self.terms) + 1).saturating_sub(size);
-                let nodes = Nodes::Table(&NodeTable::weighted(players, coefficients));
+                let nodes = Nodes::Table(&NodeTable::weighted(players, density));
                 self.compute(x, value_function, settings, InParts { parts, nodes, monitor })
             }
         }
@@ -265,7 +267,7 @@ impl Computation for Values<'_> {
 /// 100 players twice as fast as all pairs at once, although every pass fills the factors again).
 const MOST_COALITIONS: usize = 1 << 11;
 
-/// The interactions of coalitions, one part of them after the other.
+/// The interactions of coalitions, part by part: many parts share the threads, of a few each has all.
 struct InParts<'a> {
     parts: Vec<Coalitions>,
     nodes: Nodes<'a>,
@@ -278,21 +280,55 @@ impl Computation for InParts<'_> {
     }
 
     fn of<S: Source>(self, games: &S, settings: &Settings) -> Result<Vec<f64>, Error> {
-        let width: usize = self.parts.iter().map(|part| part.count() * games.outputs()).sum();
+        let Self { parts, nodes, monitor } = self;
+        let width: usize = parts.iter().map(|part| part.count() * games.outputs()).sum();
         let mut result = vec![0.0; games.items() * width];
-        let mut start = 0;
-        for (number, part) in self.parts.iter().enumerate() {
-            let quantity = Quantity::Interactions(part, self.nodes);
-            let values = driver::run(games, quantity, settings, &mut |done, total| {
-                (self.monitor)(number * total + done, self.parts.len() * total)
-            })?;
-            let part_width = part.count() * games.outputs();
+        let starts = parts.iter().scan(0, |start, part| {
+            *start += part.count() * games.outputs();
+            Some(*start - part.count() * games.outputs())
+        });
+        let place = |result: &mut [f64], start: usize, values: &[f64]| {
+            let part_width = values.len() / games.items().max(1);
             for (row, values) in values.chunks(part_width.max(1)).enumerate() {
                 result[row * width + start..][..part_width].copy_from_slice(values);
             }
-            start += part_width;
+        };
+        let quantity = |part| Quantity::Interactions(part, nodes);
+        if parts.len() < 2 * settings.threads {
+            for (number, (part, start)) in parts.iter().zip(starts).enumerate() {
+                let values = driver::run(games, quantity(part), settings, &mut |done, total| {
+                    monitor(number * total + done, parts.len() * total)
+                })?;
+                place(&mut result, start, &values);
+                if monitor(number + 1, parts.len()).is_break() {
+                    return Err(Error::Interrupted);
+                }
+            }
+            return Ok(result);
         }
-        Ok(result)
+        // The values, and the first part that failed, whichever thread comes first.
+        let outcome = Mutex::new((&mut result, None));
+        pool::for_each(
+            parts.iter().zip(starts.collect::<Vec<_>>()),
+            Parallelism::Threads(settings.threads),
+            || (),
+            |(), (part, start), stop| {
+                let values = driver::run_within(games, quantity(part), settings, stop);
+                let mut outcome = outcome.lock().unwrap_or_else(PoisonError::into_inner);
+                match values {
+                    Ok(values) => place(outcome.0, start, &values),
+                    Err(error) => match &outcome.1 {
+                        Some((first, _)) if *first < start => {}
+                        _ => outcome.1 = Some((start, error)),
+                    },
+                }
+            },
+            monitor,
+        )?;
+        match outcome.into_inner().unwrap_or_else(PoisonError::into_inner).1 {
+            Some((_, error)) => Err(error),
+            None => Ok(result),
+        }
     }
 }
 

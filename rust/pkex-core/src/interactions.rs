@@ -115,14 +115,15 @@ fn add_up<A: Arithmetic, const W: usize, const N: usize>(
         return;
     }
     let last = coalitions.size() - 1;
-    let first = walk.chosen.first().copied().unwrap_or(walk.last(coalitions).start);
+    let members = [&walk.chosen[..], &[walk.last(coalitions).start]].concat();
     for n in 0..N {
-        let mut run = [1.0; W];
-        for player in 0..first {
-            run = product(&run, &factor(player, n));
-        }
-        for products in &mut before[..=last] {
+        let (mut run, mut next) = ([1.0; W], 0);
+        for (&member, products) in members.iter().zip(&mut before[..=last]) {
+            for player in next..member {
+                run = product(&run, &factor(player, n));
+            }
             *products[n].part_mut(part) = run;
+            next = member + 1;
         }
     }
     let mut omega = omega.iter_mut();

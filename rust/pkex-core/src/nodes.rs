@@ -147,21 +147,65 @@ fn largest_lambda(error: impl Fn(f64) -> f64, tolerance: impl Fn(f64) -> f64) ->
 }
 
 /// A measure on [0, 1], over which an index integrates ∏ Fₗ.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Measure {
     /// All mass, 1, at t.
     Point(f64),
-    /// The density Σᵢ bᵢ tⁱ (1 − t)^{g−i} with the g + 1 coefficients b: 1 for the uniform one.
-    Density(Vec<f64>),
+    /// A density.
+    Density(Density),
 }
 
-/// The density with these coefficients at a node.
-fn density(coefficients: &[f64], step: f64) -> f64 {
-    let (t, rest) = if step >= 0.0 { (step, 1.0 - step) } else { (1.0 + step, -step) };
-    let degree = coefficients.len() - 1;
-    let power = |x: f64, i: usize| x.powi(i32::try_from(i).unwrap_or(i32::MAX));
-    let terms = coefficients.iter().enumerate();
-    terms.map(|(i, b)| b * power(t, i) * power(rest, degree - i)).sum()
+/// The density `scale` · tⁱ (1 − t)ʲ `P_m`(1 − 2t) with the powers i and j and Jacobi's polynomial of
+/// degree m and parameters j + 1 and i (1 for degree 0); the uniform one is 1.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Density {
+    /// A factor in front.
+    pub scale: f64,
+    /// The powers of t and of 1 − t.
+    pub powers: (u32, u32),
+    /// The degree of Jacobi's polynomial.
+    pub degree: u32,
+}
+
+impl Density {
+    /// 1.
+    pub const UNIFORM: Self = Self { scale: 1.0, powers: (0, 0), degree: 0 };
+
+    fn total_degree(self) -> usize {
+        (self.powers.0 + self.powers.1 + self.degree) as usize
+    }
+
+    /// The density at a node, from t and 1 − t.
+    fn at(self, node: &Node) -> f64 {
+        let Self { scale, powers, degree } = self;
+        let (t, rest) = if node.step >= 0.0 {
+            (node.step, 1.0 - node.step)
+        } else {
+            (1.0 + node.step, -node.step)
+        };
+        let parameters = (f64::from(powers.1 + 1), f64::from(powers.0));
+        let power = |x: f64, exponent: u32| x.powf(f64::from(exponent));
+        scale * power(t, powers.0) * power(rest, powers.1) * jacobi(degree, parameters, rest - t)
+    }
+}
+
+/// Jacobi's polynomial with parameters a and b at x, by the recursion in its degree (Szegő 1939,
+/// equation 4.5.1), which does not cancel as its sum of powers does.
+fn jacobi(degree: u32, (a, b): (f64, f64), x: f64) -> f64 {
+    let (mut before, mut value) = (1.0, 1.0);
+    for n in 1..=degree {
+        let n = f64::from(n);
+        let c = 2.0 * n + a + b;
+        let next = if n > 1.0 {
+            ((c - 1.0) * (c * (c - 2.0) * x + a * a - b * b) * value
+                - 2.0 * (n + a - 1.0) * (n + b - 1.0) * c * before)
+                / (2.0 * n * (n + a + b) * (c - 2.0))
+        } else {
+            (a + 1.0) + (a + b + 2.0) * (x - 1.0) / 2.0
+        };
+        (before, value) = (value, next);
+    }
+    value
 }
 
 /// A rule and the largest Λ up to which it reaches full double precision.
@@ -224,21 +268,20 @@ impl NodeTable {
         Self { entries }
     }
 
-    /// The rules for the integral of games of at most `players` players over a density of degree g:
-    /// its coefficients, as in [`Measure::Density`].
+    /// The rules for the integral of games of at most `players` players over a density of degree g.
     ///
     /// On an ellipse e^s the density grows by e^{gs} at most (Bernstein), as much as ⌈g/2⌉ nodes more
     /// make up for. It may leave little of the game's own size: limits are those of mixed signs.
     #[must_use]
-    pub fn weighted(players: usize, coefficients: &[f64]) -> Self {
-        if let [1.0] = coefficients {
+    pub fn weighted(players: usize, density: &Density) -> Self {
+        if *density == Density::UNIFORM {
             return Self::new(players);
         }
         let weighted = |entry: &Arc<Entry>| {
-            let count = entry.rule.count() + (coefficients.len() - 1).div_ceil(2);
+            let count = entry.rule.count() + density.total_degree().div_ceil(2);
             let mut rule = Rule::gauss_legendre(count);
             for node in rule.from_absent.iter_mut().chain(&mut rule.from_present) {
-                node.weight *= density(coefficients, node.step);
+                node.weight *= density.at(node);
             }
             Arc::new(Entry {
                 rule,

@@ -41,7 +41,7 @@ impl Tile<'_> {
 /// Tiles in the order in which their sums are collected.
 pub(crate) struct Walk<'a> {
     pub tiles: Vec<Tile<'a>>,
-    pub parallelism: Parallelism,
+    pub parallelism: Parallelism<'static>,
 }
 
 /// Bytes of tiles' sums that are kept at a time, unless that were too few tiles for the threads.
@@ -106,7 +106,7 @@ impl<'a> Walk<'a> {
     /// How many of the tiles from number `start` on are computed before the next ones.
     fn wave_length(&self, start: usize, bytes: impl Fn(Tile<'_>) -> usize) -> usize {
         let least = match self.parallelism {
-            Parallelism::Inline => 1,
+            Parallelism::Inline | Parallelism::Within(_) => 1,
             Parallelism::Threads(threads) => 2 * threads,
         };
         let rest = &self.tiles[start..];

@@ -22,15 +22,17 @@ pub type Monitor<'a> = &'a mut dyn FnMut(usize, usize) -> ControlFlow<()>;
 pub type Stop = AtomicBool;
 
 /// Where tasks run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Parallelism {
+#[derive(Clone, Copy, Debug)]
+pub enum Parallelism<'a> {
     /// On the calling thread, which cannot notice an interrupt: for work of microseconds.
     Inline,
+    /// On the calling thread, which works for another computation, until that is to stop.
+    Within(&'a Stop),
     /// On this many threads beside the calling one.
     Threads(usize),
 }
 
-impl Parallelism {
+impl Parallelism<'_> {
     /// Below this much work (about 50 µs) threads cost more than they give.
     const INLINE_COST: usize = 1 << 18;
 
@@ -40,24 +42,20 @@ impl Parallelism {
     }
 }
 
-const POLL_INTERVAL: Duration = Duration::from_millis(50);
+pub const POLL_INTERVAL: Duration = Duration::from_millis(50);
 const MOST_IDLE_POOLS: usize = 4;
 
 /// Runs `work` on every task, each thread with a workspace of its own.
 pub fn for_each<T: Send, W>(
     tasks: impl ExactSizeIterator<Item = T> + Send,
-    parallelism: Parallelism,
+    parallelism: Parallelism<'_>,
     workspace: impl Fn() -> W + Sync,
     work: impl Fn(&mut W, T, &Stop) + Sync,
     monitor: Monitor<'_>,
 ) -> Result<(), Error> {
     match parallelism {
-        Parallelism::Inline => {
-            let mut workspace = workspace();
-            let never = Stop::new(false);
-            tasks.for_each(|task| work(&mut workspace, task, &never));
-            Ok(())
-        }
+        Parallelism::Inline => for_each_here(tasks, workspace(), work, &Stop::new(false)),
+        Parallelism::Within(stop) => for_each_here(tasks, workspace(), work, stop),
         Parallelism::Threads(threads) => {
             let pool = checked_out(threads)?;
             let outcome = for_each_in(&pool, tasks, workspace, work, monitor);
@@ -65,6 +63,21 @@ pub fn for_each<T: Send, W>(
             outcome
         }
     }
+}
+
+fn for_each_here<T, W>(
+    tasks: impl Iterator<Item = T>,
+    mut workspace: W,
+    work: impl Fn(&mut W, T, &Stop),
+    stop: &Stop,
+) -> Result<(), Error> {
+    for task in tasks {
+        work(&mut workspace, task, stop);
+        if stop.load(Ordering::Relaxed) {
+            return Err(Error::Interrupted);
+        }
+    }
+    Ok(())
 }
 
 fn for_each_in<T: Send, W>(

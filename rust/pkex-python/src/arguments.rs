@@ -2,8 +2,8 @@
 
 use numpy::{PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pkex_core::{
-    Background, Factor, Family, Index, Matrix, Measure, Method, PairProblem, Players, Summation,
-    Term, ValueFunction, Weighting,
+    Background, Density, Factor, Family, Index, Matrix, Measure, Method, PairProblem, Players,
+    Summation, Term, ValueFunction, Weighting,
 };
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -66,11 +66,11 @@ pub fn value_function(background: Option<&BackgroundArray>, marginal: bool) -> V
     }
 }
 
-/// A point of [0, 1], or the coefficients of a density.
+/// A point of [0, 1]; or a density's scale, powers of t and 1 − t, and degree of Jacobi's polynomial.
 #[derive(FromPyObject)]
 pub enum MeasureArgument {
     Point(f64),
-    Density(Vec<f64>),
+    Density((f64, u32, u32, u32)),
 }
 
 impl MeasureArgument {
@@ -80,10 +80,9 @@ impl MeasureArgument {
             Self::Point(t) => {
                 Err(PyValueError::new_err(format!("a point must be in [0, 1], got {t}")))
             }
-            Self::Density(coefficients) if !coefficients.is_empty() => {
-                Ok(Measure::Density(coefficients))
+            Self::Density((scale, of_t, of_rest, degree)) => {
+                Ok(Measure::Density(Density { scale, powers: (of_t, of_rest), degree }))
             }
-            Self::Density(_) => Err(PyValueError::new_err("a density needs a coefficient")),
         }
     }
 }

@@ -11,7 +11,9 @@ use pyo3::prelude::*;
 /// The engine of pkex. Arrays are two-dimensional, C-contiguous and finite float64.
 #[pymodule]
 mod _core {
-    use numpy::{PyArray1, PyArray2, PyArray3, PyReadonlyArray1, PyReadonlyArray2};
+    use numpy::{
+        PyArray1, PyArray2, PyArray3, PyReadonlyArray1, PyReadonlyArray2, PyReadonlyArray3,
+    };
     use pkex_core::{Classes, Monitor, Players, ProductGames, Settings, TargetWeights, Weighting};
     use pyo3::prelude::*;
 
@@ -151,6 +153,30 @@ mod _core {
             let predict = |monitor: Monitor<'_>| self.0.predict(x.matrix(), &settings, monitor);
             call::array(py, call::run(py, progress, predict)?, shape)
         }
+    }
+
+    /// For coalitions of `smaller` players the sums of `values`, of shape (rows, coalitions, outputs),
+    /// over the coalitions of `larger` players that hold them.
+    #[pyfunction]
+    #[pyo3(signature = (values, n_players, larger, smaller, *, n_threads, progress = None))]
+    fn superset_sums<'py>(
+        py: Python<'py>,
+        values: PyReadonlyArray3<'py, f64>,
+        n_players: usize,
+        larger: usize,
+        smaller: usize,
+        n_threads: usize,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<Bound<'py, PyArray3<f64>>> {
+        let shape = values.as_array().dim();
+        let values: Vec<f64> = values.as_array().iter().copied().collect();
+        let settings = settings("compensated", n_threads)?;
+        let (sizes, table) = ((smaller, larger), (shape.0, shape.2));
+        let sums = call::run(py, progress, |monitor: Monitor<'_>| {
+            pkex_core::superset_sums(&values, n_players, sizes, table, &settings, monitor)
+        })?;
+        let coalitions = sums.len() / (shape.0 * shape.2).max(1);
+        call::array(py, sums, [shape.0, coalitions, shape.2])
     }
 
     /// An index of a weighted sum of product games, of shape (players, outputs).

@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use pkex_core::{Measure, Settings};
+use pkex_core::{Density, Measure, Settings};
 
 use crate::background::{Case, Kind, PLAYERS};
 
@@ -15,11 +15,16 @@ fn moment(measure: &Measure, i: usize, n: usize) -> f64 {
     let power = |x: f64, k: usize| x.powi(i32::try_from(k).unwrap());
     match measure {
         Measure::Point(t) => power(*t, i) * power(1.0 - t, n - i),
-        Measure::Density(coefficients) => {
-            let degree = coefficients.len() - 1;
-            let term =
-                |(k, b): (usize, &f64)| b / ((n + degree + 1) as f64 * binomial(n + degree, i + k));
-            coefficients.iter().enumerate().map(term).sum()
+        Measure::Density(Density { scale, powers, degree }) => {
+            let (i, n) = (i + powers.0 as usize, n + (powers.0 + powers.1) as usize);
+            let beta = |i: usize, n: usize| 1.0 / ((n + 1) as f64 * binomial(n, i));
+            // P of degree 1 at 1 − 2t is j + 2 − (i + j + 3) t.
+            let linear = (f64::from(powers.1 + 2), f64::from(powers.0 + powers.1 + 3));
+            scale
+                * match degree {
+                    0 => beta(i, n),
+                    _ => linear.0 * beta(i, n) - linear.1 * beta(i + 1, n + 1),
+                }
         }
     }
 }
@@ -59,9 +64,10 @@ fn interactions_equal_brute_force_for_every_value_function_size_and_measure() {
         Measure::Point(0.0),
         Measure::Point(0.5),
         Measure::Point(1.0),
-        Measure::Density(vec![1.0]),
-        Measure::Density(vec![3.0, 0.0, 0.0]),
-        Measure::Density(vec![4.0, -2.0]),
+        Measure::Density(Density::UNIFORM),
+        Measure::Density(Density { scale: 3.0, powers: (0, 2), degree: 0 }),
+        Measure::Density(Density { scale: 2.0, powers: (0, 0), degree: 1 }),
+        Measure::Density(Density { scale: 5.0, powers: (1, 1), degree: 1 }),
     ];
     for kind in [Kind::Neutral, Kind::Interventional, Kind::Marginal] {
         for size in 0..=PLAYERS {
