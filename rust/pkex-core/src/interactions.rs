@@ -70,40 +70,48 @@ impl Sweep for ByCoalition<'_> {
         let suffixes = &mut suffixes.as_chunks_mut::<N>().0[..=players];
         let before = before.as_chunks_mut::<N>().0;
         for part in 0..LANES / W {
-            let factor = |player: usize, node: &Node| -> [f64; W] {
-                let c: &[f64; W] = difference[player].part(part);
-                zip(c, &end.factor(player, part), |c, end| A::mul_add(node.step, c, end))
-            };
+            let factors = Factors { nodes: &nodes, end, difference, part };
             for n in 0..N {
                 let mut suffix = [nodes[n].weight; W];
                 *suffixes[players][n].part_mut(part) = suffix;
                 for player in (0..players).rev() {
-                    suffix = product(&suffix, &factor(player, &nodes[n]));
+                    suffix = product(&suffix, &factors.at::<A, W>(player, n));
                     *suffixes[player][n].part_mut(part) = suffix;
                 }
             }
-            add_up::<A, W, N>(
-                (self.coalitions, walk),
-                (&|player, n| factor(player, &nodes[n]), suffixes, before),
-                omega,
-                part,
-            );
+            add_up::<A, W, N, E>((self.coalitions, walk), factors, (suffixes, before), omega);
         }
+    }
+}
+
+/// The factors at `N` nodes, of one part of the lanes.
+#[derive(Clone, Copy)]
+struct Factors<'a, const N: usize, E> {
+    nodes: &'a [Node; N],
+    end: E,
+    difference: &'a [Lanes],
+    part: usize,
+}
+
+impl<const N: usize, E: End> Factors<'_, N, E> {
+    /// No closure: one that is used in several places is not inlined, and then not vectorised.
+    #[inline(always)]
+    fn at<A: Arithmetic, const W: usize>(&self, player: usize, n: usize) -> [f64; W] {
+        let c: &[f64; W] = self.difference[player].part(self.part);
+        let end = self.end.factor(player, self.part);
+        zip(c, &end, |c, end| A::mul_add(self.nodes[n].step, c, end))
     }
 }
 
 /// Adds to Ω of every coalition what `N` nodes contribute, from their factors and suffix products.
 #[inline(always)]
-fn add_up<A: Arithmetic, const W: usize, const N: usize>(
+fn add_up<A: Arithmetic, const W: usize, const N: usize, E: End>(
     (coalitions, walk): (&Coalitions, &mut Walk),
-    (factor, suffixes, before): (
-        &impl Fn(usize, usize) -> [f64; W],
-        &[[Lanes; N]],
-        &mut [[Lanes; N]],
-    ),
+    factors: Factors<'_, N, E>,
+    (suffixes, before): (&[[Lanes; N]], &mut [[Lanes; N]]),
     omega: &mut [Lanes],
-    part: usize,
 ) {
+    let part = factors.part;
     if coalitions.size() == 0 {
         let total: &mut [f64; W] = omega[0].part_mut(part);
         for suffix in &suffixes[0] {
@@ -120,7 +128,7 @@ fn add_up<A: Arithmetic, const W: usize, const N: usize>(
         let (mut run, mut next) = ([1.0; W], 0);
         for (&member, products) in members.iter().zip(&mut before[..=last]) {
             for player in next..member {
-                run = product(&run, &factor(player, n));
+                run = product(&run, &factors.at::<A, W>(player, n));
             }
             *products[n].part_mut(part) = run;
             next = member + 1;
@@ -136,13 +144,13 @@ fn add_up<A: Arithmetic, const W: usize, const N: usize>(
             let mut sum: [f64; W] = *omega.part(part);
             for n in 0..N {
                 sum = add_product::<A, W>(&sum, &run[n], after[n].part(part));
-                run[n] = product(&run[n], &factor(player, n));
+                run[n] = product(&run[n], &factors.at::<A, W>(player, n));
             }
             *omega.part_mut(part) = sum;
         }
         let Some(moved) = walk.advance(coalitions) else { return };
         for n in 0..N {
-            let passed = factor(walk.chosen[moved] - 1, n);
+            let passed = factors.at::<A, W>(walk.chosen[moved] - 1, n);
             let run: [f64; W] = product(before[moved][n].part(part), &passed);
             for products in &mut before[moved..=last] {
                 *products[n].part_mut(part) = run;
