@@ -19,6 +19,7 @@ PUBLIC = {
     "Explainer",
     "Explanation",
     "HSICResult",
+    "Interactions",
     "KernelExpansion",
     "MMDDrift",
     "MMDResult",

@@ -14,12 +14,14 @@ from pkex.expansion import KernelExpansion
 from pkex.explainer import Explainer
 from pkex.explanation import Explanation
 from pkex.games import product_game
+from pkex.interactions import Interactions
 from pkex.statistics import HSICResult, MMDDrift, MMDResult, hsic, mmd, witness
 
 __all__ = [
     "Explainer",
     "Explanation",
     "HSICResult",
+    "Interactions",
     "KernelExpansion",
     "MMDDrift",
     "MMDResult",
