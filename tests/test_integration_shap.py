@@ -341,6 +341,22 @@ def test_an_explainer_can_be_saved_loaded_and_pickled(capsys):
     np.testing.assert_array_equal(again.shap_values(ROWS), values)
 
 
+@pytest.mark.parametrize("name", ["SVR", "Pipeline", "GridSearchCV"])
+def test_an_explainer_of_a_method_can_be_saved_and_loaded(name):
+    # cloudpickle copies the methods that scikit-learn offers under a condition.
+    models = {
+        "SVR": SVR(),
+        "Pipeline": make_pipeline(StandardScaler(), SVR()),
+        "GridSearchCV": GridSearchCV(SVR(), {"C": [1.0]}, cv=2),
+    }
+    explainer = KernelMachineExplainer(models[name].fit(X, Y).predict, Z)
+    file = io.BytesIO()
+    explainer.save(file)
+    file.seek(0)
+    again = shap.Explainer.load(file)
+    np.testing.assert_array_equal(again.shap_values(ROWS), explainer.shap_values(ROWS))
+
+
 def test_a_model_and_its_background_can_be_saved_in_a_way_of_ones_own():
     explainer = KernelMachineExplainer(MODEL, Z, feature_names=NAMES)
 

@@ -370,7 +370,12 @@ def test_coalitions_are_found_by_number_and_by_name():
     assert found.coalition_names[place] == "a × c × e"
     np.testing.assert_array_equal(found.of("e", "a", "c"), found.values[:, place])
     np.testing.assert_array_equal(found.of(4, 0, 2), found.values[:, place])
+    np.testing.assert_array_equal(found.of(found.coalitions[place]), found.values[:, place])
     np.testing.assert_array_equal(found.of(), found.empty_values)
+    with pytest.raises(KeyError, match="one by one"):
+        found.of("a × c")
+    with pytest.raises(IndexError, match=r"a coalition is by \.of"):
+        found["a"]
     assert [tuple(pair) for pair in combinations(range(D), 2)] == found.coalitions[D : D + 15]
     assert found.of_size(2).shape == (60, 15)
     table = found.to_frame()

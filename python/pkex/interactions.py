@@ -202,7 +202,7 @@ class Interactions:
 
     def __getitem__(self, rows: Any) -> Interactions:
         """Return some of the rows, by number, slice, list or mask; a number gives one line."""
-        if isinstance(rows, tuple):
+        if isinstance(rows, tuple | str):
             raise IndexError(
                 "only rows are chosen by []; a coalition is by .of('age', 'bmi'), an output by "
                 ".output('name')"
@@ -245,18 +245,20 @@ class Interactions:
             self._output_names[place],
         )
 
-    def of(self, *features: int | str) -> NDArray[np.float64]:
+    def of(self, *features: Any) -> NDArray[np.float64]:
         """Return the coefficients of one coalition.
 
         Parameters
         ----------
-        *features : int or str
+        *features : int or str, or one tuple of these
             Its members, by number or name, in any order; none for the empty coalition.
 
         Returns
         -------
         ndarray of shape (n,) or (n, outputs)
         """
+        if len(features) == 1 and isinstance(features[0], tuple):
+            features = features[0]
         if not features:
             return self._empty_values
         members = sorted({_place("feature", feature, self._feature_names) for feature in features})
@@ -376,13 +378,14 @@ class Interactions:
         -------
         shap.Explanation
             ``values`` has shape (n, d, d) or (n, d, d, outputs): half of a pair's coefficient at
-            each of its two places, and the features' own on the diagonal. Of SII and k-SII the sum
-            of a line is the feature's Shapley value. Of a single feature the order is 1.
+            each of its two places, and the features' own on the diagonal: of SII those of k-SII, so
+            that of both the sum of a line is the feature's Shapley value. Of a single feature the
+            order is 1.
 
         Raises
         ------
         ValueError
-            If the order is not 2, or coefficients of the index do not add up to the output.
+            If the order is not 2, or the index is none of k-SII, SII, STII and FSII.
         ImportError
             If shap is not installed.
         """
@@ -484,7 +487,8 @@ def _place(axis: str, key: int | str, names: tuple[str, ...]) -> int:
         if names.count(key) == 1:
             return names.index(key)
         problem = "several have" if key in names else "none has"
-        raise KeyError(f"{problem} the {axis} name {key!r}; {axis}_names: {list(names)}")
+        hint = "; several features are given one by one: .of('age', 'bmi')" if "×" in key else ""
+        raise KeyError(f"{problem} the {axis} name {key!r}; {axis}_names: {list(names)}{hint}")
     number = operator.index(key)
     if not -len(names) <= number < len(names):
         raise IndexError(f"{axis} {number} is out of range: there are {len(names)} {axis}s")

@@ -155,7 +155,7 @@ def _adapt_method(method: MethodType) -> AdaptedModel:
     model = method.__self__
     adapted = adapt(model)
     name = f"{type(model).__name__}.{getattr(method, '__name__', method)}"
-    if method != getattr(model, adapted.explained, None):
+    if not _is_same(method, getattr(model, adapted.explained, None)):
         reason = f": {adapted.not_explained}" if adapted.not_explained else ""
         has_method = hasattr(model, adapted.explained) and not adapted.no_method
         raise UnsupportedModelError(
@@ -166,6 +166,14 @@ def _adapt_method(method: MethodType) -> AdaptedModel:
     if adapted.no_method:
         raise UnsupportedModelError(f"{name} cannot be explained: {adapted.no_method}")
     return adapted
+
+
+def _is_same(method: MethodType, own: object) -> bool:
+    """Return whether a method of a model is its `own`, if only in a copy made by cloudpickle."""
+    if method == own or not isinstance(own, MethodType):
+        return method == own
+    origins = [(m.__func__.__module__, m.__func__.__qualname__) for m in (method, own)]
+    return origins[0] == origins[1]
 
 
 def _import_adapters_for(model_class: type) -> None:
