@@ -10,27 +10,31 @@ def weights(x):
     return np.arange(1.0, len(x) + 1.0), None
 
 
+# On one thread, so that a call takes many times as long as it waits between reports.
+ONE = {"n_jobs": 1}
 CALLS = {
-    "plain": lambda x, y, p: pkex.mmd(x, y, progress=p),
-    "marginal": lambda x, y, p: pkex.mmd(x, y, value_function="marginal", progress=p),
-    "weights": lambda x, y, p: pkex.mmd(x, y, weights=weights(x), progress=p),
+    "plain": lambda x, y, p: pkex.mmd(x, y, progress=p, **ONE),
+    "marginal": lambda x, y, p: pkex.mmd(x, y, value_function="marginal", progress=p, **ONE),
+    "weights": lambda x, y, p: pkex.mmd(x, y, weights=weights(x), progress=p, **ONE),
     "weights, marginal": lambda x, y, p: pkex.mmd(
-        x, y, weights=weights(x), value_function="marginal", progress=p
+        x, y, weights=weights(x), value_function="marginal", progress=p, **ONE
     ),
-    "groups": lambda x, y, p: pkex.mmd(x, y, groups={"a": [0, 1]}, progress=p),
-    "permutations": lambda x, y, p: pkex.mmd(x, y, n_permutations=50, progress=p),
-    "hsic": lambda x, y, p: pkex.hsic(x, y[:, 0], progress=p),
-    "hsic, permutations": lambda x, y, p: pkex.hsic(x, y[:, 0], n_permutations=50, progress=p),
-    "hsic, labels": lambda x, y, p: pkex.hsic(x, y[:, 0] > 0.0, progress=p),
-    "hsic of the target": lambda x, y, p: pkex.hsic(x, y, attribute="y", progress=p),
-    "reference": lambda x, y, p: pkex.MMDDrift(np.concatenate([x, y]), progress=p),
-    "batch": lambda x, y, p: pkex.MMDDrift(x).predict(y, progress=p),
+    "groups": lambda x, y, p: pkex.mmd(x, y, groups={"a": [0, 1]}, progress=p, **ONE),
+    "permutations": lambda x, y, p: pkex.mmd(x, y, n_permutations=50, progress=p, **ONE),
+    "hsic": lambda x, y, p: pkex.hsic(x, y[:, 0], progress=p, **ONE),
+    "hsic, permutations": lambda x, y, p: pkex.hsic(
+        x, y[:, 0], n_permutations=50, progress=p, **ONE
+    ),
+    "hsic, labels": lambda x, y, p: pkex.hsic(x, y[:, 0] > 0.0, progress=p, **ONE),
+    "hsic of the target": lambda x, y, p: pkex.hsic(x, y, attribute="y", progress=p, **ONE),
+    "reference": lambda x, y, p: pkex.MMDDrift(np.concatenate([x, y]), progress=p, **ONE),
+    "batch": lambda x, y, p: pkex.MMDDrift(x, **ONE).predict(y, progress=p),
 }
 
 
 @pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
 def test_progress_rises_once_from_the_start_to_the_whole(rng, call):
-    x, y = rng.normal(size=(2, 3000, 10))
+    x, y = rng.normal(size=(2, 5000, 20))
     shares = []
     call(x, y, lambda done, total: shares.append(done / total))
     assert shares == sorted(shares)
