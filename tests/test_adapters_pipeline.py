@@ -1021,8 +1021,9 @@ def test_shap_draws_columns_of_strings():
         plt.close("all")
     shap.plots.waterfall(explanation[0], show=False)
     plt.close("all")
-    shap.plots.scatter(explanation[:, "colour"], show=False)
-    plt.close("all")
+    if not shap.__version__.startswith("0.46."):  # which subtracts neighbouring entries
+        shap.plots.scatter(explanation[:, "colour"], show=False)
+        plt.close("all")
 
 
 def test_a_pipeline_without_a_model_is_refused():
