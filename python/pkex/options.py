@@ -86,6 +86,7 @@ def with_known_keywords(function: Callable[_P, _R]) -> Callable[_P, _R]:
                 ) from None
             raise
 
+    # What inspect.signature looks for first; the type of functions does not declare it.
     call.__signature__ = _readable(signature)  # type: ignore[attr-defined]
     return call
 

@@ -106,9 +106,10 @@ def _column(group: str, member: object, names: Sequence[str]) -> int:
                 f"one by its number: {', '.join(map(str, found))}"
             )
         return found[0]
-    is_number = isinstance(member, int | np.integer) and not isinstance(member, bool)
-    if is_number and 0 <= member < len(names):  # type: ignore[operator]
-        return int(member)  # type: ignore[call-overload, no-any-return]
+    if isinstance(member, int | np.integer) and not isinstance(member, bool):
+        number = int(member)
+        if 0 <= number < len(names):
+            return number
     raise ValueError(
         f"groups: {group!r} has {member!r}, which is no column; choose by number from 0 to "
         f"{len(names) - 1} or by name from {shown(names)}"
