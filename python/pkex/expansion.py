@@ -219,6 +219,10 @@ class KernelExpansion(Function):
         )
         return values + self._intercept if quantity.size == 0 else values
 
+    def own_points(self) -> _Float:
+        """Return the expansion points, shape (n, d)."""
+        return self._points
+
     def probing_rows(self) -> _Float:
         """Return rows at the points and beside them."""
         return probing_rows(self._points)
@@ -232,7 +236,7 @@ class KernelExpansion(Function):
             In the neutral game intercept + Σ_i coefficients_i · Σ_t c_t over the terms t of the
             kernel, all factors being 1; in the interventional game the mean of the function over
             the background; in the marginal game intercept + Σ_i coefficients_i · Σ_t c_t times the
-            product over players of their mean factors.
+            product over players of their mean factors over the background, or over the points.
 
         Raises
         ------
@@ -240,7 +244,7 @@ class KernelExpansion(Function):
             If it is too large for a float.
         """
         try:
-            sums = self._neutral_sums() if game.background is None else self._mean_sums(game)
+            sums = self._mean_sums(game) if game.value_function != "neutral" else self._neutral_sums()
         except OverflowError:
             sums = np.full(self.n_outputs, np.inf)
         with np.errstate(over="ignore"):

@@ -16,6 +16,8 @@ from pkex.interactions import Interactions, check_interactions, interaction_valu
 from pkex.options import (
     METHODS,
     SUMMATIONS,
+    Method,
+    Summation,
     check_choice,
     check_names,
     counted,
@@ -35,8 +37,8 @@ from pkex.validation import (
     row_index,
 )
 from pkex.value_functions import (
-    NEUTRAL,
     Game,
+    ValueFunction,
     checked_weights,
     chosen_value_function,
     unwrapped_background,
@@ -54,11 +56,12 @@ class Explainer:
     features can arrive, where v(S) is what the model is worth while only the features in S are
     present. It is computed exactly.
 
-    In the *neutral* game, the default, that is the model's output with every factor of the kernel
-    outside S set to 1, as if the feature agreed with every training row:
-    v(S) = intercept + Σ_i α_i ∏_{j∈S} k_j(x_j, x_ij). In the *interventional* game, the default
-    with a background, it is the model's output with the features outside S replaced by those of a
-    background row, averaged over the background.
+    In the *marginal* game, the default, that is the mean of the model's output while each feature
+    outside S is drawn, on its own, from the points that the model keeps of its training data (its
+    support vectors or training rows). In the *interventional* game, the default with a background,
+    it is the model's output with the features outside S replaced by those of a background row,
+    averaged over the background. The *neutral* game is that of the PKeX-Shapley paper: every factor
+    of the kernel outside S is 1, v(S) = intercept + Σ_i α_i ∏_{j∈S} k_j(x_j, x_ij).
 
     Parameters
     ----------
@@ -70,10 +73,13 @@ class Explainer:
         them are used. Also what ``shap.kmeans`` returns, or a masker ``shap.maskers.Independent``
         or ``Partition``, whose rows are taken (shap itself keeps 100 of them unless told
         otherwise; a clustering is not used).
-    value_function : {None, "neutral", "interventional", "marginal"}, default None
+    value_function : {None, "marginal", "interventional", "neutral"}, default None
         The game. "marginal" is as "interventional", but draws each absent feature from the
-        background on its own, as if features were independent of each other. None is "neutral"
-        without and "interventional" with a background.
+        background on its own, as if features were independent of each other; without a background,
+        from the model's own points, all of the same weight. "neutral" needs no background either.
+        Its values are comparable from row to row, and no more than that: as all absent factors
+        are 1, a feature that hardly matters may have a large value in every row. None is
+        "marginal" without and "interventional" with a background.
     background_weights : array-like of shape (m,), optional
         The weights of the background rows, not negative; they are divided by their sum. Equal if
         not given.
@@ -140,10 +146,16 @@ class Explainer:
     that pass a model on are explained as that model, and those that are linear in their models as
     the same combination of explanations. docs/scikit-learn.md lists all of them.
 
+    A model's own points are those of its kernel expansion: of an SVM the support vectors, of other
+    models all training rows, of a Nystroem map its components. Of several models that are
+    combined, each has its own; of a Pipeline they are in the columns that its last step gets, and
+    the columns that are made of one input column stay together.
+
     Time grows as the number of expansion points times the number of features; in the
-    interventional game also as the number of background rows, in the marginal game hardly. A
-    summary of some dozens of rows, from ``shap.kmeans`` or a sample, is often enough; which rows
-    and how many is for the user to choose.
+    interventional game also as the number of background rows, in the marginal game hardly. The
+    marginal game of the model's own points is prepared once, in a time that grows as the square of
+    their number. A background of some dozens of rows, from ``shap.kmeans`` or a sample, is often
+    enough; which rows and how many is for the user to choose.
 
     An explainer never changes: it may be shared between threads, and be pickled. Its options are
     attributes that can be read; for others, make another explainer.
@@ -162,7 +174,7 @@ class Explainer:
     >>> model = SVR(gamma=0.5).fit(X, [0.0, 1.0, 3.0])
     >>> explainer = pkex.Explainer(model)
     >>> explainer
-    Explainer(predict of SVR, 2 features, value_function='neutral')
+    Explainer(predict of SVR, 2 features, value_function='marginal')
     >>> explanation = explainer(X)
     >>> explanation.values.shape
     (3, 2)
@@ -202,14 +214,14 @@ class Explainer:
         model: Any,
         background: Any = None,
         *,
-        value_function: str | None = None,
+        value_function: ValueFunction | None = None,
         background_weights: ArrayLike | None = None,
         groups: Mapping[str, int | str | Iterable[int | str]] | None = None,
         outputs: int | str | Sequence[int | str] | None = None,
         feature_names: Sequence[str] | None = None,
         output_names: Sequence[str] | None = None,
-        method: str = "quadrature",
-        summation: str = "compensated",
+        method: Method = "quadrature",
+        summation: Summation = "compensated",
         n_jobs: int | None = -1,
     ) -> None:
         adapted = adapt(model)
@@ -238,10 +250,10 @@ class Explainer:
         # What the columns of a DataFrame must be: the model's own names come first.
         self._column_names = adapted.feature_names or given
         self._columns_of = "the model" if adapted.feature_names else "feature_names"
-        self._game = NEUTRAL
+        rows = None
         if background is not None:
             rows = self._read_background(background, background_weights)
-            self._game = Game(chosen_game, rows, self._n_jobs)
+        self._game = Game(chosen_game, rows, self._n_jobs)
         self._players = None
         self._groups: frozenset[str] = frozenset()
         if groups is not None:
@@ -269,19 +281,30 @@ class Explainer:
         return self._output_name
 
     @property
-    def value_function(self) -> str:
-        """The game: "neutral", "interventional" or "marginal"."""
+    def value_function(self) -> ValueFunction:
+        """The game: "marginal", "interventional" or "neutral"."""
         return self._game.value_function
 
     @property
     def background(self) -> NDArray[Any] | None:
-        """The background rows whose weight is not 0, read-only; None in the neutral game."""
-        return None if self._game.background is None else read_only_view(self._game.background[0])
+        """The rows that absent features are drawn from, read-only.
+
+        Those of the background whose weight is not 0; without one the model's own points, if they
+        are in the columns of X and the same for all parts of the model. Else, and in the neutral
+        game, None.
+        """
+        if self._game.background is not None:
+            return read_only_view(self._game.background[0])
+        points = self._expansion.own_points() if self._game.is_of_points else None
+        return None if points is None else read_only_view(points)
 
     @property
     def background_weights(self) -> NDArray[np.float64] | None:
-        """The weights of these rows, which add up to 1; None in the neutral game."""
-        return None if self._game.background is None else read_only_view(self._game.background[1])
+        """The weights of these rows, which add up to 1; None if there are no such rows."""
+        if self._game.background is not None:
+            return read_only_view(self._game.background[1])
+        points = self.background
+        return None if points is None else checked_weights(None, len(points))
 
     @property
     def method(self) -> str:
@@ -302,10 +325,11 @@ class Explainer:
     def expected_value(self) -> float | NDArray[np.float64]:
         """The value of the empty coalition, which the Shapley values start from.
 
-        With a background, the mean output over it (in the marginal game, over rows that combine
-        its columns). In the neutral game it is **not** the mean prediction: it is the model's
-        output where every kernel value is that of a row with itself, the sum of the coefficients
-        times the kernel's amplitude, plus the intercept.
+        With a background, the mean output over it; in the marginal game, over all rows that combine
+        entries of the background's columns, or of the model's points. In the neutral game it is
+        **not** a mean prediction: it is the model's output where every kernel value is that of a
+        row with itself, the sum of the coefficients times the kernel's amplitude, plus the
+        intercept.
 
         A float; of shape (outputs,) if there is an output axis.
         """
@@ -486,8 +510,8 @@ class Explainer:
         elif self.output_name is not None:
             parts.append(f"output {self.output_name!r}")
         parts.append(f"value_function={self.value_function!r}")
-        if self.background is not None:
-            parts.append(f"background of {counted(len(self.background), 'row')}")
+        if self._game.background is not None:
+            parts.append(f"background of {counted(len(self._game.background[0]), 'row')}")
         usual = {"method": "quadrature", "summation": "compensated", "n_jobs": -1}
         options = {name: getattr(self, name) for name in usual}
         parts += [f"{name}={options[name]!r}" for name in usual if options[name] != usual[name]]

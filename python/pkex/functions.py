@@ -123,6 +123,10 @@ class Function(ABC):
     def magnitude(self, X: ArrayLike, *, n_threads: int) -> _Float:
         """Return the sum of the sizes of what `predict` adds up: the scale of its rounding."""
 
+    def own_points(self) -> _Float | None:
+        """Return the points that all its expansions have in its columns; None if there are none."""
+        return None
+
     @abstractmethod
     def probing_rows(self) -> _Float:
         """Return a few rows where the function varies, to compare it with another at."""
@@ -154,6 +158,15 @@ class _Composite(Function):
     @property
     def discrete(self) -> frozenset[int]:
         return frozenset().union(*(part.discrete for part in self._parts))
+
+    def own_points(self) -> _Float | None:
+        """Return the points of the first part if all the others have the same."""
+        first, *others = (part.own_points() for part in self._parts)
+        is_shared = first is not None and all(
+            points is first or (points is not None and np.array_equal(points, first))
+            for points in others
+        )
+        return first if is_shared else None
 
     def probing_rows(self) -> _Float:
         """Return rows of all the parts, or of parts at even distances if there are many.

@@ -5,11 +5,13 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Sequence
 from functools import wraps
-from typing import ParamSpec, TypeVar
+from typing import Literal, ParamSpec, TypeAlias, TypeVar, get_args
 
 __all__ = [
     "METHODS",
     "SUMMATIONS",
+    "Method",
+    "Summation",
     "as_names",
     "check_choice",
     "check_names",
@@ -18,17 +20,22 @@ __all__ = [
     "with_known_keywords",
 ]
 
-METHODS = ("quadrature", "recursion")
-SUMMATIONS = ("compensated", "plain")
+# The words of an option, for type checkers; and as they are checked.
+Method: TypeAlias = Literal["quadrature", "recursion"]
+Summation: TypeAlias = Literal["compensated", "plain"]
+METHODS: tuple[Method, ...] = get_args(Method)
+SUMMATIONS: tuple[Summation, ...] = get_args(Summation)
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
+_Word = TypeVar("_Word", bound=str)
 
 
-def check_choice(name: str, value: object, valid: Sequence[str]) -> str:
+def check_choice(name: str, value: object, valid: Sequence[_Word]) -> _Word:
     """Return an option's value if it is one of the valid words."""
-    if isinstance(value, str) and value in valid:
-        return value
+    for word in valid:
+        if isinstance(value, str) and value == word:
+            return word
     raise ValueError(f"{name} must be one of {', '.join(map(repr, valid))}; got {value!r}")
 
 

@@ -2,7 +2,8 @@
 
 Neutral: absent features have factor 1 in every product of the kernel. Interventional: they are
 replaced by those of background rows, and the output averaged. Marginal: likewise, but each feature
-is drawn from the background on its own, as if features were independent.
+is drawn from the background on its own, as if features were independent; without a background, from
+the points of the model's own expansion.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,6 +22,7 @@ from pkex.validation import as_vector_or_matrix
 __all__ = [
     "NEUTRAL",
     "Game",
+    "ValueFunction",
     "checked_weights",
     "chosen_value_function",
     "unwrapped_background",
@@ -28,7 +30,8 @@ __all__ = [
 
 _Float = NDArray[np.float64]
 
-_VALUE_FUNCTIONS = ("neutral", "interventional", "marginal")
+ValueFunction: TypeAlias = Literal["neutral", "interventional", "marginal"]
+_VALUE_FUNCTIONS: tuple[ValueFunction, ...] = get_args(ValueFunction)
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,13 +42,14 @@ class Game:
     ----------
     value_function : {"neutral", "interventional", "marginal"}
     background : tuple of ndarray of shape (m, d) and ndarray of shape (m,), optional
-        Rows, C-contiguous, and their weights, which are positive and add up to 1; None exactly in
-        the neutral game.
+        Rows, C-contiguous, and their weights, which are positive and add up to 1. None in the
+        neutral game; and in the marginal game where each expansion's own points, with equal
+        weights, take their place.
     n_jobs : int or None, default -1
         Number of threads to prepare the background with, as `thread_count` takes it.
     """
 
-    value_function: str
+    value_function: ValueFunction
     background: tuple[_Float, _Float] | None = None
     n_jobs: int | None = -1
 
@@ -53,6 +57,11 @@ class Game:
     def is_marginal(self) -> bool:
         """Whether absent features are independent of each other."""
         return self.value_function == "marginal"
+
+    @property
+    def is_of_points(self) -> bool:
+        """Whether the background is each expansion's own points."""
+        return self.is_marginal and self.background is None
 
     def mapped(self, map_rows: Callable[[_Float], _Float]) -> Game:
         """Return the game in terms of other columns, to which `map_rows` takes the rows."""
@@ -65,15 +74,19 @@ class Game:
 NEUTRAL = Game("neutral")
 
 
-def chosen_value_function(given: str | None, background: object, weights: object) -> str:
+def chosen_value_function(
+    given: ValueFunction | None, background: object, weights: object
+) -> ValueFunction:
     """Return the value function, by default the one that fits the arguments, or their conflict."""
-    default = "neutral" if background is None else "interventional"
+    default: ValueFunction = "marginal" if background is None else "interventional"
     chosen = default if given is None else check_choice("value_function", given, _VALUE_FUNCTIONS)
     if background is None:
-        if chosen != "neutral":
+        if chosen == "interventional":
             raise ValueError(
-                f"value_function={chosen!r} replaces absent features by those of background rows; "
-                "give these as background=Z, for instance (a sample of) the training data"
+                "value_function='interventional' replaces absent features by those of background "
+                "rows; give these as background=Z, for instance (a sample of) the training data, "
+                "or take value_function='marginal' (the default), which without a background draws "
+                "them from the model's own points"
             )
         if weights is not None:
             raise ValueError("background_weights was given, but no background whose rows it weighs")

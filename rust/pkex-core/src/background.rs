@@ -25,13 +25,15 @@ pub enum ValueFunction<'a> {
     Interventional(Background<'a>),
     /// As interventional, but each from a background row of its own, independently.
     Marginal(Background<'a>),
+    /// As marginal, against the expansion's own points, all of the same weight.
+    MarginalOfPoints,
 }
 
 impl<'a> ValueFunction<'a> {
-    /// The background, if it needs one.
+    /// The background, if it is given one.
     pub(crate) fn background(self) -> Option<Background<'a>> {
         match self {
-            Self::Neutral => None,
+            Self::Neutral | Self::MarginalOfPoints => None,
             Self::Interventional(background) | Self::Marginal(background) => Some(background),
         }
     }

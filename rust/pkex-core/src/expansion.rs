@@ -4,7 +4,7 @@
 //! factors of absent features to 1: v(S) = Σᵢ αᵢ ∏_{j∈S} kⱼ(xⱼ, xᵢⱼ), term by term for a kernel that
 //! is a sum of products. Each pair of a point and a term is one evaluation of the engine.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::Error;
 use crate::arithmetic::Arithmetic;
@@ -17,7 +17,7 @@ use crate::kernel::{CompiledTerm, Players, Term};
 use crate::lanes::{LANES, Lanes, map};
 use crate::marginal::MarginalGames;
 use crate::matrix::Matrix;
-use crate::means::LastMeans;
+use crate::means::{LastMeans, MeansOfPoints};
 use crate::nodes::{Measure, NodeTable, Rule};
 use crate::pool::{self, Monitor, Parallelism};
 use crate::quantity::{Nodes, Quantity};
@@ -27,12 +27,15 @@ use crate::weights::Weights;
 #[derive(Debug)]
 pub struct Expansion {
     players: Players,
+    /// Number of points.
+    count: usize,
     /// Block by block, column by column: sixteen points side by side.
     points: Vec<Lanes>,
     weights: Weights,
     terms: Vec<CompiledTerm>,
     nodes: NodeTable,
     means: LastMeans,
+    means_of_points: MeansOfPoints,
 }
 
 impl Expansion {
@@ -65,10 +68,12 @@ impl Expansion {
         let blocks = points.rows().div_ceil(LANES);
         Ok(Self {
             players,
+            count: points.rows(),
             points: (0..blocks).flat_map(|block| points.block_by_column(block)).collect(),
             weights: Weights::new(coefficients),
             nodes: NodeTable::new(most_players(&terms)),
             means: LastMeans::default(),
+            means_of_points: MeansOfPoints::default(),
             terms,
         })
     }
@@ -190,6 +195,16 @@ impl Expansion {
                 let games = MarginalGames::new(self, rows, background, means);
                 computation.of(&games, settings)
             }
+            // Without points there is no game whose factors would matter.
+            ValueFunction::MarginalOfPoints if self.count == 0 => {
+                computation.of(&NeutralGames { expansion: self, rows }, settings)
+            }
+            ValueFunction::MarginalOfPoints => {
+                let means = self.means_of_points.of(self, settings, computation.monitor())?;
+                let kept = Some(Arc::clone(&means));
+                let games = MarginalGames::new(self, rows, means.background(), kept);
+                computation.of(&games, settings)
+            }
         }
     }
 
@@ -228,6 +243,21 @@ impl Expansion {
         let columns = self.players.column_count();
         let points = &self.points[index % self.weights.blocks() * columns..][..columns];
         (&self.terms[index / self.weights.blocks()], points)
+    }
+
+    /// The kernel's terms.
+    pub(crate) fn terms(&self) -> &[CompiledTerm] {
+        &self.terms
+    }
+
+    /// The points row by row, and their shape.
+    pub(crate) fn unpacked_points(&self) -> (Vec<f64>, [usize; 2]) {
+        let (count, columns) = (self.count, self.players.column_count());
+        let entry = |row: usize, column: usize| {
+            self.points[row / LANES * columns + column].0[row % LANES]
+        };
+        let points = (0..count).flat_map(|row| (0..columns).map(move |j| (row, j)));
+        (points.map(|(row, column)| entry(row, column)).collect(), [count, columns])
     }
 
     /// The outputs with a weight in an evaluation block, and the weights.

@@ -29,6 +29,7 @@ mod marginal;
 mod matrix;
 mod mean_factors;
 mod means;
+mod means_of_points;
 mod nodes;
 mod pair_tiles;
 mod pair_walk;

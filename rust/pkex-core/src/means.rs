@@ -1,11 +1,11 @@
 //! The mean factors of a background, which the players of a marginal game have while absent.
 //!
-//! They cost as much as a prediction of all background rows. An expansion keeps those of its last
-//! background, up to [`MOST_BYTES`]; beyond, they are computed in each call, tile by tile, for
-//! several explained rows at a time.
+//! They cost as much as a prediction of all background rows. An expansion keeps those of its own
+//! points, and those of its last background up to [`MOST_BYTES`]; beyond, they are computed in each
+//! call, tile by tile, for several explained rows at a time.
 
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use crate::Error;
 use crate::arithmetic::Arithmetic;
@@ -14,6 +14,8 @@ use crate::block::Block;
 use crate::driver::Settings;
 use crate::expansion::Expansion;
 use crate::lanes::{LANES, Lanes};
+use crate::matrix::Matrix;
+use crate::means_of_points::means_of_points;
 use crate::pool::{self, Monitor, Parallelism, Stop};
 use crate::reduce::{Accumulator, Summation};
 use crate::simd::{Body, Level};
@@ -25,6 +27,7 @@ const MOST_BYTES: usize = 128 << 20;
 #[derive(Debug)]
 pub(crate) struct Means {
     rows: Vec<f64>,
+    columns: usize,
     weights: Vec<f64>,
     level: Level,
     factors: Vec<AbsentFactors>,
@@ -60,6 +63,39 @@ impl LastMeans {
     }
 }
 
+/// The means over an expansion's own points, all of the same weight: they never change.
+#[derive(Debug, Default)]
+pub(crate) struct MeansOfPoints(OnceLock<Arc<Means>>);
+
+impl MeansOfPoints {
+    /// The means, computed if that has not been done. The expansion has points.
+    pub fn of(
+        &self,
+        expansion: &Expansion,
+        settings: &Settings,
+        monitor: Monitor<'_>,
+    ) -> Result<Arc<Means>, Error> {
+        if let Some(means) = self.0.get().filter(|means| means.level == settings.level) {
+            return Ok(Arc::clone(means));
+        }
+        let (rows, shape) = expansion.unpacked_points();
+        let mut factors = Vec::new();
+        for term in expansion.terms() {
+            let points = Matrix::of_shape(&rows, shape);
+            factors.extend(means_of_points(points, term, settings, &mut |_, total| {
+                // A computation that needs means has then done nothing of its own.
+                monitor(0, total)
+            })?);
+        }
+        let [count, columns] = shape;
+        let weights = vec![1.0 / count as f64; count];
+        let means = Arc::new(Means { rows, columns, weights, level: settings.level, factors });
+        // Whoever came first: both have the same bits.
+        let _ = self.0.set(Arc::clone(&means));
+        Ok(means)
+    }
+}
+
 impl Means {
     fn new(
         expansion: &Expansion,
@@ -82,10 +118,17 @@ impl Means {
         )?;
         Ok(Self {
             rows: background.rows.data().to_vec(),
+            columns: background.rows.columns(),
             weights: background.weights.to_vec(),
             level: settings.level,
             factors,
         })
+    }
+
+    /// The background that they are of.
+    pub fn background(&self) -> Background<'_> {
+        let shape = [self.weights.len(), self.columns];
+        Background { rows: Matrix::of_shape(&self.rows, shape), weights: &self.weights }
     }
 
     /// Those of an evaluation block.

@@ -51,9 +51,11 @@ impl BackgroundArray {
     }
 }
 
-/// The value function: neutral without background, interventional or, if so chosen, marginal.
+/// The value function: marginal if so chosen, without background against the expansion's points;
+/// else neutral without background, and interventional with one.
 pub fn value_function(background: Option<&BackgroundArray>, marginal: bool) -> ValueFunction<'_> {
     match background {
+        None if marginal => ValueFunction::MarginalOfPoints,
         None => ValueFunction::Neutral,
         Some(BackgroundArray { rows, weights }) => {
             let background = Background { rows: rows.matrix(), weights };

@@ -350,6 +350,39 @@ fn a_marginal_background_is_prepared_once_and_again_when_it_changes() {
 }
 
 #[test]
+fn the_expansions_own_points_are_a_background_of_equal_weights() {
+    for count in [1, 5, 16, 37, 300] {
+        let mut case = Case::new(count, count, 4, 0.7);
+        case.background = case.points.clone();
+        let expansion = case.expansion();
+        let explain = |game, threads| {
+            let settings = Settings { threads, ..Settings::default() };
+            let monitor = &mut |_, _| ControlFlow::Continue(());
+            expansion.explain(case.rows(), game, Method::Quadrature, &settings, monitor).unwrap()
+        };
+        let given = explain(case.game(Kind::Marginal), 1);
+        let own = explain(ValueFunction::MarginalOfPoints, 1);
+        let scale = given.iter().fold(0.0, |scale: f64, value| scale.max(value.abs()));
+        for (own, given) in own.iter().zip(&given) {
+            assert!((own - given).abs() <= 1e-13 * scale, "{own} {given}");
+        }
+        // Of an expansion of its own, so that the means are computed again.
+        let again = case.expansion();
+        let settings = Settings { threads: 3, ..Settings::default() };
+        let on_threads = again
+            .explain(
+                case.rows(),
+                ValueFunction::MarginalOfPoints,
+                Method::Quadrature,
+                &settings,
+                &mut |_, _| ControlFlow::Continue(()),
+            )
+            .unwrap();
+        assert_eq!(own, on_threads);
+    }
+}
+
+#[test]
 fn the_preparation_of_a_background_can_be_stopped() {
     let long = Long::new([5000, 3000, 20]);
     let expansion = long.expansion();

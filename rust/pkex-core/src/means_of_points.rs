@@ -1,0 +1,168 @@
+//! The mean factors over an expansion's own points: each pair of points is computed once, and counts
+//! for both.
+//!
+//! Sums over sixteen rows are plain, and those of such runs compensated: a mean is known to nearly
+//! all its digits, as contrasts with it, in which digits cancel, need.
+
+use crate::Error;
+use crate::arithmetic::Arithmetic;
+use crate::background::AbsentFactors;
+use crate::block::Block;
+use crate::driver::Settings;
+use crate::kernel::CompiledTerm;
+use crate::lanes::{LANES, Lanes};
+use crate::matrix::Matrix;
+use crate::pair_walk::{Tile, Walk};
+use crate::pool::Monitor;
+use crate::reduce::{Accumulator, Sum, Summation};
+use crate::sample::{Chunks, PackedRows};
+use crate::simd::Body;
+
+/// Sums of each player: of its factors, and of these less 1.
+const KINDS: usize = 2;
+
+/// The mean factors of a term over all points, block by block of points.
+pub(crate) fn means_of_points(
+    points: Matrix<'_>,
+    term: &CompiledTerm,
+    settings: &Settings,
+    monitor: Monitor<'_>,
+) -> Result<Vec<AbsentFactors>, Error> {
+    let width = KINDS * term.players.len();
+    // The sums of a chunk's columns stay in the first-level cache.
+    let blocks = (320 / width.max(1)).clamp(1, 16);
+    let chunks = Chunks::new(std::slice::from_ref(&(0..points.rows())), blocks);
+    let pairs =
+        Pairs { points, packed: PackedRows::new(points, &chunks, |row| row), term, settings };
+    let mut totals = vec![Sum::default(); points.rows() * width];
+    Walk::new(&chunks, false, width, settings.threads).run(
+        |tile| (tile.first.rows.len() + tile.second.rows.len()) * width * size_of::<f64>(),
+        Workspace::default,
+        |workspace, tile, sums: &mut [Vec<f64>; 2], _| pairs.add_up(tile, workspace, sums),
+        |tile, sums| {
+            for (chunk, sums) in [tile.first, tile.second].into_iter().zip(sums) {
+                let totals = &mut totals[chunk.rows.start * width..][..sums.len()];
+                for (total, &sum) in totals.iter_mut().zip(sums) {
+                    total.add(sum.into(), Summation::Compensated);
+                }
+            }
+        },
+        monitor,
+    )?;
+    Ok(in_lanes(&totals, points.rows(), width))
+}
+
+/// The means, from the sums over all other points: a point's factor with itself is 1.
+fn in_lanes(totals: &[Sum], count: usize, width: usize) -> Vec<AbsentFactors> {
+    let mean = |row: usize, place: usize, own: f64| {
+        let mut total = Sum::from(own);
+        total.add(totals[row * width + place], Summation::Compensated);
+        total.value() / count as f64
+    };
+    let block = |first: usize| {
+        // The last point fills up unused lanes, as among the points.
+        let lanes = |place: usize, own: f64| {
+            Lanes(std::array::from_fn(|lane| mean((first + lane).min(count - 1), place, own)))
+        };
+        AbsentFactors {
+            factor: (0..width).step_by(KINDS).map(|place| lanes(place, 1.0)).collect(),
+            less_one: (0..width).step_by(KINDS).map(|place| lanes(place + 1, 0.0)).collect(),
+        }
+    };
+    (0..count).step_by(LANES).map(block).collect()
+}
+
+/// The pairs of points, made ready.
+struct Pairs<'a> {
+    points: Matrix<'a>,
+    packed: PackedRows,
+    term: &'a CompiledTerm,
+    settings: &'a Settings,
+}
+
+/// What a thread keeps between tiles: sums player by player, of both kinds.
+#[derive(Debug, Default)]
+struct Workspace {
+    block: Block,
+    row: Vec<Lanes>,
+    /// Of each block of the second chunk, over a run of rows; and over all runs so far.
+    run: Vec<Lanes>,
+    columns: Vec<Accumulator>,
+}
+
+impl Pairs<'_> {
+    /// The sums of the rows of both chunks over a tile's pairs.
+    fn add_up(&self, tile: Tile<'_>, workspace: &mut Workspace, sums: &mut [Vec<f64>; 2]) {
+        let width = KINDS * self.term.players.len();
+        let length = tile.second.blocks() * width;
+        workspace.columns.clear();
+        workspace.columns.resize(length, Accumulator::ZERO);
+        for sums in &mut *sums {
+            sums.clear();
+        }
+        for run in tile.first.rows.clone().step_by(LANES) {
+            workspace.run.clear();
+            workspace.run.resize(length, Lanes::ZERO);
+            for row in run..(run + LANES).min(tile.first.rows.end) {
+                self.settings.level.run(AddRow { pairs: self, row, tile, workspace });
+                sums[0].extend(workspace.row.iter().map(Lanes::total));
+            }
+            self.settings.level.run(Flush { workspace });
+        }
+        let totals: Vec<Lanes> = workspace.columns.iter().map(Accumulator::lanes).collect();
+        let column = |row: usize| totals[row / LANES * width..][..width].iter();
+        let rows = 0..tile.second.rows.len();
+        sums[1].extend(rows.flat_map(|row| column(row).map(move |sum| sum.0[row % LANES])));
+    }
+}
+
+/// Adds the pairs of a row and the second chunk of a tile.
+struct AddRow<'a> {
+    pairs: &'a Pairs<'a>,
+    row: usize,
+    tile: Tile<'a>,
+    workspace: &'a mut Workspace,
+}
+
+impl Body for AddRow<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<A: Arithmetic, const W: usize>(self) {
+        let Self { pairs, row, tile, workspace } = self;
+        let Workspace { block, row: of_row, run, .. } = workspace;
+        let width = KINDS * pairs.term.players.len();
+        of_row.clear();
+        of_row.resize(width, Lanes::ZERO);
+        for (index, mask) in tile.blocks_of(row) {
+            let points = pairs.packed.block(tile.second, index);
+            pairs.term.fill::<A, W>(pairs.points.row(row), points, block);
+            let columns = &mut run[index * width..][..width];
+            let sums = of_row.chunks_exact_mut(KINDS).zip(columns.chunks_exact_mut(KINDS));
+            let factors = block.present.iter().zip(&block.difference);
+            for ((of_row, of_columns), (factor, less_one)) in sums.zip(factors) {
+                for (kind, value) in [factor, less_one].into_iter().enumerate() {
+                    of_row[kind].add_product::<A, W>(value, &mask);
+                    of_columns[kind].add_product::<A, W>(value, &mask);
+                }
+            }
+        }
+    }
+}
+
+/// Adds the sums of a run of rows to those of all runs.
+struct Flush<'a> {
+    workspace: &'a mut Workspace,
+}
+
+impl Body for Flush<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<A: Arithmetic, const W: usize>(self) {
+        let Workspace { run, columns, .. } = self.workspace;
+        for (sum, of_run) in columns.iter_mut().zip(run) {
+            sum.add_product::<A, W>(&Lanes::ONE, of_run, Summation::Compensated);
+        }
+    }
+}
