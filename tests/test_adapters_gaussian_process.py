@@ -102,7 +102,7 @@ def fitted(kernel, target=Y, **options):
 @pytest.mark.parametrize("name", KERNELS)
 def test_values_equal_brute_force_with_the_models_own_kernel_and_alpha(name, method):
     model = fitted(KERNELS[name], alpha=1e-3)
-    explanation = pkex.Explainer(model, method=method)(ROWS)
+    explanation = pkex.Explainer(model, method=method, value_function="neutral")(ROWS)
     for row, values, base in zip(ROWS, explanation.values, explanation.base_values, strict=True):
         reference, empty = brute_force(model.kernel_, row, model.X_train_, model.alpha_)
         reference.assert_close(values)
@@ -113,7 +113,7 @@ def test_values_equal_brute_force_with_the_models_own_kernel_and_alpha(name, met
 @pytest.mark.parametrize("target", [1e6 * Y + 1e7, 1e-6 * Y - 1e-5, Y[:, None], TARGETS])
 def test_values_are_in_units_of_y(target, normalize_y):
     model = fitted(KERNELS["the usual"], target, normalize_y=normalize_y)
-    values = pkex.Explainer(model).shap_values(ROWS)
+    values = pkex.Explainer(model, value_function="neutral").shap_values(ROWS)
     deviation = target.std(axis=0) if normalize_y else np.ones(target.shape[1:])
     coefficients = model.alpha_ * deviation
     if target.ndim == 2 and target.shape[1] == 1:
@@ -142,7 +142,7 @@ def test_isotropic_kernels_at_any_scale_equal_brute_force(scale, length_scale):
     kernel = ConstantKernel(3.0) * RBF(scale * np.array(length_scale)) + NOISE
     model = GaussianProcessRegressor(kernel, optimizer=None).fit(scale * Z, Y)
     rows = scale * (Z[:2] + 0.3)
-    explanation = pkex.Explainer(model)(rows)
+    explanation = pkex.Explainer(model, value_function="neutral")(rows)
     np.testing.assert_allclose(total(explanation), model.predict(rows), rtol=0, atol=1e-10)
     for row, values in zip(rows, explanation.values, strict=True):
         brute_force(model.kernel_, row, model.X_train_, model.alpha_)[0].assert_close(values)
@@ -159,10 +159,13 @@ def test_tuned_models_and_the_default_kernel_are_explained():
 
 def test_a_new_row_equal_to_a_training_row_has_no_noise_in_common_with_it():
     model = fitted(RBF(ARD) + WhiteKernel(100.0))
-    base = pkex.Explainer(model).expected_value
+    base = pkex.Explainer(model, value_function="neutral").expected_value
     assert base == pytest.approx(model.alpha_.sum())
     np.testing.assert_allclose(
-        total(pkex.Explainer(model)(X)), RBF(ARD)(X, X) @ model.alpha_, rtol=0, atol=1e-12
+        total(pkex.Explainer(model, value_function="neutral")(X)),
+        RBF(ARD)(X, X) @ model.alpha_,
+        rtol=0,
+        atol=1e-12,
     )
 
 
@@ -232,7 +235,7 @@ def assert_values_equal_brute_force(machines, values, sign=1.0):
 @pytest.mark.parametrize("name", ["ard", "the usual", "constant", "power of a sum", "noise"])
 def test_latent_means_of_two_classes_equal_brute_force(name):
     model = classifier(KERNELS[name]).fit(X, TWO)
-    explanation = pkex.Explainer(model)(ROWS)
+    explanation = pkex.Explainer(model, value_function="neutral")(ROWS)
     assert explanation.output_names is None
     assert_values_equal_brute_force([model.base_estimator_], explanation.values[..., None])
     np.testing.assert_allclose(
@@ -259,7 +262,7 @@ def test_latent_means_of_two_classes_are_positive_for_the_second():
 @pytest.mark.parametrize("target", [THREE, NAMED], ids=["numbers", "strings"])
 def test_one_vs_rest_has_an_output_for_each_class_positive_for_it(target):
     model = classifier().fit(X, target)
-    explanation = pkex.Explainer(model)(ROWS)
+    explanation = pkex.Explainer(model, value_function="neutral")(ROWS)
     assert explanation.output_names == [str(label) for label in model.classes_]
     machines = model.base_estimator_.estimators_
     assert_values_equal_brute_force(machines, explanation.values)
@@ -267,7 +270,9 @@ def test_one_vs_rest_has_an_output_for_each_class_positive_for_it(target):
     np.testing.assert_allclose(total(explanation), own, rtol=0, atol=1e-10)
     # The most probable class has the largest latent mean, where the variances are alike.
     sure = model.predict_proba(X).max(axis=1) > 0.6
-    largest = model.classes_[total(pkex.Explainer(model)(X)).argmax(axis=1)]
+    largest = model.classes_[
+        total(pkex.Explainer(model, value_function="neutral")(X)).argmax(axis=1)
+    ]
     assert sure.sum() > 10
     np.testing.assert_array_equal(largest[sure], model.predict(X)[sure])
 
@@ -275,7 +280,7 @@ def test_one_vs_rest_has_an_output_for_each_class_positive_for_it(target):
 @pytest.mark.parametrize("target", [THREE, NAMED], ids=["numbers", "strings"])
 def test_one_vs_one_has_an_output_for_each_pair_positive_for_the_class_named_first(target):
     model = classifier(multi_class="one_vs_one").fit(X, target)
-    explanation = pkex.Explainer(model)(ROWS)
+    explanation = pkex.Explainer(model, value_function="neutral")(ROWS)
     machines = model.base_estimator_.estimators_
     # The machine of a pair is positive for the second class.
     assert_values_equal_brute_force(machines, explanation.values, sign=-1.0)
@@ -285,7 +290,7 @@ def test_one_vs_one_has_an_output_for_each_pair_positive_for_the_class_named_fir
     pairs = [name.split(" vs ") for name in explanation.output_names]
     a, b, c = map(str, model.classes_)
     assert pairs == [[a, b], [a, c], [b, c]]
-    everywhere = total(pkex.Explainer(model)(X))
+    everywhere = total(pkex.Explainer(model, value_function="neutral")(X))
     for output, (positive, negative) in enumerate(pairs):
         assert everywhere[target.astype(str) == positive, output].mean() > 0.5
         assert everywhere[target.astype(str) == negative, output].mean() < -0.5
@@ -318,7 +323,7 @@ def test_labels_and_probabilities_of_a_classifier_are_refused_with_what_is_expla
 @pytest.mark.parametrize("target", [Y, TARGETS], ids=["one", "three"])
 def test_kernel_ridge_with_a_gaussian_process_kernel_equals_brute_force(name, target):
     model = KernelRidge(kernel=KERNELS[name], alpha=0.1).fit(X, target)
-    explanation = pkex.Explainer(model)(ROWS)
+    explanation = pkex.Explainer(model, value_function="neutral")(ROWS)
     np.testing.assert_allclose(
         total(explanation), model.predict(ROWS), rtol=0, atol=1e-10 * np.abs(target).max()
     )

@@ -97,7 +97,7 @@ PCAS = {
 @pytest.mark.parametrize("name", PCAS)
 def test_components_equal_brute_force(name, method):
     model = PCAS[name].fit(X)
-    explainer = pkex.Explainer(model, method=method)
+    explainer = pkex.Explainer(model, method=method, value_function="neutral")
     coefficients = pkex.adapters.adapt(model).expansion.coefficients
     kernel = functools.partial(rbf_kernel, gamma=model.gamma_)
     for row, values in zip(ROWS, explainer.shap_values(ROWS), strict=True):
@@ -337,7 +337,7 @@ def test_densities_equal_brute_force_by_densities_of_columns(name, scale):
     options, weights = DENSITIES[name]
     h, rows = scale * options.get("bandwidth", 1.0), scale * ROWS
     model = KernelDensity(**{**options, "bandwidth": h}).fit(scale * X, sample_weight=weights)
-    explanation = pkex.Explainer(model)(rows)
+    explanation = pkex.Explainer(model, value_function="neutral")(rows)
     own = np.exp(model.score_samples(rows))
     base = explanation.base_values[0]
     np.testing.assert_allclose(total(explanation), own, rtol=1e-10, atol=1e-13 * base)

@@ -249,7 +249,9 @@ def brute_force(pipeline, data):
 def test_values_of_the_input_columns_equal_brute_force(name, method):
     pipeline, data = fitted(name)
     expected, sources = brute_force(pipeline, data)
-    values = pkex.Explainer(pipeline, method=method).shap_values(rows_of(data))
+    values = pkex.Explainer(pipeline, method=method, value_function="neutral").shap_values(
+        rows_of(data)
+    )
     for reference, found in zip(expected, values, strict=True):
         reference.assert_close(found)
     assert np.all(np.delete(values, sources, axis=1) == 0.0)
@@ -284,7 +286,7 @@ def test_a_laplacian_model_of_three_targets_equals_brute_force():
     ridge = KernelRidge(kernel="laplacian").fit(pipeline.transform(X), targets)
     whole = Pipeline([*pipeline.steps, ("ridge", ridge)])
     sources = sources_by_trial(pipeline, X)
-    values = pkex.Explainer(whole).shap_values(X[ROWS])
+    values = pkex.Explainer(whole, value_function="neutral").shap_values(X[ROWS])
     points, rows = spread(ridge.X_fit_, sources), spread(pipeline.transform(X[ROWS]), sources)
     for row, found in zip(rows, values, strict=True):
         reference = neutral(
@@ -614,7 +616,7 @@ def test_a_column_used_twice_is_one_feature():
         expected.assert_close(found)
     # Neutral, the factors of both columns go.
     svr, before = pipeline[-1], pipeline[:-1]
-    values = pkex.Explainer(pipeline).shap_values(FRAME.iloc[ROWS])
+    values = pkex.Explainer(pipeline, value_function="neutral").shap_values(FRAME.iloc[ROWS])
     made = before.transform(FRAME.iloc[ROWS])
     kernel = functools.partial(rbf_kernel, gamma=svr._gamma)
     for row, found in zip(made, values, strict=True):
@@ -679,8 +681,8 @@ def test_an_encoded_column_is_one_feature(encoder):
     for row, found in zip(MIXED[ROWS], explanation.values, strict=True):
         expected, _ = interventional(predict_of(pipeline), row, MIXED[:6])
         expected.assert_close(found)
-    neutral_values = pkex.Explainer(pipeline)(MIXED_FRAME)
-    total = neutral_values.values.sum(axis=1) + neutral_values.base_values
+    by_default = pkex.Explainer(pipeline)(MIXED_FRAME)
+    total = by_default.values.sum(axis=1) + by_default.base_values
     np.testing.assert_allclose(total, pipeline.predict(MIXED_FRAME), rtol=0, atol=1e-11)
     again = pickle.loads(pickle.dumps(explainer))
     np.testing.assert_array_equal(again(MIXED_FRAME.iloc[ROWS]).values, explanation.values)
@@ -695,14 +697,14 @@ def test_columns_that_a_target_encoder_makes_for_classes_are_one_feature():
         expected.assert_close(found)
 
 
-def test_neutral_values_of_a_one_hot_column_drop_all_of_its_columns():
+def test_by_default_of_a_one_hot_column_drop_all_of_its_columns():
     encode = ColumnTransformer([("a", OneHotEncoder(), [0])], remainder="passthrough")
     pipeline = make_pipeline(encode, SVR()).fit(MIXED[:, :3], Y)
     svr, made = pipeline[-1], np.asarray(pipeline[:-1].transform(MIXED[ROWS, :3]))
     n_codes = made.shape[1] - 2
     groups = [list(range(n_codes)), [n_codes], [n_codes + 1]]
     kernel = functools.partial(rbf_kernel, gamma=svr._gamma)
-    values = pkex.Explainer(pipeline).shap_values(MIXED[ROWS, :3])
+    values = pkex.Explainer(pipeline, value_function="neutral").shap_values(MIXED[ROWS, :3])
     for row, found in zip(made, values, strict=True):
         grouped(kernel, row, svr, groups).assert_close(found)
 
@@ -894,13 +896,13 @@ def test_columns_of_strings_are_explained_as_they_are(name):
 
 
 @pytest.mark.parametrize("name", ["OneHotEncoder", "filled"])
-def test_neutral_values_of_a_column_of_strings_drop_all_that_is_made_of_it(name):
+def test_by_default_of_a_column_of_strings_drop_all_that_is_made_of_it(name):
     pipeline, data = with_strings(name)
     svr, made = pipeline[-1], pipeline[:-1].transform(data.iloc[ROWS])
     names = [found.partition("__")[0] for found in pipeline[0].get_feature_names_out()]
     groups = [[j for j, own in enumerate(names) if own == n] for n in ("colour", "weight", "size")]
     kernel = functools.partial(rbf_kernel, gamma=svr._gamma)
-    values = pkex.Explainer(pipeline).shap_values(data.iloc[ROWS])
+    values = pkex.Explainer(pipeline, value_function="neutral").shap_values(data.iloc[ROWS])
     assert np.all(values[:, [0, 4]] == 0.0)
     for row, found in zip(np.asarray(made), values, strict=True):
         grouped(kernel, row, svr, groups).assert_close(found[1:4])

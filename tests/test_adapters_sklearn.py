@@ -116,7 +116,7 @@ def sparse_case(request):
 def test_values_equal_brute_force_with_the_librarys_own_kernel(case, method):
     model, _, parts = case
     points, coefficients, kernel = parts(model)
-    values = pkex.Explainer(model, method=method).shap_values(ROWS)
+    values = pkex.Explainer(model, method=method, value_function="neutral").shap_values(ROWS)
     for row, found in zip(ROWS, values, strict=True):
         neutral(kernel, row, points, coefficients).assert_close(found)
 
@@ -124,7 +124,7 @@ def test_values_equal_brute_force_with_the_librarys_own_kernel(case, method):
 def test_values_of_sparse_fitted_models_equal_brute_force(sparse_case):
     model, _, parts = sparse_case
     points, coefficients, kernel = parts(model)
-    values = pkex.Explainer(model).shap_values(sparse.csr_matrix(ROWS))
+    values = pkex.Explainer(model, value_function="neutral").shap_values(sparse.csr_matrix(ROWS))
     for row, found in zip(ROWS, values, strict=True):
         neutral(kernel, row, points, coefficients).assert_close(found)
 

@@ -119,7 +119,8 @@ def test_a_search_is_explained_as_its_best_estimator(search):
     assert_values(search, brute_force(search.best_estimator_, ROWS))
     assert_adds_up(search, search.predict(X))
     np.testing.assert_array_equal(
-        pkex.Explainer(search.predict).shap_values(ROWS), pkex.Explainer(search).shap_values(ROWS)
+        pkex.Explainer(search.predict, value_function="neutral").shap_values(ROWS),
+        pkex.Explainer(search, value_function="neutral").shap_values(ROWS),
     )
 
 
@@ -163,7 +164,7 @@ def test_a_frozen_model_is_explained_as_itself():
     frozen = pytest.importorskip("sklearn.frozen").FrozenEstimator(scaled().fit(X, Y))
     assert_values(frozen, brute_force(frozen.estimator, ROWS))
     assert_adds_up(frozen, frozen.predict(X))
-    assert pkex.Explainer(frozen.predict)
+    assert pkex.Explainer(frozen.predict, value_function="neutral")
 
 
 def test_frozen_models_and_steps_that_compute_something_else_are_refused():
@@ -203,9 +204,9 @@ def test_a_threshold_classifier_is_explained_by_the_decision_function_beneath(na
     assert_adds_up(model, model.decision_function(X))
     message = f"{name}.predict cannot be explained: the threshold.*or its decision_function"
     with pytest.raises(pkex.UnsupportedModelError, match=message):
-        pkex.Explainer(model.predict)
+        pkex.Explainer(model.predict, value_function="neutral")
     with pytest.raises(NotFittedError):
-        pkex.Explainer(threshold_class(SVC()))
+        pkex.Explainer(threshold_class(SVC()), value_function="neutral")
 
 
 @pytest.mark.parametrize("target", [TWO, THREE], ids=["two", "three"])
@@ -263,7 +264,7 @@ def test_a_transformed_target_is_explained_in_its_own_units(name, scale):
     inverse = model.transformer_.inverse_transform
     slope = (inverse(np.array([[1e3]])) - inverse(np.array([[0.0]])))[0, 0] / 1e3
     assert_values(model, combined([slope], [brute_force(model.regressor_, ROWS)]))
-    explanation = pkex.Explainer(model.predict)(X)
+    explanation = pkex.Explainer(model.predict, value_function="neutral")(X)
     total = explanation.values.sum(axis=1) + explanation.base_values
     np.testing.assert_allclose(total, model.predict(X), rtol=1e-11)
 
@@ -344,10 +345,10 @@ def test_several_outputs_are_stacked():
     assert_values(model, combined(np.eye(3), parts))
     explanation = assert_adds_up(model, model.predict(X))
     assert explanation.output_names == ["y0", "y1", "y2"]
-    one = pkex.Explainer(model, outputs="y1")
+    one = pkex.Explainer(model, outputs="y1", value_function="neutral")
     np.testing.assert_array_equal(one.shap_values(X), explanation.values[..., 1])
     assert one.expected_value == explanation.base_values[0, 1]
-    two = pkex.Explainer(model, outputs=[2, 0])(X)
+    two = pkex.Explainer(model, outputs=[2, 0], value_function="neutral")(X)
     np.testing.assert_array_equal(two.values, explanation.values[..., [2, 0]])
 
 
@@ -360,9 +361,9 @@ def test_one_vs_rest_has_an_output_for_each_class():
     assert_values(model, combined(np.eye(3), parts))
     explanation = assert_adds_up(model, model.decision_function(X))
     assert explanation.output_names == ["a", "b", "c"]
-    assert pkex.Explainer(model.decision_function)
+    assert pkex.Explainer(model.decision_function, value_function="neutral")
     with pytest.raises(pkex.UnsupportedModelError, match="predict cannot"):
-        pkex.Explainer(model.predict)
+        pkex.Explainer(model.predict, value_function="neutral")
 
 
 def test_one_vs_rest_of_two_classes_has_one_output_positive_for_the_second():
@@ -385,7 +386,9 @@ def test_one_vs_one_has_an_output_for_each_pair_signed_and_named_as_those_of_svc
     assert_values(model, combined(-np.eye(3), parts))
     pairs = -np.column_stack([part.decision_function(X) for part in model.estimators_])
     explanation = assert_adds_up(model, pairs)
-    alone = pkex.Explainer(SVC(gamma=0.2).fit(StandardScaler().fit_transform(X), THREE))
+    alone = pkex.Explainer(
+        SVC(gamma=0.2).fit(StandardScaler().fit_transform(X), THREE), value_function="neutral"
+    )
     assert explanation.output_names == alone(X).output_names == ["a vs b", "a vs c", "b vs c"]
     for name, (a, b) in zip(
         explanation.output_names, itertools.combinations("abc", 2), strict=True

@@ -430,7 +430,6 @@ def with_entry(value):
     ("options", "error", "message"),
     [
         ({"value_function": "interventional"}, ValueError, "give these as background=Z"),
-        ({"value_function": "marginal"}, ValueError, "'marginal' replaces .*background=Z"),
         ({"background_weights": [1.0]}, ValueError, "but no background"),
         (
             {"background": Z, "value_function": "neutral"},

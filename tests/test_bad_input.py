@@ -338,7 +338,9 @@ def test_names_must_fit(argument, error, message):
 
 def test_a_value_that_overflows_names_the_row():
     points, coefficients = [[0.0], [9.0], [0.0], [9.0]], [1.7e308, -1.7e308, 1.7e308, -1.7e308]
-    explainer = pkex.Explainer(pkex.KernelExpansion(points, coefficients, pkex.kernels.RBF(4.2)))
+    explainer = pkex.Explainer(
+        pkex.KernelExpansion(points, coefficients, pkex.kernels.RBF(4.2)), value_function="neutral"
+    )
     explainer([[4.5]])
     with pytest.raises(OverflowError, match="row 1"):
         explainer([[4.5], [9.0]])

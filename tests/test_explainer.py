@@ -60,7 +60,7 @@ KERNELS = {
 @pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)
 def test_values_of_a_product_kernel_equal_brute_force(kernel, method):
     expansion = pkex.KernelExpansion(X, np.column_stack([Y, -(Y**2)]), kernel)
-    values = pkex.Explainer(expansion, method=method).shap_values(ROWS)
+    values = pkex.Explainer(expansion, method=method, value_function="neutral").shap_values(ROWS)
     for row, found in zip(ROWS, values, strict=True):
         factors, amplitude = factors_of_product(kernel, row, X)
         weights = amplitude * expansion.coefficients
@@ -308,11 +308,15 @@ def test_a_single_output_has_nothing_to_choose_or_name(model, argument):
 # --- base values ---
 
 
-def test_the_expected_value_is_the_base_of_every_row(explainer, model):
+def test_the_expected_value_is_the_base_of_every_row(explainer):
     explanation = explainer(ROWS)
     assert type(explainer.expected_value) is float
-    assert explainer.expected_value == pytest.approx(model.intercept_[0] + model.dual_coef_.sum())
     np.testing.assert_array_equal(explanation.base_values, [explainer.expected_value] * 5)
+
+
+def test_the_neutral_expected_value_is_the_sum_of_coefficients_and_intercept(model):
+    explainer = pkex.Explainer(model, value_function="neutral")
+    assert explainer.expected_value == pytest.approx(model.intercept_[0] + model.dual_coef_.sum())
 
 
 def test_the_expected_values_handed_out_are_copies(of_pairs):
@@ -344,9 +348,10 @@ def test_options_are_attributes(model):
     assert explainer.output_names is explainer.output_name is None
 
 
-def test_without_options_attributes_are_the_defaults(explainer):
-    assert (explainer.value_function, explainer.background) == ("neutral", None)
-    assert explainer.background_weights is None
+def test_without_options_attributes_are_the_defaults(explainer, model):
+    assert explainer.value_function == "marginal"
+    np.testing.assert_array_equal(explainer.background, model.support_vectors_)
+    np.testing.assert_array_equal(explainer.background_weights, 1.0 / len(model.support_))
     assert (explainer.method, explainer.summation, explainer.n_jobs) == (
         *("quadrature", "compensated"),
         -1,
@@ -455,9 +460,14 @@ def test_both_methods_and_summations_agree(model, values):
             np.testing.assert_allclose(explainer.shap_values(ROWS), values, rtol=0, atol=1e-12)
 
 
-def test_the_neutral_game_can_be_named(model, values):
-    explainer = pkex.Explainer(model, value_function="neutral")
+def test_the_default_game_can_be_named(model, values):
+    explainer = pkex.Explainer(model, value_function="marginal")
     np.testing.assert_array_equal(explainer.shap_values(ROWS), values)
+
+
+def test_the_neutral_game_has_no_background(model):
+    explainer = pkex.Explainer(model, value_function="neutral")
+    assert explainer.background is explainer.background_weights is None
 
 
 @pytest.fixture(scope="module")
@@ -503,9 +513,9 @@ def test_an_exception_in_progress_reaches_the_caller(long_call):
 
 
 def test_the_repr_says_what_is_explained_and_how(model, of_pairs, explainer):
-    assert repr(explainer) == "Explainer(predict of SVR, 4 features, value_function='neutral')"
+    assert repr(explainer) == "Explainer(predict of SVR, 4 features, value_function='marginal')"
     assert repr(pkex.Explainer(of_pairs)) == (
-        "Explainer(decision_function of SVC, 4 features, 3 outputs, value_function='neutral')"
+        "Explainer(decision_function of SVC, 4 features, 3 outputs, value_function='marginal')"
     )
     assert repr(pkex.Explainer(of_pairs, ROWS, outputs=0, method="recursion", n_jobs=1)) == (
         "Explainer(decision_function of SVC, 4 features, output '0 vs 1', "

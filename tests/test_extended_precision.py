@@ -49,7 +49,8 @@ def random_expansion(rng, d, n=2):
 
 
 def explain(expansion, row, **options):
-    return pkex.Explainer(expansion, **options).shap_values(row[None])[0]
+    explainer = pkex.Explainer(expansion, value_function="neutral", **options)
+    return explainer.shap_values(row[None])[0]
 
 
 def error_of_games(present, absent=None, difference=None, *, weights=None, games=None, **options):

@@ -57,7 +57,9 @@ def output(model):
 
 @pytest.mark.parametrize("method", ["quadrature", "recursion"])
 def test_neutral_values_equal_brute_force_over_grouped_coalitions(svr, method):
-    values = pkex.Explainer(svr, groups=GROUPS, method=method).shap_values(ROWS)
+    values = pkex.Explainer(
+        svr, groups=GROUPS, method=method, value_function="neutral"
+    ).shap_values(ROWS)
     for row, found in zip(ROWS, values, strict=True):
         games = np.ones((2 ** len(COLUMNS), len(svr.support_)))
         for number, players in enumerate(coalitions(len(COLUMNS))):

@@ -57,7 +57,7 @@ def worths_of(x, game, groups):
 
 def explainer_of(model, game, **options):
     if game == "neutral":
-        return pkex.Explainer(model, **options)
+        return pkex.Explainer(model, value_function="neutral", **options)
     return pkex.Explainer(model, Z, value_function=game, **options)
 
 
@@ -102,7 +102,9 @@ def test_interactions_of_groups_equal_brute_force_over_their_coalitions(index, g
 def test_interactions_of_eight_features_equal_brute_force(index):
     data = RNG.normal(size=(40, 8))
     model = KernelRidge(kernel="laplacian", gamma=0.2).fit(data, data[:, 0] * data[:, 7])
-    found = pkex.Explainer(model).interactions(data[:1] + 0.3, index=index, order=4)
+    found = pkex.Explainer(model, value_function="neutral").interactions(
+        data[:1] + 0.3, index=index, order=4
+    )
     worths = neutral_worths(
         lambda a, b: laplacian_kernel(a, b, gamma=0.2),
         data[0] + 0.3,
@@ -353,7 +355,9 @@ def test_order_shares_warn_of_one_output_beside_a_larger_one():
         f = pkex.KernelExpansion(points, coefficients, kernel)
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            pkex.Explainer(f).interactions(x, index="Moebius").order_shares()
+            pkex.Explainer(f, value_function="neutral").interactions(
+                x, index="Moebius"
+            ).order_shares()
         assert len(caught) == warns
 
 

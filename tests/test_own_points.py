@@ -141,9 +141,7 @@ def test_values_equal_brute_force_over_coalitions_with_the_points_mean_factors(n
         absent = np.stack(
             [columns(j, points[:, j], points[:, j]).mean(axis=0) for j in range(4)], axis=1
         )
-        part = product_games(
-            present, absent, term.coefficient * coefficients, shapley_weights(4)
-        )
+        part = product_games(present, absent, term.coefficient * coefficients, shapley_weights(4))
         expected, scale = expected + part.values, scale + part.scale
         base = base + term.coefficient * coefficients @ absent.prod(axis=1)
     assert np.all(np.abs(values - expected) <= 1e-10 * scale)

@@ -244,7 +244,9 @@ class KernelExpansion(Function):
             If it is too large for a float.
         """
         try:
-            sums = self._mean_sums(game) if game.value_function != "neutral" else self._neutral_sums()
+            sums = (
+                self._mean_sums(game) if game.value_function != "neutral" else self._neutral_sums()
+            )
         except OverflowError:
             sums = np.full(self.n_outputs, np.inf)
         with np.errstate(over="ignore"):
