@@ -379,7 +379,8 @@ class Explainer:
             features,
             self._output_names,
             output_name=self._output_name,
-            index=row_index(X),
+            row_index=row_index(X),
+            value_function=self.value_function,
         )
         return explanation[..., 0] if self._drops_axis else explanation
 

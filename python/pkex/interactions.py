@@ -154,6 +154,11 @@ class Interactions:
         return self._output_name
 
     @property
+    def row_index(self) -> pd.Index | None:
+        """Labels of the rows, those of the explained DataFrame; None if it was none of pandas."""
+        return self._row_index
+
+    @property
     def index(self) -> str:
         """The interaction index."""
         return self._interaction_index
