@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from pkex.centering import check_reference
+from pkex.conversions import frame, shap_explanation
 from pkex.indexing import pick, pick_names, resolved_key
 from pkex.layout import ARRAYS, FEATURE, OUTPUT, ROW, checked_axes
 from pkex.options import as_names, check_choice, counted, with_known_keywords
@@ -18,6 +19,7 @@ from pkex.validation import read_only
 if TYPE_CHECKING:
     import pandas as pd
     import shap
+    from matplotlib.axes import Axes
 
 __all__ = ["Explanation"]
 
@@ -237,6 +239,11 @@ class Explanation:
         return self._value_function
 
     @property
+    def is_centered(self) -> bool:
+        """Whether the mean over some rows has been subtracted, by `centered`."""
+        return self._is_centered
+
+    @property
     def axes(self) -> tuple[str, ...]:
         """What the axes of `values` are, of "row", "feature" and "output"."""
         return self._axes
@@ -360,7 +367,7 @@ class Explanation:
             return np.abs(values)
         if len(self) == 0:
             raise ValueError("there are no rows to average over")
-        if self._has_offsets and len(self) > 1:
+        if self.has_offsets and len(self) > 1:
             values = values - values.mean(axis=0)
         mean: _Float = np.abs(values).mean(axis=0)
         return mean
@@ -368,11 +375,11 @@ class Explanation:
     @property
     def importance_label(self) -> str:
         """What `importance` is, in a few characters: for tables and the axes of pictures."""
-        return "mean |value − its mean|" if self._has_offsets else "mean |value|"
+        return "mean |value − its mean|" if self.has_offsets else "mean |value|"
 
     @property
-    def _has_offsets(self) -> bool:
-        """Whether values contain constants that say nothing about the data."""
+    def has_offsets(self) -> bool:
+        """Whether values contain constants that say nothing about the data: neutral ones do."""
         return self._value_function == "neutral" and not self._is_centered
 
     def centered(self, reference: Explanation | None = None) -> Explanation:
@@ -428,6 +435,36 @@ class Explanation:
             }
         )
 
+    def plot(self, ax: Axes | None = None, *, max_features: int = 15) -> Axes:
+        """Draw one row as bars, or many rows as points beside bars of the importance.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; in a new figure if not given.
+        max_features : int, default 15
+            Of more features, the strongest are drawn.
+
+        Returns
+        -------
+        matplotlib Axes
+            Of one row, bars with the features' values and data. Of many, a point for each row, from
+            blue where the feature is low to red where it is high, grey where it is missing or a
+            text, over grey bars of the `importance`; neutral values are shown as deviations from
+            their mean over the rows, unless they are `centered` already.
+
+        Raises
+        ------
+        ValueError
+            If there are several outputs (choose one: ``explanation[..., name].plot()``), or nothing
+            to draw.
+        ImportError
+            If matplotlib is not installed.
+        """
+        from pkex.explanation_plot import plot_explanation
+
+        return plot_explanation(self, ax, max_features)
+
     def to_frame(self) -> pd.DataFrame:
         """Return the values as a pandas DataFrame, a line per row and a column per feature.
 
@@ -449,22 +486,8 @@ class Explanation:
         feature  age  bmi
         0        3.0 -1.0
         """
-        try:
-            import pandas as pd
-        except ImportError as error:
-            raise ImportError(
-                "Explanation.to_frame needs pandas: pip install 'pkex[pandas]'"
-            ) from error
         values, _, _ = self._with_every_axis()
-        rows = len(values)
-        columns: pd.Index = pd.Index(self._feature_names, name=FEATURE)
-        if self._output_names is not None and OUTPUT in self._axes:
-            columns = pd.MultiIndex.from_product(
-                [self._output_names, self._feature_names], names=[OUTPUT, FEATURE]
-            )
-            values = values.transpose(0, 2, 1)  # the columns of an output stand together
-        table = values.reshape(rows, len(columns)).copy()
-        return pd.DataFrame(table, index=self._row_index, columns=columns)
+        return frame(values, self._feature_names, self.output_names, self._row_index)
 
     def to_shap(self) -> shap.Explanation:
         """Return a copy as a `shap.Explanation`, for shap's plots.
@@ -481,20 +504,10 @@ class Explanation:
         ImportError
             If shap is not installed.
         """
-        try:
-            import shap
-        except ImportError as error:
-            raise ImportError("Explanation.to_shap needs shap: pip install 'pkex[shap]'") from error
         # shap guesses from the sizes which axis a list of names belongs to. With every axis in
         # place it cannot go wrong; then its own indexing removes those that we have not.
         values, base_values, data = self._with_every_axis()
-        whole = shap.Explanation(
-            values=values.copy(),
-            base_values=base_values.copy(),
-            data=data.copy(),
-            feature_names=self.feature_names,
-            output_names=None if self._output_names is None else list(self._output_names),
-        )
+        whole = shap_explanation(values, base_values, data, self._feature_names, self._output_names)
         axes = (ROW, FEATURE, OUTPUT)[: values.ndim]
         index = tuple(slice(None) if axis in self._axes else 0 for axis in axes)
         return whole if len(self._axes) == values.ndim else whole[index]
