@@ -13,7 +13,7 @@ from pkex.conversions import frame, shap_explanation
 from pkex.indexing import pick, pick_names, resolved_key
 from pkex.layout import ARRAYS, FEATURE, OUTPUT, ROW, checked_axes
 from pkex.options import as_names, check_choice, counted, with_known_keywords
-from pkex.tables import feature_table, number
+from pkex.tables import MOST_VALUES, number, table_of_largest
 from pkex.validation import read_only
 
 if TYPE_CHECKING:
@@ -281,13 +281,15 @@ class Explanation:
     def __repr__(self) -> str:
         """Return sizes, the names of what has been singled out, the game, and a small table.
 
-        Of one row it has the largest values and the data, of more the largest `importance`.
+        Of one row it has the largest values and the data, of more the largest `importance`. Of more
+        than ten million values there is none.
         """
         parts = [*self._description()]
         if OUTPUT not in self._axes and (base := np.unique(self._base_values)).size == 1:
             parts.append(f"base value {number(base[0])}")
         head = f"Explanation({', '.join(parts)})"
-        return f"{head}\n{self._table()}" if self._values.size else head
+        has_table = 0 < self._values.size <= MOST_VALUES
+        return f"{head}\n{self._table()}" if has_table else head
 
     def _description(self) -> Iterator[str]:
         sizes = [counted(size, axis) for axis, size in zip(self._axes, self.shape, strict=True)]
@@ -306,9 +308,10 @@ class Explanation:
         values, _, data = self._with_every_axis()
         is_row = len(values) == 1
         sizes = np.reshape(self.importance(), values.shape[1:])
-        return feature_table(
-            self._feature_names,
+        return table_of_largest(
+            self._feature_names.__getitem__,
             values[0] if is_row else sizes,
+            thing=FEATURE,
             label="value" if is_row else self.importance_label,
             output_names=self.output_names,
             data=data[0] if is_row else None,

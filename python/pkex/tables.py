@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,8 +10,10 @@ from numpy.typing import NDArray
 
 from pkex.options import counted
 
-__all__ = ["feature_table", "number", "shortened"]
+__all__ = ["MOST_VALUES", "number", "shortened", "table_of_largest"]
 
+# Of more values than these a result shows no table: it would take long, and much memory.
+MOST_VALUES = 10**7
 # The most lines and columns of numbers of a table, and the longest name, in characters.
 _MOST_LINES, _MOST_OUTPUTS = 8, 4
 _LONGEST = 40
@@ -32,20 +34,24 @@ def shortened(text: str, longest: int = _LONGEST) -> str:
     return f"{text[: longest - 1 - end]}…{text[len(text) - end :]}"
 
 
-def feature_table(
-    names: Sequence[str],
+def table_of_largest(
+    names: Callable[[int], str],
     values: NDArray[np.float64],
     *,
+    thing: str,
     label: str,
     output_names: Sequence[str] | None = None,
     data: NDArray[Any] | None = None,
 ) -> str:
-    """Return a table of the features with the largest values in size, largest first.
+    """Return a table of features or coalitions with the largest values in size, largest first.
 
     Parameters
     ----------
-    names : sequence of str of length d
+    names : callable
+        Returns the name at a place of `values`.
     values : ndarray of shape (d,), (d, 1) or (d, outputs)
+    thing : str
+        What has a value.
     label : str
         What the values are.
     output_names : sequence of str, optional
@@ -55,9 +61,9 @@ def feature_table(
     """
     by_output = values.reshape(len(values), -1)
     order = np.argsort(-np.abs(by_output).max(axis=1), kind="stable")[:_MOST_LINES]
-    shown_names = [shortened(names[j]) for j in order]
+    shown_names = [shortened(names(int(j))) for j in order]
     if output_names is None:
-        columns = [["feature", *shown_names], [label, *map(number, by_output[order, 0])]]
+        columns = [[thing, *shown_names], [label, *map(number, by_output[order, 0])]]
     else:
         columns = [[f"{label} of", *shown_names]]
         for name, column in zip(output_names[:_MOST_OUTPUTS], by_output[order].T, strict=False):
@@ -65,7 +71,7 @@ def feature_table(
     if data is not None:
         columns.append(["data", *map(number, data[order])])
     lines = _aligned(columns)
-    left_out = [(len(names) - len(order), "smaller feature")]
+    left_out = [(len(values) - len(order), f"smaller {thing}")]
     left_out += [(len(output_names or ()) - _MOST_OUTPUTS, "more output")]
     notes = [counted(count, thing) for count, thing in left_out if count > 0]
     return "\n".join([*lines, f"({' and '.join(notes)} not shown)"] if notes else lines)
