@@ -274,7 +274,8 @@ def test_the_output_of_two_classes_says_which_is_the_positive_one():
     assert explainer.output_name == explanation.output_name == "yes vs no"
     total = explanation.values.sum(axis=1) + explanation.base_values
     assert np.all(labels[total > 0.5] == "yes")
-    assert repr(explanation) == "Explanation(40 rows × 4 features, output 'yes vs no')"
+    head = "Explanation(40 rows × 4 features, output 'yes vs no', "
+    assert repr(explanation).startswith(head)
 
 
 @pytest.mark.parametrize(

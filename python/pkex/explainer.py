@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MethodType
-from typing import Any
+from typing import Any, Never
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -379,7 +379,8 @@ class Explainer:
             features,
             self._output_names,
             output_name=self._output_name,
-            index=row_index(X),
+            row_index=row_index(X),
+            value_function=self.value_function,
         )
         return explanation[..., 0] if self._drops_axis else explanation
 
@@ -501,7 +502,14 @@ class Explainer:
             order,
             row_index(X),
             self.output_name,
+            self.value_function,
         )
+
+    def __getattr__(self, name: str) -> Never:
+        """Say how what other explainers have is done here."""
+        hint = f"; {_ELSEWHERE[name]}" if name in _ELSEWHERE else ""
+        message = f"{type(self).__name__!r} object has no attribute {name!r}{hint}"
+        raise AttributeError(message, name=name, obj=self)
 
     def __repr__(self) -> str:
         parts = [self._explained, counted(self._expansion.n_players, "feature")]
@@ -591,6 +599,16 @@ class Explainer:
                 progress=report,
             )
         return values if self._expansion.has_output_axis else values[..., 0]
+
+
+# What users of other explainers look for, and what to do instead.
+_ELSEWHERE = {
+    "explain": "call the explainer: explanation = explainer(X)",
+    "plot": "explanations have it: explainer(X).plot()",
+    "values": "explanations have them: explainer(X).values",
+    "importance": "explanations have it: explainer(X).importance()",
+    "shap_interaction_values": "explainer.interactions(X).to_shap().values",
+}
 
 
 def _data_of(players: Players, rows: _Float) -> NDArray[Any]:

@@ -2,29 +2,31 @@
 
 from __future__ import annotations
 
-import difflib
-import operator
 from collections.abc import Iterator, Sequence
-from types import EllipsisType
-from typing import TYPE_CHECKING, Any, Never, TypeAlias
+from typing import TYPE_CHECKING, Any, Never
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from pkex.options import as_names, counted, with_known_keywords
+from pkex.centering import check_reference
+from pkex.conversions import frame, shap_explanation
+from pkex.indexing import pick, pick_names, resolved_key
+from pkex.layout import ARRAYS, FEATURE, OUTPUT, ROW, checked_axes
+from pkex.options import as_names, check_choice, counted, with_known_keywords
+from pkex.tables import MOST_VALUES, number, table_of_largest
 from pkex.validation import read_only
 
 if TYPE_CHECKING:
     import pandas as pd
     import shap
+    from matplotlib.axes import Axes
 
 __all__ = ["Explanation"]
 
 _Float = NDArray[np.float64]
-# What an axis may be indexed with once names are resolved.
-_Resolved: TypeAlias = int | slice | NDArray[np.intp]
 
-_ROW, _FEATURE, _OUTPUT = "row", "feature", "output"
+# The games that the values may be of.
+_GAMES = ("neutral", "interventional", "marginal", "observational")
 
 
 class Explanation:
@@ -47,13 +49,16 @@ class Explanation:
         One name per output exactly if `values` has an output axis.
     output_name : str, optional
         Without an output axis, what the single output is.
-    index : pandas.Index of length n, optional
+    row_index : pandas.Index of length n, optional
         The labels of the rows, for `to_frame`; numbers from 0 if not given.
+    value_function : {None, "neutral", "interventional", "marginal", "observational"}, optional
+        The game that the values are of, as in `Explainer`; None if it is not known. `importance`
+        depends on it.
 
     Raises
     ------
     ValueError
-        If the shapes of the arguments do not fit together.
+        If the shapes of the arguments do not fit together, or the game is unknown.
     TypeError
         If a name is not a string.
 
@@ -67,7 +72,8 @@ class Explanation:
 
     The arrays are read-only, and slices share them with the whole; ``.copy()`` of an array is your
     own. Where slicing has removed every axis, a plain number takes the array's place. To NumPy an
-    explanation is its values. `to_shap` makes the object that shap's plots take.
+    explanation is its values. `plot` draws it; shap's plots take ``explanation.to_shap()``, and
+    nothing else of ours.
 
     Examples
     --------
@@ -79,13 +85,19 @@ class Explanation:
     ...     feature_names=["temperature", "pulse"],
     ... )
     >>> explanation
-    Explanation(2 rows × 2 features)
+    Explanation(2 rows × 2 features, base value 10)
+    feature      mean |value|
+    pulse                1.25
+    temperature         0.875
     >>> explanation.values.sum(axis=1) + explanation.base_values
     array([11.  , 12.25])
     >>> explanation[:, "pulse"].values
     array([-0.5,  2. ])
     >>> explanation[1]
-    Explanation(2 features)
+    Explanation(2 features, base value 10)
+    feature      value  data
+    pulse            2    95
+    temperature   0.25  38.2
     >>> explanation.importance()
     array([0.875, 1.25 ])
     """
@@ -95,8 +107,10 @@ class Explanation:
         "_base_values",
         "_data",
         "_feature_names",
-        "_index",
+        "_is_centered",
         "_output_names",
+        "_row_index",
+        "_value_function",
         "_values",
     )
 
@@ -107,7 +121,11 @@ class Explanation:
     # One name also without an output axis, if the single output has a name.
     _output_names: tuple[str, ...] | None
     # The labels of the rows; of the one row that slicing has singled out, too.
-    _index: pd.Index | None
+    _row_index: pd.Index | None
+    # The game that the values are of, None if it is not known.
+    _value_function: str | None
+    # Whether the mean over some rows has been subtracted.
+    _is_centered: bool
     # The axes that `values` still has, in order.
     _axes: tuple[str, ...]
 
@@ -121,7 +139,8 @@ class Explanation:
         output_names: Sequence[str] | None = None,
         *,
         output_name: str | None = None,
-        index: pd.Index | None = None,
+        row_index: pd.Index | None = None,
+        value_function: str | None = None,
     ) -> None:
         if output_names is not None and output_name is not None:
             raise ValueError(
@@ -135,83 +154,41 @@ class Explanation:
         self._values = read_only(_floats("values", values))
         self._base_values = read_only(_floats("base_values", base_values))
         self._data = read_only(np.asarray(data))
-        self._index = index
-        rows = (_ROW,) if self._data.ndim != 1 else ()
-        outputs = () if output_names is None else (_OUTPUT,)
-        self._axes = (*rows, _FEATURE, *outputs)
-        self._check_shapes()
+        self._row_index = row_index
+        self._value_function = (
+            None
+            if value_function is None
+            else check_choice("value_function", value_function, _GAMES)
+        )
+        self._is_centered = False
+        self._axes = checked_axes(
+            self._values,
+            self._base_values,
+            self._data,
+            feature_names=self._feature_names,
+            output_names=self._output_names,
+            row_index=row_index,
+        )
         if output_name is not None:
             self._output_names = as_names("output_name", [output_name])
 
-    def _check_shapes(self) -> None:
-        layout = "(d,) of a single row" if _ROW not in self._axes else "(n, d)"
-        if self._values.ndim != len(self._axes):
-            with_or_without = "without" if self._output_names is None else "with"
-            expected = f"({', '.join(_SYMBOL[axis] for axis in self._axes)})"
-            if len(self._axes) == 1:
-                expected = "(d,)"
-            raise ValueError(
-                f"values has shape {self._values.shape}, but {expected} is expected for data of "
-                f"shape {layout} {with_or_without} output_names; output_names must be given "
-                "exactly if values has an output axis"
-            )
-        size = dict(zip(self._axes, self._values.shape, strict=True))
-        expected_shapes = {
-            "base_values": tuple(size[axis] for axis in self._axes if axis != _FEATURE),
-            "data": tuple(size[axis] for axis in self._axes if axis != _OUTPUT),
-        }
-        for name, expected_shape in expected_shapes.items():
-            shape = getattr(self, name).shape
-            if shape != expected_shape:
-                raise ValueError(
-                    f"{name} has shape {shape}, but {expected_shape} is expected for values of "
-                    f"shape {self._values.shape}"
-                )
-        for axis, names in ((_FEATURE, self._feature_names), (_OUTPUT, self._output_names)):
-            if names is not None and len(names) != size[axis]:
-                raise ValueError(
-                    f"{axis}_names has {len(names)} names, but values has {size[axis]} {axis}s "
-                    f"(shape {self._values.shape})"
-                )
-        if self._index is not None and len(self._index) != size.get(_ROW, 1):
-            raise ValueError(
-                f"index has length {len(self._index)}, but values has {size.get(_ROW, 1)} rows "
-                f"(shape {self._values.shape})"
-            )
-
     @classmethod
-    def _from_parts(
-        cls,
-        axes: tuple[str, ...],
-        values: _Float,
-        base_values: _Float,
-        data: NDArray[Any],
-        feature_names: tuple[str, ...],
-        output_names: tuple[str, ...] | None,
-        index: pd.Index | None,
-    ) -> Explanation:
-        """Assemble an explanation from parts known to fit: slicing and unpickling."""
+    def _from_parts(cls, parts: dict[str, Any]) -> Explanation:
+        """Assemble an explanation from attributes known to fit: slicing and unpickling."""
         self = cls.__new__(cls)
-        self._axes = axes
-        # Picking by list makes a new array, unpickling a writable one; numbers have no flag to set.
-        for array in (values, base_values, data):
-            if isinstance(array, np.ndarray):
-                array.setflags(write=False)
-        self._values, self._base_values, self._data = values, base_values, data
-        self._feature_names, self._output_names = feature_names, output_names
-        self._index = index
+        for name, part in parts.items():
+            # Picking by list makes a new array, unpickling a writable one; numbers have no flag.
+            if name in ARRAYS and isinstance(part, np.ndarray):
+                part.setflags(write=False)
+            setattr(self, name, part)
         return self
+
+    def _parts(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in self.__slots__}
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the parts, so that the arrays are read-only again afterwards."""
-        parts = (self._values, self._base_values, self._data)
-        return Explanation._from_parts, (
-            self._axes,
-            *parts,
-            self._feature_names,
-            self._output_names,
-            self._index,
-        )
+        return Explanation._from_parts, (self._parts(),)
 
     @property
     def values(self) -> NDArray[np.float64]:
@@ -236,7 +213,7 @@ class Explanation:
     @property
     def output_names(self) -> list[str] | None:
         """Names along the output axis; None if there is no such axis."""
-        if self._output_names is None or _OUTPUT not in self._axes:
+        if self._output_names is None or OUTPUT not in self._axes:
             return None
         return list(self._output_names)
 
@@ -247,14 +224,29 @@ class Explanation:
         Of a classifier of two classes it is "b vs a", where positive values speak for b; after
         ``explanation[..., "a vs b"]`` the name of the output that was singled out.
         """
-        if self._output_names is None or _OUTPUT in self._axes:
+        if self._output_names is None or OUTPUT in self._axes:
             return None
         return self._output_names[0]
 
     @property
-    def index(self) -> pd.Index | None:
+    def row_index(self) -> pd.Index | None:
         """Labels of the rows, those of the explained DataFrame; None if it was none of pandas."""
-        return self._index
+        return self._row_index
+
+    @property
+    def value_function(self) -> str | None:
+        """The game that the values are of, as in `Explainer`; None if it is not known."""
+        return self._value_function
+
+    @property
+    def is_centered(self) -> bool:
+        """Whether the mean over some rows has been subtracted, by `centered`."""
+        return self._is_centered
+
+    @property
+    def axes(self) -> tuple[str, ...]:
+        """What the axes of `values` are, of "row", "feature" and "output"."""
+        return self._axes
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -287,135 +279,76 @@ class Explanation:
         return (self[index] for index in range(len(self)))
 
     def __repr__(self) -> str:
-        """Return the sizes of the axes, and the names of what has been singled out."""
+        """Return sizes, the names of what has been singled out, the game, and a small table.
+
+        Of one row it has the largest values and the data, of more the largest `importance`. Of more
+        than ten million values there is none.
+        """
+        parts = [*self._description()]
+        if OUTPUT not in self._axes and (base := np.unique(self._base_values)).size == 1:
+            parts.append(f"base value {number(base[0])}")
+        head = f"Explanation({', '.join(parts)})"
+        has_table = 0 < self._values.size <= MOST_VALUES
+        return f"{head}\n{self._table()}" if has_table else head
+
+    def _description(self) -> Iterator[str]:
         sizes = [counted(size, axis) for axis, size in zip(self._axes, self.shape, strict=True)]
-        parts = [" × ".join(sizes)] if sizes else []
-        if _FEATURE not in self._axes:
-            parts.append(f"feature {self._feature_names[0]!r}")
+        if sizes:
+            yield " × ".join(sizes)
+        if FEATURE not in self._axes:
+            yield f"feature {self._feature_names[0]!r}"
         if self.output_name is not None:
-            parts.append(f"output {self.output_name!r}")
-        return f"Explanation({', '.join(parts)})"
+            yield f"output {self.output_name!r}"
+        if self._value_function is not None:
+            yield self._value_function
+        if self._is_centered:
+            yield "centered"
+
+    def _table(self) -> str:
+        values, _, data = self._with_every_axis()
+        is_row = len(values) == 1
+        sizes = np.reshape(self.importance(), values.shape[1:])
+        return table_of_largest(
+            self._feature_names.__getitem__,
+            values[0] if is_row else sizes,
+            thing=FEATURE,
+            label="value" if is_row else self.importance_label,
+            output_names=self.output_names,
+            data=data[0] if is_row else None,
+        )
 
     def __getitem__(self, key: Any) -> Explanation:
         """Return the part at ``[rows, features, outputs]``, by number or by name."""
-        keys = self._expand(key)
-        resolved = {
-            axis: self._resolve(axis, size, key)
-            for axis, size, key in zip(self._axes, self.shape, keys, strict=True)
-        }
-        feature_names, output_names, index = self._feature_names, self._output_names, self._index
-        if index is not None and _ROW in resolved:
-            row = resolved[_ROW]
-            index = index[[row] if isinstance(row, int) else row]
-        if _FEATURE in resolved:
-            feature_names = _pick_names(feature_names, resolved[_FEATURE])
-        if _OUTPUT in resolved and output_names is not None:
-            output_names = _pick_names(output_names, resolved[_OUTPUT])
-        return self._from_parts(
-            tuple(axis for axis in self._axes if not isinstance(resolved[axis], int)),
-            self._pick(self._values, resolved, without=None),
-            self._pick(self._base_values, resolved, without=_FEATURE),
-            self._pick(self._data, resolved, without=_OUTPUT),
-            feature_names,
-            output_names,
-            index,
-        )
-
-    def _expand(self, key: Any) -> list[Any]:
-        """One index per axis: fill ``...`` and the axes left out with full slices."""
-        keys = list(key) if isinstance(key, tuple) else [key]
-        dots = [position for position, k in enumerate(keys) if isinstance(k, EllipsisType)]
-        if len(dots) > 1:
-            raise IndexError("an index may contain '...' only once")
-        missing = len(self._axes) - (len(keys) - len(dots))
-        if missing < 0:
-            axes = ", ".join(f"{axis}s" for axis in self._axes) or "none"
-            hint = "" if _OUTPUT in self._axes else "; it has a single output, so no output axis"
-            raise IndexError(
-                f"{len(keys) - len(dots)} indices for an explanation with "
-                f"{len(self._axes)} axes ({axes}){hint}"
-            )
-        at = dots[0] if dots else len(keys)
-        return [*keys[:at], *[slice(None)] * missing, *keys[at + len(dots) :]]
-
-    def _resolve(self, axis: str, size: int, key: Any) -> _Resolved:
-        """Turn one index of one axis into a number, a slice, or an array of numbers."""
-        if isinstance(key, slice):
-            if any(isinstance(bound, str) for bound in (key.start, key.stop, key.step)):
-                raise TypeError(
-                    f"slices go by number, not by name: give a list of {axis} names instead of "
-                    f"{key.start!r}:{key.stop!r}"
-                )
-            return key
-        listed = np.asarray(key, dtype=None if isinstance(key, np.ndarray) else object)
-        if listed.ndim == 0:
-            return self._position(axis, size, key)
-        if listed.ndim != 1:
-            raise IndexError(f"{axis}s are chosen by a list or 1-d array, not {listed.ndim}-d")
-        if listed.dtype == object and listed.size and all(map(_is_boolean, listed)):
-            listed = listed.astype(np.bool_)
-        if listed.dtype == np.bool_:
-            if listed.size != size:
-                raise IndexError(
-                    f"the boolean index for {axis}s has length {listed.size}, not {size}"
-                )
-            return np.flatnonzero(listed)
-        positions = [self._position(axis, size, item) for item in listed]
-        return np.array(positions, dtype=np.intp)
-
-    def _position(self, axis: str, size: int, key: Any) -> int:
-        """Return the position on an axis that a number or a name stands for."""
-        if isinstance(key, str):
-            return self._position_of_name(axis, key)
-        try:
-            if _is_boolean(key):
-                raise TypeError
-            position = operator.index(key)
-        except TypeError:
-            kinds = "a number" if axis == _ROW else "a number or a name"
-            raise TypeError(
-                f"cannot choose {axis}s by {key!r} of type {type(key).__name__}; "
-                f"give {kinds}, a list of these, or a slice"
-            ) from None
-        if not -size <= position < size:
-            raise IndexError(f"{axis} {position} is out of range: there are {size} {axis}s")
-        return position % size
-
-    def _position_of_name(self, axis: str, name: str) -> int:
-        if axis == _ROW:
-            where = ":, " if name in self._feature_names else "..., "
-            raise KeyError(f"rows have no names; did you mean [{where}{name!r}]?")
-        mine, other = self._feature_names, self._output_names or ()
-        if axis == _OUTPUT:
-            mine, other = other, mine
-        found = [position for position, known in enumerate(mine) if known == name]
-        if len(found) == 1:
-            return found[0]
-        if found:
-            raise KeyError(f"{len(found)} {axis}s are named {name!r} (at {found}); use a number")
-        message = f"no {axis} is named {name!r}"
-        close = difflib.get_close_matches(name, mine, n=3)
-        if close:
-            message += f" (did you mean {' or '.join(map(repr, close))}?)"
-        elif name in other:
-            message += f" (but {'a feature' if axis == _OUTPUT else 'an output'} is)"
-        raise KeyError(f"{message}; {axis}_names: {_listed(mine)}")
-
-    def _pick(self, array: Any, resolved: dict[str, _Resolved], *, without: str | None) -> Any:
-        """Index one array axis by axis, from the last, so that removed axes shift none."""
-        axes = [axis for axis in self._axes if axis != without]
-        for position in reversed(range(len(axes))):
-            array = array[(slice(None),) * position + (resolved[axes[position]],)]
-        return array
+        sizes = dict(zip(self._axes, self.shape, strict=True))
+        names = {FEATURE: self._feature_names, OUTPUT: self._output_names or ()}
+        resolved = resolved_key(key, sizes, names)
+        parts = self._parts()
+        parts["_axes"] = tuple(axis for axis in self._axes if not isinstance(resolved[axis], int))
+        for name, without in ARRAYS.items():
+            axes = [axis for axis in self._axes if axis != without]
+            parts[name] = pick(parts[name], axes, resolved)
+        if self._row_index is not None and ROW in resolved:
+            row = resolved[ROW]
+            parts["_row_index"] = self._row_index[[row] if isinstance(row, int) else row]
+        if FEATURE in resolved:
+            parts["_feature_names"] = pick_names(self._feature_names, resolved[FEATURE])
+        if OUTPUT in resolved and self._output_names is not None:
+            parts["_output_names"] = pick_names(self._output_names, resolved[OUTPUT])
+        return self._from_parts(parts)
 
     def importance(self) -> NDArray[np.float64]:
-        """Mean absolute Shapley value of each feature over the rows.
+        """Return how strongly each feature acts: its mean absolute value over the rows.
+
+        Of neutral values it is the mean absolute deviation from their mean over the rows: what
+        varies. For neutral values contain constants, the same for all rows, that depend on the
+        amplitude of the model's coefficients rather than on the data; they would hide the rest.
+        Once `centered`, values have none, and the mean absolute value is taken.
 
         Returns
         -------
         ndarray, shape (d,) or (d, outputs)
             In the order of `feature_names`, in units of the explained function. A single row gives
-            its absolute values.
+            its absolute values, in every game, since with itself nothing varies.
 
         Raises
         ------
@@ -426,21 +359,114 @@ class Explanation:
         --------
         >>> import numpy as np
         >>> import pkex
-        >>> explanation = pkex.Explanation(
-        ...     [[3.0, -1.0], [1.0, -4.0]], [0.0, 0.0], np.zeros((2, 2)), ["age", "bmi"]
-        ... )
-        >>> for j in np.argsort(-explanation.importance()):
-        ...     print(explanation.feature_names[j], explanation.importance()[j])
-        bmi 2.5
-        age 2.0
+        >>> parts = ([[3.0, -9.0], [1.0, -8.0]], [0.0, 0.0], np.zeros((2, 2)), ["age", "bmi"])
+        >>> pkex.Explanation(*parts, value_function="interventional").importance()
+        array([2. , 8.5])
+        >>> pkex.Explanation(*parts, value_function="neutral").importance()
+        array([1. , 0.5])
         """
-        magnitudes = np.abs(self._values)
-        if _ROW not in self._axes:
-            return magnitudes
+        values = self._values
+        if ROW not in self._axes:
+            return np.abs(values)
         if len(self) == 0:
             raise ValueError("there are no rows to average over")
-        mean: _Float = magnitudes.mean(axis=0)
+        if self.has_offsets and len(self) > 1:
+            values = values - values.mean(axis=0)
+        mean: _Float = np.abs(values).mean(axis=0)
         return mean
+
+    @property
+    def importance_label(self) -> str:
+        """What `importance` is, in a few characters: for tables and the axes of pictures."""
+        return "mean |value − its mean|" if self.has_offsets else "mean |value|"
+
+    @property
+    def has_offsets(self) -> bool:
+        """Whether values contain constants that say nothing about the data: neutral ones do."""
+        return self._value_function == "neutral" and not self._is_centered
+
+    def centered(self, reference: Explanation | None = None) -> Explanation:
+        """Return values minus their mean over some rows, so that they start from the mean output.
+
+        The base value grows by the sum of these means, so that values and base still add up to the
+        output. A centred value says by how much the feature moves this row's output further than
+        it does on average; in every game.
+
+        Parameters
+        ----------
+        reference : Explanation, optional
+            The rows to average over: an explanation by the same explainer, of the same features and
+            outputs. By default the explanation's own rows.
+
+        Returns
+        -------
+        Explanation
+            Of the same shape. Its mean over the reference's rows is 0, and its base values, if they
+            were the same for all rows, are the mean output over these.
+
+        Raises
+        ------
+        ValueError
+            If the reference has no rows, other features or outputs, another game or other base
+            values; or if there is none for a single row that was taken out of the row axis.
+        TypeError
+            If the reference is not an Explanation.
+
+        Examples
+        --------
+        >>> import pkex
+        >>> explanation = pkex.Explanation(
+        ...     [[3.0, -9.0], [1.0, -8.0]], [10.0, 10.0], [[7.0, 5.0], [6.0, 4.0]], ["age", "bmi"]
+        ... )
+        >>> centred = explanation.centered()
+        >>> centred.values
+        array([[ 1. , -0.5],
+               [-1. ,  0.5]])
+        >>> centred.base_values
+        array([3.5, 3.5])
+        """
+        reference = self if reference is None else reference
+        check_reference(self, reference)
+        mean = reference.values.mean(axis=0)
+        shift = mean.sum(axis=0) if FEATURE in self._axes else mean
+        return self._from_parts(
+            self._parts()
+            | {
+                "_values": self._values - mean,
+                "_base_values": self._base_values + shift,
+                "_is_centered": True,
+            }
+        )
+
+    def plot(self, ax: Axes | None = None, *, max_features: int = 15) -> Axes:
+        """Draw one row as bars, or many rows as points beside bars of the importance.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; in a new figure if not given.
+        max_features : int, default 15
+            Of more features, the strongest are drawn.
+
+        Returns
+        -------
+        matplotlib Axes
+            Of one row, bars with the features' values and data. Of many, a point for each row, from
+            blue where the feature is low to red where it is high, grey where it is missing or a
+            text, over grey bars of the `importance`; neutral values are shown as deviations from
+            their mean over the rows, unless they are `centered` already.
+
+        Raises
+        ------
+        ValueError
+            If there are several outputs (choose one: ``explanation[..., name].plot()``), or nothing
+            to draw.
+        ImportError
+            If matplotlib is not installed.
+        """
+        from pkex.explanation_plot import plot_explanation
+
+        return plot_explanation(self, ax, max_features)
 
     def to_frame(self) -> pd.DataFrame:
         """Return the values as a pandas DataFrame, a line per row and a column per feature.
@@ -463,22 +489,8 @@ class Explanation:
         feature  age  bmi
         0        3.0 -1.0
         """
-        try:
-            import pandas as pd
-        except ImportError as error:
-            raise ImportError(
-                "Explanation.to_frame needs pandas: pip install 'pkex[pandas]'"
-            ) from error
         values, _, _ = self._with_every_axis()
-        rows = len(values)
-        columns: pd.Index = pd.Index(self._feature_names, name=_FEATURE)
-        if self._output_names is not None and _OUTPUT in self._axes:
-            columns = pd.MultiIndex.from_product(
-                [self._output_names, self._feature_names], names=[_OUTPUT, _FEATURE]
-            )
-            values = values.transpose(0, 2, 1)  # the columns of an output stand together
-        table = values.reshape(rows, len(columns)).copy()
-        return pd.DataFrame(table, index=self._index, columns=columns)
+        return frame(values, self._feature_names, self.output_names, self._row_index)
 
     def to_shap(self) -> shap.Explanation:
         """Return a copy as a `shap.Explanation`, for shap's plots.
@@ -495,28 +507,18 @@ class Explanation:
         ImportError
             If shap is not installed.
         """
-        try:
-            import shap
-        except ImportError as error:
-            raise ImportError("Explanation.to_shap needs shap: pip install 'pkex[shap]'") from error
         # shap guesses from the sizes which axis a list of names belongs to. With every axis in
         # place it cannot go wrong; then its own indexing removes those that we have not.
         values, base_values, data = self._with_every_axis()
-        whole = shap.Explanation(
-            values=values.copy(),
-            base_values=base_values.copy(),
-            data=data.copy(),
-            feature_names=self.feature_names,
-            output_names=None if self._output_names is None else list(self._output_names),
-        )
-        axes = (_ROW, _FEATURE, _OUTPUT)[: values.ndim]
+        whole = shap_explanation(values, base_values, data, self._feature_names, self._output_names)
+        axes = (ROW, FEATURE, OUTPUT)[: values.ndim]
         index = tuple(slice(None) if axis in self._axes else 0 for axis in axes)
         return whole if len(self._axes) == values.ndim else whole[index]
 
     def _with_every_axis(self) -> tuple[_Float, _Float, NDArray[Any]]:
         """Return values, base values and data with the axes that slicing removed put back."""
         values, base_values, data = self._values, self._base_values, self._data
-        rows = len(values) if _ROW in self._axes else 1
+        rows = len(values) if ROW in self._axes else 1
         features = len(self._feature_names)
         outputs = () if self._output_names is None else (len(self._output_names),)
         return (
@@ -530,26 +532,8 @@ class Explanation:
 _OF_SHAP = {"abs", "argsort", "cohorts", "display_data", "flip", "hclust", "hstack", "max", "mean"}
 _OF_SHAP |= {"min", "percentile", "sample", "sum"}
 
-_SYMBOL = {_ROW: "n", _FEATURE: "d", _OUTPUT: "outputs"}
-
 
 def _floats(argument: str, numbers: ArrayLike) -> NDArray[np.float64]:
     if np.iscomplexobj(numbers):
         raise TypeError(f"{argument} must be real numbers; got complex ones")
     return np.asarray(numbers, dtype=np.float64)
-
-
-def _is_boolean(item: object) -> bool:
-    return isinstance(item, bool | np.bool_)
-
-
-def _pick_names(names: tuple[str, ...], index: _Resolved) -> tuple[str, ...]:
-    if isinstance(index, slice):
-        return names[index]
-    positions = [index] if isinstance(index, int) else index
-    return tuple(names[position] for position in positions)
-
-
-def _listed(names: Sequence[str], most: int = 20) -> str:
-    shown = ", ".join(repr(name) for name in names[:most])
-    return shown if len(names) <= most else f"{shown}, … ({len(names)} in all)"

@@ -17,6 +17,7 @@ from pkex.functions import Function
 from pkex.indices import INDICES, added_up, quantities
 from pkex.options import check_choice, counted
 from pkex.progress import parts_of
+from pkex.tables import MOST_VALUES, table_of_largest
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -66,18 +67,23 @@ class Interactions:
         Labels of the rows.
     output_name : str, optional
         Without an output axis, what the single output is.
+    value_function : str, optional
+        The game, as in `Explainer`; None if it is not known.
 
     Examples
     --------
     >>> import pkex
     >>> f = pkex.KernelExpansion([[0.0, 0.0], [1.0, 2.0]], [1.0, -1.0], pkex.kernels.RBF())
-    >>> interactions = pkex.Explainer(f, feature_names=["age", "bmi"]).interactions([[0.5, 1.0]])
+    >>> explainer = pkex.Explainer(f, [[0.0, 1.0]], feature_names=["age", "bmi"])
+    >>> interactions = explainer.interactions([[0.5, 2.0]])
     >>> interactions
-    Interactions(1 row × 3 coalitions of up to 2 of 2 features, index='k-SII')
+    Interactions(1 row × 3 coalitions of up to 2 of 2 features, interventional, index='k-SII')
+    pair       coefficient
+    age × bmi   -0.053217
     >>> interactions.coalitions
     [(0,), (1,), (0, 1)]
     >>> total = interactions.values.sum(axis=1) + interactions.base_values
-    >>> bool(abs(total - f.predict([[0.5, 1.0]])).max() < 1e-15)
+    >>> bool(abs(total - f.predict([[0.5, 2.0]])).max() < 1e-15)
     True
     """
 
@@ -93,6 +99,7 @@ class Interactions:
         order: int,
         row_index: pd.Index | None = None,
         output_name: str | None = None,
+        value_function: str | None = None,
     ) -> None:
         for array in (values, empty_values, data):
             array.setflags(write=False)
@@ -102,6 +109,7 @@ class Interactions:
         self._output_names = None if output_names is None else tuple(output_names)
         self._interaction_index, self._order = index, order
         self._row_index, self._output_name = row_index, output_name
+        self._value_function = value_function
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the parts, so that the arrays are read-only again; lists are made anew."""
@@ -116,6 +124,7 @@ class Interactions:
             self._order,
             self._row_index,
             self._output_name,
+            self._value_function,
         )
 
     @property
@@ -154,6 +163,16 @@ class Interactions:
         return self._output_name
 
     @property
+    def row_index(self) -> pd.Index | None:
+        """Labels of the rows, those of the explained DataFrame; None if it was none of pandas."""
+        return self._row_index
+
+    @property
+    def value_function(self) -> str | None:
+        """The game that the coefficients are of, as in `Explainer`; None if it is not known."""
+        return self._value_function
+
+    @property
     def index(self) -> str:
         """The interaction index."""
         return self._interaction_index
@@ -190,6 +209,7 @@ class Interactions:
         return len(self._values)
 
     def __repr__(self) -> str:
+        """Return sizes, game and index, and a small table of the strongest pairs."""
         sizes = (
             f"{counted(len(self), 'row')} × {counted(self.shape[1], 'coalition')} of up to "
             f"{self._order} of {counted(len(self._feature_names), 'feature')}"
@@ -198,7 +218,25 @@ class Interactions:
             sizes += f" × {counted(len(self._output_names), 'output')}"
         if self._output_name is not None:
             sizes += f", output {self._output_name!r}"
-        return f"Interactions({sizes}, index={self._interaction_index!r})"
+        if self._value_function is not None:
+            sizes += f", {self._value_function}"
+        head = f"Interactions({sizes}, index={self._interaction_index!r})"
+        size = min(2, self._order)
+        has_table = 0 < self.of_size(size).size <= MOST_VALUES
+        return f"{head}\n{self._table(size)}" if has_table else head
+
+    def _table(self, size: int) -> str:
+        """Return a few lines of text with the strongest coalitions of a size."""
+        of_size = self.of_size(size)
+        is_row = len(self) == 1
+        members = coalitions(len(self._feature_names), size)
+        return table_of_largest(
+            lambda place: " × ".join(self._feature_names[member] for member in members[place]),
+            of_size[0] if is_row else np.abs(of_size).mean(axis=0),
+            thing="pair" if size == 2 else "feature",
+            label="coefficient" if is_row else "mean |coefficient|",
+            output_names=self._output_names,
+        )
 
     def __getitem__(self, rows: Any) -> Interactions:
         """Return some of the rows, by number, slice, list or mask; a number gives one line."""
@@ -225,6 +263,7 @@ class Interactions:
             self._order,
             None if self._row_index is None else self._row_index[rows],
             self._output_name,
+            self._value_function,
         )
 
     def output(self, output: int | str) -> Interactions:
@@ -243,6 +282,7 @@ class Interactions:
             self._order,
             self._row_index,
             self._output_names[place],
+            self._value_function,
         )
 
     def of(self, *features: Any) -> NDArray[np.float64]:

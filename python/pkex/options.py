@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import inspect
 from collections.abc import Callable, Sequence
 from functools import wraps
@@ -25,6 +26,16 @@ Method: TypeAlias = Literal["quadrature", "recursion"]
 Summation: TypeAlias = Literal["compensated", "plain"]
 METHODS: tuple[Method, ...] = get_args(Method)
 SUMMATIONS: tuple[Summation, ...] = get_args(Summation)
+
+# What other libraries call these keywords.
+_ELSEWHERE = {
+    "data": "background",
+    "masker": "background",
+    "background_data": "background",
+    "X_background": "background",
+    "imputer": "value_function",
+    "index": "row_index",
+}
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
@@ -89,13 +100,21 @@ def with_known_keywords(function: Callable[_P, _R]) -> Callable[_P, _R]:
             unknown = [name for name in kwargs if name not in known]
             if unknown:
                 raise TypeError(
-                    f"{label}() has no argument {unknown[0]!r}; it takes {', '.join(known)}"
+                    f"{label}() has no argument {unknown[0]!r}{_meant(unknown[0], known)}; "
+                    f"it takes {', '.join(known)}"
                 ) from None
             raise
 
     # What inspect.signature looks for first; the type of functions does not declare it.
     call.__signature__ = _readable(signature)  # type: ignore[attr-defined]
     return call
+
+
+def _meant(unknown: str, known: Sequence[str]) -> str:
+    """Return the keyword that was probably meant, as a question."""
+    close = difflib.get_close_matches(unknown, known, n=1)
+    meant = [name for name in (_ELSEWHERE.get(unknown, ""), *close) if name in known]
+    return f" (did you mean {meant[0]!r}?)" if meant else ""
 
 
 class _Annotation(str):

@@ -3,39 +3,155 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
+
+from pkex.tables import shortened
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from pkex.statistics.results import Attribution
 
-__all__ = ["plot_attribution"]
+__all__ = ["axes_for", "checked_count", "draw_bars", "draw_points", "literal", "plot_attribution"]
+
+_Float = NDArray[np.float64]
 
 _VALUE, _ALONE, _PERMUTED = "#3b6ea5", "#d1632a", "#c9c9c9"
+_NEGATIVE, _POSITIVE, _GREY = "#3b6ea5", "#c8452d", "#9a9a9a"
+# The colours of points, from low to high.
+_LOW_TO_HIGH = ("#2f6fb5", "#9a5ba5", "#d6402b")
+# The longest label, in characters.
+_LONGEST = 34
 
 
-def plot_attribution(result: Attribution, ax: Axes | None, max_features: int) -> Axes:
-    """Draw the values of a statistic as bars; see `MMDResult.plot`."""
+def checked_count(max_features: int) -> int:
+    """Return how many features are drawn at most."""
     try:
-        max_features = operator.index(max_features)
+        count = operator.index(max_features)
     except TypeError:
         raise TypeError(f"max_features must be a positive integer; got {max_features!r}") from None
-    if max_features < 1:
+    if count < 1:
         raise ValueError(f"max_features must be a positive integer; got {max_features}")
+    return count
+
+
+def axes_for(ax: Axes | None, n_bars: int) -> Axes:
+    """Return the axes to draw in; in a new figure, high enough for the bars, if there are none."""
     try:
         from matplotlib import pyplot as plt
     except ImportError as error:
         raise ImportError("pictures need matplotlib: pip install 'pkex[plots]'") from error
+    if ax is None:
+        _, ax = plt.subplots(figsize=(7.0, 1.2 + 0.32 * n_bars), layout="constrained")
+    return ax
+
+
+def literal(text: str, longest: int = _LONGEST) -> str:
+    """Return a text that matplotlib shows as it is, shortened: dollars are no mathematics."""
+    return shortened(text, longest).replace("$", r"\$")
+
+
+def draw_bars(ax: Axes, labels: Sequence[str], values: _Float, n_grey: int = 0) -> None:
+    """Draw numbers as bars from 0, the first on top, each with its number at its end.
+
+    Parameters
+    ----------
+    ax : matplotlib Axes
+    labels : sequence of str of length n
+    values : ndarray of shape (n,)
+    n_grey : int, default 0
+        How many of the last bars are grey; the others have the colour of their sign.
+    """
+    places = np.arange(len(values))
+    colours = [_NEGATIVE if value < 0 else _POSITIVE for value in values]
+    colours[len(values) - n_grey :] = [_GREY] * n_grey
+    bars = ax.barh(places, values, height=0.65, color=colours)
+    ax.bar_label(bars, [f"{value:+.4g}" for value in values], padding=3, fontsize="small")
+    ax.margins(x=0.22)
+    _finish(ax, labels)
+
+
+def draw_points(
+    ax: Axes, labels: Sequence[str], sizes: _Float, values: _Float, shades: _Float
+) -> None:
+    """Draw for each label a bar from 0, and points beside each other where they are many.
+
+    Parameters
+    ----------
+    ax : matplotlib Axes
+    labels : sequence of str of length n
+    sizes : ndarray of shape (n,)
+        The lengths of the bars.
+    values : ndarray of shape (rows, n)
+        Where the points are.
+    shades : ndarray of shape (rows, n)
+        Their colours, from 0 (low) to 1 (high); NaN is grey.
+    """
+    from matplotlib.colors import LinearSegmentedColormap
+
+    colours = LinearSegmentedColormap.from_list("low to high", _LOW_TO_HIGH).with_extremes(
+        bad=_GREY
+    )
+    low, high = values.min(), values.max()
+    ax.barh(range(len(sizes)), sizes, height=0.8, color="#e3e3e3")
+    for place in range(len(sizes)):
+        column = values[:, place]
+        points = ax.scatter(
+            column,
+            place + _spread(column, low, high),
+            c=shades[:, place],
+            cmap=colours,
+            vmin=0.0,
+            vmax=1.0,
+            plotnonfinite=True,
+            s=9.0,
+            linewidths=0.0,
+            zorder=2.0,
+        )
+        points.set_rasterized(len(column) > 1000)
+    if not np.isnan(shades).all():
+        bar = ax.figure.colorbar(
+            points, ax=ax, fraction=0.03, pad=0.02, aspect=40, ticks=[0.0, 1.0]
+        )
+        bar.set_ticklabels(["low", "high"])
+        bar.set_label("feature", labelpad=-14.0)
+        bar.outline.set_visible(False)
+    _finish(ax, labels)
+
+
+def _spread(column: _Float, low: float, high: float) -> _Float:
+    """Return offsets in [−0.36, 0.36]: points that are close take turns to both sides."""
+    cells = np.floor(80.0 * (column - low) / max(high - low, np.finfo(float).tiny))
+    order = np.argsort(cells, kind="stable")
+    _, starts, counts = np.unique(cells[order], return_index=True, return_counts=True)
+    turn = np.empty(len(column))
+    turn[order] = np.arange(len(column)) - np.repeat(starts, counts)
+    side = np.where(turn % 2 == 0, -1.0, 1.0) * np.ceil(turn / 2.0)
+    offsets: _Float = side * min(0.08, 0.72 / counts.max())
+    return offsets
+
+
+def _finish(ax: Axes, labels: Sequence[str]) -> None:
+    ax.axvline(0.0, color="black", linewidth=0.8)
+    ax.set_yticks(range(len(labels)), labels)
+    ax.set_ylim(len(labels) - 0.4, -0.6)
+    ax.tick_params(axis="y", length=0.0)
+    ax.spines[["top", "right", "left"]].set_visible(False)
+
+
+def plot_attribution(result: Attribution, ax: Axes | None, max_features: int) -> Axes:
+    """Draw the values of a statistic as bars; see `MMDResult.plot`."""
+    max_features = checked_count(max_features)
     values = result.values
     strongest = np.argsort(-np.abs(values), kind="stable")[:max_features]
     # The largest value on top.
     order = strongest[np.argsort(values[strongest], kind="stable")]
     places = np.arange(len(order))
-    if ax is None:
-        _, ax = plt.subplots(figsize=(7.0, 1.2 + 0.32 * len(order)), layout="constrained")
+    ax = axes_for(ax, len(order))
     if result.permuted_values is not None:
         low, high = np.quantile(result.permuted_values[:, order], [0.025, 0.975], axis=0)
         ax.barh(

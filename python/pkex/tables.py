@@ -1,0 +1,85 @@
+"""Small tables of text, which results show of themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pkex.options import counted
+
+__all__ = ["MOST_VALUES", "number", "shortened", "table_of_largest"]
+
+# Of more values than these a result shows no table: it would take long, and much memory.
+MOST_VALUES = 10**7
+# The most lines and columns of numbers of a table, and the longest name, in characters.
+_MOST_LINES, _MOST_OUTPUTS = 8, 4
+_LONGEST = 40
+
+
+def number(value: Any) -> str:
+    """Return a number with five significant digits; anything else as it is, shortened."""
+    is_number = isinstance(value, float | int | np.number) and not isinstance(value, bool)
+    return f"{value:.5g}" if is_number else shortened(str(value), 20)
+
+
+def shortened(text: str, longest: int = _LONGEST) -> str:
+    """Return a text on one line, with its middle left out if it is long."""
+    text = " ".join(text.split())
+    if len(text) <= longest:
+        return text
+    end = (longest - 1) // 2
+    return f"{text[: longest - 1 - end]}…{text[len(text) - end :]}"
+
+
+def table_of_largest(
+    names: Callable[[int], str],
+    values: NDArray[np.float64],
+    *,
+    thing: str,
+    label: str,
+    output_names: Sequence[str] | None = None,
+    data: NDArray[Any] | None = None,
+) -> str:
+    """Return a table of features or coalitions with the largest values in size, largest first.
+
+    Parameters
+    ----------
+    names : callable
+        Returns the name at a place of `values`.
+    values : ndarray of shape (d,), (d, 1) or (d, outputs)
+    thing : str
+        What has a value.
+    label : str
+        What the values are.
+    output_names : sequence of str, optional
+        Heads of the columns if there are several.
+    data : ndarray of shape (d,), optional
+        For a last column.
+    """
+    by_output = values.reshape(len(values), -1)
+    order = np.argsort(-np.abs(by_output).max(axis=1), kind="stable")[:_MOST_LINES]
+    shown_names = [shortened(names(int(j))) for j in order]
+    if output_names is None:
+        columns = [[thing, *shown_names], [label, *map(number, by_output[order, 0])]]
+    else:
+        columns = [[f"{label} of", *shown_names]]
+        for name, column in zip(output_names[:_MOST_OUTPUTS], by_output[order].T, strict=False):
+            columns.append([shortened(name), *map(number, column)])
+    if data is not None:
+        columns.append(["data", *map(number, data[order])])
+    lines = _aligned(columns)
+    left_out = [(len(values) - len(order), f"smaller {thing}")]
+    left_out += [(len(output_names or ()) - _MOST_OUTPUTS, "more output")]
+    notes = [counted(count, thing) for count, thing in left_out if count > 0]
+    return "\n".join([*lines, f"({' and '.join(notes)} not shown)"] if notes else lines)
+
+
+def _aligned(columns: Sequence[Sequence[str]]) -> list[str]:
+    """Return lines of text, the first column at its left, the others at their right."""
+    first, *others = ((column, max(map(len, column))) for column in columns)
+    cells = [[cell.ljust(first[1]) for cell in first[0]]]
+    cells += [[cell.rjust(width) for cell in column] for column, width in others]
+    return ["  ".join(line).rstrip() for line in zip(*cells, strict=True)]

@@ -1,0 +1,139 @@
+"""What an explanation says of itself: its sizes, its game, and a small table."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import pkex
+
+VALUES = np.array([[3.0, -1.0, 0.1234567], [1.0, -4.0, 0.0]])
+NAMES = ["age", "bmi", "pulse"]
+
+
+def _explanation(values=VALUES, names=NAMES, **options) -> pkex.Explanation:
+    values = np.asarray(values)
+    base = np.full((len(values), *values.shape[2:]), 10.0)
+    data = np.full(values.shape[:2], 36.6)
+    return pkex.Explanation(values, base, data, names, **options)
+
+
+def _heads(explanation: pkex.Explanation) -> str:
+    return repr(explanation).splitlines()[0]
+
+
+def test_a_table_of_rows_has_the_importance_largest_first():
+    assert repr(_explanation(value_function="marginal")).splitlines() == [
+        "Explanation(2 rows × 3 features, marginal, base value 10)",
+        "feature  mean |value|",
+        "bmi               2.5",
+        "age                 2",
+        "pulse        0.061728",
+    ]
+
+
+def test_a_table_of_neutral_values_has_what_varies_and_says_so():
+    lines = repr(_explanation(value_function="neutral")).splitlines()
+    assert lines[0].endswith("neutral, base value 10)")
+    assert lines[1:3] == ["feature  mean |value − its mean|", "bmi                          1.5"]
+
+
+def test_a_table_of_a_row_has_values_and_data():
+    row = [
+        "feature    value  data",
+        "age            3  36.6",
+        "bmi           -1  36.6",
+        "pulse    0.12346  36.6",
+    ]
+    assert repr(_explanation()[0]).splitlines() == ["Explanation(3 features, base value 10)", *row]
+    assert repr(_explanation()[:1]).splitlines()[1:] == row
+    assert repr(_explanation()[0, "bmi"]).splitlines()[1:] == [
+        "feature  value  data",
+        "bmi         -1  36.6",
+    ]
+
+
+def test_a_table_of_outputs_has_a_column_for_each():
+    values = np.stack([VALUES, 2.0 * VALUES], axis=2)
+    outputs = _explanation(values, output_names=["a vs b", "a vs c"])
+    assert repr(outputs).splitlines() == [
+        "Explanation(2 rows × 3 features × 2 outputs)",
+        "mean |value| of    a vs b   a vs c",
+        "bmi                   2.5        5",
+        "age                     2        4",
+        "pulse            0.061728  0.12346",
+    ]
+    assert repr(outputs[0]).splitlines()[1:3] == [
+        "value of   a vs b   a vs c  data",
+        "age             3        6  36.6",
+    ]
+
+
+def test_what_is_left_out_of_a_table_is_counted():
+    values = np.ones((2, 20, 6)) * np.arange(20)[:, None]
+    many = _explanation(
+        values, [f"x{j}" for j in range(20)], output_names=[f"y{k}" for k in range(6)]
+    )
+    lines = repr(many).splitlines()
+    assert len(lines) == 11
+    assert [line.split()[0] for line in lines[2:-1]] == [f"x{j}" for j in range(19, 11, -1)]
+    assert lines[-1] == "(12 smaller features and 2 more outputs not shown)"
+    assert repr(many[..., 0]).splitlines()[-1] == "(12 smaller features not shown)"
+
+
+def test_long_names_and_texts_keep_a_line_short():
+    explanation = pkex.Explanation(
+        [[1.0, 2.0]],
+        [0.0],
+        np.array([["a text\nof several lines, and long", None]], dtype=object),
+        ["a name of very many words, none of which says much of what it is", "short"],
+    )
+    lines = repr(explanation).splitlines()
+    assert len(lines) == 4
+    assert max(map(len, lines)) < 80
+    assert lines[3].startswith("a name of very many …")
+    assert lines[3].endswith("a text of … and long")
+    assert lines[2].split() == ["short", "2", "None"]
+
+
+@pytest.mark.parametrize(
+    ("index", "head"),
+    [
+        (..., "Explanation(2 rows × 3 features, base value 10)"),
+        (0, "Explanation(3 features, base value 10)"),
+        ((slice(None, 1), ["bmi"]), "Explanation(1 row × 1 feature, base value 10)"),
+        ((slice(None), "bmi"), "Explanation(2 rows, feature 'bmi', base value 10)"),
+    ],
+)
+def test_the_head_says_what_is_left_and_what_was_singled_out(index, head):
+    assert _heads(_explanation()[index]) == head
+
+
+def test_the_head_names_the_output_that_was_singled_out():
+    outputs = _explanation(VALUES[..., None], output_names=["a vs b"])
+    assert _heads(outputs) == "Explanation(2 rows × 3 features × 1 output)"
+    assert _heads(outputs[..., 0]) == (
+        "Explanation(2 rows × 3 features, output 'a vs b', base value 10)"
+    )
+    assert _heads(outputs[0, "bmi", 0]) == (
+        "Explanation(feature 'bmi', output 'a vs b', base value 10)"
+    )
+
+
+def test_base_values_that_differ_are_not_in_the_head():
+    explanation = pkex.Explanation(VALUES, [1.0, 2.0], VALUES, NAMES)
+    assert _heads(explanation) == "Explanation(2 rows × 3 features)"
+
+
+def test_an_empty_explanation_has_no_table():
+    assert repr(_explanation()[[]]) == "Explanation(0 rows × 3 features)"
+    assert repr(_explanation()[:, []]) == "Explanation(2 rows × 0 features, base value 10)"
+
+
+def test_the_explainer_tells_its_game():
+    model = pkex.KernelExpansion(np.eye(3), np.ones(3), pkex.kernels.RBF())
+    for game in ("neutral", "interventional", "marginal"):
+        background = None if game == "neutral" else np.eye(3)
+        explanation = pkex.Explainer(model, background, value_function=game)(np.eye(3))
+        assert explanation.value_function == game
+        assert f", {game}, " in _heads(explanation)
