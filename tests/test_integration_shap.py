@@ -410,17 +410,20 @@ def test_it_says_which_models_it_supports():
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
-        ({"link": "logit"}, ValueError, "link must be 'identity'"),
-        ({"link": shap.links.logit}, ValueError, "link must be 'identity'"),
+        ({"link": "logit"}, ValueError, "link must be 'identity'.*not available yet.*decision_f"),
+        ({"link": shap.links.logit}, ValueError, "not available yet.*shap.KernelExplainer"),
         ({"link": NAMES}, ValueError, "link must be 'identity'.*link is the third"),
-        ({"algorithm": "permutation"}, ValueError, "algorithm must be one of 'auto', 'exact'"),
+        ({"algorithm": "partition"}, ValueError, "algorithm must be one of 'auto', 'exact'"),
         ({"data": Z}, TypeError, "masker and data are two names"),
         ({"masker": Z[0]}, ValueError, r"background\.reshape\(1, -1\)"),
         ({"masker": shap.maskers.Partition(X)}, NotImplementedError, "clustering.*Owen values"),
         ({"masker": shap.maskers.Impute(X)}, TypeError, "background must be rows"),
         ({"masker": TEXT}, TypeError, "background must be rows: .*; got shap's Text"),
-        ({"nsamples": 100}, TypeError, "has no argument 'nsamples'; it takes model, masker, link"),
-        ({"keep_index": True}, TypeError, "has no argument 'keep_index'; it takes model, masker"),
+        ({"samples": 100}, TypeError, "has no argument 'samples'; it takes model, masker, link"),
+        ({"nsamples": 0}, ValueError, "nsamples has no effect.*at least 1; got 0"),
+        ({"keep_index": "no"}, ValueError, "keep_index must be True or False; got 'no'"),
+        ({"l1_reg": "lasso"}, ValueError, "l1_reg has no effect.*got 'lasso'"),
+        ({"random_state": "abc"}, ValueError, "random_state has no effect.*got 'abc'"),
         ({"seed": "abc"}, ValueError, "seed has no effect.*got 'abc'"),
         ({"linearize_link": 3}, ValueError, "linearize_link must be True or False"),
     ],
@@ -437,17 +440,34 @@ def test_functions_that_hide_the_model_are_answered_with_what_to_pass():
         KernelMachineExplainer(PAIRS.predict, Z)
 
 
+@pytest.mark.parametrize("l1_reg", ["num_features(1)", "rank(3)", "aic", "bic", 0.1])
+def test_a_choice_of_features_by_shap_is_not_made_in_silence(l1_reg):
+    explainer = KernelMachineExplainer(MODEL, Z, l1_reg=l1_reg)  # where shap takes no notice of it
+    values = explainer.shap_values(ROWS)
+    for explain in (explainer, explainer.shap_values):
+        with pytest.warns(UserWarning, match="l1_reg=.* has no effect.*exact for all"):
+            found = explain(ROWS, l1_reg=l1_reg)
+        np.testing.assert_array_equal(getattr(found, "values", found), values)
+
+
+def test_the_warning_shows_the_line_that_asked_for_it():
+    explainer = KernelMachineExplainer(MODEL, Z)
+    for explain in (explainer, explainer.shap_values):
+        with pytest.warns(UserWarning) as caught:
+            explain(ROWS, l1_reg="aic")
+        assert [warning.filename for warning in caught] == [__file__]
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"l1_reg": "num_features(1)"}, "exact for all of them; .*got 'num_features"),
-        ({"l1_reg": "aic"}, "l1_reg sets the values"),
-        ({"l1_reg": 0.1}, "l1_reg sets the values"),
-        ({"l1_reg": "junk"}, "l1_reg sets the values"),
+        ({"l1_reg": "junk"}, "l1_reg has no effect.*got 'junk'"),
+        ({"l1_reg": True}, "l1_reg has no effect.*got True"),
+        ({"l1_reg": -1}, "l1_reg has no effect"),
         ({"silent": "junk"}, "silent must be True or False"),
     ],
 )
-def test_options_that_would_change_values_in_shap_are_refused(options, message):
+def test_options_that_mean_nothing_in_shap_are_refused(options, message):
     explainer = KernelMachineExplainer(MODEL, Z)
     for explain in (explainer, explainer.shap_values):
         with pytest.raises(ValueError, match=message):

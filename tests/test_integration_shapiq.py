@@ -214,8 +214,8 @@ def test_a_pickle_explains_to_equal_bits():
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
-        ({"max_order": 2}, ValueError, "'SV' is of order 1; got max_order=2.*such as 'k-SII'"),
-        ({"index": "BV", "max_order": 3}, ValueError, "'BV' is of order 1.*such as 'BII'"),
+        ({"max_order": 2}, ValueError, "max_order=1; got max_order=2.*such as 'k-SII'"),
+        ({"index": "BV", "max_order": 3}, ValueError, "'BV' is of single features.*'BII'"),
         ({"index": "SGV"}, NotImplementedError, "'SGV' is not available; available are 'SV', 'BV'"),
         ({"index": "JointSV", "max_order": 2}, NotImplementedError, "'k-SII', 'SII', .*'CHII'"),
         ({"index": "sv"}, ValueError, "index must be one of 'SV'"),
@@ -228,7 +228,13 @@ def test_a_pickle_explains_to_equal_bits():
         ({"index": "SII", "max_order": 6}, ValueError, "must not exceed the 5 players; got 6"),
         ({"min_order": 0.5}, ValueError, "min_order must be an integer"),
         ({"n_jobs": "junk"}, TypeError, "n_jobs must be"),
-        ({"class_index": 1}, ValueError, "the model is no classifier"),
+        ({"class_index": -1}, ValueError, "class_index must be an integer, at least 0; got -1"),
+        ({"imputer": "marginal"}, ValueError, "imputer says how rows .*; give them as data"),
+        ({"imputer": "baseline", "data": Z}, NotImplementedError, "only row of data.*'baseline'"),
+        ({"joint_marginal_distribution": False}, ValueError, "give them as data"),
+        ({"approximator": "shap"}, ValueError, "approximator must be one of 'auto', 'spex'"),
+        ({"sample_size": 0}, ValueError, "sample_size has no effect.*at least 1; got 0"),
+        ({"verbose": "yes"}, ValueError, "verbose must be True or False"),
         ({"data": Z[0]}, ValueError, r"background\.reshape\(1, -1\)"),
         ({"budget": 100}, TypeError, "has no argument 'budget'; it takes model, data"),
     ],
@@ -241,8 +247,8 @@ def test_bad_arguments_are_answered_with_what_is_wrong(options, error, message):
 @pytest.mark.parametrize(
     ("model", "options", "message"),
     [
-        (MODELS["SVC"], {"class_index": 0}, "must be 1 or None.*'True vs False'"),
-        (MODELS["SVC"], {"class_index": True}, "must be 1 or None.*got True"),
+        (MODELS["SVC"], {"class_index": 2}, "must be 0, 1 or None.*'True vs False'"),
+        (MODELS["SVC"], {"class_index": True}, "must be an integer.*got True"),
         (PAIRS, {"class_index": 1}, r"two classes; choose.*outputs=.*\['0 vs 1', "),
         (PAIRS, {"class_index": 1, "outputs": 0}, "class_index and outputs were given"),
     ],
@@ -256,9 +262,9 @@ def test_class_indices_that_mean_nothing_are_refused(model, options, message):
     ("options", "error", "message"),
     [
         ({"foo": 1}, TypeError, "no argument 'foo'; it takes x, budget, random_state"),
-        ({"budget": 0}, ValueError, "budget must be an integer, at least 1; got 0"),
-        ({"budget": "many"}, ValueError, "budget must be"),
-        ({"random_state": "abc"}, ValueError, "random_state must be"),
+        ({"budget": 0}, ValueError, "budget .*must be an integer, at least 1; got 0"),
+        ({"budget": "many"}, ValueError, "budget has no effect"),
+        ({"random_state": "abc"}, ValueError, "random_state has no effect"),
     ],
 )
 def test_options_of_a_call_that_mean_nothing_are_refused(options, error, message):
