@@ -182,12 +182,67 @@ def test_all_models_of_pkex_are_supported():
 
 
 def test_one_of_several_outputs_is_chosen():
-    expected = pkex.Explainer(PAIRS, outputs="0 vs 2").shap_values(ROWS)
+    expected = pkex.Explainer(PAIRS, outputs="0 vs 2", value_function="neutral")
+    expected = expected.shap_values(ROWS)
     for outputs in (1, "0 vs 2"):
         found = ProductKernelExplainer(PAIRS, outputs=outputs).explain_X(ROWS)
         np.testing.assert_array_equal([values.values[1:] for values in found], expected)
     with pytest.raises(ValueError, match=r"3 outputs.*choose it by outputs"):
         ProductKernelExplainer(PAIRS)
+
+
+def test_values_are_positive_for_the_class_that_is_meant():
+    model = MODELS["SVC"]
+    for options in ({}, {"data": Z, "index": "k-SII", "max_order": 2}, {"min_order": 1}):
+        second = ProductKernelExplainer(model, class_index=1, **options)
+        first = ProductKernelExplainer(model, class_index=0, **options)
+        assert first.explain(ROWS[0]).index == second.explain(ROWS[0]).index
+        for a, b in zip(first.explain_X(ROWS), second.explain_X(ROWS), strict=True):
+            assert a.interactions == {m: -value for m, value in b.interactions.items()}
+            assert a.baseline_value == -b.baseline_value == first.empty_prediction
+            assert (a.min_order, a.max_order) == (b.min_order, b.max_order)
+        np.testing.assert_array_equal(first.predict(ROWS), -second.predict(ROWS))
+    regression = ProductKernelExplainer(MODEL, class_index=0).explain(ROWS[0])
+    assert regression == ProductKernelExplainer(MODEL).explain(ROWS[0])
+
+
+def test_options_of_estimates_have_no_effect():
+    expected = ProductKernelExplainer(MODEL, Z).explain(ROWS[0])
+    for options in (
+        {"imputer": "marginal", "sample_size": 5, "random_state": 0},
+        {"approximator": "permutation", "joint_marginal_distribution": True},
+        {"approximator": shapiq.KernelSHAP(n=D), "verbose": False},
+    ):
+        assert ProductKernelExplainer(MODEL, Z, **options).explain(ROWS[0]) == expected
+
+
+def test_features_may_be_drawn_independently_as_by_shapiqs_imputer():
+    found = ProductKernelExplainer(MODEL, Z, joint_marginal_distribution=False)
+    expected = ProductKernelExplainer(MODEL, Z, value_function="marginal")
+    assert found.explain(ROWS[0]) == expected.explain(ROWS[0])
+    with pytest.raises(ValueError, match="is value_function='marginal'; got 'interventional'"):
+        ProductKernelExplainer(
+            MODEL, Z, joint_marginal_distribution=False, value_function="interventional"
+        )
+
+
+def test_progress_is_shown_if_asked_for_when_made(capsys):
+    ProductKernelExplainer(MODEL).explain_X(ROWS)
+    assert capsys.readouterr().err == ""
+    ProductKernelExplainer(MODEL, verbose=True).explain_X(ROWS)
+    assert "100%" in capsys.readouterr().err
+
+
+def test_a_background_may_be_a_series():
+    row = pd.Series(Z[0])
+    found = ProductKernelExplainer(MODEL, row).explain(ROWS[0])
+    assert found == ProductKernelExplainer(MODEL, Z[:1]).explain(ROWS[0])
+
+
+def test_the_game_is_shapiqs_unless_there_are_data():
+    neutral = pkex.Explainer(MODEL, value_function="neutral").shap_values(ROWS[:1])[0]
+    found = ProductKernelExplainer(MODEL).explain(ROWS[0]).values[1:]
+    np.testing.assert_array_equal(found, neutral)
 
 
 def test_the_arguments_of_pkex_are_taken_too():
@@ -242,6 +297,19 @@ def test_a_pickle_explains_to_equal_bits():
 def test_bad_arguments_are_answered_with_what_is_wrong(options, error, message):
     with pytest.raises(error, match=message):
         ProductKernelExplainer(MODEL, **options)
+
+
+def test_one_error_names_all_that_is_wrong_with_the_arguments():
+    with pytest.raises(TypeError) as caught:
+        ProductKernelExplainer(
+            None, index="sv", max_order=0, min_order=-1, class_index="a", foo=3, imputer="baseline"
+        )
+    problems = str(caught.value).split("\n- ")[1:]
+    words = ("foo", "class_index", "imputer", "index", "max_order", "min_order", "None is not")
+    for problem, word in zip(problems, words, strict=True):
+        assert word in problem[:60]
+    with pytest.raises(ValueError, match=r"(?s)exceed.*max_order=1.*3 outputs"):
+        ProductKernelExplainer(PAIRS, max_order=2, min_order=3)
 
 
 @pytest.mark.parametrize(

@@ -57,7 +57,8 @@ def with_checked_arguments(
 
     def decorated(function: Callable[_P, _R]) -> Callable[_P, _R]:
         signature = inspect.signature(function)
-        run: Callable[..., _R] = with_known_keywords(function)
+        plain: Callable[..., _R] = function
+        run = with_known_keywords(function)
 
         @wraps(run)
         def call(*args: _P.args, **kwargs: _P.kwargs) -> _R:
@@ -79,7 +80,7 @@ def with_checked_arguments(
                         good[name] = value
             if problems and runs_to_find_more:
                 with noted(problems):
-                    run(**good)
+                    plain(**good)
             raise_together(problems)
             return run(*args, **kwargs)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import shap
 from numpy.typing import NDArray
 from shap.utils._legacy import DenseData
 
@@ -15,6 +16,8 @@ class KernelExplainerAttributes:
     """Attributes under the names that `shap.KernelExplainer` has for them."""
 
     _explainer: pkex.Explainer
+
+    not_equal = staticmethod(shap.KernelExplainer.not_equal)
 
     @property
     def expected_value(self) -> float | NDArray[np.float64]:
