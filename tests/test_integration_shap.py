@@ -269,6 +269,43 @@ def test_a_row_may_be_a_series_whose_names_are_checked():
             explain(FRAME.iloc[1][::-1])
 
 
+@pytest.mark.parametrize("name", ["SVR", "SVC of three"])
+def test_one_row_is_explained_by_every_method(name):
+    ours, _ = exact_explainer_of(name)
+    whole = ours(ROWS, main_effects=True)
+    for row in (ROWS[1], list(ROWS[1]), pd.Series(ROWS[1], index=NAMES)):
+        one = ours(row, main_effects=True)
+        assert type(one) is shap.Explanation
+        for attribute in ("values", "base_values", "main_effects", "data"):
+            found, expected = getattr(one, attribute), getattr(whole, attribute)[1]
+            np.testing.assert_array_equal(found, expected)
+            assert np.shape(found) == np.shape(expected)
+        np.testing.assert_array_equal(ours.shap_values(row), whole.values[1])
+        np.testing.assert_array_equal(ours.explain(row), whole.values[1])
+        np.testing.assert_array_equal(ours.explain_row(row)["values"], whole.values[1])
+        matrices = ours(ROWS, interactions=True).values
+        np.testing.assert_array_equal(ours(row, interactions=True).values, matrices[1])
+    for table in (ROWS[1:2], FRAME[1:2]):
+        assert ours.explain(table).shape == whole.values[1].shape
+    with pytest.raises(ValueError, match=r"row must be one row.*\(4, 5\).*shap_values"):
+        ours.explain(ROWS)
+
+
+def test_one_row_is_drawn():
+    plt = pytest.importorskip("matplotlib.pyplot")
+    shap.plots.waterfall(KernelMachineExplainer(MODEL, Z)(FRAME.iloc[0]), show=False)
+    plt.close("all")
+
+
+def test_a_background_may_be_a_series():
+    row = FRAME.iloc[3]
+    theirs, ours = shap.KernelExplainer(MODEL.predict, row), KernelMachineExplainer(MODEL, row)
+    assert ours.feature_names == NAMES
+    assert ours.expected_value == pytest.approx(theirs.expected_value, abs=1e-12)
+    expected = theirs.shap_values(ROWS, silent=True)
+    np.testing.assert_allclose(ours.shap_values(ROWS), expected, rtol=0, atol=1e-8)
+
+
 def test_one_row_is_explained_as_shaps_own_call_asks_for_it():
     ours, theirs = exact_explainer_of("SVC of three")
     options = {"max_evals": 100, "main_effects": False, "error_bounds": False, "silent": True}
@@ -402,88 +439,3 @@ def test_it_says_which_models_it_supports():
         (None, Z),
     ]:
         assert not supports(model, masker), (model, masker)
-
-
-# --- bad input ---
-
-
-@pytest.mark.parametrize(
-    ("options", "error", "message"),
-    [
-        ({"link": "logit"}, ValueError, "link must be 'identity'"),
-        ({"link": shap.links.logit}, ValueError, "link must be 'identity'"),
-        ({"link": NAMES}, ValueError, "link must be 'identity'.*link is the third"),
-        ({"algorithm": "permutation"}, ValueError, "algorithm must be one of 'auto', 'exact'"),
-        ({"data": Z}, TypeError, "masker and data are two names"),
-        ({"masker": Z[0]}, ValueError, r"background\.reshape\(1, -1\)"),
-        ({"masker": shap.maskers.Partition(X)}, NotImplementedError, "clustering.*Owen values"),
-        ({"masker": shap.maskers.Impute(X)}, TypeError, "background must be rows"),
-        ({"masker": TEXT}, TypeError, "background must be rows: .*; got shap's Text"),
-        ({"nsamples": 100}, TypeError, "has no argument 'nsamples'; it takes model, masker, link"),
-        ({"keep_index": True}, TypeError, "has no argument 'keep_index'; it takes model, masker"),
-        ({"seed": "abc"}, ValueError, "seed has no effect.*got 'abc'"),
-        ({"linearize_link": 3}, ValueError, "linearize_link must be True or False"),
-    ],
-)
-def test_bad_arguments_are_answered_with_what_is_wrong(options, error, message):
-    with pytest.raises(error, match=message):
-        KernelMachineExplainer(**{"model": MODEL, "masker": Z} | options)
-
-
-def test_functions_that_hide_the_model_are_answered_with_what_to_pass():
-    with pytest.raises(pkex.UnsupportedModelError, match="pass the fitted model itself"):
-        KernelMachineExplainer(lambda rows: MODEL.predict(rows), Z)
-    with pytest.raises(pkex.UnsupportedModelError, match=r"SVC.predict cannot be explained"):
-        KernelMachineExplainer(PAIRS.predict, Z)
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"l1_reg": "num_features(1)"}, "exact for all of them; .*got 'num_features"),
-        ({"l1_reg": "aic"}, "l1_reg sets the values"),
-        ({"l1_reg": 0.1}, "l1_reg sets the values"),
-        ({"l1_reg": "junk"}, "l1_reg sets the values"),
-        ({"silent": "junk"}, "silent must be True or False"),
-    ],
-)
-def test_options_that_would_change_values_in_shap_are_refused(options, message):
-    explainer = KernelMachineExplainer(MODEL, Z)
-    for explain in (explainer, explainer.shap_values):
-        with pytest.raises(ValueError, match=message):
-            explain(ROWS, **options)
-
-
-def test_options_of_estimates_have_no_effect():
-    explainer = KernelMachineExplainer(MODEL, Z)
-    values = explainer.shap_values(ROWS)
-    for l1_reg in (None, False, 0, "auto", "num_features(10)", "num_features(5)"):
-        np.testing.assert_array_equal(explainer.shap_values(ROWS, l1_reg=l1_reg), values)
-        np.testing.assert_array_equal(explainer(ROWS, l1_reg=l1_reg).values, values)
-    for budget in ("auto", None, 7, np.int64(100)):
-        found = explainer.shap_values(ROWS, nsamples=budget, gc_collect=True)
-        np.testing.assert_array_equal(found, values)
-        np.testing.assert_array_equal(explainer(ROWS, max_evals=budget).values, values)
-    for junk in ("junk", 0, 2.5, True):
-        with pytest.raises(ValueError, match=r"max_evals has no effect.*at least 1"):
-            explainer(ROWS, max_evals=junk)
-        with pytest.raises(ValueError, match="batch_size has no effect"):
-            explainer(ROWS, batch_size=junk)
-        with pytest.raises(ValueError, match="nsamples has no effect"):
-            explainer.shap_values(ROWS, nsamples=junk)
-
-
-def test_what_is_not_available_is_answered_with_what_is():
-    explainer = KernelMachineExplainer(MODEL, Z)
-    for interactions in (0, 3, 2.5, "k-SII", np.array([1, 2])):
-        with pytest.raises(NotImplementedError, match=r"interactions\(X, index=\.\.\., order"):
-            explainer(ROWS, interactions=interactions)
-    with pytest.raises(NotImplementedError, match="exact"):
-        explainer(ROWS, error_bounds=True)
-    with pytest.raises(NotImplementedError, match="outputs"):
-        explainer(ROWS, outputs=[0])
-    with pytest.raises(TypeError, match="has no argument 'samples'; it takes X, nsamples"):
-        explainer.shap_values(ROWS, samples=10)
-    for explain in (explainer, explainer.shap_values, explainer.shap_interaction_values):
-        with pytest.raises(TypeError, match="takes 2 positional arguments but 3 were given"):
-            explain(ROWS, ROWS)

@@ -182,12 +182,67 @@ def test_all_models_of_pkex_are_supported():
 
 
 def test_one_of_several_outputs_is_chosen():
-    expected = pkex.Explainer(PAIRS, outputs="0 vs 2").shap_values(ROWS)
+    expected = pkex.Explainer(PAIRS, outputs="0 vs 2", value_function="neutral")
+    expected = expected.shap_values(ROWS)
     for outputs in (1, "0 vs 2"):
         found = ProductKernelExplainer(PAIRS, outputs=outputs).explain_X(ROWS)
         np.testing.assert_array_equal([values.values[1:] for values in found], expected)
     with pytest.raises(ValueError, match=r"3 outputs.*choose it by outputs"):
         ProductKernelExplainer(PAIRS)
+
+
+def test_values_are_positive_for_the_class_that_is_meant():
+    model = MODELS["SVC"]
+    for options in ({}, {"data": Z, "index": "k-SII", "max_order": 2}, {"min_order": 1}):
+        second = ProductKernelExplainer(model, class_index=1, **options)
+        first = ProductKernelExplainer(model, class_index=0, **options)
+        assert first.explain(ROWS[0]).index == second.explain(ROWS[0]).index
+        for a, b in zip(first.explain_X(ROWS), second.explain_X(ROWS), strict=True):
+            assert a.interactions == {m: -value for m, value in b.interactions.items()}
+            assert a.baseline_value == -b.baseline_value == first.empty_prediction
+            assert (a.min_order, a.max_order) == (b.min_order, b.max_order)
+        np.testing.assert_array_equal(first.predict(ROWS), -second.predict(ROWS))
+    regression = ProductKernelExplainer(MODEL, class_index=0).explain(ROWS[0])
+    assert regression == ProductKernelExplainer(MODEL).explain(ROWS[0])
+
+
+def test_options_of_estimates_have_no_effect():
+    expected = ProductKernelExplainer(MODEL, Z).explain(ROWS[0])
+    for options in (
+        {"imputer": "marginal", "sample_size": 5, "random_state": 0},
+        {"approximator": "permutation", "joint_marginal_distribution": True},
+        {"approximator": shapiq.KernelSHAP(n=D), "verbose": False},
+    ):
+        assert ProductKernelExplainer(MODEL, Z, **options).explain(ROWS[0]) == expected
+
+
+def test_features_may_be_drawn_independently_as_by_shapiqs_imputer():
+    found = ProductKernelExplainer(MODEL, Z, joint_marginal_distribution=False)
+    expected = ProductKernelExplainer(MODEL, Z, value_function="marginal")
+    assert found.explain(ROWS[0]) == expected.explain(ROWS[0])
+    with pytest.raises(ValueError, match="is value_function='marginal'; got 'interventional'"):
+        ProductKernelExplainer(
+            MODEL, Z, joint_marginal_distribution=False, value_function="interventional"
+        )
+
+
+def test_progress_is_shown_if_asked_for_when_made(capsys):
+    ProductKernelExplainer(MODEL).explain_X(ROWS)
+    assert capsys.readouterr().err == ""
+    ProductKernelExplainer(MODEL, verbose=True).explain_X(ROWS)
+    assert "100%" in capsys.readouterr().err
+
+
+def test_a_background_may_be_a_series():
+    row = pd.Series(Z[0])
+    found = ProductKernelExplainer(MODEL, row).explain(ROWS[0])
+    assert found == ProductKernelExplainer(MODEL, Z[:1]).explain(ROWS[0])
+
+
+def test_the_game_is_shapiqs_unless_there_are_data():
+    neutral = pkex.Explainer(MODEL, value_function="neutral").shap_values(ROWS[:1])[0]
+    found = ProductKernelExplainer(MODEL).explain(ROWS[0]).values[1:]
+    np.testing.assert_array_equal(found, neutral)
 
 
 def test_the_arguments_of_pkex_are_taken_too():
@@ -214,8 +269,8 @@ def test_a_pickle_explains_to_equal_bits():
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
-        ({"max_order": 2}, ValueError, "'SV' is of order 1; got max_order=2.*such as 'k-SII'"),
-        ({"index": "BV", "max_order": 3}, ValueError, "'BV' is of order 1.*such as 'BII'"),
+        ({"max_order": 2}, ValueError, "max_order=1; got max_order=2.*such as 'k-SII'"),
+        ({"index": "BV", "max_order": 3}, ValueError, "'BV' is of single features.*'BII'"),
         ({"index": "SGV"}, NotImplementedError, "'SGV' is not available; available are 'SV', 'BV'"),
         ({"index": "JointSV", "max_order": 2}, NotImplementedError, "'k-SII', 'SII', .*'CHII'"),
         ({"index": "sv"}, ValueError, "index must be one of 'SV'"),
@@ -228,7 +283,13 @@ def test_a_pickle_explains_to_equal_bits():
         ({"index": "SII", "max_order": 6}, ValueError, "must not exceed the 5 players; got 6"),
         ({"min_order": 0.5}, ValueError, "min_order must be an integer"),
         ({"n_jobs": "junk"}, TypeError, "n_jobs must be"),
-        ({"class_index": 1}, ValueError, "the model is no classifier"),
+        ({"class_index": -1}, ValueError, "class_index must be an integer, at least 0; got -1"),
+        ({"imputer": "marginal"}, ValueError, "imputer says how rows .*; give them as data"),
+        ({"imputer": "baseline", "data": Z}, NotImplementedError, "only row of data.*'baseline'"),
+        ({"joint_marginal_distribution": False}, ValueError, "give them as data"),
+        ({"approximator": "shap"}, ValueError, "approximator must be one of 'auto', 'spex'"),
+        ({"sample_size": 0}, ValueError, "sample_size has no effect.*at least 1; got 0"),
+        ({"verbose": "yes"}, ValueError, "verbose must be True or False"),
         ({"data": Z[0]}, ValueError, r"background\.reshape\(1, -1\)"),
         ({"budget": 100}, TypeError, "has no argument 'budget'; it takes model, data"),
     ],
@@ -238,11 +299,24 @@ def test_bad_arguments_are_answered_with_what_is_wrong(options, error, message):
         ProductKernelExplainer(MODEL, **options)
 
 
+def test_one_error_names_all_that_is_wrong_with_the_arguments():
+    with pytest.raises(TypeError) as caught:
+        ProductKernelExplainer(
+            None, index="sv", max_order=0, min_order=-1, class_index="a", foo=3, imputer="baseline"
+        )
+    problems = str(caught.value).split("\n- ")[1:]
+    words = ("foo", "class_index", "imputer", "index", "max_order", "min_order", "None is not")
+    for problem, word in zip(problems, words, strict=True):
+        assert word in problem[:60]
+    with pytest.raises(ValueError, match=r"(?s)exceed.*max_order=1.*3 outputs"):
+        ProductKernelExplainer(PAIRS, max_order=2, min_order=3)
+
+
 @pytest.mark.parametrize(
     ("model", "options", "message"),
     [
-        (MODELS["SVC"], {"class_index": 0}, "must be 1 or None.*'True vs False'"),
-        (MODELS["SVC"], {"class_index": True}, "must be 1 or None.*got True"),
+        (MODELS["SVC"], {"class_index": 2}, "must be 0, 1 or None.*'True vs False'"),
+        (MODELS["SVC"], {"class_index": True}, "must be an integer.*got True"),
         (PAIRS, {"class_index": 1}, r"two classes; choose.*outputs=.*\['0 vs 1', "),
         (PAIRS, {"class_index": 1, "outputs": 0}, "class_index and outputs were given"),
     ],
@@ -256,9 +330,9 @@ def test_class_indices_that_mean_nothing_are_refused(model, options, message):
     ("options", "error", "message"),
     [
         ({"foo": 1}, TypeError, "no argument 'foo'; it takes x, budget, random_state"),
-        ({"budget": 0}, ValueError, "budget must be an integer, at least 1; got 0"),
-        ({"budget": "many"}, ValueError, "budget must be"),
-        ({"random_state": "abc"}, ValueError, "random_state must be"),
+        ({"budget": 0}, ValueError, "budget .*must be an integer, at least 1; got 0"),
+        ({"budget": "many"}, ValueError, "budget has no effect"),
+        ({"random_state": "abc"}, ValueError, "random_state has no effect"),
     ],
 )
 def test_options_of_a_call_that_mean_nothing_are_refused(options, error, message):

@@ -5,8 +5,10 @@ from __future__ import annotations
 __all__ = ["UnsupportedModelError"]
 
 
-class UnsupportedModelError(TypeError):
+class UnsupportedModelError(TypeError, ValueError):
     """A model, kernel or function that cannot be explained exactly.
+
+    It is both a TypeError, as shapiq has it, and a ValueError.
 
     The message names the part that is not supported and says what is. It is raised when an
     `Explainer` is made, never later, and also when a model's own output contradicts what its

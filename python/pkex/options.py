@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import wraps
 from typing import Literal, ParamSpec, TypeAlias, TypeVar, get_args
 
@@ -18,6 +18,7 @@ __all__ = [
     "check_names",
     "counted",
     "shown",
+    "unknown_keywords",
     "with_known_keywords",
 ]
 
@@ -87,27 +88,34 @@ def shown(names: Sequence[object], most: int = 12) -> str:
 
 
 def with_known_keywords(function: Callable[_P, _R]) -> Callable[_P, _R]:
-    """Make a function answer an unknown keyword argument with the list of known ones."""
+    """Make a function answer unknown keyword arguments with the list of known ones."""
     signature = inspect.signature(function)
-    known = [name for name in signature.parameters if name != "self"]
-    label = function.__qualname__.removesuffix(".__init__").removesuffix(".__call__")
 
     @wraps(function)
     def call(*args: _P.args, **kwargs: _P.kwargs) -> _R:
         try:
             return function(*args, **kwargs)
         except TypeError:
-            unknown = [name for name in kwargs if name not in known]
-            if unknown:
-                raise TypeError(
-                    f"{label}() has no argument {unknown[0]!r}{_meant(unknown[0], known)}; "
-                    f"it takes {', '.join(known)}"
-                ) from None
+            error = unknown_keywords(function, kwargs)
+            if error is not None:
+                raise error from None
             raise
 
     # What inspect.signature looks for first; the type of functions does not declare it.
     call.__signature__ = _readable(signature)  # type: ignore[attr-defined]
     return call
+
+
+def unknown_keywords(function: Callable[..., object], given: Iterable[str]) -> TypeError | None:
+    """Return the error that names keywords which are no arguments, and lists those that are."""
+    known = [name for name in inspect.signature(function).parameters if name != "self"]
+    unknown = [name for name in given if name not in known]
+    if not unknown:
+        return None
+    label = function.__qualname__.removesuffix(".__init__").removesuffix(".__call__")
+    kind = "argument" if len(unknown) == 1 else "arguments"
+    listed = ", ".join(f"{name!r}{_meant(name, known)}" for name in unknown)
+    return TypeError(f"{label}() has no {kind} {listed}; it takes {', '.join(known)}")
 
 
 def _meant(unknown: str, known: Sequence[str]) -> str:

@@ -11,10 +11,31 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["as_row"]
+__all__ = ["as_background", "as_rows", "dimensions"]
 
 
-def as_row(row: Any) -> Any:
-    """Return one row as a table; of a pandas Series with the names that it has for the columns."""
-    is_series = hasattr(row, "to_frame") and hasattr(row, "index")
-    return row.to_frame().T if is_series else np.asarray(row)[None]
+def as_rows(X: Any) -> tuple[Any, bool]:
+    """Return rows as a table, and whether they were a single row, of shape (d,).
+
+    A pandas Series is a row whose names become those of the columns.
+    """
+    if dimensions(X) != 1:
+        return X, False
+    return (X.to_frame().T if _is_series(X) else np.asarray(X)[None]), True
+
+
+def dimensions(X: Any) -> int:
+    """Return the number of dimensions, 2 for lists of unequal lengths, which have none."""
+    try:
+        return np.ndim(X)
+    except ValueError:
+        return 2
+
+
+def as_background(background: Any) -> Any:
+    """Return a background of which a pandas Series is the only row."""
+    return as_rows(background)[0] if _is_series(background) else background
+
+
+def _is_series(data: Any) -> bool:
+    return hasattr(data, "to_frame") and hasattr(data, "index")

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 try:
     from shapiq import InteractionValues
+    from shapiq.approximator.base import Approximator
     from shapiq.explainer.base import Explainer
     from shapiq.game_theory.indices import AllIndices, get_index_from_computation_index
 except ImportError as error:
@@ -20,17 +20,71 @@ except ImportError as error:
 
 import pkex
 from pkex.indices import INDICES
-from pkex.integrations import as_row
-from pkex.options import check_choice, with_known_keywords
+from pkex.integrations import as_background, as_rows
+from pkex.integrations.arguments import (
+    Check,
+    check_flag,
+    check_integer,
+    count,
+    noted,
+    raise_together,
+    with_checked_arguments,
+)
+from pkex.options import check_choice
 from pkex.parallel import check_n_jobs
+from pkex.value_functions import ValueFunction
 
 __all__ = ["ProductKernelExplainer"]
 
 _Float = NDArray[np.float64]
 
+Index: TypeAlias = Literal[
+    "SV", "BV", "k-SII", "SII", "STII", "FSII", "BII", "FBII", "Moebius", "Co-Moebius", "CHII"
+]
+ApproximatorName: TypeAlias = Literal[
+    "auto", "spex", "montecarlo", "svarm", "permutation", "regression"
+]
+
 # shapiq's names for these indices where they are of single players.
 _OF_ORDER_ONE = {"SV": "SII", "BV": "BII"}
 _AVAILABLE = (*_OF_ORDER_ONE, *INDICES)
+
+
+def _check_class_index(name: str, class_index: Any) -> None:
+    if class_index is not None:
+        check_integer(name, class_index, 0)
+
+
+def _check_imputer(name: str, imputer: Any) -> None:
+    if imputer is not None and not (isinstance(imputer, str) and imputer == "marginal"):
+        raise NotImplementedError(
+            f"{name} must be None or 'marginal', which draws absent features from the rows of "
+            "data; for a baseline, pass it as the only row of data, and of an imputer its data; "
+            f"got {imputer!r}"
+        )
+
+
+def _check_approximator(name: str, approximator: Any) -> None:
+    if not isinstance(approximator, Approximator):
+        check_choice(name, approximator, get_args(ApproximatorName))
+
+
+# Checks by the names of their arguments, of a call and of the constructor.
+_CALL: dict[str, Check] = {
+    "budget": count(None),
+    "random_state": count(None, least=0),
+    "n_jobs": lambda _, n_jobs: check_n_jobs(n_jobs),
+    "verbose": check_flag,
+}
+_CONSTRUCTOR: dict[str, Check] = {
+    "class_index": _check_class_index,
+    "imputer": _check_imputer,
+    "joint_marginal_distribution": check_flag,
+    "approximator": _check_approximator,
+    "sample_size": count(),
+    "random_state": count(None, least=0),
+    "verbose": check_flag,
+}
 
 
 class ProductKernelExplainer(Explainer):
@@ -38,16 +92,18 @@ class ProductKernelExplainer(Explainer):
 
     Without background data the values are those of shapiq's own, in the neutral game, for all
     models that pkex knows. With background data they are interventional, those that shapiq's
-    TabularExplainer with a marginal imputer approximates.
+    TabularExplainer with a marginal imputer approximates. One error names all that is wrong with
+    the arguments.
 
     Parameters
     ----------
     model : fitted model or its bound method
         As in `pkex.Explainer`. It must have a single output, or one chosen by `outputs`.
-    data : array-like of shape (m, d), optional
-        Background rows. All of them are used.
-    class_index : {None, 1}, optional
-        Of a classifier of two classes, values are positive for the second.
+    data : array-like of shape (m, d) or Series, optional
+        Background rows; all of them are used. A pandas Series is a single row.
+    class_index : {None, 0, 1}, optional
+        Of a classifier of two classes, the one that values are positive for: by default 1, the
+        second. Without effect for models that are no classifiers, as in shapiq.
     index : str, default "SV"
         Shapley or Banzhaf values, "SV" or "BV", which are of order 1; or interactions: "k-SII",
         "SII", "STII", "FSII", "BII", "FBII", "Moebius", "Co-Moebius" or "CHII".
@@ -60,8 +116,16 @@ class ProductKernelExplainer(Explainer):
     outputs : int or str, optional
         Which of several outputs to explain, by number or name.
     value_function, background_weights, groups, n_jobs : optional
-        As in `pkex.Explainer`. The players are columns and groups of columns, in the order of their
-        first columns.
+        As in `pkex.Explainer`, but without `data` the game is the neutral one. The players are
+        columns and groups of columns, in the order of their first columns.
+    imputer : {None, "marginal"}, optional
+        How features are absent; "marginal" is what `data` means. Others are not available.
+    joint_marginal_distribution : bool, default True
+        False is ``value_function="marginal"``: features are drawn from `data` independently.
+    verbose : bool, default False
+        Whether `explain_X` shows a progress bar.
+    approximator, sample_size, random_state : optional
+        Without effect: nothing is approximated or sampled.
 
     Raises
     ------
@@ -99,52 +163,55 @@ class ProductKernelExplainer(Explainer):
     """
 
     # The order of the arguments by position is that of `shapiq.Explainer`.
-    @with_known_keywords
+    @with_checked_arguments(_CONSTRUCTOR, runs_to_find_more=True)
     def __init__(
         self,
         model: Any,
         data: Any = None,
-        class_index: int | None = None,
-        index: str = "SV",
+        class_index: Literal[0, 1] | None = None,
+        index: Index = "SV",
         max_order: int = 1,
         *,
         min_order: int = 0,
         outputs: int | str | None = None,
-        value_function: str | None = None,
+        value_function: ValueFunction | None = None,
         background_weights: ArrayLike | None = None,
         groups: Mapping[str, int | str | Iterable[int | str]] | None = None,
         n_jobs: int | None = -1,
+        imputer: Literal["marginal"] | None = None,
+        joint_marginal_distribution: bool = True,
+        approximator: ApproximatorName | Approximator[Any] = "auto",
+        sample_size: int = 100,
+        random_state: int | None = None,
+        verbose: bool = False,
     ) -> None:
-        orders = _checked_orders(index, min_order, max_order)
-        self._explainer = pkex.Explainer(
-            model,
-            data,
-            value_function=value_function,
-            background_weights=background_weights,
-            groups=groups,
-            outputs=outputs,
-            n_jobs=n_jobs,
-        )
-        _check_class_index(class_index, outputs, self._explainer)
-        base = self._explainer.expected_value
-        if not isinstance(base, float):
-            raise ValueError(
-                f"the model has {len(base)} outputs, and interaction values are of one; choose it "
-                "by outputs=..., its number or name"
+        problems = _problems_of_orders(index, min_order, max_order)
+        with noted(problems):
+            self._explainer = pkex.Explainer(
+                model,
+                as_background(data),
+                value_function=_game(value_function, data, imputer, joint_marginal_distribution),
+                background_weights=background_weights,
+                groups=groups,
+                outputs=outputs,
+                n_jobs=n_jobs,
             )
-        n_players = len(self._explainer.feature_names)
-        if orders[1] > n_players:
-            raise ValueError(f"max_order must not exceed the {n_players} players; got {max_order}")
+            self._sign = _sign(class_index, outputs, self._explainer)
+            base = _of_one_output(self._explainer)
+            if not problems:
+                _check_players(max_order, len(self._explainer.feature_names))
+        raise_together(problems)
         # shapiq would take the output to explain from `predict_proba`, or labels from `predict`;
         # and warn that an index of order 1 has another name.
         super().__init__(self.predict, index="SV", max_order=1)
         self.model = model
         self._shapiq_predict_function = self._predict_as_shapiq
-        self._min_order, self._max_order = orders
+        self._min_order, self._max_order = int(min_order), int(max_order)
         self._computed_index = _OF_ORDER_ONE.get(index, index)
         name = get_index_from_computation_index(index, self._max_order)
         self._index = name  # type: ignore[assignment]  # no other explainer of shapiq has them all
-        self.empty_prediction = base
+        self._verbose = verbose
+        self.empty_prediction = self._sign * base
 
     def predict(self, x: ArrayLike) -> _Float:
         """Return the explained function of rows: what their Shapley values add up to.
@@ -157,13 +224,13 @@ class ProductKernelExplainer(Explainer):
         -------
         ndarray of shape (n,)
         """
-        totals: _Float = self._explainer.shap_values(x).sum(axis=1) + self.empty_prediction
-        return totals
+        totals: _Float = self._sign * self._explainer.shap_values(x).sum(axis=1)
+        return totals + self.empty_prediction
 
     def _predict_as_shapiq(self, _: Any, x: ArrayLike) -> _Float:
         return self.predict(x)
 
-    @with_known_keywords
+    @with_checked_arguments(_CALL)
     def explain_function(
         self,
         x: Any,
@@ -190,9 +257,7 @@ class ProductKernelExplainer(Explainer):
         ValueError, TypeError, OverflowError
             As in calling a `pkex.Explainer`.
         """
-        _check_int("budget", budget, 1, optional=True)
-        self.set_random_state(random_state)
-        table = as_row(x) if np.ndim(x) == 1 else x
+        table, _ = as_rows(x)
         if np.ndim(table) != 2 or np.shape(table)[0] != 1:
             raise ValueError(
                 f"x must be one row, of shape (d,) or (1, d); got shape {np.shape(x)}. For several "
@@ -200,7 +265,7 @@ class ProductKernelExplainer(Explainer):
             )
         return self._interaction_values(table, progress=False)[0]
 
-    @with_known_keywords
+    @with_checked_arguments(_CALL)
     def explain_X(  # type: ignore[override]  # no further keywords, which would be ignored
         self,
         X: ArrayLike,
@@ -219,7 +284,7 @@ class ProductKernelExplainer(Explainer):
             Without effect: the number of threads is chosen when the explainer is made, and nothing
             is sampled.
         verbose : bool, default False
-            Whether to show a progress bar.
+            Whether to show a progress bar, if not said when the explainer was made.
 
         Returns
         -------
@@ -230,16 +295,15 @@ class ProductKernelExplainer(Explainer):
         ValueError, TypeError, OverflowError
             As in calling a `pkex.Explainer`.
         """
-        check_n_jobs(n_jobs)
-        _check_int("budget", budget, 1, optional=True)
-        self.set_random_state(random_state)
-        return self._interaction_values(X, progress=verbose)
+        return self._interaction_values(X, progress=bool(verbose or self._verbose))
 
     def _interaction_values(self, X: Any, progress: bool) -> list[InteractionValues]:
         interactions = self._explainer.interactions(
             X, index=self._computed_index, order=self._max_order, progress=progress
         )
         of_rows = interactions.to_shapiq()
+        if self._sign < 0:
+            of_rows = [-values for values in of_rows]
         if self._min_order == 0:
             return of_rows
         orders = {"min_order": self._min_order, "max_order": self._max_order}
@@ -247,7 +311,7 @@ class ProductKernelExplainer(Explainer):
 
     def set_random_state(self, random_state: int | None = None) -> None:
         """Do nothing: nothing is random."""
-        _check_int("random_state", random_state, 0, optional=True)
+        _CALL["random_state"]("random_state", random_state)
 
     @property
     def imputer(self) -> Any:
@@ -265,28 +329,78 @@ class ProductKernelExplainer(Explainer):
         raise AttributeError("there is no exact computer: coalitions are not tried one by one")
 
 
-def _checked_orders(index: str, min_order: int, max_order: int) -> tuple[int, int]:
-    """Return the least and the largest order, if there are values of these of the index."""
+def _problems_of_orders(index: Any, min_order: Any, max_order: Any) -> list[Exception]:
+    """Return what is wrong with an index and the orders of its values."""
+    problems: list[Exception] = []
+    with noted(problems):
+        _check_index(index)
+    with noted(problems):
+        check_integer("max_order", max_order, 1)
+    with noted(problems):
+        check_integer("min_order", min_order, 0)
+    if problems:
+        return problems
+    if min_order > max_order:
+        problems.append(
+            ValueError(f"min_order must not exceed max_order; got {min_order} and {max_order}")
+        )
+    if index in _OF_ORDER_ONE and max_order > 1:
+        other = "k-SII" if index == "SV" else "BII"
+        problems.append(
+            ValueError(
+                f"index={index!r} is of single features, max_order=1; got max_order={max_order}. "
+                f"For interactions choose another index, such as {other!r}"
+            )
+        )
+    return problems
+
+
+def _check_index(index: Any) -> None:
     if index in AllIndices and index not in _AVAILABLE:
         raise NotImplementedError(
             f"index={index!r} is not available; available are {', '.join(map(repr, _AVAILABLE))}"
         )
     check_choice("index", index, _AVAILABLE)
-    largest = _check_int("max_order", max_order, 1)
-    least = _check_int("min_order", min_order, 0)
-    if least > largest:
-        raise ValueError(f"min_order must not exceed max_order; got {least} and {largest}")
-    if index in _OF_ORDER_ONE and largest > 1:
+
+
+def _check_players(max_order: int, n_players: int) -> None:
+    if max_order > n_players:
+        raise ValueError(f"max_order must not exceed the {n_players} players; got {max_order}")
+
+
+def _game(
+    given: ValueFunction | None, data: object, imputer: object, is_joint: bool
+) -> ValueFunction | None:
+    """Return the value function that is meant; shapiq's own explainer has the neutral one."""
+    if data is None:
+        if imputer is not None or not is_joint:
+            name = "joint_marginal_distribution" if imputer is None else "imputer"
+            raise ValueError(f"{name} says how rows take the place of features; give them as data")
+        return given or "neutral"
+    if is_joint:
+        return given
+    if given not in (None, "marginal"):
         raise ValueError(
-            f"index={index!r} is of order 1; got max_order={largest}. For interactions choose "
-            f"another index, such as {'k-SII' if index == 'SV' else 'BII'!r}"
+            f"joint_marginal_distribution=False is value_function='marginal'; got {given!r}"
         )
-    return least, largest
+    return "marginal"
 
 
-def _check_class_index(class_index: object, outputs: object, explainer: pkex.Explainer) -> None:
+def _of_one_output(explainer: pkex.Explainer) -> float:
+    """Return the value of the empty coalition, if it is that of a single output."""
+    base = explainer.expected_value
+    if isinstance(base, float):
+        return base
+    raise pkex.UnsupportedModelError(
+        f"the model has {len(base)} outputs, and interaction values are of one, as of a regressor "
+        "or a binary SVM; choose it by outputs=..., its number or name"
+    )
+
+
+def _sign(class_index: object, outputs: object, explainer: pkex.Explainer) -> float:
+    """Return 1 if values are positive for the class that is meant, −1 if for the other."""
     if class_index is None:
-        return
+        return 1.0
     if outputs is not None:
         raise ValueError("class_index and outputs were given; outputs alone says what is explained")
     if explainer.output_names is not None:
@@ -294,23 +408,10 @@ def _check_class_index(class_index: object, outputs: object, explainer: pkex.Exp
             "class_index is for a classifier of two classes; choose one of the outputs by "
             f"outputs=..., its number or name, from {explainer.output_names}"
         )
-    if explainer.output_name is None:
-        raise ValueError("class_index was given, but the model is no classifier")
-    if class_index != 1 or isinstance(class_index, bool):
+    if explainer.output_name is not None and class_index not in (0, 1):
         raise ValueError(
-            f"class_index must be 1 or None: values are of {explainer.output_name!r}, positive for "
-            f"the second class, and those of the first are minus these; got {class_index!r}"
+            f"class_index must be 0, 1 or None: values are of {explainer.output_name!r}, positive "
+            f"for the second class, and for 0 minus these; got {class_index!r}"
         )
-
-
-def _check_int(name: str, value: Any, least: int, *, optional: bool = False) -> int:
-    """Return an integer that is no smaller than `least`; `least` for None if it is optional."""
-    if value is None and optional:
-        return least
-    try:
-        number = operator.index(value)
-    except TypeError:
-        number = least - 1
-    if isinstance(value, bool) or number < least:
-        raise ValueError(f"{name} must be an integer, at least {least}; got {value!r}")
-    return number
+    is_first = explainer.output_name is not None and class_index == 0
+    return -1.0 if is_first else 1.0

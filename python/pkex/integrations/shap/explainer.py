@@ -1,27 +1,36 @@
-"""An explainer with the arguments and results of shap's own: exact values of kernel machines."""
+"""The explainer with shap's arguments and results, and what becomes of them."""
 
 from __future__ import annotations
 
-import operator
-import re
+import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Literal
 
+import cloudpickle
 import numpy as np
+import shap
 from numpy.typing import ArrayLike, NDArray
-
-try:
-    import cloudpickle
-    import shap
-    from shap._serializable import Serializable
-    from shap.utils._legacy import DenseData
-except ImportError as error:
-    raise ImportError("pkex.integrations.shap needs shap: pip install 'pkex[shap]'") from error
+from shap._serializable import Serializable
 
 import pkex
 from pkex.adapters import adapt
-from pkex.integrations import as_row
-from pkex.options import check_choice, check_names, with_known_keywords
+from pkex.integrations import as_background
+from pkex.integrations.arguments import PROBLEMS, noted, raise_together, with_checked_arguments
+from pkex.integrations.shap.arguments import (
+    CALL,
+    CONSTRUCTOR,
+    Algorithm,
+    Budget,
+    L1Reg,
+    Link,
+    are_of_pairs,
+    check_masker,
+    rows_of,
+    selects_features,
+)
+from pkex.integrations.shap.attributes import KernelExplainerAttributes
+from pkex.options import check_names
+from pkex.value_functions import ValueFunction
 
 __all__ = ["KernelMachineExplainer"]
 
@@ -31,34 +40,48 @@ _Float = NDArray[np.float64]
 _SAVED_APART = ("model", "masker")
 
 
-class KernelMachineExplainer(shap.Explainer):  # type: ignore[misc]
+class KernelMachineExplainer(KernelExplainerAttributes, shap.Explainer):  # type: ignore[misc]
     """Exact Shapley values of a kernel machine, in place of a `shap.KernelExplainer`.
 
     With background data the values are those that `shap.KernelExplainer` and
     `shap.PermutationExplainer` estimate by sampling, and `shap.ExactExplainer` finds by trying all
-    coalitions. The arguments are those of `shap.Explainer` and `shap.KernelExplainer`, as far as
-    they have a meaning here, and those of `pkex.Explainer`.
+    coalitions. It takes the arguments of these and of `shap.Explainer`, by the positions that the
+    last has, and those of `pkex.Explainer`. One error names all that is wrong with them.
 
     Parameters
     ----------
     model : fitted model or its bound method
         As in `pkex.Explainer`. A plain function, such as a lambda that calls ``model.predict``,
         hides the model, and is refused.
-    masker : array-like, DataFrame, sparse matrix, shap.kmeans summary or masker, optional
+    masker : array-like, DataFrame, sparse matrix, Series, shap.kmeans summary or masker, optional
         The background rows; all of them are used. (`shap.Explainer` takes 100 of an array's, and
-        so does a masker unless told otherwise.) Without, the game is pkex's neutral one.
+        so does a masker unless told otherwise.) A pandas Series is a single row. Without, which
+        shap does not allow, the game is that of a `pkex.Explainer` without a background.
     link : "identity" or shap.links.identity, default shap.links.identity
-        Others are refused: values add up to the model's output, and to no function of it.
-    algorithm : {"auto", "exact"}, default "auto"
-        Both mean the same.
+        Others are not available yet: values add up to the model's output, and to no function of
+        it.
+    algorithm : {"auto", "exact", "permutation"}, default "auto"
+        All mean the same: values are exact.
     output_names, feature_names : sequence of str, optional
         Of a single output the names are one.
-    linearize_link, seed : optional
-        Without effect: the link is linear, and nothing is random.
+    linearize_link : bool, default True
+        Without effect: the link is linear.
+    seed : int, optional
+        Without effect: nothing is random.
     data : array-like, optional
         Another name for `masker`, that of `shap.KernelExplainer`.
     value_function, background_weights, groups, n_jobs : optional
         As in `pkex.Explainer`.
+    nsamples, max_evals, batch_size : int or "auto", optional
+        Without effect: nothing is sampled, and the model is not evaluated.
+    l1_reg : str or float, optional
+        Without effect, as in shap's constructors: it belongs to calls.
+    keep_index, keep_index_ordered : bool, optional
+        Without effect: the model is not called, with or without the index of a DataFrame.
+    random_state : int or generator of random numbers, optional
+        Without effect: nothing is random.
+    silent, gc_collect : bool, optional
+        Without effect: there is no progress bar, and nothing to collect.
 
     Raises
     ------
@@ -95,33 +118,40 @@ class KernelMachineExplainer(shap.Explainer):  # type: ignore[misc]
     True
     """
 
-    # shap's `load` passes on only what can be given by position: so can everything here.
-    @with_known_keywords
+    # Where users import it from.
+    __module__ = "pkex.integrations.shap"
+
+    # shap's `load` passes on only what can be given by position: so can all that has an effect.
+    @with_checked_arguments(CONSTRUCTOR, runs_to_find_more=True)
     def __init__(
         self,
         model: Any,
         masker: Any = None,
-        link: Any = shap.links.identity,
-        algorithm: str = "auto",
+        link: Link = shap.links.identity,
+        algorithm: Algorithm = "auto",
         output_names: Sequence[str] | None = None,
         feature_names: Sequence[str] | None = None,
         linearize_link: bool = True,
         seed: int | None = None,
         data: Any = None,
-        value_function: str | None = None,
+        value_function: ValueFunction | None = None,
         background_weights: ArrayLike | None = None,
         groups: Mapping[str, int | str | Iterable[int | str]] | None = None,
         n_jobs: int | None = -1,
+        *,
+        nsamples: Budget = "auto",
+        max_evals: Budget = "auto",
+        batch_size: Budget = "auto",
+        l1_reg: L1Reg = None,
+        keep_index: bool = False,
+        keep_index_ordered: bool = False,
+        random_state: int | np.random.RandomState | np.random.Generator | None = None,
+        silent: bool = False,
+        gc_collect: bool = False,
     ) -> None:
-        if masker is not None and data is not None:
-            raise TypeError("masker and data are two names of the background; give one of them")
-        background = data if masker is None else masker
+        background = as_background(data if masker is None else masker)
         if isinstance(model, shap.models.Model):
             model = model.inner_model
-        _check_link(link)
-        check_choice("algorithm", algorithm, ("auto", "exact"))
-        _check_options(linearize_link=linearize_link, seed=seed)
-        _check_masker(background)
         options: dict[str, Any] = {
             "value_function": value_function,
             "background_weights": background_weights,
@@ -131,52 +161,44 @@ class KernelMachineExplainer(shap.Explainer):  # type: ignore[misc]
             "n_jobs": n_jobs,
         }
         self._arguments = {"model": model, "masker": background, **options}
-        self._output_name = None
-        if output_names is not None and not adapt(model).expansion.has_output_axis:
-            self._output_name = check_names("output_names", output_names, 1)[0]
-            del options["output_names"]
-        self._explainer = pkex.Explainer(model, background, **options)
+        problems: list[Exception] = []
+        with noted(problems):
+            if masker is not None and data is not None:
+                raise TypeError("masker and data are two names of the background; give one of them")
+            check_masker(background)
+        with noted(problems):
+            self._output_name = None
+            if output_names is not None and not adapt(model).expansion.has_output_axis:
+                self._output_name = check_names("output_names", output_names, 1)[0]
+                del options["output_names"]
+            self._explainer = pkex.Explainer(model, background, **options)
+        raise_together(problems)
         # Given a masker, shap would take a sample of it.
         super().__init__(model, None, linearize_link=linearize_link)
         self.masker = background
         self.feature_names = self._explainer.feature_names
         self.output_names = self._explainer.output_names or output_names
 
-    @property
-    def expected_value(self) -> float | _Float:
-        """The value of the empty coalition: a float, or of shape (outputs,)."""
-        return self._explainer.expected_value
-
-    @property
-    def data(self) -> DenseData | None:
-        """The background as `shap.KernelExplainer` has it, with ``data`` and ``weights``."""
-        rows, weights = self._explainer.background, self._explainer.background_weights
-        if rows is None or weights is None:
-            return None
-        names = self.feature_names
-        if len(names) < rows.shape[1]:  # of groups
-            names = [str(column) for column in range(rows.shape[1])]
-        return DenseData(rows, list(names), None, weights.copy())
-
-    @with_known_keywords
+    @with_checked_arguments(CALL)
     def __call__(
         self,
         X: ArrayLike,
         *,
-        max_evals: Any = "auto",
+        max_evals: Budget = "auto",
         main_effects: bool = False,
-        error_bounds: bool = False,
-        batch_size: Any = "auto",
+        error_bounds: Literal[False] = False,
+        batch_size: Budget = "auto",
         outputs: None = None,
         silent: bool = False,
-        l1_reg: Any = None,
-        interactions: bool | int = False,
+        l1_reg: L1Reg = None,
+        interactions: bool | Literal[1, 2] = False,
     ) -> shap.Explanation:
-        """Explain rows.
+        """Explain rows, or one row.
 
         Parameters
         ----------
-        X : array-like, DataFrame or sparse matrix of shape (n, d)
+        X : array-like, DataFrame or sparse matrix of shape (n, d), or one row of shape (d,)
+            Of a Series with names, these must be the model's.
         main_effects : bool, default False
             Whether the explanation has ``main_effects``, what a feature does alone: v({j}) − v(∅).
         interactions : {False, True, 1, 2}, default False
@@ -185,7 +207,8 @@ class KernelMachineExplainer(shap.Explainer):  # type: ignore[misc]
             effects on the diagonal; the sum of the matrix is that of the Shapley values. For lines
             that add up to Shapley values there is `shap_interaction_values`.
         max_evals, batch_size, silent, l1_reg : optional
-            Without effect: options of estimates, and of their progress bar.
+            Without effect: options of estimates, and of their progress bar. There is a warning
+            where `l1_reg` would set values of features to 0 in shap, which exact ones are not.
         error_bounds, outputs : optional
             Refused, unless they are shap's defaults.
 
@@ -193,8 +216,10 @@ class KernelMachineExplainer(shap.Explainer):  # type: ignore[misc]
         -------
         shap.Explanation
             With ``values`` of shape (n, d) or (n, d, outputs), and of interactions of shape
-            (n, d, d) or (n, d, d, outputs). (Of several outputs, shap 0.51 puts the last two axes
-            of interactions into one.)
+            (n, d, d) or (n, d, d, outputs); all without the first axis for one row, as in taking
+            one from an explanation. (shap 0.51 puts the last two axes of interactions of several
+            outputs into one, and repeats the base value of one row for each feature, which its
+            plots refuse.)
 
         Raises
         ------
@@ -204,22 +229,19 @@ class KernelMachineExplainer(shap.Explainer):  # type: ignore[misc]
             As in calling a `pkex.Explainer`; and if an option without effect has a value that has
             none in shap either, or would change the values.
         """
-        _check_options(
-            max_evals=max_evals, batch_size=batch_size, silent=silent, main_effects=main_effects
-        )
-        _check_l1_reg(l1_reg, len(self.feature_names))
-        _refuse(error_bounds, outputs)
-        if _are_of_pairs(interactions):
+        self._warn_of(l1_reg)
+        rows, is_row = rows_of(X)
+        if are_of_pairs(interactions):
             order = min(2, len(self.feature_names))
-            explanation = self._explainer.interactions(X, index="STII", order=order).to_shap()
+            explanation = self._explainer.interactions(rows, index="STII", order=order).to_shap()
         else:
-            explanation = self._explainer(X).to_shap()
+            explanation = self._explainer(rows).to_shap()
         if self._output_name is not None:
             explanation = _with_output_name(explanation, self._output_name)
         if main_effects:
-            alone = self._explainer.interactions(X, index="Moebius", order=1)
+            alone = self._explainer.interactions(rows, index="Moebius", order=1)
             explanation.main_effects = alone.values.copy()
-        return explanation
+        return explanation[0] if is_row else explanation
 
     def explain_row(self, row: ArrayLike, **options: Any) -> dict[str, Any]:
         """Explain one row of shape (d,), and return what shap's own explainers do for each.
@@ -227,7 +249,7 @@ class KernelMachineExplainer(shap.Explainer):  # type: ignore[misc]
         Options are those of a call. The dictionary has "values", "expected_values", "mask_shapes",
         "main_effects" and "clustering".
         """
-        explanation = self(as_row(row), **options)
+        explanation = self(_one_row(row), **options)
         alone = explanation.main_effects
         return {
             "values": explanation.values[0],
@@ -237,13 +259,43 @@ class KernelMachineExplainer(shap.Explainer):  # type: ignore[misc]
             "clustering": None,
         }
 
-    @with_known_keywords
+    @with_checked_arguments(CALL)
+    def explain(
+        self,
+        row: ArrayLike,
+        *,
+        nsamples: Budget = "auto",
+        l1_reg: L1Reg = None,
+        silent: bool = False,
+        gc_collect: bool = False,
+    ) -> _Float:
+        """Return the bare Shapley values of one row, as `shap.KernelExplainer.explain` does.
+
+        Parameters
+        ----------
+        row : array-like, Series or table of shape (d,) or (1, d)
+        nsamples, l1_reg, silent, gc_collect : optional
+            As in `shap_values`.
+
+        Returns
+        -------
+        ndarray of shape (d,) or (d, outputs)
+
+        Raises
+        ------
+        ValueError, TypeError, OverflowError
+            As in a call; and if there are several rows.
+        """
+        values: _Float = self.shap_values(_one_row(row), l1_reg=l1_reg)[0]
+        return values
+
+    @with_checked_arguments(CALL)
     def shap_values(
         self,
         X: ArrayLike,
         *,
-        nsamples: Any = "auto",
-        l1_reg: Any = None,
+        nsamples: Budget = "auto",
+        l1_reg: L1Reg = None,
         silent: bool = False,
         gc_collect: bool = False,
     ) -> _Float:
@@ -254,7 +306,8 @@ class KernelMachineExplainer(shap.Explainer):  # type: ignore[misc]
         X : array-like, DataFrame or sparse matrix of shape (n, d), or one row of shape (d,)
             Of a Series with names, these must be the model's.
         nsamples, l1_reg, silent, gc_collect : optional
-            Without effect: options of estimates, and of their progress bar.
+            Without effect: options of estimates, and of their progress bar. There is a warning
+            where `l1_reg` would set values of features to 0 in shap, which exact ones are not.
 
         Returns
         -------
@@ -265,13 +318,12 @@ class KernelMachineExplainer(shap.Explainer):  # type: ignore[misc]
         ValueError, TypeError, OverflowError
             As in a call.
         """
-        _check_options(nsamples=nsamples, silent=silent, gc_collect=gc_collect)
-        _check_l1_reg(l1_reg, len(self.feature_names))
-        is_row = np.ndim(X) == 1
-        values = self._explainer.shap_values(as_row(X) if is_row else X)
+        self._warn_of(l1_reg)
+        rows, is_row = rows_of(X)
+        values = self._explainer.shap_values(rows)
         return values[0] if is_row else values
 
-    @with_known_keywords
+    @with_checked_arguments(CALL)
     def shap_interaction_values(self, X: ArrayLike) -> _Float:
         """Return interactions of pairs as `shap.TreeExplainer` does: k-SII.
 
@@ -290,20 +342,26 @@ class KernelMachineExplainer(shap.Explainer):  # type: ignore[misc]
         ValueError, TypeError, OverflowError
             As in a call.
         """
-        is_row = np.ndim(X) == 1
-        interactions = self._explainer.interactions(
-            as_row(X) if is_row else X, index="k-SII", order=min(2, len(self.feature_names))
-        )
+        rows, is_row = rows_of(X)
+        order = min(2, len(self.feature_names))
+        interactions = self._explainer.interactions(rows, index="k-SII", order=order)
         matrices: _Float = interactions.to_shap().values
         return matrices[0] if is_row else matrices
+
+    def _warn_of(self, l1_reg: L1Reg) -> None:
+        if selects_features(l1_reg, len(self.feature_names)):
+            warnings.warn(
+                f"l1_reg={l1_reg!r} has no effect: in shap it sets the values of some features to "
+                "0, and here they are exact for all; leave it out",
+                stacklevel=5,
+            )
 
     @staticmethod
     def supports_model_with_masker(model: Any, masker: Any) -> bool:
         """Return whether `model` can be explained against the background `masker`."""
         try:
             KernelMachineExplainer(model, masker)
-        # UnsupportedModelError is a TypeError.
-        except (TypeError, ValueError, NotImplementedError, OverflowError):
+        except PROBLEMS:
             return False
         return True
 
@@ -386,81 +444,13 @@ def _with_output_name(explanation: shap.Explanation, name: str) -> shap.Explanat
     )
 
 
-def _check_link(link: Any) -> None:
-    if link is not shap.links.identity and not (isinstance(link, str) and link == "identity"):
+def _one_row(row: Any) -> Any:
+    """Return a single row as a table."""
+    table, _ = rows_of(row)
+    shape = np.shape(table)
+    if shape[0] != 1:
         raise ValueError(
-            "link must be 'identity' or shap.links.identity: values add up to the model's own "
-            f"output, not to another function of it; got {link!r}. Arguments by position are those "
-            "of shap.Explainer, of which link is the third"
+            f"row must be one row, of shape (d,) or (1, d); got shape {shape}. For several there "
+            "is shap_values"
         )
-
-
-def _check_masker(masker: Any) -> None:
-    """Refuse maskers of rows that make another game than Shapley's."""
-    for name in ("clustering", "partition"):
-        structure = getattr(masker, name, None)
-        is_masker = isinstance(masker, shap.maskers.Masker)
-        # That of a masker of text is a method.
-        if is_masker and structure is not None and not callable(structure):
-            raise NotImplementedError(
-                f"a masker with a {name} asks for Owen values, which are not available; pass "
-                "shap.maskers.Independent(data) or the data itself, and groups={'name': [columns]} "
-                "for columns that belong together"
-            )
-
-
-def _check_l1_reg(l1_reg: Any, n_features: int) -> None:
-    """Refuse what leaves out features; shap's default stands for no choice."""
-    number = re.fullmatch(r"num_features\((\d+)\)", l1_reg) if isinstance(l1_reg, str) else None
-    if l1_reg in (None, False, "auto", "num_features(10)"):
-        return
-    if number is None or int(number[1]) < n_features:
-        raise ValueError(
-            "l1_reg sets the values of some features to 0, and cannot be had: values are exact for "
-            f"all of them; leave it out, or l1_reg=False; got {l1_reg!r}"
-        )
-
-
-def _check_options(**options: Any) -> None:
-    """Refuse values that have no meaning in shap either."""
-    for name, value in options.items():
-        if name in ("silent", "gc_collect", "linearize_link", "main_effects"):
-            if not isinstance(value, bool | np.bool_):
-                raise ValueError(f"{name} must be True or False; got {value!r}")
-        elif value is not None and (name == "seed" or value != "auto"):
-            _check_count(name, value, 0 if name == "seed" else 1)
-
-
-def _check_count(name: str, value: Any, least: int) -> None:
-    try:
-        is_valid = operator.index(value) >= least and not isinstance(value, bool)
-    except TypeError:
-        is_valid = False
-    if not is_valid:
-        raise ValueError(
-            f"{name} has no effect, since nothing is sampled, but must be a number as in shap, at "
-            f"least {least}; got {value!r}"
-        )
-
-
-def _are_of_pairs(interactions: Any) -> bool:
-    """Return whether interactions of pairs are asked for; shap tells True from 1."""
-    if isinstance(interactions, bool | np.bool_):
-        return bool(interactions)
-    if isinstance(interactions, int | np.integer) and interactions in (1, 2):
-        return bool(interactions == 2)
-    raise NotImplementedError(
-        "interactions are of pairs (True or 2) or none (False or 1); others, of any order, are in "
-        "pkex.Explainer(model, background).interactions(X, index=..., order=...); got "
-        f"{interactions!r}"
-    )
-
-
-def _refuse(error_bounds: object, outputs: object) -> None:
-    if error_bounds is not False:
-        raise NotImplementedError("error_bounds: the values are exact, and have none")
-    if outputs is not None:
-        raise NotImplementedError(
-            "outputs cannot be chosen in a call; choose among those of the explanation, as in "
-            "explanation[:, :, 'name'], or make a pkex.Explainer(model, outputs=...)"
-        )
+    return table

@@ -1,0 +1,154 @@
+"""Arguments of other libraries' explainers, checked together: one error names all problems.
+
+A check of an argument takes its name and its value, and raises what is wrong with it.
+"""
+
+from __future__ import annotations
+
+import inspect
+import operator
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import wraps
+from typing import Any, ParamSpec, TypeVar
+
+import numpy as np
+
+from pkex.options import check_choice, unknown_keywords, with_known_keywords
+
+__all__ = [
+    "PROBLEMS",
+    "Check",
+    "check_flag",
+    "check_integer",
+    "check_random_state",
+    "count",
+    "noted",
+    "one_of",
+    "raise_together",
+    "with_checked_arguments",
+]
+
+Check = Callable[[str, Any], object]
+
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
+
+# What may be in the way of a call; UnsupportedModelError is the first two.
+PROBLEMS = (TypeError, ValueError, NotImplementedError, OverflowError)
+_BULLET = "\n- "
+
+
+def with_checked_arguments(
+    checks: Mapping[str, Check], *, runs_to_find_more: bool = False
+) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]:
+    """Make a function name all that is wrong with its arguments, in one error.
+
+    These are unknown keyword arguments, and values that fail the checks of their names.
+
+    Parameters
+    ----------
+    checks : dict of str to callable
+        Checks by the names of their arguments, of those that are given.
+    runs_to_find_more : bool, default False
+        Whether the function is called without the bad arguments, to find what else is wrong: for
+        constructors, which do not take long.
+    """
+
+    def decorated(function: Callable[_P, _R]) -> Callable[_P, _R]:
+        signature = inspect.signature(function)
+        plain: Callable[..., _R] = function
+        run = with_known_keywords(function)
+
+        @wraps(run)
+        def call(*args: _P.args, **kwargs: _P.kwargs) -> _R:
+            known = {name: value for name, value in kwargs.items() if name in signature.parameters}
+            try:
+                given = signature.bind_partial(*args, **known).arguments
+            except TypeError:
+                return run(*args, **kwargs)  # which says what does not fit
+            problems: list[Exception] = []
+            unknown = unknown_keywords(function, kwargs)
+            if unknown is not None:
+                problems.append(unknown)
+            good = dict(given)
+            for name in given:
+                with noted(problems):
+                    if name in checks:
+                        value = good.pop(name)
+                        checks[name](name, value)
+                        good[name] = value
+            if problems and runs_to_find_more:
+                with noted(problems):
+                    plain(**good)
+            raise_together(problems)
+            return run(*args, **kwargs)
+
+        return call
+
+    return decorated
+
+
+@contextmanager
+def noted(problems: list[Exception]) -> Iterator[None]:
+    """Add what is in the way to a list instead of raising it."""
+    try:
+        yield
+    except PROBLEMS as error:
+        problems.append(error)
+
+
+def raise_together(problems: Sequence[Exception]) -> None:
+    """Raise the only problem; or, of several, an error of the first one's type that names all."""
+    if len(problems) == 1:
+        raise problems[0]
+    if problems:
+        # A problem may be several itself.
+        named = [part for problem in problems for part in _parts(str(problem))]
+        raise type(problems[0])(_BULLET.join([f"{len(named)} things are in the way:", *named]))
+
+
+def _parts(message: str) -> list[str]:
+    return message.split(_BULLET)[1:] or [message]
+
+
+# --- checks ---
+
+
+def one_of(*words: str) -> Check:
+    """Return the check of an option that is one of these words."""
+    return lambda name, value: check_choice(name, value, words)
+
+
+def check_flag(name: str, value: Any) -> None:
+    """Refuse what is neither True nor False."""
+    if not isinstance(value, bool | np.bool_):
+        raise ValueError(f"{name} must be True or False; got {value!r}")
+
+
+def check_integer(name: str, value: Any, least: int, why: str = "") -> None:
+    """Refuse what is no integer, or less than `least`."""
+    try:
+        is_valid = operator.index(value) >= least and not isinstance(value, bool)
+    except TypeError:
+        is_valid = False
+    if not is_valid:
+        raise ValueError(f"{name} {why}must be an integer, at least {least}; got {value!r}")
+
+
+def count(*words: str | None, least: int = 1) -> Check:
+    """Return the check of a number that has no effect, or one of `words` in its place."""
+
+    def check(name: str, value: Any) -> None:
+        is_word = value is None or isinstance(value, str)
+        if is_word and value in words:
+            return
+        check_integer(name, value, least, "has no effect, since nothing is sampled, but ")
+
+    return check
+
+
+def check_random_state(name: str, value: Any) -> None:
+    """Refuse what is no seed, and no generator of random numbers; nothing is drawn from it."""
+    if not isinstance(value, np.random.RandomState | np.random.Generator):
+        count(None, least=0)(name, value)

@@ -1,0 +1,176 @@
+"""What the arguments of shap's explainers may be here, and what they cannot."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+import shap
+from shap.utils._exceptions import DimensionError
+from shap.utils._legacy import IdentityLink
+
+from pkex.integrations import as_rows, dimensions
+from pkex.integrations.arguments import (
+    Check,
+    check_flag,
+    check_random_state,
+    count,
+    one_of,
+)
+
+__all__ = [
+    "CALL",
+    "CONSTRUCTOR",
+    "Algorithm",
+    "Budget",
+    "L1Reg",
+    "Link",
+    "are_of_pairs",
+    "check_masker",
+    "rows_of",
+    "selects_features",
+]
+
+Link: TypeAlias = Literal["identity"] | Callable[..., Any]
+Algorithm: TypeAlias = Literal["auto", "exact", "permutation"]
+Budget: TypeAlias = int | Literal["auto"] | None
+L1Reg: TypeAlias = str | float | bool | None
+
+
+class RowsError(DimensionError, ValueError):  # type: ignore[misc]
+    """Neither rows nor one row: shap's error, which is no ValueError there."""
+
+
+def rows_of(X: Any) -> tuple[Any, bool]:
+    """Return rows as a table, and whether they were a single row."""
+    rows, is_row = as_rows(X)
+    if dimensions(rows) != 2:
+        raise RowsError(
+            "X must have 1 or 2 dimensions: one row of shape (d,), or rows of shape (n, d); "
+            f"got {np.ndim(X)}"
+        )
+    return rows, is_row
+
+
+def check_masker(masker: Any) -> None:
+    """Refuse maskers of rows that make another game than Shapley's."""
+    for name in ("clustering", "partition"):
+        structure = getattr(masker, name, None)
+        is_masker = isinstance(masker, shap.maskers.Masker)
+        # That of a masker of text is a method.
+        if is_masker and structure is not None and not callable(structure):
+            raise NotImplementedError(
+                f"a masker with a {name} asks for Owen values, which are not available; pass "
+                "shap.maskers.Independent(data) or the data itself, and groups={'name': [columns]} "
+                "for columns that belong together"
+            )
+
+
+def selects_features(l1_reg: L1Reg, n_features: int) -> bool:
+    """Return whether a valid `l1_reg` would set the values of some features to 0 in shap."""
+    if isinstance(l1_reg, str):
+        number = _numbered(l1_reg)
+        # shap's own default stands for no choice.
+        is_default = l1_reg in ("auto", "num_features(10)")
+        return not is_default and (number is None or number < n_features)
+    return bool(l1_reg)
+
+
+def are_of_pairs(interactions: Any) -> bool:
+    """Return whether interactions of pairs are asked for; shap tells True from 1."""
+    if isinstance(interactions, bool | np.bool_):
+        return bool(interactions)
+    return bool(interactions == 2)
+
+
+def _check_interactions(name: str, interactions: Any) -> None:
+    is_number = isinstance(interactions, int | np.integer | np.bool_)
+    is_flag = isinstance(interactions, bool | np.bool_)
+    if not is_number or not (is_flag or interactions in (1, 2)):
+        raise NotImplementedError(
+            f"{name} are of pairs (True or 2) or none (False or 1); others, of any order, are in "
+            "pkex.Explainer(model, background).interactions(X, index=..., order=...); got "
+            f"{interactions!r}"
+        )
+
+
+def _check_link(name: str, link: Any) -> None:
+    is_identity = link is shap.links.identity or isinstance(link, IdentityLink)
+    if is_identity or (isinstance(link, str) and link == "identity"):
+        return
+    is_other = link == "logit" if isinstance(link, str) else callable(link)
+    if is_other:
+        raise ValueError(
+            f"{name} must be 'identity' or shap.links.identity; another is not available yet: "
+            "values add up to the model's own output, not to a function of it. Leave it out, and "
+            "explain what a classifier's decision_function returns instead of probabilities; or "
+            f"estimate values with shap.KernelExplainer; got {link!r}"
+        )
+    raise ValueError(
+        f"{name} must be 'identity' or shap.links.identity; got {link!r}. Arguments by position "
+        "are those of shap.Explainer, of which link is the third"
+    )
+
+
+def _check_l1_reg(name: str, l1_reg: Any) -> None:
+    is_number = isinstance(l1_reg, int | float | np.number) and l1_reg >= 0
+    is_word = isinstance(l1_reg, str) and (
+        l1_reg in ("auto", "aic", "bic") or _numbered(l1_reg) is not None
+    )
+    if l1_reg is True or not (l1_reg is None or is_number or is_word):
+        raise ValueError(
+            f"{name} has no effect, since all values are exact, but must be as in shap: "
+            f"'num_features(k)', 'aic', 'bic', False or a number, at least 0; got {l1_reg!r}"
+        )
+
+
+def _numbered(l1_reg: str) -> int | None:
+    """Return the number in "num_features(10)", or in "rank(3)" as it is in shap's examples."""
+    match = re.fullmatch(r"(?:num_features|rank)\((\d+)\)", l1_reg)
+    return int(match[1]) if match else None
+
+
+def _check_error_bounds(name: str, error_bounds: Any) -> None:
+    if error_bounds is not False:
+        raise NotImplementedError(f"{name}: the values are exact, and have none; leave it out")
+
+
+def _check_outputs(name: str, outputs: Any) -> None:
+    if outputs is not None:
+        raise NotImplementedError(
+            f"{name} cannot be chosen in a call; choose among those of the explanation, as in "
+            "explanation[:, :, 'name'], or make a pkex.Explainer(model, outputs=...)"
+        )
+
+
+def _check_rows(_: str, X: Any) -> None:
+    rows_of(X)
+
+
+# Checks by the names of their arguments, of a call and of the constructor.
+CALL: dict[str, Check] = {
+    "X": _check_rows,
+    "row": _check_rows,
+    "nsamples": count("auto", None),
+    "max_evals": count("auto", None),
+    "batch_size": count("auto", None),
+    "l1_reg": _check_l1_reg,
+    "silent": check_flag,
+    "gc_collect": check_flag,
+    "main_effects": check_flag,
+    "error_bounds": _check_error_bounds,
+    "outputs": _check_outputs,
+    "interactions": _check_interactions,
+}
+CONSTRUCTOR: dict[str, Check] = {
+    **CALL,
+    "link": _check_link,
+    "algorithm": one_of("auto", "exact", "permutation"),
+    "linearize_link": check_flag,
+    "keep_index": check_flag,
+    "keep_index_ordered": check_flag,
+    "random_state": check_random_state,
+    "seed": count(None, least=0),
+}

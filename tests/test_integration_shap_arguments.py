@@ -1,0 +1,166 @@
+"""What KernelMachineExplainer says to arguments that mean nothing, or that it cannot have."""
+
+import numpy as np
+import pytest
+from sklearn.svm import SVC, SVR
+
+import pkex
+
+shap = pytest.importorskip("shap")
+
+from pkex.integrations.shap import KernelMachineExplainer  # noqa: E402
+
+D = 5
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(60, D))
+Y = X[:, 0] * X[:, 1] + X[:, 2]
+NAMES = ["a", "b", "c", "d", "e"]
+ROWS = RNG.normal(size=(4, D))
+Z = X[:10]
+MODEL = SVR().fit(X, Y)
+PAIRS = SVC(decision_function_shape="ovo").fit(X, np.digitize(Y, [-0.5, 0.5]))
+TEXT = shap.maskers.Text()
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"link": "logit"}, ValueError, "link must be 'identity'.*not available yet.*decision_f"),
+        ({"link": shap.links.logit}, ValueError, "not available yet.*shap.KernelExplainer"),
+        ({"link": NAMES}, ValueError, "link must be 'identity'.*link is the third"),
+        ({"algorithm": "partition"}, ValueError, "algorithm must be one of 'auto', 'exact'"),
+        ({"data": Z}, TypeError, "masker and data are two names"),
+        ({"masker": Z[0]}, ValueError, r"background\.reshape\(1, -1\)"),
+        ({"masker": shap.maskers.Partition(X)}, NotImplementedError, "clustering.*Owen values"),
+        ({"masker": shap.maskers.Impute(X)}, TypeError, "background must be rows"),
+        ({"masker": TEXT}, TypeError, "background must be rows: .*; got shap's Text"),
+        ({"samples": 100}, TypeError, "has no argument 'samples'; it takes model, masker, link"),
+        ({"nsamples": 0}, ValueError, "nsamples has no effect.*at least 1; got 0"),
+        ({"keep_index": "no"}, ValueError, "keep_index must be True or False; got 'no'"),
+        ({"l1_reg": "lasso"}, ValueError, "l1_reg has no effect.*got 'lasso'"),
+        ({"random_state": "abc"}, ValueError, "random_state has no effect.*got 'abc'"),
+        ({"seed": "abc"}, ValueError, "seed has no effect.*got 'abc'"),
+        ({"linearize_link": 3}, ValueError, "linearize_link must be True or False"),
+    ],
+)
+def test_bad_arguments_are_answered_with_what_is_wrong(options, error, message):
+    with pytest.raises(error, match=message):
+        KernelMachineExplainer(**{"model": MODEL, "masker": Z} | options)
+
+
+def test_one_error_names_all_that_is_wrong_with_the_arguments():
+    with pytest.raises(TypeError) as caught:
+        KernelMachineExplainer(
+            lambda rows: rows, Z, foo=1, bar=2, link="logit", nsamples="x", silent=3
+        )
+    title, *problems = str(caught.value).split("\n- ")
+    assert title == "5 things are in the way:"
+    for problem, start in zip(
+        problems,
+        [
+            "KernelMachineExplainer() has no arguments 'foo', 'bar'; it takes model, masker, link",
+            "link must be 'identity'",
+            "nsamples has no effect",
+            "silent must be True or False; got 3",
+            "<lambda> is a plain function",
+        ],
+        strict=True,
+    ):
+        assert problem.startswith(start)
+
+
+def test_the_error_has_the_type_of_the_first_problem():
+    sigmoid = SVR(kernel="sigmoid").fit(X, Y)
+    with pytest.raises(ValueError, match=r"(?s)link.*sigmoid.* is not supported") as caught:
+        KernelMachineExplainer(sigmoid, Z, "logit")
+    assert type(caught.value) is ValueError
+    with pytest.raises(TypeError, match=r"(?s)two names.*sigmoid"):
+        KernelMachineExplainer(sigmoid, Z, data=Z)
+    with pytest.raises(TypeError, match=r"(?s)no argument 'foo'.*required.*argument: 'model'"):
+        KernelMachineExplainer(foo=1)
+
+
+def test_one_error_names_all_that_is_wrong_with_a_call():
+    explainer = KernelMachineExplainer(MODEL, Z)
+    with pytest.raises(TypeError) as caught:
+        explainer(ROWS[None], foo=1, max_evals=0, error_bounds=True, outputs=[0], interactions=5)
+    problems = str(caught.value).split("\n- ")[1:]
+    words = ("foo", "X must have 1 or 2", "max_evals", "error_bounds", "outputs", "interactions")
+    for problem, word in zip(problems, words, strict=True):
+        assert word in problem[:60]
+
+
+def test_functions_that_hide_the_model_are_answered_with_what_to_pass():
+    with pytest.raises(pkex.UnsupportedModelError, match="pass the fitted model itself"):
+        KernelMachineExplainer(lambda rows: MODEL.predict(rows), Z)
+    with pytest.raises(pkex.UnsupportedModelError, match=r"SVC.predict cannot be explained"):
+        KernelMachineExplainer(PAIRS.predict, Z)
+
+
+@pytest.mark.parametrize("l1_reg", ["num_features(1)", "rank(3)", "aic", "bic", 0.1])
+def test_a_choice_of_features_by_shap_is_not_made_in_silence(l1_reg):
+    explainer = KernelMachineExplainer(MODEL, Z, l1_reg=l1_reg)  # where shap takes no notice of it
+    values = explainer.shap_values(ROWS)
+    for explain in (explainer, explainer.shap_values):
+        with pytest.warns(UserWarning, match="l1_reg=.* has no effect.*exact for all"):
+            found = explain(ROWS, l1_reg=l1_reg)
+        np.testing.assert_array_equal(getattr(found, "values", found), values)
+
+
+def test_the_warning_shows_the_line_that_asked_for_it():
+    explainer = KernelMachineExplainer(MODEL, Z)
+    for explain in (explainer, explainer.shap_values):
+        with pytest.warns(UserWarning, match="l1_reg") as caught:
+            explain(ROWS, l1_reg="aic")
+        assert [warning.filename for warning in caught] == [__file__]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"l1_reg": "junk"}, "l1_reg has no effect.*got 'junk'"),
+        ({"l1_reg": True}, "l1_reg has no effect.*got True"),
+        ({"l1_reg": -1}, "l1_reg has no effect"),
+        ({"silent": "junk"}, "silent must be True or False"),
+    ],
+)
+def test_options_that_mean_nothing_in_shap_are_refused(options, message):
+    explainer = KernelMachineExplainer(MODEL, Z)
+    for explain in (explainer, explainer.shap_values):
+        with pytest.raises(ValueError, match=message):
+            explain(ROWS, **options)
+
+
+def test_options_of_estimates_have_no_effect():
+    explainer = KernelMachineExplainer(MODEL, Z)
+    values = explainer.shap_values(ROWS)
+    for l1_reg in (None, False, 0, "auto", "num_features(10)", "num_features(5)"):
+        np.testing.assert_array_equal(explainer.shap_values(ROWS, l1_reg=l1_reg), values)
+        np.testing.assert_array_equal(explainer(ROWS, l1_reg=l1_reg).values, values)
+    for budget in ("auto", None, 7, np.int64(100)):
+        found = explainer.shap_values(ROWS, nsamples=budget, gc_collect=True)
+        np.testing.assert_array_equal(found, values)
+        np.testing.assert_array_equal(explainer(ROWS, max_evals=budget).values, values)
+    for junk in ("junk", 0, 2.5, True):
+        with pytest.raises(ValueError, match=r"max_evals has no effect.*at least 1"):
+            explainer(ROWS, max_evals=junk)
+        with pytest.raises(ValueError, match="batch_size has no effect"):
+            explainer(ROWS, batch_size=junk)
+        with pytest.raises(ValueError, match="nsamples has no effect"):
+            explainer.shap_values(ROWS, nsamples=junk)
+
+
+def test_what_is_not_available_is_answered_with_what_is():
+    explainer = KernelMachineExplainer(MODEL, Z)
+    for interactions in (0, 3, 2.5, "k-SII", np.array([1, 2])):
+        with pytest.raises(NotImplementedError, match=r"interactions\(X, index=\.\.\., order"):
+            explainer(ROWS, interactions=interactions)
+    with pytest.raises(NotImplementedError, match="exact"):
+        explainer(ROWS, error_bounds=True)
+    with pytest.raises(NotImplementedError, match="outputs"):
+        explainer(ROWS, outputs=[0])
+    with pytest.raises(TypeError, match="has no argument 'samples'; it takes X, nsamples"):
+        explainer.shap_values(ROWS, samples=10)
+    for explain in (explainer, explainer.shap_values, explainer.shap_interaction_values):
+        with pytest.raises(TypeError, match="takes 2 positional arguments but 3 were given"):
+            explain(ROWS, ROWS)
