@@ -178,10 +178,13 @@ def pair_names(classes: Iterable[Any]) -> tuple[str, ...]:
     """Return the names "a vs b" of the outputs of pairs of classes, which are positive for a.
 
     Those of several classes are positive for the first of a pair, that of two for the second: its
-    name is "b vs a".
+    name is "b vs a". Labels are quoted if the word "vs" stands in one of them: "'a' vs 'b vs c'"
+    and "'a vs b' vs 'c'" are not the same pair.
     """
     # str() of the labels: NumPy's own repr would say np.str_('a').
     labels = [str(label) for label in classes]
+    if any("vs" in label.split() for label in labels):
+        labels = [repr(label) for label in labels]
     if len(labels) == 2:
         labels.reverse()
     return tuple(f"{a} vs {b}" for a, b in itertools.combinations(labels, 2))
