@@ -65,6 +65,9 @@ def adapt_classifier(model: SVC | NuSVC) -> AdaptedModel:
         # and ranks of them, which are no kernel expansions.
         if model.decision_function_shape != "ovo":
             no_method = _VOTES
+        # What is compared is the method of a copy that differs from the model in this option only:
+        # of a model of shape "ovr" the support vectors, coefficients, kernel and intercepts are
+        # covered, but not how it counts votes.
         own.decision_function_shape = "ovo"
         expansion = _one_output_per_pair(model)
     return AdaptedModel(
@@ -76,6 +79,7 @@ def adapt_classifier(model: SVC | NuSVC) -> AdaptedModel:
         not_explained="only the decision function is a sum over the support vectors, to which "
         "values of features can add up; class labels and probabilities are made from it",
         no_method=no_method,
+        stand_in=own if no_method else None,
     )
 
 
