@@ -408,14 +408,40 @@ def test_one_vs_one_of_two_classes_is_positive_for_the_second():
     assert explanation.output_names is None
 
 
-def test_the_votes_of_one_vs_one_are_refused_with_what_is_explained():
-    model = OneVsOneClassifier(scaled(SVC())).fit(X, THREE)
-    with pytest.raises(pkex.UnsupportedModelError, match="votes and class labels"):
-        pkex.Explainer(model.predict)
-    with pytest.raises(pkex.UnsupportedModelError, match=r"votes\. Pass the model"):
-        pkex.Explainer(model.decision_function)
-    two = OneVsOneClassifier(scaled(SVC())).fit(X, TWO)
-    assert pkex.Explainer(two.decision_function)
+@pytest.mark.parametrize("target", [TWO, THREE], ids=["two", "three"])
+@pytest.mark.parametrize(
+    "wrap",
+    [lambda model: model, lambda model: GridSearchCV(model, {}, cv=2), scaled],
+    ids=["alone", "in a search", "in a pipeline"],
+)
+def test_the_votes_of_one_vs_one_are_refused_with_what_is_explained(wrap, target):
+    model = wrap(OneVsOneClassifier(scaled(SVC(gamma=0.2)))).fit(X, target)
+    for method in (model.predict, model.decision_function):
+        with pytest.raises(pkex.UnsupportedModelError, match=r"votes and class.*Pass the model"):
+            pkex.Explainer(method)
+    explainer = pkex.Explainer(model)
+    assert "decision value of" in repr(explainer)
+    total = explainer.shap_values(X).sum(axis=1) + explainer.expected_value
+    sign = -1.0 if target is THREE else 1.0
+    np.testing.assert_array_equal(
+        np.sign(total).reshape(len(X), -1), sign * values_of_pairs(model, X)
+    )
+
+
+def values_of_pairs(model, rows):
+    """The signs of the machines' values, seen from outside."""
+    while not hasattr(model, "estimators_"):
+        if isinstance(model, Pipeline):
+            rows, model = model[:-1].transform(rows), model[-1]
+        else:
+            model = model.best_estimator_
+    return np.sign(np.column_stack([part.decision_function(rows) for part in model.estimators_]))
+
+
+def test_one_vs_one_within_a_model_that_reads_its_votes_is_refused():
+    model = OneVsRestClassifier(OneVsOneClassifier(scaled(SVC()))).fit(X, THREE)
+    with pytest.raises(pkex.UnsupportedModelError, match="OneVsRestClassifier of OneVsOne"):
+        pkex.Explainer(model)
 
 
 # --- averages ---
@@ -455,9 +481,12 @@ def test_bagging_of_several_targets_is_explained_as_the_average():
     np.testing.assert_allclose(explanation.values, expected, atol=1e-13)
 
 
-def test_bagging_in_parallel_starts_no_workers_for_the_check(monkeypatch):
-    model = BaggingRegressor(scaled(), n_estimators=4, random_state=0).fit(X, Y)
-    model.n_jobs = 2
+@pytest.mark.parametrize("is_searched", [False, True])
+def test_bagging_in_parallel_starts_no_workers_for_the_check(is_searched, monkeypatch):
+    model = BaggingRegressor(scaled(), n_estimators=4, random_state=0)
+    model = GridSearchCV(model, {}, cv=2).fit(X, Y) if is_searched else model.fit(X, Y)
+    bagging = model.best_estimator_ if is_searched else model
+    bagging.n_jobs = 2
 
     def parallel(*args, n_jobs=None, **kwargs):
         assert n_jobs in (None, 1)
@@ -466,7 +495,7 @@ def test_bagging_in_parallel_starts_no_workers_for_the_check(monkeypatch):
     original = sklearn.ensemble._bagging.Parallel
     monkeypatch.setattr(sklearn.ensemble._bagging, "Parallel", parallel)
     assert pkex.Explainer(model)
-    assert model.n_jobs == 2
+    assert bagging.n_jobs == 2
 
 
 def test_bagging_may_give_a_model_a_column_twice():

@@ -236,8 +236,9 @@ class Combination(_Composite):
     ) -> None:
         self._parts = _alike(parts)
         given = np.ones(len(self._parts)) if weights is None else weights
-        self._weights = np.asarray(given, dtype=np.float64)
-        self._intercept = np.asarray(intercept, dtype=np.float64)
+        # Copies: what is passed may be the arrays of a model, which others can change.
+        self._weights = np.array(given, dtype=np.float64)
+        self._intercept = np.array(intercept, dtype=np.float64)
 
     @property
     def n_outputs(self) -> int:
@@ -389,7 +390,7 @@ class Selection(ColumnMap):
 
     def __init__(self, n_columns: int, sources: ArrayLike) -> None:
         self.n_columns = n_columns
-        self.sources = np.asarray(sources, dtype=np.intp)
+        self.sources = np.array(sources, dtype=np.intp)  # a copy
 
     def __call__(self, rows: _Float) -> _Float:
         return rows[:, self.sources]

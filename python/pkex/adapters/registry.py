@@ -61,6 +61,10 @@ class AdaptedModel:
         Why the model's other methods cannot be explained, for the message to those who try.
     no_method : str, default ""
         Why that method is not the explained function either, if the model itself must be given.
+    stand_in : estimator, optional
+        A copy of the model whose method of that name is the explained function, if only with other
+        options than the model's. What passes the model on, such as a Pipeline, is compared as a
+        copy of itself with this one in it.
     """
 
     expansion: Function
@@ -72,6 +76,7 @@ class AdaptedModel:
     absolute_rounding: float | _Float = 0.0
     not_explained: str = ""
     no_method: str = ""
+    stand_in: Any = None
 
 
 @functools.singledispatch

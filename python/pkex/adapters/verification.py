@@ -27,15 +27,17 @@ _LARGEST_ROUNDING = 1e-4
 
 
 def verify(adapted: AdaptedModel, model: Any, *, n_threads: int = 1) -> None:
-    """Compare the expansion with the model's own output on a few rows.
+    """Check names, and compare the expansion with the model's own output on a few rows.
 
     The expansion is evaluated by `n_threads` threads; how many the model uses is its own matter.
 
     Raises
     ------
     UnsupportedModelError
-        If they differ by more than rounding errors.
+        If they differ by more than rounding errors, or there are not as many names as there are
+        features or outputs, or two outputs have one name.
     """
+    _check_names(adapted, model)
     if adapted.predict is None:
         return
     expansion = adapted.expansion
@@ -67,6 +69,27 @@ def verify(adapted: AdaptedModel, model: Any, *, n_threads: int = 1) -> None:
         raise UnsupportedModelError(
             f"{name}.{adapted.explained} returns {own[first]:.10g} for a row for which its fitted "
             f"attributes say {ours[first]:.10g}: {_FAR if is_far else _CAUSES}"
+        )
+
+
+def _check_names(adapted: AdaptedModel, model: Any) -> None:
+    function = adapted.expansion
+    # Without an output axis there is one output, which may have a name all the same.
+    for argument, names, expected in (
+        ("feature_names", adapted.feature_names, function.n_features),
+        ("output_names", adapted.output_names, function.n_outputs),
+    ):
+        if names is not None and len(names) != expected:
+            raise UnsupportedModelError(
+                f"the adapter of {type(model).__name__} returns {len(names)} {argument} for a "
+                f"function that has {expected}; it must return one for each, or None"
+            )
+    names = adapted.output_names or ()
+    if len(set(names)) < len(names):
+        repeated = next(name for name in names if names.count(name) > 1)
+        raise UnsupportedModelError(
+            f"the adapter of {type(model).__name__} returns output_names with {repeated!r} twice; "
+            "outputs are chosen by name, so that these must differ"
         )
 
 

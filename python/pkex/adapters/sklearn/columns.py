@@ -62,6 +62,9 @@ def column_map(step: Any) -> ColumnMap | None:
     if isinstance(step, FunctionTransformer) and step.func is None:
         check_fitted(step)
         return None
+    if isinstance(step, SelectorMixin):
+        _check_step(step)
+        return Selection(int(step.n_features_in_), step.get_support(indices=True))
     for step_class, inverse in _STEPS.items():
         if isinstance(step, step_class):
             _check_step(step)
@@ -106,7 +109,7 @@ class _Step(ColumnMap):
         self.transformer = _for_arrays(transformer)
         self._inverse = inverse
         self.sources = np.arange(self.n_columns)
-        if isinstance(transformer, (SimpleImputer, SelectorMixin, *_ENCODERS)):
+        if isinstance(transformer, (SimpleImputer, *_ENCODERS)):
             # From which columns is said by the names: "2", or "2_red" if there are several.
             numbers = np.arange(self.n_columns).astype(str).astype(object)
             names = self.transformer.get_feature_names_out(numbers)
@@ -301,7 +304,7 @@ def _refused(what: str, why: str = "", instead: str = "") -> UnsupportedModelErr
             if what in _MULTIPLY
             else "it mixes columns, or is not known to act on each column alone"
         )
-    names = ", ".join(step.__name__ for step in _STEPS if step is not SelectorMixin)
+    names = ", ".join(step.__name__ for step in _STEPS)
     return UnsupportedModelError(
         f"a Pipeline with the step {what} is not supported: {why}"
         f"{f'; supported with {instead}' if instead else ''}. Supported steps: {names}, feature "
@@ -311,13 +314,16 @@ def _refused(what: str, why: str = "", instead: str = "") -> UnsupportedModelErr
 
 
 def _for_arrays(transformer: Any) -> Any:
-    """Return a shallow copy that takes plain arrays, leaves them as they are, and returns such."""
+    """Return a copy that takes plain arrays, leaves them as they are, and returns such.
+
+    It shares nothing with the transformer: edits of that must not reach what is explained.
+    """
     own = copy.copy(transformer)
     vars(own).pop("feature_names_in_", None)
     vars(own).pop("_sklearn_output_config", None)
     if hasattr(own, "copy"):
         own.copy = True
-    return own
+    return copy.deepcopy(own)
 
 
 def _own_inverse(step: _Step, rows: _Float) -> _Float:
@@ -383,7 +389,6 @@ _STEPS: dict[type, Callable[[_Step, _Float], _Float]] = {
     Binarizer: _around_threshold,
     SimpleImputer: _scattered,
     FunctionTransformer: _inverse_of_function,
-    SelectorMixin: _scattered,
     OneHotEncoder: _nearest_category,
     OrdinalEncoder: _nearest_category,
     TargetEncoder: _nearest_category,

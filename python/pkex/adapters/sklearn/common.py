@@ -9,14 +9,16 @@ import itertools
 import math
 import re
 import sys
+import warnings
 from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from pkex.adapters.registry import unsupported
+from pkex.adapters.registry import AdaptedModel, unsupported
 from pkex.errors import UnsupportedModelError
 from pkex.expansion import KernelExpansion
 from pkex.kernels import RBF, Kernel, Laplacian
@@ -158,14 +160,60 @@ def _are_floats(column: NDArray[Any]) -> bool:
     return column.dtype != object or all(isinstance(entry, float) for entry in column)
 
 
-def own_output(model: Any, method: str, non_numeric: Collection[int]) -> Callable[[_Float], Any]:
-    """Return a function from arrays to the output of a method, computed in this thread."""
+def own_output(
+    model: Any,
+    method: str,
+    non_numeric: Collection[int] = (),
+    names: tuple[str, ...] | None = None,
+) -> Callable[[_Float], Any]:
+    """Return a function from arrays to the output of a method, computed in this thread.
+
+    The `names` of columns are those that the model says, unless given.
+    """
+    own, names = quiet(model), names or feature_names(model)
+
+    def output(rows: _Float) -> Any:
+        with warnings.catch_warnings():
+            # Of steps that were fitted apart, or that hand on other tables than they did.
+            warnings.filterwarnings("ignore", "X (has|does not have valid) feature names")
+            return getattr(own, method)(as_fitted_on(rows, names, non_numeric))
+
+    return output
+
+
+def quiet(model: Any) -> Any:
+    """Return a shallow copy that computes in the thread it is called in, without a word."""
     own = copy.copy(model)
-    for option, quiet in (("n_jobs", None), ("verbose", 0)):
-        if hasattr(own, option):
-            setattr(own, option, quiet)
-    names = feature_names(model)
-    return lambda rows: getattr(own, method)(as_fitted_on(rows, names, non_numeric))
+    for option, value in (("n_jobs", None), ("verbose", 0)):
+        if option in vars(own):
+            setattr(own, option, value)
+    return own
+
+
+def passed_on(
+    wrapper: Any,
+    part: AdaptedModel,
+    put: Callable[[Any, Any], None],
+    names: tuple[str, ...] | None = None,
+) -> AdaptedModel:
+    """Describe a model that passes another on: compared by its own method, not by the part's.
+
+    If the part has a stand-in, a copy is compared that has this one `put` in the part's place.
+    Where there is no such method, as for a density, the part's output is all there is; that covers
+    the part, though not the way there.
+    """
+    if part.predict is None:
+        return part
+    stand_in = None
+    if part.stand_in is not None:
+        stand_in = copy.copy(wrapper)
+        put(stand_in, part.stand_in)
+    owner = wrapper if stand_in is None else stand_in
+    is_function = not part.no_method or stand_in is not None
+    predict = part.predict
+    if is_function and hasattr(owner, part.explained):
+        predict = own_output(owner, part.explained, part.expansion.non_numeric, names)
+    return replace(part, predict=predict, stand_in=stand_in)
 
 
 def feature_names(model: Any) -> tuple[str, ...] | None:
@@ -178,10 +226,13 @@ def pair_names(classes: Iterable[Any]) -> tuple[str, ...]:
     """Return the names "a vs b" of the outputs of pairs of classes, which are positive for a.
 
     Those of several classes are positive for the first of a pair, that of two for the second: its
-    name is "b vs a".
+    name is "b vs a". Labels are quoted if the word "vs" stands in one of them: "'a' vs 'b vs c'"
+    and "'a vs b' vs 'c'" are not the same pair.
     """
     # str() of the labels: NumPy's own repr would say np.str_('a').
     labels = [str(label) for label in classes]
+    if any("vs" in label.split() for label in labels):
+        labels = [repr(label) for label in labels]
     if len(labels) == 2:
         labels.reverse()
     return tuple(f"{a} vs {b}" for a, b in itertools.combinations(labels, 2))

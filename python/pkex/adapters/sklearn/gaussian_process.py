@@ -68,12 +68,17 @@ def adapt_classifier(model: GaussianProcessClassifier) -> AdaptedModel:
 
     def latent_mean(X: _Float) -> _Float:
         # As latent_mean_and_variance, which is for two classes only, newer, and solves n × n
-        # equations for the variance.
-        outputs = [
-            machine.kernel_(X, machine.X_train_) @ own
-            for machine, own in zip(machines, coefficients, strict=True)
-        ]
-        return np.asarray(outputs[0]) if is_single else np.column_stack(outputs)
+        # equations for the variance, as predict_proba does, and predict of several classes. So
+        # this covers how kernels and coefficients are read, and, of two classes, the model's sign.
+        kernels = [machine.kernel_(X, machine.X_train_) for machine in machines]
+        outputs = [k @ own for k, own in zip(kernels, coefficients, strict=True)]
+        if not is_single:
+            return np.column_stack(outputs)
+        is_clear = np.abs(outputs[0]) > 1e-12 * (np.abs(kernels[0]) @ np.abs(coefficients[0]))
+        is_second = without_names(model).predict(X) == model.classes_[1]
+        if np.any(is_clear & (is_second != (outputs[0] > 0.0))):
+            raise ValueError("predict returns the class that the latent mean is against")
+        return np.asarray(outputs[0])
 
     labels = tuple(map(str, model.classes_))
     return AdaptedModel(

@@ -12,7 +12,13 @@ from sklearn.pipeline import Pipeline
 
 from pkex.adapters.registry import AdaptedModel, adapt, register, unsupported
 from pkex.adapters.sklearn.columns import chained, check_columns, column_map
-from pkex.adapters.sklearn.common import as_fitted_on, check_own, dense, feature_names
+from pkex.adapters.sklearn.common import (
+    as_fitted_on,
+    check_own,
+    dense,
+    feature_names,
+    passed_on,
+)
 from pkex.adapters.sklearn.nystroem import nystroem_model
 from pkex.functions import Transformed
 
@@ -30,24 +36,24 @@ def adapt_pipeline(pipeline: Pipeline) -> AdaptedModel:
     model = nystroem_model(*steps[-2:]) if is_nystroem else adapt(steps[-1])
     check_own(pipeline)
     columns = chained([column_map(step) for step in steps[:-n_last]])
-    if columns is None:
-        return model
     names = _input_names(pipeline)
-    function = Transformed(columns, model.expansion, names)
-    check_columns(function, columns)
-    before = pipeline[:-n_last]
-    predict = model.predict
+    if columns is not None:
+        function = Transformed(columns, model.expansion, names)
+        check_columns(function, columns)
+        before, predict = pipeline[:-n_last], model.predict
 
-    def own_output(rows: _Float) -> Any:
-        made = before.transform(as_fitted_on(rows, names, columns.non_numeric))
-        return predict and predict(dense(made))
+        def own_output(rows: _Float) -> Any:
+            made = before.transform(as_fitted_on(rows, names, columns.non_numeric))
+            return predict and predict(dense(made))
 
-    return replace(
-        model,
-        expansion=function,
-        predict=predict and own_output,
-        feature_names=names,
-    )
+        model = replace(
+            model, expansion=function, predict=predict and own_output, feature_names=names
+        )
+    return passed_on(pipeline, model, _put_last, names or model.feature_names)
+
+
+def _put_last(pipeline: Pipeline, model: Any) -> None:
+    pipeline.steps = [*pipeline.steps[:-1], (pipeline.steps[-1][0], model)]
 
 
 def _input_names(pipeline: Pipeline) -> tuple[str, ...] | None:

@@ -19,6 +19,7 @@ from pkex.adapters.sklearn.common import (
     rbf,
     without_names,
 )
+from pkex.errors import UnsupportedModelError
 from pkex.expansion import KernelExpansion
 
 
@@ -54,6 +55,7 @@ def adapt_one_class(model: OneClassSVM) -> AdaptedModel:
 def adapt_classifier(model: SVC | NuSVC) -> AdaptedModel:
     """Read the decision function of two classes, or those of all pairs of several classes."""
     check_fitted(model)
+    _check_classes(model)
     own = without_names(model)
     no_method = ""
     if len(model.classes_) == 2:
@@ -63,6 +65,9 @@ def adapt_classifier(model: SVC | NuSVC) -> AdaptedModel:
         # and ranks of them, which are no kernel expansions.
         if model.decision_function_shape != "ovo":
             no_method = _VOTES
+        # What is compared is the method of a copy that differs from the model in this option only:
+        # of a model of shape "ovr" the support vectors, coefficients, kernel and intercepts are
+        # covered, but not how it counts votes.
         own.decision_function_shape = "ovo"
         expansion = _one_output_per_pair(model)
     return AdaptedModel(
@@ -74,7 +79,23 @@ def adapt_classifier(model: SVC | NuSVC) -> AdaptedModel:
         not_explained="only the decision function is a sum over the support vectors, to which "
         "values of features can add up; class labels and probabilities are made from it",
         no_method=no_method,
+        stand_in=own if no_method else None,
     )
+
+
+def _check_classes(model: SVC | NuSVC) -> None:
+    """Refuse a model that has a class of which libsvm knows nothing.
+
+    libsvm drops rows of weight 0, and numbers the classes of the others; scikit-learn takes these
+    numbers for places in `classes_`.
+    """
+    n_known, n_named = len(model.n_support_), len(model.classes_)
+    if n_known != n_named:
+        raise UnsupportedModelError(
+            f"{type(model).__name__} with a class whose rows all have weight 0 is not supported: "
+            f"classes_ has {n_named} classes, but only {n_known} were fitted, and scikit-learn "
+            "confuses their outputs and labels. Fit it again without the rows of weight 0"
+        )
 
 
 _VOTES = (

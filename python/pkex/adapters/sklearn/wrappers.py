@@ -37,6 +37,8 @@ from pkex.adapters.sklearn.common import (
     inside,
     own_output,
     pair_names,
+    passed_on,
+    quiet,
 )
 from pkex.errors import UnsupportedModelError
 from pkex.functions import Combination, Function, Selection, Stack, Transformed
@@ -67,20 +69,21 @@ def adapt_search(search: Any) -> AdaptedModel:
             f"{name} with refit=False has compared models but kept none; fit it with refit=True, "
             "or fit a model with its best_params_ and pass that"
         )
-    return _passed_on(search, search.best_estimator_)
+    return _passed_on(search, "best_estimator_")
 
 
 @register(FrozenEstimator)
 def adapt_frozen(frozen: Any) -> AdaptedModel:
     """Read the model that is frozen."""
-    return adapt(inside(frozen))
+    inside(frozen)
+    return _passed_on(frozen, "estimator")
 
 
 def adapt_threshold_classifier(classifier: Any) -> AdaptedModel:
     """Read the classifier whose decision is compared with a threshold."""
     check_is_fitted(classifier)
     return replace(
-        _passed_on(classifier, classifier.estimator_),
+        _passed_on(classifier, "estimator_"),
         not_explained="the threshold turns the decision function of its estimator into class "
         "labels, which are no sums over features",
     )
@@ -101,6 +104,8 @@ def adapt_calibrated(classifier: CalibratedClassifierCV) -> AdaptedModel:
             ": it averages their probabilities, which are no sums over features; fit it with "
             "ensemble=False, or on a frozen classifier, to have one decision function",
         )
+    # Compared with that classifier: the method of the whole has probabilities only, in which
+    # digits are lost that are not to be found again.
     model = adapt(classifier.calibrated_classifiers_[0].estimator)
     return replace(
         model,
@@ -111,10 +116,10 @@ def adapt_calibrated(classifier: CalibratedClassifierCV) -> AdaptedModel:
     )
 
 
-def _passed_on(wrapper: Any, model: Any) -> AdaptedModel:
-    adapted = adapt(model)
+def _passed_on(wrapper: Any, attribute: str) -> AdaptedModel:
+    adapted = adapt(getattr(wrapper, attribute))
     check_own(wrapper)
-    return adapted
+    return passed_on(wrapper, adapted, lambda copied, model: setattr(copied, attribute, model))
 
 
 # --- models that are linear in others ---
@@ -197,26 +202,47 @@ def adapt_one_vs_one(model: OneVsOneClassifier) -> AdaptedModel:
         function: Function = parts[0].expansion
     else:
         function = Stack([Combination([part.expansion], [-1.0]) for part in parts])
-    # The model's own decision function counts votes, so that the machines' own are compared with.
+    is_single = len(parts) == 1
     return replace(
         _made_of(model, parts, function, "decision_function"),
-        predict=_pairs(parts),
+        explained=f"decision value of {'the pair' if is_single else 'each pair'} of classes",
+        predict=_values_of_pairs(model, parts),
         output_names=pair_names(model.classes_),
-        not_explained="only the decision functions of the pairs of classes are sums over features; "
-        "votes and class labels are made from them",
-        no_method=""
-        if len(parts) == 1
-        else "it counts votes. Pass the model itself, whose decision functions of pairs of classes "
-        "are explained",
+        not_explained="only the decision values of pairs of classes are sums over features; votes "
+        "and class labels are made from them, also by decision_function",
     )
 
 
-def _pairs(parts: Sequence[AdaptedModel]) -> Callable[[_Float], _Float]:
-    def pairs(rows: _Float) -> _Float:
-        outputs = [np.asarray(part.predict(rows)) for part in parts if part.predict]
-        return outputs[0] if len(parts) == 1 else -np.stack(outputs, axis=-1)
+def _values_of_pairs(
+    model: OneVsOneClassifier, parts: Sequence[AdaptedModel]
+) -> Callable[[_Float], _Float]:
+    """Return the function from rows to the values of pairs that the model makes its votes from.
 
-    return pairs
+    It has no method of its own for these. They are its machines' values, and what it makes of them
+    is compared with its own decision function.
+    """
+    pairs = list(itertools.combinations(range(len(model.classes_)), 2))
+    own = own_output(model, "decision_function")
+
+    def values_of_pairs(rows: _Float) -> _Float:
+        values = np.stack([np.asarray(part.predict(rows)) for part in parts if part.predict], -1)
+        votes = np.zeros((len(rows), len(model.classes_)))
+        sums = np.zeros_like(votes)
+        for machine, (a, b), value in zip(model.estimators_, pairs, values.T, strict=True):
+            is_for_b = np.asarray(machine.predict(rows)) == 1
+            votes[:, a] += ~is_for_b
+            votes[:, b] += is_for_b
+            sums[:, a] -= value
+            sums[:, b] += value
+        # Confidences decide between classes of as many votes: they stay below 1/3.
+        totals = votes + sums / (3.0 * (np.abs(sums) + 1.0))
+        if len(pairs) == 1:
+            totals = totals[:, 1]
+        if not np.allclose(own(rows), totals, rtol=0.0, atol=1e-9):
+            raise ValueError("decision_function does not count the votes of estimators_")
+        return values[:, 0] if len(pairs) == 1 else -values
+
+    return values_of_pairs
 
 
 @register(BaggingRegressor)
@@ -249,7 +275,7 @@ def _parts(model: Any, estimators: Iterable[Any], explained: str) -> list[Adapte
     estimators = list(estimators)
     parts = [adapt(estimator) for estimator in estimators]
     for estimator, part in zip(estimators, parts, strict=True):
-        if part.explained != explained:
+        if part.explained != explained or part.no_method:
             raise unsupported(f"{type(model).__name__} of {type(estimator).__name__}")
     return parts
 
@@ -281,4 +307,5 @@ def _made_of(
         output_names=parts[0].output_names,
         kernel_rounding=max(part.kernel_rounding for part in parts),
         not_explained=parts[0].not_explained,
+        stand_in=quiet(model),
     )
