@@ -2,9 +2,9 @@
 
 Four models are explained in three games: marginal against the model's own points (the default),
 neutral (the PKeX-Shapley paper's), and interventional against a sample of the data, which is what
-shap estimates. Printed is the mean over rows of the rank correlation with the interventional values;
-drawn are the three explanations of one diabetes patient, each with what it starts from. Needs
-pkex[demo]; saves value_functions.png in the working directory.
+shap estimates. Printed is the mean over rows of the rank correlation with the interventional
+values; drawn are the three explanations of one diabetes patient, each with what it starts from.
+Needs pkex[demo]; saves value_functions.png in the working directory.
 
     python examples/value_functions.py
 """
