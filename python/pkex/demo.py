@@ -115,8 +115,8 @@ def report_quality(
 
 def save_picture(explanation: pkex.Explanation, what: str, path: Path) -> None:
     """Draw every row's value of every feature."""
-    ax = explanation.plot()
-    ax.set_xlabel(f"Shapley value ({what}; {explanation.value_function} game)")
-    ax.figure.savefig(path, dpi=120)
-    plt.close(ax.figure)
+    explanation.plot()
+    plt.xlabel(f"Shapley value ({what}; {explanation.value_function} game)")
+    plt.savefig(path, dpi=120)
+    plt.close()
     print(f"  picture: {path}")
