@@ -9,9 +9,7 @@ Needs pkex[demo]; saves gaussian_process.png in the working directory.
 
 import warnings
 
-import matplotlib.pyplot as plt
 import numpy as np
-import shap
 from sklearn.datasets import load_diabetes
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.gaussian_process import GaussianProcessRegressor
@@ -34,18 +32,17 @@ with warnings.catch_warnings():
 explanation = pkex.Explainer(model, feature_names=patients.feature_names)(X)
 
 print(model.kernel_)
-print(f"{explanation}, base value {explanation.base_values[0]:.1f} (mean of y: {y.mean():.1f})")
+print(explanation)
 # A short length-scale says that a feature acts in many wiggles, not that it acts strongly.
-print("feature  length-scale  mean |φ|  spread of φ")
-length_scales = model.kernel_.k1.k2.length_scale
-columns = (length_scales, explanation.importance(), explanation.values.std(axis=0))
+print("feature  length-scale  mean |φ|")
+columns = (model.kernel_.k1.k2.length_scale, explanation.importance())
 for name, *numbers in zip(explanation.feature_names, *columns, strict=True):
-    print("{:<7}{:14.1f}{:10.1f}{:13.1f}".format(name, *numbers))
+    print("{:<7}{:14.1f}{:10.1f}".format(name, *numbers))
 total = explanation.values.sum(axis=1) + explanation.base_values
 error = np.abs(total - model.predict(X)).max()
 print(f"largest |base + Σφ - output|: {error:.1e} (outputs up to {model.predict(X).max():.3g})")
 
-shap.plots.beeswarm(explanation.to_shap(), show=False, plot_size=(8, 4.5))
-plt.xlabel("Shapley value (predicted progression)")
-plt.savefig("gaussian_process.png", dpi=120, bbox_inches="tight")
+ax = explanation.plot()
+ax.set_xlabel(f"Shapley value (predicted progression; {explanation.value_function} game)")
+ax.figure.savefig("gaussian_process.png", dpi=120)
 print("picture: gaussian_process.png")

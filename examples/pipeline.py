@@ -7,9 +7,7 @@ Needs pkex[demo] and pkex[pandas]; saves pipeline.png in the working directory.
     python examples/pipeline.py
 """
 
-import matplotlib.pyplot as plt
 import numpy as np
-import shap
 from sklearn.compose import ColumnTransformer
 from sklearn.datasets import load_diabetes
 from sklearn.feature_selection import SelectKBest, f_regression
@@ -49,14 +47,14 @@ explanation = pkex.Explainer(search)(X)
 
 print(f"best: {search.best_params_}, R² {search.best_score_:.2f} in cross-validation")
 print(explanation)
-for name, importance in zip(explanation.feature_names, explanation.importance(), strict=True):
-    print(f"  {name:<4}{importance:8.2f}{'  (dropped)' if importance == 0.0 else ''}")
+unused = explanation.importance() == 0.0
+print("dropped:", ", ".join(np.array(explanation.feature_names)[unused]))
 total = explanation.values.sum(axis=1) + explanation.base_values
 error = np.abs(total - search.predict(X)).max()
 print(f"largest |base + Σφ - output|: {error:.1e} (outputs up to {search.predict(X).max():.3g})")
 
 # Missing entries are grey in the picture.
-shap.plots.beeswarm(explanation.to_shap(), show=False, plot_size=(8, 4.5))
-plt.xlabel("Shapley value (progression)")
-plt.savefig("pipeline.png", dpi=120, bbox_inches="tight")
+ax = explanation.plot()
+ax.set_xlabel(f"Shapley value (predicted progression; {explanation.value_function} game)")
+ax.figure.savefig("pipeline.png", dpi=120)
 print("picture: pipeline.png")

@@ -12,7 +12,7 @@ from sklearn.kernel_ridge import KernelRidge
 import pkex
 
 FEATURES = ["age", "bmi", "pulse"]
-GAMES = [None, "interventional", "marginal", "observational"]
+GAMES = [None, "interventional", "marginal"]
 
 
 def _explanation(n_outputs: int | None = None, **options) -> pkex.Explanation:

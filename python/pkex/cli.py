@@ -47,7 +47,7 @@ def _run_demo(output: Path) -> int:
         if missing == "pkex":
             raise
         sys.stderr.write(
-            f"The demo needs scikit-learn, shap and matplotlib, but {missing} is not installed. "
+            f"The demo needs scikit-learn and matplotlib, but {missing} is not installed. "
             "Install them with: pip install 'pkex[demo]'\n"
         )
         return 1

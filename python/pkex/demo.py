@@ -3,18 +3,22 @@
 Read it as an example. For any model of your own, the part that matters is::
 
     explanation = pkex.Explainer(model, feature_names=names)(X)
-    shap.plots.beeswarm(explanation.to_shap())
+    print(explanation)
+    explanation.plot()
+
+The values are of the default game: what a feature adds to the output, compared with entries of the
+model's own points.
 """
 
 from __future__ import annotations
 
+import textwrap
 import time
 from pathlib import Path
 from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
-import shap
 from numpy.typing import NDArray
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
 from sklearn.model_selection import GridSearchCV, KFold, StratifiedKFold
@@ -45,7 +49,7 @@ def regression(output: Path) -> None:
 
     report("Diabetes: SVR, predicted disease progression", model, explanation)
     report_quality(explainer, explanation, model.predict(X))
-    save_beeswarm(explanation, "progression", output / "diabetes.png")
+    save_picture(explanation, "predicted progression", output / "diabetes.png")
 
 
 def two_classes(output: Path) -> None:
@@ -61,7 +65,7 @@ def two_classes(output: Path) -> None:
 
     report("Breast cancer: SVC, decision value (positive: benign)", model, explanation)
     report_quality(explainer, explanation, model.decision_function(X))
-    save_beeswarm(explanation, "decision value, positive: benign", output / "breast_cancer.png")
+    save_picture(explanation, "decision value, positive: benign", output / "breast_cancer.png")
 
 
 def three_classes(output: Path) -> None:
@@ -83,29 +87,14 @@ def three_classes(output: Path) -> None:
     report("Wine: SVC, one-versus-one decision values", model, explanation)
     report_quality(explainer, explanation, model.decision_function(X))
     pair = "class_0 vs class_1"
-    save_beeswarm(explanation[..., pair], f"decision value, {pair}", output / "wine.png")
+    save_picture(explanation[..., pair], f"decision value of {pair}", output / "wine.png")
 
 
 def report(title: str, model: Any, explanation: pkex.Explanation) -> None:
-    """Print the model, the size of its explanation, and what tells rows apart in each output."""
+    """Print the model, the size of its explanation, and the features that matter most."""
     print(f"\n{title}")
     print(f"  {model}, {len(model.support_)} support vectors")
-    print(f"  {explanation}")
-    if explanation.output_names is None:
-        print(f"  largest spread: {of_largest_spread(explanation)}")
-    else:
-        for name in explanation.output_names:
-            print(f"  largest spread, {name}: {of_largest_spread(explanation[..., name])}")
-
-
-def of_largest_spread(explanation: pkex.Explanation, count: int = 5) -> str:
-    """Name the features that differ most between rows, and the deviation of their Shapley values.
-
-    Not the largest values: in the neutral game a feature may lower all outputs alike.
-    """
-    spread = explanation.values.std(axis=0)
-    order = np.argsort(-spread)[:count]
-    return ", ".join(f"{explanation.feature_names[j]} {spread[j]:.3g}" for j in order)
+    print(textwrap.indent(repr(explanation), "  "))
 
 
 def report_quality(
@@ -124,10 +113,10 @@ def report_quality(
     print(f"  time per row: {1e6 * min(seconds) / len(explanation):.1f} µs (best of 3 runs)")
 
 
-def save_beeswarm(explanation: pkex.Explanation, what: str, path: Path) -> None:
-    """Draw every row's value of every feature with shap."""
-    shap.plots.beeswarm(explanation.to_shap(), show=False, plot_size=(8, 4.5))
-    plt.xlabel(f"Shapley value ({what})")
-    plt.savefig(path, dpi=120, bbox_inches="tight")
+def save_picture(explanation: pkex.Explanation, what: str, path: Path) -> None:
+    """Draw every row's value of every feature."""
+    explanation.plot()
+    plt.xlabel(f"Shapley value ({what}; {explanation.value_function} game)")
+    plt.savefig(path, dpi=120)
     plt.close()
     print(f"  picture: {path}")

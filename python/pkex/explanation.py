@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Never
+from typing import TYPE_CHECKING, Any, Never, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
@@ -15,6 +15,7 @@ from pkex.layout import ARRAYS, FEATURE, OUTPUT, ROW, checked_axes
 from pkex.options import as_names, check_choice, counted, with_known_keywords
 from pkex.tables import MOST_VALUES, number, table_of_largest
 from pkex.validation import read_only
+from pkex.value_functions import ValueFunction
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,9 +25,6 @@ if TYPE_CHECKING:
 __all__ = ["Explanation"]
 
 _Float = NDArray[np.float64]
-
-# The games that the values may be of.
-_GAMES = ("neutral", "interventional", "marginal", "observational")
 
 
 class Explanation:
@@ -51,7 +49,7 @@ class Explanation:
         Without an output axis, what the single output is.
     row_index : pandas.Index of length n, optional
         The labels of the rows, for `to_frame`; numbers from 0 if not given.
-    value_function : {None, "neutral", "interventional", "marginal", "observational"}, optional
+    value_function : {None, "neutral", "interventional", "marginal"}, optional
         The game that the values are of, as in `Explainer`; None if it is not known. `importance`
         depends on it.
 
@@ -123,7 +121,7 @@ class Explanation:
     # The labels of the rows; of the one row that slicing has singled out, too.
     _row_index: pd.Index | None
     # The game that the values are of, None if it is not known.
-    _value_function: str | None
+    _value_function: ValueFunction | None
     # Whether the mean over some rows has been subtracted.
     _is_centered: bool
     # The axes that `values` still has, in order.
@@ -140,7 +138,7 @@ class Explanation:
         *,
         output_name: str | None = None,
         row_index: pd.Index | None = None,
-        value_function: str | None = None,
+        value_function: ValueFunction | None = None,
     ) -> None:
         if output_names is not None and output_name is not None:
             raise ValueError(
@@ -158,7 +156,7 @@ class Explanation:
         self._value_function = (
             None
             if value_function is None
-            else check_choice("value_function", value_function, _GAMES)
+            else check_choice("value_function", value_function, get_args(ValueFunction))
         )
         self._is_centered = False
         self._axes = checked_axes(
@@ -234,7 +232,7 @@ class Explanation:
         return self._row_index
 
     @property
-    def value_function(self) -> str | None:
+    def value_function(self) -> ValueFunction | None:
         """The game that the values are of, as in `Explainer`; None if it is not known."""
         return self._value_function
 
