@@ -376,7 +376,7 @@ def _game(
         if imputer is not None or not is_joint:
             name = "joint_marginal_distribution" if imputer is None else "imputer"
             raise ValueError(f"{name} says how rows take the place of features; give them as data")
-        return given or "neutral"
+        return "neutral" if given is None else given
     if is_joint:
         return given
     if given not in (None, "marginal"):

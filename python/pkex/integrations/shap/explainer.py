@@ -55,8 +55,9 @@ class KernelMachineExplainer(KernelExplainerAttributes, shap.Explainer):  # type
         hides the model, and is refused.
     masker : array-like, DataFrame, sparse matrix, Series, shap.kmeans summary or masker, optional
         The background rows; all of them are used. (`shap.Explainer` takes 100 of an array's, and
-        so does a masker unless told otherwise.) A pandas Series is a single row. Without, which
-        shap does not allow, the game is that of a `pkex.Explainer` without a background.
+        so does a masker unless told otherwise.) A pandas Series is a single row. Without, where
+        shap's explainers of any model refuse, absent features are drawn from the model's own points
+        on their own: ``value_function="marginal"``.
     link : "identity" or shap.links.identity, default shap.links.identity
         Others are not available yet: values add up to the model's output, and to no function of
         it.
@@ -152,6 +153,8 @@ class KernelMachineExplainer(KernelExplainerAttributes, shap.Explainer):  # type
         background = as_background(data if masker is None else masker)
         if isinstance(model, shap.models.Model):
             model = model.inner_model
+        if value_function is None and background is None:
+            value_function = "marginal"
         options: dict[str, Any] = {
             "value_function": value_function,
             "background_weights": background_weights,
