@@ -164,3 +164,17 @@ def test_what_is_not_available_is_answered_with_what_is():
     for explain in (explainer, explainer.shap_values, explainer.shap_interaction_values):
         with pytest.raises(TypeError, match="takes 2 positional arguments but 3 were given"):
             explain(ROWS, ROWS)
+
+
+def test_what_is_wrong_with_the_rows_is_named_beside_the_options():
+    explainer = KernelMachineExplainer(MODEL, Z)
+    gap = np.full((2, D), np.nan)
+    for explain in (explainer, explainer.shap_values, explainer.shap_interaction_values):
+        with pytest.raises(TypeError, match=r"(?s)no argument 'foo'.*wrong number of columns"):
+            explain(ROWS[:, :3], foo=1)
+        with pytest.raises(TypeError, match=r"(?s)no argument 'foo'.*NaN"):
+            explain(gap, foo=1)
+    with pytest.raises(ValueError, match=r"(?s)nsamples.*wrong number of columns"):
+        explainer.explain(ROWS[0, :3], nsamples=0)
+    with pytest.raises(TypeError, match=r"it takes X, nsamples, l1_reg, silent, gc_collect$"):
+        explainer.shap_values(ROWS, foo=1)

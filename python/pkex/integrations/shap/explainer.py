@@ -40,6 +40,13 @@ _Float = NDArray[np.float64]
 _SAVED_APART = ("model", "masker")
 
 
+def _check_rows(self: KernelMachineExplainer, X: Any = None, row: Any = None, **_: object) -> None:
+    """Refuse rows that cannot be explained; those that are bad in themselves are missing here."""
+    given = row if X is None else X
+    if given is not None:
+        self._explainer._validated(rows_of(given)[0])
+
+
 class KernelMachineExplainer(KernelExplainerAttributes, shap.Explainer):  # type: ignore[misc]
     """Exact Shapley values of a kernel machine, in place of a `shap.KernelExplainer`.
 
@@ -123,7 +130,7 @@ class KernelMachineExplainer(KernelExplainerAttributes, shap.Explainer):  # type
     __module__ = "pkex.integrations.shap"
 
     # shap's `load` passes on only what can be given by position: so can all that has an effect.
-    @with_checked_arguments(CONSTRUCTOR, runs_to_find_more=True)
+    @with_checked_arguments(CONSTRUCTOR)
     def __init__(
         self,
         model: Any,
@@ -182,7 +189,7 @@ class KernelMachineExplainer(KernelExplainerAttributes, shap.Explainer):  # type
         self.feature_names = self._explainer.feature_names
         self.output_names = self._explainer.output_names or output_names
 
-    @with_checked_arguments(CALL)
+    @with_checked_arguments(CALL, finds_more=_check_rows)
     def __call__(
         self,
         X: ArrayLike,
@@ -262,7 +269,7 @@ class KernelMachineExplainer(KernelExplainerAttributes, shap.Explainer):  # type
             "clustering": None,
         }
 
-    @with_checked_arguments(CALL)
+    @with_checked_arguments(CALL, finds_more=_check_rows)
     def explain(
         self,
         row: ArrayLike,
@@ -292,7 +299,7 @@ class KernelMachineExplainer(KernelExplainerAttributes, shap.Explainer):  # type
         values: _Float = self.shap_values(_one_row(row), l1_reg=l1_reg)[0]
         return values
 
-    @with_checked_arguments(CALL)
+    @with_checked_arguments(CALL, finds_more=_check_rows)
     def shap_values(
         self,
         X: ArrayLike,
@@ -326,7 +333,7 @@ class KernelMachineExplainer(KernelExplainerAttributes, shap.Explainer):  # type
         values = self._explainer.shap_values(rows)
         return values[0] if is_row else values
 
-    @with_checked_arguments(CALL)
+    @with_checked_arguments(CALL, finds_more=_check_rows)
     def shap_interaction_values(self, X: ArrayLike) -> _Float:
         """Return interactions of pairs as `shap.TreeExplainer` does: k-SII.
 
