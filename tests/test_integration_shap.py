@@ -326,12 +326,22 @@ def test_it_has_the_attributes_of_a_kernel_explainer():
     np.testing.assert_allclose(ours.data.weights, theirs.data.weights, rtol=1e-15)
     assert ours.data.group_names == ours.feature_names == NAMES
     assert KernelMachineExplainer(MODEL, Z, groups={"p": [0, 3]}).data.data.shape == (10, D)
-    assert KernelMachineExplainer(MODEL).data is None
 
 
-def test_without_a_background_the_game_is_the_neutral_one():
-    values = KernelMachineExplainer(MODEL).shap_values(ROWS)
-    np.testing.assert_array_equal(values, pkex.Explainer(MODEL).shap_values(ROWS))
+def test_without_a_background_features_are_drawn_from_the_models_own_points():
+    explainer = KernelMachineExplainer(MODEL)
+    points = MODEL.support_vectors_
+    expected = KernelMachineExplainer(MODEL, points, value_function="marginal")
+    np.testing.assert_allclose(explainer.shap_values(ROWS), expected.shap_values(ROWS), atol=1e-13)
+    assert explainer.expected_value == pytest.approx(expected.expected_value, abs=1e-13)
+    np.testing.assert_array_equal(explainer.data.data, points)
+    assert len(points) == explainer.N
+    assert explainer.masker is None
+    neutral = KernelMachineExplainer(MODEL, value_function="neutral")
+    values = pkex.Explainer(MODEL, value_function="neutral").shap_values(ROWS)
+    np.testing.assert_array_equal(neutral.shap_values(ROWS), values)
+    assert neutral.data is None
+    assert neutral.N == 0
 
 
 def test_methods_and_shaps_wrapped_models_are_unwrapped():

@@ -34,7 +34,7 @@ TEXT = shap.maskers.Text()
         ({"masker": shap.maskers.Partition(X)}, NotImplementedError, "clustering.*Owen values"),
         ({"masker": shap.maskers.Impute(X)}, TypeError, "background must be rows"),
         ({"masker": TEXT}, TypeError, "background must be rows: .*; got shap's Text"),
-        ({"samples": 100}, TypeError, "has no argument 'samples'; it takes model, masker, link"),
+        ({"samples": 100}, TypeError, "has no argument 'samples'.*it takes model, masker, link"),
         ({"nsamples": 0}, ValueError, "nsamples has no effect.*at least 1; got 0"),
         ({"keep_index": "no"}, ValueError, "keep_index must be True or False; got 'no'"),
         ({"l1_reg": "lasso"}, ValueError, "l1_reg has no effect.*got 'lasso'"),
@@ -159,8 +159,22 @@ def test_what_is_not_available_is_answered_with_what_is():
         explainer(ROWS, error_bounds=True)
     with pytest.raises(NotImplementedError, match="outputs"):
         explainer(ROWS, outputs=[0])
-    with pytest.raises(TypeError, match="has no argument 'samples'; it takes X, nsamples"):
+    with pytest.raises(TypeError, match="has no argument 'samples'.*it takes X, nsamples"):
         explainer.shap_values(ROWS, samples=10)
     for explain in (explainer, explainer.shap_values, explainer.shap_interaction_values):
         with pytest.raises(TypeError, match="takes 2 positional arguments but 3 were given"):
             explain(ROWS, ROWS)
+
+
+def test_what_is_wrong_with_the_rows_is_named_beside_the_options():
+    explainer = KernelMachineExplainer(MODEL, Z)
+    gap = np.full((2, D), np.nan)
+    for explain in (explainer, explainer.shap_values, explainer.shap_interaction_values):
+        with pytest.raises(TypeError, match=r"(?s)no argument 'foo'.*wrong number of columns"):
+            explain(ROWS[:, :3], foo=1)
+        with pytest.raises(TypeError, match=r"(?s)no argument 'foo'.*NaN"):
+            explain(gap, foo=1)
+    with pytest.raises(ValueError, match=r"(?s)nsamples.*wrong number of columns"):
+        explainer.explain(ROWS[0, :3], nsamples=0)
+    with pytest.raises(TypeError, match=r"it takes X, nsamples, l1_reg, silent, gc_collect$"):
+        explainer.shap_values(ROWS, foo=1)

@@ -353,3 +353,11 @@ def test_bad_rows_are_answered_with_what_is_wrong():
         explainer.explain(ROWS[0, :2])
     with pytest.raises(ValueError, match="X must be two-dimensional"):
         explainer.explain_X(ROWS[0])
+
+
+def test_what_is_wrong_with_the_rows_is_named_beside_the_options():
+    explainer = ProductKernelExplainer(MODEL)
+    with pytest.raises(ValueError, match=r"(?s)budget.*wrong number of columns"):
+        explainer.explain(ROWS[0, :2], budget=0)
+    with pytest.raises(TypeError, match=r"(?s)no argument 'foo'.*verbose.*must be two-dimensional"):
+        explainer.explain_X(ROWS[0], foo=1, verbose=3)

@@ -40,7 +40,7 @@ _BULLET = "\n- "
 
 
 def with_checked_arguments(
-    checks: Mapping[str, Check], *, runs_to_find_more: bool = False
+    checks: Mapping[str, Check], *, finds_more: Callable[..., object] | None = None
 ) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]:
     """Make a function name all that is wrong with its arguments, in one error.
 
@@ -50,9 +50,9 @@ def with_checked_arguments(
     ----------
     checks : dict of str to callable
         Checks by the names of their arguments, of those that are given.
-    runs_to_find_more : bool, default False
-        Whether the function is called without the bad arguments, to find what else is wrong: for
-        constructors, which do not take long.
+    finds_more : callable, optional
+        Called with the arguments that are not bad, once there is a problem, to raise what else is
+        wrong; by default the function itself: for constructors, which do not take long.
     """
 
     def decorated(function: Callable[_P, _R]) -> Callable[_P, _R]:
@@ -78,9 +78,9 @@ def with_checked_arguments(
                         value = good.pop(name)
                         checks[name](name, value)
                         good[name] = value
-            if problems and runs_to_find_more:
+            if problems:
                 with noted(problems):
-                    plain(**good)
+                    (finds_more or plain)(**good)
             raise_together(problems)
             return run(*args, **kwargs)
 

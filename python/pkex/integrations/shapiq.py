@@ -87,6 +87,12 @@ _CONSTRUCTOR: dict[str, Check] = {
 }
 
 
+def _check_rows(self: ProductKernelExplainer, x: Any = None, X: Any = None, **_: object) -> None:
+    """Refuse rows that cannot be explained."""
+    if x is not None or X is not None:
+        self._explainer._validated(X if x is None else as_rows(x)[0])
+
+
 class ProductKernelExplainer(Explainer):
     """Exact Shapley values and interactions, in place of shapiq's explainer of that name.
 
@@ -163,7 +169,7 @@ class ProductKernelExplainer(Explainer):
     """
 
     # The order of the arguments by position is that of `shapiq.Explainer`.
-    @with_checked_arguments(_CONSTRUCTOR, runs_to_find_more=True)
+    @with_checked_arguments(_CONSTRUCTOR)
     def __init__(
         self,
         model: Any,
@@ -230,7 +236,7 @@ class ProductKernelExplainer(Explainer):
     def _predict_as_shapiq(self, _: Any, x: ArrayLike) -> _Float:
         return self.predict(x)
 
-    @with_checked_arguments(_CALL)
+    @with_checked_arguments(_CALL, finds_more=_check_rows)
     def explain_function(
         self,
         x: Any,
@@ -265,7 +271,7 @@ class ProductKernelExplainer(Explainer):
             )
         return self._interaction_values(table, progress=False)[0]
 
-    @with_checked_arguments(_CALL)
+    @with_checked_arguments(_CALL, finds_more=_check_rows)
     def explain_X(  # type: ignore[override]  # no further keywords, which would be ignored
         self,
         X: ArrayLike,
@@ -376,7 +382,7 @@ def _game(
         if imputer is not None or not is_joint:
             name = "joint_marginal_distribution" if imputer is None else "imputer"
             raise ValueError(f"{name} says how rows take the place of features; give them as data")
-        return given or "neutral"
+        return "neutral" if given is None else given
     if is_joint:
         return given
     if given not in (None, "marginal"):

@@ -40,6 +40,13 @@ _Float = NDArray[np.float64]
 _SAVED_APART = ("model", "masker")
 
 
+def _check_rows(self: KernelMachineExplainer, X: Any = None, row: Any = None, **_: object) -> None:
+    """Refuse rows that cannot be explained; those that are bad in themselves are missing here."""
+    given = row if X is None else X
+    if given is not None:
+        self._explainer._validated(rows_of(given)[0])
+
+
 class KernelMachineExplainer(KernelExplainerAttributes, shap.Explainer):  # type: ignore[misc]
     """Exact Shapley values of a kernel machine, in place of a `shap.KernelExplainer`.
 
@@ -55,8 +62,9 @@ class KernelMachineExplainer(KernelExplainerAttributes, shap.Explainer):  # type
         hides the model, and is refused.
     masker : array-like, DataFrame, sparse matrix, Series, shap.kmeans summary or masker, optional
         The background rows; all of them are used. (`shap.Explainer` takes 100 of an array's, and
-        so does a masker unless told otherwise.) A pandas Series is a single row. Without, which
-        shap does not allow, the game is that of a `pkex.Explainer` without a background.
+        so does a masker unless told otherwise.) A pandas Series is a single row. Without, where
+        shap's explainers of any model refuse, absent features are drawn from the model's own points
+        on their own: ``value_function="marginal"``.
     link : "identity" or shap.links.identity, default shap.links.identity
         Others are not available yet: values add up to the model's output, and to no function of
         it.
@@ -122,7 +130,7 @@ class KernelMachineExplainer(KernelExplainerAttributes, shap.Explainer):  # type
     __module__ = "pkex.integrations.shap"
 
     # shap's `load` passes on only what can be given by position: so can all that has an effect.
-    @with_checked_arguments(CONSTRUCTOR, runs_to_find_more=True)
+    @with_checked_arguments(CONSTRUCTOR)
     def __init__(
         self,
         model: Any,
@@ -152,6 +160,8 @@ class KernelMachineExplainer(KernelExplainerAttributes, shap.Explainer):  # type
         background = as_background(data if masker is None else masker)
         if isinstance(model, shap.models.Model):
             model = model.inner_model
+        if value_function is None and background is None:
+            value_function = "marginal"
         options: dict[str, Any] = {
             "value_function": value_function,
             "background_weights": background_weights,
@@ -179,7 +189,7 @@ class KernelMachineExplainer(KernelExplainerAttributes, shap.Explainer):  # type
         self.feature_names = self._explainer.feature_names
         self.output_names = self._explainer.output_names or output_names
 
-    @with_checked_arguments(CALL)
+    @with_checked_arguments(CALL, finds_more=_check_rows)
     def __call__(
         self,
         X: ArrayLike,
@@ -259,7 +269,7 @@ class KernelMachineExplainer(KernelExplainerAttributes, shap.Explainer):  # type
             "clustering": None,
         }
 
-    @with_checked_arguments(CALL)
+    @with_checked_arguments(CALL, finds_more=_check_rows)
     def explain(
         self,
         row: ArrayLike,
@@ -289,7 +299,7 @@ class KernelMachineExplainer(KernelExplainerAttributes, shap.Explainer):  # type
         values: _Float = self.shap_values(_one_row(row), l1_reg=l1_reg)[0]
         return values
 
-    @with_checked_arguments(CALL)
+    @with_checked_arguments(CALL, finds_more=_check_rows)
     def shap_values(
         self,
         X: ArrayLike,
@@ -323,7 +333,7 @@ class KernelMachineExplainer(KernelExplainerAttributes, shap.Explainer):  # type
         values = self._explainer.shap_values(rows)
         return values[0] if is_row else values
 
-    @with_checked_arguments(CALL)
+    @with_checked_arguments(CALL, finds_more=_check_rows)
     def shap_interaction_values(self, X: ArrayLike) -> _Float:
         """Return interactions of pairs as `shap.TreeExplainer` does: k-SII.
 
