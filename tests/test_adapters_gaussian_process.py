@@ -205,9 +205,9 @@ def test_length_scales_are_taken_over_to_the_last_bit():
 
 
 def test_products_of_extreme_length_scales_neither_overflow_nor_vanish():
-    model = fitted(RBF(ARD))
-    model.kernel_ = RBF(1e-160 * ARD) * RBF(1e160 * ARD) + RBF(ARD) + NOISE
-    scales = {term.factors[0].parameters[0, 0] for term in adapt(model).expansion.kernel.terms(D)}
+    kernel = RBF(1e-160 * ARD) * RBF(1e160 * ARD) + RBF(ARD) + NOISE
+    read = gp_kernels.kernel_to_training_points(kernel, D, "the model")
+    scales = {term.factors[0].parameters[0, 0] for term in read.terms(D)}
     assert scales == {1e-160 * ARD[0], ARD[0]}
 
 

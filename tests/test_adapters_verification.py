@@ -3,9 +3,17 @@
 import numpy as np
 import pytest
 import sklearn.model_selection
+from sklearn.base import clone
 from sklearn.compose import TransformedTargetRegressor
 from sklearn.ensemble import BaggingRegressor, VotingRegressor
-from sklearn.gaussian_process import GaussianProcessClassifier
+from sklearn.feature_selection import (
+    SelectFromModel,
+    SelectKBest,
+    SelectPercentile,
+    f_regression,
+)
+from sklearn.gaussian_process import GaussianProcessClassifier, GaussianProcessRegressor
+from sklearn.gaussian_process.kernels import RBF, WhiteKernel
 from sklearn.kernel_approximation import Nystroem
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import GridSearchCV
@@ -13,7 +21,7 @@ from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier
 from sklearn.multioutput import MultiOutputRegressor
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.svm import SVC, SVR
+from sklearn.svm import SVC, SVR, NuSVR, OneClassSVM
 
 import pkex
 
@@ -111,3 +119,110 @@ def test_the_check_leaves_the_model_as_it_is():
     assert model.best_estimator_.steps[-1][1] is before
     assert before.decision_function_shape == "ovr"
     assert model.decision_function(X[:2]).shape == (2, 3)
+
+
+# --- attributes changed after fitting ---
+
+
+def times(attribute, factor, place=...):
+    def tamper(model):
+        changed = np.array(getattr(model, attribute), copy=True)
+        changed[place] *= factor
+        setattr(model, attribute, changed)
+
+    return tamper
+
+
+NARROW = {"gamma": 1e5, "epsilon": 1e-3}
+GP = GaussianProcessRegressor(2.0 * RBF() + WhiteKernel(0.1), alpha=1e-3, optimizer=None)
+
+
+@pytest.mark.parametrize(
+    ("model", "target", "tamper", "named"),
+    [
+        (SVR(**NARROW), Y, times("dual_coef_", 2.0, (0, 30)), "SVR.dual_coef_ is not.*_dual_coef_"),
+        (SVR(**NARROW), Y, times("_dual_coef_", 2.0, (0, 30)), "SVR.dual_coef_ is not"),
+        (SVR(), Y, times("_intercept_", 1.5), "SVR.intercept_ is not"),
+        (SVC(), TWO, times("dual_coef_", -1.0), "SVC.dual_coef_ is not.*minus its _dual"),
+        (SVC(), THREE, times("intercept_", 1.5), "SVC.intercept_ is not"),
+        (NuSVR(), Y, times("dual_coef_", 1.5), "NuSVR.dual_coef_ is not"),
+        (OneClassSVM(), None, times("dual_coef_", 2.0), "OneClassSVM.dual_coef_ is not"),
+        (SVC(), THREE, times("_n_support", 2), "SVC.n_support_ is of"),
+        (GP, Y, times("alpha_", 1.0001), r"Regressor.alpha_ does not.*kernel_, X_train_"),
+        (GP, Y, times("alpha_", 2.0, 7), "alpha_ does not"),
+        (GP, Y, times("X_train_", 2.0), "alpha_ does not"),
+        (GP, Y, times("y_train_", 2.0), "alpha_ does not"),
+        (GP, Y, times("L_", 2.0), "alpha_ does not"),
+        (GP, Y, lambda model: model.kernel_.set_params(k1__k2__length_scale=2.0), "alpha_ does"),
+    ],
+)
+def test_an_attribute_changed_after_fitting_is_named(model, target, tamper, named):
+    model = clone(model).fit(X, target)
+    assert pkex.Explainer(model)
+    tamper(model)
+    with pytest.raises(pkex.UnsupportedModelError, match=f"{named}.*changed after fitting"):
+        pkex.Explainer(model)
+
+
+@pytest.mark.parametrize("machine", [SVR(), SVC()], ids=repr)
+def test_support_vectors_that_do_not_fit_their_coefficients_are_named(machine):
+    model = machine.fit(X, Y if isinstance(machine, SVR) else TWO)
+    model.support_vectors_ = model.support_vectors_[1:]
+    with pytest.raises(pkex.UnsupportedModelError, match="support_vectors_ is of"):
+        pkex.Explainer(model)
+
+
+def test_support_vectors_that_were_moved_are_explained_as_the_model_predicts_with_them():
+    model = SVR().fit(X, Y)
+    before = model.predict(X)
+    model.support_vectors_[0] += 1.0
+    explanation = pkex.Explainer(model)(X)
+    total = explanation.values.sum(axis=1) + explanation.base_values
+    np.testing.assert_allclose(total, model.predict(X), atol=1e-10)
+    assert np.abs(total - before).max() > 1e-3
+
+
+def test_the_kernel_that_a_gaussian_process_was_given_is_not_the_one_that_it_has():
+    model = clone(GP).fit(X, Y)
+    values = pkex.Explainer(model).shap_values(X)
+    model.set_params(kernel=RBF(5.0), alpha=1.0)
+    np.testing.assert_array_equal(pkex.Explainer(model).shap_values(X), values)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        GaussianProcessRegressor(RBF(10.0), optimizer=None),
+        GaussianProcessRegressor(
+            RBF() + WhiteKernel(), alpha=np.linspace(1e-8, 1.0, len(X)), optimizer=None
+        ),
+        GaussianProcessRegressor(2.0 * RBF(0.1), normalize_y=True, optimizer=None),
+        GaussianProcessRegressor(None, alpha=1e-6, optimizer=None),
+    ],
+    ids=["smooth", "noisy", "normalised", "without a kernel"],
+)
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_gaussian_processes_as_they_were_fitted_are_no_reason_to_refuse(model, dtype):
+    repeated = X.astype(dtype)
+    repeated[10:20] = repeated[0]
+    for target in (Y, 1e6 * Y + 1e9, np.column_stack([Y, 1e6 * Y])):
+        assert pkex.Explainer(clone(model).fit(repeated, target))
+
+
+@pytest.mark.parametrize(
+    ("selector", "option"),
+    [
+        (SelectKBest(f_regression, k=2), {"k": 1}),
+        (SelectPercentile(f_regression, percentile=67), {"percentile": 34}),
+        (SelectFromModel(Ridge(), threshold="mean"), {"threshold": 1e-9}),
+    ],
+    ids=repr,
+)
+@pytest.mark.parametrize("between", [[], [StandardScaler()], ["passthrough"]], ids=repr)
+def test_a_selector_changed_after_fitting_is_named(selector, option, between):
+    model = make_pipeline(clone(selector), *between, SVR()).fit(X, Y)
+    assert pkex.Explainer(model)
+    model[0].set_params(**option)
+    named = rf"{type(selector).__name__} makes . columns?, .*{next(iter(option))}.*after fitting"
+    with pytest.raises(pkex.UnsupportedModelError, match=named):
+        pkex.Explainer(model)

@@ -525,6 +525,10 @@ class Explainer:
         parts += [f"{name}={options[name]!r}" for name in usual if options[name] != usual[name]]
         return f"Explainer({', '.join(parts)})"
 
+    def __getstate__(self) -> object:
+        # The usual state, which pickle's protocols 0 and 1 do not find by themselves for slots.
+        return super().__getstate__()
+
     def _read_background(
         self, background: Any, given_weights: ArrayLike | None
     ) -> tuple[_Float, _Float]:

@@ -7,6 +7,7 @@ each column of the output is made.
 from __future__ import annotations
 
 import copy
+import itertools
 from collections.abc import Callable, Sequence
 from decimal import Decimal
 from numbers import Real
@@ -56,7 +57,7 @@ def column_map(step: Any) -> ColumnMap | None:
         return column_map(inside(step))
     if isinstance(step, Pipeline):
         check_fitted(step)
-        return chained([column_map(inner) for _, inner in step.steps])
+        return chained([inner for _, inner in step.steps])
     if isinstance(step, ColumnTransformer):
         return _map_of_column_transformer(step)
     if isinstance(step, FunctionTransformer) and step.func is None:
@@ -72,10 +73,31 @@ def column_map(step: Any) -> ColumnMap | None:
     raise _refused(type(step).__name__)
 
 
-def chained(maps: Sequence[ColumnMap | None]) -> ColumnMap | None:
-    """Return the map that applies maps one after the other."""
-    some = [one for one in maps if one is not None]
+def chained(steps: Sequence[Any]) -> ColumnMap | None:
+    """Return the map of preprocessing steps one after the other, None if they change nothing.
+
+    Raises
+    ------
+    UnsupportedModelError
+        If a step does not act on each column alone, or makes more or fewer columns than the next
+        was fitted on.
+    """
+    maps = [(step, one) for step in steps if (one := column_map(step)) is not None]
+    for (before, one), (after, following) in itertools.pairwise(maps):
+        check_width(before, one, after, following.n_columns)
+    some = [one for _, one in maps]
     return _Chain(some) if len(some) > 1 else some[0] if some else None
+
+
+def check_width(before: Any, columns: ColumnMap, after: Any, n_fitted: int) -> None:
+    """Check that a map makes as many columns as the step or model after it was fitted on."""
+    if len(columns.sources) != n_fitted:
+        options = ", ".join(before.get_params(deep=False))
+        raise UnsupportedModelError(
+            f"{type(before).__name__} makes {len(columns.sources)} columns, but "
+            f"{type(after).__name__}, which comes after it, was fitted on {n_fitted}: one of its "
+            f"attributes ({options}) was changed after fitting; fit the Pipeline as a whole"
+        )
 
 
 def check_columns(function: Transformed, columns: ColumnMap) -> None:
@@ -160,11 +182,6 @@ class _Chain(ColumnMap):
         self.categories = dict(maps[0].categories)
         self.discrete = maps[0].discrete
         for following in maps[1:]:
-            if following.n_columns != len(self.sources):
-                raise UnsupportedModelError(
-                    f"a step of the Pipeline was fitted on {following.n_columns} columns, but "
-                    f"gets {len(self.sources)} from the step before; fit the Pipeline as a whole"
-                )
             for column, categories in following.categories.items():
                 self.categories[int(self.sources[column])] = categories
             self.discrete |= {int(self.sources[column]) for column in following.discrete}

@@ -18,9 +18,14 @@ from sklearn.utils.validation import check_is_fitted
 from pkex.adapters.registry import AdaptedModel, register
 from pkex.adapters.sklearn.common import check_fitted, feature_names, pair_names, without_names
 from pkex.adapters.sklearn.gp_kernels import covariance_expansion
+from pkex.errors import UnsupportedModelError
 from pkex.functions import Stack
 
 _Float = NDArray[np.float64]
+
+# A solution of many equations has the rounding errors of all of them.
+_RELATIVE_TOLERANCE = 1e-8
+_CHECKED_POINTS = 50
 
 
 @register(GaussianProcessRegressor)
@@ -40,6 +45,7 @@ def adapt_regressor(model: GaussianProcessRegressor) -> AdaptedModel:
     expansion, rounding = covariance_expansion(
         model, model.kernel_, model.X_train_, alpha * deviation, mean
     )
+    _check_solution(model, rounding)
     return AdaptedModel(
         expansion,
         explained="predict",
@@ -47,6 +53,28 @@ def adapt_regressor(model: GaussianProcessRegressor) -> AdaptedModel:
         feature_names=feature_names(model),
         kernel_rounding=rounding,
     )
+
+
+def _check_solution(model: GaussianProcessRegressor, rounding: float) -> None:
+    """Check at some training rows that alpha_ solves (K + noise) alpha_ = y_train_.
+
+    Their noise is what the diagonal of the factored matrix, L_ L_ᵀ, has more than the kernel has
+    between a new row and an equal training row.
+    """
+    points, factor = model.X_train_, model.L_
+    chosen = np.unique(np.linspace(0, len(points) - 1, _CHECKED_POINTS).astype(np.intp))
+    alpha, targets = (np.reshape(a, (len(points), -1)) for a in (model.alpha_, model.y_train_))
+    kernel = model.kernel_(points[chosen], points)
+    squares = np.einsum("ij,ij->i", factor[chosen], factor[chosen])
+    kernel[np.arange(len(chosen)), chosen] = squares
+    residuals = np.abs(kernel @ alpha - targets[chosen])
+    scale = np.abs(kernel) @ np.abs(alpha)
+    # Not "greater": NaN must fail too.
+    if not np.all(residuals <= (_RELATIVE_TOLERANCE + min(rounding, 1e-4)) * scale):
+        raise UnsupportedModelError(
+            f"{type(model).__name__}.alpha_ does not solve the equations of its kernel_, X_train_, "
+            "y_train_ and L_: one of them was changed after fitting; fit the model again"
+        )
 
 
 @register(GaussianProcessClassifier)

@@ -11,7 +11,7 @@ from sklearn.kernel_approximation import Nystroem
 from sklearn.pipeline import Pipeline
 
 from pkex.adapters.registry import AdaptedModel, adapt, register, unsupported
-from pkex.adapters.sklearn.columns import chained, check_columns, column_map
+from pkex.adapters.sklearn.columns import chained, check_columns, check_width, column_map
 from pkex.adapters.sklearn.common import (
     as_fitted_on,
     check_own,
@@ -35,9 +35,11 @@ def adapt_pipeline(pipeline: Pipeline) -> AdaptedModel:
         raise unsupported("a Pipeline without a model as its last step")
     model = nystroem_model(*steps[-2:]) if is_nystroem else adapt(steps[-1])
     check_own(pipeline)
-    columns = chained([column_map(step) for step in steps[:-n_last]])
+    columns = chained(steps[:-n_last])
     names = _input_names(pipeline)
     if columns is not None:
+        last = next(step for step in reversed(steps[:-n_last]) if column_map(step) is not None)
+        check_width(last, columns, steps[-n_last], model.expansion.n_features)
         function = Transformed(columns, model.expansion, names)
         check_columns(function, columns)
         before, predict = pipeline[:-n_last], model.predict

@@ -105,14 +105,34 @@ _VOTES = (
 )
 
 
+def _check_attributes(model: Any) -> None:
+    """Refuse a model whose public attributes are not those that scikit-learn predicts with."""
+    sign = -1.0 if len(getattr(model, "classes_", ())) == 2 else 1.0
+    for public in ("dual_coef_", "intercept_"):
+        ours, own = dense(getattr(model, public)), dense(getattr(model, f"_{public}"))
+        if not np.array_equal(ours, sign * own):
+            raise UnsupportedModelError(
+                f"{type(model).__name__}.{public} is not what scikit-learn predicts with, which is "
+                f"{'minus ' if sign < 0.0 else ''}its _{public}: one of them was changed after "
+                "fitting; fit the model again"
+            )
+    n_coefficients = model.dual_coef_.shape[1]
+    sizes = {"support_vectors_": model.support_vectors_.shape[0]}
+    if hasattr(model, "classes_"):  # which it tells apart
+        sizes["n_support_"] = int(np.sum(model.n_support_))
+    for attribute, size in sizes.items():
+        if size != n_coefficients:
+            raise UnsupportedModelError(
+                f"{type(model).__name__}.{attribute} is of {size} vectors, and dual_coef_ of "
+                f"{n_coefficients}: one of them was changed after fitting; fit the model again"
+            )
+
+
 def _single_output(model: Any) -> KernelExpansion:
-    return expansion_of(
-        model,
-        dense(model.support_vectors_),
-        dense(model.dual_coef_)[0],
-        named_kernel(model, {"rbf": rbf}, model._gamma),
-        float(model.intercept_[0]),
-    )
+    kernel = named_kernel(model, {"rbf": rbf}, model._gamma)
+    _check_attributes(model)
+    coefficients, intercept = dense(model.dual_coef_)[0], float(model.intercept_[0])
+    return expansion_of(model, dense(model.support_vectors_), coefficients, kernel, intercept)
 
 
 def _one_output_per_pair(model: Any) -> KernelExpansion:
@@ -122,6 +142,8 @@ def _one_output_per_pair(model: Any) -> KernelExpansion:
     other class; row r of dual_coef_ holds its coefficients for the r-th of these others, in order:
     for class b that is row b if b < a, and row b − 1 if b > a.
     """
+    kernel = named_kernel(model, {"rbf": rbf}, model._gamma)
+    _check_attributes(model)
     dual = dense(model.dual_coef_)
     ends = np.cumsum(model.n_support_)
     of_class = [slice(end - size, end) for end, size in zip(ends, model.n_support_, strict=True)]
@@ -130,10 +152,5 @@ def _one_output_per_pair(model: Any) -> KernelExpansion:
     for output, (a, b) in enumerate(pairs):
         coefficients[of_class[a], output] = dual[b - 1, of_class[a]]
         coefficients[of_class[b], output] = dual[a, of_class[b]]
-    return expansion_of(
-        model,
-        dense(model.support_vectors_),
-        coefficients,
-        named_kernel(model, {"rbf": rbf}, model._gamma),
-        model.intercept_,
-    )
+    points = dense(model.support_vectors_)
+    return expansion_of(model, points, coefficients, kernel, model.intercept_)

@@ -1,0 +1,81 @@
+"""All that a user can hold in hands is pickled by every protocol, and is the same afterwards."""
+
+import pickle
+
+import numpy as np
+import pytest
+from sklearn.gaussian_process import GaussianProcessRegressor
+from sklearn.gaussian_process.kernels import RBF, WhiteKernel
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC, SVR
+
+import pkex
+from pkex import kernels
+from pkex.integrations.shap import KernelMachineExplainer
+from pkex.integrations.shapiq import ProductKernelExplainer
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(30, 4))
+Y = X[:, 0] + np.sin(X[:, 1])
+THREE = np.digitize(Y, [-0.5, 0.5])
+MACHINE = SVR().fit(X, Y)
+
+PROTOCOLS = range(pickle.HIGHEST_PROTOCOL + 1)
+EXPLAINERS = {
+    "a machine": lambda: pkex.Explainer(MACHINE),
+    "a pipeline": lambda: pkex.Explainer(make_pipeline(StandardScaler(), SVC()).fit(X, THREE)),
+    "groups, against a background": lambda: pkex.Explainer(MACHINE, X[:5], groups={"a": [0, 2]}),
+    "a Gaussian process": lambda: pkex.Explainer(
+        GaussianProcessRegressor(RBF() + WhiteKernel(), optimizer=None).fit(X, Y)
+    ),
+    "an expansion": lambda: pkex.Explainer(pkex.KernelExpansion(X, Y, kernels.Cauchy())),
+    "shap's": lambda: KernelMachineExplainer(MACHINE, X[:5]),
+    "shapiq's": lambda: ProductKernelExplainer(MACHINE),
+}
+KERNELS = {
+    "product": 2.0 * kernels.RBF([1.0, 2.0]).on([0, 1]) * kernels.Categorical(0.5).on([2]),
+    "sum": kernels.Laplacian() + 3.0 * kernels.Constant() + kernels.Cauchy(2.0),
+}
+RESULTS = {
+    "explanation": lambda: pkex.Explainer(MACHINE)(X[:3]),
+    "interactions": lambda: pkex.Explainer(MACHINE).interactions(X[:3]),
+    "mmd": lambda: pkex.mmd(X, X + 1.0, n_permutations=5, random_state=0),
+    "hsic": lambda: pkex.hsic(X, Y, n_permutations=5, random_state=0),
+    "drift": lambda: pkex.MMDDrift(X).predict(X + 1.0),
+}
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+@pytest.mark.parametrize("name", EXPLAINERS)
+def test_explainers_explain_to_equal_bits(name, protocol):
+    explainer = EXPLAINERS[name]()
+    again = pickle.loads(pickle.dumps(explainer, protocol))
+    assert type(again) is type(explainer)
+    if name == "shapiq's":
+        np.testing.assert_array_equal(again.explain(X[0]).values, explainer.explain(X[0]).values)
+    else:
+        np.testing.assert_array_equal(again.shap_values(X), explainer.shap_values(X))
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+@pytest.mark.parametrize("name", KERNELS)
+def test_kernels_and_expansions_are_equal(name, protocol):
+    kernel = KERNELS[name]
+    again = pickle.loads(pickle.dumps(kernel, protocol))
+    assert again == kernel
+    assert repr(again) == repr(kernel)
+    expansion = pkex.KernelExpansion(X, Y, kernel, 1.0)
+    again = pickle.loads(pickle.dumps(expansion, protocol))
+    np.testing.assert_array_equal(again.predict(X), expansion.predict(X))
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+@pytest.mark.parametrize("name", RESULTS)
+def test_results_are_equal(name, protocol):
+    result = RESULTS[name]()
+    again = pickle.loads(pickle.dumps(result, protocol))
+    assert repr(again) == repr(result)
+    for attribute in ("values", "pvalue", "feature_pvalues", "base_values"):
+        if hasattr(result, attribute):
+            np.testing.assert_array_equal(getattr(again, attribute), getattr(result, attribute))
