@@ -175,6 +175,7 @@ def pair_sums(
             groups,
             weights,
             skips_second=skips_second,
+            alone_in_groups=False,
             summation=summation,
             n_threads=n_threads,
             progress=progress,
