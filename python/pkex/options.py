@@ -5,11 +5,18 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Sequence
 from functools import wraps
-from typing import ParamSpec, TypeVar
+from typing import Literal, ParamSpec, TypeVar, get_args
 
 __all__ = [
+    "ESTIMATORS",
     "METHODS",
+    "SIDES",
+    "STATISTICS_CONVENTIONS",
     "SUMMATIONS",
+    "Estimator",
+    "Side",
+    "StatisticsConvention",
+    "Summation",
     "as_names",
     "check_choice",
     "check_names",
@@ -19,7 +26,16 @@ __all__ = [
 ]
 
 METHODS = ("quadrature", "recursion")
-SUMMATIONS = ("compensated", "plain")
+Summation = Literal["compensated", "plain"]
+SUMMATIONS: tuple[str, ...] = get_args(Summation)
+
+# Of MMD and HSIC: the average over pairs, what absent features are, whose columns are explained.
+Estimator = Literal["unbiased", "biased"]
+ESTIMATORS: tuple[str, ...] = get_args(Estimator)
+StatisticsConvention = Literal["marginal", "neutral"]
+STATISTICS_CONVENTIONS: tuple[str, ...] = get_args(StatisticsConvention)
+Side = Literal["x", "y"]
+SIDES: tuple[str, ...] = get_args(Side)
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from pkex.kernels import Kernel
 from pkex.statistics.normaliser import Normaliser
-from pkex.statistics.permutations import Significance
+from pkex.statistics.significance import Significance
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -300,6 +300,7 @@ class HSICResult(Attribution):
     target_kernel: Kernel
     target_bandwidth: str | None
     attribute: str
+    value_function: str
     n_rows: int
     normaliser: Normaliser | None = field(repr=False)
 

@@ -11,7 +11,12 @@ from numpy.typing import NDArray
 
 from pkex.kernels import Categorical, Kernel
 from pkex.options import shown
-from pkex.statistics.bandwidth import check_kernel, default_kernel, warn_of_extremes
+from pkex.statistics.kernel_choice import (
+    check_kernel,
+    default_kernel,
+    warn_of_extremes,
+    warn_of_one_column,
+)
 from pkex.validation import as_matrix, unmasked
 
 __all__ = ["Target", "as_target"]
@@ -75,6 +80,7 @@ def as_target(y: Any, kernel: Kernel | None, n_rows: int) -> Target:
     given = check_kernel(kernel, "target_kernel", rows.shape[1])
     _check_labels(given, labels, rows.shape[1], names)
     warn_of_extremes(given, _without_classes(rows, given), "target_kernel")
+    warn_of_one_column(given, rows, names, "y", "target_kernel")
     return Target(rows, names, given, None)
 
 

@@ -1,0 +1,79 @@
+"""Small tables of text, which results show of themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pkex.options import counted
+
+__all__ = ["aligned", "feature_table", "number", "shortened"]
+
+# The most lines and columns of numbers of a table, and the longest name, in characters.
+_MOST_LINES, _MOST_OUTPUTS = 8, 4
+_LONGEST = 40
+
+
+def number(value: Any) -> str:
+    """Return a number with five significant digits; anything else as it is, shortened."""
+    is_number = isinstance(value, float | int | np.number) and not isinstance(value, bool)
+    return f"{value:.5g}" if is_number else shortened(str(value), 20)
+
+
+def shortened(text: str, longest: int = _LONGEST) -> str:
+    """Return a text on one line, with its middle left out if it is long."""
+    text = " ".join(text.split())
+    if len(text) <= longest:
+        return text
+    end = (longest - 1) // 2
+    return f"{text[: longest - 1 - end]}…{text[len(text) - end :]}"
+
+
+def feature_table(
+    names: Sequence[str],
+    values: NDArray[np.float64],
+    *,
+    label: str,
+    output_names: Sequence[str] | None = None,
+    data: NDArray[Any] | None = None,
+) -> str:
+    """Return a table of the features with the largest values in size, largest first.
+
+    Parameters
+    ----------
+    names : sequence of str of length d
+    values : ndarray of shape (d,), (d, 1) or (d, outputs)
+    label : str
+        What the values are.
+    output_names : sequence of str, optional
+        Heads of the columns if there are several.
+    data : ndarray of shape (d,), optional
+        For a last column.
+    """
+    by_output = values.reshape(len(values), -1)
+    order = np.argsort(-np.abs(by_output).max(axis=1), kind="stable")[:_MOST_LINES]
+    shown_names = [shortened(names[j]) for j in order]
+    if output_names is None:
+        columns = [["feature", *shown_names], [label, *map(number, by_output[order, 0])]]
+    else:
+        columns = [[f"{label} of", *shown_names]]
+        for name, column in zip(output_names[:_MOST_OUTPUTS], by_output[order].T, strict=False):
+            columns.append([shortened(name), *map(number, column)])
+    if data is not None:
+        columns.append(["data", *map(number, data[order])])
+    lines = aligned(columns)
+    left_out = [(len(names) - len(order), "smaller feature")]
+    left_out += [(len(output_names or ()) - _MOST_OUTPUTS, "more output")]
+    notes = [counted(count, thing) for count, thing in left_out if count > 0]
+    return "\n".join([*lines, f"({' and '.join(notes)} not shown)"] if notes else lines)
+
+
+def aligned(columns: Sequence[Sequence[str]]) -> list[str]:
+    """Return lines of text, the first column at its left, the others at their right."""
+    first, *others = ((column, max(map(len, column))) for column in columns)
+    cells = [[cell.ljust(first[1]) for cell in first[0]]]
+    cells += [[cell.rjust(width) for cell in column] for column, width in others]
+    return ["  ".join(line).rstrip() for line in zip(*cells, strict=True)]
