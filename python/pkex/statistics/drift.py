@@ -26,6 +26,7 @@ from pkex.progress import Progress, parts_of, reporting
 from pkex.statistics.engine import KernelTerms, pair_sums, total
 from pkex.statistics.kernel_choice import chosen_kernel
 from pkex.statistics.mmd import PairWeights, in_units
+from pkex.statistics.report import described
 from pkex.statistics.results import MMDResult, Parts
 from pkex.statistics.samples import (
     as_sample,
@@ -35,7 +36,6 @@ from pkex.statistics.samples import (
     warn_of_constant_columns,
 )
 from pkex.statistics.standard_errors import between_samples, within_sample
-from pkex.tables import shortened
 from pkex.validation import as_matrix
 
 __all__ = ["MMDDrift"]
@@ -196,8 +196,8 @@ class MMDDrift:
             self._kernel,
             self._bandwidth,
             self._estimator,
-            None,
             self._value_function,
+            None,
             (n, m),
         )
 
@@ -241,5 +241,5 @@ class MMDDrift:
         return (
             f"MMDDrift({len(self._rows)} reference rows, {counted(len(self._players), 'feature')}, "
             f"{self._value_function} values, {self._estimator}; "
-            f"kernel={shortened(repr(self._kernel))})"
+            f"kernel: {described(self._kernel, self._bandwidth)})"
         )

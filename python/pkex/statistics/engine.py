@@ -94,6 +94,26 @@ class KernelTerms:
         """Return the kernel with all columns in one player, neutral: γ is k − k(x, x)."""
         return KernelTerms(self.terms, np.zeros_like(self.players))
 
+    def of_player(self, player: int) -> tuple[NDArray[np.intp], KernelTerms]:
+        """Return the columns of a player, and the kernel of what it is worth alone, on these.
+
+        Σ_t c_t ∏_{l≠j} b_tl k_tj, the others being absent; without terms that do not compare it.
+        """
+        columns = np.flatnonzero(self.players == player)
+        place = np.full(len(self.players), -1)
+        place[columns] = np.arange(len(columns))
+        terms: list[Term] = []
+        for number, (coefficient, factors) in enumerate(self.terms):
+            kept = []
+            for family, of_factor, parameters in factors:
+                is_own = place[of_factor] >= 0
+                if is_own.any():
+                    kept.append((family, place[of_factor[is_own]], parameters[is_own]))
+            if kept:
+                others = 1.0 if self.absent is None else np.delete(self.absent[number], player)
+                terms.append((coefficient * float(np.prod(others)), kept))
+        return columns, KernelTerms(terms, np.zeros(len(columns), dtype=np.int64))
+
     def self_pair(self) -> _Float:
         """Return γ of a row's pair with itself, 0 in the neutral convention; shape (P,)."""
         if self.absent is None:

@@ -201,11 +201,11 @@ def hsic(
         used,
         bandwidth,
         estimator,
+        value_function,
         parts.significance,
         target.kernel,
         target.bandwidth,
         attribute,
-        value_function,
         len(x),
         Normaliser(sides, unit, estimator, n_jobs),
     )

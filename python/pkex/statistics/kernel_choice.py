@@ -115,8 +115,8 @@ def warn_of_one_column(
     share = 1.0 / (1.0 + others)
     if share > _MOST_OF_ALL:
         warn(
-            f"column {names[largest]!r} makes up {100.0 * share:.4g} % of the mean squared distance "
-            f"between rows of {what} in the units of {argument}, and hides the other columns; "
+            f"column {names[largest]!r} makes up {100.0 * share:.4g} % of the mean squared "
+            f"distance between rows of {what} in units of {argument}, and hides other columns; "
             f"pkex.kernels.median_heuristic returns a kernel that scales each column by its "
             f"standard deviation, as {argument}=None does"
         )

@@ -199,8 +199,8 @@ def mmd(
         used,
         bandwidth,
         estimator,
-        parts.significance,
         value_function,
+        parts.significance,
         (len(x), len(y)),
     )
 
