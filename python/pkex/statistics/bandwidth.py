@@ -35,7 +35,7 @@ class Heuristic:
 
 
 def heuristic(
-    rows: _Float, what: str = "samples", argument: str = "a kernel", *, standardize: bool = True
+    rows: _Float, what: str = "the samples", argument: str = "kernel", *, standardize: bool = True
 ) -> Heuristic:
     """Return the Gaussian kernel with the median distance.
 

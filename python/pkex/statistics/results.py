@@ -144,7 +144,7 @@ class Attribution:
         """P-values of features by themselves, corrected for their number; None without a test.
 
         The chance that any feature whose own hypothesis holds has one of at most α is at most α,
-        whatever the other features do.
+        whatever the other features do (Westfall and Young 1993), if those features hold it jointly.
         """
         return None if self.significance is None else self.significance.alone_familywise_pvalues
 

@@ -80,7 +80,7 @@ def as_target(y: Any, kernel: Kernel | None, n_rows: int) -> Target:
     rows = np.ascontiguousarray(np.column_stack(parts))
     labels = [j for j, label in enumerate(is_label) if label]
     if kernel is None:
-        _warn_of_integers(columns, names)
+        _warn_of_integers(columns, is_label, names)
         return Target(rows, names, *_default_kernel(rows, labels))
     given = check_kernel(kernel, "target_kernel", rows.shape[1])
     _check_labels(given, labels, rows.shape[1], names)
@@ -89,11 +89,11 @@ def as_target(y: Any, kernel: Kernel | None, n_rows: int) -> Target:
     return Target(rows, names, given, None)
 
 
-def _warn_of_integers(columns: list[Any], names: tuple[str, ...]) -> None:
+def _warn_of_integers(columns: list[Any], is_label: list[bool], names: tuple[str, ...]) -> None:
     """Warn of integers with so few different values that they may be labels."""
-    for column, title in zip(columns, _titles(names), strict=True):
+    for column, label, title in zip(columns, is_label, _titles(names), strict=True):
         array = np.asarray(column)
-        if array.dtype.kind not in "iu":
+        if label or array.dtype.kind not in "iu":
             continue
         number = len(np.unique(array))
         if 2 <= number <= _FEW and 3 * number <= len(array):
