@@ -35,11 +35,18 @@ class SumOfProducts:
 
 
 def coalition_matrices(kernel, rows, players, *, marginal=False):
-    """The kernel matrix (n, n) of each coalition of players."""
+    """The kernel matrix (n, n) of each coalition of players.
+
+    Absent factors are 1, or means over the pairs of rows: of all, or those of a slice.
+    """
     off_diagonal = ~np.eye(len(rows), dtype=bool)
+    among = marginal if isinstance(marginal, slice) else slice(None)
     matrices = [0.0] * 2 ** (max(players) + 1)
     for coefficient, factors in kernel.factors(rows, players):
-        absent = [float(f[off_diagonal].mean()) if marginal else 1.0 for f in factors]
+        absent = [
+            float(f[among, among][off_diagonal[among, among]].mean()) if marginal else 1.0
+            for f in factors
+        ]
         for number, members in enumerate(coalitions(len(factors))):
             product = np.full(off_diagonal.shape, coefficient)
             for player, factor in enumerate(factors):

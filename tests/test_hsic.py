@@ -37,6 +37,7 @@ KERNELS = {
     ),
 }
 GROUPS = {"single": (None, [0, 1, 2, 3, 4]), "grouped": ({"a": [3, "x0"]}, [0, 1, 2, 0, 3])}
+CONVENTIONS = ["marginal", "neutral"]
 DELTA = SumOfProducts(((1.0, [(0, "delta", 0.0)]),))
 
 
@@ -67,35 +68,46 @@ def assert_attributed(result, expected, tolerance=1e-12):
 
 
 @pytest.mark.parametrize("groups", GROUPS)
+@pytest.mark.parametrize("convention", CONVENTIONS)
 @pytest.mark.parametrize("estimator", ["biased", "unbiased"])
 @pytest.mark.parametrize("target", ["numbers", "labels"])
 @pytest.mark.parametrize("kernel", KERNELS)
-def test_values_equal_brute_force(request, x, kernel, target, estimator, groups):
+def test_values_equal_brute_force(request, x, kernel, target, estimator, convention, groups):
     (pkex_kernel, reference), (given, players) = KERNELS[kernel], GROUPS[groups]
     y = request.getfixturevalue(target)
     target_matrix = rbf(2)(y) if target == "numbers" else DELTA(numbered(y))
     target_kernel = RBF(1.5) if target == "numbers" else None
-    result = pkex.hsic(
-        x, y, kernel=pkex_kernel, target_kernel=target_kernel, estimator=estimator, groups=given
-    )
+    options = {"kernel": pkex_kernel, "target_kernel": target_kernel, "estimator": estimator}
+    options |= {"groups": given, "value_function": convention}
     statistic = hsic_statistic(target_matrix, estimator)
-    assert_attributed(result, attributed(statistic, reference, x, players))
+    expected = attributed(statistic, reference, x, players, marginal=convention == "marginal")
+    result = pkex.hsic(x, y, **options)
+    assert result.value_function == convention
+    assert_attributed(result, expected)
+    # And with permutations.
+    assert_attributed(pkex.hsic(x, y, n_permutations=3, random_state=0, **options), expected)
 
 
+@pytest.mark.parametrize("convention", CONVENTIONS)
 @pytest.mark.parametrize("estimator", ["biased", "unbiased"])
-def test_values_of_the_targets_columns_equal_brute_force(rng, x, estimator):
+def test_values_of_the_targets_columns_equal_brute_force(rng, x, estimator, convention):
     y = np.column_stack([x[:, 0], rng.normal(size=(N, 2)), x[:, 1] ** 2, rng.normal(size=N)])
+    convention = {"value_function": convention}
+    is_marginal = {"marginal": convention["value_function"] == "marginal"}
     options = {"kernel": RBF(1.5), "target_kernel": Cauchy(2.0), "estimator": estimator}
+    options |= convention
     cauchy = SumOfProducts(((1.0, [(j, "cauchy", 2.0) for j in range(5)]),))
     statistic = hsic_statistic(rbf(5)(x), estimator)
     for given, players in GROUPS.values():
         groups = None if given is None else {"a": [3, "y0"]}
         result = pkex.hsic(x, y, attribute="y", groups=groups, **options)
-        assert_attributed(result, attributed(statistic, cauchy, y, players))
+        assert_attributed(result, attributed(statistic, cauchy, y, players, **is_marginal))
     assert result.feature_names == ["a", "y1", "y2", "y4"]
     of_x = pkex.hsic(x, y, **options)
     assert of_x.statistic == pytest.approx(result.statistic, abs=1e-14)
-    exchanged = pkex.hsic(y, x, kernel=Cauchy(2.0), target_kernel=RBF(1.5), estimator=estimator)
+    exchanged = pkex.hsic(
+        y, x, kernel=Cauchy(2.0), target_kernel=RBF(1.5), estimator=estimator, **convention
+    )
     plain = pkex.hsic(x, y, attribute="y", **options)
     np.testing.assert_array_equal(plain.values, exchanged.values)
     assert plain.kernel == of_x.kernel == exchanged.target_kernel
@@ -106,25 +118,25 @@ def test_values_of_labels_beside_numbers_equal_brute_force(x, labels, estimator)
     other = np.where(x[:, 4] > 0.0, "up", "down")
     y = pd.DataFrame({"class": labels, "size": x[:, 1], "way": other, "age": x[:, 2]})
     coded = np.column_stack([numbered(labels), x[:, 1], numbered(other), x[:, 2]])
-    result = pkex.hsic(x, y, kernel=RBF(1.5), attribute="y", estimator=estimator)
-    length_scale = result.target_kernel.kernels[0].kernel.length_scale
+    options = {"kernel": RBF(1.5), "estimator": estimator, "value_function": "neutral"}
+    result = pkex.hsic(x, y, attribute="y", **options)
+    lengths = result.target_kernel.kernels[0].kernel.length_scale
     mixed = SumOfProducts(
         (
             (
                 1.0,
-                [(j, "rbf", length_scale) for j in (1, 3)] + [(j, "delta", 0.0) for j in (0, 2)],
+                [(j, "rbf", length) for j, length in zip((1, 3), lengths, strict=True)]
+                + [(j, "delta", 0.0) for j in (0, 2)],
             ),
         )
     )
     statistic = hsic_statistic(rbf(5)(x), estimator)
     assert_attributed(result, attributed(statistic, mixed, coded, [0, 1, 2, 3]))
-    grouped = pkex.hsic(
-        x, y, kernel=RBF(1.5), attribute="y", estimator=estimator, groups={"a": ["class", "age"]}
-    )
+    grouped = pkex.hsic(x, y, attribute="y", groups={"a": ["class", "age"]}, **options)
     assert_attributed(grouped, attributed(statistic, mixed, coded, [0, 1, 2, 0]))
     # And as the other side.
     of_y = hsic_statistic(mixed(coded), estimator)
-    by_x = pkex.hsic(x, y, kernel=RBF(1.5), estimator=estimator)
+    by_x = pkex.hsic(x, y, **options)
     assert_attributed(by_x, attributed(of_y, rbf(5), x, [0, 1, 2, 3, 4]))
 
 
@@ -209,6 +221,29 @@ def test_the_statistic_and_the_index_equal_those_of_scikit_learns_kernels(rng, e
 # --- relations ---
 
 
+@pytest.mark.parametrize("groups", GROUPS)
+@pytest.mark.parametrize("estimator", ["biased", "unbiased"])
+def test_the_index_of_a_feature_alone_is_that_of_its_columns(x, numbers, estimator, groups):
+    options = {"target_kernel": RBF(2.0), "estimator": estimator}
+    given, players = GROUPS[groups]
+    for convention in CONVENTIONS:
+        kernel = 3.0 * RBF(1.5)
+        found = pkex.hsic(
+            x, numbers, kernel=kernel, groups=given, value_function=convention, **options
+        ).alone_r2
+        columns = [np.flatnonzero(np.array(players) == j) for j in range(max(players) + 1)]
+        expected = [pkex.hsic(x[:, c], numbers, kernel=kernel, **options).r2 for c in columns]
+        np.testing.assert_allclose(found, expected, rtol=1e-10)
+
+
+def test_the_index_of_a_feature_that_plays_no_part_is_not_a_number(x, numbers):
+    result = pkex.hsic(x, numbers, kernel=RBF(1.5).on([0, 2]) + Cauchy(2.0).on([0, 3]))
+    np.testing.assert_array_equal(np.isnan(result.alone_r2), [False, True, False, False, True])
+    itself = pkex.hsic(x[:, :2], x[:, 0], kernel=RBF(1.5), target_kernel=RBF(1.5))
+    assert itself.alone_r2[0] == pytest.approx(1.0, rel=1e-12)
+    assert 0.0 < itself.alone_r2[1] < 0.5
+
+
 def test_the_index_is_one_for_equal_kernels_and_symmetric(rng, x):
     # The scale of y and its kernel's go together.
     same = pkex.hsic(x, 2.0 * x, kernel=RBF(1.5), target_kernel=RBF(3.0))
@@ -287,6 +322,7 @@ def test_booleans_are_labels(x, form):
     assert pkex.hsic(x, form((x[:, 0] > 0.0).tolist())).target_kernel == Categorical()
 
 
+@pytest.mark.filterwarnings("ignore:y holds integers of only 3 different values")
 @pytest.mark.parametrize("dtype", [np.int64, np.float32, object])
 def test_integers_are_numbers_unless_the_kernel_says_otherwise(x, dtype):
     y = np.digitize(x[:, 0], [-0.5, 0.8]).astype(dtype)
@@ -298,13 +334,32 @@ def test_integers_are_numbers_unless_the_kernel_says_otherwise(x, dtype):
     assert as_labels.target_bandwidth is None
 
 
+@pytest.mark.parametrize("form", [np.array, list, pd.Series, lambda y: pd.Series(y, dtype="Int64")])
+@pytest.mark.parametrize("n_classes", [2, 3, 7])
+def test_integers_of_few_values_are_warned_of_with_how_to_have_them_as_classes(
+    rng, form, n_classes
+):
+    x, y = rng.normal(size=(50, 2)), rng.permutation(50) % n_classes
+    message = rf"y holds integers of only {n_classes} different values.*Categorical\(\).* strings"
+    with pytest.warns(UserWarning, match=message):
+        pkex.hsic(x, form(y))
+    pkex.hsic(x, form(y), target_kernel=Categorical())
+    for said in (y.astype(float), y.astype(str), pd.Series(y, dtype="category")):
+        pkex.hsic(x, said)
+
+
+def test_counts_and_a_few_rows_of_integers_are_numbers(rng):
+    pkex.hsic(rng.normal(size=(50, 2)), rng.integers(0, 40, 50))
+    pkex.hsic(rng.normal(size=(8, 2)), np.arange(8) // 2)
+
+
 def test_numbers_and_labels_may_stand_side_by_side(x, labels):
     y = pd.DataFrame({"class": labels, "size": x[:, 1], "age": x[:, 2]})
     result = pkex.hsic(x, y, attribute="y")
     assert result.feature_names == ["class", "size", "age"]
     kernel = result.target_kernel
     assert kernel == RBF(kernel.kernels[0].kernel.length_scale).on([1, 2]) * Categorical().on([0])
-    assert result.target_bandwidth.endswith("of y; labels: 1 if equal, else 0")
+    assert result.target_bandwidth.endswith("; labels: 1 if equal, else 0")
     assert result.statistic == pytest.approx(pkex.hsic(x, y).statistic, abs=1e-15)
 
 
@@ -471,6 +526,7 @@ def test_a_pickle_has_the_index_and_not_the_data(rng):
     pickled = pickle.dumps(result)
     assert len(pickled) < 10_000
     assert pickle.loads(pickled).r2 == result.r2
+    np.testing.assert_array_equal(pickle.loads(pickled).alone_r2, result.alone_r2)
     # And once more.
     assert pickle.loads(pickle.dumps(pickle.loads(pickled))).r2 == result.r2
 
@@ -479,7 +535,7 @@ def test_the_repr_and_the_picture_name_the_statistic(x, labels):
     plt = pytest.importorskip("matplotlib.pyplot")
     plt.switch_backend("agg")
     result = pkex.hsic(x, labels, kernel=RBF(2.0))
-    assert repr(result).startswith(f"HSICResult(HSIC={result.statistic:.4g}, 5 features, kernel")
+    assert repr(result).startswith(f"HSICResult: HSIC = {result.statistic:.5g} (biased, marginal")
     ax = result.plot()
-    assert ax.get_title() == f"HSIC = {result.statistic:.4g}"
+    assert ax.get_title() == f"HSIC = {result.statistic:.5g}"
     plt.close(ax.figure)

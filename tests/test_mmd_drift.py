@@ -6,6 +6,7 @@ import time
 import numpy as np
 import pandas as pd
 import pytest
+from statistics_reference import SumOfProducts, attributed, mmd_statistic
 
 import pkex
 from pkex.kernels import RBF, Cauchy, Laplacian
@@ -28,7 +29,7 @@ def batch(rng):
 @pytest.mark.parametrize("estimator", ["unbiased", "biased"])
 @pytest.mark.parametrize("kernel", KERNELS, ids=repr)
 def test_results_are_those_of_mmd(reference, batch, kernel, estimator, groups):
-    options = {"estimator": estimator, "groups": groups}
+    options = {"estimator": estimator, "groups": groups, "value_function": "neutral"}
     drift = pkex.MMDDrift(reference, kernel=kernel, **options)
     found = drift.predict(batch)
     expected = pkex.mmd(reference, batch, kernel=found.kernel, **options)
@@ -42,10 +43,46 @@ def test_results_are_those_of_mmd(reference, batch, kernel, estimator, groups):
     assert (found.bandwidth is None) == (kernel is not None)
 
 
+@pytest.mark.parametrize("players", [[0, 1, 2, 3], [0, 1, 2, 0]], ids=["single", "grouped"])
+@pytest.mark.parametrize("estimator", ["unbiased", "biased"])
+def test_marginal_values_are_those_of_means_over_the_reference(
+    reference, batch, estimator, players
+):
+    reference, batch = reference[:30], batch[:20]
+    groups = {"x0": [0, 3]} if max(players) == 2 else None
+    drift = pkex.MMDDrift(reference, kernel=RBF(2.0), estimator=estimator, groups=groups)
+    found = drift.predict(batch)
+    kernel = SumOfProducts(((1.0, [(j, "rbf", 2.0) for j in range(4)]),))
+    values, alone, statistic = attributed(
+        mmd_statistic(30, estimator),
+        kernel,
+        np.concatenate([reference, batch]),
+        players,
+        marginal=slice(0, 30),
+    )
+    np.testing.assert_allclose(found.values, values, rtol=0, atol=1e-13)
+    np.testing.assert_allclose(found.alone, alone, rtol=0, atol=1e-13)
+    assert found.statistic == pytest.approx(statistic, abs=1e-13)
+    assert found.value_function == "marginal"
+
+
+def test_a_detector_shows_what_it_compares_with(reference, batch):
+    frame = pd.DataFrame(reference, columns=list("abcd"))
+    drift = pkex.MMDDrift(frame, groups={"ab": ["a", "b"]}, estimator="biased")
+    result = drift.predict(batch)
+    for name in ("kernel", "bandwidth", "feature_names", "value_function", "estimator"):
+        assert getattr(drift, name) == getattr(result, name)
+    assert drift.feature_names == ["ab", "c", "d"]
+    assert drift.value_function == "marginal"
+    with pytest.raises(AttributeError):
+        drift.kernel = RBF()
+
+
 def test_standard_errors_are_those_of_all_rows_of_a_large_reference(rng, batch):
     reference = rng.normal(size=(2000, 4))
-    drift = pkex.MMDDrift(reference, kernel=RBF(2.5))
-    expected = pkex.mmd(reference, batch, kernel=RBF(2.5)).standard_errors
+    drift = pkex.MMDDrift(reference, kernel=RBF(2.5), value_function="neutral")
+    neutral = {"kernel": RBF(2.5), "value_function": "neutral"}
+    expected = pkex.mmd(reference, batch, **neutral).standard_errors
     np.testing.assert_allclose(drift.predict(batch).standard_errors, expected, rtol=1e-9)
 
 
@@ -72,7 +109,7 @@ def test_one_detector_gives_equal_bits_for_equal_batches_and_after_pickling(refe
         assert result.kernel == first.kernel
         with pytest.raises(ValueError, match="read-only"):
             again._rows[0] = 0.0
-    assert repr(drift).startswith("MMDDrift(300 reference rows, 4 features, kernel=RBF(")
+    assert repr(drift).startswith("MMDDrift(300 reference rows, 4 features, marginal values, ")
 
 
 def test_changing_the_reference_afterwards_changes_nothing(reference, batch):

@@ -235,7 +235,7 @@ def test_options_that_do_not_exist_are_answered_with_those_that_do(call, options
 
 
 def test_options_of_one_function_only():
-    with pytest.raises(ValueError, match="value_function must be one of 'neutral', 'marginal'"):
+    with pytest.raises(ValueError, match="value_function must be one of 'marginal', 'neutral'"):
         pkex.mmd(X, Y, value_function="interventional")
     with pytest.raises(ValueError, match="attribute must be one of 'x', 'y'; got 'X'"):
         pkex.hsic(X, TARGET, attribute="X")

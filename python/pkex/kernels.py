@@ -30,7 +30,17 @@ from numpy.typing import ArrayLike, NDArray
 
 from pkex.validation import as_matrix
 
-__all__ = ["RBF", "Categorical", "Cauchy", "Constant", "Factor", "Kernel", "Laplacian", "Term"]
+__all__ = [
+    "RBF",
+    "Categorical",
+    "Cauchy",
+    "Constant",
+    "Factor",
+    "Kernel",
+    "Laplacian",
+    "Term",
+    "median_heuristic",
+]
 
 _Float = NDArray[np.float64]
 
@@ -290,6 +300,48 @@ class Constant(Kernel):
     def terms(self, n_features: int) -> list[Term]:
         """Return the one product, of no factors, whatever the number of features."""
         return [Term(1.0, ())]
+
+
+def median_heuristic(*samples: ArrayLike, standardize: bool = True) -> Kernel:
+    """Return the Gaussian kernel whose length-scale is the median distance between rows.
+
+    Parameters
+    ----------
+    *samples : array-likes of shape (n, d) or (n,)
+        Samples with the same columns, pooled; a target may be of one dimension.
+    standardize : bool, default True
+        Whether each column is first divided by its standard deviation over all rows, so that its
+        unit does not matter: its length-scale is then the standard deviation times the median
+        distance of the rows so scaled. That is the default kernel of `pkex.mmd`, `pkex.hsic`,
+        `pkex.witness` and `pkex.MMDDrift`. Else one length-scale for all columns.
+
+    Returns
+    -------
+    RBF
+
+    Raises
+    ------
+    ValueError, TypeError
+        If samples are not finite numeric tables with the same columns, or all their rows are equal.
+
+    Notes
+    -----
+    Of more than 2000 rows the median is that of a fixed subsample of 2000. If it is 0, because more
+    than half of all pairs are of equal rows, the mean of the positive distances stands in.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rows = np.array([[0.0, 0.0], [1.0, 1000.0], [2.0, 2000.0]])
+    >>> median_heuristic(rows)
+    RBF(length_scale=(1.414213562373095, 1414.213562373095))
+    >>> median_heuristic(rows, standardize=False).length_scale
+    1000.000499999875
+    """
+    # Imported here, for it imports this module.
+    from pkex.statistics.bandwidth import heuristic, pooled
+
+    return heuristic(pooled(samples), standardize=standardize).kernel
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,15 @@ from functools import wraps
 from typing import Literal, ParamSpec, TypeAlias, TypeVar, get_args
 
 __all__ = [
+    "ESTIMATORS",
     "METHODS",
+    "SIDES",
+    "STATISTICS_CONVENTIONS",
     "SUMMATIONS",
+    "Estimator",
     "Method",
+    "Side",
+    "StatisticsConvention",
     "Summation",
     "as_names",
     "check_choice",
@@ -27,6 +33,14 @@ Method: TypeAlias = Literal["quadrature", "recursion"]
 Summation: TypeAlias = Literal["compensated", "plain"]
 METHODS: tuple[Method, ...] = get_args(Method)
 SUMMATIONS: tuple[Summation, ...] = get_args(Summation)
+
+# Of MMD and HSIC: the average over pairs, what absent features are, whose columns are explained.
+Estimator: TypeAlias = Literal["unbiased", "biased"]
+StatisticsConvention: TypeAlias = Literal["marginal", "neutral"]
+Side: TypeAlias = Literal["x", "y"]
+ESTIMATORS: tuple[Estimator, ...] = get_args(Estimator)
+STATISTICS_CONVENTIONS: tuple[StatisticsConvention, ...] = get_args(StatisticsConvention)
+SIDES: tuple[Side, ...] = get_args(Side)
 
 # What other libraries call these keywords.
 _ELSEWHERE = {

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from pkex.statistics.report import SMALL_PVALUE
 from pkex.tables import shortened
 
 if TYPE_CHECKING:
@@ -174,7 +175,7 @@ def plot_attribution(result: Attribution, ax: Axes | None, max_features: int) ->
             capsize=2.5,
             label="± one standard error",
         )
-    ax.plot(result.alone[order], places, "o", color=_ALONE, markerfacecolor="none", label="alone")
+    _draw_alone(result, ax, order)
     ax.axvline(0.0, color="black", linewidth=0.8)
     ax.set_yticks(places, [result.feature_names[j] for j in order])
     left_out = len(values) - len(order)
@@ -186,6 +187,20 @@ def plot_attribution(result: Attribution, ax: Axes | None, max_features: int) ->
     return ax
 
 
+def _draw_alone(result: Attribution, ax: Axes, order: NDArray[np.intp]) -> None:
+    """Draw a circle for each feature alone, filled where its test by itself finds something."""
+    pvalues = result.alone_familywise_pvalues
+    fill: str | list[str] = "none"
+    label = "alone"
+    if pvalues is not None:
+        fill = [_ALONE if p <= SMALL_PVALUE else "none" for p in pvalues[order]]
+        label = f"alone (filled: family-wise p ≤ {SMALL_PVALUE})"
+    places = np.arange(len(order))
+    ax.scatter(
+        result.alone[order], places, s=36.0, zorder=3.0, c=fill, edgecolors=_ALONE, label=label
+    )
+
+
 def _title(result: Attribution) -> str:
-    title = f"{result.label} = {result.statistic:.4g}"
+    title = f"{result.label} = {result.statistic:.5g}"
     return title if result.pvalue is None else f"{title}, p = {result.pvalue:.3g}"

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from pkex.options import counted
 
-__all__ = ["MOST_VALUES", "number", "shortened", "table_of_largest"]
+__all__ = ["MOST_VALUES", "aligned", "number", "shortened", "table_of_largest"]
 
 # Of more values than these a result shows no table: it would take long, and much memory.
 MOST_VALUES = 10**7
@@ -70,14 +70,14 @@ def table_of_largest(
             columns.append([shortened(name), *map(number, column)])
     if data is not None:
         columns.append(["data", *map(number, data[order])])
-    lines = _aligned(columns)
+    lines = aligned(columns)
     left_out = [(len(values) - len(order), f"smaller {thing}")]
     left_out += [(len(output_names or ()) - _MOST_OUTPUTS, "more output")]
     notes = [counted(count, thing) for count, thing in left_out if count > 0]
     return "\n".join([*lines, f"({' and '.join(notes)} not shown)"] if notes else lines)
 
 
-def _aligned(columns: Sequence[Sequence[str]]) -> list[str]:
+def aligned(columns: Sequence[Sequence[str]]) -> list[str]:
     """Return lines of text, the first column at its left, the others at their right."""
     first, *others = ((column, max(map(len, column))) for column in columns)
     cells = [[cell.ljust(first[1]) for cell in first[0]]]

@@ -1,20 +1,24 @@
 """The default kernel: Gaussian, its length-scale the median distance between rows.
 
-The distances are those in all columns together. Feature by feature the length-scales would be of
-the size of each feature's spread, and a product of many such factors vanishes.
+The distances are those in all columns together, each in units of its standard deviation, so that
+its unit plays no part. Feature by feature the length-scales would be of the size of each feature's
+spread, and a product of many such factors vanishes.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from pkex.kernels import RBF, Kernel
-from pkex.statistics.samples import warn
+from pkex.kernels import RBF
+from pkex.statistics.scales import Scale
+from pkex.validation import as_matrix
 
-__all__ = ["EXACT_UP_TO", "check_kernel", "default_kernel", "evenly_random", "warn_of_extremes"]
+__all__ = ["EXACT_UP_TO", "Heuristic", "evenly_random", "heuristic", "pooled"]
 
 _Float = NDArray[np.float64]
 
@@ -22,19 +26,29 @@ _Float = NDArray[np.float64]
 EXACT_UP_TO = 2000
 
 
-def default_kernel(rows: _Float, what: str, argument: str = "kernel") -> tuple[Kernel, str]:
-    """Return the Gaussian kernel with the median distance, and how that was found.
+@dataclass(frozen=True)
+class Heuristic:
+    """A kernel by the median heuristic, and a text that says how it was found."""
 
-    The result depends on the rows as a set, not on their order, so that tests by permutation stay
+    kernel: RBF
+    note: str
+
+
+def heuristic(
+    rows: _Float, what: str = "the samples", argument: str = "kernel", *, standardize: bool = True
+) -> Heuristic:
+    """Return the Gaussian kernel with the median distance.
+
+    The kernel depends on the rows as a set, not on their order, so that tests by permutation stay
     exact. Differences are formed column by column; an offset common to all rows does no harm.
 
     Parameters
     ----------
     rows : ndarray of shape (n, d)
-    what : str
-        What messages call the rows.
-    argument : str
-        The argument that a kernel can be given by.
+    what, argument : str
+        What messages call the rows, and what a kernel can be given by.
+    standardize : bool, default True
+        Whether columns are divided by their standard deviations first.
 
     Raises
     ------
@@ -42,44 +56,45 @@ def default_kernel(rows: _Float, what: str, argument: str = "kernel") -> tuple[K
         If all rows are equal.
     """
     n = len(rows)
-    sample = rows if n <= EXACT_UP_TO else rows[_by_value(rows)[evenly_random(n, EXACT_UP_TO)]]
-    # Scaled by a power of two, squares neither overflow nor vanish.
-    spread = np.ptp(sample / 2.0, axis=0).max()
-    exponent = math.frexp(spread)[1] + 1 if spread > 0.0 else 0
-    squares = _squared_distances(np.ldexp(sample, -exponent))
-    middle = (len(squares) - 1) // 2, len(squares) // 2
-    squares.partition(middle)
-    distance = math.fsum(np.sqrt(squares[list(middle)])) / 2.0
-    found = "median distance"
+    scales = [Scale.of(column) for column in rows.T]
+    chosen = np.arange(n) if n <= EXACT_UP_TO else _by_value(rows, scales)
+    if not standardize:
+        scales = [_common(rows)] * rows.shape[1]
+    columns = [s.standardised(column[chosen]) for s, column in zip(scales, rows.T, strict=True)]
+    distance, found = _typical_distance(_squared_distances(columns))
     if distance == 0.0:
-        positive = np.sqrt(squares[squares > 0.0])
-        if not len(positive):
-            raise ValueError(
-                f"all rows of {what} are equal, so that there is no distance to take as the "
-                f"length-scale; give {argument}, such as {argument}=pkex.kernels.RBF(1.0)"
-            )
-        distance = math.fsum(positive) / len(positive)
-        found = "mean positive distance (the median is 0)"
-    among = f"all {n} rows" if n <= EXACT_UP_TO else f"a subsample of {EXACT_UP_TO} of {n} rows"
-    length_scale = math.ldexp(distance, exponent)
-    kernel = RBF(length_scale)
-    warn_of_extremes(kernel, rows, argument)
-    return kernel, f"length-scale {length_scale:.6g}: {found} between {among} of {what}"
-
-
-def check_kernel(kernel: object, argument: str, n_columns: int) -> Kernel:
-    """Return a kernel of so many columns, or say what one is."""
-    if not isinstance(kernel, Kernel):
-        raise TypeError(
-            f"{argument} must be a kernel of pkex.kernels, such as RBF(length_scale=1.0), or None "
-            f"for the Gaussian one with the median distance; got {kernel!r} "
-            f"({type(kernel).__name__})"
+        raise ValueError(
+            f"all rows of {what} are equal, so that there is no distance to take as the "
+            f"length-scale; give {argument}, such as {argument}=pkex.kernels.RBF(1.0)"
         )
-    try:
-        kernel.terms(n_columns)
-    except ValueError as error:
-        raise ValueError(f"{argument}: {error}") from None
-    return kernel
+    among = f"all {n} rows" if n <= EXACT_UP_TO else f"a subsample of {EXACT_UP_TO} of {n} rows"
+    of_columns = [scale.times(distance) for scale in scales]
+    if not standardize or len(scales) == 1:
+        note = f"length-scale {of_columns[0]:.5g}: {found} between {among} of {what}"
+        return Heuristic(RBF(of_columns[0]), note)
+    note = (
+        f"length-scales {distance:.5g} times the standard deviation of each column: {found} "
+        f"between {among} of {what} so scaled"
+    )
+    return Heuristic(RBF(of_columns), note)
+
+
+def pooled(samples: Sequence[ArrayLike]) -> _Float:
+    """Return the rows of samples of the same columns; of one dimension they have one column.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If they are not finite numeric tables with the same columns.
+    """
+    if not samples:
+        raise TypeError("median_heuristic() takes one or more samples; got none")
+    rows: list[_Float] = []
+    for number, sample in enumerate(samples):
+        name = "the sample" if len(samples) == 1 else f"sample {number}"
+        table = sample if np.ndim(sample) != 1 else np.asarray(sample)[:, None]
+        rows.append(as_matrix(table, name, n_columns=rows[0].shape[1] if rows else None))
+    return np.concatenate(rows)
 
 
 def evenly_random(n: int, k: int) -> NDArray[np.intp]:
@@ -89,24 +104,28 @@ def evenly_random(n: int, k: int) -> NDArray[np.intp]:
     return np.sort(np.random.default_rng(0).choice(n, k, replace=False))
 
 
-def warn_of_extremes(kernel: Kernel, rows: _Float, argument: str) -> None:
-    """Warn if the kernel is nearly 0, or nearly 1, between almost all rows: it shows little then.
-
-    Looked at are up to 64 rows.
-    """
-    sample = rows[evenly_random(len(rows), 64)]
-    values = kernel(sample)[np.triu_indices(len(sample), 1)]
-    full = math.fsum(term.coefficient for term in kernel.terms(rows.shape[1]))
-    low, high = np.quantile(values / full, [0.01, 0.99])
-    if high < 0.01:
-        warn(f"{argument} is nearly 0 between different rows (length-scales too short?): {kernel}")
-    elif low > 0.99 and (rows != rows[0]).any():
-        warn(f"{argument} is nearly 1 between almost all rows (length-scales too long?): {kernel}")
+def _common(rows: _Float) -> Scale:
+    """Return one scale for all columns, a power of two: squares neither overflow nor vanish."""
+    spread = float(np.ptp(rows / 2.0, axis=0).max())
+    exponent = math.frexp(spread)[1] + 1 if spread > 0.0 else 0
+    return Scale(0.0, exponent, 0.0, 1.0)
 
 
-def _squared_distances(rows: _Float, block: int = 16) -> _Float:
+def _typical_distance(squares: _Float) -> tuple[float, str]:
+    """Return the median of distances, given their squares, or what stands in for a median of 0."""
+    middle = (len(squares) - 1) // 2, len(squares) // 2
+    squares.partition(middle)
+    median = math.fsum(np.sqrt(squares[list(middle)])) / 2.0
+    if median > 0.0:
+        return median, "median distance"
+    positive = np.sqrt(squares[squares > 0.0])
+    mean = math.fsum(positive) / max(len(positive), 1)
+    return mean, "mean positive distance (the median is 0)"
+
+
+def _squared_distances(columns: Sequence[_Float], block: int = 16) -> _Float:
     """Return the n(n−1)/2 squared Euclidean distances, block by block of rows."""
-    n, columns = len(rows), np.ascontiguousarray(rows.T)
+    n = len(columns[0])
     found = np.empty(n * (n - 1) // 2)
     filled = 0
     for start in range(0, n, block):
@@ -123,11 +142,9 @@ def _squared_distances(rows: _Float, block: int = 16) -> _Float:
     return found
 
 
-def _by_value(rows: _Float) -> NDArray[np.intp]:
-    """Return an order of the rows that their values determine."""
-    scale = np.abs(rows).max(axis=0)
-    scale[scale == 0.0] = 1.0
+def _by_value(rows: _Float, scales: Sequence[Scale]) -> NDArray[np.intp]:
+    """Return a subsample that the rows' values determine, whatever their order and units."""
     key = np.zeros(len(rows))
-    for number, column in enumerate(rows.T):
-        key += column / scale[number] * math.cos(number + 1.0)
-    return np.argsort(key, kind="stable")
+    for number, (scale, column) in enumerate(zip(scales, rows.T, strict=True)):
+        key += scale.standardised(column) * math.cos(number + 1.0)
+    return np.argsort(key, kind="stable")[evenly_random(len(rows), EXACT_UP_TO)]

@@ -9,12 +9,24 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pkex.kernels import Kernel
-from pkex.options import SUMMATIONS, check_choice, with_known_keywords
+from pkex.options import (
+    ESTIMATORS,
+    STATISTICS_CONVENTIONS,
+    SUMMATIONS,
+    Estimator,
+    StatisticsConvention,
+    Summation,
+    check_choice,
+    counted,
+    with_known_keywords,
+)
 from pkex.parallel import check_n_jobs, thread_count
 from pkex.players import as_players
-from pkex.progress import Progress, reporting
+from pkex.progress import Progress, parts_of, reporting
 from pkex.statistics.engine import KernelTerms, pair_sums, total
-from pkex.statistics.mmd import ESTIMATORS, PairWeights, chosen_kernel, in_units
+from pkex.statistics.kernel_choice import chosen_kernel
+from pkex.statistics.mmd import PairWeights, in_units
+from pkex.statistics.report import described
 from pkex.statistics.results import MMDResult, Parts
 from pkex.statistics.samples import (
     as_sample,
@@ -83,13 +95,17 @@ class MMDDrift:
         X_reference: ArrayLike,
         *,
         kernel: Kernel | None = None,
-        estimator: str = "unbiased",
+        estimator: Estimator = "unbiased",
+        value_function: StatisticsConvention = "marginal",
         groups: Mapping[str, int | str | Iterable[int | str]] | None = None,
-        summation: str = "compensated",
+        summation: Summation = "compensated",
         n_jobs: int | None = -1,
         progress: Progress = False,
     ) -> None:
         self._estimator = check_choice("estimator", estimator, ESTIMATORS)
+        self._value_function = check_choice(
+            "value_function", value_function, STATISTICS_CONVENTIONS
+        )
         self._summation = check_choice("summation", summation, SUMMATIONS)
         self._n_jobs = check_n_jobs(n_jobs)
         self._labels = own_labels(X_reference, "X_reference")
@@ -99,17 +115,22 @@ class MMDDrift:
             rows, self._names, "X_reference", to="batches that have the same value there"
         )
         self._players = as_players(groups, self._names)
-        self._kernel, self._bandwidth = chosen_kernel(kernel, rows, "X_reference")
-        self._terms, self._unit = in_units(KernelTerms.of(self._kernel, self._players))
+        self._kernel, self._bandwidth = chosen_kernel(kernel, rows, self._names, "X_reference")
+        terms, self._unit = in_units(KernelTerms.of(self._kernel, self._players))
         self._rows = rows.copy()
         self._rows.setflags(write=False)
+        n_threads = thread_count(self._n_jobs)
         with reporting(progress) as report:
+            if self._value_function == "marginal":
+                of_means, report = parts_of(report, 1.0, 5.0)
+                terms = terms.with_means(rows, n_threads, of_means)
+            self._terms = terms
             sums = pair_sums(
                 self._rows,
                 len(rows),
-                self._terms,
+                terms,
                 summation=self._summation,
-                n_threads=thread_count(self._n_jobs),
+                n_threads=n_threads,
                 progress=report,
             )
         self._row_sums = sums.rows[:, 0].copy()
@@ -164,7 +185,9 @@ class MMDDrift:
             ),
         )
         single = weights.combine(np.array([self._alone, sums.alone[1], sums.alone[0]]))
-        parts = Parts(weights.combine(totals), single, errors).times(self._unit)
+        single += weights.self_pairs * self._terms.self_pair_alone()
+        values = weights.combine(totals) + weights.self_pairs * self._terms.self_pair()
+        parts = Parts(values, single, errors).times(self._unit)
         return MMDResult(
             parts.values,
             parts.standard_errors,
@@ -173,10 +196,35 @@ class MMDDrift:
             self._kernel,
             self._bandwidth,
             self._estimator,
+            self._value_function,
             None,
-            "neutral",
             (n, m),
         )
+
+    @property
+    def kernel(self) -> Kernel:
+        """The kernel of all comparisons."""
+        return self._kernel
+
+    @property
+    def bandwidth(self) -> str | None:
+        """How the kernel's length-scales were found; None if it was given."""
+        return self._bandwidth
+
+    @property
+    def estimator(self) -> str:
+        """The estimator, as given."""
+        return self._estimator
+
+    @property
+    def value_function(self) -> str:
+        """The convention, as given."""
+        return self._value_function
+
+    @property
+    def feature_names(self) -> list[str]:
+        """The names of the features or groups."""
+        return list(self._players.names)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         # Arrays come writable out of a pickle.
@@ -191,6 +239,7 @@ class MMDDrift:
 
     def __repr__(self) -> str:
         return (
-            f"MMDDrift({len(self._rows)} reference rows, {len(self._players)} features, "
-            f"kernel={self._kernel!r}, estimator={self._estimator!r})"
+            f"MMDDrift({len(self._rows)} reference rows, {counted(len(self._players), 'feature')}, "
+            f"{self._value_function} values, {self._estimator}; "
+            f"kernel: {described(self._kernel, self._bandwidth)})"
         )

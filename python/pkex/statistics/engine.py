@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -76,6 +76,15 @@ class KernelTerms:
         ]
         return cls(packed, players.of_column)
 
+    def with_means(
+        self, rows: _Float, n_threads: int, progress: Report | None = None
+    ) -> KernelTerms:
+        """Return the terms in the marginal convention: absent factors are means over all pairs."""
+        means = _core.mean_factors(
+            rows, self.terms, self.players, n_threads=n_threads, progress=progress
+        )
+        return replace(self, absent=means)
+
     @property
     def n_players(self) -> int:
         """The number of players P."""
@@ -84,6 +93,26 @@ class KernelTerms:
     def joined(self) -> KernelTerms:
         """Return the kernel with all columns in one player, neutral: γ is k − k(x, x)."""
         return KernelTerms(self.terms, np.zeros_like(self.players))
+
+    def of_player(self, player: int) -> tuple[NDArray[np.intp], KernelTerms]:
+        """Return the columns of a player, and the kernel of what it is worth alone, on these.
+
+        Σ_t c_t ∏_{l≠j} b_tl k_tj, the others being absent; without terms that do not compare it.
+        """
+        columns = np.flatnonzero(self.players == player)
+        place = np.full(len(self.players), -1)
+        place[columns] = np.arange(len(columns))
+        terms: list[Term] = []
+        for number, (coefficient, factors) in enumerate(self.terms):
+            kept = []
+            for family, of_factor, parameters in factors:
+                is_own = place[of_factor] >= 0
+                if is_own.any():
+                    kept.append((family, place[of_factor[is_own]], parameters[is_own]))
+            if kept:
+                others = 1.0 if self.absent is None else np.delete(self.absent[number], player)
+                terms.append((coefficient * float(np.prod(others)), kept))
+        return columns, KernelTerms(terms, np.zeros(len(columns), dtype=np.int64))
 
     def self_pair(self) -> _Float:
         """Return γ of a row's pair with itself, 0 in the neutral convention; shape (P,)."""
@@ -123,8 +152,9 @@ class PairSums:
     ----------
     rows : ndarray of shape (N, 2, P)
         For each row, over all other rows of the first class and of the second.
-    groups : ndarray of shape (G(G+1)/2, P)
-        Over pairs of groups I ≤ J, row by row of the triangle.
+    groups : ndarray of shape (G(G+1)/2, P), or 2P
+        Over pairs of groups I ≤ J, row by row of the triangle; where asked for, followed by what
+        players are worth alone.
     alone : ndarray of shape (3, P)
         What each player is worth alone, v({j}): over pairs within the first class, between, within
         the second.
@@ -146,6 +176,7 @@ def pair_sums(
     *,
     weights: _Float | None = None,
     skips_second: bool = False,
+    alone_in_groups: bool = False,
     summation: str = "compensated",
     n_threads: int,
     progress: Report | None = None,
@@ -161,6 +192,8 @@ def pair_sums(
         A pair is weighted by the product of its rows' weights, but for the squares.
     skips_second : bool
         Whether pairs within the second class are left out.
+    alone_in_groups : bool
+        Whether groups' sums are those of what players are worth alone, too.
     """
     if groups is None:
         groups = np.zeros(len(rows), dtype=np.int64)
@@ -175,6 +208,7 @@ def pair_sums(
             groups,
             weights,
             skips_second=skips_second,
+            alone_in_groups=alone_in_groups,
             summation=summation,
             n_threads=n_threads,
             progress=progress,
@@ -188,11 +222,17 @@ def total(rows: _Float, weights: _Float | None = None) -> _Float:
     return np.array([math.fsum(column.tolist()) for column in columns])
 
 
-def pair_matrix(rows: _Float, terms: KernelTerms, n_threads: int) -> _Float:
-    """Return γ of all pairs of a few rows, 0 for a row with itself; shape (n, n, P)."""
+def pair_matrix(
+    rows: _Float, terms: KernelTerms, n_threads: int, *, with_alone: bool = False
+) -> _Float:
+    """Return γ of all pairs of a few rows, 0 for a row with itself; shape (n, n, P).
+
+    With what players are worth alone behind it, the shape is (n, n, 2P).
+    """
     n = len(rows)
-    sums = pair_sums(rows, n, terms, np.arange(n, dtype=np.int64), n_threads=n_threads)
-    matrix = np.zeros((n, n, terms.n_players))
+    each = np.arange(n, dtype=np.int64)
+    sums = pair_sums(rows, n, terms, each, alone_in_groups=with_alone, n_threads=n_threads)
+    matrix = np.zeros((n, n, sums.groups.shape[1]))
     upper = np.triu_indices(n)
     matrix[upper] = sums.groups
     return matrix + matrix.transpose(1, 0, 2)

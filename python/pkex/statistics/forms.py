@@ -9,6 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from pkex.statistics.significance import Relabelled
+
 __all__ = ["QuadraticForm", "block_form", "pair_form"]
 
 _Float = NDArray[np.float64]
@@ -74,6 +76,12 @@ class QuadraticForm:
         by_this = _subset_sums(strip.transpose(1, 0, 2))
         others = by_this.reshape(1 << _BITS, n_fours - four, _BITS, -1)
         return _subset_sums(others.transpose(2, 1, 0, 3)).transpose(1, 0, 2, 3)
+
+    def relabelled(self, labels: NDArray[np.bool_], constant: _Float | float = 0.0) -> Relabelled:
+        """Evaluate at labels, those observed first, and add what no relabelling changes."""
+        values = self.at(labels)
+        values += constant
+        return Relabelled(values, self.scale)
 
     @property
     def scale(self) -> _Float:

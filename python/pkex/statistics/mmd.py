@@ -16,14 +16,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pkex import _core
 from pkex.expansion import KernelExpansion
 from pkex.kernels import Kernel
-from pkex.options import SUMMATIONS, check_choice, with_known_keywords
+from pkex.options import (
+    ESTIMATORS,
+    STATISTICS_CONVENTIONS,
+    SUMMATIONS,
+    Estimator,
+    StatisticsConvention,
+    Summation,
+    check_choice,
+    with_known_keywords,
+)
 from pkex.parallel import check_n_jobs, thread_count
 from pkex.players import as_players
 from pkex.progress import Progress, parts_of, reporting
-from pkex.statistics.bandwidth import check_kernel, default_kernel, warn_of_extremes
 from pkex.statistics.engine import (
     KernelTerms,
     PairSums,
@@ -32,28 +39,24 @@ from pkex.statistics.engine import (
     total,
 )
 from pkex.statistics.forms import block_form
+from pkex.statistics.kernel_choice import chosen_kernel
 from pkex.statistics.permutations import (
-    Blocks,
-    Significance,
     as_generator,
     check_fits,
     check_n_permutations,
-    significance,
     two_sample_blocks,
     warn_of_few_relabellings,
 )
 from pkex.statistics.results import MMDResult, Parts
 from pkex.statistics.samples import two_samples, warn_of_constant_columns
+from pkex.statistics.significance import Relabelled, Significance
 from pkex.statistics.standard_errors import between_samples, mmd_errors, within_sample
 from pkex.statistics.weights import RowWeights, weight_of_pairs
 from pkex.validation import column_names
 
-__all__ = ["ESTIMATORS", "PairWeights", "chosen_kernel", "in_units", "mmd", "witness"]
+__all__ = ["PairWeights", "in_units", "mmd", "witness"]
 
 _Float = NDArray[np.float64]
-
-ESTIMATORS = ("unbiased", "biased")
-_CONVENTIONS = ("neutral", "marginal")
 
 
 @with_known_keywords
@@ -62,13 +65,13 @@ def mmd(
     Y: ArrayLike,
     *,
     kernel: Kernel | None = None,
-    estimator: str = "unbiased",
-    value_function: str = "neutral",
+    estimator: Estimator = "unbiased",
+    value_function: StatisticsConvention = "marginal",
     groups: Mapping[str, int | str | Iterable[int | str]] | None = None,
     weights: tuple[ArrayLike | None, ArrayLike | None] | None = None,
     n_permutations: int = 0,
     random_state: Any = None,
-    summation: str = "compensated",
+    summation: Summation = "compensated",
     n_jobs: int | None = -1,
     progress: Progress = False,
 ) -> MMDResult:
@@ -159,7 +162,7 @@ def mmd(
     0.005
     """
     check_choice("estimator", estimator, ESTIMATORS)
-    check_choice("value_function", value_function, _CONVENTIONS)
+    check_choice("value_function", value_function, STATISTICS_CONVENTIONS)
     check_choice("summation", summation, SUMMATIONS)
     n_threads = thread_count(check_n_jobs(n_jobs))
     n_permutations = check_n_permutations(n_permutations)
@@ -175,16 +178,13 @@ def mmd(
     players = as_players(groups, names)
     pooled = np.concatenate([x, y])
     warn_of_constant_columns(pooled, names, "X and Y")
-    used, bandwidth = chosen_kernel(kernel, pooled, "X and Y")
+    used, bandwidth = chosen_kernel(kernel, pooled, names, "X and Y")
     terms, unit = in_units(KernelTerms.of(used, players))
     with reporting(progress) as report:
         if value_function == "marginal":
             # The means take about a sixth of the time.
             of_means, report = parts_of(report, 1.0, 5.0)
-            means = _core.mean_factors(
-                pooled, terms.terms, terms.players, n_threads=n_threads, progress=of_means
-            )
-            terms = replace(terms, absent=means)
+            terms = terms.with_means(pooled, n_threads, of_means)
         run = _Run(estimator, summation, n_threads, report)
         if of_rows is not None:
             parts = _weighted(x, y, of_rows, terms, run)
@@ -199,8 +199,8 @@ def mmd(
         used,
         bandwidth,
         estimator,
-        parts.significance,
         value_function,
+        parts.significance,
         (len(x), len(y)),
     )
 
@@ -237,21 +237,12 @@ def witness(X: ArrayLike, Y: ArrayLike, *, kernel: Kernel | None = None) -> Kern
     >>> pkex.Explainer(f).shap_values([[0.5]]).round(2)
     array([[0.88]])
     """
-    x, y, _ = two_samples(X, Y)
+    x, y, labels = two_samples(X, Y)
     names = column_names(X, "X") or column_names(Y, "Y")
     pooled = np.concatenate([x, y])
-    used, _ = chosen_kernel(kernel, pooled, "X and Y")
+    used, _ = chosen_kernel(kernel, pooled, labels, "X and Y")
     signs = np.repeat([1.0 / len(x), -1.0 / len(y)], [len(x), len(y)])
     return KernelExpansion(pooled, signs, used).named(names)
-
-
-def chosen_kernel(kernel: Kernel | None, rows: _Float, what: str) -> tuple[Kernel, str | None]:
-    """Return the kernel given, or the default one and how its length-scale was found."""
-    if kernel is None:
-        return default_kernel(rows, what)
-    used = check_kernel(kernel, "kernel", rows.shape[1])
-    warn_of_extremes(used, rows, "kernel")
-    return used, None
 
 
 def in_units(terms: KernelTerms) -> tuple[KernelTerms, float]:
@@ -354,17 +345,22 @@ def _unweighted(
         n,
         terms,
         None if blocks is None else blocks.groups,
+        alone_in_groups=blocks is not None,
         summation=run.summation,
         n_threads=run.n_threads,
         progress=run.report,
     )
     weights = PairWeights.of(run.estimator, n, m)
-    on_the_diagonal = weights.self_pairs * terms.self_pair() if weights.self_pairs else 0.0
-    values = weights.combine(_by_class(sums, n)) + on_the_diagonal
-    alone = weights.combine(sums.alone) + weights.self_pairs * terms.self_pair_alone()
+    diagonals = [weights.self_pairs * g for g in (terms.self_pair(), terms.self_pair_alone())]
+    values = weights.combine(_by_class(sums, n)) + diagonals[0]
+    alone = weights.combine(sums.alone) + diagonals[1]
     tested = None
     if blocks is not None:
-        tested = _tested(sums.groups, blocks, weights, on_the_diagonal, n_permutations, generator)
+        labels = np.array([blocks.in_first, *blocks.relabelled(n_permutations, generator)])
+        of_both = np.split(sums.groups, 2, axis=1)
+        tested = Significance.of(
+            *(_relabelled(of, labels, weights, d) for of, d in zip(of_both, diagonals, strict=True))
+        )
     return Parts(values, alone, _errors(sums, n, weights), tested)
 
 
@@ -388,22 +384,16 @@ def _errors(sums: PairSums, n: int, weights: PairWeights) -> _Float:
     )
 
 
-def _tested(
-    groups: _Float,
-    blocks: Blocks,
-    weights: PairWeights,
-    on_the_diagonal: _Float | float,
-    n_permutations: int,
-    generator: np.random.Generator,
-) -> Significance:
-    labels = np.concatenate([blocks.in_first[None], blocks.relabelled(n_permutations, generator)])
+def _relabelled(
+    groups: _Float, labels: NDArray[np.bool_], weights: PairWeights, on_the_diagonal: _Float
+) -> Relabelled:
+    """Weigh sums over pairs of blocks by which blocks are the first sample's."""
     within = weights.first, weights.second
     if weights.first < weights.second:
         # The form subtracts from the sum over all pairs, weighted as those that are not labelled:
         # it cancels least if the larger sample is that.
         labels, within = ~labels, within[::-1]
-    form = block_form(groups, within, weights.between)
-    return significance(form.at(labels) + on_the_diagonal, form.scale)
+    return block_form(groups, within, weights.between).relabelled(labels, on_the_diagonal)
 
 
 def _weighted(x: _Float, y: _Float, weights: RowWeights, terms: KernelTerms, run: _Run) -> Parts:

@@ -18,7 +18,7 @@ _Float = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Normaliser:
-    """The two sides of an HSIC.
+    """The two sides of an HSIC, the one that is attributed first.
 
     Parameters
     ----------
@@ -37,11 +37,27 @@ class Normaliser:
 
     def normalised(self, statistic: float) -> float:
         """Divide by the geometric mean of each side's HSIC with itself; NaN if one is constant."""
-        n_threads = thread_count(self.n_jobs)
-        both = [self_hsic(*side, self.estimator, n_threads) for side in self.sides]
-        if not min(both) > 0.0:
+        return self._ratio(statistic, *map(self._with_itself, self.sides))
+
+    def normalised_alone(self, alone: _Float) -> _Float:
+        """Divide what each player of the first side is worth alone by the same means; (P,)."""
+        (rows, terms), other = self.sides
+        of_other = self._with_itself(other)
+        indices = np.full(len(alone), np.nan)
+        for player, worth in enumerate(alone.tolist()):
+            columns, own = terms.of_player(player)
+            if own.terms:
+                side = np.ascontiguousarray(rows[:, columns]), own
+                indices[player] = self._ratio(worth, self._with_itself(side), of_other)
+        return indices
+
+    def _with_itself(self, side: tuple[_Float, KernelTerms]) -> float:
+        return self_hsic(*side, self.estimator, thread_count(self.n_jobs))
+
+    def _ratio(self, statistic: float, one: float, other: float) -> float:
+        if not min(one, other) > 0.0:
             return math.nan
-        return statistic / self.unit / (math.sqrt(both[0]) * math.sqrt(both[1]))
+        return statistic / self.unit / (math.sqrt(one) * math.sqrt(other))
 
 
 def self_hsic(rows: _Float, terms: KernelTerms, estimator: str, n_threads: int) -> float:

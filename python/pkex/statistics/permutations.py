@@ -5,8 +5,7 @@ samples are permuted row by row. Large ones are cut at random into blocks, whose
 blocks are all that is kept: permuting whole blocks is a subgroup of all permutations, and its tests
 are valid too (Domingo-Enrich, Dwivedi and Mackey 2025, Cheap permutation testing).
 
-A p-value is (b + 1) / (B + 1), b of the B relabelled statistics being at least the observed one:
-under the hypothesis at most a share α of them is ≤ α, for every α.
+What they say is found out in `pkex.statistics.significance`.
 """
 
 from __future__ import annotations
@@ -25,14 +24,12 @@ from pkex.statistics.samples import warn
 __all__ = [
     "Blocks",
     "Pairs",
-    "Significance",
     "as_generator",
     "can_permute_rows",
     "check_fits",
     "check_n_permutations",
     "permuted_sums",
     "share_of_same_orders",
-    "significance",
     "two_sample_blocks",
     "warn_of_few_relabellings",
 ]
@@ -320,71 +317,3 @@ def permuted_sums(
         np.einsum("bk,pk->bp", permuted, upper, out=sums[start : start + len(orders)])
     sums *= 2.0
     return sums
-
-
-# --- p-values ---
-
-
-@dataclass(frozen=True, eq=False)
-class Significance:
-    """What a permutation test says.
-
-    Parameters
-    ----------
-    pvalue : float
-        Of the statistic.
-    feature_pvalues : ndarray of shape (P,)
-        Of each value by itself.
-    familywise_pvalues : ndarray of shape (P,)
-        Of each value, corrected for there being P of them.
-    permuted_values : ndarray of shape (B, P)
-        The values after each relabelling.
-    """
-
-    pvalue: float
-    feature_pvalues: _Float
-    familywise_pvalues: _Float
-    permuted_values: _Float
-
-
-def significance(values: _Float, scale: _Float) -> Significance:
-    """Compare observed values with relabelled ones.
-
-    Parameters
-    ----------
-    values : ndarray of shape (1 + B, P)
-        The observed ones, then those after each relabelling.
-    scale : ndarray of shape (P,)
-        What rounding errors are measured on: values that differ by less than 1e-12 of it are tied.
-
-    Notes
-    -----
-    Corrected are p-values by the distribution of the largest of the values, each standardised by
-    its mean and standard deviation over all relabellings, the observed one among them (Westfall
-    and Young 1993): the chance that any of them is ≤ α is at most α.
-    """
-    observed, permuted = values[0], values[1:]
-    tolerance = 1e-12 * scale
-    statistics = values.sum(axis=1)
-    at_least = statistics[1:] >= statistics[0] - tolerance.sum()
-    mean, spread = values.mean(axis=0), values.std(axis=0)
-    varies = spread > tolerance
-    corrected = np.ones(len(observed))
-    if varies.any():
-        centre, unit = mean[varies], spread[varies]
-        chunks = np.array_split(permuted, -(-permuted.size // _CHUNK))
-        largest = np.concatenate([((c[:, varies] - centre) / unit).max(axis=1) for c in chunks])
-        standardised = (observed[varies] - centre) / unit
-        corrected[varies] = _shares(largest[:, None] >= standardised - 1e-9)
-    return Significance(
-        float(_shares(at_least[:, None])[0]),
-        _shares(permuted >= observed - tolerance),
-        corrected,
-        permuted,
-    )
-
-
-def _shares(at_least: NDArray[np.bool_]) -> _Float:
-    """Return (b + 1) / (B + 1) for each column."""
-    b: _Float = at_least.sum(axis=0).astype(np.float64)
-    return (b + 1.0) / (len(at_least) + 1.0)

@@ -8,11 +8,13 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 from numpy.typing import NDArray
 
 from pkex.kernels import Kernel
 from pkex.statistics.normaliser import Normaliser
-from pkex.statistics.permutations import Significance
+from pkex.statistics.report import COLUMNS, notes_of, report
+from pkex.statistics.significance import Significance
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -81,6 +83,7 @@ class Attribution:
     kernel: Kernel
     bandwidth: str | None
     estimator: str
+    value_function: str
     significance: Significance | None = field(repr=False)
 
     def __post_init__(self) -> None:
@@ -128,6 +131,43 @@ class Attribution:
         """The values after each relabelling, shape (n_permutations, P); None without."""
         return None if self.significance is None else self.significance.permuted_values
 
+    @property
+    def alone_pvalues(self) -> _Float | None:
+        """The p-value of each feature by itself, of `alone`; None without permutations.
+
+        Its hypothesis concerns this feature only.
+        """
+        return None if self.significance is None else self.significance.alone_pvalues
+
+    @property
+    def alone_familywise_pvalues(self) -> _Float | None:
+        """P-values of features by themselves, corrected for their number; None without a test.
+
+        The chance that any feature whose own hypothesis holds has one of at most α is at most α,
+        whatever the other features do (Westfall and Young 1993), if those features hold it jointly.
+        """
+        return None if self.significance is None else self.significance.alone_familywise_pvalues
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What is easily misread: features whose value and whose test by itself say different."""
+        return notes_of(self)
+
+    def __array__(
+        self, dtype: npt.DTypeLike | None = None, copy: bool | None = None
+    ) -> NDArray[Any]:
+        """Return a copy of the values: NumPy takes a result for them, and so do selectors."""
+        return np.array(self.values, dtype=dtype)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what was found as numbers, text and lists, by the names of the attributes.
+
+        Without `permuted_values`, and what would have to be computed first.
+        """
+        names = ("statistic", "pvalue", *COLUMNS, "feature_names", "notes")
+        names += ("value_function", "estimator", "n_rows", "kernel", "bandwidth")
+        return {name: _plain(getattr(self, name)) for name in names}
+
     def to_frame(self) -> pd.DataFrame:
         """Return a pandas DataFrame, a line per feature, the largest value first.
 
@@ -142,15 +182,9 @@ class Attribution:
             raise ImportError(
                 f"{type(self).__name__}.to_frame needs pandas: pip install 'pkex[pandas]'"
             ) from error
-        columns = {
-            "value": self.values,
-            "standard error": self.standard_errors,
-            "alone": self.alone,
-            "p-value": self.feature_pvalues,
-            "family-wise p-value": self.familywise_pvalues,
-        }
+        columns = {title: getattr(self, name) for name, title in COLUMNS.items()}
         frame = pd.DataFrame(
-            {name: column for name, column in columns.items() if column is not None},
+            {title: column for title, column in columns.items() if column is not None},
             index=pd.Index(self.names, name="feature"),
         )
         return frame.sort_values("value", ascending=False, kind="stable")
@@ -169,7 +203,8 @@ class Attribution:
         -------
         matplotlib Axes
             Bars reach from 0 to the values, their lines one standard error to both sides; circles
-            are features alone; grey bands hold 95 % of the relabelled values.
+            are features alone, filled if their family-wise p-value alone is at most 0.05; grey
+            bands hold 95 % of the relabelled values.
 
         Raises
         ------
@@ -185,13 +220,13 @@ class Attribution:
         """What the statistic is called."""
         raise NotImplementedError
 
+    @property
+    def hypothesis(self) -> str:
+        """What a feature with a small p-value alone does, in words."""
+        raise NotImplementedError
+
     def __repr__(self) -> str:
-        pvalue = "" if self.pvalue is None else f", p-value={self.pvalue:.3g}"
-        count = len(self.names)
-        return (
-            f"{type(self).__name__}({self.label}={self.statistic:.4g}{pvalue}, "
-            f"{count} feature{'' if count == 1 else 's'}, kernel={self.kernel!r})"
-        )
+        return report(self)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -210,18 +245,24 @@ class MMDResult(Attribution):
         Of the values; None with row weights, for which there are none; NaN with fewer than four
         rows in a sample.
     alone : ndarray of shape (P,)
-        The game's value of each feature alone: MMD² of just that feature in the neutral convention.
+        The game's value of each feature alone: MMD² of just that feature in the neutral convention,
+        times the mean factors of the others in the marginal one.
     pvalue : float or None
         Of the hypothesis that both samples come from one distribution; None without permutations.
     feature_pvalues, familywise_pvalues : ndarray of shape (P,) or None
         Of the values, under the same hypothesis: one by one, and corrected for their number.
+    alone_pvalues, alone_familywise_pvalues : ndarray of shape (P,) or None
+        Of each feature by itself, under a hypothesis that concerns only this feature: that it has
+        the same distribution in both samples.
     permuted_values : ndarray of shape (n_permutations, P) or None
     feature_names : list of str
     kernel : pkex.kernels.Kernel
     bandwidth : str or None
         How the length-scale was found; None if the kernel was given.
-    estimator, value_function : str
+    value_function, estimator : str
         As given.
+    notes : tuple of str
+        What is easily misread, if there is anything.
     n_rows : tuple of int
         The sizes of the samples, without rows of weight 0.
 
@@ -240,13 +281,17 @@ class MMDResult(Attribution):
     array([1.  , 0.01, 1.  ])
     """
 
-    value_function: str
     n_rows: tuple[int, int]
 
     @property
     def label(self) -> str:
         """What the statistic is called."""
         return "MMD²"
+
+    @property
+    def hypothesis(self) -> str:
+        """What a feature with a small p-value alone does, in words."""
+        return "differs"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -264,7 +309,11 @@ class HSICResult(Attribution):
     standard_errors : ndarray of shape (P,)
         Of the values; NaN with fewer than four rows.
     alone : ndarray of shape (P,)
-        HSIC of each feature alone.
+        The game's value of each feature alone: its HSIC in the neutral convention, times the mean
+        factors of the others in the marginal one.
+    alone_r2 : ndarray of shape (P,)
+        HSIC(x_j, y) / √(HSIC(x_j, x_j) HSIC(y, y)) of each feature alone; as `r2`, computed when
+        first asked for.
     r2 : float
         HSIC(x, y) / √(HSIC(x, x) HSIC(y, y)): 0 without dependence, at most 1. Computed when first
         asked for; the result keeps a copy of the data for that, but a pickle of it does not.
@@ -272,6 +321,9 @@ class HSICResult(Attribution):
         Of the hypothesis that X and y are independent; None without permutations.
     feature_pvalues, familywise_pvalues : ndarray of shape (P,) or None
         Of the values, under the same hypothesis: one by one, and corrected for their number.
+    alone_pvalues, alone_familywise_pvalues : ndarray of shape (P,) or None
+        Of each feature by itself, under a hypothesis that concerns only this feature: that it and
+        the other side are independent.
     permuted_values : ndarray of shape (n_permutations, P) or None
     feature_names : list of str
         Of the columns of X, or those of y with ``attribute="y"``.
@@ -279,8 +331,10 @@ class HSICResult(Attribution):
         Of X and of y.
     bandwidth, target_bandwidth : str or None
         How length-scales were found, or that the target holds labels; None if the kernel was given.
-    estimator, attribute : str
+    value_function, estimator, attribute : str
         As given.
+    notes : tuple of str
+        What is easily misread, if there is anything.
     n_rows : int
 
     Examples
@@ -313,14 +367,41 @@ class HSICResult(Attribution):
         assert self.normaliser is not None, "unpickled results know their index"
         return self.normaliser.normalised(self.statistic)
 
+    @cached_property
+    def alone_r2(self) -> _Float:
+        """`r2` of each feature or group alone, shape (P,): which share of it is dependence.
+
+        HSIC(x_j, y) / √(HSIC(x_j, x_j) HSIC(y, y)), by the same estimator (Da Veiga 2015); NaN for
+        a constant feature. Computed when first asked for, or pickled, in passes over the pairs.
+        """
+        assert self.normaliser is not None, "unpickled results know their indices"
+        indices = self.normaliser.normalised_alone(self.alone)
+        _protect(indices)
+        return indices
+
     def __getstate__(self) -> dict[str, Any]:
-        # The index instead of the data that it would be computed from.
-        return {**self.__dict__, "r2": self.r2, "normaliser": None}
+        # The indices instead of the data that they would be computed from.
+        indices = {"r2": self.r2, "alone_r2": self.alone_r2}
+        return {**self.__dict__, **indices, "normaliser": None}
 
     @property
     def label(self) -> str:
         """What the statistic is called."""
         return "HSIC"
+
+    @property
+    def hypothesis(self) -> str:
+        """What a feature with a small p-value alone does, in words."""
+        return "depends on the other side"
+
+
+def _plain(item: Any) -> Any:
+    """Return an item as what JSON knows."""
+    if isinstance(item, np.ndarray):
+        return item.tolist()
+    if isinstance(item, Kernel):
+        return repr(item)
+    return list(item) if isinstance(item, tuple) else item
 
 
 def _protect(item: object) -> None:

@@ -11,12 +11,21 @@ from numpy.typing import NDArray
 
 from pkex.kernels import Categorical, Kernel
 from pkex.options import shown
-from pkex.statistics.bandwidth import check_kernel, default_kernel, warn_of_extremes
+from pkex.statistics.kernel_choice import (
+    check_kernel,
+    default_kernel,
+    warn_of_extremes,
+    warn_of_one_column,
+)
+from pkex.statistics.samples import warn
 from pkex.validation import as_matrix, unmasked
 
 __all__ = ["Target", "as_target"]
 
 _Float = NDArray[np.float64]
+
+# Integers of no more different values may be labels.
+_FEW = 10
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,11 +80,29 @@ def as_target(y: Any, kernel: Kernel | None, n_rows: int) -> Target:
     rows = np.ascontiguousarray(np.column_stack(parts))
     labels = [j for j, label in enumerate(is_label) if label]
     if kernel is None:
+        _warn_of_integers(columns, is_label, names)
         return Target(rows, names, *_default_kernel(rows, labels))
     given = check_kernel(kernel, "target_kernel", rows.shape[1])
     _check_labels(given, labels, rows.shape[1], names)
     warn_of_extremes(given, _without_classes(rows, given), "target_kernel")
+    warn_of_one_column(given, rows, names, "y", "target_kernel")
     return Target(rows, names, given, None)
+
+
+def _warn_of_integers(columns: list[Any], is_label: list[bool], names: tuple[str, ...]) -> None:
+    """Warn of integers with so few different values that they may be labels."""
+    for column, label, title in zip(columns, is_label, _titles(names), strict=True):
+        array = np.asarray(column)
+        if label or array.dtype.kind not in "iu":
+            continue
+        number = len(np.unique(array))
+        if 2 <= number <= _FEW and 3 * number <= len(array):
+            warn(
+                f"{title} holds integers of only {number} different values, which are taken for "
+                "numbers; if they are labels of classes, give "
+                "target_kernel=pkex.kernels.Categorical(), or the labels as strings; if they are "
+                "numbers, give them as floats"
+            )
 
 
 def _check_length(columns: list[Any], n_rows: int) -> None:

@@ -57,7 +57,8 @@ pub(crate) struct PairWorkspace {
     weights: Vec<Lanes>,
     /// Running sums of a row: for each sum, each player.
     row: Vec<Lanes>,
-    /// Running sums of the columns: for each block, each weight (and 1, with a target), each player.
+    /// Running sums of the columns: for each block, each weight those of a group (and with a target
+    /// the sums without weights), each player.
     columns: Vec<Lanes>,
     alone: Vec<Lanes>,
     squares: Vec<Lanes>,
@@ -104,9 +105,19 @@ impl<'a> PackedPairs<'a> {
         if self.weights.is_target() { 2 } else { 1 }
     }
 
-    /// Sums that each column has: with a target one without weights, too.
-    fn column_sums(&self) -> usize {
-        self.weights.count() + usize::from(self.weights.is_target())
+    /// Sums of a pair of groups with each weight: of γ, and of what players are worth alone.
+    fn with_each_weight(&self) -> usize {
+        self.players() * (1 + usize::from(self.problem.alone_in_groups))
+    }
+
+    /// Sums of a pair of groups.
+    pub fn in_group(&self) -> usize {
+        self.weights.count() * self.with_each_weight()
+    }
+
+    /// Sums of each column: those of a pair of groups, and with a target one without weights.
+    fn in_column(&self) -> usize {
+        self.in_group() + usize::from(self.weights.is_target()) * self.players()
     }
 
     /// The groups of a chunk's rows.
@@ -129,16 +140,16 @@ impl<'a> PackedPairs<'a> {
         self.terms.len() == 1 && self.terms[0].term.players.len() == self.players()
     }
 
-    /// Pairs of groups of a tile, times weights.
+    /// Sums of all pairs of groups of a tile.
     fn group_sums(&self, tile: Tile<'_>) -> usize {
         let [first, second] = [tile.first, tile.second].map(|chunk| self.groups_of(chunk).len());
-        first * second * self.weights.count()
+        first * second * self.in_group()
     }
 
     /// The memory that a tile's sums take.
     pub fn bytes(&self, tile: Tile<'_>) -> usize {
         let rows = (tile.first.rows.len() + tile.second.rows.len()) * self.row_sums();
-        (rows + self.group_sums(tile) + 2) * self.players() * size_of::<f64>()
+        ((rows + 2) * self.players() + self.group_sums(tile)) * size_of::<f64>()
     }
 
     /// Sums the pairs of one tile.
@@ -176,14 +187,14 @@ impl<'a> PackedPairs<'a> {
         for (rows, chunk) in sums.rows.iter_mut().zip([tile.first, tile.second]) {
             zeros(rows, chunk.rows.len() * self.row_sums() * players, 0.0);
         }
-        zeros(&mut sums.groups, self.group_sums(tile) * players, 0.0);
+        zeros(&mut sums.groups, self.group_sums(tile), 0.0);
         zeros(&mut sums.alone, players, 0.0);
         zeros(&mut sums.squares, players, 0.0);
         zeros(&mut workspace.gamma, if self.is_one_term() { 0 } else { players }, Lanes::ZERO);
         zeros(&mut workspace.weights, self.weights.count(), Lanes::ZERO);
         zeros(&mut workspace.row, self.row_sums() * players, Lanes::ZERO);
-        let columns = tile.second.blocks() * self.column_sums();
-        zeros(&mut workspace.columns, columns * players, Lanes::ZERO);
+        let columns = tile.second.blocks() * self.in_column();
+        zeros(&mut workspace.columns, columns, Lanes::ZERO);
         zeros(&mut workspace.alone, players, Lanes::ZERO);
         zeros(&mut workspace.squares, players, Lanes::ZERO);
     }
@@ -196,12 +207,14 @@ impl<'a> PackedPairs<'a> {
         (level, stop): (Level, &Stop),
         workspace: &mut PairWorkspace,
     ) {
-        let PairWorkspace { block, scratch, gamma, weights, alone, .. } = workspace;
+        let PairWorkspace { block, scratch, gamma, weights, alone, columns, .. } = workspace;
+        let columns = &mut columns[index * self.in_column()..][..self.in_column()];
         let (x, points) = (self.problem.rows.row(row), self.points.block(chunk, index));
         gamma.fill(Lanes::ZERO);
         for term in &self.terms {
             let spread = level.run(Fill { term, x, points, block });
-            level.run(AddAlone { term, difference: &block.difference, weights, sums: alone });
+            let difference = &block.difference;
+            level.run(AddAlone { packed: self, term, difference, weights, alone, columns });
             Quantity::Values(Nodes::Table(&self.nodes)).evaluate(
                 &spread,
                 (block, &term.term.players),
@@ -223,11 +236,10 @@ impl<'a> PackedPairs<'a> {
         sums: &mut TileSums,
     ) {
         let (players, in_row) = (self.players(), self.row_sums() * self.players());
-        let in_group = self.weights.count() * players;
+        let (in_group, width) = (self.in_group(), self.in_column());
         let groups = self.groups_of(second);
         for (place, row) in second.rows.clone().enumerate() {
             let (block, lane) = (place / LANES, place % LANES);
-            let width = self.column_sums() * players;
             let columns = &workspace.columns[block * width..][..width];
             let other = self.problem.groups[row] - groups.start;
             let into_groups =
@@ -318,10 +330,12 @@ impl Body for Fill<'_> {
 
 /// Adds what players are worth alone in a term to weighted sums.
 struct AddAlone<'a> {
+    packed: &'a PackedPairs<'a>,
     term: &'a PackedTerm<'a>,
     difference: &'a [Lanes],
     weights: &'a [Lanes],
-    sums: &'a mut [Lanes],
+    alone: &'a mut [Lanes],
+    columns: &'a mut [Lanes],
 }
 
 impl Body for AddAlone<'_> {
@@ -331,8 +345,15 @@ impl Body for AddAlone<'_> {
     fn run<A: Arithmetic, const W: usize>(self) {
         let players = self.term.term.players.iter().zip(&self.term.alone);
         for ((&player, &factor), difference) in players.zip(self.difference) {
-            let factor = Lanes([factor; LANES]).times::<W>(&self.weights[0]);
-            self.sums[player].add_product::<A, W>(&factor, difference);
+            let value = Lanes([factor; LANES]).times::<W>(difference);
+            self.alone[player].add_product::<A, W>(&value, &self.weights[0]);
+            if self.packed.problem.alone_in_groups {
+                let place = self.packed.players() + player;
+                for (number, weight) in self.weights.iter().enumerate() {
+                    let at = number * self.packed.with_each_weight() + place;
+                    self.columns[at].add_product::<A, W>(&value, weight);
+                }
+            }
         }
     }
 }
@@ -372,9 +393,10 @@ impl Body for Accumulate<'_> {
     #[inline(always)]
     fn run<A: Arithmetic, const W: usize>(self) {
         let PairWorkspace { block, gamma, weights, row, columns, squares, .. } = self.workspace;
-        let width = self.packed.column_sums() * self.packed.players();
+        let width = self.packed.in_column();
         let mut sums = Sums {
             weights,
+            with_each_weight: self.packed.with_each_weight(),
             mask: &self.mask,
             row,
             columns: &mut columns[self.block * width..][..width],
@@ -399,6 +421,8 @@ impl Body for Accumulate<'_> {
 /// Running sums of γ that a row and a block contribute to.
 struct Sums<'a> {
     weights: &'a [Lanes],
+    /// Sums of a column with each weight, those of γ first.
+    with_each_weight: usize,
     mask: &'a Lanes,
     row: &'a mut [Lanes],
     columns: &'a mut [Lanes],
@@ -419,7 +443,8 @@ impl Sums<'_> {
         if is_target {
             self.row[players + player].add_product::<A, W>(value, self.mask);
             for (number, weight) in self.weights.iter().chain([self.mask]).enumerate().skip(1) {
-                self.columns[number * players + player].add_product::<A, W>(value, weight);
+                let at = number * self.with_each_weight + player;
+                self.columns[at].add_product::<A, W>(value, weight);
             }
         } else {
             let square = value.times::<W>(value);

@@ -30,6 +30,8 @@ pub struct PairProblem<'a> {
     pub groups: &'a [usize],
     /// What pairs weigh.
     pub weighting: Weighting<'a>,
+    /// Whether sums over groups are kept of what players are worth alone, too.
+    pub alone_in_groups: bool,
 }
 
 /// Sums over unordered pairs, each an array whose last axis is players.
@@ -37,7 +39,8 @@ pub struct PairProblem<'a> {
 pub struct PairSums {
     /// For each row, over all other rows: two sums of γ (see [`Weighting`]).
     pub rows: Vec<f64>,
-    /// Σ w γ for each pair of groups I ≤ J, row by row of the triangle, and each weight.
+    /// Σ w γ for each pair of groups I ≤ J, row by row of the triangle, and each weight; each
+    /// followed by Σ w v({j}), if that is asked for.
     pub groups: Vec<f64>,
     /// Σ w v({j}), what players are worth alone; for classes apart for the pairs of classes 00, 01,
     /// 11.
@@ -138,7 +141,7 @@ impl Totals {
         let (class_pairs, squares) = if packed.weights.is_target() { (1, 0) } else { (3, 3) };
         Self {
             rows: zeros(packed.problem.rows.rows() * ROW_SUMS),
-            groups: zeros(groups * (groups + 1) / 2 * packed.weights.count()),
+            groups: vec![Sum::default(); groups * (groups + 1) / 2 * packed.in_group()],
             alone: zeros(class_pairs),
             squares: zeros(squares),
         }
@@ -165,7 +168,7 @@ impl Totals {
         }
         let (row_groups, column_groups) =
             (packed.groups_of(tile.first), packed.groups_of(tile.second));
-        let width = packed.weights.count() * players;
+        let width = packed.in_group();
         for (number, values) in sums.groups.chunks(width).enumerate() {
             let one = row_groups.start + number / column_groups.len();
             let other = column_groups.start + number % column_groups.len();

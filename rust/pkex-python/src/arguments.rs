@@ -154,7 +154,11 @@ impl Sample {
         groups * (groups + 1) / 2
     }
 
-    pub fn problem<'a>(&'a self, weighting: Weighting<'a>) -> PairProblem<'a> {
+    pub fn problem<'a>(
+        &'a self,
+        weighting: Weighting<'a>,
+        alone_in_groups: bool,
+    ) -> PairProblem<'a> {
         PairProblem {
             rows: self.points.matrix(),
             terms: &self.terms,
@@ -162,6 +166,7 @@ impl Sample {
             absent: self.absent.as_ref().map(Array::matrix),
             groups: &self.groups,
             weighting,
+            alone_in_groups,
         }
     }
 }

@@ -234,10 +234,10 @@ mod _core {
 
     /// Sums over the pairs of two pooled samples, the first of `n_first` rows, weighted by products
     /// of rows' weights if there are some: for each row Σwγ over each sample, for each pair of groups
-    /// Σwγ, and for the pairs of samples Σw v({j}) and Σγ². Pairs within the second sample may be
-    /// left out.
+    /// Σwγ (followed by Σw v({j}) if asked for), and for the pairs of samples Σw v({j}) and Σγ².
+    /// Pairs within the second sample may be left out.
     #[pyfunction]
-    #[pyo3(signature = (points, n_first, terms, players, absent, groups, weights, *, skips_second, summation, n_threads, progress = None))]
+    #[pyo3(signature = (points, n_first, terms, players, absent, groups, weights, *, skips_second, alone_in_groups, summation, n_threads, progress = None))]
     #[expect(clippy::too_many_arguments, reason = "the parts of the problem")]
     fn mmd_sums<'py>(
         py: Python<'py>,
@@ -249,24 +249,27 @@ mod _core {
         groups: PyReadonlyArray1<'py, i64>,
         weights: Option<PyReadonlyArray1<'py, f64>>,
         skips_second: bool,
+        alone_in_groups: bool,
         summation: &str,
         n_threads: usize,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<MmdSums<'py>> {
         let sample = Sample::new(&points, &terms, &players, absent.as_ref(), &groups)?;
         let weights = weights.map(|weights| weights.as_array().to_vec());
-        let problem = sample.problem(Weighting::Classes(Classes {
+        let weighting = Weighting::Classes(Classes {
             first: n_first,
             weights: weights.as_deref(),
             skips_second,
-        }));
+        });
+        let problem = sample.problem(weighting, alone_in_groups);
         let settings = settings(summation, n_threads)?;
         let sums =
             call::run(py, progress, |monitor: Monitor<'_>| problem.sums(&settings, monitor))?;
         let (rows, players) = (sample.rows(), sample.players.count());
+        let in_group = if alone_in_groups { 2 * players } else { players };
         Ok((
             call::array(py, sums.rows, [rows, 2, players])?,
-            call::array(py, sums.groups, [sample.group_pairs(), players])?,
+            call::array(py, sums.groups, [sample.group_pairs(), in_group])?,
             call::array(py, sums.alone, [3, players])?,
             call::array(py, sums.squares, [3, players])?,
         ))
@@ -281,9 +284,10 @@ mod _core {
 
     /// Sums over the pairs of a sample weighted by a target's kernel less its value at distance 0 and
     /// `offsets` of both rows plus `constant`: for each row Σwγ and Σγ, for each pair of groups (and
-    /// each exchange of targets with `partners`) Σwγ, and Σw v({j}).
+    /// each exchange of targets with `partners`) Σwγ, followed by Σw v({j}) if asked for, and Σw v({j})
+    /// of all.
     #[pyfunction]
-    #[pyo3(signature = (points, terms, players, targets, target_terms, offsets, constant, groups, partners, *, summation, n_threads, progress = None))]
+    #[pyo3(signature = (points, terms, players, targets, target_terms, offsets, constant, absent, groups, partners, *, alone_in_groups, summation, n_threads, progress = None))]
     #[expect(clippy::too_many_arguments, reason = "the parts of the problem")]
     fn hsic_sums<'py>(
         py: Python<'py>,
@@ -294,32 +298,36 @@ mod _core {
         target_terms: Vec<TermArgument<'py>>,
         offsets: PyReadonlyArray1<'py, f64>,
         constant: f64,
+        absent: Option<PyReadonlyArray2<'py, f64>>,
         groups: PyReadonlyArray1<'py, i64>,
         partners: Option<PyReadonlyArray1<'py, i64>>,
+        alone_in_groups: bool,
         summation: &str,
         n_threads: usize,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<HsicSums<'py>> {
-        let sample = Sample::new(&points, &terms, &players, None, &groups)?;
+        let sample = Sample::new(&points, &terms, &players, absent.as_ref(), &groups)?;
         let targets = Array::copied(&targets)?;
         let target_terms = arguments::terms(&target_terms)?;
         let offsets: Vec<f64> = offsets.as_array().to_vec();
         let partners = partners.map(|rows| arguments::indices("partners", &rows)).transpose()?;
-        let problem = sample.problem(Weighting::Target(TargetWeights {
+        let weighting = Weighting::Target(TargetWeights {
             targets: targets.matrix(),
             terms: &target_terms,
             offsets: &offsets,
             constant,
             partners: partners.as_deref(),
-        }));
+        });
+        let problem = sample.problem(weighting, alone_in_groups);
         let settings = settings(summation, n_threads)?;
         let sums =
             call::run(py, progress, |monitor: Monitor<'_>| problem.sums(&settings, monitor))?;
         let (rows, players) = (sample.rows(), sample.players.count());
         let weights = if partners.is_some() { 4 } else { 1 };
+        let in_group = if alone_in_groups { 2 * players } else { players };
         Ok((
             call::array(py, sums.rows, [rows, 2, players])?,
-            call::array(py, sums.groups, [sample.group_pairs(), weights, players])?,
+            call::array(py, sums.groups, [sample.group_pairs(), weights, in_group])?,
             call::array(py, sums.alone, [players])?,
         ))
     }

@@ -12,6 +12,7 @@ use crate::random::Random;
 const COLUMNS: usize = 5;
 
 /// A sample with a kernel of two terms, columns 1 and 3 being one player, and a target.
+#[derive(Clone)]
 struct Case {
     rows: usize,
     data: Vec<f64>,
@@ -24,6 +25,7 @@ struct Case {
     offsets: Vec<f64>,
     row_weights: Vec<f64>,
     partners: Vec<usize>,
+    alone_in_groups: bool,
 }
 
 const OF_COLUMN: [usize; COLUMNS] = [0, 1, 2, 1, 3];
@@ -55,6 +57,7 @@ impl Case {
             offsets: random.numbers(rows, -0.2, 0.2),
             row_weights: random.numbers(rows, 0.0, 2.0),
             partners: (0..rows).map(|row| (row * 7 + 3) % rows).collect(),
+            alone_in_groups: false,
         }
     }
 
@@ -95,6 +98,7 @@ impl Case {
             absent: absent.map(|absent| Matrix::of_shape(absent, [self.terms.len(), PLAYERS])),
             groups: &self.groups,
             weighting: self.weighting(kind),
+            alone_in_groups: self.alone_in_groups,
         };
         problem.sums(settings, &mut |_, _| ControlFlow::Continue(()))
     }
@@ -160,10 +164,11 @@ impl Case {
     fn reference(&self, kind: Kind) -> PairSums {
         let group_count = self.groups.last().unwrap() + 1;
         let weights = if let Kind::Target { with_partners: true } = kind { 4 } else { 1 };
+        let in_group = if self.alone_in_groups { 2 * PLAYERS } else { PLAYERS };
         let class_pairs = if let Kind::Classes { .. } = kind { 3 } else { 1 };
         let mut sums = PairSums {
             rows: vec![0.0; self.rows * 2 * PLAYERS],
-            groups: vec![0.0; group_count * (group_count + 1) / 2 * weights * PLAYERS],
+            groups: vec![0.0; group_count * (group_count + 1) / 2 * weights * in_group],
             alone: vec![0.0; class_pairs * PLAYERS],
             squares: vec![0.0; if class_pairs == 3 { 3 * PLAYERS } else { 0 }],
         };
@@ -194,8 +199,11 @@ impl Case {
                 };
                 for player in 0..PLAYERS {
                     for (number, weight) in pair_weights.iter().enumerate() {
-                        sums.groups[(group_pair * weights + number) * PLAYERS + player] +=
-                            weight * gamma[player];
+                        let at = (group_pair * weights + number) * in_group + player;
+                        sums.groups[at] += weight * gamma[player];
+                        if self.alone_in_groups {
+                            sums.groups[at + PLAYERS] += weight * alone[player];
+                        }
                     }
                     let at = (class(a) + class(b)) * PLAYERS + player;
                     sums.alone[at] += pair_weights[0] * alone[player];
@@ -243,7 +251,9 @@ fn sums_equal_those_over_pairs_one_by_one() {
     // Chunks of 256 rows, blocks of 16: sizes around both, groups of all sizes.
     for (rows, group_size, first) in [(2, 1, 1), (16, 1, 5), (40, 8, 24), (300, 10, 270)] {
         let new = |with_absent| Case::new(rows, group_size, with_absent);
-        for case in [new(false), new(true), new(false).of_one_term(), new(true).of_one_term()] {
+        let cases = [new(false), new(true), new(false).of_one_term(), new(true).of_one_term()];
+        let with_alone = cases.clone().map(|case| Case { alone_in_groups: true, ..case });
+        for case in cases.into_iter().chain(with_alone) {
             let first = first / group_size * group_size;
             for kind in [
                 Kind::plain(first),

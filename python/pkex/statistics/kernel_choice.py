@@ -1,0 +1,122 @@
+"""The kernel of a sample: the default one, or the one given, with a warning if it shows little."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pkex.kernels import Kernel
+from pkex.statistics.bandwidth import evenly_random, heuristic
+from pkex.statistics.samples import warn
+from pkex.statistics.scales import Scale
+
+__all__ = [
+    "check_kernel",
+    "chosen_kernel",
+    "default_kernel",
+    "warn_of_extremes",
+    "warn_of_one_column",
+]
+
+_Float = NDArray[np.float64]
+
+# The share of the mean squared distance that one column may have without a warning.
+_MOST_OF_ALL = 0.99
+
+
+def chosen_kernel(
+    kernel: object, rows: _Float, names: Sequence[str], what: str, argument: str = "kernel"
+) -> tuple[Kernel, str | None]:
+    """Return the kernel given, or the default one and how its length-scales were found.
+
+    Parameters
+    ----------
+    kernel : Kernel, optional
+    rows : ndarray of shape (n, d)
+    names : sequence of str
+        Of the columns.
+    what, argument : str
+        What messages call the rows, and the kernel.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If it is no kernel of so many columns, or none is given and all rows are equal.
+    """
+    if kernel is None:
+        return default_kernel(rows, what, argument)
+    given = check_kernel(kernel, argument, rows.shape[1])
+    warn_of_extremes(given, rows, argument)
+    warn_of_one_column(given, rows, names, what, argument)
+    return given, None
+
+
+def default_kernel(rows: _Float, what: str, argument: str) -> tuple[Kernel, str]:
+    """Return the default kernel, and how its length-scales were found."""
+    found = heuristic(rows, what, argument)
+    warn_of_extremes(found.kernel, rows, argument)
+    return found.kernel, found.note
+
+
+def check_kernel(kernel: object, argument: str, n_columns: int) -> Kernel:
+    """Return a kernel of so many columns, or say what one is."""
+    if not isinstance(kernel, Kernel):
+        raise TypeError(
+            f"{argument} must be a kernel of pkex.kernels, such as RBF(length_scale=1.0), or None "
+            f"for the Gaussian one with the median distance; got {kernel!r} "
+            f"({type(kernel).__name__})"
+        )
+    try:
+        kernel.terms(n_columns)
+    except ValueError as error:
+        raise ValueError(f"{argument}: {error}") from None
+    return kernel
+
+
+def warn_of_extremes(kernel: Kernel, rows: _Float, argument: str) -> None:
+    """Warn if the kernel is nearly 0, or nearly 1, between almost all rows: it shows little then.
+
+    Looked at are up to 64 rows.
+    """
+    sample = rows[evenly_random(len(rows), 64)]
+    values = kernel(sample)[np.triu_indices(len(sample), 1)]
+    full = math.fsum(term.coefficient for term in kernel.terms(rows.shape[1]))
+    low, high = np.quantile(values / full, [0.01, 0.99])
+    if high < 0.01:
+        warn(f"{argument} is nearly 0 between different rows (length-scales too short?): {kernel}")
+    elif low > 0.99 and (rows != rows[0]).any():
+        warn(f"{argument} is nearly 1 between almost all rows (length-scales too long?): {kernel}")
+
+
+def warn_of_one_column(
+    kernel: Kernel, rows: _Float, names: Sequence[str], what: str, argument: str
+) -> None:
+    """Warn if one column makes up nearly all of the distances, of several that the kernel has.
+
+    The mean squared distance of a column in units of its length-scale is twice its variance in
+    these; columns that are compared as labels have none.
+    """
+    squares = np.zeros(rows.shape[1])
+    for term in kernel.terms(rows.shape[1]):
+        for factor in (f for f in term.factors if f.family in ("rbf", "laplacian", "cauchy")):
+            for column, length in zip(
+                factor.columns.tolist(), factor.parameters[:, 0], strict=True
+            ):
+                with np.errstate(over="ignore"):
+                    squares[column] += np.square(Scale.of(rows[:, column]).over(float(length)))
+    largest = int(squares.argmax())
+    if np.count_nonzero(squares) < 2:
+        return
+    with np.errstate(under="ignore", invalid="ignore"):
+        others = math.fsum(np.delete(squares, largest) / squares[largest])
+    share = 1.0 / (1.0 + others)
+    if share > _MOST_OF_ALL:
+        warn(
+            f"column {names[largest]!r} makes up {100.0 * share:.4g} % of the mean squared "
+            f"distance between rows of {what} in units of {argument}, and hides other columns; "
+            f"pkex.kernels.median_heuristic returns a kernel that scales each column by its "
+            f"standard deviation, as {argument}=None does"
+        )

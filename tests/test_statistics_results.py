@@ -1,0 +1,234 @@
+"""What results of mmd and hsic say: tests of features alone, notes, tables, pictures, selectors."""
+
+import json
+from functools import partial
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.feature_selection import SelectFdr, SelectKBest
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import pkex
+from pkex.kernels import RBF, Categorical
+from pkex.statistics.report import COLUMNS
+
+CONVENTIONS = ["marginal", "neutral"]
+
+
+@pytest.fixture
+def samples(rng):
+    x, y = rng.normal(size=(2, 60, 4))
+    y[:, 1] += 1.0
+    return x, y
+
+
+# --- the test of a feature by itself ---
+
+
+@pytest.mark.parametrize("groups", [None, {"pair": ["x0", "x3"]}], ids=["single", "grouped"])
+@pytest.mark.parametrize("estimator", ["unbiased", "biased"])
+@pytest.mark.parametrize("convention", CONVENTIONS)
+@pytest.mark.parametrize("n", [20, 90])
+def test_mmd_alone_is_tested_as_the_mmd_of_that_column(rng, n, convention, estimator, groups):
+    x, y = rng.normal(size=(n, 4)), rng.normal(size=(n + 3, 4))
+    y[:, 1] += 0.5
+    options = {"estimator": estimator, "n_permutations": 99, "random_state": 5}
+    found = pkex.mmd(
+        x, y, kernel=RBF(2.0), value_function=convention, groups=groups, **options
+    ).alone_pvalues
+    players = [[0], [1], [2], [3]] if groups is None else [[0, 3], [1], [2]]
+    for pvalue, columns in zip(found, players, strict=True):
+        # The same relabellings, for the design depends on few features only in number.
+        of_column = pkex.mmd(x[:, columns], y[:, columns], kernel=RBF(2.0), **options)
+        assert pvalue == of_column.pvalue
+
+
+@pytest.mark.parametrize("attribute", ["x", "y"])
+@pytest.mark.parametrize("estimator", ["unbiased", "biased"])
+@pytest.mark.parametrize("convention", CONVENTIONS)
+@pytest.mark.parametrize("n", [20, 700])
+def test_hsic_alone_is_tested_as_the_hsic_of_that_column(rng, n, convention, estimator, attribute):
+    x, y = rng.normal(size=(2, n, 3))
+    y[:, 0] += 0.3 * x[:, 1]
+    kernels = {"kernel": RBF(1.5), "target_kernel": RBF(2.0)}
+    options = {"estimator": estimator, "n_permutations": 49, "random_state": 5, **kernels}
+    found = pkex.hsic(x, y, value_function=convention, attribute=attribute, **options)
+    for j, pvalue in enumerate(found.alone_pvalues):
+        of_x, of_y = (x[:, [j]], y) if attribute == "x" else (x, y[:, [j]])
+        assert pvalue == pkex.hsic(of_x, of_y, attribute=attribute, **options).pvalue
+
+
+def test_the_test_alone_does_not_depend_on_the_convention(samples):
+    options = {"n_permutations": 99, "random_state": 0}
+    for call in (pkex.mmd, pkex.hsic):
+        one, other = (call(*samples, value_function=v, **options) for v in CONVENTIONS)
+        np.testing.assert_array_equal(one.alone_pvalues, other.alone_pvalues)
+        np.testing.assert_array_equal(one.alone_familywise_pvalues, other.alone_familywise_pvalues)
+        assert np.all(one.alone_familywise_pvalues >= one.alone_pvalues)
+        assert one.statistic == pytest.approx(other.statistic, rel=1e-9)
+
+
+def test_without_permutations_there_are_no_pvalues(samples):
+    for result in (pkex.mmd(*samples), pkex.hsic(*samples)):
+        assert result.alone_pvalues is result.alone_familywise_pvalues is None
+        assert result.notes == ()
+
+
+# --- the cases that were misleading ---
+
+
+def test_marginal_values_find_a_small_shift_beside_a_large_one():
+    others = []
+    for seed in range(30):
+        x, y = np.random.default_rng(seed).normal(size=(2, 500, 5))
+        y[:, 0] += 1.5
+        y[:, 1] += 0.25
+        result = pkex.mmd(x, y, n_permutations=99, random_state=0)
+        assert result.alone_pvalues[1] <= 0.05
+        assert result.feature_pvalues[1] <= 0.05
+        assert result.values[1] > result.values[2:].max()
+        others.append(result.values[2:])
+    # Of no difference, in the mean.
+    assert abs(np.mean(others)) < 3.0 * np.std(others) / np.sqrt(np.size(others))
+
+
+@pytest.mark.parametrize(
+    ("n", "kernel"), [(2000, None), (500, RBF(np.pi / np.sqrt(3.0)))], ids=["default", "narrow"]
+)
+def test_the_most_important_input_of_ishigami_has_small_pvalues(n, kernel):
+    x = np.random.default_rng(0).uniform(-np.pi, np.pi, size=(n, 3))
+    y = np.sin(x[:, 0]) + 7.0 * np.sin(x[:, 1]) ** 2 + 0.1 * x[:, 2] ** 4 * np.sin(x[:, 0])
+    options = {"kernel": kernel, "n_permutations": 199, "random_state": 0}
+    result = pkex.hsic(x, y, **options)
+    assert result.familywise_pvalues[1] <= 0.05
+    assert result.alone_familywise_pvalues[1] <= 0.05
+    # In the paper's convention the first input takes all.
+    assert pkex.hsic(x, y, value_function="neutral", **options).feature_pvalues[1] > 0.9
+
+
+# --- notes ---
+
+
+def test_a_feature_that_shares_what_it_shows_is_pointed_out(rng):
+    x, y = rng.normal(size=(2, 300, 4))
+    y[:, 0] += 2.0
+    y[:, 1] += 0.4
+    result = pkex.mmd(x, y, value_function="neutral", n_permutations=199, random_state=0)
+    assert result.feature_pvalues[1] > 0.05
+    (note,) = result.notes
+    assert note.startswith("x1: small value, small p-value alone: differs by itself, and shares")
+    assert f"note: {note}" in repr(result)
+
+
+def test_features_that_differ_only_together_are_pointed_out(rng):
+    x, y = rng.normal(size=(2, 300, 3))
+    y[:, 1] = 0.95 * y[:, 0] + 0.3 * y[:, 1]
+    result = pkex.mmd(x, y, kernel=RBF(1.0), n_permutations=199, random_state=0)
+    (note,) = result.notes
+    assert note.startswith("x0, x1: large value, no small p-value alone: differs only in how")
+    result = pkex.hsic(x, x[:, 0] * x[:, 1] > 0, n_permutations=199, random_state=0)
+    (note,) = result.notes
+    assert note.startswith("x0, x1: large value, no small p-value alone: depends on the other side")
+
+
+def test_long_lists_of_features_are_shortened_in_notes(rng):
+    x, y = rng.normal(size=(2, 200, 9))
+    y[:, 1:8] = y[:, :1] + 0.1 * y[:, 1:8]
+    names = [f"a rather long name of a feature of a table, number {j}" for j in range(9)]
+    frames = [pd.DataFrame(rows, columns=names) for rows in (x, y)]
+    result = pkex.mmd(*frames, n_permutations=99, random_state=0)
+    assert "and 3 more: large value" in result.notes[0]
+    assert "…" in result.notes[0]
+    assert "(1 smaller feature not shown)" in repr(result)
+
+
+# --- tables ---
+
+
+def test_the_repr_is_a_small_table_of_five_digits(samples):
+    result = pkex.mmd(*samples, kernel=RBF(2.0), n_permutations=9, random_state=0)
+    first, head, *rows, kernel = repr(result).splitlines()
+    assert first == (
+        f"MMDResult: MMD² = {result.statistic:.5g}, p-value {result.pvalue:.5g} "
+        "(unbiased, marginal values)"
+    )
+    assert head.split() == ["feature", *" ".join(COLUMNS.values()).split()]
+    assert len(rows) == 4
+    cells = rows[0].split()
+    assert cells[0] == "x1"
+    expected = (result.values, result.standard_errors, result.feature_pvalues)
+    assert cells[1:4] == [f"{numbers[1]:.5g}" for numbers in expected]
+    assert kernel == "kernel: RBF(length_scale=2.0)"
+    wide = pkex.mmd(*(np.tile(sample, 30) for sample in samples))
+    assert len(repr(wide).splitlines()) == 12
+    assert max(map(len, repr(wide).splitlines())) < 140
+
+
+def test_the_frame_lists_the_largest_value_first_and_is_printed_whole(samples):
+    result = pkex.mmd(*samples, n_permutations=9, random_state=0)
+    frame = result.to_frame()
+    assert list(frame["value"]) == sorted(result.values, reverse=True)
+    assert list(frame.columns) == list(COLUMNS.values())
+    assert "..." not in frame.to_string(line_width=80)
+    with pd.option_context("display.width", 80, "display.max_columns", 0):
+        assert "..." not in repr(frame)
+    assert list(pkex.mmd(*samples, weights=(None, None)).to_frame()) == ["value", "alone"]
+
+
+@pytest.mark.parametrize("call", [pkex.mmd, pkex.hsic])
+def test_the_dict_is_what_json_knows(samples, call):
+    result = call(*samples, n_permutations=9, random_state=0)
+    found = json.loads(json.dumps(result.to_dict()))
+    names = ("values", "alone", "feature_pvalues", "alone_pvalues", "alone_familywise_pvalues")
+    for name in names:
+        assert found[name] == getattr(result, name).tolist()
+    for name in ("statistic", "pvalue", "feature_names", "value_function", "estimator"):
+        assert found[name] == getattr(result, name)
+    assert found["kernel"] == repr(result.kernel)
+    assert call(*samples).to_dict()["alone_pvalues"] is None
+
+
+def test_filled_circles_of_the_picture_are_features_that_differ_by_themselves(samples):
+    plt = pytest.importorskip("matplotlib.pyplot")
+    plt.switch_backend("agg")
+    for permutations in (99, 0):
+        result = pkex.mmd(*samples, n_permutations=permutations, random_state=0)
+        ax = result.plot()
+        (circles,) = ax.collections[-1:]
+        filled = {
+            label.get_text()
+            for label, colour in zip(ax.get_yticklabels(), circles.get_facecolors(), strict=False)
+            if colour[3] > 0.0
+        }
+        assert filled == ({"x1"} if permutations else set())
+        plt.close(ax.figure)
+
+
+# --- scikit-learn's selectors ---
+
+
+def test_a_result_is_an_array_of_its_values(samples):
+    result = pkex.hsic(*samples)
+    np.testing.assert_array_equal(np.asarray(result), result.values)
+    array = np.array(result, dtype=np.float32)
+    array[0] = 7.0
+    assert result.values[0] != 7.0
+
+
+def test_hsic_scores_features_for_selectors(rng):
+    x = rng.normal(size=(150, 6))
+    y = np.abs(x[:, 2]) + x[:, 4]
+    selector = SelectKBest(pkex.hsic, k=2).fit(x, y)
+    np.testing.assert_array_equal(selector.get_support(indices=True), [2, 4])
+    np.testing.assert_array_equal(selector.scores_, pkex.hsic(x, y).values)
+    labels = np.digitize(y, [0.0, 1.0])
+    of_labels = SelectKBest(partial(pkex.hsic, target_kernel=Categorical()), k=2)
+    assert make_pipeline(StandardScaler(), of_labels).fit_transform(x, labels).shape == (150, 2)
+
+    def score(X, y):
+        result = pkex.hsic(X, y, n_permutations=199, random_state=0)
+        return result.values, result.alone_pvalues
+
+    np.testing.assert_array_equal(SelectFdr(score).fit(x, y).get_support(indices=True), [2, 4])
