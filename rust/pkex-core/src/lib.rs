@@ -29,6 +29,7 @@ mod marginal;
 mod matrix;
 mod mean_factors;
 mod means;
+mod memory;
 mod nodes;
 mod pair_tiles;
 mod pair_walk;

@@ -14,6 +14,7 @@ use crate::block::Block;
 use crate::driver::Settings;
 use crate::expansion::Expansion;
 use crate::lanes::{LANES, Lanes};
+use crate::memory::{FACTORS, INPUT, Memory, product};
 use crate::pool::{self, Monitor, Parallelism, Stop};
 use crate::reduce::{Accumulator, Summation};
 use crate::simd::{Body, Level};
@@ -43,8 +44,8 @@ impl LastMeans {
         settings: &Settings,
         monitor: Monitor<'_>,
     ) -> Result<Option<Arc<Means>>, Error> {
-        let bytes = expansion.evaluation_blocks() * expansion.players().count();
-        if bytes * AbsentFactors::BYTES > MOST_BYTES {
+        let factors = [expansion.evaluation_blocks(), expansion.players().count()];
+        if product([AbsentFactors::BYTES, product(factors)]) > MOST_BYTES {
             return Ok(None);
         }
         // Not waited for: in a forked child nobody might unlock it.
@@ -68,24 +69,30 @@ impl Means {
         monitor: Monitor<'_>,
     ) -> Result<Self, Error> {
         let blocks = expansion.evaluation_blocks();
-        let cost = blocks * background.cost_of_means(expansion.players().count());
-        let mut factors = vec![AbsentFactors::default(); blocks];
+        let cost = product([blocks, background.cost_of_means(expansion.players().count())]);
+        let memory = Memory::default();
+        let mut factors = memory.filled(blocks, AbsentFactors::default(), FACTORS)?;
+        for (index, mean) in factors.iter_mut().enumerate() {
+            mean.reserve(expansion.term_and_points(index).0.players.len(), &memory)?;
+        }
+        let mut rows = Vec::new();
+        memory.reserve(&mut rows, background.rows.data().len(), INPUT)?;
+        rows.extend_from_slice(background.rows.data());
         pool::for_each(
             factors.iter_mut().enumerate(),
             Parallelism::of(cost, settings.threads),
-            Scratch::default,
+            || {
+                let mut scratch = Scratch::default();
+                scratch.reserve(expansion.players().count(), &memory)?;
+                Ok(scratch)
+            },
             |scratch, (index, mean), stop| {
                 scratch.mean(expansion, background, index, (settings.level, stop), mean);
             },
             // A computation that needs means has then done nothing of its own.
             &mut |_, total| monitor(0, total),
         )?;
-        Ok(Self {
-            rows: background.rows.data().to_vec(),
-            weights: background.weights.to_vec(),
-            level: settings.level,
-            factors,
-        })
+        Ok(Self { rows, weights: background.weights.to_vec(), level: settings.level, factors })
     }
 
     /// Those of an evaluation block.
@@ -103,7 +110,7 @@ impl Means {
 impl Background<'_> {
     /// Rough cost of the means of a block, in steps of one node and player.
     fn cost_of_means(self, players: usize) -> usize {
-        4 * LANES * players * self.rows.rows()
+        product([4, LANES, players, self.rows.rows()])
     }
 }
 
@@ -116,6 +123,13 @@ pub(crate) struct Scratch {
 }
 
 impl Scratch {
+    /// Makes room for that many players.
+    pub fn reserve(&mut self, players: usize, memory: &Memory) -> Result<(), Error> {
+        memory.reserve(&mut self.factor, players, FACTORS)?;
+        memory.reserve(&mut self.less_one, players, FACTORS)?;
+        self.block.reserve(players, 0, memory)
+    }
+
     /// The mean factors of an evaluation block; some of the sums when told to stop.
     pub fn mean(
         &mut self,
