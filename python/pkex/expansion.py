@@ -167,6 +167,8 @@ class KernelExpansion(Function):
             other names than the expansion's.
         OverflowError
             If a result is too large for a float; the message names the row.
+        MemoryError
+            If the result is too large for memory.
         """
         return self.evaluate(X, n_threads=thread_count(-1))
 

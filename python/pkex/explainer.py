@@ -363,6 +363,8 @@ class Explainer:
             If `X` is not a finite numeric table with the right columns.
         OverflowError
             If a value is too large for a float; the message names the row.
+        MemoryError
+            If the values are too large for memory.
         """
         rows, names = self._validated(X)
         features = self._player_names(names or numbered(rows.shape[1]))

@@ -71,6 +71,8 @@ def product_game(
         If arrays do not hold real numbers.
     OverflowError
         If a result is too large for a float, or a product on the way leaves the range (see Notes).
+    MemoryError
+        If the result, or the sums on the way, are too large for memory.
 
     Notes
     -----

@@ -1,10 +1,12 @@
 //! What absent features are replaced by, and the factors that this gives a block of evaluations.
 
+use crate::Error;
 use crate::arithmetic::Arithmetic;
 use crate::block::{Block, Spread, larger, smaller};
 use crate::kernel::CompiledTerm;
 use crate::lanes::{LANES, Lanes, each, zip};
 use crate::matrix::Matrix;
+use crate::memory::{FACTORS, Memory};
 use crate::simd::Body;
 
 /// Background rows and their weights, which add up to 1.
@@ -49,6 +51,22 @@ pub(crate) struct AbsentFactors {
 impl AbsentFactors {
     /// Bytes for each player of a block.
     pub const BYTES: usize = 2 * size_of::<Lanes>();
+
+    /// Makes room for that many players.
+    pub fn reserve(&mut self, players: usize, memory: &Memory) -> Result<(), Error> {
+        memory.reserve(&mut self.factor, players, FACTORS)?;
+        memory.reserve(&mut self.less_one, players, FACTORS)
+    }
+
+    /// Room for so many blocks of that many players.
+    pub fn reserve_all(
+        all: &mut Vec<Self>,
+        (blocks, players): (usize, usize),
+        memory: &Memory,
+    ) -> Result<(), Error> {
+        all.resize_with(blocks, Self::default);
+        all.iter_mut().try_for_each(|factors| factors.reserve(players, memory))
+    }
 }
 
 /// Computes the factors of a row and a block of points.

@@ -1,7 +1,9 @@
 //! A block of evaluations: the factors of sixteen product games, player by player.
 
+use crate::Error;
 use crate::arithmetic::Arithmetic;
 use crate::lanes::{LANES, Lanes, each, map, zip};
+use crate::memory::{FACTORS, Memory};
 
 /// Factors of [`LANES`] product games, and room for what is computed from them.
 ///
@@ -63,6 +65,14 @@ pub(crate) fn smaller(a: f64, b: f64) -> f64 {
 }
 
 impl Block {
+    /// Makes room for factors of that many players, and numbers of that many players or coalitions.
+    pub fn reserve(&mut self, players: usize, count: usize, memory: &Memory) -> Result<(), Error> {
+        memory.reserve(&mut self.present, players, FACTORS)?;
+        memory.reserve(&mut self.absent, players, FACTORS)?;
+        memory.reserve(&mut self.difference, players.max(count), FACTORS)?;
+        memory.reserve(&mut self.omega, players.max(count), FACTORS)
+    }
+
     /// Sets the number of players; `unit_absent` says that every absent factor is 1.
     pub fn resize(&mut self, players: usize, unit_absent: bool) {
         self.present.resize(players, Lanes::ONE);

@@ -16,6 +16,7 @@ use crate::arithmetic::Arithmetic;
 use crate::background::AbsentFactors;
 use crate::block::{Block, Spread};
 use crate::lanes::{LANES, Lanes};
+use crate::memory::{Memory, RESULT, SUMS, product};
 use crate::pool::{self, Monitor, Parallelism, Stop};
 use crate::quantity::{Quantity, Scratch};
 use crate::reduce::{Accumulator, Sum, Summation};
@@ -66,6 +67,10 @@ pub(crate) trait Source: Sync {
     fn preparation(&self) -> usize {
         0
     }
+    /// Makes room in a cache for the factors of so many blocks at a time.
+    fn reserve(&self, _: usize, _: &mut Self::Cache, _: &Memory) -> Result<(), Error> {
+        Ok(())
+    }
     /// Makes ready what the items have in common in some blocks (at most
     /// [`AbsentFactors::BYTES`] a block and player), before these are filled.
     fn prepare(&self, _: Range<usize>, _: Level, _: &Stop, _: &mut Self::Cache) {}
@@ -114,13 +119,14 @@ fn walk<S: Source>(
 ) -> Result<Vec<f64>, Error> {
     let tiling = Tiling::new(source, quantity, settings.threads);
     let width = tiling.width;
-    let mut result = vec![0.0; source.items() * width];
+    let memory = Memory::default();
+    let mut result = memory.filled(product([source.items(), width]), 0.0, RESULT)?;
     if tiling.tiles == 0 || width == 0 {
         return Ok(result);
     }
-    let mut walk =
-        Walk { source, quantity, settings, within, tiling, sums: Vec::new(), totals: Vec::new() };
-    let cells = source.items() * tiling.tiles;
+    let (sums, totals) = (Vec::new(), Vec::new());
+    let mut walk = Walk { source, quantity, settings, within, tiling, memory, sums, totals };
+    let cells = product([source.items(), tiling.tiles]);
     let mut cells_before = 0;
     // Waves may be shorter than the pool takes to ask.
     let mut asked = Instant::now();
@@ -151,6 +157,7 @@ struct Walk<'a, S> {
     /// Set by the computation that this is a part of, if it is one.
     within: Option<&'a Stop>,
     tiling: Tiling,
+    memory: Memory,
     /// Of the cells of a wave: tile by tile, item by item.
     sums: Vec<Sum>,
     /// Of the batch's items, over the waves so far.
@@ -166,6 +173,7 @@ impl<S: Source> Walk<'_, S> {
         monitor: &mut dyn FnMut(usize) -> ControlFlow<()>,
     ) -> Result<(), Error> {
         let Tiling { tiles, tiles_per_wave, .. } = self.tiling;
+        self.memory.reserve(&mut self.totals, results.len(), SUMS)?;
         self.totals.clear();
         self.totals.resize(results.len(), Sum::default());
         for first in (0..tiles).step_by(tiles_per_wave) {
@@ -190,8 +198,9 @@ impl<S: Source> Walk<'_, S> {
         items: &Range<usize>,
         monitor: Monitor<'_>,
     ) -> Result<(), Error> {
-        let Self { source, quantity, settings, within, tiling, sums, totals } = self;
+        let Self { source, quantity, settings, within, tiling, memory, sums, totals } = self;
         let (cells, width) = (tiles.len() * items.len(), tiling.width);
+        memory.reserve(sums, product([cells, width]), SUMS)?;
         sums.resize(cells * width, Sum::default());
         let cells_per_task = tiling.cells_per_task(items.len());
         pool::for_each(
@@ -200,7 +209,7 @@ impl<S: Source> Walk<'_, S> {
                 || tiling.parallelism(source.items(), settings.threads),
                 Parallelism::Within,
             ),
-            Workspace::default,
+            || Workspace::new(*source, *quantity, tiling, memory),
             |workspace, (task, sums), stop| {
                 for (offset, sums) in sums.chunks_mut(width).enumerate() {
                     let cell = task * cells_per_task + offset;
@@ -254,18 +263,19 @@ impl Tiling {
     const PREPARATION_SHARE: usize = 8;
 
     fn new<S: Source>(source: &S, quantity: Quantity<'_>, threads: usize) -> Self {
-        let width = quantity.count(source.players()) * source.outputs();
-        let game_cost = quantity.cost(source.players()) + width;
-        let block_cost = LANES * game_cost.max(1);
+        let width = product([quantity.count(source.players()), source.outputs()]);
+        let game_cost = quantity.cost(source.players()).saturating_add(width);
+        let block_cost = product([LANES, game_cost.max(1)]);
         let most_prepared = match source.preparation() {
             0 => usize::MAX,
-            _ => Self::PREPARED_BYTES / (AbsentFactors::BYTES * source.players()).max(1),
+            _ => Self::PREPARED_BYTES / product([AbsentFactors::BYTES, source.players().max(1)]),
         };
         let blocks_per_tile = (Self::MOST_CELL_COST / block_cost)
             .min(most_prepared)
             .clamp(1, Self::MOST_BLOCKS_PER_TILE);
         let tiles = source.blocks().div_ceil(blocks_per_tile);
-        let cells_per_wave = (Self::WAVE_BYTES / (width * size_of::<Sum>()).max(1)).max(threads);
+        let sums_bytes = product([width, size_of::<Sum>()]);
+        let cells_per_wave = (Self::WAVE_BYTES / sums_bytes.max(1)).max(threads);
         let items_per_batch =
             (cells_per_wave / tiles.clamp(1, Self::TILES_PER_WAVE)).clamp(1, source.items().max(1));
         Self {
@@ -275,18 +285,18 @@ impl Tiling {
             items_per_batch,
             tiles_per_wave: (cells_per_wave / items_per_batch).max(1),
             width,
-            cell_cost: block_cost * blocks_per_tile.min(source.blocks()),
+            cell_cost: product([block_cost, blocks_per_tile.min(source.blocks())]),
             preparation: source.preparation(),
         }
     }
 
     fn parallelism(&self, items: usize, threads: usize) -> Parallelism<'static> {
-        Parallelism::of(items * self.tiles * self.cell_cost, threads)
+        Parallelism::of(product([items, self.tiles, self.cell_cost]), threads)
     }
 
     /// Cells of a task; no more of those that share a preparation than are of one tile.
     fn cells_per_task(&self, items: usize) -> usize {
-        let sharing = items.min(Self::PREPARATION_SHARE * self.preparation);
+        let sharing = items.min(product([Self::PREPARATION_SHARE, self.preparation]));
         (Self::TASK_COST / self.cell_cost.max(1)).max(sharing).max(1)
     }
 
@@ -310,7 +320,26 @@ struct Workspace<C> {
     accumulators: Vec<Accumulator>,
 }
 
-impl<C> Workspace<C> {
+impl<C: Default> Workspace<C> {
+    /// With room for every cell: later none is asked for.
+    fn new<S: Source<Cache = C>>(
+        source: &S,
+        quantity: Quantity<'_>,
+        tiling: &Tiling,
+        memory: &Memory,
+    ) -> Result<Self, Error> {
+        let (players, outputs) = (source.players(), source.outputs());
+        let count = quantity.count(players);
+        let mut workspace = Self::default();
+        memory.reserve(&mut workspace.accumulators, tiling.width, SUMS)?;
+        memory.reserve(&mut workspace.weights, outputs, SUMS)?;
+        memory.reserve(&mut workspace.places, count, SUMS)?;
+        workspace.block.reserve(players, count, memory)?;
+        workspace.scratch.reserve(quantity, players, memory)?;
+        source.reserve(tiling.blocks_per_tile, &mut workspace.cache, memory)?;
+        Ok(workspace)
+    }
+
     /// Prepares a tile, unless that has just been done.
     fn prepare<S: Source<Cache = C>>(
         &mut self,

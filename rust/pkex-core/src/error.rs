@@ -37,7 +37,24 @@ pub enum Error {
         /// Index of the first such row.
         row: usize,
     },
+    /// There is too little memory.
+    #[error("not enough memory: {} for {of}", gigabytes(*bytes))]
+    Memory {
+        /// How many bytes were asked for.
+        bytes: usize,
+        /// What for, and what to do.
+        of: &'static str,
+    },
     /// The caller's monitor asked to stop.
     #[error("interrupted")]
     Interrupted,
+}
+
+/// A size in the unit that people buy memory in.
+fn gigabytes(bytes: usize) -> String {
+    match bytes {
+        usize::MAX => "more than ten billion GB".to_owned(),
+        0..=999_999_999 => format!("{:.1} MB", bytes as f64 / 1e6),
+        _ => format!("{:.1} GB", bytes as f64 / 1e9),
+    }
 }

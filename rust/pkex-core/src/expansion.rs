@@ -10,7 +10,7 @@ use crate::Error;
 use crate::arithmetic::Arithmetic;
 use crate::background::{Background, ValueFunction};
 use crate::block::{Block, Spread};
-use crate::coalitions::Coalitions;
+use crate::coalitions::{Coalitions, binomial};
 use crate::driver::{self, Method, Settings, Source};
 use crate::interventional::InterventionalGames;
 use crate::kernel::{CompiledTerm, Players, Term};
@@ -18,6 +18,7 @@ use crate::lanes::{LANES, Lanes, map};
 use crate::marginal::MarginalGames;
 use crate::matrix::Matrix;
 use crate::means::{LastMeans, MeansOfPoints};
+use crate::memory::{INPUT, Memory, RESULT, product};
 use crate::nodes::{Measure, NodeTable, Rule};
 use crate::pool::{self, Monitor, Parallelism};
 use crate::quantity::{Nodes, Quantity};
@@ -42,7 +43,8 @@ impl Expansion {
     /// Packs `points` (n × columns), `coefficients` (n × outputs) and the kernel's terms.
     ///
     /// # Errors
-    /// If the numbers of points or of columns differ, or a term's factors are not valid.
+    /// If the numbers of points or of columns differ, a term's factors are not valid, or there is
+    /// too little memory.
     pub fn new(
         points: Matrix<'_>,
         coefficients: Matrix<'_>,
@@ -66,11 +68,15 @@ impl Expansion {
         let compile = |term| CompiledTerm::new(term, &players);
         let terms = terms.iter().map(compile).collect::<Result<Vec<_>, _>>()?;
         let blocks = points.rows().div_ceil(LANES);
+        let mut packed = Vec::new();
+        let length = product([blocks, points.columns()]);
+        Memory::default().reserve(&mut packed, length, INPUT)?;
+        packed.extend((0..blocks).flat_map(|block| points.block_by_column(block)));
         Ok(Self {
             players,
             count: points.rows(),
-            points: (0..blocks).flat_map(|block| points.block_by_column(block)).collect(),
-            weights: Weights::new(coefficients),
+            points: packed,
+            weights: Weights::new(coefficients)?,
             nodes: NodeTable::new(most_players(&terms)),
             means: LastMeans::default(),
             means_of_points: MeansOfPoints::default(),
@@ -93,8 +99,8 @@ impl Expansion {
     /// Shapley values: row by row of `x`, player by player, output by output.
     ///
     /// # Errors
-    /// If `x` or the background has another number of columns, a value overflows, or the monitor
-    /// stops the call.
+    /// If `x` or the background has another number of columns, a value overflows, there is too little
+    /// memory, or the monitor stops the call.
     pub fn explain(
         &self,
         x: Matrix<'_>,
@@ -114,7 +120,7 @@ impl Expansion {
     /// coalition in lexicographic order, output by output.
     ///
     /// # Errors
-    /// As [`Expansion::explain`]; or if there are too many coalitions to be counted.
+    /// As [`Expansion::explain`].
     pub fn interactions(
         &self,
         x: Matrix<'_>,
@@ -124,19 +130,28 @@ impl Expansion {
         monitor: Monitor<'_>,
     ) -> Result<Vec<f64>, Error> {
         let players = self.players.count();
-        let parts = Coalitions::parts(players, size, MOST_COALITIONS).ok_or_else(|| {
-            Error::Unsupported(format!("coalitions of {size} of {players} players are too many"))
-        })?;
+        let count = binomial(players, size).unwrap_or(usize::MAX);
+        let width = product([count, self.outputs()]);
+        let result = Memory::default().filled(product([x.rows(), width]), 0.0, RESULT)?;
+        // Parts too are many: made only if there is room for their results.
+        let parts = if result.is_empty() {
+            None
+        } else {
+            Coalitions::parts(players, size, MOST_COALITIONS)
+        };
+        let parts = parts.unwrap_or_default();
         match measure {
             Measure::Point(t) => {
                 let nodes = Nodes::Rule(&Rule::point(*t));
-                self.compute(x, value_function, settings, InParts { parts, nodes, monitor })
+                let computation = InParts { result, width, parts, nodes, monitor };
+                self.compute(x, value_function, settings, computation)
             }
             Measure::Density(density) => {
                 // As many factors are left as in the Shapley values of this number of players.
                 let players = (most_players(&self.terms) + 1).saturating_sub(size);
                 let nodes = Nodes::Table(&NodeTable::weighted(players, density));
-                self.compute(x, value_function, settings, InParts { parts, nodes, monitor })
+                let computation = InParts { result, width, parts, nodes, monitor };
+                self.compute(x, value_function, settings, computation)
             }
         }
     }
@@ -251,13 +266,15 @@ impl Expansion {
     }
 
     /// The points row by row, and their shape.
-    pub(crate) fn unpacked_points(&self) -> (Vec<f64>, [usize; 2]) {
-        let (count, columns) = (self.count, self.players.column_count());
-        let entry = |row: usize, column: usize| {
-            self.points[row / LANES * columns + column].0[row % LANES]
-        };
-        let points = (0..count).flat_map(|row| (0..columns).map(move |j| (row, j)));
-        (points.map(|(row, column)| entry(row, column)).collect(), [count, columns])
+    pub(crate) fn unpacked_points(&self) -> Result<(Vec<f64>, [usize; 2]), Error> {
+        let shape = [self.count, self.players.column_count()];
+        let mut rows = Vec::new();
+        Memory::default().reserve(&mut rows, product(shape), INPUT)?;
+        for row in 0..self.count {
+            let points = &self.points[row / LANES * shape[1]..][..shape[1]];
+            rows.extend(points.iter().map(|column| column.0[row % LANES]));
+        }
+        Ok((rows, shape))
     }
 
     /// The outputs with a weight in an evaluation block, and the weights.
@@ -299,6 +316,10 @@ const MOST_COALITIONS: usize = 1 << 11;
 
 /// The interactions of coalitions, part by part: many parts share the threads, of a few each has all.
 struct InParts<'a> {
+    /// Room for all.
+    result: Vec<f64>,
+    /// Numbers of a row.
+    width: usize,
     parts: Vec<Coalitions>,
     nodes: Nodes<'a>,
     monitor: Monitor<'a>,
@@ -310,9 +331,7 @@ impl Computation for InParts<'_> {
     }
 
     fn of<S: Source>(self, games: &S, settings: &Settings) -> Result<Vec<f64>, Error> {
-        let Self { parts, nodes, monitor } = self;
-        let width: usize = parts.iter().map(|part| part.count() * games.outputs()).sum();
-        let mut result = vec![0.0; games.items() * width];
+        let Self { mut result, width, parts, nodes, monitor } = self;
         let starts = parts.iter().scan(0, |start, part| {
             *start += part.count() * games.outputs();
             Some(*start - part.count() * games.outputs())
@@ -341,7 +360,7 @@ impl Computation for InParts<'_> {
         pool::for_each(
             parts.iter().zip(starts.collect::<Vec<_>>()),
             Parallelism::Threads(settings.threads),
-            || (),
+            || Ok(()),
             |(), (part, start), stop| {
                 let values = driver::run_within(games, quantity(part), settings, stop);
                 let mut outcome = outcome.lock().unwrap_or_else(PoisonError::into_inner);

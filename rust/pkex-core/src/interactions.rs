@@ -4,10 +4,12 @@
 //! before it, without the members of T, then gives all coalitions that differ in their last player
 //! by two instructions each, and one for the factor: O(d^|T|) a node.
 
+use crate::Error;
 use crate::arithmetic::Arithmetic;
 use crate::block::Block;
 use crate::coalitions::{Coalitions, Walk};
 use crate::lanes::{LANES, Lanes, zip};
+use crate::memory::{FACTORS, Memory};
 use crate::nodes::{Node, Rule};
 use crate::quadrature::{End, MOST_NODES, Sweep, add_product, pass, product};
 
@@ -28,6 +30,19 @@ impl Products {
     /// Room for a walk.
     pub fn walk(&mut self) -> &mut Walk {
         &mut self.walk
+    }
+
+    /// Makes room for games of that many players.
+    pub fn reserve(
+        &mut self,
+        players: usize,
+        coalitions: &Coalitions,
+        memory: &Memory,
+    ) -> Result<(), Error> {
+        memory.reserve(&mut self.suffixes, (players + 1).saturating_mul(MOST_NODES), FACTORS)?;
+        memory.reserve(&mut self.before, coalitions.size().saturating_mul(MOST_NODES), FACTORS)?;
+        // Swapped with the block's.
+        memory.reserve(&mut self.differences, players.max(coalitions.count()), FACTORS)
     }
 }
 

@@ -10,6 +10,7 @@
 
 use std::ops::Range;
 
+use crate::Error;
 use crate::arithmetic::Arithmetic;
 use crate::background::{AbsentFactors, Background, Contrast, FactorsOf, fill_from};
 use crate::block::{Block, Spread};
@@ -18,6 +19,7 @@ use crate::expansion::Expansion;
 use crate::kernel::CompiledTerm;
 use crate::lanes::{Lanes, map};
 use crate::matrix::Matrix;
+use crate::memory::{Memory, product};
 use crate::pool::Stop;
 use crate::simd::Level;
 
@@ -60,16 +62,20 @@ impl Source for InterventionalGames<'_> {
     }
 
     fn blocks(&self) -> usize {
-        self.expansion.evaluation_blocks() * self.background.rows.rows()
+        product([self.expansion.evaluation_blocks(), self.background.rows.rows()])
     }
 
     fn preparation(&self) -> usize {
         1
     }
 
+    fn reserve(&self, blocks: usize, cache: &mut Factors, memory: &Memory) -> Result<(), Error> {
+        cache.present.reserve(self.players(), 0, memory)?;
+        AbsentFactors::reserve_all(&mut cache.absent, (blocks, self.players()), memory)
+    }
+
     fn prepare(&self, blocks: Range<usize>, level: Level, _stop: &Stop, cache: &mut Factors) {
         cache.first = blocks.start;
-        cache.absent.resize_with(blocks.len(), AbsentFactors::default);
         cache.of = None;
         let block = &mut cache.present;
         for (index, absent) in blocks.zip(&mut cache.absent) {

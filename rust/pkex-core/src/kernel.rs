@@ -1,11 +1,10 @@
 //! Kernels as sums of product kernels, and the factors they give a block of evaluations.
 
-use std::collections::BTreeMap;
-
 use crate::Error;
 use crate::arithmetic::Arithmetic;
 use crate::block::{Block, Spread};
 use crate::lanes::{LANES, Lanes, each, map, zip};
+use crate::memory::{INPUT, Memory};
 use crate::profile::{Family, Profile, joint};
 
 /// A one-dimensional kernel on one column.
@@ -81,6 +80,24 @@ pub(crate) struct CompiledTerm {
     ends: Vec<usize>,
 }
 
+/// The player, the column and the number of each of a term's factors, in this order.
+fn sorted(term: &Term, players: &Players) -> Result<Vec<(usize, usize, usize)>, Error> {
+    let mut factors = Vec::new();
+    Memory::default().reserve(&mut factors, term.factors.len(), INPUT)?;
+    for (number, &Factor { column, .. }) in term.factors.iter().enumerate() {
+        let Some(player) = players.of(column) else {
+            return Err(Error::Domain {
+                argument: "a factor's column",
+                requirement: "below the number of columns",
+                got: column.to_string(),
+            });
+        };
+        factors.push((player, column, number));
+    }
+    factors.sort_unstable();
+    Ok(factors)
+}
+
 /// A column's part in its player's factor.
 #[derive(Clone, Debug)]
 struct Member {
@@ -102,35 +119,35 @@ impl CompiledTerm {
                 got: term.coefficient.to_string(),
             });
         }
-        let mut profiles = BTreeMap::<(usize, usize), Profile>::new();
-        for factor in &term.factors {
-            let Some(player) = players.of(factor.column) else {
-                return Err(Error::Domain {
-                    argument: "a factor's column",
-                    requirement: "below the number of columns",
-                    got: factor.column.to_string(),
-                });
-            };
-            let profile = profiles.entry((player, factor.column)).or_default();
-            profile.include(factor.family, factor.parameter)?;
-        }
-        let mut compiled = Self {
-            coefficient: term.coefficient,
-            players: Vec::new(),
-            members: Vec::new(),
-            ends: Vec::new(),
-        };
-        for ((player, column), profile) in profiles {
+        let mut compiled = Self::with_room(term)?;
+        for (player, column, factor) in sorted(term, players)? {
             let is_first = compiled.players.last() != Some(&player);
             if is_first {
                 compiled.players.push(player);
                 compiled.ends.push(0);
             }
             let player = compiled.players.len() - 1;
-            compiled.members.push(Member { player, is_first, column, profile });
+            if is_first || compiled.members.last().is_none_or(|member| member.column != column) {
+                let profile = Profile::default();
+                compiled.members.push(Member { player, is_first, column, profile });
+            }
             compiled.ends[player] = compiled.members.len();
+            if let Some(member) = compiled.members.last_mut() {
+                let Factor { family, parameter, .. } = term.factors[factor];
+                member.profile.include(family, parameter)?;
+            }
         }
         Ok(compiled)
+    }
+
+    /// No factors yet, with room for those of a term.
+    fn with_room(term: &Term) -> Result<Self, Error> {
+        let (memory, count) = (Memory::default(), term.factors.len());
+        let (mut players, mut members, mut ends) = (Vec::new(), Vec::new(), Vec::new());
+        memory.reserve(&mut players, count, INPUT)?;
+        memory.reserve(&mut members, count, INPUT)?;
+        memory.reserve(&mut ends, count, INPUT)?;
+        Ok(Self { coefficient: term.coefficient, players, members, ends })
     }
 
     /// Factors between the row `x` and a block of points, given column by column: b is 1.

@@ -30,6 +30,7 @@ mod matrix;
 mod mean_factors;
 mod means;
 mod means_of_points;
+mod memory;
 mod nodes;
 mod pair_tiles;
 mod pair_walk;

@@ -6,6 +6,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use crate::Error;
 use crate::arithmetic::Arithmetic;
 use crate::background::{AbsentFactors, Background, Contrast, fill_from};
 use crate::block::{Block, Spread};
@@ -15,6 +16,7 @@ use crate::kernel::CompiledTerm;
 use crate::lanes::{LANES, Lanes, each};
 use crate::matrix::Matrix;
 use crate::means::{Means, Scratch};
+use crate::memory::Memory;
 use crate::pool::Stop;
 use crate::reduce::{Accumulator, Summation};
 use crate::simd::Level;
@@ -78,10 +80,18 @@ impl Source for MarginalGames<'_> {
         if self.means.is_some() { 0 } else { self.background.rows.rows() }
     }
 
+    fn reserve(&self, blocks: usize, cache: &mut Factors, memory: &Memory) -> Result<(), Error> {
+        cache.present.reserve(self.players(), 0, memory)?;
+        if self.means.is_some() {
+            return Ok(());
+        }
+        cache.scratch.reserve(self.players(), memory)?;
+        AbsentFactors::reserve_all(&mut cache.means, (blocks, self.players()), memory)
+    }
+
     fn prepare(&self, blocks: Range<usize>, level: Level, stop: &Stop, cache: &mut Factors) {
         let Factors { first, means, scratch, .. } = cache;
         *first = blocks.start;
-        means.resize_with(blocks.len(), AbsentFactors::default);
         for (index, mean) in blocks.zip(means) {
             scratch.mean(self.expansion, self.background, index, (level, stop), mean);
         }

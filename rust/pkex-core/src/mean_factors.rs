@@ -7,6 +7,7 @@ use crate::driver::Settings;
 use crate::kernel::{CompiledTerm, Players, Term};
 use crate::lanes::Lanes;
 use crate::matrix::Matrix;
+use crate::memory::{Memory, PAIRS, RESULT, product};
 use crate::pair_walk::Walk;
 use crate::pairs::add_all;
 use crate::pool::Monitor;
@@ -41,11 +42,20 @@ pub fn mean_factors(
     let terms = terms.iter().map(compile).collect::<Result<Vec<_>, _>>()?;
     let factors: usize = terms.iter().map(|term| term.players.len()).sum();
     let chunks = Chunks::new(std::slice::from_ref(&(0..count)), BLOCKS);
-    let points = PackedRows::new(rows, &chunks, |row| row);
-    let mut totals = vec![Sum::default(); factors];
-    Walk::new(&chunks, false, factors, settings.threads).run(
-        |_| factors * size_of::<f64>(),
-        Workspace::default,
+    let points = PackedRows::new(rows, &chunks, |row| row)?;
+    let memory = Memory::default();
+    let mut totals = memory.filled(factors, Sum::default(), PAIRS)?;
+    Walk::new(&chunks, false, factors, settings.threads)?.run(
+        (
+            |_| product([factors, size_of::<f64>()]),
+            |_, sums: &mut Vec<f64>| memory.reserve(sums, factors, PAIRS),
+        ),
+        || {
+            let mut workspace = Workspace::default();
+            memory.reserve(&mut workspace.sums, factors, PAIRS)?;
+            workspace.block.reserve(players.count(), 0, &memory)?;
+            Ok(workspace)
+        },
         |workspace, tile, sums: &mut Vec<f64>, _| {
             workspace.sums.clear();
             workspace.sums.resize(factors, Lanes::ZERO);
@@ -68,7 +78,7 @@ pub fn mean_factors(
         monitor,
     )?;
     let pairs = count as f64 * (count - 1) as f64 / 2.0;
-    let mut means = vec![1.0; terms.len() * players.count()];
+    let mut means = memory.filled(product([terms.len(), players.count()]), 1.0, RESULT)?;
     let places = terms.iter().enumerate().flat_map(|(number, term)| {
         term.players.iter().map(move |player| number * players.count() + player)
     });

@@ -16,6 +16,7 @@ use crate::expansion::Expansion;
 use crate::lanes::{LANES, Lanes};
 use crate::matrix::Matrix;
 use crate::means_of_points::means_of_points;
+use crate::memory::{FACTORS, INPUT, Memory, product};
 use crate::pool::{self, Monitor, Parallelism, Stop};
 use crate::reduce::{Accumulator, Summation};
 use crate::simd::{Body, Level};
@@ -46,8 +47,8 @@ impl LastMeans {
         settings: &Settings,
         monitor: Monitor<'_>,
     ) -> Result<Option<Arc<Means>>, Error> {
-        let bytes = expansion.evaluation_blocks() * expansion.players().count();
-        if bytes * AbsentFactors::BYTES > MOST_BYTES {
+        let factors = [expansion.evaluation_blocks(), expansion.players().count()];
+        if product([AbsentFactors::BYTES, product(factors)]) > MOST_BYTES {
             return Ok(None);
         }
         // Not waited for: in a forked child nobody might unlock it.
@@ -78,7 +79,7 @@ impl MeansOfPoints {
         if let Some(means) = self.0.get().filter(|means| means.level == settings.level) {
             return Ok(Arc::clone(means));
         }
-        let (rows, shape) = expansion.unpacked_points();
+        let (rows, shape) = expansion.unpacked_points()?;
         let mut factors = Vec::new();
         for term in expansion.terms() {
             let points = Matrix::of_shape(&rows, shape);
@@ -88,7 +89,7 @@ impl MeansOfPoints {
             })?);
         }
         let [count, columns] = shape;
-        let weights = vec![1.0 / count as f64; count];
+        let weights = Memory::default().filled(count, 1.0 / count as f64, INPUT)?;
         let means = Arc::new(Means { rows, columns, weights, level: settings.level, factors });
         // Whoever came first: both have the same bits.
         let _ = self.0.set(Arc::clone(&means));
@@ -104,25 +105,31 @@ impl Means {
         monitor: Monitor<'_>,
     ) -> Result<Self, Error> {
         let blocks = expansion.evaluation_blocks();
-        let cost = blocks * background.cost_of_means(expansion.players().count());
-        let mut factors = vec![AbsentFactors::default(); blocks];
+        let cost = product([blocks, background.cost_of_means(expansion.players().count())]);
+        let memory = Memory::default();
+        let mut factors = memory.filled(blocks, AbsentFactors::default(), FACTORS)?;
+        for (index, mean) in factors.iter_mut().enumerate() {
+            mean.reserve(expansion.term_and_points(index).0.players.len(), &memory)?;
+        }
+        let mut rows = Vec::new();
+        memory.reserve(&mut rows, background.rows.data().len(), INPUT)?;
+        rows.extend_from_slice(background.rows.data());
         pool::for_each(
             factors.iter_mut().enumerate(),
             Parallelism::of(cost, settings.threads),
-            Scratch::default,
+            || {
+                let mut scratch = Scratch::default();
+                scratch.reserve(expansion.players().count(), &memory)?;
+                Ok(scratch)
+            },
             |scratch, (index, mean), stop| {
                 scratch.mean(expansion, background, index, (settings.level, stop), mean);
             },
             // A computation that needs means has then done nothing of its own.
             &mut |_, total| monitor(0, total),
         )?;
-        Ok(Self {
-            rows: background.rows.data().to_vec(),
-            columns: background.rows.columns(),
-            weights: background.weights.to_vec(),
-            level: settings.level,
-            factors,
-        })
+        let (columns, weights) = (background.rows.columns(), background.weights.to_vec());
+        Ok(Self { rows, columns, weights, level: settings.level, factors })
     }
 
     /// The background that they are of.
@@ -146,7 +153,7 @@ impl Means {
 impl Background<'_> {
     /// Rough cost of the means of a block, in steps of one node and player.
     fn cost_of_means(self, players: usize) -> usize {
-        4 * LANES * players * self.rows.rows()
+        product([4, LANES, players, self.rows.rows()])
     }
 }
 
@@ -159,6 +166,13 @@ pub(crate) struct Scratch {
 }
 
 impl Scratch {
+    /// Makes room for that many players.
+    pub fn reserve(&mut self, players: usize, memory: &Memory) -> Result<(), Error> {
+        memory.reserve(&mut self.factor, players, FACTORS)?;
+        memory.reserve(&mut self.less_one, players, FACTORS)?;
+        self.block.reserve(players, 0, memory)
+    }
+
     /// The mean factors of an evaluation block; some of the sums when told to stop.
     pub fn mean(
         &mut self,

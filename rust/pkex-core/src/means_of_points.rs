@@ -12,6 +12,7 @@ use crate::driver::Settings;
 use crate::kernel::CompiledTerm;
 use crate::lanes::{LANES, Lanes};
 use crate::matrix::Matrix;
+use crate::memory::{FACTORS, Memory, product};
 use crate::pair_walk::{Tile, Walk};
 use crate::pool::Monitor;
 use crate::reduce::{Accumulator, Sum, Summation};
@@ -32,13 +33,23 @@ pub(crate) fn means_of_points(
     // The sums of a chunk's columns stay in the first-level cache.
     let blocks = (320 / width.max(1)).clamp(1, 16);
     let chunks = Chunks::new(std::slice::from_ref(&(0..points.rows())), blocks);
-    let pairs =
-        Pairs { points, packed: PackedRows::new(points, &chunks, |row| row), term, settings };
-    let mut totals = vec![Sum::default(); points.rows() * width];
-    Walk::new(&chunks, false, width, settings.threads).run(
-        |tile| (tile.first.rows.len() + tile.second.rows.len()) * width * size_of::<f64>(),
-        Workspace::default,
-        |workspace, tile, sums: &mut [Vec<f64>; 2], _| pairs.add_up(tile, workspace, sums),
+    let packed = PackedRows::new(points, &chunks, |row| row)?;
+    let pairs = Pairs { points, packed, term, settings };
+    let memory = Memory::default();
+    let mut totals = memory.filled(product([points.rows(), width]), Sum::default(), FACTORS)?;
+    let rows = |tile: Tile<'_>| [tile.first, tile.second].map(|chunk| chunk.rows.len());
+    Walk::new(&chunks, false, width, settings.threads)?.run(
+        (
+            |tile| product([rows(tile).into_iter().sum(), width, size_of::<f64>()]),
+            |tile, sums: &mut [Vec<f64>; 2]| {
+                let mut both = sums.iter_mut().zip(rows(tile));
+                both.try_for_each(|(sums, rows)| {
+                    memory.reserve(sums, product([rows, width]), FACTORS)
+                })
+            },
+        ),
+        || Workspace::new(term.players.len(), blocks, &memory),
+        |workspace, tile, sums, _| pairs.add_up(tile, workspace, sums),
         |tile, sums| {
             for (chunk, sums) in [tile.first, tile.second].into_iter().zip(sums) {
                 let totals = &mut totals[chunk.rows.start * width..][..sums.len()];
@@ -49,27 +60,32 @@ pub(crate) fn means_of_points(
         },
         monitor,
     )?;
-    Ok(in_lanes(&totals, points.rows(), width))
+    in_lanes(&totals, points.rows(), term.players.len(), &memory)
 }
 
 /// The means, from the sums over all other points: a point's factor with itself is 1.
-fn in_lanes(totals: &[Sum], count: usize, width: usize) -> Vec<AbsentFactors> {
+fn in_lanes(
+    totals: &[Sum],
+    count: usize,
+    players: usize,
+    memory: &Memory,
+) -> Result<Vec<AbsentFactors>, Error> {
+    // The last point fills up unused lanes, as among the points.
     let mean = |row: usize, place: usize, own: f64| {
         let mut total = Sum::from(own);
-        total.add(totals[row * width + place], Summation::Compensated);
+        total.add(totals[row.min(count - 1) * KINDS * players + place], Summation::Compensated);
         total.value() / count as f64
     };
-    let block = |first: usize| {
-        // The last point fills up unused lanes, as among the points.
+    let mut means = Vec::new();
+    AbsentFactors::reserve_all(&mut means, (count.div_ceil(LANES), players), memory)?;
+    for (block, means) in means.iter_mut().enumerate() {
         let lanes = |place: usize, own: f64| {
-            Lanes(std::array::from_fn(|lane| mean((first + lane).min(count - 1), place, own)))
+            Lanes(std::array::from_fn(|lane| mean(block * LANES + lane, place, own)))
         };
-        AbsentFactors {
-            factor: (0..width).step_by(KINDS).map(|place| lanes(place, 1.0)).collect(),
-            less_one: (0..width).step_by(KINDS).map(|place| lanes(place + 1, 0.0)).collect(),
-        }
-    };
-    (0..count).step_by(LANES).map(block).collect()
+        means.factor.extend((0..players).map(|player| lanes(KINDS * player, 1.0)));
+        means.less_one.extend((0..players).map(|player| lanes(KINDS * player + 1, 0.0)));
+    }
+    Ok(means)
 }
 
 /// The pairs of points, made ready.
@@ -88,6 +104,18 @@ struct Workspace {
     /// Of each block of the second chunk, over a run of rows; and over all runs so far.
     run: Vec<Lanes>,
     columns: Vec<Accumulator>,
+}
+
+impl Workspace {
+    fn new(players: usize, blocks: usize, memory: &Memory) -> Result<Self, Error> {
+        let mut workspace = Self::default();
+        let Self { block, row, run, columns } = &mut workspace;
+        block.reserve(players, 0, memory)?;
+        memory.reserve(row, KINDS * players, FACTORS)?;
+        memory.reserve(run, product([blocks, KINDS, players]), FACTORS)?;
+        memory.reserve(columns, product([blocks, KINDS, players]), FACTORS)?;
+        Ok(workspace)
+    }
 }
 
 impl Pairs<'_> {
@@ -109,8 +137,9 @@ impl Pairs<'_> {
             }
             self.settings.level.run(Flush { workspace });
         }
-        let totals: Vec<Lanes> = workspace.columns.iter().map(Accumulator::lanes).collect();
-        let column = |row: usize| totals[row / LANES * width..][..width].iter();
+        workspace.run.clear();
+        workspace.run.extend(workspace.columns.iter().map(Accumulator::lanes));
+        let column = |row: usize| workspace.run[row / LANES * width..][..width].iter();
         let rows = 0..tile.second.rows.len();
         sums[1].extend(rows.flat_map(|row| column(row).map(move |sum| sum.0[row % LANES])));
     }

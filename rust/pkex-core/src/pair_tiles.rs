@@ -7,6 +7,7 @@ use crate::arithmetic::Arithmetic;
 use crate::block::{Block, Spread};
 use crate::kernel::CompiledTerm;
 use crate::lanes::{LANES, Lanes};
+use crate::memory::{Memory, PAIRS, product};
 use crate::nodes::NodeTable;
 use crate::pair_walk::{Tile, Walk};
 use crate::pair_weights::{Classes, PackedWeights, Weighting};
@@ -86,7 +87,7 @@ impl<'a> PackedPairs<'a> {
         Ok(Self {
             problem,
             weights: PackedWeights::new(problem.weighting, problem.rows.rows(), chunks)?,
-            points: PackedRows::new(problem.rows, chunks, |row| row),
+            points: PackedRows::new(problem.rows, chunks, |row| row)?,
             terms: problem.terms.iter().enumerate().map(term).collect::<Result<_, _>>()?,
             nodes: NodeTable::new(problem.players.count()),
         })
@@ -127,12 +128,13 @@ impl<'a> PackedPairs<'a> {
     }
 
     /// The tiles in which the pairs come.
-    pub fn walk<'c>(&self, chunks: &'c Chunks, threads: usize) -> Walk<'c> {
+    pub fn walk<'c>(&self, chunks: &'c Chunks, threads: usize) -> Result<Walk<'c>, Error> {
         let skips_second = match self.problem.weighting {
             Weighting::Classes(Classes { skips_second, .. }) => skips_second,
             Weighting::Target(_) => false,
         };
-        Walk::new(chunks, skips_second, self.players() * self.terms.len().max(1), threads)
+        let pair_cost = product([self.players(), self.terms.len().max(1)]);
+        Walk::new(chunks, skips_second, pair_cost, threads)
     }
 
     /// Whether γ is c Ω of one term, which compares the columns of all players.
@@ -149,7 +151,43 @@ impl<'a> PackedPairs<'a> {
     /// The memory that a tile's sums take.
     pub fn bytes(&self, tile: Tile<'_>) -> usize {
         let rows = (tile.first.rows.len() + tile.second.rows.len()) * self.row_sums();
-        ((rows + 2) * self.players() + self.group_sums(tile)) * size_of::<f64>()
+        let sums = product([rows + 2, self.players()]).saturating_add(self.group_sums(tile));
+        product([sums, size_of::<f64>()])
+    }
+
+    /// Makes room for a tile's sums.
+    pub fn reserve(
+        &self,
+        tile: Tile<'_>,
+        sums: &mut TileSums,
+        memory: &Memory,
+    ) -> Result<(), Error> {
+        let room = |sums: &mut Vec<f64>, count| {
+            memory.reserve(sums, product([count, self.players()]), PAIRS)
+        };
+        for (rows, chunk) in sums.rows.iter_mut().zip([tile.first, tile.second]) {
+            room(rows, chunk.rows.len() * self.row_sums())?;
+        }
+        memory.reserve(&mut sums.groups, self.group_sums(tile), PAIRS)?;
+        room(&mut sums.alone, 1)?;
+        room(&mut sums.squares, 1)
+    }
+
+    /// Room for a thread's sums of any tile.
+    pub fn workspace(&self, chunks: &Chunks, memory: &Memory) -> Result<PairWorkspace, Error> {
+        let mut workspace = PairWorkspace::default();
+        let PairWorkspace { block, scratch, gamma, weights, row, columns, alone, squares, .. } =
+            &mut workspace;
+        block.reserve(self.players(), 0, memory)?;
+        scratch.reserve(Quantity::Values(Nodes::Table(&self.nodes)), self.players(), memory)?;
+        memory.reserve(weights, self.weights.count(), PAIRS)?;
+        let blocks = chunks.all().iter().map(Chunk::blocks).max().unwrap_or(0);
+        memory.reserve(columns, product([blocks, self.in_column()]), PAIRS)?;
+        let per_player = [(gamma, 1), (row, self.row_sums()), (alone, 1), (squares, 1)];
+        for (sums, count) in per_player {
+            memory.reserve(sums, product([count, self.players()]), PAIRS)?;
+        }
+        Ok(workspace)
     }
 
     /// Sums the pairs of one tile.

@@ -6,6 +6,7 @@
 
 use crate::Error;
 use crate::lanes::{LANES, Lanes};
+use crate::memory::{Memory, PAIRS, product};
 use crate::pool::{self, Monitor, Parallelism, Stop};
 use crate::sample::{Chunk, Chunks};
 
@@ -50,33 +51,45 @@ const WAVE_BYTES: usize = 8 << 20;
 impl<'a> Walk<'a> {
     /// All pairs of chunks, or those that do not lie within the second class. `pair_cost` is
     /// roughly the number of factors of a pair.
-    pub fn new(chunks: &'a Chunks, skips_second: bool, pair_cost: usize, threads: usize) -> Self {
+    pub fn new(
+        chunks: &'a Chunks,
+        skips_second: bool,
+        pair_cost: usize,
+        threads: usize,
+    ) -> Result<Self, Error> {
         let chunks = chunks.all();
         let tile = |i: usize, j: usize| Tile {
             first: &chunks[i],
             second: &chunks[j],
             is_diagonal: i == j,
         };
-        let tiles: Vec<_> = (0..chunks.len())
-            .flat_map(|i| (i..chunks.len()).map(move |j| tile(i, j)))
-            .filter(|tile| !(skips_second && tile.first.class == 1))
-            .collect();
-        let pairs: usize =
-            tiles.iter().map(|tile| tile.first.rows.len() * tile.second.rows.len()).sum();
-        let parallelism = if pairs * pair_cost < 50_000 {
+        let mut tiles = Vec::new();
+        let most = product([chunks.len(), chunks.len() + 1]) / 2;
+        Memory::default().reserve(&mut tiles, most, PAIRS)?;
+        tiles.extend(
+            (0..chunks.len())
+                .flat_map(|i| (i..chunks.len()).map(move |j| tile(i, j)))
+                .filter(|tile| !(skips_second && tile.first.class == 1)),
+        );
+        let pairs = |tile: &Tile<'_>| tile.first.rows.len() * tile.second.rows.len();
+        let pairs = tiles.iter().map(pairs).sum();
+        let parallelism = if product([pairs, pair_cost]) < 50_000 {
             Parallelism::Inline
         } else {
             Parallelism::Threads(threads.max(1))
         };
-        Self { tiles, parallelism }
+        Ok(Self { tiles, parallelism })
     }
 
-    /// Sets the sums of each tile by `add_up`, which may take `bytes` of memory, and hands them to
-    /// `collect` in the tiles' order.
+    /// Sets the sums of each tile by `add_up`, in a number of bytes that is made room for, and hands
+    /// them to `collect` in the tiles' order.
     pub fn run<S: Default + Send, W>(
         &self,
-        bytes: impl Fn(Tile<'_>) -> usize,
-        workspace: impl Fn() -> W + Sync,
+        (bytes, reserve): (
+            impl Fn(Tile<'_>) -> usize,
+            impl Fn(Tile<'_>, &mut S) -> Result<(), Error>,
+        ),
+        workspace: impl Fn() -> Result<W, Error> + Sync,
         add_up: impl Fn(&mut W, Tile<'_>, &mut S, &Stop) + Sync,
         mut collect: impl FnMut(Tile<'_>, &S),
         monitor: Monitor<'_>,
@@ -87,6 +100,9 @@ impl<'a> Walk<'a> {
             let tiles = &self.tiles[done..][..self.wave_length(done, &bytes)];
             if wave.len() < tiles.len() {
                 wave.resize_with(tiles.len(), S::default);
+            }
+            for (sums, tile) in wave.iter_mut().zip(tiles) {
+                reserve(*tile, sums)?;
             }
             pool::for_each(
                 wave.iter_mut().zip(tiles),
@@ -111,7 +127,7 @@ impl<'a> Walk<'a> {
         };
         let rest = &self.tiles[start..];
         let fits = |total: &mut usize, tile: &Tile<'_>| {
-            *total += bytes(*tile);
+            *total = total.saturating_add(bytes(*tile));
             (*total <= WAVE_BYTES).then_some(())
         };
         rest.iter().scan(0, fits).count().max(least).min(rest.len())

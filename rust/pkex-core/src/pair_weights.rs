@@ -60,7 +60,7 @@ impl<'a> PackedWeights<'a> {
             Weighting::Classes(Classes { weights: Some(given), .. }) => {
                 check_length("weights", given.len(), rows)?;
                 let weights = Matrix::of_shape(given, [rows, 1]);
-                Ok(Self::OfRows(given, PackedRows::new(weights, chunks, |row| row)))
+                Ok(Self::OfRows(given, PackedRows::new(weights, chunks, |row| row)?))
             }
             Weighting::Target(given) => PackedTarget::new(given, rows, chunks).map(Self::Target),
         }
@@ -131,14 +131,14 @@ impl<'a> PackedTarget<'a> {
         let terms = given.terms.iter().map(compile).collect::<Result<_, _>>()?;
         let offsets = Matrix::of_shape(given.offsets, [rows, 1]);
         let side = |source: &dyn Fn(usize) -> usize| {
-            (
-                PackedRows::new(given.targets, chunks, source),
-                PackedRows::new(offsets, chunks, source),
-            )
+            Ok((
+                PackedRows::new(given.targets, chunks, source)?,
+                PackedRows::new(offsets, chunks, source)?,
+            ))
         };
-        let mut sides = vec![side(&|row| row)];
+        let mut sides = vec![side(&|row| row)?];
         if let Some(partners) = given.partners {
-            sides.push(side(&|row| partners[row]));
+            sides.push(side(&|row| partners[row])?);
         }
         Ok(Self { given, terms, sides })
     }

@@ -9,7 +9,8 @@ use crate::Error;
 use crate::driver::Settings;
 use crate::kernel::{Players, Term};
 use crate::matrix::Matrix;
-use crate::pair_tiles::{PackedPairs, PairWorkspace, TileSums};
+use crate::memory::{Memory, PAIRS, product};
+use crate::pair_tiles::{PackedPairs, TileSums};
 use crate::pair_walk::Tile;
 use crate::pair_weights::{Classes, Weighting};
 use crate::pool::Monitor;
@@ -58,10 +59,11 @@ impl PairProblem<'_> {
         self.check_shapes()?;
         let chunks = self.chunks();
         let packed = PackedPairs::new(self, &chunks)?;
-        let mut totals = Totals::new(&packed);
-        packed.walk(&chunks, settings.threads).run(
-            |tile| packed.bytes(tile),
-            PairWorkspace::default,
+        let memory = Memory::default();
+        let mut totals = Totals::new(&packed, &memory)?;
+        packed.walk(&chunks, settings.threads)?.run(
+            (|tile| packed.bytes(tile), |tile, sums: &mut _| packed.reserve(tile, sums, &memory)),
+            || packed.workspace(&chunks, &memory),
             |workspace, tile, sums, stop| {
                 packed.add_up(tile, (settings.level, stop), workspace, sums);
             },
@@ -135,16 +137,23 @@ struct Totals {
 }
 
 impl Totals {
-    fn new(packed: &PackedPairs<'_>) -> Self {
-        let zeros = |length: usize| vec![Sum::default(); length * packed.players()];
+    fn new(packed: &PackedPairs<'_>, memory: &Memory) -> Result<Self, Error> {
+        let zeros = |length: usize| {
+            memory.filled(product([length, packed.players()]), Sum::default(), PAIRS)
+        };
         let groups = packed.group_count();
+        let group_pairs = product([groups, groups + 1]) / 2;
         let (class_pairs, squares) = if packed.weights.is_target() { (1, 0) } else { (3, 3) };
-        Self {
-            rows: zeros(packed.problem.rows.rows() * ROW_SUMS),
-            groups: vec![Sum::default(); groups * (groups + 1) / 2 * packed.in_group()],
-            alone: zeros(class_pairs),
-            squares: zeros(squares),
-        }
+        Ok(Self {
+            rows: zeros(product([packed.problem.rows.rows(), ROW_SUMS]))?,
+            groups: memory.filled(
+                product([group_pairs, packed.in_group()]),
+                Sum::default(),
+                PAIRS,
+            )?,
+            alone: zeros(class_pairs)?,
+            squares: zeros(squares)?,
+        })
     }
 
     /// Adds a tile's sums.

@@ -7,7 +7,7 @@
 
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Mutex, mpsc};
+use std::sync::{Mutex, OnceLock, mpsc};
 use std::time::Duration;
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
@@ -45,17 +45,17 @@ impl Parallelism<'_> {
 pub const POLL_INTERVAL: Duration = Duration::from_millis(50);
 const MOST_IDLE_POOLS: usize = 4;
 
-/// Runs `work` on every task, each thread with a workspace of its own.
+/// Runs `work` on every task, each thread with a workspace of its own, which is made first.
 pub fn for_each<T: Send, W>(
     tasks: impl ExactSizeIterator<Item = T> + Send,
     parallelism: Parallelism<'_>,
-    workspace: impl Fn() -> W + Sync,
+    workspace: impl Fn() -> Result<W, Error> + Sync,
     work: impl Fn(&mut W, T, &Stop) + Sync,
     monitor: Monitor<'_>,
 ) -> Result<(), Error> {
     match parallelism {
-        Parallelism::Inline => for_each_here(tasks, workspace(), work, &Stop::new(false)),
-        Parallelism::Within(stop) => for_each_here(tasks, workspace(), work, stop),
+        Parallelism::Inline => for_each_here(tasks, workspace()?, work, &Stop::new(false)),
+        Parallelism::Within(stop) => for_each_here(tasks, workspace()?, work, stop),
         Parallelism::Threads(threads) => {
             let pool = checked_out(threads)?;
             let outcome = for_each_in(&pool, tasks, workspace, work, monitor);
@@ -83,7 +83,7 @@ fn for_each_here<T, W>(
 fn for_each_in<T: Send, W>(
     pool: &ThreadPool,
     tasks: impl ExactSizeIterator<Item = T> + Send,
-    workspace: impl Fn() -> W + Sync,
+    workspace: impl Fn() -> Result<W, Error> + Sync,
     work: impl Fn(&mut W, T, &Stop) + Sync,
     monitor: Monitor<'_>,
 ) -> Result<(), Error> {
@@ -92,21 +92,31 @@ fn for_each_in<T: Send, W>(
     let next = || queue.lock().ok().and_then(|mut queue| queue.next());
     let finished = AtomicUsize::new(0);
     let stopped = Stop::new(false);
+    let failed = OnceLock::new();
     pool.in_place_scope(|scope| {
         let (alive, all_done) = mpsc::channel::<()>();
         for _ in 0..pool.current_num_threads().min(total) {
             let alive = alive.clone();
-            let (workspace, work, next, finished, stopped) =
-                (&workspace, &work, &next, &finished, &stopped);
+            let (workspace, work, next, finished, stopped, failed) =
+                (&workspace, &work, &next, &finished, &stopped, &failed);
             scope.spawn(move |_| {
-                let mut workspace = workspace();
+                // Dropped at the end, whichever it is.
+                let _alive = alive;
+                let mut workspace = match workspace() {
+                    Ok(workspace) => workspace,
+                    Err(error) => {
+                        stopped.store(true, Ordering::Relaxed);
+                        // Another thread's error is as good.
+                        let _ = failed.set(error);
+                        return;
+                    }
+                };
                 while !stopped.load(Ordering::Relaxed)
                     && let Some(task) = next()
                 {
                     work(&mut workspace, task, stopped);
                     finished.fetch_add(1, Ordering::Relaxed);
                 }
-                drop(alive);
             });
         }
         drop(alive);
@@ -116,7 +126,11 @@ fn for_each_in<T: Send, W>(
             }
         }
     });
-    if stopped.into_inner() { Err(Error::Interrupted) } else { Ok(()) }
+    match failed.into_inner() {
+        Some(error) => Err(error),
+        None if stopped.into_inner() => Err(Error::Interrupted),
+        None => Ok(()),
+    }
 }
 
 /// The idle pools of one process.

@@ -6,6 +6,7 @@ use crate::block::{Block, Spread};
 use crate::driver::{self, Method, Settings, Source};
 use crate::lanes::{Lanes, each};
 use crate::matrix::Matrix;
+use crate::memory::{Memory, RESULT, product};
 use crate::nodes::{NodeTable, Rule};
 use crate::pool::Monitor;
 use crate::quantity::{Nodes, Quantity};
@@ -38,8 +39,8 @@ impl ProductGames<'_> {
     /// The index of the weighted sum Σ_p w_p v_p, player by player, output by output.
     ///
     /// # Errors
-    /// If the shapes do not fit, the method does not compute the index, a value overflows, or the
-    /// monitor stops the call.
+    /// If the shapes do not fit, the method does not compute the index, a value overflows, there is
+    /// too little memory, or the monitor stops the call.
     pub fn values(
         &self,
         index: Index,
@@ -48,9 +49,12 @@ impl ProductGames<'_> {
         monitor: Monitor<'_>,
     ) -> Result<Vec<f64>, Error> {
         self.check_shapes()?;
+        // Before nodes for as many players are computed, which may take long.
+        let width = product([self.present.columns(), self.weights.columns()]);
+        Memory::default().reserve(&mut Vec::<f64>::new(), width, RESULT)?;
         let packed = PackedGames {
             games: *self,
-            weights: Weights::new(self.weights),
+            weights: Weights::new(self.weights)?,
             players: (0..self.present.columns()).collect(),
         };
         match (index, method) {

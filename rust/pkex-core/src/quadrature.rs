@@ -7,9 +7,11 @@
 //! are stored for every second player only, which costs half an instruction more and saves half of
 //! the memory: stores, and what does not fit the first-level cache, cost more than arithmetic.
 
+use crate::Error;
 use crate::arithmetic::Arithmetic;
 use crate::block::Block;
 use crate::lanes::{LANES, Lanes, each, zip};
+use crate::memory::{FACTORS, Memory};
 use crate::nodes::{Node, Rule};
 
 /// Most nodes that go through the players together: as many products as registers hold.
@@ -18,6 +20,13 @@ pub(crate) const MOST_NODES: usize = 4;
 /// Room for the prefix products, kept between blocks.
 #[derive(Clone, Debug, Default)]
 pub struct Prefixes(Vec<Lanes>);
+
+impl Prefixes {
+    /// Makes room for games of that many players.
+    pub(crate) fn reserve(&mut self, players: usize, memory: &Memory) -> Result<(), Error> {
+        memory.reserve(&mut self.0, players / 2 * MOST_NODES, FACTORS)
+    }
+}
 
 /// Ω of every player into `block.omega`.
 #[inline(always)]

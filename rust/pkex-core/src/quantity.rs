@@ -1,9 +1,11 @@
 //! What is computed of each game of a block.
 
+use crate::Error;
 use crate::arithmetic::Arithmetic;
 use crate::block::{Block, Scaling, Spread};
 use crate::coalitions::Coalitions;
 use crate::interactions::{self, Products};
+use crate::memory::{Memory, product};
 use crate::nodes::{NodeTable, Rule};
 use crate::pool::Stop;
 use crate::quadrature::{self, Prefixes};
@@ -64,12 +66,12 @@ impl Quantity<'_> {
     /// Rough cost of a game, in steps of one node and player.
     pub fn cost(self, players: usize) -> usize {
         match self {
-            Self::Values(nodes) => players * nodes.steps(players),
+            Self::Values(nodes) => product([players, nodes.steps(players)]),
             Self::Interactions(coalitions, nodes) => {
-                (players + coalitions.count()) * nodes.steps(players)
+                product([players.saturating_add(coalitions.count()), nodes.steps(players)])
             }
-            Self::ShapleyByRecursion => 2 * players * players,
-            Self::GrandCoalition | Self::EmptyCoalition => 4 * players,
+            Self::ShapleyByRecursion => product([2, players, players]),
+            Self::GrandCoalition | Self::EmptyCoalition => product([4, players]),
         }
     }
 
@@ -92,6 +94,25 @@ pub(crate) struct Scratch {
     prefixes: Prefixes,
     rows: Rows,
     products: Products,
+}
+
+impl Scratch {
+    /// Makes room for games of that many players.
+    pub fn reserve(
+        &mut self,
+        quantity: Quantity<'_>,
+        players: usize,
+        memory: &Memory,
+    ) -> Result<(), Error> {
+        match quantity {
+            Quantity::Values(_) => self.prefixes.reserve(players, memory),
+            Quantity::ShapleyByRecursion => self.rows.reserve(players, memory),
+            Quantity::Interactions(coalitions, _) => {
+                self.products.reserve(players, coalitions, memory)
+            }
+            Quantity::GrandCoalition | Quantity::EmptyCoalition => Ok(()),
+        }
+    }
 }
 
 impl Quantity<'_> {

@@ -16,11 +16,14 @@
 //! as much work more, for d√(2d) numbers instead of d²/2. Eight games are computed at a time, for
 //! the sake of memory: of 10,000 players, 90 MB a thread.
 
+use std::ops::Range;
 use std::sync::atomic::Ordering;
 
+use crate::Error;
 use crate::arithmetic::Arithmetic;
 use crate::block::Block;
 use crate::lanes::{LANES, each, map};
+use crate::memory::{Memory, RECURSION, product};
 use crate::pool::Stop;
 
 /// Games computed at a time.
@@ -48,18 +51,38 @@ pub struct Rows {
     shares: Vec<f64>,
 }
 
+/// Players from one kept row to the next.
+fn stride(players: usize) -> usize {
+    (players / 2).isqrt().max(1)
+}
+
+/// Where the kept row of a number is: that of k − 1 players has k entries.
+fn checkpoint(number: usize, stride: usize) -> Range<usize> {
+    let before = product([stride, product([number, number.saturating_sub(1)]) / 2]);
+    let start = number.saturating_add(before);
+    start..start.saturating_add(product([number, stride])).saturating_add(1)
+}
+
+impl Rows {
+    /// Makes room for games of that many players.
+    pub(crate) fn reserve(&mut self, players: usize, memory: &Memory) -> Result<(), Error> {
+        let stride = stride(players);
+        let kept = checkpoint(players.div_ceil(stride), stride).start;
+        memory.reserve(&mut self.checkpoints, kept, RECURSION)?;
+        memory.reserve(&mut self.segment, product([stride + 1, players + 1]), RECURSION)?;
+        memory.reserve(&mut self.adjoint, players + 2, RECURSION)?;
+        memory.reserve(&mut self.shares, players + 1, RECURSION)
+    }
+}
+
 /// Ω of every player into `block.omega`. For thousands of players this takes seconds: it returns
 /// early, with some of the values, when told to stop.
 #[inline(always)]
 pub fn omega<A: Arithmetic>(block: &mut Block, rows: &mut Rows, stop: &Stop) {
     let players = block.present.len();
-    let stride = (players / 2).isqrt().max(1);
+    let stride = stride(players);
     let width = players + 1;
-    // The row of k − 1 players has k numbers.
-    let checkpoint = |number: usize| {
-        let start = number + stride * (number * number.saturating_sub(1) / 2);
-        start..start + number * stride + 1
-    };
+    let checkpoint = |number| checkpoint(number, stride);
     rows.checkpoints.resize(checkpoint(players.div_ceil(stride)).start, Numbers::ZERO);
     rows.segment.resize((stride + 1) * width, Numbers::ZERO);
     rows.adjoint.resize(width + 1, Numbers::ZERO);

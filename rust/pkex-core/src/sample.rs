@@ -2,8 +2,10 @@
 
 use std::ops::Range;
 
+use crate::Error;
 use crate::lanes::{LANES, Lanes};
 use crate::matrix::Matrix;
+use crate::memory::{INPUT, Memory, product};
 
 /// Where a sample is cut: every pair of chunks is a tile of the walk over pairs.
 #[derive(Clone, Debug)]
@@ -58,8 +60,14 @@ pub(crate) struct PackedRows {
 
 impl PackedRows {
     /// Packs row `source(i)` of `rows` in the place of row i; a chunk's last row fills unused lanes.
-    pub fn new(rows: Matrix<'_>, chunks: &Chunks, source: impl Fn(usize) -> usize) -> Self {
+    pub fn new(
+        rows: Matrix<'_>,
+        chunks: &Chunks,
+        source: impl Fn(usize) -> usize,
+    ) -> Result<Self, Error> {
         let mut lanes = Vec::new();
+        let blocks = chunks.chunks.iter().map(Chunk::blocks).sum();
+        Memory::default().reserve(&mut lanes, product([blocks, rows.columns()]), INPUT)?;
         for chunk in &chunks.chunks {
             for first in chunk.rows.clone().step_by(LANES) {
                 let row = |lane: usize| rows.row(source((first + lane).min(chunk.rows.end - 1)));
@@ -67,7 +75,7 @@ impl PackedRows {
                 lanes.extend((0..rows.columns()).map(|j| Lanes(side_by_side.map(|row| row[j]))));
             }
         }
-        Self { columns: rows.columns(), lanes }
+        Ok(Self { columns: rows.columns(), lanes })
     }
 
     /// A block of a chunk, column by column.

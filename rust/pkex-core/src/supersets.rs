@@ -3,6 +3,7 @@
 use crate::Error;
 use crate::coalitions::{Coalitions, Walk, binomial};
 use crate::driver::Settings;
+use crate::memory::{Memory, RESULT, SUMS, product};
 use crate::pool::{self, Monitor, Parallelism};
 use crate::reduce::Sum;
 use std::sync::atomic::Ordering;
@@ -12,7 +13,7 @@ use std::sync::atomic::Ordering;
 /// coalition of `sizes.1` players and output, in lexicographic order.
 ///
 /// # Errors
-/// If `values` has another size, or the monitor stops the call.
+/// If `values` has another size, there is too little memory, or the monitor stops the call.
 pub fn superset_sums(
     values: &[f64],
     players: usize,
@@ -25,24 +26,29 @@ pub fn superset_sums(
     let (Some(smaller), Some(larger), true) = (counts.0, counts.1, sizes.0 < sizes.1) else {
         return Err(Error::Unsupported(format!("coalitions of {sizes:?} of {players} players")));
     };
-    if values.len() != rows * larger * outputs {
+    if values.len() != product([rows, larger, outputs]) {
         return Err(Error::Shape {
             argument: "values",
             expected: format!("{rows} × {larger} × {outputs} numbers"),
             got: format!("{} numbers", values.len()),
         });
     }
-    let mut sums = vec![0.0; rows * smaller * outputs];
+    let memory = Memory::default();
+    let mut sums = memory.filled(product([rows, smaller, outputs]), 0.0, RESULT)?;
     if sums.is_empty() || values.is_empty() {
         return Ok(sums);
     }
     let subsets = Subsets::new(players, sizes);
     let tasks = sums.chunks_mut(smaller * outputs).zip(values.chunks(larger * outputs));
-    let cost = values.len() * subsets.kept.len() * LOOKUP_COST;
+    let cost = product([values.len(), subsets.kept.len(), LOOKUP_COST]);
     pool::for_each(
         tasks,
         Parallelism::of(cost, settings.threads),
-        Vec::new,
+        || {
+            let mut totals = Vec::new();
+            memory.reserve(&mut totals, smaller * outputs, SUMS)?;
+            Ok(totals)
+        },
         |totals, (sums, values), stop| {
             totals.clear();
             totals.resize(sums.len(), Sum::default());

@@ -2,8 +2,10 @@
 //!
 //! The one-vs-one outputs of a multiclass machine weigh the support vectors of two classes only.
 
+use crate::Error;
 use crate::lanes::{LANES, Lanes};
 use crate::matrix::Matrix;
+use crate::memory::{INPUT, Memory};
 
 /// Weights of the evaluations, for one or several outputs.
 #[derive(Clone, Debug)]
@@ -17,10 +19,9 @@ pub(crate) struct Weights {
 
 impl Weights {
     /// Packs one row of `weights` for each evaluation, one column for each output.
-    pub fn new(weights: Matrix<'_>) -> Self {
+    pub fn new(weights: Matrix<'_>) -> Result<Self, Error> {
         let outputs = weights.columns();
-        let mut entries = Vec::new();
-        let mut ends = Vec::new();
+        let (memory, mut entries, mut ends) = (Memory::default(), Vec::new(), Vec::new());
         for first in (0..weights.rows()).step_by(LANES) {
             let weight = |row: usize, output: usize| {
                 if row < weights.rows() { weights.row(row)[output] } else { 0.0 }
@@ -28,12 +29,16 @@ impl Weights {
             for output in 0..outputs {
                 let lanes = Lanes(std::array::from_fn(|lane| weight(first + lane, output)));
                 if lanes != Lanes::ZERO {
+                    if entries.len() == entries.capacity() {
+                        let more = (2 * entries.len()).max(LANES);
+                        memory.reserve(&mut entries, more, INPUT)?;
+                    }
                     entries.push((output, lanes));
                 }
             }
             ends.push(entries.len());
         }
-        Self { outputs, ends, entries }
+        Ok(Self { outputs, ends, entries })
     }
 
     /// Number of outputs.

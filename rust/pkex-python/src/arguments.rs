@@ -2,11 +2,13 @@
 
 use numpy::{PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pkex_core::{
-    Background, Density, Factor, Family, Index, Matrix, Measure, Method, PairProblem, Players,
-    Summation, Term, ValueFunction, Weighting,
+    Background, Density, Error, Factor, Family, Index, Matrix, Measure, Method, PairProblem,
+    Players, Summation, Term, ValueFunction, Weighting,
 };
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+
+use crate::call;
 
 /// A copy of a numpy array: others may write to the original while the interpreter is released.
 pub struct Array {
@@ -20,7 +22,7 @@ impl Array {
             return Err(PyValueError::new_err("expected a two-dimensional array"));
         };
         let not_contiguous = |_| PyValueError::new_err("expected a C-contiguous array");
-        let data = array.as_slice().map_err(not_contiguous)?.to_vec();
+        let data = self::copied(array.as_slice().map_err(not_contiguous)?)?;
         Ok(Self { data, shape: [*rows, *columns] })
     }
 
@@ -35,6 +37,22 @@ impl Array {
     pub fn matrix(&self) -> Matrix<'_> {
         Matrix::of_shape(&self.data, self.shape)
     }
+}
+
+/// A copy of numbers, if there is room.
+pub fn copied(numbers: &[f64]) -> PyResult<Vec<f64>> {
+    let mut copy = Vec::new();
+    reserve(&mut copy, numbers.len())?;
+    copy.extend_from_slice(numbers);
+    Ok(copy)
+}
+
+/// Makes room for more entries.
+fn reserve<T>(vector: &mut Vec<T>, more: usize) -> PyResult<()> {
+    vector.try_reserve_exact(more).map_err(|_| {
+        let of = "a copy of the input; pass fewer rows, columns or outputs at a time";
+        call::to_python(Error::Memory { bytes: more.saturating_mul(size_of::<T>()), of })
+    })
 }
 
 /// Copies of background rows and their weights.
@@ -105,6 +123,7 @@ fn term((coefficient, parts): &TermArgument<'_>) -> PyResult<Term> {
         if parameters.dim() != (columns.len(), 1) {
             return Err(PyValueError::new_err("expected one parameter for each column"));
         }
+        reserve(&mut factors, columns.len())?;
         for (column, &parameter) in columns.into_iter().zip(parameters) {
             factors.push(Factor { family, column, parameter });
         }
@@ -115,7 +134,12 @@ fn term((coefficient, parts): &TermArgument<'_>) -> PyResult<Term> {
 /// Numbers that count from 0.
 pub fn indices(argument: &str, array: &PyReadonlyArray1<'_, i64>) -> PyResult<Vec<usize>> {
     let negative = |_| PyValueError::new_err(format!("{argument} must not be negative"));
-    array.as_array().iter().map(|&index| usize::try_from(index).map_err(negative)).collect()
+    let mut indices = Vec::new();
+    reserve(&mut indices, array.len())?;
+    for &index in array.as_array() {
+        indices.push(usize::try_from(index).map_err(negative)?);
+    }
+    Ok(indices)
 }
 
 /// A sample whose pairs are summed.

@@ -6,7 +6,9 @@ use std::sync::OnceLock;
 use numpy::ndarray::IntoDimension;
 use numpy::{PyArray, PyArray1, PyArrayMethods, ToNpyDims};
 use pkex_core::{Error, Level, Monitor};
-use pyo3::exceptions::{PyImportError, PyKeyboardInterrupt, PyOverflowError, PyValueError};
+use pyo3::exceptions::{
+    PyImportError, PyKeyboardInterrupt, PyMemoryError, PyOverflowError, PyValueError,
+};
 use pyo3::prelude::*;
 
 /// Runs `compute` with the interpreter released. About twenty times a second signals are handled
@@ -52,6 +54,7 @@ pub fn to_python(error: Error) -> PyErr {
     let message = error.to_string();
     match error {
         Error::Overflow { .. } => PyOverflowError::new_err(message),
+        Error::Memory { .. } => PyMemoryError::new_err(message),
         Error::Interrupted => PyKeyboardInterrupt::new_err(message),
         _ => PyValueError::new_err(message),
     }

@@ -169,7 +169,7 @@ mod _core {
         progress: Option<Py<PyAny>>,
     ) -> PyResult<Bound<'py, PyArray3<f64>>> {
         let shape = values.as_array().dim();
-        let values: Vec<f64> = values.as_array().iter().copied().collect();
+        let values = arguments::copied(values.as_slice()?)?;
         let settings = settings("compensated", n_threads)?;
         let (sizes, table) = ((smaller, larger), (shape.0, shape.2));
         let sums = call::run(py, progress, |monitor: Monitor<'_>| {
