@@ -102,4 +102,4 @@ def test_an_expansion_point_of_many_columns(megabytes):
 def test_sums_over_pairs_of_many_rows_and_columns(call):
     prepare = "rows = np.random.default_rng(0).normal(size=(150, 20_000))"
     found = refusal(f"pkex.{call}", prepare, 150)
-    assert re.match("not enough memory: .* for the sums over pairs|Unable to allocate", found)
+    assert re.match(r"not enough memory: .* for (the sums over|a copy)|Unable to allocate", found)
