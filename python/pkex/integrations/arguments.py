@@ -67,10 +67,8 @@ def with_checked_arguments(
                 given = signature.bind_partial(*args, **known).arguments
             except TypeError:
                 return run(*args, **kwargs)  # which says what does not fit
-            problems: list[Exception] = []
-            unknown = unknown_keywords(function, kwargs)
-            if unknown is not None:
-                problems.append(unknown)
+            unknown = unknown_keywords(function, kwargs) if len(known) < len(kwargs) else None
+            problems: list[Exception] = [] if unknown is None else [unknown]
             good = dict(given)
             for name in given:
                 with noted(problems):
