@@ -48,8 +48,6 @@ _ELSEWHERE = {
     "masker": "background",
     "background_data": "background",
     "X_background": "background",
-    "imputer": "value_function",
-    "index": "row_index",
 }
 
 _P = ParamSpec("_P")

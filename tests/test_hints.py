@@ -1,0 +1,66 @@
+"""What users of other explainers try first is answered with how it is done here."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+
+import pkex
+
+
+@pytest.fixture
+def model() -> pkex.KernelExpansion:
+    return pkex.KernelExpansion(np.eye(3), np.ones(3), pkex.kernels.RBF())
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("explain", r"call the explainer: explanation = explainer\(X\)"),
+        ("plot", r"explainer\(X\)\.plot\(\)"),
+        ("values", r"explainer\(X\)\.values"),
+        ("importance", r"explainer\(X\)\.importance\(\)"),
+        ("shap_interaction_values", r"explainer\.interactions\(X\)\.to_shap\(\)\.values"),
+    ],
+)
+def test_an_attribute_of_other_explainers_is_answered_with_what_to_write(model, name, hint):
+    with pytest.raises(AttributeError, match=f"no attribute '{name}'; .*{hint}$"):
+        getattr(pkex.Explainer(model), name)
+
+
+def test_what_the_hints_say_works(model):
+    pytest.importorskip("shap")
+    explainer, X = pkex.Explainer(model), np.eye(3)
+    assert explainer(X).values.shape == (3, 3)
+    assert explainer(X).importance().shape == (3,)
+    assert explainer.interactions(X).to_shap().values.shape == (3, 3, 3)
+
+
+def test_an_unknown_attribute_is_an_error_without_a_hint(model):
+    with pytest.raises(AttributeError, match=r"'Explainer' object has no attribute 'nonsense'$"):
+        _ = pkex.Explainer(model).nonsense
+
+
+def test_copies_and_pickles_do_not_stumble_over_hints(model):
+    explainer = pkex.Explainer(model)
+    for again in (copy.copy(explainer), copy.deepcopy(explainer)):
+        assert repr(again) == repr(explainer)
+    assert repr(pickle.loads(pickle.dumps(explainer))) == repr(explainer)
+
+
+@pytest.mark.parametrize(
+    "keyword", ["data", "masker", "background_data", "X_background", "backgrund"]
+)
+def test_a_background_by_another_name_is_pointed_to_its_name(model, keyword):
+    with pytest.raises(
+        TypeError, match=rf"no argument '{keyword}' \(did you mean 'background'\?\)"
+    ):
+        pkex.Explainer(model, **{keyword: np.eye(3)})
+
+
+def test_a_keyword_that_resembles_none_is_answered_with_the_list(model):
+    with pytest.raises(TypeError, match="no argument 'qqq'; it takes model, background, "):
+        pkex.Explainer(model, qqq=1)
