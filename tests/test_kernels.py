@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from sklearn.metrics.pairwise import laplacian_kernel, rbf_kernel
 
-from pkex.kernels import RBF, Cauchy, Constant, Laplacian
+from pkex.kernels import RBF, Cauchy, Chi2, Constant, Laplacian
 
 COMBINATIONS = [
     RBF(),
@@ -22,6 +22,7 @@ COMBINATIONS = [
     RBF().on([2, 1]).on([1]),
     1e-300 * RBF(1e-300) * (1e300 * Cauchy(1e300)),
     0.5 * Constant() + RBF() * Constant(),
+    2.0 * Chi2(0.5) * RBF() + Chi2().on([1]),
 ]
 
 

@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pkex import _core
+from pkex.factors import Term, check_not_negative, columns_not_negative
 from pkex.functions import Function
 from pkex.indices import SHAPLEY, Quantity
-from pkex.kernels import Kernel, Term
+from pkex.kernels import Kernel
 from pkex.options import counted, with_known_keywords
 from pkex.parallel import thread_count
 from pkex.validation import (
@@ -66,6 +67,7 @@ class KernelExpansion(Function):
         "_feature_names",
         "_intercept",
         "_kernel",
+        "_not_negative",
         "_packed",
         "_players",
         "_points",
@@ -89,6 +91,8 @@ class KernelExpansion(Function):
             )
         self._kernel = kernel
         self._points = read_only(as_matrix(points, "points", allow_no_rows=True))
+        self._not_negative = columns_not_negative(kernel.terms(self.n_features))
+        check_not_negative(self._points, self._not_negative, "points")
         self._coefficients = read_only(
             as_vector_or_matrix(
                 coefficients, "coefficients", n_rows=len(self._points), rows_of="points"
@@ -178,6 +182,7 @@ class KernelExpansion(Function):
             found = column_names(X, "X") or self._feature_names
             check_column_names(found, self._feature_names, "X", "the expansion")
         rows = as_matrix(X, "X", n_columns=self.n_features)
+        check_not_negative(rows, self._not_negative, "X")
         sums = self._packed.predict(rows, summation="compensated", n_threads=n_threads)
         with np.errstate(over="ignore"):
             values = sums.reshape(len(rows), *self._coefficients.shape[1:]) + self._intercept
@@ -207,6 +212,7 @@ class KernelExpansion(Function):
         progress: Callable[[int, int], None] | None = None,
     ) -> _Float:
         """Return a quantity of rows, in the engine's layout (n, coalitions, n_outputs)."""
+        check_not_negative(X, self._not_negative, "X")
         options: dict[str, Any] = {
             "background": game.background,
             "marginal": game.is_marginal,
@@ -227,7 +233,9 @@ class KernelExpansion(Function):
 
     def probing_rows(self) -> _Float:
         """Return rows at the points and beside them."""
-        return probing_rows(self._points)
+        rows = probing_rows(self._points)
+        rows[:, self._not_negative] = np.abs(rows[:, self._not_negative])
+        return rows
 
     def base(self, game: Game) -> float | _Float:
         """Return the value of the empty coalition.
@@ -269,6 +277,8 @@ class KernelExpansion(Function):
 
     def _mean_sums(self, game: Game) -> _Float:
         """Return each output of the empty coalition against a background, less the intercept."""
+        if game.background is not None:
+            check_not_negative(game.background[0], self._not_negative, "background")
         return self._packed.base(
             background=game.background,
             marginal=game.is_marginal,

@@ -2,8 +2,8 @@
 
 A kernel over features 1..d is here a sum of *terms*, each a coefficient times a product of one
 factor per feature: k(x, y) = Σ_t c_t ∏_j k_tj(x_j, y_j). That is the form in which Shapley values
-are exact. Kernels are built from `RBF`, `Laplacian`, `Cauchy`, `Categorical` and `Constant` by
-``a * b``, ``a + b``, ``2.0 * a`` and ``a.on(columns)``.
+are exact. Kernels are built from `RBF`, `Laplacian`, `Cauchy`, `Chi2`, `Categorical` and `Constant`
+by ``a * b``, ``a + b``, ``2.0 * a`` and ``a.on(columns)``.
 
 Examples
 --------
@@ -19,7 +19,7 @@ from __future__ import annotations
 import math
 import operator
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import reduce
 from numbers import Real
@@ -28,12 +28,14 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pkex.factors import Factor, Term, check_not_negative, columns_not_negative
 from pkex.validation import as_matrix
 
 __all__ = [
     "RBF",
     "Categorical",
     "Cauchy",
+    "Chi2",
     "Constant",
     "Factor",
     "Kernel",
@@ -43,47 +45,6 @@ __all__ = [
 ]
 
 _Float = NDArray[np.float64]
-
-
-@dataclass(frozen=True, eq=False)
-class Factor:
-    """Factors of one family on some columns.
-
-    Parameters
-    ----------
-    family : str
-        "rbf", "laplacian", "cauchy" or "categorical".
-    columns : ndarray of int64, shape (k,)
-    parameters : ndarray of float64, shape (k, n_parameters)
-        For each of the columns: the length-scale, or the similarity of different categories.
-    """
-
-    family: str
-    columns: NDArray[np.int64]
-    parameters: _Float
-
-    def evaluated(self, left: _Float, right: _Float) -> Iterator[tuple[int, _Float]]:
-        """Yield the number of each column, and its factors for all pairs of rows."""
-        value = _FAMILIES[self.family]
-        for column, (parameter,) in zip(self.columns.tolist(), self.parameters, strict=True):
-            # Far apart, the squared distance may overflow: the factor is then 0.
-            with np.errstate(over="ignore"):
-                yield column, value(left[:, column, None] - right[:, column], parameter)
-
-
-@dataclass(frozen=True, eq=False)
-class Term:
-    """A coefficient times a product of factors; columns that no factor mentions have factor 1.
-
-    Parameters
-    ----------
-    coefficient : float
-    factors : tuple of Factor
-        A column may occur in several of them: the factors multiply.
-    """
-
-    coefficient: float
-    factors: tuple[Factor, ...]
 
 
 class Kernel(ABC):
@@ -101,6 +62,22 @@ class Kernel(ABC):
         ValueError
             If the kernel does not fit that number of features.
         """
+
+    def check_rows(self, rows: NDArray[np.float64], name: str) -> None:
+        """Refuse rows for which the kernel is not defined.
+
+        Parameters
+        ----------
+        rows : ndarray of shape (n, d)
+        name : str
+            What messages call them.
+
+        Raises
+        ------
+        ValueError
+            If `Chi2` would compare a negative entry; the message names row and column.
+        """
+        check_not_negative(rows, columns_not_negative(self.terms(rows.shape[1])), name)
 
     def on(self, columns: Iterable[int]) -> Kernel:
         """Restrict the kernel to some columns; its length-scales then refer to these, in order.
@@ -130,6 +107,8 @@ class Kernel(ABC):
         if Y is not None:
             right = as_matrix(Y, "Y", n_columns=left.shape[1], allow_no_rows=True)
         total = np.zeros((len(left), len(right)))
+        self.check_rows(left, "X")
+        self.check_rows(right, "Y")
         for term in self.terms(left.shape[1]):
             product = np.full_like(total, term.coefficient)
             for factor in term.factors:
@@ -243,6 +222,42 @@ class Cauchy(_Stationary):
     """
 
     family = "cauchy"
+
+
+@dataclass(frozen=True, init=False)
+class Chi2(Kernel):
+    """χ² kernel of counts and histograms: ∏_j exp(−γ (x_j − y_j)² / (x_j + y_j)).
+
+    Where both entries are 0 the factor is 1. Entries must not be negative.
+
+    Parameters
+    ----------
+    gamma : float, default 1.0
+        γ, as of scikit-learn's ``chi2_kernel``.
+
+    Raises
+    ------
+    ValueError
+        If `gamma` is not positive and finite.
+
+    Examples
+    --------
+    >>> Chi2(gamma=0.5)([[0.0, 3.0]], [[0.0, 1.0]])
+    array([[0.60653066]])
+    """
+
+    gamma: float = 1.0
+
+    def __init__(self, gamma: float = 1.0) -> None:
+        given: object = gamma
+        if not isinstance(given, Real) or not 0.0 < float(given) < math.inf:
+            raise ValueError(f"gamma must be a positive and finite number; got {given!r}")
+        object.__setattr__(self, "gamma", float(given))
+
+    def terms(self, n_features: int) -> list[Term]:
+        """Return the product over all features."""
+        columns = np.arange(n_features, dtype=np.int64)
+        return [Term(1.0, (Factor("chi2", columns, np.full((n_features, 1), self.gamma)),))]
 
 
 @dataclass(frozen=True, init=False)
@@ -405,15 +420,6 @@ class _Restricted(Kernel):
 
     def __repr__(self) -> str:
         return f"{_bracketed(self.kernel, _Scaled, _Product, _Sum)}.on({self.columns!r})"
-
-
-# The factor as a function of x_j − y_j and its parameter.
-_FAMILIES: dict[str, Callable[[_Float, float], _Float]] = {
-    "rbf": lambda r, length_scale: np.exp(-0.5 * (r / length_scale) ** 2),
-    "laplacian": lambda r, length_scale: np.exp(-np.abs(r / length_scale)),
-    "cauchy": lambda r, length_scale: 1.0 / (1.0 + (r / length_scale) ** 2),
-    "categorical": lambda r, similarity: np.where(r == 0.0, 1.0, similarity),
-}
 
 
 def _scaled(amplitude: float, kernel: Kernel) -> Kernel:

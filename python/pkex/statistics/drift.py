@@ -158,6 +158,7 @@ class MMDDrift:
             If `X` is not a finite numeric table of at least two rows with the right columns.
         """
         batch = self._batch(X)
+        self._kernel.check_rows(batch, "X")
         n, m = len(self._rows), len(batch)
         with reporting(progress) as report:
             # The batch first: its rows, often few, then meet many at a time.

@@ -34,7 +34,7 @@ Report = Callable[[int, int], None]
 Term = tuple[float, list[tuple[str, NDArray[np.int64], _Float]]]
 
 # Those whose factor at distance 0 is 1: a row's pair with itself then adds nothing.
-_FAMILIES = ("rbf", "laplacian", "cauchy", "periodic", "categorical")
+_FAMILIES = ("rbf", "laplacian", "cauchy", "periodic", "categorical", "chi2")
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,7 @@ from pkex.statistics.scales import Scale
 
 __all__ = [
     "check_kernel",
+    "check_rows",
     "chosen_kernel",
     "default_kernel",
     "warn_of_extremes",
@@ -44,11 +45,13 @@ def chosen_kernel(
     Raises
     ------
     ValueError, TypeError
-        If it is no kernel of so many columns, or none is given and all rows are equal.
+        If it is no kernel of so many columns or of such entries, or none is given and all rows are
+        equal.
     """
     if kernel is None:
         return default_kernel(rows, what, argument)
     given = check_kernel(kernel, argument, rows.shape[1])
+    given.check_rows(rows, what)
     warn_of_extremes(given, rows, argument)
     warn_of_one_column(given, rows, names, what, argument)
     return given, None
@@ -74,6 +77,13 @@ def check_kernel(kernel: object, argument: str, n_columns: int) -> Kernel:
     except ValueError as error:
         raise ValueError(f"{argument}: {error}") from None
     return kernel
+
+
+def check_rows(kernel: object, samples: Mapping[str, _Float]) -> None:
+    """Refuse samples, by name, for whose entries a kernel is not defined; None is for all."""
+    for name, rows in samples.items():
+        if kernel is not None:
+            check_kernel(kernel, "kernel", rows.shape[1]).check_rows(rows, name)
 
 
 def warn_of_extremes(kernel: Kernel, rows: _Float, argument: str) -> None:

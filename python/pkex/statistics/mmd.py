@@ -39,7 +39,7 @@ from pkex.statistics.engine import (
     total,
 )
 from pkex.statistics.forms import block_form
-from pkex.statistics.kernel_choice import chosen_kernel
+from pkex.statistics.kernel_choice import check_rows, chosen_kernel
 from pkex.statistics.permutations import (
     as_generator,
     check_fits,
@@ -172,6 +172,7 @@ def mmd(
             "n_permutations cannot be combined with weights: weighted rows are not exchangeable"
         )
     x, y, names = two_samples(X, Y)
+    check_rows(kernel, {"X": x, "Y": y})
     of_rows = None if weights is None else RowWeights.of(weights, len(x), len(y))
     if of_rows is not None:
         x, y = x[of_rows.kept[0]], y[of_rows.kept[1]]
@@ -238,6 +239,7 @@ def witness(X: ArrayLike, Y: ArrayLike, *, kernel: Kernel | None = None) -> Kern
     array([[0.88]])
     """
     x, y, labels = two_samples(X, Y)
+    check_rows(kernel, {"X": x, "Y": y})
     names = column_names(X, "X") or column_names(Y, "Y")
     pooled = np.concatenate([x, y])
     used, _ = chosen_kernel(kernel, pooled, labels, "X and Y")

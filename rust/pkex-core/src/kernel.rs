@@ -3,7 +3,7 @@
 use crate::Error;
 use crate::arithmetic::Arithmetic;
 use crate::block::{Block, Spread};
-use crate::lanes::{LANES, Lanes, each, map, zip};
+use crate::lanes::{LANES, Lanes, each, zip};
 use crate::memory::{INPUT, Memory};
 use crate::profile::{Family, Profile, joint};
 
@@ -164,8 +164,8 @@ impl CompiledTerm {
             let present = &mut block.present[member.player];
             let difference = &mut block.difference[member.player];
             for part in 0..LANES / W {
-                let r: [f64; W] = map(points[member.column].part(part), |y| x[member.column] - y);
-                let (mut a, mut c) = member.profile.factor::<A, W>(&r);
+                let y: &[f64; W] = points[member.column].part(part);
+                let (mut a, mut c) = member.profile.factor::<A, W>(&[x[member.column]; W], y);
                 let sum = sums.part_mut(part);
                 if member.is_first {
                     *sum = zip(sum, &c, |sum, c| sum - c);
@@ -195,8 +195,8 @@ impl CompiledTerm {
         let mut b = [1.0; W];
         for member in self.members_of(player) {
             let [x, z, y] = entries(member.column);
-            let (own_a, _) = member.profile.factor::<A, W>(&zip(&x, &y, |x, y| x - y));
-            let (own_b, _) = member.profile.factor::<A, W>(&zip(&z, &y, |z, y| z - y));
+            let (own_a, _) = member.profile.factor::<A, W>(&x, &y);
+            let (own_b, _) = member.profile.factor::<A, W>(&z, &y);
             let own_c = member.profile.contrast::<A, W>(&x, &z, &y);
             // a a′ − b b′ = (a − b) a′ + b (a′ − b′).
             c = each(|i| A::mul_add(c[i], own_a[i], b[i] * own_c[i]));

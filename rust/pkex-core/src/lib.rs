@@ -16,6 +16,7 @@
 mod arithmetic;
 mod background;
 mod block;
+mod chi2;
 mod coalitions;
 mod driver;
 mod error;

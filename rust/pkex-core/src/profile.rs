@@ -1,13 +1,14 @@
-//! One-dimensional kernels: a column's factor a = k(r), and c = a − 1 without cancellation.
+//! One-dimensional kernels: a column's factor a = k(x, y), and c = a − 1 without cancellation.
 
 use std::f64::consts::FRAC_1_SQRT_2;
 
 use crate::Error;
 use crate::arithmetic::Arithmetic;
+use crate::chi2;
 use crate::exp::exp_and_expm1;
 use crate::lanes::{each, map, zip};
 
-/// A family of one-dimensional kernels k(r), r = x − y, with one parameter.
+/// A family of one-dimensional kernels k(x, y) with one parameter; most are functions of r = x − y.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Family {
     /// exp(−(r/ℓ)²/2) with the length-scale ℓ.
@@ -18,6 +19,8 @@ pub enum Family {
     Cauchy,
     /// 1 where r = 0, else the similarity s in [0, 1) of different categories.
     Categorical,
+    /// exp(−γ r²/(x + y)), 1 where x = y = 0, with γ > 0. Entries must not be negative.
+    Chi2,
 }
 
 /// The product of all factors on one column.
@@ -27,6 +30,8 @@ pub(crate) struct Profile {
     rbf: f64,
     /// 1/ℓ of the product of all Laplacian factors (0: none).
     laplacian: f64,
+    /// γ of the product of all χ² factors (0: none).
+    chi2: f64,
     /// 1/ℓ of the Cauchy factors.
     cauchy: Vec<f64>,
     /// The similarity of different categories, the product of all such factors.
@@ -41,6 +46,16 @@ impl Profile {
             Family::Rbf => self.rbf = self.rbf.hypot(inverse(parameter)? * FRAC_1_SQRT_2),
             Family::Laplacian => self.laplacian += inverse(parameter)?,
             Family::Cauchy => self.cauchy.push(inverse(parameter)?),
+            Family::Chi2 => {
+                if !(parameter > 0.0 && parameter.is_finite()) {
+                    return Err(Error::Domain {
+                        argument: "gamma",
+                        requirement: "positive and finite",
+                        got: parameter.to_string(),
+                    });
+                }
+                self.chi2 += parameter;
+            }
             Family::Categorical => {
                 if !(0.0..1.0).contains(&parameter) {
                     return Err(Error::Domain {
@@ -55,12 +70,21 @@ impl Profile {
         Ok(())
     }
 
-    /// a = k(r) and c = a − 1.
+    /// a = k(x, y) and c = a − 1.
     #[inline(always)]
-    pub fn factor<A: Arithmetic, const W: usize>(&self, r: &[f64; W]) -> ([f64; W], [f64; W]) {
+    pub fn factor<A: Arithmetic, const W: usize>(
+        &self,
+        x: &[f64; W],
+        y: &[f64; W],
+    ) -> ([f64; W], [f64; W]) {
+        let r = &zip(x, y, |x, y| x - y);
         let rbf = |r: f64| -((r * self.rbf) * (r * self.rbf));
         let laplacian = |r: f64| -(r.abs() * self.laplacian);
         let (mut a, mut c) = match (self.rbf > 0.0, self.laplacian > 0.0) {
+            _ if self.chi2 > 0.0 => {
+                let chi2 = chi2::exponent(self.chi2, r, x, y);
+                exp_and_expm1::<A, W>(&zip(r, &chi2, |r, chi2| rbf(r) + laplacian(r) - chi2))
+            }
             (true, false) => exp_and_expm1::<A, W>(&map(r, rbf)),
             (false, true) => exp_and_expm1::<A, W>(&map(r, laplacian)),
             (true, true) => exp_and_expm1::<A, W>(&map(r, |r| rbf(r) + laplacian(r))),
@@ -94,8 +118,7 @@ impl Profile {
         let step = zip(x, z, |x, z| x - z);
         let (from_x, from_z) = (zip(x, y, |x, y| x - y), zip(z, y, |z, y| z - y));
         let sum = zip(&from_x, &from_z, |u, v| u + v);
-        let (mut a, mut b, mut c) =
-            self.contrast_of_exponentials::<A, W>(&step, (&from_x, &from_z), &sum);
+        let (mut a, mut b, mut c) = self.contrast_of_exponentials::<A, W>((x, z, y), &sum);
         let mut include = |other_a: [f64; W], other_b: [f64; W], other_c: [f64; W]| {
             // a a′ − b b′ = (a − b) a′ + b (a′ − b′).
             c = each(|i| A::mul_add(c[i], other_a[i], b[i] * other_c[i]));
@@ -122,16 +145,18 @@ impl Profile {
     #[inline(always)]
     fn contrast_of_exponentials<A: Arithmetic, const W: usize>(
         &self,
-        step: &[f64; W],
-        (from_x, from_z): (&[f64; W], &[f64; W]),
+        (x, z, y): (&[f64; W], &[f64; W], &[f64; W]),
         sum: &[f64; W],
     ) -> ([f64; W], [f64; W], [f64; W]) {
-        if self.rbf == 0.0 && self.laplacian == 0.0 {
+        if self.rbf == 0.0 && self.laplacian == 0.0 && self.chi2 == 0.0 {
             return ([1.0; W], [1.0; W], [0.0; W]);
         }
-        let exponential = Self { rbf: self.rbf, laplacian: self.laplacian, ..Self::default() };
-        let (a, _) = exponential.factor::<A, W>(from_x);
-        let (b, _) = exponential.factor::<A, W>(from_z);
+        let (rbf, laplacian, chi2) = (self.rbf, self.laplacian, self.chi2);
+        let exponential = Self { rbf, laplacian, chi2, ..Self::default() };
+        let (a, _) = exponential.factor::<A, W>(x, y);
+        let (b, _) = exponential.factor::<A, W>(z, y);
+        let step = &zip(x, z, |x, z| x - z);
+        let (from_x, from_z) = (zip(x, y, |x, y| x - y), zip(z, y, |z, y| z - y));
         let mut change = [0.0; W];
         if self.rbf > 0.0 {
             // u² − v² = (x − z)(u + v), u = x − y, v = z − y.
@@ -144,6 +169,10 @@ impl Profile {
                 let direction = if sizes > 0.0 { sum[i] / sizes } else { 0.0 };
                 change[i] += (step[i] * self.laplacian) * direction;
             }
+        }
+        if self.chi2 > 0.0 {
+            let chi2 = chi2::change(self.chi2, step, (x, z, y));
+            change = zip(&change, &chi2, |change, chi2| change + chi2);
         }
         let (_, less_one) = exp_and_expm1::<A, W>(&map(&change, |change| -change.abs()));
         let c = each(|i| if change[i] > 0.0 { b[i] * less_one[i] } else { -(a[i] * less_one[i]) });

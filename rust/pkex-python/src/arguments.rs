@@ -204,6 +204,7 @@ fn family(name: &str) -> PyResult<Family> {
             ("laplacian", Family::Laplacian),
             ("cauchy", Family::Cauchy),
             ("categorical", Family::Categorical),
+            ("chi2", Family::Chi2),
         ],
     )
 }
