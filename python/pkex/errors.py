@@ -1,8 +1,11 @@
-"""The package's own exception."""
+"""The package's own exception, and how it warns."""
 
 from __future__ import annotations
 
-__all__ = ["UnsupportedModelError"]
+import sys
+import warnings
+
+__all__ = ["UnsupportedModelError", "warn"]
 
 
 class UnsupportedModelError(TypeError, ValueError):
@@ -27,3 +30,13 @@ class UnsupportedModelError(TypeError, ValueError):
 
     # Where users import it from, which tracebacks show.
     __module__ = "pkex"
+
+
+def warn(message: str) -> None:
+    """Warn, pointing at the line outside pkex that led here."""
+    level = 2
+    frame = sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("pkex."):
+        frame = frame.f_back
+        level += 1
+    warnings.warn(message, UserWarning, stacklevel=level)

@@ -2,23 +2,31 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import accumulate
+
+from pkex.errors import warn
 
 __all__ = ["Progress", "parts_of", "reporting", "share"]
 
 _Report = Callable[[int, int], None]
 Progress = bool | _Report
 
+# A call that is going to take longer says so unless its progress is shown, after as much of it has
+# been measured; in seconds.
+_LONG, _MEASURED = 600.0, 5.0
+
 _BAR_FORMAT = "{desc}: {percentage:3.0f}%|{bar}| {elapsed}<{remaining}"
 
 
 @contextmanager
 def reporting(progress: Progress) -> Iterator[_Report | None]:
-    """Turn the argument `progress` into what the engine calls with (done, total), or None.
+    """Turn the argument `progress` into what the engine calls with (done, total).
 
-    When all is done, that is reported, too.
+    When all is done, that is reported, too. Without progress, a call that is going to take long
+    says so.
 
     Parameters
     ----------
@@ -27,7 +35,7 @@ def reporting(progress: Progress) -> Iterator[_Report | None]:
         the total, in arbitrary units.
     """
     if progress is False:
-        yield None
+        yield _forecast()
     elif progress is True:
         with _bar() as bar, _completed(bar) as report:
             yield report
@@ -39,6 +47,39 @@ def reporting(progress: Progress) -> Iterator[_Report | None]:
             "progress must be True, False or a function of (done, total); "
             f"got {progress!r} ({type(progress).__name__})"
         )
+
+
+def _forecast() -> _Report:
+    """Return a report that warns once if the call is going to take long."""
+    # When work was first done, and how much: what is prepared before does not count.
+    begun: tuple[float, float] | None = None
+    is_quiet = True
+
+    def report(done: int, total: int) -> None:
+        nonlocal begun, is_quiet
+        now, share = time.monotonic(), done / total
+        if begun is None or begun[1] == 0.0:
+            begun = now, share
+        measured = now - begun[0]
+        if is_quiet and measured > _MEASURED and share > begun[1]:
+            whole = measured / (share - begun[1])
+            if whole > _LONG:
+                is_quiet = False
+                warn(
+                    f"this call is going to take about {_duration(whole)}, as its first "
+                    f"{measured:.0f} seconds went; progress=True shows how far it is, and Ctrl-C "
+                    "ends it"
+                )
+
+    return report
+
+
+def _duration(seconds: float) -> str:
+    """Return a duration in minutes, hours or days, with two digits."""
+    for size, name in ((86400.0, "days"), (3600.0, "hours"), (60.0, "minutes")):
+        if seconds >= 2.0 * size:
+            return f"{seconds / size:.2g} {name}"
+    return f"{seconds:.2g} seconds"
 
 
 @contextmanager

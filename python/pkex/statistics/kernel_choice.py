@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from pkex.errors import warn
 from pkex.kernels import Kernel
 from pkex.statistics.bandwidth import evenly_random, heuristic
-from pkex.statistics.samples import warn
 from pkex.statistics.scales import Scale
 
 __all__ = [

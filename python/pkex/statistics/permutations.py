@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pkex.statistics.samples import warn
+from pkex.errors import warn
 
 __all__ = [
     "Blocks",

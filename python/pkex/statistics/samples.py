@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import sys
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pkex.errors import warn
 from pkex.options import counted, shown
 from pkex.validation import (
     as_matrix,
@@ -25,7 +24,6 @@ __all__ = [
     "check_same_columns",
     "own_labels",
     "two_samples",
-    "warn",
     "warn_of_constant_columns",
 ]
 
@@ -108,13 +106,3 @@ def warn_of_constant_columns(
             f"{'are' if plural else 'is'} constant and contribute{'' if plural else 's'} nothing"
             f"{'' if to is None else f' to {to}'}"
         )
-
-
-def warn(message: str) -> None:
-    """Warn, pointing at the line outside pkex that led here."""
-    level = 2
-    frame = sys._getframe(1)
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("pkex."):
-        frame = frame.f_back
-        level += 1
-    warnings.warn(message, UserWarning, stacklevel=level)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pkex.errors import warn
 from pkex.kernels import Categorical, Kernel
 from pkex.options import shown
 from pkex.statistics.kernel_choice import (
@@ -17,7 +18,6 @@ from pkex.statistics.kernel_choice import (
     warn_of_extremes,
     warn_of_one_column,
 )
-from pkex.statistics.samples import warn
 from pkex.validation import as_matrix, unmasked
 
 __all__ = ["Target", "as_target"]

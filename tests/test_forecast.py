@@ -1,0 +1,67 @@
+"""Calls that are going to take long say so before they do."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+import pkex
+from pkex import progress as progress_module
+from pkex.progress import reporting
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """A clock that tests set."""
+    now = [0.0]
+    monkeypatch.setattr(progress_module.time, "monotonic", lambda: now[0])
+    return now
+
+
+def report_at(clock, report, reports):
+    for seconds, share in reports:
+        clock[0] = seconds
+        report(round(share * 1_000_000), 1_000_000)
+
+
+@pytest.mark.parametrize(
+    ("share_a_second", "said"),
+    [(1 / 1500, "25 minutes"), (1 / 10_000, "2.8 hours"), (1 / 1_000_000, "12 days")],
+)
+def test_a_call_of_more_than_ten_minutes_says_so_once(clock, share_a_second, said):
+    seconds = [1.0, 3.0, 8.0, 20.0, 40.0]
+    with pytest.warns(UserWarning, match=f"about {said}.*progress=True") as found:
+        with reporting(False) as report:
+            report_at(clock, report, [(s, s * share_a_second) for s in seconds])
+    assert len(found) == 1
+
+
+def test_shorter_calls_and_what_is_prepared_before_say_nothing(clock):
+    with reporting(False) as report:
+        report_at(clock, report, [(s, s / 500.0) for s in (1.0, 8.0, 100.0, 500.0)])
+    clock[0] = 0.0
+    with reporting(False) as report:
+        prepared = [(1.0, 0.0), (100.0, 0.0)]
+        report_at(clock, report, [*prepared, (101.0, 0.01), (110.0, 0.1), (200.0, 1.0)])
+
+
+def test_a_call_whose_progress_is_shown_says_nothing(clock):
+    with reporting(lambda done, total: None) as report:
+        report_at(clock, report, [(s, s / 10_000.0) for s in (1.0, 8.0, 20.0)])
+
+
+def test_the_forecast_of_a_call_points_at_the_line_that_calls(monkeypatch):
+    monkeypatch.setattr(progress_module, "_LONG", 0.3)
+    monkeypatch.setattr(progress_module, "_MEASURED", 0.1)
+    rows = np.random.default_rng(0).normal(size=(12_000, 40))
+    function = pkex.KernelExpansion(rows[:1000], np.ones(1000), pkex.kernels.RBF(3.0))
+    explainer = pkex.Explainer(function, n_jobs=1)
+    with pytest.warns(UserWarning, match="is going to take about .* seconds") as found:
+        values = explainer.shap_values(rows)
+    assert found[0].filename == __file__
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(UserWarning, match="is going to take"):
+            explainer.shap_values(rows)
+    shown = explainer.shap_values(rows, progress=lambda done, total: None)
+    np.testing.assert_array_equal(values, shown)
