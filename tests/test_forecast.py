@@ -30,9 +30,9 @@ def report_at(clock, report, reports):
 )
 def test_a_call_of_more_than_ten_minutes_says_so_once(clock, share_a_second, said):
     seconds = [1.0, 3.0, 8.0, 20.0, 40.0]
-    with pytest.warns(UserWarning, match=f"about {said}.*progress=True") as found:
-        with reporting(False) as report:
-            report_at(clock, report, [(s, s * share_a_second) for s in seconds])
+    warned = pytest.warns(UserWarning, match=f"about {said}.*progress=True")
+    with warned as found, reporting(False) as report:
+        report_at(clock, report, [(s, s * share_a_second) for s in seconds])
     assert len(found) == 1
 
 
