@@ -122,7 +122,7 @@ class MMDDrift:
         n_threads = thread_count(self._n_jobs)
         with reporting(progress) as report:
             if self._value_function == "marginal":
-                of_means, report = parts_of(report, 1.0, 5.0)
+                of_means, report = parts_of(report, 1.0, 2.0)
                 terms = terms.with_means(rows, n_threads, of_means)
             self._terms = terms
             sums = pair_sums(

@@ -187,8 +187,8 @@ def hsic(
     with reporting(progress) as report:
         n_threads = thread_count(n_jobs)
         if value_function == "marginal":
-            # The means take about a sixth of the time.
-            of_means, report = parts_of(report, 1.0, 5.0)
+            # The means take about a third of the time.
+            of_means, report = parts_of(report, 1.0, 2.0)
             (rows, terms), other = sides
             sides = (rows, terms.with_means(rows, n_threads, of_means)), other
         problem = _Problem.of(*sides, estimator, summation, n_threads, report)

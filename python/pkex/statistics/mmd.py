@@ -183,8 +183,8 @@ def mmd(
     terms, unit = in_units(KernelTerms.of(used, players))
     with reporting(progress) as report:
         if value_function == "marginal":
-            # The means take about a sixth of the time.
-            of_means, report = parts_of(report, 1.0, 5.0)
+            # The means take about a third of the time.
+            of_means, report = parts_of(report, 1.0, 2.0)
             terms = terms.with_means(pooled, n_threads, of_means)
         run = _Run(estimator, summation, n_threads, report)
         if of_rows is not None:
