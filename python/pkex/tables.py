@@ -26,7 +26,7 @@ def number(value: Any) -> str:
     """
     if not isinstance(value, float | int | np.number) or isinstance(value, bool):
         return shortened(str(value), 20)
-    return f"{value:.0f}" if 1e5 <= abs(value) < 1e10 else f"{value:.5g}"
+    return f"{value:.0f}" if 1e5 <= abs(float(value)) < 1e10 else f"{value:.5g}"
 
 
 def shortened(text: str, longest: int = _LONGEST) -> str:
