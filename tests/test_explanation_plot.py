@@ -52,7 +52,7 @@ def test_bars_of_a_row_are_its_values_largest_on_top_with_its_data(index):
     assert _widths(ax) == list(explanation.values[2, order])
     assert _labels(ax) == [f"{NAMES[j]} = {explanation.data[2, j]:.5g}" for j in order]
     assert [text.get_text() for text in ax.texts] == [
-        f"{value:+.4g}" for value in explanation.values[2, order]
+        f"{value:+.5g}" for value in explanation.values[2, order]
     ]
     low, high = ax.get_ylim()
     assert low > high  # the first bar is on top

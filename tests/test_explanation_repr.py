@@ -97,6 +97,28 @@ def test_long_names_and_texts_keep_a_line_short():
 
 
 @pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (123456.0, "123456"),
+        (1234567.8, "1234568"),
+        (2026, "2026"),
+        (-250000, "-250000"),
+        (2.5e12, "2.5e+12"),
+        (1.2345678, "1.2346"),
+        (1e-7, "1e-07"),
+        (0.0, "0"),
+        (np.float32(0.1), "0.1"),
+        (np.nan, "nan"),
+        (True, "True"),
+        ("red", "red"),
+    ],
+)
+def test_data_have_five_digits_and_large_numbers_are_written_out(value, text):
+    row = pkex.Explanation([1.0], 0.0, np.array([value], dtype=object), ["age"])
+    assert repr(row).splitlines()[-1].split() == ["age", "1", text]
+
+
+@pytest.mark.parametrize(
     ("index", "head"),
     [
         (..., "Explanation(2 rows × 3 features, base value 10)"),

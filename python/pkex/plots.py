@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pkex.statistics.report import SMALL_PVALUE
-from pkex.tables import shortened
+from pkex.tables import number, shortened
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -71,7 +71,12 @@ def draw_bars(ax: Axes, labels: Sequence[str], values: _Float, n_grey: int = 0) 
     colours = [_NEGATIVE if value < 0 else _POSITIVE for value in values]
     colours[len(values) - n_grey :] = [_GREY] * n_grey
     bars = ax.barh(places, values, height=0.65, color=colours)
-    ax.bar_label(bars, [f"{value:+.4g}" for value in values], padding=3, fontsize="small")
+    ax.bar_label(
+        bars,
+        [("" if value < 0 else "+") + number(value) for value in values],
+        padding=3,
+        fontsize="small",
+    )
     ax.margins(x=0.22)
     _finish(ax, labels)
 

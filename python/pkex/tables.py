@@ -20,9 +20,13 @@ _LONGEST = 40
 
 
 def number(value: Any) -> str:
-    """Return a number with five significant digits; anything else as it is, shortened."""
-    is_number = isinstance(value, float | int | np.number) and not isinstance(value, bool)
-    return f"{value:.5g}" if is_number else shortened(str(value), 20)
+    """Return a number with five significant digits; anything else as it is, shortened.
+
+    Up to ten digits before the point are written out: 123456, not 1.2346e+05.
+    """
+    if not isinstance(value, float | int | np.number) or isinstance(value, bool):
+        return shortened(str(value), 20)
+    return f"{value:.0f}" if 1e5 <= abs(float(value)) < 1e10 else f"{value:.5g}"
 
 
 def shortened(text: str, longest: int = _LONGEST) -> str:
