@@ -12,6 +12,7 @@ __all__ = [
     "hsic_sums",
     "mean_factors",
     "mmd_sums",
+    "permuted_sums",
     "product_game",
     "simd_level",
     "superset_sums",
@@ -123,12 +124,19 @@ def hsic_sums(
     constant: float,
     absent: NDArray[np.float64] | None,
     groups: NDArray[np.int64],
-    partners: NDArray[np.int64] | None,
     *,
+    exchanges: bool,
     alone_in_groups: bool,
     summation: str,
     n_threads: int,
     progress: _Progress | None = None,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]: ...
+def permuted_sums(
+    weights: NDArray[np.float64],
+    values: NDArray[np.float64],
+    orders: NDArray[np.int64],
+    *,
+    n_threads: int,
+) -> NDArray[np.float64]: ...
 def simd_level() -> str: ...
 def available_threads() -> int: ...

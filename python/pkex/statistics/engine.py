@@ -25,6 +25,7 @@ __all__ = [
     "Term",
     "pair_matrix",
     "pair_sums",
+    "pair_triangle",
     "total",
 ]
 
@@ -222,17 +223,23 @@ def total(rows: _Float, weights: _Float | None = None) -> _Float:
     return np.array([math.fsum(column.tolist()) for column in columns])
 
 
-def pair_matrix(
+def pair_triangle(
     rows: _Float, terms: KernelTerms, n_threads: int, *, with_alone: bool = False
 ) -> _Float:
-    """Return γ of all pairs of a few rows, 0 for a row with itself; shape (n, n, P).
+    """Return γ of the pairs a ≤ b of a few rows, row by row; shape (n(n+1)/2, P).
 
-    With what players are worth alone behind it, the shape is (n, n, 2P).
+    It is 0 for a row with itself. With what players are worth alone behind it, the shape is
+    (n(n+1)/2, 2P).
     """
     n = len(rows)
     each = np.arange(n, dtype=np.int64)
     sums = pair_sums(rows, n, terms, each, alone_in_groups=with_alone, n_threads=n_threads)
-    matrix = np.zeros((n, n, sums.groups.shape[1]))
-    upper = np.triu_indices(n)
-    matrix[upper] = sums.groups
+    return sums.groups
+
+
+def pair_matrix(rows: _Float, terms: KernelTerms, n_threads: int) -> _Float:
+    """Return γ of all pairs of a few rows, 0 for a row with itself; shape (n, n, P)."""
+    triangle = pair_triangle(rows, terms, n_threads)
+    matrix = np.zeros((len(rows), len(rows), triangle.shape[1]))
+    matrix[np.triu_indices(len(rows))] = triangle
     return matrix + matrix.transpose(1, 0, 2)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from pkex.statistics.significance import Relabelled
 
-__all__ = ["QuadraticForm", "block_form", "pair_form"]
+__all__ = ["QuadraticForm", "block_form"]
 
 _Float = NDArray[np.float64]
 
@@ -133,33 +133,6 @@ def block_form(group_sums: _Float, within: tuple[float, float], between: float) 
         sums[i:] += group_sums[row]
     quadratic[_diagonal(n_groups)] -= 2.0 * (second + between) * sums
     return QuadraticForm(second * sums.sum(axis=0), quadratic)
-
-
-def pair_form(group_sums: _Float, weight: float) -> QuadraticForm:
-    """Return the attributed HSIC as a function of which groups exchange their targets.
-
-    Parameters
-    ----------
-    group_sums : ndarray of shape (G(G+1)/2, 4, P)
-        T^{pq} for groups I ≤ J, at 2p + q: what unordered pairs of rows add if the targets of I are
-        exchanged (p) and those of J (q).
-    weight : float
-        The weight of ordered pairs.
-    """
-    n_groups = _n_groups(group_sums)
-    neither = 2.0 * weight * group_sums[:, 0]
-    # What changes if the second group exchanges its targets, the first, and both.
-    second, first, both = (2.0 * weight * group_sums[:, k] - neither for k in (1, 2, 3))
-    linear = np.zeros((n_groups, group_sums.shape[2]))
-    quadratic: _Float = both
-    for i, row in enumerate(_rows_of_triangle(n_groups)):
-        # A group with itself, at the row's start, exchanges both or neither: s_i² = s_i.
-        others = slice(row.start + 1, row.stop)
-        linear[i] += first[others].sum(axis=0)
-        linear[i + 1 :] += second[others]
-        quadratic[others] -= first[others] + second[others]
-    quadratic[_diagonal(n_groups)] += linear
-    return QuadraticForm(neither.sum(axis=0), quadratic)
 
 
 def _rows_of_triangle(n: int) -> Iterator[slice]:

@@ -33,13 +33,12 @@ from pkex.parallel import check_n_jobs, thread_count
 from pkex.players import Players, as_players
 from pkex.progress import Progress, parts_of, reporting
 from pkex.statistics.bandwidth import evenly_random
-from pkex.statistics.engine import KernelTerms, Report, pair_matrix, pair_sums, total
-from pkex.statistics.forms import pair_form
+from pkex.statistics.engine import KernelTerms, Report, pair_matrix, pair_sums, pair_triangle, total
 from pkex.statistics.kernel_choice import chosen_kernel
 from pkex.statistics.mmd import in_units
 from pkex.statistics.normaliser import Normaliser
+from pkex.statistics.octets import Octets, exchanged_sums, rounding_scale
 from pkex.statistics.permutations import (
-    Pairs,
     as_generator,
     can_permute_rows,
     check_fits,
@@ -293,9 +292,9 @@ class _Problem:
         )
 
     def sums(
-        self, groups: NDArray[np.int64] | None = None, partners: NDArray[np.int64] | None = None
+        self, groups: NDArray[np.int64] | None = None, exchanges: bool = False
     ) -> tuple[_Float, _Float, _Float]:
-        """Return sums over pairs: rows (n, 2, P), groups (G(G+1)/2, 1 or 4, ·), alone (P,).
+        """Return sums over pairs: rows (n, 2, P), groups (G(G+1)/2, 1 or 64, ·), alone (P,).
 
         Groups' sums, if there are groups, are those of the values, then of features alone.
         """
@@ -309,7 +308,7 @@ class _Problem:
             self.constant,
             self.terms.absent,
             np.zeros(len(self.rows), dtype=np.int64) if groups is None else groups,
-            partners,
+            exchanges=exchanges,
             alone_in_groups=groups is not None,
             summation=self.summation,
             n_threads=self.n_threads,
@@ -390,16 +389,16 @@ def _reports(
 def _attributed(problem: _Problem, n_permutations: int, generator: np.random.Generator) -> Parts:
     n, n_players = len(problem.rows), problem.terms.n_players
     check_fits(n_permutations, n_players)
-    pairs = None
-    if n_permutations and not can_permute_rows(n, n_players):
-        pairs = Pairs.drawn(n, n_players, n_permutations, generator)
-        problem = problem.arranged(pairs.order)
-        rows, groups, alone = problem.sums(pairs.groups, pairs.partners)
+    octets = None
+    if n_permutations and not can_permute_rows(n, n_players, n_permutations):
+        octets = Octets.drawn(n, 2 * n_players, generator)
+        problem = problem.arranged(octets.order)
+        rows, groups, alone = problem.sums(octets.groups, exchanges=True)
     else:
         rows, groups, alone = problem.sums()
     tested = None
-    if pairs is not None:
-        tested = _tested_in_pairs(problem, pairs, groups, n_permutations, generator)
+    if octets is not None:
+        tested = _tested_in_octets(problem, octets, groups, n_permutations, generator)
     elif n_permutations:
         tested = _tested_row_by_row(problem, n_permutations, generator)
     diagonals = problem.on_the_diagonal()
@@ -411,26 +410,23 @@ def _attributed(problem: _Problem, n_permutations: int, generator: np.random.Gen
     )
 
 
-def _tested_in_pairs(
+def _tested_in_octets(
     problem: _Problem,
-    pairs: Pairs,
+    octets: Octets,
     groups: _Float,
     n_permutations: int,
     generator: np.random.Generator,
 ) -> Significance:
-    """Let groups of pairs of rows exchange their targets, by sums over pairs of groups."""
-    same = pairs.share_of_same(problem.rows, problem.targets)
+    """Let groups of octets of rows exchange their targets, by sums over pairs of groups."""
+    same = octets.share_of_same(problem.rows, problem.targets)
     warn_of_few_relabellings(n_permutations, same)
-    labels = np.zeros((n_permutations + 1, pairs.n_groups), dtype=np.bool_)
-    labels[1:] = pairs.relabelled(n_permutations, generator)
-    return Significance.of(
-        *(
-            pair_form(of, problem.scale).relabelled(labels, diagonal)
-            for of, diagonal in zip(
-                np.split(groups, 2, axis=2), problem.on_the_diagonal(), strict=True
-            )
-        )
-    )
+    exchanges = np.zeros((n_permutations + 1, octets.n_groups), dtype=np.uint8)
+    exchanges[1:] = octets.relabelled(n_permutations, generator)
+    # Of ordered pairs.
+    sums = 2.0 * problem.scale * exchanged_sums(groups, exchanges)
+    sums += np.concatenate(problem.on_the_diagonal())
+    scale = 2.0 * problem.scale * rounding_scale(groups)
+    return _of_both(sums, scale)
 
 
 def _tested_row_by_row(
@@ -440,11 +436,18 @@ def _tested_row_by_row(
     sides = ((problem.rows, problem.terms), (problem.targets, problem.target_terms))
     same = max(share_of_same_orders(rows, _are_labels(rows, terms)) for rows, terms in sides)
     warn_of_few_relabellings(n_permutations, same)
-    pairs = pair_matrix(problem.rows, problem.terms, problem.n_threads, with_alone=True)
+    n, n_threads = len(problem.rows), problem.n_threads
+    values = pair_triangle(problem.rows, problem.terms, n_threads, with_alone=True)
     weights = problem.weight_matrix()
-    scale = (np.abs(weights)[:, :, None] * np.abs(pairs)).sum(axis=(0, 1))
-    sums = permuted_sums(weights, pairs, n_permutations, generator)
+    sums = permuted_sums(weights, values, n_permutations, generator, n_threads)
+    sums *= 2.0
     sums += np.concatenate(problem.on_the_diagonal())
+    scale = 2.0 * np.abs(weights[np.triu_indices(n)]) @ np.abs(values)
+    return _of_both(sums, scale)
+
+
+def _of_both(sums: _Float, scale: _Float) -> Significance:
+    """Test relabelled values (1 + B, 2P), each feature's, then each alone, of rounding scales."""
     of_both = zip(np.split(sums, 2, axis=1), np.split(scale, 2), strict=True)
     return Significance.of(*(Relabelled(*of) for of in of_both))
 

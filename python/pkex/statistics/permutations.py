@@ -19,11 +19,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pkex import _core
 from pkex.errors import warn
 
 __all__ = [
     "Blocks",
-    "Pairs",
     "as_generator",
     "can_permute_rows",
     "check_fits",
@@ -45,6 +45,12 @@ _LEAST_BLOCKS = 32
 _CHUNK = 1 << 20
 # So many blocks² · permutations take about as long as a row² (measured on two cores).
 _BLOCKS_FOR_A_ROW = 6.0
+# Rows that are permuted one by one if it takes no more than 48 MB and some seconds; and those that
+# always are, as exchanges in octets would be few.
+_MOST_ROWS = 512
+_MOST_PAIR_VALUES = 6 << 20
+_MOST_PRODUCTS = 1 << 34
+_FEW_ROWS = 64
 # Relabelled values that a result may hold, 800 MB.
 _MOST_VALUES = 10**8
 
@@ -203,68 +209,17 @@ def two_sample_blocks(
     )
 
 
-# --- pairs of rows that exchange their targets ---
+# --- targets of one sample ---
 
 
-@dataclass(frozen=True, eq=False)
-class Pairs:
-    """Rows arranged in groups of pairs that exchange their targets, or not, group by group.
+def can_permute_rows(n_rows: int, n_players: int, n_permutations: int) -> bool:
+    """Whether a sample is small enough for its targets to be permuted row by row.
 
-    Parameters
-    ----------
-    order : ndarray of int64, shape (n,)
-    groups : ndarray of int64, shape (n,)
-        The group of each arranged row.
-    partners : ndarray of int64, shape (n,)
-        For each arranged row the one, of the same group, that it makes a pair with; of an odd
-        number of rows the last is its own.
+    The values of all pairs are held, and multiplied for each permutation.
     """
-
-    order: _Int
-    groups: _Int
-    partners: _Int
-
-    @classmethod
-    def drawn(
-        cls, n: int, n_players: int, n_permutations: int, generator: np.random.Generator
-    ) -> Pairs:
-        """Arrange n rows at random."""
-        n_pairs = n // 2
-        n_groups = min(_most_blocks(4 * n_players, n, n_permutations), n_pairs)
-        rows = np.arange(n)
-        pairs = np.minimum(rows // 2, n_pairs - 1)
-        partners = np.where(rows < 2 * n_pairs, rows ^ 1, rows)
-        return cls(
-            generator.permutation(n).astype(np.int64),
-            (pairs * n_groups // n_pairs).astype(np.int64),
-            partners.astype(np.int64),
-        )
-
-    @property
-    def n_groups(self) -> int:
-        """The number of groups."""
-        return int(self.groups[-1]) + 1
-
-    def relabelled(self, number: int, generator: np.random.Generator) -> NDArray[np.bool_]:
-        """Draw which groups exchange; shape (number, n_groups)."""
-        return generator.integers(0, 2, size=(number, self.n_groups), dtype=np.bool_)
-
-    def share_of_same(self, *sides: _Float) -> Fraction:
-        """Return the share of relabellings that change nothing, for pairs are of equal rows.
-
-        Parameters
-        ----------
-        sides : ndarrays of shape (n, ·)
-            Data and targets, as arranged.
-        """
-        differ = [(side != side[self.partners]).any(axis=1) for side in sides]
-        can_change = np.unique(self.groups[np.logical_and.reduce(differ)])
-        return Fraction(1, 2 ** len(can_change))
-
-
-def can_permute_rows(n_rows: int, n_players: int) -> bool:
-    """Whether a sample is small enough for its targets to be permuted row by row."""
-    return n_rows <= _MOST_BLOCKS and n_rows**2 * n_players <= 1 << 23
+    values = n_rows**2 * n_players
+    fits = values <= _MOST_PAIR_VALUES and values * n_permutations <= _MOST_PRODUCTS
+    return n_rows <= _FEW_ROWS or (n_rows <= _MOST_ROWS and fits)
 
 
 def share_of_same_orders(rows: _Float, are_labels: bool) -> Fraction:
@@ -286,16 +241,16 @@ def share_of_same_orders(rows: _Float, are_labels: bool) -> Fraction:
 
 
 def permuted_sums(
-    weights: _Float, pairs: _Float, number: int, generator: np.random.Generator
+    weights: _Float, values: _Float, number: int, generator: np.random.Generator, n_threads: int
 ) -> _Float:
-    """Return Σ_ab w_ab γ_ab as it is, and with the weights' rows and columns permuted alike.
+    """Return Σ_{a<b} w_ab γ_ab as it is, and with the weights' rows and columns permuted alike.
 
     Parameters
     ----------
     weights : ndarray of shape (n, n)
         Symmetric.
-    pairs : ndarray of shape (n, n, P)
-        Symmetric, 0 for a row with itself.
+    values : ndarray of shape (n(n+1)/2, P)
+        γ of the pairs a ≤ b, row by row of the triangle; those of a row with itself do not count.
     number : int
         The number of permutations.
 
@@ -304,16 +259,12 @@ def permuted_sums(
     ndarray of shape (1 + number, P)
     """
     n = len(weights)
-    first, second = np.triu_indices(n, 1)
-    upper = np.ascontiguousarray(pairs[first, second].T)
-    sums = np.empty((1 + number, len(upper)))
-    chunk = max(1, _CHUNK // n**2)
+    sums = np.empty((1 + number, values.shape[1]))
+    chunk = max(1, _CHUNK // n)
     for start in range(0, 1 + number, chunk):
-        orders = np.tile(np.arange(n), (min(chunk, 1 + number - start), 1))
+        orders = np.tile(np.arange(n, dtype=np.int64), (min(chunk, 1 + number - start), 1))
         moved = orders[1:] if start == 0 else orders
         moved[:] = generator.permuted(moved, axis=1)
-        permuted = weights[orders[:, first], orders[:, second]]
-        # Without BLAS, whose sums depend on its threads.
-        np.einsum("bk,pk->bp", permuted, upper, out=sums[start : start + len(orders)])
-    sums *= 2.0
+        some = _core.permuted_sums(weights, values, orders, n_threads=n_threads)
+        sums[start : start + len(orders)] = some
     return sums

@@ -60,7 +60,8 @@ pub fn mean_factors(
             workspace.sums.clear();
             workspace.sums.resize(factors, Lanes::ZERO);
             for row in tile.first.rows.clone() {
-                for (index, mask) in tile.blocks_of(row) {
+                for index in tile.blocks_of(row) {
+                    let mask = tile.mask(row, index);
                     let (x, points) = (rows.row(row), points.block(tile.second, index));
                     settings.level.run(AddDifferences {
                         terms: &terms,

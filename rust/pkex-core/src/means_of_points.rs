@@ -163,7 +163,8 @@ impl Body for AddRow<'_> {
         let width = KINDS * pairs.term.players.len();
         of_row.clear();
         of_row.resize(width, Lanes::ZERO);
-        for (index, mask) in tile.blocks_of(row) {
+        for index in tile.blocks_of(row) {
+            let mask = tile.mask(row, index);
             let points = pairs.packed.block(tile.second, index);
             pairs.term.fill::<A, W>(pairs.points.row(row), points, block);
             let columns = &mut run[index * width..][..width];

@@ -9,6 +9,7 @@ use crate::kernel::CompiledTerm;
 use crate::lanes::{LANES, Lanes};
 use crate::memory::{Memory, PAIRS, product};
 use crate::nodes::NodeTable;
+use crate::octets::{Correlate, OCTET, OctetPairs};
 use crate::pair_walk::{Tile, Walk};
 use crate::pair_weights::{Classes, PackedWeights, Weighting};
 use crate::pairs::PairProblem;
@@ -54,12 +55,12 @@ pub(crate) struct PairWorkspace {
     target_block: Block,
     /// γ of the pairs of a row and a block, player by player; not used for one term.
     gamma: Vec<Lanes>,
-    /// The pairs' weights, 0 where a lane holds no pair.
-    weights: Vec<Lanes>,
-    /// Running sums of a row: for each sum, each player.
-    row: Vec<Lanes>,
-    /// Running sums of the columns: for each block, each weight those of a group (and with a target
-    /// the sums without weights), each player.
+    /// The pairs of the octet that the row is of, if octets exchange targets.
+    octet: OctetPairs,
+    /// Running sums of the rows that are walked together: for each row, each sum, each player.
+    rows: Vec<Lanes>,
+    /// Running sums of the columns: for each block those of a pair of groups, of octets for each
+    /// row of it, and those of a row that are not among them.
     columns: Vec<Lanes>,
     alone: Vec<Lanes>,
     squares: Vec<Lanes>,
@@ -106,19 +107,30 @@ impl<'a> PackedPairs<'a> {
         if self.weights.is_target() { 2 } else { 1 }
     }
 
-    /// Sums of a pair of groups with each weight: of γ, and of what players are worth alone.
-    fn with_each_weight(&self) -> usize {
+    /// Rows that are walked together, as their pairs are summed together.
+    fn rows_together(&self) -> usize {
+        if self.weights.exchanges() { OCTET } else { 1 }
+    }
+
+    /// Values of a pair that are summed over groups: γ, and what players are worth alone.
+    pub fn values_in_groups(&self) -> usize {
         self.players() * (1 + usize::from(self.problem.alone_in_groups))
     }
 
     /// Sums of a pair of groups.
     pub fn in_group(&self) -> usize {
-        self.weights.count() * self.with_each_weight()
+        self.rows_together().pow(2) * self.values_in_groups()
     }
 
-    /// Sums of each column: those of a pair of groups, and with a target one without weights.
+    /// Sums over groups of each column.
+    fn in_group_of_column(&self) -> usize {
+        self.rows_together() * self.values_in_groups()
+    }
+
+    /// Sums of each column: those over groups, and the row's that are not among them.
     fn in_column(&self) -> usize {
-        self.in_group() + usize::from(self.weights.is_target()) * self.players()
+        let others = self.row_sums() - usize::from(!self.weights.exchanges());
+        self.in_group_of_column() + others * self.players()
     }
 
     /// The groups of a chunk's rows.
@@ -176,14 +188,17 @@ impl<'a> PackedPairs<'a> {
     /// Room for a thread's sums of any tile.
     pub fn workspace(&self, chunks: &Chunks, memory: &Memory) -> Result<PairWorkspace, Error> {
         let mut workspace = PairWorkspace::default();
-        let PairWorkspace { block, scratch, gamma, weights, row, columns, alone, squares, .. } =
+        let PairWorkspace { block, scratch, gamma, octet, rows, columns, alone, squares, .. } =
             &mut workspace;
         block.reserve(self.players(), 0, memory)?;
         scratch.reserve(Quantity::Values(Nodes::Table(&self.nodes)), self.players(), memory)?;
-        memory.reserve(weights, self.weights.count(), PAIRS)?;
+        if self.weights.exchanges() {
+            octet.reserve(self.values_in_groups(), memory)?;
+        }
         let blocks = chunks.all().iter().map(Chunk::blocks).max().unwrap_or(0);
         memory.reserve(columns, product([blocks, self.in_column()]), PAIRS)?;
-        let per_player = [(gamma, 1), (row, self.row_sums()), (alone, 1), (squares, 1)];
+        let per_player =
+            [(gamma, 1), (rows, self.rows_together() * self.row_sums()), (alone, 1), (squares, 1)];
         for (sums, count) in per_player {
             memory.reserve(sums, product([count, self.players()]), PAIRS)?;
         }
@@ -201,22 +216,49 @@ impl<'a> PackedPairs<'a> {
         self.reset(tile, workspace, sums);
         let groups = &self.problem.groups;
         let in_row = self.row_sums() * self.players();
-        for (place, row) in tile.first.rows.clone().enumerate() {
-            workspace.row.fill(Lanes::ZERO);
-            for (block, mask) in tile.blocks_of(row) {
-                let at = (tile.second, block);
-                level.run(Weigh { packed: self, row, at, mask, workspace });
-                self.evaluate(row, at, (level, stop), workspace);
-                level.run(Accumulate { packed: self, block, mask, workspace });
+        for start in tile.first.rows.clone().step_by(self.rows_together()) {
+            let rows = start..(start + self.rows_together()).min(tile.first.rows.end);
+            workspace.rows.fill(Lanes::ZERO);
+            for block in tile.blocks_of(start) {
+                self.add_block(tile, rows.clone(), block, (level, stop), workspace);
             }
-            into_totals(&workspace.row, &mut sums.rows[0][place * in_row..][..in_row]);
-            if row + 1 == tile.first.rows.end || groups[row] != groups[row + 1] {
-                let group = groups[row] - groups[tile.first.rows.start];
+            let first = (start - tile.first.rows.start) * in_row;
+            into_totals(&workspace.rows, &mut sums.rows[0][first..][..rows.len() * in_row]);
+            let last = rows.end - 1;
+            if rows.end == tile.first.rows.end || groups[last] != groups[rows.end] {
+                let group = groups[last] - groups[tile.first.rows.start];
                 self.flush_columns(group, tile.second, workspace, sums);
             }
         }
         into_totals(&workspace.alone, &mut sums.alone);
         into_totals(&workspace.squares, &mut sums.squares);
+    }
+
+    /// Adds the pairs of some rows and a block to running sums.
+    fn add_block(
+        &self,
+        tile: Tile<'_>,
+        rows: Range<usize>,
+        block: usize,
+        (level, stop): (Level, &Stop),
+        workspace: &mut PairWorkspace,
+    ) {
+        let at = (tile.second, block);
+        let in_row = self.row_sums() * self.players();
+        if self.weights.exchanges() {
+            workspace.octet.reset(self.values_in_groups());
+        }
+        for (place, row) in rows.enumerate() {
+            let mask = tile.mask(row, block);
+            let weight = level.run(Weigh { packed: self, row, at, mask, workspace });
+            self.evaluate(row, at, (level, stop), [&mask, &weight], workspace);
+            let row_sums = place * in_row..(place + 1) * in_row;
+            level.run(Accumulate { packed: self, row, block, row_sums, mask, weight, workspace });
+        }
+        if self.weights.exchanges() {
+            let sums = &mut workspace.columns[block * self.in_column()..];
+            level.run(Correlate { pairs: &mut workspace.octet, sums });
+        }
     }
 
     /// Sets all sums to 0, at the sizes of the tile.
@@ -229,30 +271,29 @@ impl<'a> PackedPairs<'a> {
         zeros(&mut sums.alone, players, 0.0);
         zeros(&mut sums.squares, players, 0.0);
         zeros(&mut workspace.gamma, if self.is_one_term() { 0 } else { players }, Lanes::ZERO);
-        zeros(&mut workspace.weights, self.weights.count(), Lanes::ZERO);
-        zeros(&mut workspace.row, self.row_sums() * players, Lanes::ZERO);
+        let rows = self.rows_together() * self.row_sums();
+        zeros(&mut workspace.rows, rows * players, Lanes::ZERO);
         let columns = tile.second.blocks() * self.in_column();
         zeros(&mut workspace.columns, columns, Lanes::ZERO);
         zeros(&mut workspace.alone, players, Lanes::ZERO);
         zeros(&mut workspace.squares, players, Lanes::ZERO);
     }
 
-    /// γ of the pairs of a row and a block, summed over terms, and what players are worth alone.
+    /// γ of the pairs of a row and a block, summed over terms; adds what players are worth alone.
     fn evaluate(
         &self,
         row: usize,
-        (chunk, index): (&Chunk, usize),
+        at: (&Chunk, usize),
         (level, stop): (Level, &Stop),
+        [mask, weight]: [&Lanes; 2],
         workspace: &mut PairWorkspace,
     ) {
-        let PairWorkspace { block, scratch, gamma, weights, alone, columns, .. } = workspace;
-        let columns = &mut columns[index * self.in_column()..][..self.in_column()];
-        let (x, points) = (self.problem.rows.row(row), self.points.block(chunk, index));
-        gamma.fill(Lanes::ZERO);
+        let (x, points) = (self.problem.rows.row(row), self.points.block(at.0, at.1));
+        workspace.gamma.fill(Lanes::ZERO);
         for term in &self.terms {
-            let spread = level.run(Fill { term, x, points, block });
-            let difference = &block.difference;
-            level.run(AddAlone { packed: self, term, difference, weights, alone, columns });
+            let spread = level.run(Fill { term, x, points, block: &mut workspace.block });
+            level.run(AddAlone { packed: self, term, row, block: at.1, mask, weight, workspace });
+            let PairWorkspace { block, scratch, gamma, .. } = &mut *workspace;
             Quantity::Values(Nodes::Table(&self.nodes)).evaluate(
                 &spread,
                 (block, &term.term.players),
@@ -273,23 +314,27 @@ impl<'a> PackedPairs<'a> {
         workspace: &mut PairWorkspace,
         sums: &mut TileSums,
     ) {
-        let (players, in_row) = (self.players(), self.row_sums() * self.players());
-        let (in_group, width) = (self.in_group(), self.in_column());
+        let in_row = self.row_sums() * self.players();
+        let together = self.rows_together();
+        let (values, in_group) = (self.values_in_groups(), self.in_group());
         let groups = self.groups_of(second);
-        for (place, row) in second.rows.clone().enumerate() {
+        // In the place of each row are sums for one transformed place in an octet, so that an octet
+        // that is not whole has as many.
+        for place in 0..second.rows.len().next_multiple_of(together) {
             let (block, lane) = (place / LANES, place % LANES);
-            let columns = &workspace.columns[block * width..][..width];
-            let other = self.problem.groups[row] - groups.start;
-            let into_groups =
-                &mut sums.groups[(group * groups.len() + other) * in_group..][..in_group];
-            for (sum, lanes) in into_groups.iter_mut().zip(columns) {
-                *sum += lanes.0[lane];
+            let columns = &workspace.columns[block * self.in_column()..][..self.in_column()];
+            let (of_groups, others) = columns.split_at(self.in_group_of_column());
+            let row = (second.rows.start + place).min(second.rows.end - 1);
+            let other = group * groups.len() + self.problem.groups[row] - groups.start;
+            let into_group = &mut sums.groups[other * in_group..][..in_group];
+            let of_place = into_group.chunks_mut(values).skip(place % together).step_by(together);
+            for (sums, lanes) in of_place.zip(of_groups.chunks(values)) {
+                add_lane(sums, lanes, lane);
             }
-            let into_row = &mut sums.rows[1][place * in_row..][..in_row];
-            // With the first weight and, with a target, without any.
-            let kept = columns[..players].iter().chain(&columns[in_group..]);
-            for (sum, lanes) in into_row.iter_mut().zip(kept) {
-                *sum += lanes.0[lane];
+            if let Some(into_row) = sums.rows[1].chunks_mut(in_row).nth(place) {
+                let (weighted, rest) = into_row.split_at_mut(in_row - others.len());
+                add_lane(weighted, of_groups, lane);
+                add_lane(rest, others, lane);
             }
         }
         workspace.columns.fill(Lanes::ZERO);
@@ -318,13 +363,20 @@ fn zeros<T: Copy>(vector: &mut Vec<T>, length: usize, zero: T) {
     vector.resize(length, zero);
 }
 
+/// Adds one lane of each to sums, of which there may be fewer.
+fn add_lane(sums: &mut [f64], lanes: &[Lanes], lane: usize) {
+    for (sum, lanes) in sums.iter_mut().zip(lanes) {
+        *sum += lanes.0[lane];
+    }
+}
+
 fn into_totals(lanes: &[Lanes], totals: &mut [f64]) {
     for (total, lanes) in totals.iter_mut().zip(lanes) {
         *total = lanes.total();
     }
 }
 
-/// The weights of the pairs of a row and a block.
+/// The weights of the pairs of a row and a block, 0 where a lane holds no pair.
 struct Weigh<'a> {
     packed: &'a PackedPairs<'a>,
     row: usize,
@@ -334,12 +386,16 @@ struct Weigh<'a> {
 }
 
 impl Body for Weigh<'_> {
-    type Output = ();
+    type Output = Lanes;
 
     #[inline(always)]
-    fn run<A: Arithmetic, const W: usize>(self) {
-        let PairWorkspace { target_block, weights, .. } = self.workspace;
-        self.packed.weights.fill::<A, W>(self.row, self.at, &self.mask, target_block, weights);
+    fn run<A: Arithmetic, const W: usize>(self) -> Lanes {
+        let PairWorkspace { target_block, octet, .. } = self.workspace;
+        let weights = self.packed.weights.of_pairs::<A, W>(self.row, self.at, target_block);
+        if self.packed.weights.exchanges() {
+            *octet.weights_of(self.row) = weights;
+        }
+        weights.times::<W>(&self.mask)
     }
 }
 
@@ -370,10 +426,11 @@ impl Body for Fill<'_> {
 struct AddAlone<'a> {
     packed: &'a PackedPairs<'a>,
     term: &'a PackedTerm<'a>,
-    difference: &'a [Lanes],
-    weights: &'a [Lanes],
-    alone: &'a mut [Lanes],
-    columns: &'a mut [Lanes],
+    row: usize,
+    block: usize,
+    mask: &'a Lanes,
+    weight: &'a Lanes,
+    workspace: &'a mut PairWorkspace,
 }
 
 impl Body for AddAlone<'_> {
@@ -381,16 +438,21 @@ impl Body for AddAlone<'_> {
 
     #[inline(always)]
     fn run<A: Arithmetic, const W: usize>(self) {
+        let PairWorkspace { block, octet, alone, columns, .. } = self.workspace;
+        let (width, first) = (self.packed.in_column(), self.packed.players());
+        let columns = &mut columns[self.block * width..][..width];
         let players = self.term.term.players.iter().zip(&self.term.alone);
-        for ((&player, &factor), difference) in players.zip(self.difference) {
+        for ((&player, &factor), difference) in players.zip(&block.difference) {
             let value = Lanes([factor; LANES]).times::<W>(difference);
-            self.alone[player].add_product::<A, W>(&value, &self.weights[0]);
-            if self.packed.problem.alone_in_groups {
-                let place = self.packed.players() + player;
-                for (number, weight) in self.weights.iter().enumerate() {
-                    let at = number * self.packed.with_each_weight() + place;
-                    self.columns[at].add_product::<A, W>(&value, weight);
-                }
+            alone[player].add_product::<A, W>(&value, self.weight);
+            if !self.packed.problem.alone_in_groups {
+                continue;
+            }
+            if self.packed.weights.exchanges() {
+                let values = octet.values_of(self.row);
+                values[first + player].add_product::<A, W>(&value, self.mask);
+            } else {
+                columns[first + player].add_product::<A, W>(&value, self.weight);
             }
         }
     }
@@ -420,8 +482,11 @@ impl Body for AddTerm<'_> {
 /// Adds the pairs of a row and a block to all running sums of γ.
 struct Accumulate<'a> {
     packed: &'a PackedPairs<'a>,
+    row: usize,
     block: usize,
+    row_sums: Range<usize>,
     mask: Lanes,
+    weight: Lanes,
     workspace: &'a mut PairWorkspace,
 }
 
@@ -430,14 +495,17 @@ impl Body for Accumulate<'_> {
 
     #[inline(always)]
     fn run<A: Arithmetic, const W: usize>(self) {
-        let PairWorkspace { block, gamma, weights, row, columns, squares, .. } = self.workspace;
+        let PairWorkspace { block, gamma, octet, rows, columns, squares, .. } = self.workspace;
         let width = self.packed.in_column();
+        let columns = &mut columns[self.block * width..][..width];
+        let (of_groups, others) = columns.split_at_mut(self.packed.in_group_of_column());
         let mut sums = Sums {
-            weights,
-            with_each_weight: self.packed.with_each_weight(),
+            weight: &self.weight,
             mask: &self.mask,
-            row,
-            columns: &mut columns[self.block * width..][..width],
+            row: &mut rows[self.row_sums],
+            of_groups,
+            others,
+            octet: self.packed.weights.exchanges().then(|| octet.values_of(self.row)),
             squares,
         };
         let is_target = self.packed.weights.is_target();
@@ -458,12 +526,14 @@ impl Body for Accumulate<'_> {
 
 /// Running sums of γ that a row and a block contribute to.
 struct Sums<'a> {
-    weights: &'a [Lanes],
-    /// Sums of a column with each weight, those of γ first.
-    with_each_weight: usize,
+    weight: &'a Lanes,
     mask: &'a Lanes,
     row: &'a mut [Lanes],
-    columns: &'a mut [Lanes],
+    /// Of the columns: over groups, and others.
+    of_groups: &'a mut [Lanes],
+    others: &'a mut [Lanes],
+    /// The values of the row's octet, if octets exchange targets: its pairs are summed later.
+    octet: Option<&'a mut [Lanes]>,
     squares: &'a mut [Lanes],
 }
 
@@ -476,14 +546,18 @@ impl Sums<'_> {
         is_target: bool,
     ) {
         let players = self.squares.len();
-        self.row[player].add_product::<A, W>(value, &self.weights[0]);
-        self.columns[player].add_product::<A, W>(value, &self.weights[0]);
+        self.row[player].add_product::<A, W>(value, self.weight);
+        let plain = if let Some(octet) = &mut self.octet {
+            octet[player] = value.times::<W>(self.mask);
+            self.others[player].add_product::<A, W>(value, self.weight);
+            players
+        } else {
+            self.of_groups[player].add_product::<A, W>(value, self.weight);
+            0
+        };
         if is_target {
             self.row[players + player].add_product::<A, W>(value, self.mask);
-            for (number, weight) in self.weights.iter().chain([self.mask]).enumerate().skip(1) {
-                let at = number * self.with_each_weight + player;
-                self.columns[at].add_product::<A, W>(value, weight);
-            }
+            self.others[plain + player].add_product::<A, W>(value, self.mask);
         } else {
             let square = value.times::<W>(value);
             self.squares[player].add_product::<A, W>(&square, self.mask);

@@ -4,6 +4,8 @@
 //! nor what a tile holds depends on the number of threads or the length of a wave, and so neither
 //! do the bits of what is added up.
 
+use std::ops::Range;
+
 use crate::Error;
 use crate::lanes::{LANES, Lanes};
 use crate::memory::{Memory, PAIRS, product};
@@ -20,15 +22,15 @@ pub(crate) struct Tile<'a> {
 }
 
 impl Tile<'_> {
-    /// The blocks of the second chunk that a row of the first one makes pairs with, and for each
-    /// the lanes that hold a pair: 1, and 0 for the others. A pair occurs once, a row's pair with
-    /// itself never.
-    pub fn blocks_of(self, row: usize) -> impl Iterator<Item = (usize, Lanes)> {
+    /// The blocks of the second chunk that a row of the first one makes pairs with.
+    pub fn blocks_of(self, row: usize) -> Range<usize> {
         let start = if self.is_diagonal { (row - self.first.rows.start) / LANES } else { 0 };
-        (start..self.second.blocks()).map(move |block| (block, self.mask(row, block)))
+        start..self.second.blocks()
     }
 
-    fn mask(self, row: usize, block: usize) -> Lanes {
+    /// The lanes that hold a pair: 1, and 0 for the others. A pair occurs once, a row's pair with
+    /// itself never.
+    pub fn mask(self, row: usize, block: usize) -> Lanes {
         let start = self.second.rows.start + block * LANES;
         let behind = if self.is_diagonal { row + 1 } else { start };
         if behind <= start && start + LANES <= self.second.rows.end {

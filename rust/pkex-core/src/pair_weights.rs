@@ -40,9 +40,8 @@ pub struct TargetWeights<'a> {
     pub offsets: &'a [f64],
     /// The same for all pairs.
     pub constant: f64,
-    /// For each row, another one whose target it may take over: then there are four weights
-    /// w(uᵖ, vᵠ), number 2p + q, u⁰ being row u itself and u¹ its partner.
-    pub partners: Option<&'a [usize]>,
+    /// Whether the rows of octets exchange targets (see [`crate::OCTET`]).
+    pub exchanges: bool,
 }
 
 /// A weighting, packed.
@@ -70,36 +69,25 @@ impl<'a> PackedWeights<'a> {
         matches!(self, Self::Target(_))
     }
 
-    /// Number of weights of a pair: 1 or 4.
-    pub fn count(&self) -> usize {
-        match self {
-            Self::One | Self::OfRows(..) => 1,
-            Self::Target(target) => target.sides.len().pow(2),
-        }
+    /// Whether the rows of octets exchange targets.
+    pub fn exchanges(&self) -> bool {
+        matches!(self, Self::Target(target) if target.given.exchanges)
     }
 
-    /// The weights of the pairs of row `row` with a block of rows, 0 where `mask` is.
+    /// The weights of the pairs of row `row` with a block of rows.
     #[inline(always)]
-    pub fn fill<A: Arithmetic, const W: usize>(
+    pub fn of_pairs<A: Arithmetic, const W: usize>(
         &self,
         row: usize,
         (chunk, index): (&Chunk, usize),
-        mask: &Lanes,
         block: &mut Block,
-        weights: &mut [Lanes],
-    ) {
+    ) -> Lanes {
         match self {
-            Self::One => weights[0] = *mask,
+            Self::One => Lanes::ONE,
             Self::OfRows(given, lanes) => {
-                let own = Lanes([given[row]; LANES]);
-                weights[0] = lanes.block(chunk, index)[0].times::<W>(&own).times::<W>(mask);
+                lanes.block(chunk, index)[0].times::<W>(&Lanes([given[row]; LANES]))
             }
-            Self::Target(target) => {
-                target.fill::<A, W>(row, (chunk, index), block, weights);
-                for weight in weights {
-                    *weight = weight.times::<W>(mask);
-                }
-            }
+            Self::Target(target) => target.of_pairs::<A, W>(row, (chunk, index), block),
         }
     }
 }
@@ -110,67 +98,49 @@ pub(crate) struct PackedTarget<'a> {
     given: TargetWeights<'a>,
     /// With all columns as one player.
     terms: Vec<CompiledTerm>,
-    /// Targets and offsets in lanes: the rows' own and, where there are some, their partners'.
-    sides: Vec<(PackedRows, PackedRows)>,
+    targets: PackedRows,
+    offsets: PackedRows,
 }
 
 impl<'a> PackedTarget<'a> {
     fn new(given: TargetWeights<'a>, rows: usize, chunks: &Chunks) -> Result<Self, Error> {
         check_length("targets", given.targets.rows(), rows)?;
         check_length("offsets", given.offsets.len(), rows)?;
-        check_length("partners", given.partners.map_or(rows, <[usize]>::len), rows)?;
-        if let Some(&partner) = given.partners.and_then(|p| p.iter().find(|&&row| row >= rows)) {
-            return Err(Error::Domain {
-                argument: "partners",
-                requirement: "row numbers of the sample",
-                got: partner.to_string(),
-            });
-        }
         let players = Players::grouped(vec![0; given.targets.columns()]);
         let compile = |term| CompiledTerm::new(term, &players);
         let terms = given.terms.iter().map(compile).collect::<Result<_, _>>()?;
         let offsets = Matrix::of_shape(given.offsets, [rows, 1]);
-        let side = |source: &dyn Fn(usize) -> usize| {
-            Ok((
-                PackedRows::new(given.targets, chunks, source)?,
-                PackedRows::new(offsets, chunks, source)?,
-            ))
-        };
-        let mut sides = vec![side(&|row| row)?];
-        if let Some(partners) = given.partners {
-            sides.push(side(&|row| partners[row])?);
-        }
-        Ok(Self { given, terms, sides })
+        Ok(Self {
+            given,
+            terms,
+            targets: PackedRows::new(given.targets, chunks, |row| row)?,
+            offsets: PackedRows::new(offsets, chunks, |row| row)?,
+        })
     }
 
     #[inline(always)]
-    fn fill<A: Arithmetic, const W: usize>(
+    fn of_pairs<A: Arithmetic, const W: usize>(
         &self,
         row: usize,
         (chunk, index): (&Chunk, usize),
         block: &mut Block,
-        weights: &mut [Lanes],
-    ) {
-        let partner = self.given.partners.map(|partners| partners[row]);
-        for (p, row) in [Some(row), partner].into_iter().flatten().enumerate() {
-            let (y, offset) = (self.given.targets.row(row), self.given.offsets[row]);
-            for (q, (targets, offsets)) in self.sides.iter().enumerate() {
-                let weight = &mut weights[p * self.sides.len() + q];
-                let offsets = offsets.block(chunk, index)[0];
-                for part in 0..LANES / W {
-                    let other: &[f64; W] = offsets.part(part);
-                    *weight.part_mut::<W>(part) = each(|i| self.given.constant - offset - other[i]);
-                }
-                for term in &self.terms {
-                    term.fill::<A, W>(y, targets.block(chunk, index), block);
-                    // Of the one player, if the term compares any column.
-                    for less_one in &block.difference {
-                        let coefficient = Lanes([term.coefficient; LANES]);
-                        weight.add_product::<A, W>(&coefficient, less_one);
-                    }
-                }
+    ) -> Lanes {
+        let (y, offset) = (self.given.targets.row(row), self.given.offsets[row]);
+        let offsets = self.offsets.block(chunk, index)[0];
+        let mut weights = Lanes::ZERO;
+        for part in 0..LANES / W {
+            let other: &[f64; W] = offsets.part(part);
+            *weights.part_mut::<W>(part) = each(|i| self.given.constant - offset - other[i]);
+        }
+        for term in &self.terms {
+            term.fill::<A, W>(y, self.targets.block(chunk, index), block);
+            // Of the one player, if the term compares any column.
+            for less_one in &block.difference {
+                let coefficient = Lanes([term.coefficient; LANES]);
+                weights.add_product::<A, W>(&coefficient, less_one);
             }
         }
+        weights
     }
 }
 

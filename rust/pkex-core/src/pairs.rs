@@ -10,6 +10,7 @@ use crate::driver::Settings;
 use crate::kernel::{Players, Term};
 use crate::matrix::Matrix;
 use crate::memory::{Memory, PAIRS, product};
+use crate::octets::{self, OCTET};
 use crate::pair_tiles::{PackedPairs, TileSums};
 use crate::pair_walk::Tile;
 use crate::pair_weights::{Classes, Weighting};
@@ -40,8 +41,8 @@ pub struct PairProblem<'a> {
 pub struct PairSums {
     /// For each row, over all other rows: two sums of γ (see [`Weighting`]).
     pub rows: Vec<f64>,
-    /// Σ w γ for each pair of groups I ≤ J, row by row of the triangle, and each weight; each
-    /// followed by Σ w v({j}), if that is asked for.
+    /// Σ w γ for each pair of groups I ≤ J, row by row of the triangle, and each exchange of targets
+    /// in I and in J, number 8p + q; followed by Σ w v({j}), if that is asked for.
     pub groups: Vec<f64>,
     /// Σ w v({j}), what players are worth alone; for classes apart for the pairs of classes 00, 01,
     /// 11.
@@ -70,7 +71,7 @@ impl PairProblem<'_> {
             |tile, sums| totals.add(&packed, tile, sums, settings.summation),
             monitor,
         )?;
-        totals.finish(self.players.count())
+        totals.finish(&packed)
     }
 
     fn check_shapes(&self) -> Result<(), Error> {
@@ -100,6 +101,14 @@ impl PairProblem<'_> {
                 argument: "absent",
                 requirement: "factors in [0, 1]",
                 got: factor.to_string(),
+            });
+        }
+        let exchanges = matches!(self.weighting, Weighting::Target(target) if target.exchanges);
+        if exchanges && self.groups.chunks(OCTET).any(|octet| octet[0] != octet[octet.len() - 1]) {
+            return Err(Error::Domain {
+                argument: "groups",
+                requirement: "of whole octets",
+                got: "others".to_owned(),
             });
         }
         let steps = self.groups.windows(2).map(|pair| pair[1].checked_sub(pair[0]));
@@ -194,28 +203,33 @@ impl Totals {
         }
     }
 
-    fn finish(self, players: usize) -> Result<PairSums, Error> {
+    fn finish(self, packed: &PackedPairs<'_>) -> Result<PairSums, Error> {
         // Collected in place, into half of the memory: the other half is given back.
         let values = |sums: Vec<Sum>| {
             let mut values: Vec<f64> = sums.into_iter().map(Sum::value).collect();
             values.shrink_to_fit();
             values
         };
-        let sums = PairSums {
+        let mut sums = PairSums {
             rows: values(self.rows),
             groups: values(self.groups),
             alone: values(self.alone),
             squares: values(self.squares),
         };
+        if packed.weights.exchanges() {
+            for of_groups in sums.groups.chunks_mut(packed.in_group()) {
+                octets::transform_back(of_groups, packed.values_in_groups());
+            }
+        }
         match sums.rows.iter().position(|value| !value.is_finite()) {
-            Some(index) => Err(Error::Overflow { row: index / (ROW_SUMS * players) }),
+            Some(index) => Err(Error::Overflow { row: index / (ROW_SUMS * packed.players()) }),
             None => Ok(sums),
         }
     }
 }
 
 /// The place of the pair one ≤ other among the pairs of `count` things, row by row.
-fn triangle_index(one: usize, other: usize, count: usize) -> usize {
+pub(crate) fn triangle_index(one: usize, other: usize, count: usize) -> usize {
     one * (2 * count - one + 1) / 2 + (other - one)
 }
 

@@ -1,6 +1,7 @@
 //! What Python passes, as the core takes it.
 
-use numpy::{PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
+use numpy::ndarray::Dimension;
+use numpy::{PyReadonlyArray, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pkex_core::{
     Background, Density, Error, Factor, Family, Index, Matrix, Measure, Method, PairProblem,
     Players, Summation, Term, ValueFunction, Weighting,
@@ -131,8 +132,11 @@ fn term((coefficient, parts): &TermArgument<'_>) -> PyResult<Term> {
     Ok(Term { coefficient: *coefficient, factors })
 }
 
-/// Numbers that count from 0.
-pub fn indices(argument: &str, array: &PyReadonlyArray1<'_, i64>) -> PyResult<Vec<usize>> {
+/// Numbers that count from 0, row by row.
+pub fn indices<D: Dimension>(
+    argument: &str,
+    array: &PyReadonlyArray<'_, i64, D>,
+) -> PyResult<Vec<usize>> {
     let negative = |_| PyValueError::new_err(format!("{argument} must not be negative"));
     let mut indices = Vec::new();
     reserve(&mut indices, array.len())?;

@@ -14,7 +14,9 @@ mod _core {
     use numpy::{
         PyArray1, PyArray2, PyArray3, PyReadonlyArray1, PyReadonlyArray2, PyReadonlyArray3,
     };
-    use pkex_core::{Classes, Monitor, Players, ProductGames, Settings, TargetWeights, Weighting};
+    use pkex_core::{
+        Classes, Monitor, OCTET, Players, ProductGames, Settings, TargetWeights, Weighting,
+    };
     use pyo3::prelude::*;
 
     use crate::arguments::{self, Array, BackgroundArray, MeasureArgument, Sample, TermArgument};
@@ -284,10 +286,10 @@ mod _core {
 
     /// Sums over the pairs of a sample weighted by a target's kernel less its value at distance 0 and
     /// `offsets` of both rows plus `constant`: for each row Σwγ and Σγ, for each pair of groups (and
-    /// each exchange of targets with `partners`) Σwγ, followed by Σw v({j}) if asked for, and Σw v({j})
+    /// the exchanges of targets within octets of both) Σwγ, followed by Σw v({j}) if asked for, and Σw v({j})
     /// of all.
     #[pyfunction]
-    #[pyo3(signature = (points, terms, players, targets, target_terms, offsets, constant, absent, groups, partners, *, alone_in_groups, summation, n_threads, progress = None))]
+    #[pyo3(signature = (points, terms, players, targets, target_terms, offsets, constant, absent, groups, *, exchanges, alone_in_groups, summation, n_threads, progress = None))]
     #[expect(clippy::too_many_arguments, reason = "the parts of the problem")]
     fn hsic_sums<'py>(
         py: Python<'py>,
@@ -300,7 +302,7 @@ mod _core {
         constant: f64,
         absent: Option<PyReadonlyArray2<'py, f64>>,
         groups: PyReadonlyArray1<'py, i64>,
-        partners: Option<PyReadonlyArray1<'py, i64>>,
+        exchanges: bool,
         alone_in_groups: bool,
         summation: &str,
         n_threads: usize,
@@ -310,20 +312,19 @@ mod _core {
         let targets = Array::copied(&targets)?;
         let target_terms = arguments::terms(&target_terms)?;
         let offsets: Vec<f64> = offsets.as_array().to_vec();
-        let partners = partners.map(|rows| arguments::indices("partners", &rows)).transpose()?;
         let weighting = Weighting::Target(TargetWeights {
             targets: targets.matrix(),
             terms: &target_terms,
             offsets: &offsets,
             constant,
-            partners: partners.as_deref(),
+            exchanges,
         });
         let problem = sample.problem(weighting, alone_in_groups);
         let settings = settings(summation, n_threads)?;
         let sums =
             call::run(py, progress, |monitor: Monitor<'_>| problem.sums(&settings, monitor))?;
         let (rows, players) = (sample.rows(), sample.players.count());
-        let weights = if partners.is_some() { 4 } else { 1 };
+        let weights = if exchanges { OCTET.pow(2) } else { 1 };
         let in_group = if alone_in_groups { 2 * players } else { players };
         Ok((
             call::array(py, sums.rows, [rows, 2, players])?,
@@ -334,6 +335,27 @@ mod _core {
 
     type HsicSums<'py> =
         (Bound<'py, PyArray3<f64>>, Bound<'py, PyArray3<f64>>, Bound<'py, PyArray1<f64>>);
+
+    /// For each order of the rows, of shape (orders, rows), Σ_{a<b} w(order_a, order_b) γ(a, b), of
+    /// shape (orders, values): `values` has a row for each pair a ≤ b, row by row of the triangle.
+    #[pyfunction]
+    #[pyo3(signature = (weights, values, orders, *, n_threads))]
+    fn permuted_sums<'py>(
+        py: Python<'py>,
+        weights: PyReadonlyArray2<'py, f64>,
+        values: PyReadonlyArray2<'py, f64>,
+        orders: PyReadonlyArray2<'py, i64>,
+        n_threads: usize,
+    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let (weights, values) = (Array::copied(&weights)?, Array::copied(&values)?);
+        let shape = [orders.as_array().nrows(), values.columns()];
+        let orders = arguments::indices("orders", &orders)?;
+        let settings = settings("plain", n_threads)?;
+        let sums = call::run(py, None, |monitor: Monitor<'_>| {
+            pkex_core::permuted_sums(weights.matrix(), values.matrix(), &orders, &settings, monitor)
+        })?;
+        call::array(py, sums, shape)
+    }
 
     fn settings(summation: &str, threads: usize) -> PyResult<Settings> {
         Ok(Settings { summation: arguments::summation(summation)?, threads, level: call::level() })
