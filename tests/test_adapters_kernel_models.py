@@ -211,7 +211,7 @@ def assert_pair_is_explained(features, linear, method):
     adapted = nystroem_model(features, linear)
     verify(adapted, linear)
     assert adapted.explained == method
-    explanation = pkex.Explainer(adapted.expansion)(ROWS)
+    explanation = pkex.Explainer(adapted.expansion, value_function="neutral")(ROWS)
     output = getattr(linear, method)
     own = output(features.transform(ROWS))
     assert explanation.base_values.shape == own.shape

@@ -88,7 +88,7 @@ def combined(weights, parts):
 
 
 def assert_values(model, expected, **options):
-    values = pkex.Explainer(model, **options).shap_values(ROWS)
+    values = pkex.Explainer(model, value_function="neutral", **options).shap_values(ROWS)
     for reference, found in zip(expected, values, strict=True):
         reference.assert_close(found)
 

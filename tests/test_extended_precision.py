@@ -49,7 +49,7 @@ def random_expansion(rng, d, n=2):
 
 
 def explain(expansion, row, **options):
-    explainer = pkex.Explainer(expansion, value_function="neutral", **options)
+    explainer = pkex.Explainer(expansion, **{"value_function": "neutral", **options})
     return explainer.shap_values(row[None])[0]
 
 

@@ -330,7 +330,7 @@ def assert_explanation(expansion, row, values, prediction, base):
 def test_expansions_of_any_numbers_are_predicted_and_explained(data, expansion, method):
     rows = data.draw(matrices(data.draw(st.integers(1, 3)), expansion.n_features))
     n, d, outputs = *rows.shape, expansion.coefficients.shape[1:]
-    explainer = pkex.Explainer(expansion, method=method)
+    explainer = pkex.Explainer(expansion, method=method, value_function="neutral")
     explanation, prediction = explainer(rows), expansion.predict(rows)
     assert explanation.values.shape == (n, d, *outputs)
     assert prediction.shape == explanation.base_values.shape == (n, *outputs)

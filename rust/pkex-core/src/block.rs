@@ -219,11 +219,14 @@ impl Scaling {
 
     /// Turns the Ω of the scaled games into c Ω of the games themselves, and c into 1. Where Ω has
     /// sunk below the range although the game's own size would bring it back, it becomes NaN: its
-    /// digits are lost.
+    /// digits are lost. Of few players that is impossible, and an Ω of nothing the sum of terms
+    /// that cancel.
     pub fn undo(&self, block: &mut Block) {
+        let may_be_lost = block.omega.len() > FEW_PLAYERS;
         for (omega, difference) in block.omega.iter_mut().zip(&mut block.difference) {
             for lane in 0..LANES {
-                if omega.0[lane].abs() < LEAST_OMEGA && self.exponent[lane] > 0 {
+                let is_small = omega.0[lane].abs() < LEAST_OMEGA && self.exponent[lane] > 0;
+                if is_small && may_be_lost {
                     omega.0[lane] = if self.has_zero[lane] { 0.0 } else { f64::NAN };
                 }
                 omega.0[lane] *= difference.0[lane];
@@ -244,6 +247,10 @@ const SAFE_POWER: f64 = 900.0;
 
 /// Below this, relative to ∏M, Ω may have lost digits to underflow.
 const LEAST_OMEGA: f64 = 1e-250;
+
+/// So many factors cannot sink that far: at a node each is 0 or, t being at least 10⁻⁴, no less than
+/// 2⁻⁶⁷ of its size.
+const FEW_PLAYERS: usize = 12;
 
 /// Powers of two beyond this are applied in steps.
 const MAX_POWER: i32 = 1000;
