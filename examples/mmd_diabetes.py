@@ -1,8 +1,8 @@
 """In which measurements do two groups of patients differ?
 
-442 diabetes patients, divided by sex: the data of the PKeX-Shapley paper's experiment, and what that
-leaves open, which of the differences are more than chance. Needs pkex[demo] and pkex[pandas]; saves
-mmd_diabetes.png in the working directory.
+442 diabetes patients, divided by sex: the data of the PKeX-Shapley paper's experiment, and what
+that leaves open, which of the differences are more than chance. Needs pkex[demo] and pkex[pandas];
+saves mmd_diabetes.png in the working directory.
 
     python examples/mmd_diabetes.py
 """

@@ -135,7 +135,8 @@ def hsic(
     UserWarning
         If columns are constant, a kernel is nearly 0 or 1 between almost all rows, one column makes
         up nearly all distances in a given kernel, y holds integers of few different values (which
-        are taken for numbers), or so few relabellings differ that p-values cannot be as small as permutations would allow.
+        are taken for numbers), or so few relabellings differ that p-values cannot be as small as
+        permutations would allow.
 
     Notes
     -----

@@ -142,10 +142,10 @@ def mmd(
     Notes
     -----
     Standard errors are those of the values as estimates for the distributions, at the given kernel.
-    The hypothesis of ``alone_pvalues[j]`` is that feature j is distributed alike in both samples: it
-    answers whether this feature changed. That of ``pvalue`` and ``feature_pvalues`` is that the two
-    distributions are equal in all; a small ``feature_pvalues[j]`` says that they differ, and that
-    feature j shows it.
+    The hypothesis of ``alone_pvalues[j]`` is that feature j is distributed alike in both samples:
+    it answers whether this feature changed. That of ``pvalue`` and ``feature_pvalues`` is that the
+    two distributions are equal in all; a small ``feature_pvalues[j]`` says that they differ, and
+    that feature j shows it.
 
     References
     ----------
