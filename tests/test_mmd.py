@@ -228,12 +228,14 @@ def test_the_diabetes_experiment_of_the_paper():
 
 def explained(points, coefficients, rows):
     expansion = pkex.KernelExpansion(points, coefficients, RBF(2.0))
-    return pkex.Explainer(expansion).shap_values(rows)
+    return pkex.Explainer(expansion, value_function="neutral").shap_values(rows)
 
 
 def test_biased_values_are_a_signed_sum_of_explanations_of_the_witness(samples):
     witness = pkex.witness(*samples, kernel=RBF(2.0))
-    explanations = pkex.Explainer(witness).shap_values(np.concatenate(samples))
+    explanations = pkex.Explainer(witness, value_function="neutral").shap_values(
+        np.concatenate(samples)
+    )
     neutral = {"kernel": RBF(2.0), "value_function": "neutral"}
     result = pkex.mmd(*samples, estimator="biased", **neutral)
     np.testing.assert_allclose(

@@ -35,8 +35,8 @@ PUBLIC = {
 
 def test_the_public_names_are_these():
     assert set(pkex.__all__) == PUBLIC
-    kernels = {"RBF", "Categorical", "Cauchy", "Constant", "Laplacian"}
-    assert set(pkex.kernels.__all__) == kernels | {"Factor", "Kernel", "Term"}
+    kernels = {"RBF", "Categorical", "Cauchy", "Chi2", "Constant", "Laplacian"}
+    assert set(pkex.kernels.__all__) == kernels | {"Factor", "Kernel", "Term", "median_heuristic"}
     assert set(pkex.adapters.__all__) == {"AdaptedModel", "adapt", "register", "verify"}
 
 
@@ -89,26 +89,28 @@ def test_the_integrations_have_one_explainer_each():
         ),
         (
             pkex.mmd,
-            "(X, Y, *, kernel=None, estimator='unbiased', value_function='neutral', groups=None, "
+            "(X, Y, *, kernel=None, estimator='unbiased', value_function='marginal', groups=None, "
             "weights=None, n_permutations=0, random_state=None, summation='compensated', "
             "n_jobs=-1, progress=False)",
         ),
         (
             pkex.hsic,
-            "(X, y, *, kernel=None, target_kernel=None, estimator='biased', attribute='x', "
-            "groups=None, n_permutations=0, random_state=None, summation='compensated', "
-            "n_jobs=-1, progress=False)",
+            "(X, y, *, kernel=None, target_kernel=None, estimator='biased', "
+            "value_function='marginal', attribute='x', groups=None, n_permutations=0, "
+            "random_state=None, summation='compensated', n_jobs=-1, progress=False)",
         ),
         (pkex.witness, "(X, Y, *, kernel=None)"),
         (
             pkex.MMDDrift,
-            "(X_reference, *, kernel=None, estimator='unbiased', groups=None, "
+            "(X_reference, *, kernel=None, estimator='unbiased', value_function='marginal', "
+            "groups=None, "
             "summation='compensated', n_jobs=-1, progress=False)",
         ),
         (pkex.MMDDrift.predict, "(self, X, *, progress=False)"),
         (pkex.KernelExpansion, "(points, coefficients, kernel, intercept=0.0)"),
         (pkex.KernelExpansion.predict, "(self, X)"),
         (pkex.kernels.RBF, "(length_scale=1.0)"),
+        (pkex.kernels.median_heuristic, "(*samples, standardize=True)"),
         (pkex.kernels.Laplacian, "(length_scale=1.0)"),
         (pkex.kernels.Cauchy, "(length_scale=1.0)"),
         (pkex.kernels.Categorical, "(similarity=0.0)"),

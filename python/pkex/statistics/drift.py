@@ -51,14 +51,16 @@ class MMDDrift:
     Parameters
     ----------
     X_reference : array-like, DataFrame or sparse matrix of shape (n, d)
-        At least two rows, in a scale that suits all features.
+        At least two rows.
     kernel : pkex.kernels.Kernel, optional
-        By default RBF with the median distance between reference rows as length-scale (`mmd` takes
-        that of both samples): one kernel for all batches, so that results can be compared.
+        By default ``pkex.kernels.median_heuristic(X_reference)`` (`mmd` takes that of both
+        samples): one kernel for all batches, so that results can be compared.
+    value_function : {"marginal", "neutral"}, default "marginal"
+        As in `mmd`, but that absent features have their mean factors over the pairs of the
+        reference, the same for all batches.
     estimator, groups, summation, n_jobs
-        As in `mmd`. Its other options do not exist here: the convention is the neutral one, rows
-        are not weighted, and there are no permutations, which would have to pair the reference's
-        rows anew for every batch.
+        As in `mmd`. Its other options do not exist here: rows are not weighted, and there are no
+        permutations, which would have to pair the reference's rows anew for every batch.
     progress : bool or callable, default False
         Of the pass over the pairs of reference rows.
 
@@ -70,8 +72,8 @@ class MMDDrift:
     Warns
     -----
     UserWarning
-        If columns of the reference are constant, or the kernel is nearly 0 or 1 between almost all
-        rows.
+        If columns of the reference are constant, the kernel is nearly 0 or 1 between almost all
+        rows, or one column makes up nearly all distances in a given kernel.
 
     Notes
     -----
@@ -150,7 +152,8 @@ class MMDDrift:
         Returns
         -------
         MMDResult
-            That of ``mmd(X_reference, X)`` with the detector's kernel, without p-values.
+            That of ``mmd(X_reference, X)`` with the detector's kernel (and mean factors), without
+            p-values.
 
         Raises
         ------

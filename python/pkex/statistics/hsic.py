@@ -89,18 +89,22 @@ def hsic(
     Parameters
     ----------
     X : array-like, DataFrame or sparse matrix of shape (n, d)
-        Standardise features whose units differ.
     y : array-like, Series, DataFrame or sparse matrix of shape (n,) or (n, dy)
         Numbers, or labels: strings, booleans, categories. Integers are numbers; give
         ``target_kernel=pkex.kernels.Categorical()`` if they are labels.
     kernel : pkex.kernels.Kernel, optional
-        Of X. By default RBF with the median distance between rows as length-scale: of all rows up
+        Of X. By default ``pkex.kernels.median_heuristic(X)``: RBF of columns in units of their
+        standard deviation, with the median distance between rows as length-scale: of all rows up
         to 2000, of a fixed subsample of 2000 beyond; ``result.bandwidth`` says which.
     target_kernel : pkex.kernels.Kernel, optional
         Of y. By default like `kernel` for numbers, and 1 or 0 for equal or different labels;
         ``result.target_kernel`` and ``result.target_bandwidth`` say which.
     estimator : {"biased", "unbiased"}, default "biased"
         tr(KHLH) / (n − 1)², or that of Song et al. (2012), which may be negative.
+    value_function : {"marginal", "neutral"}, default "marginal"
+        What the factor of an absent feature is: its mean over all pairs of rows, so that a feature
+        which neither depends on the target nor goes together with one that does is worth 0 in
+        expectation; or 1, as if all rows agreed in it (the paper's).
     attribute : {"x", "y"}, default "x"
         Whose columns share the statistic.
     groups : dict of str to columns, optional
@@ -129,14 +133,20 @@ def hsic(
     Warns
     -----
     UserWarning
-        If columns are constant, a kernel is nearly 0 or 1 between almost all rows, or so few
-        relabellings differ that p-values cannot be as small as permutations would allow.
+        If columns are constant, a kernel is nearly 0 or 1 between almost all rows, one column makes
+        up nearly all distances in a given kernel, y holds integers of few different values (which
+        are taken for numbers), or so few relabellings differ that p-values cannot be as small as
+        permutations would allow.
 
     Notes
     -----
     Standard errors are those of the values as estimates for the distribution, at the given kernels;
-    beyond 1000 rows they are estimated on a fixed subsample of 1000. The hypothesis of all p-values
-    is that X and y are independent.
+    beyond 1000 rows they are estimated on a fixed subsample of 1000. The hypothesis of
+    ``alone_pvalues[j]`` is that feature j and y are independent; that of ``pvalue`` and
+    ``feature_pvalues`` that X and y are.
+
+    To NumPy a result is its values, so that `hsic` is a score function of scikit-learn's selectors:
+    ``SelectKBest(pkex.hsic)``.
 
     References
     ----------

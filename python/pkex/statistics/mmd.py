@@ -85,17 +85,19 @@ def mmd(
     Parameters
     ----------
     X, Y : array-like, DataFrame or sparse matrix of shape (n, d) and (m, d)
-        The samples, of at least two rows each; standardise features whose units differ.
+        The samples, of at least two rows each.
     kernel : pkex.kernels.Kernel, optional
-        By default RBF with the median distance between rows of the pooled sample as length-scale:
-        of all rows up to 2000, of a fixed subsample of 2000 beyond; ``result.bandwidth`` says
-        which.
+        By default ``pkex.kernels.median_heuristic(X, Y)``: RBF of columns in units of their pooled
+        standard deviation, with the median distance between rows as length-scale: of all rows up
+        to 2000, of a fixed subsample of 2000 beyond; ``result.bandwidth`` says which.
     estimator : {"unbiased", "biased"}, default "unbiased"
         Whether averages within a sample leave out (may be negative) or include the pairs of a row
         with itself.
-    value_function : {"neutral", "marginal"}, default "neutral"
-        What the factor of an absent feature is: 1, as if all rows agreed in it; or its mean over
-        all pairs of rows of the pooled sample. In both, no feature is worth 0.
+    value_function : {"marginal", "neutral"}, default "marginal"
+        What the factor of an absent feature is: its mean over all pairs of rows of the pooled
+        sample, so that a feature which neither differs nor goes together with one that does is
+        worth 0 in expectation; or 1, as if all rows agreed in it (the paper's). In both, no
+        features at all are worth 0.
     groups : dict of str to columns, optional
         Columns, by name or number, that act as one player; a column in no group is its own.
     weights : tuple of two array-likes of shape (n,) and (m,), optional
@@ -128,8 +130,9 @@ def mmd(
     Warns
     -----
     UserWarning
-        If columns are constant, the kernel is nearly 0 or 1 between almost all rows, or so few
-        relabellings differ that p-values cannot be as small as permutations would allow.
+        If columns are constant, the kernel is nearly 0 or 1 between almost all rows, one column
+        makes up nearly all distances in a given kernel, or so few relabellings differ that p-values
+        cannot be as small as permutations would allow.
 
     See Also
     --------
@@ -139,8 +142,10 @@ def mmd(
     Notes
     -----
     Standard errors are those of the values as estimates for the distributions, at the given kernel.
-    The hypothesis of all p-values is that the two distributions are equal; a small
-    ``feature_pvalues[j]`` says that they differ, and that feature j shows it.
+    The hypothesis of ``alone_pvalues[j]`` is that feature j is distributed alike in both samples:
+    it answers whether this feature changed. That of ``pvalue`` and ``feature_pvalues`` is that the
+    two distributions are equal in all; a small ``feature_pvalues[j]`` says that they differ, and
+    that feature j shows it.
 
     References
     ----------
@@ -211,7 +216,9 @@ def witness(X: ArrayLike, Y: ArrayLike, *, kernel: Kernel | None = None) -> Kern
     """Return the function that tells rows of two samples apart: mean k(·, X) − mean k(·, Y).
 
     It is large where X has more rows than Y, and negative where Y has more. Its mean over X minus
-    that over Y is the biased MMD²; `Explainer` says which features make it large at a row.
+    that over Y is the biased MMD²; `Explainer` says which features make it large at a row. In the
+    neutral convention the biased values of `mmd` are the mean of its explanations over X minus that
+    over Y.
 
     Parameters
     ----------
@@ -235,7 +242,7 @@ def witness(X: ArrayLike, Y: ArrayLike, *, kernel: Kernel | None = None) -> Kern
     >>> f = pkex.witness([[0.0], [1.0]], [[4.0], [5.0]], kernel=pkex.kernels.RBF())
     >>> f.predict([[0.5], [4.5]]).round(2)
     array([ 0.88, -0.88])
-    >>> pkex.Explainer(f).shap_values([[0.5]]).round(2)
+    >>> pkex.Explainer(f, value_function="neutral").shap_values([[0.5]]).round(2)
     array([[0.88]])
     """
     x, y, labels = two_samples(X, Y)

@@ -274,11 +274,16 @@ class MMDResult(Attribution):
     >>> Y[:, 1] += 1.0
     >>> result = pkex.mmd(X, Y, kernel=pkex.kernels.RBF(2.0), n_permutations=99, random_state=0)
     >>> result
-    MMDResult(MMD²=0.1026, p-value=0.01, 3 features, kernel=RBF(length_scale=2.0))
+    MMDResult: MMD² = 0.10255, p-value 0.01 (unbiased, marginal values)
+    feature       value      error     p  family p       alone  alone p  alone family p
+    x1          0.10385   0.026761  0.01      0.01     0.10408     0.01            0.01
+    x0        0.0022911  0.0031176  0.12      0.21  0.00063968     0.25            0.45
+    x2       -0.0035821  0.0014858     1         1  -0.0018028     0.85               1
+    kernel: RBF(length_scale=2.0)
     >>> result.values.round(3)
-    array([-0.01 ,  0.129, -0.017])
-    >>> result.familywise_pvalues
-    array([1.  , 0.01, 1.  ])
+    array([ 0.002,  0.104, -0.004])
+    >>> result.alone_familywise_pvalues
+    array([0.45, 0.01, 1.  ])
     """
 
     n_rows: tuple[int, int]
@@ -344,11 +349,16 @@ class HSICResult(Attribution):
     >>> X = np.random.default_rng(0).normal(size=(100, 3))
     >>> result = pkex.hsic(X, X[:, 0] > 0.0, kernel=pkex.kernels.RBF(2.0))
     >>> result
-    HSICResult(HSIC=0.04167, 3 features, kernel=RBF(length_scale=2.0))
+    HSICResult: HSIC = 0.041666 (biased, marginal values)
+    feature       value       error       alone
+    x0         0.040638   0.0051408    0.039877
+    x1       0.00053153  0.00039147  0.00012216
+    x2       0.00049582  0.00036929   0.0001098
+    kernel: RBF(length_scale=2.0)
     >>> result.target_kernel, result.target_bandwidth
     (Categorical(similarity=0.0), 'labels: 1 if equal, else 0')
-    >>> round(result.r2, 2)
-    0.44
+    >>> round(result.r2, 2), result.alone_r2.round(2)
+    (0.44, array([0.72, 0.  , 0.  ]))
     """
 
     target_kernel: Kernel
