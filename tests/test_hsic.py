@@ -1,6 +1,5 @@
 """pkex.hsic: exactness, targets, groups, the normalised index, permutations."""
 
-import itertools
 import math
 import pickle
 
@@ -15,7 +14,6 @@ from statistics_reference import SumOfProducts, attributed, hsic_statistic
 
 import pkex
 from pkex.kernels import RBF, Categorical, Cauchy, Laplacian
-from pkex.statistics.permutations import Pairs
 
 N = 25
 
@@ -389,115 +387,6 @@ def test_a_named_series_names_the_attributed_column(x):
     assert result.feature_names == ["age"]
     assert result.values[0] == pytest.approx(result.alone[0], abs=1e-16)
     assert pkex.hsic(x, x[:, 0], attribute="y").feature_names == ["y"]
-
-
-# --- permutations ---
-
-
-@pytest.mark.parametrize("estimator", ["biased", "unbiased"])
-def test_few_rows_are_permuted_one_by_one(rng, estimator):
-    x, y = rng.normal(size=(5, 2)), rng.normal(size=5)
-    options = {"kernel": RBF(), "target_kernel": RBF(), "estimator": estimator}
-    possible = np.array(
-        [
-            pkex.hsic(x, y[list(order)], **options).values
-            for order in itertools.permutations(range(5))
-        ]
-    )
-    result = pkex.hsic(x, y, n_permutations=100, random_state=0, **options)
-    distances = np.abs(result.permuted_values[:, None] - possible).max(axis=2)
-    assert distances.min(axis=1).max() < 1e-15
-    assert len(set(distances.argmin(axis=1))) > 50
-
-
-@pytest.mark.parametrize("n", [129, 200, 301, 600])
-def test_many_rows_exchange_targets_in_pairs(n):
-    rng = np.random.default_rng(n)
-    x, y = rng.normal(size=(n, 3)), rng.normal(size=n)
-    result = pkex.hsic(x, y, n_permutations=3, random_state=7)
-    generator = np.random.default_rng(7)  # the same draws
-    pairs = Pairs.drawn(n, 3, 3, generator)
-    bits = pairs.relabelled(3, generator)
-    for drawn, values in zip(bits, result.permuted_values, strict=True):
-        exchanged = np.where(drawn[pairs.groups] == 1.0, pairs.partners, np.arange(n))
-        again = pkex.hsic(
-            x[pairs.order],
-            y[pairs.order][exchanged],
-            kernel=result.kernel,
-            target_kernel=result.target_kernel,
-        )
-        np.testing.assert_allclose(values, again.values, rtol=0, atol=1e-14)
-
-
-@pytest.mark.parametrize("n", [129, 130, 257, 1000, 5001])
-def test_rows_are_arranged_in_groups_of_pairs(rng, n):
-    pairs = Pairs.drawn(n, 20, 99, rng)
-    assert sorted(pairs.order) == list(range(n))
-    np.testing.assert_array_equal(pairs.partners[pairs.partners], np.arange(n))
-    np.testing.assert_array_equal(pairs.groups[pairs.partners], pairs.groups)
-    assert np.all(np.isin(np.diff(pairs.groups), [0, 1]))
-    assert pairs.groups[0] == 0
-    assert pairs.n_groups <= 128
-    assert np.sum(pairs.partners == np.arange(n)) == n % 2
-
-
-@pytest.mark.parametrize("n_players", [20, 300, 5000])
-@pytest.mark.parametrize("n_permutations", [999, 100_000])
-def test_all_pairs_may_exchange_however_many_features_and_permutations(
-    rng, n_players, n_permutations
-):
-    pairs = Pairs.drawn(1000, n_players, n_permutations, rng)
-    assert 32 <= pairs.n_groups <= 128
-    counts = np.bincount(pairs.groups)
-    assert counts.sum() == 1000
-    assert counts.max() - counts.min() <= 2
-    assert np.all(pairs.partners != np.arange(1000))
-
-
-@pytest.mark.parametrize("n", [30, 300])
-def test_equal_seeds_give_equal_bits_for_any_threads(rng, n):
-    x, y = rng.normal(size=(n, 3)), rng.normal(size=n)
-    results = [
-        pkex.hsic(x, y, n_permutations=30, random_state=seed, n_jobs=n_jobs)
-        for seed, n_jobs in ((3, 1), (3, 3), (4, 1))
-    ]
-    for name in ("values", "standard_errors", "permuted_values", "familywise_pvalues"):
-        np.testing.assert_array_equal(getattr(results[0], name), getattr(results[1], name))
-    assert np.any(results[0].permuted_values != results[2].permuted_values)
-
-
-@pytest.mark.parametrize(
-    ("y", "least"),
-    [
-        (["a"] + ["b"] * 5, "0.167"),
-        # Of 20 orders two tell the same classes apart.
-        (["a"] * 3 + ["b"] * 3, "0.1"),
-        ([0.0] * 3 + [1.0] * 3, "0.1"),
-        # Of 90 six.
-        (["a", "a", "b", "b", "c", "c"], "0.0667"),
-        ([0.0, 0.0, 1.0, 1.0, 2.0, 2.0], "0.0111"),
-    ],
-)
-def test_the_least_pvalue_is_the_share_of_orders_that_compare_targets_alike(rng, y, least):
-    x = rng.normal(size=(6, 2))
-    with pytest.warns(UserWarning, match=f"no p-value can be expected below {least} at best"):
-        result = pkex.hsic(x, y, n_permutations=4999, random_state=0)
-    tied = np.abs(result.permuted_values.sum(axis=1) - result.statistic) < 1e-12
-    assert tied.mean() == pytest.approx(float(least), abs=0.02)
-
-
-def test_equal_rows_have_few_relabellings_whatever_the_targets(rng):
-    x = np.array([[0.0]] * 5 + [[1.0]])
-    with pytest.warns(UserWarning, match=r"below 0.167 at best"):
-        pkex.hsic(x, rng.normal(size=6), kernel=RBF(), n_permutations=99, random_state=0)
-
-
-def test_pairs_of_equal_targets_have_nothing_to_exchange(rng):
-    # Of 200 rows three are of another class: 2³ ways to exchange them with their partners.
-    y = np.repeat(["rare", "usual"], [3, 197])
-    with pytest.warns(UserWarning, match=r"below 0.125 at best"):
-        result = pkex.hsic(rng.normal(size=(200, 2)), y, n_permutations=99, random_state=0)
-    assert len(np.unique(result.permuted_values.round(12), axis=0)) <= 8
 
 
 # --- results ---

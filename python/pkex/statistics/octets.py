@@ -74,6 +74,11 @@ class Octets:
         exchanges[:, : self.n_movable] = drawn
         return exchanges
 
+    def sources(self, exchanges: NDArray[np.uint8]) -> _Int:
+        """Return for each arranged row the one whose target it gets, by its group's exchange."""
+        places: _Int = np.arange(len(self.groups), dtype=np.int64)
+        return places ^ exchanges[self.groups].astype(np.int64)
+
     def share_of_same(self, *sides: _Float) -> Fraction:
         """Return the share of relabellings that change nothing, as those who exchange are alike.
 
@@ -82,13 +87,15 @@ class Octets:
         sides : ndarrays of shape (n, ·)
             Data and targets, as arranged.
         """
-        rows = np.flatnonzero(self.groups < self.n_movable)
-        of_exchange = []
+        unchanged = np.zeros(self.n_movable, dtype=np.int64)
         for exchange in range(OCTET):
-            differ = [(side[rows] != side[rows ^ exchange]).any(axis=1) for side in sides]
-            changed = np.unique(self.groups[rows][np.logical_and.reduce(differ)])
-            of_exchange.append(~np.isin(np.arange(self.n_movable), changed))
-        same = math.prod(np.sum(of_exchange, axis=0).tolist())
+            # Exchanges are of two rows each. They change something if both sides differ.
+            sources = self.sources(np.where(np.arange(self.n_groups) < self.n_movable, exchange, 0))
+            differ = [(side != side[sources]).any(axis=1) for side in sides]
+            changed = np.unique(self.groups[np.logical_and.reduce(differ)])
+            unchanged += 1
+            unchanged[changed] -= 1
+        same = math.prod(unchanged.tolist())
         return Fraction(same, OCTET**self.n_movable)
 
 
