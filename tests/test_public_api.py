@@ -35,7 +35,7 @@ PUBLIC = {
 
 def test_the_public_names_are_these():
     assert set(pkex.__all__) == PUBLIC
-    kernels = {"RBF", "Categorical", "Cauchy", "Constant", "Laplacian"}
+    kernels = {"RBF", "Categorical", "Cauchy", "Chi2", "Constant", "Laplacian", "median_heuristic"}
     assert set(pkex.kernels.__all__) == kernels | {"Factor", "Kernel", "Term"}
     assert set(pkex.adapters.__all__) == {"AdaptedModel", "adapt", "register", "verify"}
 
@@ -112,6 +112,7 @@ def test_the_integrations_have_one_explainer_each():
         (pkex.kernels.Laplacian, "(length_scale=1.0)"),
         (pkex.kernels.Cauchy, "(length_scale=1.0)"),
         (pkex.kernels.Categorical, "(similarity=0.0)"),
+        (pkex.kernels.Chi2, "(gamma=1.0)"),
         (pkex.kernels.Kernel.on, "(self, columns)"),
     ],
     ids=lambda argument: getattr(argument, "__qualname__", ""),
