@@ -234,7 +234,9 @@ class KernelExpansion(Function):
     def probing_rows(self) -> _Float:
         """Return rows at the points and beside them."""
         rows = probing_rows(self._points)
-        rows[:, self._not_negative] = np.abs(rows[:, self._not_negative])
+        # Clear of 0, so that rounding in the steps of a pipeline makes nothing negative.
+        positive = np.abs(rows[:, self._not_negative])
+        rows[:, self._not_negative] = positive + 1e-6 * positive.max(axis=0)
         return rows
 
     def base(self, game: Game) -> float | _Float:

@@ -131,15 +131,16 @@ class Explainer:
     ``decision_function`` of OneClassSVM, SVC and NuSVC. Of two classes it is positive for
     ``classes_[1]``, which ``output_name`` names first; of more, there is an output for every pair,
     as ``decision_function`` has with ``decision_function_shape="ovo"``, named "a vs b" and positive
-    for a. The kernel must be rbf, or laplacian for KernelRidge.
+    for a. The kernel must be rbf, or laplacian or chi2 for KernelRidge, or for machines one of
+    scikit-learn's functions of these.
 
     Of a GaussianProcessRegressor it is ``predict``, the mean, in units of y; of a
     GaussianProcessClassifier the latent mean, on the scale of log-odds, positive for
     ``classes_[1]`` or with an output for each class or pair. Their kernel, which KernelRidge may
-    have too, may be any sum, product and power of ConstantKernel, RBF and WhiteKernel. Of KernelPCA
-    it is ``transform`` (rbf), of a Nystroem feature map (rbf, laplacian) and a linear model the
-    output of that, and of KernelDensity (gaussian) the density, the exponential of
-    ``score_samples``.
+    have too, may be any sum, product and power of ConstantKernel, RBF, PairwiseKernel (rbf,
+    laplacian, chi2) and WhiteKernel. Of KernelPCA it is ``transform`` (rbf), of a Nystroem feature
+    map (rbf, laplacian, chi2) and a linear model the output of that, and of KernelDensity
+    (gaussian) the density, the exponential of ``score_samples``.
 
     Of a Pipeline, the last step is explained in terms of the columns that the first step gets; the
     steps before it must make each of their columns from a single one. Searches and other models

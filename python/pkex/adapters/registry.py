@@ -26,8 +26,8 @@ _Model = TypeVar("_Model")
 _LIBRARIES = {"sklearn": "pkex.adapters.sklearn"}
 
 _SUPPORTED = (
-    "SVR, SVC and their relatives with kernel 'rbf', KernelRidge with 'rbf' or 'laplacian', "
-    "Gaussian processes, Pipelines and searches of these, and more (docs/scikit-learn.md); "
+    "SVR, SVC and their relatives with kernel 'rbf', KernelRidge with 'rbf', 'laplacian' or "
+    "'chi2', Gaussian processes, Pipelines and searches of these, and more (docs/scikit-learn.md); "
     "pkex.KernelExpansion for models of your own"
 )
 

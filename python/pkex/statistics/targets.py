@@ -84,6 +84,7 @@ def as_target(y: Any, kernel: Kernel | None, n_rows: int) -> Target:
         return Target(rows, names, *_default_kernel(rows, labels))
     given = check_kernel(kernel, "target_kernel", rows.shape[1])
     _check_labels(given, labels, rows.shape[1], names)
+    given.check_rows(rows, "y")
     warn_of_extremes(given, _without_classes(rows, given), "target_kernel")
     warn_of_one_column(given, rows, names, "y", "target_kernel")
     return Target(rows, names, given, None)

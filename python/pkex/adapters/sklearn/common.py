@@ -6,7 +6,6 @@ import copy
 import importlib
 import importlib.util
 import itertools
-import math
 import re
 import sys
 import warnings
@@ -21,7 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 from pkex.adapters.registry import AdaptedModel, unsupported
 from pkex.errors import UnsupportedModelError
 from pkex.expansion import KernelExpansion
-from pkex.kernels import RBF, Kernel, Laplacian
+from pkex.kernels import Kernel
 
 try:
     from sklearn.frozen import FrozenEstimator as FrozenEstimator
@@ -44,30 +43,6 @@ def expansion_of(
         raise UnsupportedModelError(
             f"{type(model).__name__} has unusable fitted attributes: {error}"
         ) from error
-
-
-def named_kernel(model: Any, known: dict[str, Callable[[float], Kernel]], gamma: float) -> Kernel:
-    """Return the kernel that a model names, one of the known ones, with its `gamma`."""
-    name, kernel = type(model).__name__, model.kernel
-    if not isinstance(kernel, str):
-        raise unsupported(f"{name} with the kernel {getattr(kernel, '__name__', repr(kernel))}")
-    if kernel not in known:
-        raise unsupported(f"{name} with kernel {kernel!r}")
-    try:
-        return known[kernel](gamma)
-    except (ValueError, ZeroDivisionError):
-        raise unsupported(f"{name} with gamma={gamma!r}", ": it must be positive") from None
-
-
-def rbf(gamma: float) -> Kernel:
-    """Return exp(−γ r²)."""
-    # γ r² = (r/ℓ)² / 2; the factors are apart because 2γ could overflow.
-    return RBF(length_scale=math.sqrt(0.5) / math.sqrt(gamma))
-
-
-def laplacian(gamma: float) -> Kernel:
-    """Return exp(−γ |r|)."""
-    return Laplacian(length_scale=1.0 / gamma)
 
 
 def check_fitted(model: Any) -> None:
@@ -241,13 +216,3 @@ def pair_names(classes: Iterable[Any]) -> tuple[str, ...]:
 def dense(array: Any) -> _Float:
     """Return a float64 array of what may be a sparse matrix."""
     return np.asarray(array.toarray() if hasattr(array, "toarray") else array, dtype=np.float64)
-
-
-def square_rounding(points: _Float, gamma: float) -> float:
-    """Bound the relative error of exp(−γ‖x − y‖²) where the square is ‖x‖² − 2x·y + ‖y‖².
-
-    That is how scikit-learn forms it (but not in its support vector machines); far from the origin
-    the terms cancel.
-    """
-    largest = float(np.einsum("ij,ij->i", points, points).max(initial=0.0))
-    return 32.0 * float(np.finfo(np.float64).eps) * gamma * largest

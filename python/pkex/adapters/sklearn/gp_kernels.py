@@ -1,15 +1,17 @@
 """The kernels of scikit-learn's Gaussian processes, as sums of products over the features.
 
-Of a tree of ConstantKernel, RBF, WhiteKernel, Sum, Product and Exponentiation, what counts between
-a new row and the training points is a polynomial in Gaussians: WhiteKernel is 0 there, also within
-products and powers, for a new row is no training point even if it equals one. The polynomial is
-multiplied out with equal products merged, and each product of Gaussians is a Gaussian again, of
-length-scales given by 1/ℓ² = Σ 1/ℓ_a².
+Of a tree of ConstantKernel, RBF (also as Matern with nu=inf), PairwiseKernel, WhiteKernel, Sum,
+Product and Exponentiation, what counts between a new row and the training points is a polynomial in
+Gaussian, Laplace and χ² kernels: WhiteKernel is 0 there, also within products and powers, for a new
+row is no training point even if it equals one. The polynomial is multiplied out with equal products
+merged, and each product of kernels of one family is a kernel of that family again: of Gaussians
+with 1/ℓ² = Σ 1/ℓ_a², of Laplace kernels with 1/ℓ = Σ 1/ℓ_a, of χ² kernels with γ = Σ γ_a.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import reduce
 from typing import Any
 
@@ -19,14 +21,17 @@ from sklearn.gaussian_process import kernels as sklearn_kernels
 
 from pkex.adapters.registry import unsupported
 from pkex.adapters.sklearn.common import expansion_of
+from pkex.adapters.sklearn.kernel_functions import APPROXIMATE, square_rounding
 from pkex.errors import UnsupportedModelError
-from pkex.expansion import KernelExpansion, probing_rows
-from pkex.kernels import RBF, Constant, Kernel
+from pkex.expansion import KernelExpansion
+from pkex.kernels import RBF, Chi2, Constant, Kernel, Laplacian
 
 _Float = NDArray[np.float64]
 
-# A product of Gaussians: how often each occurs, by its length-scales; empty for a constant.
-_Product = frozenset[tuple[tuple[float, ...], float]]
+# A family of kernels, and one of them: for each feature its length-scale, of a χ² kernel γ.
+_Factor = tuple[str, tuple[float, ...]]
+# A product of these: how often each occurs; empty for a constant.
+_Product = frozenset[tuple[_Factor, float]]
 # A sum of products with their coefficients.
 _Polynomial = dict[_Product, float]
 
@@ -38,7 +43,10 @@ _RELATIVE_TOLERANCE = 1e-10
 _LARGEST_ROUNDING = 1e-4
 _CHECKED_POINTS = 50
 
-_KNOWN = "ConstantKernel, RBF, WhiteKernel, their sums and products, and powers of these"
+_KNOWN = (
+    "ConstantKernel, RBF, Matern with nu=inf, PairwiseKernel with metric 'rbf', 'laplacian' or "
+    "'chi2', WhiteKernel, their sums and products, and powers of these"
+)
 
 
 def covariance_expansion(
@@ -89,6 +97,7 @@ def covariance_expansion(
     given = np.asarray(rows)
     quotient = np.result_type(given, np.float64(1.0)) if given.dtype.kind == "f" else np.float64
     rounding = scaling_rounding(kernel, points, float(np.finfo(quotient).eps))
+    rounding += square_rounding(points, _gamma_of_squares(covariance))
     check_kernel(kernel, covariance, points, rounding, name)
     return expansion, rounding
 
@@ -116,12 +125,14 @@ def kernel_to_training_points(kernel: Any, n_features: int, model_name: str) -> 
         that it may have.
     """
     polynomial = _Reader(n_features, model_name).read(kernel)
-    gaussians: dict[tuple[float, ...], float] = {}
+    products: dict[tuple[_Factor, ...], float] = {}
     for product, coefficient in polynomial.items():
-        length_scales = _merged(product)
-        gaussians[length_scales] = gaussians.get(length_scales, 0.0) + coefficient
+        factors = tuple(
+            (family, scales) for family in _FAMILIES if (scales := _merged(product, family))
+        )
+        products[factors] = products.get(factors, 0.0) + coefficient
     try:
-        summands = [value * _kernel(scales) for scales, value in gaussians.items()]
+        summands = [value * _kernel(factors) for factors, value in products.items()]
     except ValueError as error:
         raise unsupported(f"{model_name} with the kernel {_shown(kernel)}", f" ({error})") from None
     return reduce(lambda left, right: left + right, summands) if summands else None
@@ -138,6 +149,7 @@ def scaling_rounding(kernel: Kernel, points: _Float, resolution: float) -> float
             float(np.max(farthest[factor.columns] / factor.parameters[:, 0]))
             for term in kernel.terms(points.shape[1])
             for factor in term.factors
+            if factor.family == "rbf"
         ]
     # A new row may be as far, in each of the features.
     farthest_row = math.sqrt(points.shape[1]) * max(distances, default=0.0)
@@ -158,8 +170,9 @@ def check_kernel(
         If they differ by more than rounding errors.
     """
     points = points[np.unique(np.linspace(0, len(points) - 1, _CHECKED_POINTS).astype(np.intp))]
-    rows = probing_rows(points)
-    sums = KernelExpansion(points, np.ones(len(points)), kernel).evaluate(rows, n_threads=1)
+    expansion = KernelExpansion(points, np.ones(len(points)), kernel)
+    rows = expansion.probing_rows()
+    sums = expansion.evaluate(rows, n_threads=1)
     own_sums = np.sum(own(rows, points), axis=1)
     tolerance = _RELATIVE_TOLERANCE + min(rounding, _LARGEST_ROUNDING)
     # Not "greater": NaN must fail too.
@@ -184,15 +197,17 @@ class _Reader:
             return {}
         if kind is sklearn_kernels.ConstantKernel:
             return self._constant(kernel)
-        if kind is sklearn_kernels.RBF:
-            return {frozenset([(self._length_scales(kernel), 1.0)]): 1.0}
+        if kind is sklearn_kernels.RBF or (_is_matern(kernel) and kernel.nu == math.inf):
+            return {frozenset([(("rbf", self._length_scales(kernel)), 1.0)]): 1.0}
+        if kind is sklearn_kernels.PairwiseKernel:
+            return self._pairwise(kernel)
         if kind is sklearn_kernels.Sum:
             return _added(self.read(kernel.k1), self.read(kernel.k2))
         if kind is sklearn_kernels.Product:
             return self._multiplied(self.read(kernel.k1), self.read(kernel.k2), kernel)
         if kind is sklearn_kernels.Exponentiation:
             return self._power(kernel)
-        raise self._refused(kernel, f"; known are {_KNOWN}")
+        raise self._refused(kernel, f"; known are {_KNOWN}.{_instead(kernel)}")
 
     def _refused(self, part: Any, why: str) -> UnsupportedModelError:
         return unsupported(f"{self._model_name} with {_shown(part)} in its kernel", why)
@@ -202,6 +217,22 @@ class _Reader:
         if not 0.0 <= value < math.inf:
             raise self._refused(kernel, ": the constant must not be negative")
         return {_ONE: value} if value else {}
+
+    def _pairwise(self, kernel: Any) -> _Polynomial:
+        """Read one of `sklearn.metrics.pairwise`; of its options only gamma reaches those known."""
+        # γ r² = (r/ℓ)²/2, and γ |r| = |r|/ℓ; a χ² kernel keeps its γ.
+        scale_of: dict[str, Callable[[float], float]] = {
+            "rbf": lambda gamma: math.sqrt(0.5) / math.sqrt(gamma),
+            "laplacian": lambda gamma: 1.0 / gamma,
+            "chi2": lambda gamma: gamma,
+        }
+        if not isinstance(kernel.metric, str) or kernel.metric not in scale_of:
+            raise self._refused(kernel, f"; known are {_KNOWN}.{_instead(kernel)}")
+        gamma = float(kernel.gamma)
+        if not 0.0 < gamma < math.inf:
+            raise self._refused(kernel, ": gamma must be positive")
+        scales = (scale_of[kernel.metric](gamma),) * self._n_features
+        return {frozenset([((kernel.metric, scales), 1.0)]): 1.0}
 
     def _length_scales(self, kernel: Any) -> tuple[float, ...]:
         # An array of one number is an isotropic kernel.
@@ -219,8 +250,8 @@ class _Reader:
         for a, a_coefficient in left.items():
             for b, b_coefficient in right.items():
                 exponents = dict(a)
-                for length_scales, exponent in b:
-                    exponents[length_scales] = exponents.get(length_scales, 0.0) + exponent
+                for factor, exponent in b:
+                    exponents[factor] = exponents.get(factor, 0.0) + exponent
                 key = frozenset(exponents.items())
                 product[key] = product.get(key, 0.0) + a_coefficient * b_coefficient
             if len(product) > _MOST_PRODUCTS:
@@ -239,7 +270,7 @@ class _Reader:
         if len(base) <= 1:
             # A single product may have any power.
             return {
-                frozenset((scales, exponent * times) for scales, times in product): float(
+                frozenset((factor, exponent * times) for factor, times in product): float(
                     np.float64(value) ** exponent
                 )
                 for product, value in base.items()
@@ -265,24 +296,54 @@ def _added(left: _Polynomial, right: _Polynomial) -> _Polynomial:
     return total
 
 
-def _merged(product: _Product) -> tuple[float, ...]:
-    """Return the length-scales of a product of Gaussians, none for a constant."""
-    if not product:
-        return ()
+def _merged(product: _Product, family: str) -> tuple[float, ...]:
+    """Return the parameters of the product of a family's factors, () if there are none."""
     # In an order that does not depend on hashes, so that equal kernels have equal bits.
-    gaussians = sorted(product)
-    if len(gaussians) == 1 and gaussians[0][1] == 1.0:
-        return gaussians[0][0]
-    scales = np.array([length_scales for length_scales, _ in gaussians])
-    exponents = np.array([exponent for _, exponent in gaussians])
+    factors = sorted((scales, times) for (own, scales), times in product if own == family)
+    if not factors:
+        return ()
+    if len(factors) == 1 and factors[0][1] == 1.0:
+        return factors[0][0]
+    scales = np.array([scales for scales, _ in factors])
+    exponents = np.array([exponent for _, exponent in factors])
+    if family == "chi2":
+        return tuple((exponents @ scales).tolist())
+    power = 2.0 if family == "rbf" else 1.0
     # Relative to the smallest, so that no square overflows.
     smallest = scales.min(axis=0)
-    merged: _Float = smallest / np.sqrt(exponents @ (smallest / scales) ** 2)
+    merged: _Float = smallest / (exponents @ (smallest / scales) ** power) ** (1.0 / power)
     return tuple(merged.tolist())
 
 
-def _kernel(length_scales: tuple[float, ...]) -> Kernel:
-    if not length_scales:
+_FAMILIES: dict[str, Callable[[Any], Kernel]] = {
+    "rbf": RBF,
+    "laplacian": Laplacian,
+    "chi2": Chi2,
+}
+
+
+def _kernel(factors: tuple[_Factor, ...]) -> Kernel:
+    if not factors:
         return Constant()
-    is_isotropic = len(set(length_scales)) == 1
-    return RBF(length_scales[0] if is_isotropic else length_scales)
+    kernels = [
+        _FAMILIES[family](scales[0] if len(set(scales)) == 1 else scales)
+        for family, scales in factors
+    ]
+    return reduce(lambda left, right: left * right, kernels)
+
+
+def _is_matern(kernel: Any) -> bool:
+    return type(kernel) is sklearn_kernels.Matern
+
+
+def _gamma_of_squares(kernel: Any) -> float:
+    """Return the sum of γ over the Gaussians that scikit-learn forms from squares of rows."""
+    parts = [getattr(kernel, name) for name in ("k1", "k2", "kernel") if hasattr(kernel, name)]
+    is_gaussian = type(kernel) is sklearn_kernels.PairwiseKernel and kernel.metric == "rbf"
+    return (float(kernel.gamma) if is_gaussian else 0.0) + sum(map(_gamma_of_squares, parts))
+
+
+def _instead(kernel: Any) -> str:
+    """Return what to do today about a model with an unknown part in its kernel."""
+    instead = "with RBF in its place" if _is_matern(kernel) else "with a kernel of these"
+    return f" Fit the model {instead}, or take {APPROXIMATE}"

@@ -13,11 +13,9 @@ from pkex.adapters.sklearn.common import (
     dense,
     expansion_of,
     feature_names,
-    named_kernel,
-    rbf,
-    square_rounding,
     without_names,
 )
+from pkex.adapters.sklearn.kernel_functions import named_kernel, rbf, square_rounding
 
 
 @register(KernelPCA)

@@ -11,13 +11,15 @@ from pkex.adapters.sklearn.common import (
     dense,
     expansion_of,
     feature_names,
-    laplacian,
-    named_kernel,
-    rbf,
-    square_rounding,
     without_names,
 )
 from pkex.adapters.sklearn.gp_kernels import covariance_expansion
+from pkex.adapters.sklearn.kernel_functions import (
+    PAIRWISE,
+    default_gamma,
+    named_kernel,
+    square_rounding,
+)
 
 
 @register(KernelRidge)
@@ -27,13 +29,13 @@ def adapt_kernel_ridge(model: KernelRidge) -> AdaptedModel:
     if isinstance(model.kernel, Covariance):
         return _adapt_covariance(model)
     points = dense(model.X_fit_)
-    gamma = 1.0 / points.shape[1] if model.gamma is None else model.gamma
+    gamma = default_gamma(model.kernel, points.shape[1]) if model.gamma is None else model.gamma
     return AdaptedModel(
         expansion_of(
             model,
             points,
             model.dual_coef_,
-            named_kernel(model, {"rbf": rbf, "laplacian": laplacian}, gamma),
+            named_kernel(model, PAIRWISE, gamma),
             0.0,
         ),
         explained="predict",

@@ -17,12 +17,14 @@ from pkex.adapters.sklearn.common import (
     dense,
     expansion_of,
     feature_names,
-    laplacian,
-    named_kernel,
     pair_names,
-    rbf,
-    square_rounding,
     without_names,
+)
+from pkex.adapters.sklearn.kernel_functions import (
+    PAIRWISE,
+    default_gamma,
+    named_kernel,
+    square_rounding,
 )
 
 _Float = NDArray[np.float64]
@@ -77,7 +79,7 @@ def nystroem_model(nystroem: Any, linear: Any) -> AdaptedModel:
     Parameters
     ----------
     nystroem : Nystroem
-        Fitted, with kernel 'rbf' or 'laplacian'.
+        Fitted, with kernel 'rbf', 'laplacian' or 'chi2'.
     linear : estimator
         Fitted on what `nystroem` returns: a regressor whose ``predict``, or a classifier or
         one-class model whose ``decision_function`` is linear in its input.
@@ -97,7 +99,7 @@ def nystroem_model(nystroem: Any, linear: Any) -> AdaptedModel:
     check_fitted(linear)
     points, normalization = dense(nystroem.components_), dense(nystroem.normalization_)
     gamma = _gamma(nystroem, points.shape[1])
-    kernel = named_kernel(nystroem, {"rbf": rbf, "laplacian": laplacian}, gamma)
+    kernel = named_kernel(nystroem, PAIRWISE, gamma)
     weights, intercept = _weights(linear)
     # In extended precision where there is one: see _rounding.
     coefficients = dense(normalization.T.astype(np.longdouble) @ weights.astype(np.longdouble))
@@ -133,7 +135,7 @@ def _gamma(nystroem: Nystroem, n_features: int) -> float:
     given = nystroem.gamma
     if given is None:
         given = (nystroem.kernel_params or {}).get("gamma")
-    return 1.0 / n_features if given is None else float(given)
+    return default_gamma(nystroem.kernel, n_features) if given is None else float(given)
 
 
 def _weights(linear: Any) -> tuple[_Float, _Float | float]:

@@ -6,21 +6,31 @@ import itertools
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.svm import SVC, SVR, NuSVC, NuSVR, OneClassSVM
 
-from pkex.adapters.registry import AdaptedModel, register
+from pkex.adapters.registry import AdaptedModel, register, unsupported
 from pkex.adapters.sklearn.common import (
     check_fitted,
     dense,
     expansion_of,
     feature_names,
-    named_kernel,
     pair_names,
-    rbf,
     without_names,
+)
+from pkex.adapters.sklearn.kernel_functions import (
+    PAIRWISE,
+    called_kernel,
+    default_gamma,
+    named_kernel,
+    rbf,
+    square_rounding,
 )
 from pkex.errors import UnsupportedModelError
 from pkex.expansion import KernelExpansion
+from pkex.kernels import Kernel
+
+_Float = NDArray[np.float64]
 
 
 @register(SVR)
@@ -33,6 +43,7 @@ def adapt_regressor(model: SVR | NuSVR) -> AdaptedModel:
         explained="predict",
         predict=without_names(model).predict,
         feature_names=feature_names(model),
+        kernel_rounding=_rounding(model),
     )
 
 
@@ -45,6 +56,7 @@ def adapt_one_class(model: OneClassSVM) -> AdaptedModel:
         explained="decision_function",
         predict=without_names(model).decision_function,
         feature_names=feature_names(model),
+        kernel_rounding=_rounding(model),
         not_explained="only the decision function is a sum over the support vectors, others are "
         "made from it, the prediction 1 or -1 by its sign",
     )
@@ -75,6 +87,7 @@ def adapt_classifier(model: SVC | NuSVC) -> AdaptedModel:
         explained="decision_function",
         predict=own.decision_function,
         feature_names=feature_names(model),
+        kernel_rounding=_rounding(model),
         output_names=pair_names(model.classes_),
         not_explained="only the decision function is a sum over the support vectors, to which "
         "values of features can add up; class labels and probabilities are made from it",
@@ -105,7 +118,45 @@ _VOTES = (
 )
 
 
-def _check_attributes(model: Any) -> None:
+def _kernel_and_points(model: Any) -> tuple[Kernel, _Float]:
+    """Return the kernel and the support vectors."""
+    if isinstance(model.kernel, str):
+        kernel = named_kernel(model, {"rbf": rbf}, model._gamma)
+        return kernel, dense(model.support_vectors_)
+    name, gamma, rows = _function(model)
+    return PAIRWISE[name](gamma), rows[model.support_]
+
+
+# What `_compute_kernel` of scikit-learn's machines compares new rows with, of which those numbered
+# support_ count, if their kernel is a function. Then support_vectors_ is empty.
+_TRAINING_ROWS = "_BaseLibSVM__Xfit"
+
+
+def _function(model: Any) -> tuple[str, float, _Float]:
+    """Return the name and gamma of a model's kernel function, and the rows that it is called with.
+
+    The gamma of the model itself has no part in it.
+    """
+    name, gamma = called_kernel(model)
+    rows = vars(model).get(_TRAINING_ROWS)
+    if rows is None:
+        raise unsupported(
+            f"{type(model).__name__} with the function of the kernel {name!r}",
+            ": this version of scikit-learn does not keep the rows that it was fitted on",
+        )
+    rows = dense(rows)
+    return name, default_gamma(name, rows.shape[1]) if gamma is None else float(gamma), rows
+
+
+def _rounding(model: Any) -> float:
+    """Bound the relative error of the kernel's values: libsvm's own, or those of a function."""
+    if isinstance(model.kernel, str):
+        return 0.0
+    name, gamma, rows = _function(model)
+    return square_rounding(rows, gamma) if name == "rbf" else 0.0
+
+
+def _check_attributes(model: Any, n_vectors: int) -> None:
     """Refuse a model whose public attributes are not those that scikit-learn predicts with."""
     sign = -1.0 if len(getattr(model, "classes_", ())) == 2 else 1.0
     for public in ("dual_coef_", "intercept_"):
@@ -117,7 +168,7 @@ def _check_attributes(model: Any) -> None:
                 "fitting; fit the model again"
             )
     n_coefficients = model.dual_coef_.shape[1]
-    sizes = {"support_vectors_": model.support_vectors_.shape[0]}
+    sizes = {"support_vectors_": n_vectors}
     if hasattr(model, "classes_"):  # which it tells apart
         sizes["n_support_"] = int(np.sum(model.n_support_))
     for attribute, size in sizes.items():
@@ -129,10 +180,10 @@ def _check_attributes(model: Any) -> None:
 
 
 def _single_output(model: Any) -> KernelExpansion:
-    kernel = named_kernel(model, {"rbf": rbf}, model._gamma)
-    _check_attributes(model)
+    kernel, points = _kernel_and_points(model)
+    _check_attributes(model, len(points))
     coefficients, intercept = dense(model.dual_coef_)[0], float(model.intercept_[0])
-    return expansion_of(model, dense(model.support_vectors_), coefficients, kernel, intercept)
+    return expansion_of(model, points, coefficients, kernel, intercept)
 
 
 def _one_output_per_pair(model: Any) -> KernelExpansion:
@@ -142,8 +193,8 @@ def _one_output_per_pair(model: Any) -> KernelExpansion:
     other class; row r of dual_coef_ holds its coefficients for the r-th of these others, in order:
     for class b that is row b if b < a, and row b − 1 if b > a.
     """
-    kernel = named_kernel(model, {"rbf": rbf}, model._gamma)
-    _check_attributes(model)
+    kernel, points = _kernel_and_points(model)
+    _check_attributes(model, len(points))
     dual = dense(model.dual_coef_)
     ends = np.cumsum(model.n_support_)
     of_class = [slice(end - size, end) for end, size in zip(ends, model.n_support_, strict=True)]
@@ -152,5 +203,4 @@ def _one_output_per_pair(model: Any) -> KernelExpansion:
     for output, (a, b) in enumerate(pairs):
         coefficients[of_class[a], output] = dual[b - 1, of_class[a]]
         coefficients[of_class[b], output] = dual[a, of_class[b]]
-    points = dense(model.support_vectors_)
     return expansion_of(model, points, coefficients, kernel, model.intercept_)

@@ -1,0 +1,281 @@
+"""scikit-learn's kernels by name and by function, and those within Gaussian processes' kernels."""
+
+import functools
+
+import numpy as np
+import pytest
+from reference import interventional
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.gaussian_process import GaussianProcessClassifier, GaussianProcessRegressor
+from sklearn.gaussian_process.kernels import (
+    RBF,
+    ConstantKernel,
+    DotProduct,
+    ExpSineSquared,
+    Matern,
+    PairwiseKernel,
+    RationalQuadratic,
+    WhiteKernel,
+)
+from sklearn.kernel_approximation import Nystroem
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.linear_model import Ridge
+from sklearn.metrics.pairwise import (
+    additive_chi2_kernel,
+    chi2_kernel,
+    laplacian_kernel,
+    linear_kernel,
+    polynomial_kernel,
+    rbf_kernel,
+)
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MinMaxScaler
+from sklearn.svm import SVC, SVR, NuSVC, NuSVR, OneClassSVM
+
+import pkex
+from pkex import kernels
+from pkex.adapters import adapt
+from pkex.adapters.sklearn.gp_kernels import kernel_to_training_points
+
+RNG = np.random.default_rng(0)
+D = 4
+X = RNG.gamma(1.0, size=(50, D))
+X[RNG.random(size=X.shape) < 0.2] = 0.0
+Y = np.sqrt(X[:, 0]) + np.sin(X[:, 1])
+TWO = np.median(Y) < Y
+THREE = np.digitize(Y, np.quantile(Y, [0.3, 0.7]))
+BACKGROUND, ROWS = X[:4], X[20:22]
+
+
+def assert_values(model, output):
+    """Values equal brute force through the model's own output, one output after the other."""
+    values = pkex.Explainer(model, BACKGROUND).shap_values(ROWS)
+    for row, found in zip(ROWS, values, strict=True):
+        found = found.reshape(D, -1)
+        for place in range(found.shape[1]):
+
+            def single(rows, place=place):
+                return output(rows).reshape(len(rows), -1)[:, place]
+
+            interventional(single, row, BACKGROUND)[0].assert_close(found[:, place])
+
+
+# --- functions as kernels of support vector machines ---
+
+FUNCTIONS = {
+    "rbf": (rbf_kernel, kernels.RBF(np.sqrt(D / 2.0))),
+    "laplacian": (laplacian_kernel, kernels.Laplacian(float(D))),
+    "chi2": (chi2_kernel, kernels.Chi2(1.0)),
+    "rbf of gamma": (
+        functools.partial(rbf_kernel, gamma=0.3),
+        kernels.RBF(np.sqrt(0.5) / np.sqrt(0.3)),
+    ),
+    "laplacian without gamma": (
+        functools.partial(laplacian_kernel, gamma=None),
+        kernels.Laplacian(float(D)),
+    ),
+    "chi2 of gamma": (functools.partial(chi2_kernel, gamma=0.3), kernels.Chi2(0.3)),
+}
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.parametrize(
+    ("machine", "target"),
+    [
+        (SVR(), Y),
+        (NuSVR(), Y),
+        (SVC(), TWO),
+        (NuSVC(nu=0.3), TWO),
+        (SVC(decision_function_shape="ovo"), THREE),
+        (OneClassSVM(), None),
+    ],
+    ids=["SVR", "NuSVR", "SVC", "NuSVC", "SVC of three", "OneClassSVM"],
+)
+def test_machines_with_a_function_as_kernel_are_explained_as_what_it_is(machine, target, name):
+    function, kernel = FUNCTIONS[name]
+    model = clone(machine).set_params(kernel=function, gamma=7.0).fit(X, target)
+    found = adapt(model).expansion.kernel
+    assert type(found) is type(kernel)
+    np.testing.assert_allclose(found(X), kernel(X), rtol=1e-14)
+    assert_values(model, getattr(model, "decision_function", None) or model.predict)
+
+
+def test_a_function_whose_model_was_fitted_on_a_sparse_matrix_is_explained():
+    model = SVR(kernel=rbf_kernel).fit(sparse.csr_matrix(X), Y)
+    assert_values(model, model.predict)
+
+
+def test_rows_that_are_edited_later_change_no_explainer():
+    rows = X.copy()
+    model = SVR(kernel=chi2_kernel).fit(rows, Y)
+    explainer = pkex.Explainer(model)
+    before = explainer.shap_values(ROWS)
+    rows += 1.0  # scikit-learn keeps the array itself
+    np.testing.assert_array_equal(explainer.shap_values(ROWS), before)
+
+
+def test_machines_that_do_not_keep_their_rows_are_refused():
+    model = SVR(kernel=rbf_kernel).fit(X, Y)
+    del model._BaseLibSVM__Xfit
+    with pytest.raises(pkex.UnsupportedModelError, match="does not keep the rows"):
+        pkex.Explainer(model)
+
+
+def linear(A, B):
+    return linear_kernel(A, B)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        linear,
+        polynomial_kernel,
+        additive_chi2_kernel,
+        functools.partial(rbf_kernel, Y=X),
+        functools.partial(polynomial_kernel, degree=2),
+        lambda A, B: rbf_kernel(A, B),
+        RBF(2.0),
+    ],
+    ids=repr,
+)
+def test_other_functions_are_refused_with_the_remedy(function):
+    is_bound = isinstance(function, functools.partial) and "Y" in function.keywords
+    model = SVR(kernel=rbf_kernel if is_bound else function).fit(X, Y).set_params(kernel=function)
+    message = "SVR with the kernel .* is not supported: nothing is known.*pkex.KernelExpansion"
+    with pytest.raises(pkex.UnsupportedModelError, match=message):
+        pkex.Explainer(model)
+
+
+# --- by name ---
+
+
+@pytest.mark.parametrize("gamma", [0.3, 5.0])
+def test_kernel_ridge_of_chi2_is_explained(gamma):
+    model = KernelRidge(kernel="chi2", gamma=gamma).fit(X, np.c_[Y, -2.0 * Y])
+    assert adapt(model).expansion.kernel == kernels.Chi2(gamma)
+    assert_values(model, model.predict)
+
+
+@pytest.mark.parametrize("gamma", [None, 0.3])
+def test_nystroem_of_chi2_is_explained(gamma):
+    model = make_pipeline(Nystroem(kernel="chi2", gamma=gamma, n_components=20), Ridge())
+    model.fit(X, Y)
+    assert adapt(model).expansion.kernel == kernels.Chi2(gamma or 1.0)
+    total = pkex.Explainer(model)(ROWS)
+    np.testing.assert_allclose(
+        total.values.sum(axis=1) + total.base_values, model.predict(ROWS), rtol=1e-8
+    )
+
+
+def test_chi2_behind_a_scaler_is_explained():
+    model = make_pipeline(MinMaxScaler(), KernelRidge(kernel="chi2", gamma=2.0)).fit(X - 5.0, Y)
+    explanation = pkex.Explainer(model, X - 5.0)(X - 5.0)
+    total = explanation.values.sum(axis=1) + explanation.base_values
+    np.testing.assert_allclose(total, model.predict(X - 5.0), rtol=1e-9)
+
+
+# --- within kernels of Gaussian processes ---
+
+SCALES = [0.5, 1.0, 2.0, 4.0]
+# name: (scikit-learn's kernel, ours between a new row and the training rows)
+COVARIANCES = {
+    "Matern": (Matern(SCALES, nu=np.inf), kernels.RBF(SCALES)),
+    "Matern in a tree": (
+        2.0 * Matern(2.0, nu=np.inf) + WhiteKernel(0.1),
+        2.0 * kernels.RBF(2.0),
+    ),
+    "rbf": (PairwiseKernel(metric="rbf", gamma=0.5), kernels.RBF(1.0)),
+    "laplacian": (PairwiseKernel(metric="laplacian", gamma=0.25), kernels.Laplacian(4.0)),
+    "chi2": (PairwiseKernel(metric="chi2", gamma=0.7), kernels.Chi2(0.7)),
+    "options that reach no kernel": (
+        PairwiseKernel(metric="rbf", gamma=0.5, pairwise_kernels_kwargs={"degree": 3}),
+        kernels.RBF(1.0),
+    ),
+    "products and powers": (
+        PairwiseKernel(metric="laplacian", gamma=0.25) ** 2
+        * (PairwiseKernel(metric="chi2", gamma=0.5) * RBF(2.0) + ConstantKernel(3.0))
+        * PairwiseKernel(metric="laplacian", gamma=0.5),
+        kernels.RBF(2.0) * kernels.Laplacian(1.0) * kernels.Chi2(0.5)
+        + 3.0 * kernels.Laplacian(1.0),
+    ),
+    "products of one family": (
+        PairwiseKernel(metric="chi2", gamma=0.5) ** 3 * PairwiseKernel(metric="chi2", gamma=0.25),
+        kernels.Chi2(1.75),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", COVARIANCES)
+def test_kernels_of_gaussian_processes_are_read_as_what_they_are(name):
+    covariance, kernel = COVARIANCES[name]
+    read = kernel_to_training_points(covariance, D, "the model")
+    assert read == kernel
+    np.testing.assert_allclose(read(X[:9], X), covariance(X[:9], X), rtol=1e-12)
+    model = GaussianProcessRegressor(covariance, alpha=0.1, optimizer=None).fit(X, Y)
+    assert_values(model, model.predict)
+    ridge = KernelRidge(kernel=covariance).fit(X, Y)
+    assert_values(ridge, ridge.predict)
+    classifier = GaussianProcessClassifier(covariance, optimizer=None).fit(X, THREE)
+    assert pkex.Explainer(classifier).shap_values(ROWS).shape == (2, D, 3)
+
+
+def test_hyperparameters_of_pairwise_kernels_are_those_that_were_fitted():
+    bounds = (1e-2, 1e1)
+    covariance = PairwiseKernel(metric="laplacian", gamma_bounds=bounds)
+    model = GaussianProcessRegressor(covariance, alpha=0.1).fit(X, Y)
+    assert model.kernel_.gamma != covariance.gamma
+    assert_values(model, model.predict)
+
+
+def test_the_squares_of_a_pairwise_gaussian_far_from_the_origin_are_no_reason_to_refuse():
+    covariance = PairwiseKernel(metric="rbf", gamma=0.5)
+    model = GaussianProcessRegressor(covariance, alpha=0.1, optimizer=None).fit(X + 1e3, Y)
+    assert pkex.Explainer(model)
+
+
+class MyMatern(Matern):
+    """Another function."""
+
+
+REFUSED = {
+    "nu=1.5": (Matern(), "Fit the model with RBF in its place"),
+    "nu=0.5": (Matern(nu=0.5), "with RBF in its place"),
+    "MyMatern": (MyMatern(nu=np.inf), "with a kernel of these"),
+    "RationalQuadratic": (RationalQuadratic(), "with a kernel of these"),
+    "DotProduct": (DotProduct(), "with a kernel of these"),
+    "ExpSineSquared": (ExpSineSquared(), "with a kernel of these"),
+    "metric=cosine": (PairwiseKernel(metric="cosine"), "with a kernel of these"),
+    "metric=poly": (PairwiseKernel(metric="poly"), "with a kernel of these"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_refused_parts_of_kernels_say_what_works_instead(name):
+    covariance, instead = REFUSED[name]
+    with pytest.raises(pkex.UnsupportedModelError) as raised:
+        kernel_to_training_points(RBF() * covariance, D, "A model")
+    message = str(raised.value)
+    assert name in message
+    assert instead in message
+    assert "shap.KernelExplainer, whose values are approximate" in message
+    assert "planned" not in message
+
+
+@pytest.mark.parametrize(
+    ("model", "instead"),
+    [
+        (SVR(kernel="poly"), "fit it with kernel 'rbf', or take shap.KernelExplainer"),
+        (SVR(kernel="sigmoid"), "fit it with kernel 'rbf', or take shap.KernelExplainer"),
+        (SVR(kernel="linear"), "shap.LinearExplainer"),
+        (KernelRidge(kernel="linear"), "shap.LinearExplainer"),
+        (
+            KernelRidge(kernel="cosine"),
+            "fit it with kernel 'rbf' or 'laplacian' or 'chi2', or take shap.KernelExplainer",
+        ),
+    ],
+    ids=repr,
+)
+def test_refused_kernels_say_what_works_instead(model, instead):
+    with pytest.raises(pkex.UnsupportedModelError, match=instead):
+        pkex.Explainer(model.fit(X, Y))
