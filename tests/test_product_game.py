@@ -89,7 +89,11 @@ def test_results_do_not_depend_on_the_number_of_threads(rng):
         ({"method": "exact"}, ValueError, "method must be one of 'quadrature', 'recursion'"),
         ({"summation": None}, ValueError, "summation must be one of 'compensated', 'plain'"),
         ({"n_jobs": 0}, ValueError, "n_jobs must be -1"),
-        ({"wieghts": [1.0, 1.0]}, TypeError, "no argument 'wieghts'; it takes present, absent, w"),
+        (
+            {"wieghts": [1.0, 1.0]},
+            TypeError,
+            "no argument 'wieghts' .did you mean 'weights'",
+        ),
     ],
 )
 def test_bad_arguments_are_named(arguments, error, message):

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from pkex.adapters import AdaptedModel, adapt, verify
 from pkex.explanation import Explanation
 from pkex.functions import finite
+from pkex.indices import Index
 from pkex.interactions import Interactions, check_interactions, interaction_values
 from pkex.options import (
     METHODS,
@@ -415,7 +416,7 @@ class Explainer:
         self,
         X: ArrayLike,
         *,
-        index: str = "k-SII",
+        index: Index = "k-SII",
         order: int = 2,
         progress: Progress = False,
     ) -> Interactions:

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+from typing import Literal, TypeAlias, get_args
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pkex import _core
-from pkex.options import METHODS, SUMMATIONS, check_choice, with_known_keywords
+from pkex.options import (
+    METHODS,
+    SUMMATIONS,
+    Method,
+    Summation,
+    check_choice,
+    with_known_keywords,
+)
 from pkex.parallel import check_n_jobs, thread_count
 from pkex.validation import as_matrix, as_vector_or_matrix
 
@@ -14,7 +23,9 @@ __all__ = ["product_game"]
 
 _Float = NDArray[np.float64]
 
-INDICES = ("SV", "BV")
+# The words for type checkers; and as they are checked.
+Index: TypeAlias = Literal["SV", "BV"]
+INDICES: tuple[Index, ...] = get_args(Index)
 # How far `difference` may be from present − absent, relative to the larger of the two: the purpose
 # of giving it is to be more accurate than they are, not to describe another game.
 _DIFFERENCE_TOLERANCE = 1e-6
@@ -27,9 +38,9 @@ def product_game(
     weights: ArrayLike | None = None,
     *,
     difference: ArrayLike | None = None,
-    index: str = "SV",
-    method: str = "quadrature",
-    summation: str = "compensated",
+    index: Index = "SV",
+    method: Method = "quadrature",
+    summation: Summation = "compensated",
     n_jobs: int | None = -1,
 ) -> _Float:
     """Shapley values of a weighted sum of product games.

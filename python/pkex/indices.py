@@ -12,6 +12,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,11 +20,15 @@ from numpy.typing import NDArray
 from pkex import _core
 from pkex.progress import parts_of
 
-__all__ = ["INDICES", "SHAPLEY", "Quantity", "added_up", "quantities"]
+__all__ = ["INDICES", "SHAPLEY", "Index", "Quantity", "added_up", "quantities"]
 
 _Float = NDArray[np.float64]
 
-INDICES = ("k-SII", "SII", "STII", "FSII", "BII", "FBII", "Moebius", "Co-Moebius", "CHII")
+# The words for type checkers; and as they are checked.
+Index: TypeAlias = Literal[
+    "k-SII", "SII", "STII", "FSII", "BII", "FBII", "Moebius", "Co-Moebius", "CHII"
+]
+INDICES: tuple[Index, ...] = get_args(Index)
 
 
 @dataclass(frozen=True)
@@ -47,7 +52,7 @@ _UNIFORM = (1.0, 0, 0, 0)
 SHAPLEY = Quantity(1, _UNIFORM)
 
 
-def quantities(index: str, order: int) -> list[Quantity]:
+def quantities(index: Index, order: int) -> list[Quantity]:
     """Return what is to be computed for an index: the coefficients of sizes 1, …, order.
 
     Before them those of size 0, where the empty coalition's is not its worth.
@@ -56,11 +61,11 @@ def quantities(index: str, order: int) -> list[Quantity]:
     return [Quantity(size, _measure(index, size, order)) for size in range(smallest, order + 1)]
 
 
-def _has_own_base(index: str, order: int) -> bool:
+def _has_own_base(index: Index, order: int) -> bool:
     return index in ("BII", "FBII") or (index == "SII" and order > 1)
 
 
-def _measure(index: str, size: int, order: int) -> float | tuple[float, int, int, int]:
+def _measure(index: Index, size: int, order: int) -> float | tuple[float, int, int, int]:
     # Grabisch and Roubens (1999): SII, BII, CHII; Fujimoto et al. (2006) as measures on t.
     if index in ("SII", "k-SII"):
         return _UNIFORM
@@ -82,7 +87,7 @@ def _measure(index: str, size: int, order: int) -> float | tuple[float, int, int
 
 
 def added_up(
-    index: str,
+    index: Index,
     parts: Sequence[_Float],
     sizes: Sequence[int],
     n_players: int,

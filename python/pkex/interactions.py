@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from pkex.coalitions import coalitions, ranks
 from pkex.functions import Function
-from pkex.indices import INDICES, added_up, quantities
+from pkex.indices import INDICES, Index, added_up, quantities
 from pkex.options import check_choice, counted
 from pkex.progress import parts_of
 from pkex.tables import MOST_VALUES, table_of_largest
@@ -95,7 +95,7 @@ class Interactions:
         data: NDArray[Any],
         feature_names: Sequence[str],
         output_names: Sequence[str] | None,
-        index: str,
+        index: Index,
         order: int,
         row_index: pd.Index | None = None,
         output_name: str | None = None,
@@ -535,7 +535,9 @@ def _place(axis: str, key: int | str, names: tuple[str, ...]) -> int:
     return number % len(names)
 
 
-def check_interactions(index: str, order: int, n_players: int, n_rows: int, n_outputs: int) -> None:
+def check_interactions(
+    index: Index, order: int, n_players: int, n_rows: int, n_outputs: int
+) -> None:
     """Refuse an unknown index, an order that there is not, and a result that is too large."""
     check_choice("index", index, INDICES)
     if isinstance(order, bool) or not isinstance(order, int | np.integer):
@@ -564,7 +566,7 @@ def check_interactions(index: str, order: int, n_players: int, n_rows: int, n_ou
 def interaction_values(
     function: Function,
     rows: _Float,
-    index: str,
+    index: Index,
     order: int,
     report: Callable[[int, int], None] | None,
     n_threads: int,

@@ -19,7 +19,7 @@ except ImportError as error:
     ) from error
 
 import pkex
-from pkex.indices import INDICES
+from pkex.indices import INDICES, Index
 from pkex.integrations import as_background, as_rows
 from pkex.integrations.arguments import (
     Check,
@@ -38,15 +38,14 @@ __all__ = ["ProductKernelExplainer"]
 
 _Float = NDArray[np.float64]
 
-Index: TypeAlias = Literal[
-    "SV", "BV", "k-SII", "SII", "STII", "FSII", "BII", "FBII", "Moebius", "Co-Moebius", "CHII"
-]
+# Of interactions; and of single players, which shapiq names otherwise.
+AnyIndex: TypeAlias = Index | Literal["SV", "BV"]
 ApproximatorName: TypeAlias = Literal[
     "auto", "spex", "montecarlo", "svarm", "permutation", "regression"
 ]
 
 # shapiq's names for these indices where they are of single players.
-_OF_ORDER_ONE = {"SV": "SII", "BV": "BII"}
+_OF_ORDER_ONE: dict[str, Index] = {"SV": "SII", "BV": "BII"}
 _AVAILABLE = (*_OF_ORDER_ONE, *INDICES)
 
 
@@ -175,7 +174,7 @@ class ProductKernelExplainer(Explainer):
         model: Any,
         data: Any = None,
         class_index: Literal[0, 1] | None = None,
-        index: Index = "SV",
+        index: AnyIndex = "SV",
         max_order: int = 1,
         *,
         min_order: int = 0,
@@ -213,7 +212,7 @@ class ProductKernelExplainer(Explainer):
         self.model = model
         self._shapiq_predict_function = self._predict_as_shapiq
         self._min_order, self._max_order = int(min_order), int(max_order)
-        self._computed_index = _OF_ORDER_ONE.get(index, index)
+        self._computed_index = check_choice("index", _OF_ORDER_ONE.get(index, index), INDICES)
         name = get_index_from_computation_index(index, self._max_order)
         self._index = name  # type: ignore[assignment]  # no other explainer of shapiq has them all
         self._verbose = verbose
