@@ -94,18 +94,20 @@ def test_marginal_values_find_a_small_shift_beside_a_large_one():
     assert abs(np.mean(others)) < 3.0 * np.std(others) / np.sqrt(np.size(others))
 
 
-@pytest.mark.parametrize(
-    ("n", "kernel"), [(2000, None), (500, RBF(np.pi / np.sqrt(3.0)))], ids=["default", "narrow"]
-)
+@pytest.mark.parametrize(("n", "kernel"), [(1000, None), (500, RBF(1.0))], ids=str)
 def test_the_most_important_input_of_ishigami_has_small_pvalues(n, kernel):
-    x = np.random.default_rng(0).uniform(-np.pi, np.pi, size=(n, 3))
-    y = np.sin(x[:, 0]) + 7.0 * np.sin(x[:, 1]) ** 2 + 0.1 * x[:, 2] ** 4 * np.sin(x[:, 0])
+    names = ("feature_pvalues", "alone_pvalues")
     options = {"kernel": kernel, "n_permutations": 199, "random_state": 0}
-    result = pkex.hsic(x, y, **options)
-    assert result.familywise_pvalues[1] <= 0.05
-    assert result.alone_familywise_pvalues[1] <= 0.05
+    found, of_paper = [], []
+    for seed in range(5):
+        x = np.random.default_rng(seed).uniform(-np.pi, np.pi, size=(n, 3))
+        y = np.sin(x[:, 0]) + 7.0 * np.sin(x[:, 1]) ** 2 + 0.1 * x[:, 2] ** 4 * np.sin(x[:, 0])
+        result = pkex.hsic(x, y, **options)
+        found.append([getattr(result, name)[1] for name in names])
+        of_paper.append(pkex.hsic(x, y, value_function="neutral", **options).feature_pvalues[1])
+    assert np.median(found, axis=0).max() <= 0.05
     # In the paper's convention the first input takes all.
-    assert pkex.hsic(x, y, value_function="neutral", **options).feature_pvalues[1] > 0.9
+    assert np.median(of_paper) > 0.5
 
 
 # --- notes ---
@@ -218,14 +220,14 @@ def test_a_result_is_an_array_of_its_values(samples):
 
 
 def test_hsic_scores_features_for_selectors(rng):
-    x = rng.normal(size=(150, 6))
+    x = rng.normal(size=(300, 6))
     y = np.abs(x[:, 2]) + x[:, 4]
     selector = SelectKBest(pkex.hsic, k=2).fit(x, y)
     np.testing.assert_array_equal(selector.get_support(indices=True), [2, 4])
     np.testing.assert_array_equal(selector.scores_, pkex.hsic(x, y).values)
     labels = np.digitize(y, [0.0, 1.0])
     of_labels = SelectKBest(partial(pkex.hsic, target_kernel=Categorical()), k=2)
-    assert make_pipeline(StandardScaler(), of_labels).fit_transform(x, labels).shape == (150, 2)
+    assert make_pipeline(StandardScaler(), of_labels).fit_transform(x, labels).shape == (300, 2)
 
     def score(X, y):
         result = pkex.hsic(X, y, n_permutations=199, random_state=0)
