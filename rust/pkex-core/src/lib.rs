@@ -34,6 +34,7 @@ mod means_of_points;
 mod memory;
 mod nodes;
 mod octets;
+mod pair_terms;
 mod pair_tiles;
 mod pair_walk;
 mod pair_weights;

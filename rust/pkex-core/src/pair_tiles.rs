@@ -4,12 +4,13 @@ use std::ops::Range;
 
 use crate::Error;
 use crate::arithmetic::Arithmetic;
-use crate::block::{Block, Spread};
+use crate::block::Block;
 use crate::kernel::CompiledTerm;
 use crate::lanes::{LANES, Lanes};
 use crate::memory::{Memory, PAIRS, product};
 use crate::nodes::NodeTable;
 use crate::octets::{Correlate, OCTET, OctetPairs};
+use crate::pair_terms::{AddTerm, Fill, PackedTerm};
 use crate::pair_walk::{Tile, Walk};
 use crate::pair_weights::{Classes, PackedWeights, Weighting};
 use crate::pairs::PairProblem;
@@ -25,15 +26,6 @@ pub(crate) struct PackedPairs<'a> {
     points: PackedRows,
     terms: Vec<PackedTerm<'a>>,
     nodes: NodeTable,
-}
-
-struct PackedTerm<'a> {
-    term: CompiledTerm,
-    /// The absent factors of all players.
-    absent: Option<&'a [f64]>,
-    /// For each of the term's players what c is to be multiplied by for the player's worth alone:
-    /// the coefficient and the absent factors of the others.
-    alone: Vec<f64>,
 }
 
 /// Plain sums of one tile; the last axis of each is players.
@@ -341,23 +333,6 @@ impl<'a> PackedPairs<'a> {
     }
 }
 
-impl<'a> PackedTerm<'a> {
-    fn new(term: CompiledTerm, absent: Option<&'a [f64]>) -> Self {
-        let of = |player: usize| absent.map_or(1.0, |absent| absent[player]);
-        let players = &term.players;
-        let mut alone = vec![term.coefficient; players.len()];
-        let (mut before, mut after) = (1.0, 1.0);
-        for place in 0..players.len() {
-            let opposite = players.len() - 1 - place;
-            alone[place] *= before;
-            alone[opposite] *= after;
-            before *= of(players[place]);
-            after *= of(players[opposite]);
-        }
-        Self { term, absent, alone }
-    }
-}
-
 fn zeros<T: Copy>(vector: &mut Vec<T>, length: usize, zero: T) {
     vector.clear();
     vector.resize(length, zero);
@@ -399,29 +374,6 @@ impl Body for Weigh<'_> {
     }
 }
 
-/// The factors of the pairs of a row and a block.
-struct Fill<'a> {
-    term: &'a PackedTerm<'a>,
-    x: &'a [f64],
-    points: &'a [Lanes],
-    block: &'a mut Block,
-}
-
-impl Body for Fill<'_> {
-    type Output = Spread;
-
-    #[inline(always)]
-    fn run<A: Arithmetic, const W: usize>(self) -> Spread {
-        let PackedTerm { term, absent, .. } = self.term;
-        let spread = term.fill::<A, W>(self.x, self.points, self.block);
-        let Some(absent) = absent else {
-            return spread;
-        };
-        self.block.set_absent::<W>(term.players.iter().map(|&player| absent[player]));
-        self.block.spread_of_fractions::<A, W>()
-    }
-}
-
 /// Adds what players are worth alone in a term to weighted sums.
 struct AddAlone<'a> {
     packed: &'a PackedPairs<'a>,
@@ -454,27 +406,6 @@ impl Body for AddAlone<'_> {
             } else {
                 columns[first + player].add_product::<A, W>(&value, self.weight);
             }
-        }
-    }
-}
-
-/// Adds a term's values to the pairs'.
-struct AddTerm<'a> {
-    term: &'a CompiledTerm,
-    block: &'a Block,
-    gamma: &'a mut [Lanes],
-}
-
-impl Body for AddTerm<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<A: Arithmetic, const W: usize>(self) {
-        let coefficient = Lanes([self.term.coefficient; LANES]);
-        let values = self.block.omega.iter().zip(&self.block.difference);
-        for ((omega, difference), &player) in values.zip(&self.term.players) {
-            let value = omega.times::<W>(difference);
-            self.gamma[player].add_product::<A, W>(&value, &coefficient);
         }
     }
 }

@@ -5,5 +5,6 @@ mod exactness;
 mod games;
 mod interactions;
 mod pairs;
+mod permuted;
 mod random;
 mod reproducibility;
