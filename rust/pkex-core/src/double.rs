@@ -18,7 +18,7 @@ impl<const W: usize> Double<W> {
 
     /// As many numbers as there are lanes.
     #[inline(always)]
-    fn from_lanes(lane: impl Fn(usize) -> (f64, f64)) -> Self {
+    pub fn from_lanes(lane: impl Fn(usize) -> (f64, f64)) -> Self {
         let mut numbers = Self::of(0.0, 0.0);
         for i in 0..W {
             (numbers.high[i], numbers.low[i]) = lane(i);
@@ -63,6 +63,21 @@ impl<const W: usize> Double<W> {
             let crossed = A::mul_add(self.high[i], other.low[i], self.low[i] * other.high[i]);
             two_sum(high, error + crossed)
         })
+    }
+
+    /// The quotient of both, to about 100 bits (algorithm 17 of the same).
+    #[inline(always)]
+    pub fn quotient<A: Arithmetic>(&self, other: &Self) -> Self {
+        let high = each(|i| self.high[i] / other.high[i]);
+        let product = other.times::<A>(&Self { high, low: [0.0; W] });
+        let rest = self.plus(&product.negated());
+        Self::from_lanes(|i| two_sum(high[i], rest.high[i] / other.high[i]))
+    }
+
+    /// Rounded.
+    #[inline(always)]
+    pub fn values(&self) -> [f64; W] {
+        each(|i| self.high[i] + self.low[i])
     }
 }
 

@@ -147,6 +147,6 @@ impl Contrast for BetweenRows<'_> {
             z: [z[column]; W],
             y: *points[column].part(part),
         };
-        term.contrast::<A, W>(player, entries)
+        term.contrast::<A, W>(player, entries).values()
     }
 }

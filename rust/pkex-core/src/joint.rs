@@ -12,8 +12,8 @@
 use crate::arithmetic::Arithmetic;
 use crate::chi2;
 use crate::double::Double;
-use crate::exp::exp_and_expm1;
-use crate::lanes::{each, map, zip};
+use crate::exp::{NEAR, exp_and_expm1, reduced_tail};
+use crate::lanes::{map, zip};
 
 /// Columns in which x and z are compared with y.
 #[derive(Clone, Copy, Debug)]
@@ -28,22 +28,23 @@ pub(crate) struct Entries<const W: usize> {
 struct Pair<const W: usize> {
     a: [f64; W],
     b: [f64; W],
-    c: [f64; W],
+    c: Double<W>,
 }
 
 impl<const W: usize> Pair<W> {
-    const ONE: Self = Self { a: [1.0; W], b: [1.0; W], c: [0.0; W] };
+    const ONE: Self = Self { a: [1.0; W], b: [1.0; W], c: Double::of(0.0, 0.0) };
 
     /// The factors' products, and their difference.
     #[inline(always)]
     fn times(&self, other: &Self) -> Self {
-        let c = each(|i| {
-            let (c, other_c) = (self.c[i], other.c[i]);
+        let c = Double::from_lanes(|i| {
+            let (c, other_c) = (self.c.high[i], other.c.high[i]);
             let least = |pair: &Self| if pair.a[i] < pair.b[i] { pair.a[i] } else { pair.b[i] };
             let are_opposite = c * other_c < 0.0;
             let with = if are_opposite { least(other) } else { other.a[i] };
             let without = if are_opposite { least(self) } else { self.b[i] };
-            c * with + without * other_c
+            let low = self.c.low[i] * with + without * other.c.low[i];
+            (c * with + without * other_c, low)
         });
         Self { a: zip(&self.a, &other.a, |a, b| a * b), b: zip(&self.b, &other.b, |a, b| a * b), c }
     }
@@ -83,6 +84,8 @@ pub(crate) struct Joint<const W: usize> {
     denominators: (Double<W>, Double<W>),
     denominator_change: Double<W>,
     category: Pair<W>,
+    /// Which of the three there are.
+    has: [bool; 3],
 }
 
 impl<const W: usize> Joint<W> {
@@ -93,11 +96,13 @@ impl<const W: usize> Joint<W> {
         denominators: (Double::of(1.0, 0.0), Double::of(1.0, 0.0)),
         denominator_change: Double::of(0.0, 0.0),
         category: Pair::ONE,
+        has: [false; 3],
     };
 
     /// Multiplies by exp(−(r/ℓ)²), from 1/ℓ.
     #[inline(always)]
     pub fn include_gaussian<A: Arithmetic>(&mut self, inverse: (f64, f64), at: &Entries<W>) {
+        self.has[0] = true;
         let distances = Distances::new(at);
         let square = |sum: f64, r: f64| sum + (r * inverse.0) * (r * inverse.0);
         self.exponents.0 = zip(&self.exponents.0, &distances.from_x.high, square);
@@ -109,6 +114,7 @@ impl<const W: usize> Joint<W> {
     /// Multiplies by exp(−|r|/ℓ), from 1/ℓ.
     #[inline(always)]
     pub fn include_laplacian<A: Arithmetic>(&mut self, inverse: (f64, f64), at: &Entries<W>) {
+        self.has[0] = true;
         let Distances { from_x, from_z, .. } = Distances::new(at);
         let scaled = |sum: f64, r: f64| sum + r.abs() * inverse.0;
         self.exponents.0 = zip(&self.exponents.0, &from_x.high, scaled);
@@ -121,6 +127,7 @@ impl<const W: usize> Joint<W> {
     /// Multiplies by 1/(1 + (r/ℓ)²), from 1/ℓ.
     #[inline(always)]
     pub fn include_cauchy<A: Arithmetic>(&mut self, inverse: (f64, f64), at: &Entries<W>) {
+        self.has[1] = true;
         let inverse = Double::of(inverse.0, inverse.1);
         let distances = Distances::new(at);
         let denominator = |r: &Double<W>| {
@@ -139,15 +146,17 @@ impl<const W: usize> Joint<W> {
     /// Multiplies by 1 where x, or z, is y, else by `similarity`.
     #[inline(always)]
     pub fn include_categories(&mut self, similarity: f64, at: &Entries<W>) {
+        self.has[2] = true;
         let kernel = |entry: f64, y: f64| if entry == y { 1.0 } else { similarity };
         let (a, b) = (zip(&at.x, &at.y, kernel), zip(&at.z, &at.y, kernel));
         let c = zip(&a, &b, |a, b| a - b);
-        self.category = self.category.times(&Pair { a, b, c });
+        self.category = self.category.times(&Pair { a, b, c: Double { high: c, low: [0.0; W] } });
     }
 
     /// Multiplies by exp(−γ (r/√(x + y))²).
     #[inline(always)]
     pub fn include_chi2(&mut self, gamma: f64, at: &Entries<W>) {
+        self.has[0] = true;
         let Entries { x, z, y } = at;
         let distance = |x: &[f64; W]| zip(x, y, |x, y| x - y);
         let (at_x, at_z) = (
@@ -160,10 +169,21 @@ impl<const W: usize> Joint<W> {
         self.exponent_change = self.exponent_change.plus(&Double { high: change, low: [0.0; W] });
     }
 
-    /// The difference of the products.
+    /// The difference of the products. Small ones of several z have, in one family, the product at
+    /// x as a common factor of more digits, so that they may cancel in a sum.
     #[inline(always)]
-    pub fn difference<A: Arithmetic>(&self) -> [f64; W] {
-        self.exponential::<A>().times(&self.cauchy()).times(&self.category).c
+    pub fn difference<A: Arithmetic>(&self) -> Double<W> {
+        let mut product = Pair::ONE;
+        if self.has[0] {
+            product = self.exponential::<A>();
+        }
+        if self.has[1] {
+            product = product.times(&self.cauchy::<A>());
+        }
+        if self.has[2] {
+            product = product.times(&self.category);
+        }
+        product.c
     }
 
     #[inline(always)]
@@ -172,17 +192,29 @@ impl<const W: usize> Joint<W> {
         let (a, _) = exp_and_expm1::<A, W>(&map(&self.exponents.0, |exponent| -exponent));
         let (b, _) = exp_and_expm1::<A, W>(&map(&self.exponents.1, |exponent| -exponent));
         let (_, less_one) = exp_and_expm1::<A, W>(&map(&change, |change| -change.abs()));
-        let c = each(|i| if change[i] > 0.0 { b[i] * less_one[i] } else { -(a[i] * less_one[i]) });
+        let c = Double::from_lanes(|i| {
+            if change[i].abs() < NEAR {
+                // −a (e^change − 1).
+                let (c, error) = A::two_product(-a[i], change[i]);
+                let tail = reduced_tail::<A>(change[i], -self.exponent_change.low[i]);
+                (c, A::mul_add(a[i], tail, error))
+            } else if change[i] > 0.0 {
+                (b[i] * less_one[i], 0.0)
+            } else {
+                (-(a[i] * less_one[i]), 0.0)
+            }
+        });
         where_finite(&change, Pair { a, b, c })
     }
 
-    /// 1/m, 1/n and 1/m − 1/n = (n − m)/(m n) of the denominators m and n.
+    /// 1/m, 1/n and 1/m − 1/n = (n − m)/n/m of the denominators m and n.
     #[inline(always)]
-    fn cauchy(&self) -> Pair<W> {
+    fn cauchy<A: Arithmetic>(&self) -> Pair<W> {
         let inverse = |numbers: &Double<W>| map(&numbers.high, |number| 1.0 / number);
         let (a, b) = (inverse(&self.denominators.0), inverse(&self.denominators.1));
-        let change = self.denominator_change.high;
-        where_finite(&change, Pair { a, b, c: each(|i| change[i] * a[i] * b[i]) })
+        let change = self.denominator_change.quotient::<A>(&self.denominators.1);
+        let of_x = Double { high: a, low: [0.0; W] };
+        where_finite(&change.high, Pair { a, b, c: change.times::<A>(&of_x) })
     }
 }
 
@@ -191,5 +223,8 @@ impl<const W: usize> Joint<W> {
 #[inline(always)]
 fn where_finite<const W: usize>(change: &[f64; W], pair: Pair<W>) -> Pair<W> {
     let Pair { a, b, c } = pair;
-    Pair { c: each(|i| if change[i].is_finite() { c[i] } else { a[i] - b[i] }), ..pair }
+    let c = Double::from_lanes(|i| {
+        if change[i].is_finite() { (c.high[i], c.low[i]) } else { (a[i] - b[i], 0.0) }
+    });
+    Pair { c, ..pair }
 }

@@ -3,6 +3,7 @@
 use crate::Error;
 use crate::arithmetic::Arithmetic;
 use crate::block::{Block, Spread};
+use crate::double::Double;
 use crate::joint::{Entries, Joint};
 use crate::lanes::{LANES, Lanes, zip};
 use crate::memory::{INPUT, Memory};
@@ -190,7 +191,7 @@ impl CompiledTerm {
         &self,
         player: usize,
         entries: impl Fn(usize) -> Entries<W>,
-    ) -> [f64; W] {
+    ) -> Double<W> {
         let mut joint = Joint::ONE;
         for member in self.members_of(player) {
             member.profile.join::<A, W>(&mut joint, &entries(member.column));

@@ -134,7 +134,7 @@ struct FromMean<'a> {
 
 impl Contrast for FromMean<'_> {
     // Each takes a walk through the background.
-    const LOSS: f64 = 1.0 / 32768.0;
+    const LOSS: f64 = 1.0 / 65_536.0;
 
     #[inline(always)]
     fn contrast<A: Arithmetic, const W: usize>(
@@ -161,17 +161,20 @@ impl FromMean<'_> {
         let Background { rows, weights } = self.games.background;
         let mut sum = Accumulator::ZERO;
         for (first, weights) in (0..).step_by(LANES).zip(weights.chunks(LANES)) {
-            let mut values = Lanes::ZERO;
+            let (mut values, mut low) = (Lanes::ZERO, Lanes::ZERO);
             for part in 0..LANES / W {
                 let z = |i: usize| rows.row((first + part * W + i).min(rows.rows() - 1));
                 let entries = |column: usize| {
                     let (x, point) = (self.x[column], self.points[column].0[lane]);
                     Entries { x: [x; W], z: each(|i| z(i)[column]), y: [point; W] }
                 };
-                *values.part_mut(part) = self.term.contrast::<A, W>(player, entries);
+                let contrast = self.term.contrast::<A, W>(player, entries);
+                *values.part_mut(part) = contrast.high;
+                *low.part_mut(part) = contrast.low;
             }
             let weights = Lanes(each(|lane| weights.get(lane).copied().unwrap_or(0.0)));
             sum.add_product::<A, W>(&weights, &values, Summation::Compensated);
+            sum.add_product::<A, W>(&weights, &low, Summation::Compensated);
         }
         sum.total(Summation::Compensated).value()
     }
