@@ -147,7 +147,7 @@ impl<const W: usize> Joint<W> {
     #[inline(always)]
     pub fn include_categories(&mut self, similarity: f64, at: &Entries<W>) {
         self.has[2] = true;
-        let kernel = |entry: f64, y: f64| if entry == y { 1.0 } else { similarity };
+        let kernel = |entry: f64, y: f64| if entry - y == 0.0 { 1.0 } else { similarity };
         let (a, b) = (zip(&at.x, &at.y, kernel), zip(&at.z, &at.y, kernel));
         let c = zip(&a, &b, |a, b| a - b);
         self.category = self.category.times(&Pair { a, b, c: Double { high: c, low: [0.0; W] } });
