@@ -276,6 +276,55 @@ def test_marginal_games_near_and_far_from_the_points(rng, family, distance, spre
     assert expected.error(found) < 3e-11
 
 
+@pytest.mark.parametrize("value_function", ["interventional", "marginal"])
+@pytest.mark.parametrize("family", ["rbf", "laplacian"])
+@pytest.mark.parametrize("spread", [1e-9, 1e-5, 1e-2, 1.0])
+@pytest.mark.parametrize("d", [2, 10])
+def test_narrow_kernels_against_a_background(rng, value_function, family, spread, d):
+    # Exponents of up to 600 in all, with a rounding of as many units in the last place of factors.
+    length_scales = 10.0 ** rng.uniform(-3.0, -1.0, size=d)
+    points = rng.normal(size=(3, d))
+    exponents = rng.uniform(200.0, 600.0, size=d) / d
+    distances = np.sqrt(2.0 * exponents) if family == "rbf" else exponents
+    row = points[0] + length_scales * distances
+    points[1:] = points[0] + length_scales * rng.normal(size=(2, d))
+    background = row + spread * length_scales * rng.normal(size=(4, d))
+    games = []
+    for point in points:
+        own, *others = (kernel_game(family, of, point, length_scales) for of in (row, *background))
+        with mp.workdps(DIGITS):
+            factors = [[other[j][0] for other in others] for j in range(d)]
+            if value_function == "marginal":
+                factors = [[mp.fsum(column) / 4] for column in factors]
+            games += [
+                [(a, b, a - b) for (a, _, _), b in zip(own, absent, strict=True)]
+                for absent in zip(*factors, strict=True)
+            ]
+    weights = np.full(len(games), len(points) / len(games))
+    expected = shapley_values(games, weights, range(d), Integers(bits=20_000))
+    expansion = pkex.KernelExpansion(points, np.ones(3), KERNELS[family](length_scales))
+    found = explain(expansion, row, background=background, value_function=value_function)
+    assert expected.error(found) < (2e-12 if value_function == "interventional" else 1e-11)
+
+
+@pytest.mark.parametrize("family", KERNELS)
+@pytest.mark.parametrize("distance", [0.5, 3.0, 20.0])
+@pytest.mark.parametrize("spread", [1e-4, 1e-6, 1e-8])
+def test_a_mean_over_a_background_on_both_sides_of_the_row(family, distance, spread):
+    # Differences from the two background rows cancel but for terms of the order spread².
+    background = np.array([[distance - spread], [distance + spread]])
+    present, *factors = (
+        kernel_game(family, row, [0.0], [0.7])[0] for row in ([distance], *background)
+    )
+    with mp.workdps(DIGITS):
+        expected = present[0] - (factors[0][0] + factors[1][0]) / 2
+    expansion = pkex.KernelExpansion([[0.0]], [1.0], KERNELS[family](0.7))
+    explainer = pkex.Explainer(expansion, background, value_function="marginal")
+    (value,) = explainer.shap_values([[distance]])[0]
+    with mp.workdps(DIGITS):
+        assert abs(value / expected - 1) < 1e-12
+
+
 @pytest.mark.parametrize("d", [1500, 4000, 10_000])
 def test_a_given_difference_keeps_the_digits_that_subtracting_loses(rng, d):
     absent = np.exp(0.02 * rng.normal(size=(1, d)))

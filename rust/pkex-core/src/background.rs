@@ -88,6 +88,10 @@ impl Body for FactorsOf<'_> {
 
 /// a − b of single players without cancellation.
 pub(crate) trait Contrast {
+    /// The share of a factor, or of its lack to 1, below which a difference is too small to be found
+    /// by subtraction. The smaller, the less often a contrast is computed.
+    const LOSS: f64;
+
     /// That of a player in a part of a block; needed only in the lanes where `kept` is negative.
     fn contrast<A: Arithmetic, const W: usize>(
         &self,
@@ -99,11 +103,11 @@ pub(crate) trait Contrast {
 
 /// Fills a block with factors that were computed against 1.
 #[inline(always)]
-pub(crate) fn fill_from<A: Arithmetic, const W: usize>(
+pub(crate) fn fill_from<A: Arithmetic, C: Contrast, const W: usize>(
     own: &Block,
     absent: &AbsentFactors,
     block: &mut Block,
-    contrast: &impl Contrast,
+    contrast: &C,
 ) -> Spread {
     let players = own.present.len();
     block.resize(players, false);
@@ -112,12 +116,12 @@ pub(crate) fn fill_from<A: Arithmetic, const W: usize>(
     for part in 0..LANES / W {
         let mut least_kept = [0.0; W];
         for player in 0..players {
-            let (c, kept) = difference(own, absent, player, part);
+            let (c, kept) = difference::<A, C, W>(own, absent, player, part);
             *block.difference[player].part_mut(part) = c;
             least_kept = zip(&least_kept, &kept, smaller);
         }
         if least_kept.iter().any(|&kept| kept < 0.0) {
-            replace_cancelled::<A, W>(own, absent, block, contrast, part);
+            replace_cancelled::<A, C, W>(own, absent, block, contrast, part);
         }
     }
     block.spread_of_fractions::<A, W>()
@@ -125,15 +129,15 @@ pub(crate) fn fill_from<A: Arithmetic, const W: usize>(
 
 /// Puts the contrast where bits have cancelled.
 #[inline(always)]
-fn replace_cancelled<A: Arithmetic, const W: usize>(
+fn replace_cancelled<A: Arithmetic, C: Contrast, const W: usize>(
     own: &Block,
     absent: &AbsentFactors,
     block: &mut Block,
-    contrast: &impl Contrast,
+    contrast: &C,
     part: usize,
 ) {
     for player in 0..own.present.len() {
-        let (c, kept) = difference::<W>(own, absent, player, part);
+        let (c, kept) = difference::<A, C, W>(own, absent, player, part);
         if kept.iter().any(|&kept| kept < 0.0) {
             let exact = contrast.contrast::<A, W>(player, part, &kept);
             *block.difference[player].part_mut::<W>(part) =
@@ -143,16 +147,17 @@ fn replace_cancelled<A: Arithmetic, const W: usize>(
 }
 
 /// c = a − b, from a and b where both are below ½ and else from what they lack to 1: whichever is
-/// known to more digits. And what is left of it when as much is taken away as rounding may have
-/// made of an error of 10⁻¹¹: less than nothing where too many bits have cancelled.
+/// known to more digits. And what is left of it when as much is taken away as rounding may spoil:
+/// less than nothing where too many bits have cancelled.
+///
+/// A factor exp(−E) is as wrong as its exponent, by a multiple of E·2⁻⁵³ of itself.
 #[inline(always)]
-fn difference<const W: usize>(
+fn difference<A: Arithmetic, C: Contrast, const W: usize>(
     own: &Block,
     absent: &AbsentFactors,
     player: usize,
     part: usize,
 ) -> ([f64; W], [f64; W]) {
-    const LOSS: f64 = 1.0 / 16384.0;
     let a: &[f64; W] = own.present[player].part(part);
     let b: &[f64; W] = absent.factor[player].part(part);
     let a_less_one: &[f64; W] = own.difference[player].part(part);
@@ -163,6 +168,30 @@ fn difference<const W: usize>(
     let from_one = zip(a_less_one, b_less_one, |a, b| a - b);
     let c: [f64; W] = each(|i| if size[i] < 0.5 { from_zero[i] } else { from_one[i] });
     let of: [f64; W] = each(|i| if size[i] < 0.5 { size[i] } else { -lack[i] });
-    let kept = each(|i| c[i].abs() - LOSS * of[i]);
+    let kept = each(|i| A::mul_add(-of[i], in_halvings(C::LOSS, size[i]), c[i].abs()));
     (c, kept)
+}
+
+/// `unit`, a power of two, times 1 + ⌈−log₂ x⌉ of x from 0 to 1 (or 1 more): by its binary exponent.
+#[inline(always)]
+const fn in_halvings(unit: f64, x: f64) -> f64 {
+    // Units are the last digits of 2⁵² of them. The biased exponent of 1 is 1023.
+    let many = 4_503_599_627_370_496.0 * unit;
+    let bits = (many + 1024.0 * unit).to_bits();
+    f64::from_bits(bits - (x.to_bits() >> 52)) - many
+}
+
+#[cfg(test)]
+mod tests {
+    use super::in_halvings;
+
+    #[test]
+    fn halvings_count_powers_of_two() {
+        let numbers = [1.0, 0.75, 0.5, 0.3, 2.0_f64.powi(-30), f64::MIN_POSITIVE, 5e-324, 0.0];
+        let expected = [1.0, 2.0, 2.0, 3.0, 31.0, 1023.0, 1024.0, 1024.0];
+        for unit in [1.0, 0.125] {
+            let found = numbers.map(|x| in_halvings(unit, x) / unit);
+            assert_eq!(found.map(f64::to_bits), expected.map(f64::to_bits));
+        }
+    }
 }

@@ -36,8 +36,11 @@ const LOWEST: f64 = -746.0;
 /// 1.5 · 2⁵² + 1076: a sum with it has no digits after the binary point.
 const ROUND: f64 = 6_755_399_441_055_744.0 + 1076.0;
 
+/// Up to this size numbers need no reduction.
+pub(crate) const NEAR: f64 = 0.34;
+
 /// Above this k = 0: half of ln 2 with a margin.
-const UNREDUCED: f64 = -0.34;
+const UNREDUCED: f64 = -NEAR;
 
 /// The inverse of the factor by which the shifted bits of a rounded sum exceed 2ᵏ: 1076 = 1023 + 53.
 const TWO_TO_MINUS_53: f64 = f64::EPSILON / 2.0;
@@ -90,9 +93,9 @@ pub fn exp_and_expm1<A: Arithmetic, const W: usize>(x: &[f64; W]) -> ([f64; W], 
     (exp, expm1)
 }
 
-/// low − r² q(r).
+/// low − r² q(r), for |r| ≤ [`NEAR`]: e^(r + s) − 1 is r − reduced_tail(r, −s) for a tiny s.
 #[inline(always)]
-fn reduced_tail<A: Arithmetic>(r: f64, low: f64) -> f64 {
+pub(crate) fn reduced_tail<A: Arithmetic>(r: f64, low: f64) -> f64 {
     // q = ½ + r (q₁ + q₃ r² + … + r (q₂ + q₄ r² + …)), two chains side by side.
     let r2 = r * r;
     let odd = A::mul_add(A::mul_add(Q[9], r2, Q[7]), r2, Q[5]);

@@ -16,6 +16,7 @@ use crate::background::{AbsentFactors, Background, Contrast, FactorsOf, fill_fro
 use crate::block::{Block, Spread};
 use crate::driver::Source;
 use crate::expansion::Expansion;
+use crate::joint::Entries;
 use crate::kernel::CompiledTerm;
 use crate::lanes::{Lanes, map};
 use crate::matrix::Matrix;
@@ -104,7 +105,7 @@ impl Source for InterventionalGames<'_> {
             *of = Some((item, outer));
         }
         let contrast = BetweenRows { term, x, z, points };
-        fill_from::<A, W>(present, &absent[index - *first], block, &contrast)
+        fill_from::<A, _, W>(present, &absent[index - *first], block, &contrast)
     }
 
     fn block_players(&self, index: usize) -> &[usize] {
@@ -128,6 +129,8 @@ struct BetweenRows<'a> {
 }
 
 impl Contrast for BetweenRows<'_> {
+    const LOSS: f64 = 1.0 / 8192.0;
+
     #[inline(always)]
     fn contrast<A: Arithmetic, const W: usize>(
         &self,
@@ -139,7 +142,11 @@ impl Contrast for BetweenRows<'_> {
         if term.columns_of(player).all(|column| x[column] - z[column] == 0.0) {
             return [0.0; W];
         }
-        let entries = |column: usize| [[x[column]; W], [z[column]; W], *points[column].part(part)];
-        term.contrast::<A, W>(player, entries)
+        let entries = |column: usize| Entries {
+            x: [x[column]; W],
+            z: [z[column]; W],
+            y: *points[column].part(part),
+        };
+        term.contrast::<A, W>(player, entries).values()
     }
 }

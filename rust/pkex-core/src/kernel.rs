@@ -3,7 +3,9 @@
 use crate::Error;
 use crate::arithmetic::Arithmetic;
 use crate::block::{Block, Spread};
-use crate::lanes::{LANES, Lanes, each, zip};
+use crate::double::Double;
+use crate::joint::{Entries, Joint};
+use crate::lanes::{LANES, Lanes, zip};
 use crate::memory::{INPUT, Memory};
 use crate::profile::{Family, Profile, joint};
 
@@ -183,26 +185,18 @@ impl CompiledTerm {
         Spread::of_unit_factors(&sums)
     }
 
-    /// A player's a − b without cancellation: a between x and y, b between z and y, where
-    /// `entries` has the three in a column.
+    /// A player's a − b without cancellation: a between x and y, b between z and y.
     #[inline(always)]
     pub fn contrast<A: Arithmetic, const W: usize>(
         &self,
         player: usize,
-        entries: impl Fn(usize) -> [[f64; W]; 3],
-    ) -> [f64; W] {
-        let mut c = [0.0; W];
-        let mut b = [1.0; W];
+        entries: impl Fn(usize) -> Entries<W>,
+    ) -> Double<W> {
+        let mut joint = Joint::ONE;
         for member in self.members_of(player) {
-            let [x, z, y] = entries(member.column);
-            let (own_a, _) = member.profile.factor::<A, W>(&x, &y);
-            let (own_b, _) = member.profile.factor::<A, W>(&z, &y);
-            let own_c = member.profile.contrast::<A, W>(&x, &z, &y);
-            // a a′ − b b′ = (a − b) a′ + b (a′ − b′).
-            c = each(|i| A::mul_add(c[i], own_a[i], b[i] * own_c[i]));
-            b = zip(&b, &own_b, |b, other| b * other);
+            member.profile.join::<A, W>(&mut joint, &entries(member.column));
         }
-        c
+        joint.difference::<A>()
     }
 
     /// The columns that a player's factor compares.

@@ -12,6 +12,7 @@ use crate::background::{AbsentFactors, Background, Contrast, fill_from};
 use crate::block::{Block, Spread};
 use crate::driver::Source;
 use crate::expansion::Expansion;
+use crate::joint::Entries;
 use crate::kernel::CompiledTerm;
 use crate::lanes::{LANES, Lanes, each};
 use crate::matrix::Matrix;
@@ -111,7 +112,7 @@ impl Source for MarginalGames<'_> {
         let kept = self.means.as_ref().map(|means| means.of_block(index));
         let absent = kept.unwrap_or_else(|| &means[index - *first]);
         term.fill::<A, W>(x, points, present);
-        fill_from::<A, W>(present, absent, block, &FromMean { games: self, term, x, points })
+        fill_from::<A, _, W>(present, absent, block, &FromMean { games: self, term, x, points })
     }
 
     fn block_players(&self, index: usize) -> &[usize] {
@@ -132,6 +133,9 @@ struct FromMean<'a> {
 }
 
 impl Contrast for FromMean<'_> {
+    // Each takes a walk through the background.
+    const LOSS: f64 = 1.0 / 65_536.0;
+
     #[inline(always)]
     fn contrast<A: Arithmetic, const W: usize>(
         &self,
@@ -157,17 +161,20 @@ impl FromMean<'_> {
         let Background { rows, weights } = self.games.background;
         let mut sum = Accumulator::ZERO;
         for (first, weights) in (0..).step_by(LANES).zip(weights.chunks(LANES)) {
-            let mut values = Lanes::ZERO;
+            let (mut values, mut low) = (Lanes::ZERO, Lanes::ZERO);
             for part in 0..LANES / W {
                 let z = |i: usize| rows.row((first + part * W + i).min(rows.rows() - 1));
                 let entries = |column: usize| {
                     let (x, point) = (self.x[column], self.points[column].0[lane]);
-                    [[x; W], each(|i| z(i)[column]), [point; W]]
+                    Entries { x: [x; W], z: each(|i| z(i)[column]), y: [point; W] }
                 };
-                *values.part_mut(part) = self.term.contrast::<A, W>(player, entries);
+                let contrast = self.term.contrast::<A, W>(player, entries);
+                *values.part_mut(part) = contrast.high;
+                *low.part_mut(part) = contrast.low;
             }
             let weights = Lanes(each(|lane| weights.get(lane).copied().unwrap_or(0.0)));
             sum.add_product::<A, W>(&weights, &values, Summation::Compensated);
+            sum.add_product::<A, W>(&weights, &low, Summation::Compensated);
         }
         sum.total(Summation::Compensated).value()
     }

@@ -3,9 +3,11 @@
 use std::f64::consts::FRAC_1_SQRT_2;
 
 use crate::Error;
-use crate::arithmetic::Arithmetic;
+use crate::arithmetic::{Arithmetic, Separate, two_sum};
 use crate::chi2;
+use crate::double::{self, Double};
 use crate::exp::exp_and_expm1;
+use crate::joint::{Entries, Joint};
 use crate::lanes::{each, map, zip};
 
 /// A family of one-dimensional kernels k(x, y) with one parameter; most are functions of r = x − y.
@@ -32,8 +34,11 @@ pub(crate) struct Profile {
     laplacian: f64,
     /// γ of the product of all χ² factors (0: none).
     chi2: f64,
-    /// 1/ℓ of the Cauchy factors.
-    cauchy: Vec<f64>,
+    /// What rounding took away from the first two.
+    rbf_low: f64,
+    laplacian_low: f64,
+    /// 1/ℓ of the Cauchy factors, likewise.
+    cauchy: Vec<(f64, f64)>,
     /// The similarity of different categories, the product of all such factors.
     categorical: Option<f64>,
 }
@@ -42,9 +47,13 @@ impl Profile {
     /// Multiplies the profile by another factor.
     pub fn include(&mut self, family: Family, parameter: f64) -> Result<(), Error> {
         match family {
-            // exp(−(r p)²) exp(−(r q)²) = exp(−r² (p² + q²)).
-            Family::Rbf => self.rbf = self.rbf.hypot(inverse(parameter)? * FRAC_1_SQRT_2),
-            Family::Laplacian => self.laplacian += inverse(parameter)?,
+            Family::Rbf => self.include_gaussian(inverse(parameter)?),
+            Family::Laplacian => {
+                let (inverse, low) = inverse(parameter)?;
+                let (sum, error) = two_sum(self.laplacian, inverse);
+                self.laplacian = sum;
+                self.laplacian_low += error + low;
+            }
             Family::Cauchy => self.cauchy.push(inverse(parameter)?),
             Family::Chi2 => {
                 if !(parameter > 0.0 && parameter.is_finite()) {
@@ -70,6 +79,21 @@ impl Profile {
         Ok(())
     }
 
+    /// exp(−(r p)²) exp(−(r q)²) = exp(−r² (p² + q²)) with p² = 1/(2ℓ²).
+    fn include_gaussian(&mut self, inverse: (f64, f64)) {
+        let square = |high: f64, low: f64| {
+            let number = Double::<1>::of(high, low);
+            number.times::<Separate>(&number)
+        };
+        let half = square(inverse.0, inverse.1).times::<Separate>(&Double::of(0.5, 0.0));
+        let squares = square(self.rbf, self.rbf_low).plus(&half);
+        self.rbf = self.rbf.hypot(inverse.0 * FRAC_1_SQRT_2);
+        // √(p² + δ) = p + δ/(2p); far from 1 squares leave the range.
+        let [missing] = squares.plus(&square(self.rbf, 0.0).negated()).high;
+        let is_moderate = (1e-100..1e100).contains(&self.rbf);
+        self.rbf_low = if is_moderate { missing / (2.0 * self.rbf) } else { 0.0 };
+    }
+
     /// a = k(x, y) and c = a − 1.
     #[inline(always)]
     pub fn factor<A: Arithmetic, const W: usize>(
@@ -90,7 +114,7 @@ impl Profile {
             (true, true) => exp_and_expm1::<A, W>(&map(r, |r| rbf(r) + laplacian(r))),
             (false, false) => ([1.0; W], [0.0; W]),
         };
-        for inverse in &self.cauchy {
+        for (inverse, _) in &self.cauchy {
             let square = map(r, |r| (r * inverse) * (r * inverse));
             // 1/(1+s), and 1/(1+s) − 1 = −s/(1+s), which is −1 at s = ∞.
             let present = map(&square, |s| 1.0 / (1.0 + s));
@@ -107,88 +131,25 @@ impl Profile {
 }
 
 impl Profile {
-    /// k(x − y) − k(z − y) without cancellation where x ≈ z.
+    /// Multiplies the two products that are compared by the profile at x and at z.
     #[inline(always)]
-    pub fn contrast<A: Arithmetic, const W: usize>(
-        &self,
-        x: &[f64; W],
-        z: &[f64; W],
-        y: &[f64; W],
-    ) -> [f64; W] {
-        let step = zip(x, z, |x, z| x - z);
-        let (from_x, from_z) = (zip(x, y, |x, y| x - y), zip(z, y, |z, y| z - y));
-        let sum = zip(&from_x, &from_z, |u, v| u + v);
-        let (mut a, mut b, mut c) = self.contrast_of_exponentials::<A, W>((x, z, y), &sum);
-        let mut include = |other_a: [f64; W], other_b: [f64; W], other_c: [f64; W]| {
-            // a a′ − b b′ = (a − b) a′ + b (a′ − b′).
-            c = each(|i| A::mul_add(c[i], other_a[i], b[i] * other_c[i]));
-            a = zip(&a, &other_a, |a, other| a * other);
-            b = zip(&b, &other_b, |b, other| b * other);
-        };
-        for &inverse in &self.cauchy {
-            let kernel = |r: f64| 1.0 / (1.0 + (r * inverse) * (r * inverse));
-            let (at_x, at_z) = (map(&from_x, kernel), map(&from_z, kernel));
-            // 1/(1+u²) − 1/(1+v²) = (v² − u²) / ((1+u²)(1+v²)).
-            let change = zip(&step, &sum, |step, sum| -(step * inverse) * (sum * inverse));
-            let c = each(|i| change[i] * at_x[i] * at_z[i]);
-            include(at_x, at_z, where_finite(&c, &c, (&at_x, &at_z)));
-        }
-        if let Some(similarity) = self.categorical {
-            let kernel = |r: f64| if r == 0.0 { 1.0 } else { similarity };
-            let (at_x, at_z) = (map(&from_x, kernel), map(&from_z, kernel));
-            include(at_x, at_z, zip(&at_x, &at_z, |a, b| a - b));
-        }
-        c
-    }
-
-    /// exp(−E) at x and at z, and their difference: the larger one times ±(1 − exp(−|ΔE|)).
-    #[inline(always)]
-    fn contrast_of_exponentials<A: Arithmetic, const W: usize>(
-        &self,
-        (x, z, y): (&[f64; W], &[f64; W], &[f64; W]),
-        sum: &[f64; W],
-    ) -> ([f64; W], [f64; W], [f64; W]) {
-        if self.rbf == 0.0 && self.laplacian == 0.0 && self.chi2 == 0.0 {
-            return ([1.0; W], [1.0; W], [0.0; W]);
-        }
-        let (rbf, laplacian, chi2) = (self.rbf, self.laplacian, self.chi2);
-        let exponential = Self { rbf, laplacian, chi2, ..Self::default() };
-        let (a, _) = exponential.factor::<A, W>(x, y);
-        let (b, _) = exponential.factor::<A, W>(z, y);
-        let step = &zip(x, z, |x, z| x - z);
-        let (from_x, from_z) = (zip(x, y, |x, y| x - y), zip(z, y, |z, y| z - y));
-        let mut change = [0.0; W];
+    pub fn join<A: Arithmetic, const W: usize>(&self, joint: &mut Joint<W>, at: &Entries<W>) {
         if self.rbf > 0.0 {
-            // u² − v² = (x − z)(u + v), u = x − y, v = z − y.
-            change = zip(step, sum, |step, sum| (step * self.rbf) * (sum * self.rbf));
+            joint.include_gaussian::<A>((self.rbf, self.rbf_low), at);
         }
         if self.laplacian > 0.0 {
-            // |u| − |v| = (x − z)(u + v)/(|u| + |v|).
-            for i in 0..W {
-                let sizes = from_x[i].abs() + from_z[i].abs();
-                let direction = if sizes > 0.0 { sum[i] / sizes } else { 0.0 };
-                change[i] += (step[i] * self.laplacian) * direction;
-            }
+            joint.include_laplacian::<A>((self.laplacian, self.laplacian_low), at);
+        }
+        for &inverse in &self.cauchy {
+            joint.include_cauchy::<A>(inverse, at);
+        }
+        if let Some(similarity) = self.categorical {
+            joint.include_categories(similarity, at);
         }
         if self.chi2 > 0.0 {
-            let chi2 = chi2::change(self.chi2, step, (x, z, y));
-            change = zip(&change, &chi2, |change, chi2| change + chi2);
+            joint.include_chi2(self.chi2, at);
         }
-        let (_, less_one) = exp_and_expm1::<A, W>(&map(&change, |change| -change.abs()));
-        let c = each(|i| if change[i] > 0.0 { b[i] * less_one[i] } else { -(a[i] * less_one[i]) });
-        (a, b, where_finite(&change, &c, (&a, &b)))
     }
-}
-
-/// c where the change it comes from is finite, else a − b: of exponents, or squares, that differ by
-/// more than the range one factor at least is 0, and nothing cancels.
-#[inline(always)]
-fn where_finite<const W: usize>(
-    change: &[f64; W],
-    c: &[f64; W],
-    (a, b): (&[f64; W], &[f64; W]),
-) -> [f64; W] {
-    each(|i| if change[i].is_finite() { c[i] } else { a[i] - b[i] })
 }
 
 /// (a a′, a a′ − 1) from (a, a − 1) and (a′, a′ − 1): a a′ − 1 = (a − 1) + a (a′ − 1), and for
@@ -201,11 +162,11 @@ pub(crate) fn joint<A: Arithmetic, const W: usize>(
     (zip(a, other_a, |a, other| a * other), each(|i| A::mul_add(a[i], other_c[i], c[i])))
 }
 
-/// 1/ℓ.
-fn inverse(length_scale: f64) -> Result<f64, Error> {
-    let inverse = length_scale.recip();
+/// 1/ℓ, and what rounding took away from it.
+fn inverse(length_scale: f64) -> Result<(f64, f64), Error> {
+    let (inverse, low) = double::inverse(length_scale);
     if inverse > 0.0 && inverse.is_finite() && length_scale.is_finite() {
-        return Ok(inverse);
+        return Ok((inverse, low));
     }
     Err(Error::Domain {
         argument: "length_scale",
