@@ -345,10 +345,10 @@ def test_several_outputs_are_stacked():
     assert_values(model, combined(np.eye(3), parts))
     explanation = assert_adds_up(model, model.predict(X))
     assert explanation.output_names == ["y0", "y1", "y2"]
-    one = pkex.Explainer(model, outputs="y1", value_function="neutral")
+    one = pkex.Explainer(model, outputs="y1")
     np.testing.assert_array_equal(one.shap_values(X), explanation.values[..., 1])
     assert one.expected_value == explanation.base_values[0, 1]
-    two = pkex.Explainer(model, outputs=[2, 0], value_function="neutral")(X)
+    two = pkex.Explainer(model, outputs=[2, 0])(X)
     np.testing.assert_array_equal(two.values, explanation.values[..., [2, 0]])
 
 
