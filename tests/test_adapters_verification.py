@@ -133,6 +133,10 @@ def times(attribute, factor, place=...):
     return tamper
 
 
+def shorten(attribute):
+    return lambda model: setattr(model, attribute, getattr(model, attribute)[1:])
+
+
 NARROW = {"gamma": 1e5, "epsilon": 1e-3}
 GP = GaussianProcessRegressor(2.0 * RBF() + WhiteKernel(0.1), alpha=1e-3, optimizer=None)
 
@@ -153,6 +157,8 @@ GP = GaussianProcessRegressor(2.0 * RBF() + WhiteKernel(0.1), alpha=1e-3, optimi
         (GP, Y, times("X_train_", 2.0), "alpha_ does not"),
         (GP, Y, times("y_train_", 2.0), "alpha_ does not"),
         (GP, Y, times("L_", 2.0), "alpha_ does not"),
+        (GP, Y, shorten("L_"), "alpha_ does not"),
+        (GP, Y, shorten("y_train_"), "alpha_ does not"),
         (GP, Y, lambda model: model.kernel_.set_params(k1__k2__length_scale=2.0), "alpha_ does"),
     ],
 )

@@ -32,7 +32,7 @@ _CHECKED_POINTS = 50
 def adapt_regressor(model: GaussianProcessRegressor) -> AdaptedModel:
     """Read the mean, y_std · Σ_i alpha_i k(x, x_i) + y_mean, for one or several targets."""
     # Unfitted, it predicts the mean 0 of its prior.
-    check_is_fitted(model, ["X_train_", "alpha_"])
+    check_is_fitted(model, ["X_train_", "y_train_", "L_", "alpha_"])
     check_fitted(model)
     alpha = np.asarray(model.alpha_, dtype=np.float64)
     # A single target has no output axis, whatever the shape of y.
@@ -63,7 +63,9 @@ def _check_solution(model: GaussianProcessRegressor, rounding: float) -> None:
     """
     points, factor = model.X_train_, model.L_
     chosen = np.unique(np.linspace(0, len(points) - 1, _CHECKED_POINTS).astype(np.intp))
-    alpha, targets = (np.reshape(a, (len(points), -1)) for a in (model.alpha_, model.y_train_))
+    alpha, targets = (np.reshape(a, (len(a), -1)) for a in (model.alpha_, model.y_train_))
+    if {alpha.shape, (*factor.shape[:1], alpha.shape[1])} != {targets.shape}:
+        raise _not_solved(model)
     kernel = model.kernel_(points[chosen], points)
     squares = np.einsum("ij,ij->i", factor[chosen], factor[chosen])
     kernel[np.arange(len(chosen)), chosen] = squares
@@ -71,10 +73,14 @@ def _check_solution(model: GaussianProcessRegressor, rounding: float) -> None:
     scale = np.abs(kernel) @ np.abs(alpha)
     # Not "greater": NaN must fail too.
     if not np.all(residuals <= (_RELATIVE_TOLERANCE + min(rounding, 1e-4)) * scale):
-        raise UnsupportedModelError(
-            f"{type(model).__name__}.alpha_ does not solve the equations of its kernel_, X_train_, "
-            "y_train_ and L_: one of them was changed after fitting; fit the model again"
-        )
+        raise _not_solved(model)
+
+
+def _not_solved(model: GaussianProcessRegressor) -> UnsupportedModelError:
+    return UnsupportedModelError(
+        f"{type(model).__name__}.alpha_ does not solve the equations of its kernel_, X_train_, "
+        "y_train_ and L_: one of them was changed after fitting; fit the model again"
+    )
 
 
 @register(GaussianProcessClassifier)

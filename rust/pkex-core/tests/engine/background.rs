@@ -270,6 +270,29 @@ fn entries_of_any_size_have_the_values_of_their_differences() {
 }
 
 #[test]
+fn chi2_factors_change_without_cancellation() {
+    // Against 0 the exponent is γx, whatever the size of x.
+    for (gamma, kind) in [0.5, 2e3].into_iter().flat_map(|gamma| BOTH.map(|kind| (gamma, kind))) {
+        for (x, z) in [(0.0, 0.3), (3.0, 3.0 + 1e-9), (1e-9, 0.0), (0.0, 0.0), (1.7e308, 1e308)] {
+            let value = value_of_one(Family::Chi2, gamma, x, &[z], kind);
+            let expected = (-gamma * x).exp() * -(gamma * (x - z)).exp_m1();
+            let expected = if expected.is_nan() { 0.0 } else { expected };
+            assert!(
+                (value - expected).abs() <= 1e-12 * expected.abs(),
+                "{kind:?}, gamma = {gamma}, x = {x}, z = {z}: {value} instead of {expected}"
+            );
+        }
+    }
+    for gamma in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+        let factor = Factor { family: Family::Chi2, column: 0, parameter: gamma };
+        let term = Term { coefficient: 1.0, factors: vec![factor] };
+        let one = Matrix::of_shape(&[1.0], [1, 1]);
+        let made = Expansion::new(one, one, &[term], Players::columns(1));
+        assert!(matches!(made, Err(Error::Domain { argument: "gamma", .. })), "{gamma}");
+    }
+}
+
+#[test]
 fn the_empty_coalition_is_worth_what_its_definition_says() {
     for scale in [0.5, 20.0] {
         let case = Case::new(40, 5, 1, scale);
