@@ -4,7 +4,6 @@ import inspect
 import pickle
 import warnings
 from itertools import combinations
-from typing import get_args
 
 import numpy as np
 import pandas as pd
@@ -23,7 +22,7 @@ shapiq = pytest.importorskip("shapiq")
 from shapiq.explainer.base import Explainer  # noqa: E402
 from shapiq.explainer.product_kernel import ProductKernelExplainer as Theirs  # noqa: E402
 
-from pkex.integrations.shapiq import Index, ProductKernelExplainer  # noqa: E402
+from pkex.integrations.shapiq import ProductKernelExplainer  # noqa: E402
 
 D = 5
 RNG = np.random.default_rng(0)
@@ -119,10 +118,6 @@ def test_arguments_by_position_are_those_of_shapiqs_explainer():
     )
     assert (by_position.index, by_position.max_order) == ("STII", 2)
     assert by_position.explain(ROWS[0]) == by_name.explain(ROWS[0])
-
-
-def test_type_checkers_know_the_indices_that_there_are():
-    assert set(get_args(Index)) == {"SV", "BV", *INDICES}
 
 
 def test_shapiq_draws_interactions():
