@@ -159,10 +159,8 @@ impl<const W: usize> Joint<W> {
         self.has[0] = true;
         let Entries { x, z, y } = at;
         let distance = |x: &[f64; W]| zip(x, y, |x, y| x - y);
-        let (at_x, at_z) = (
-            chi2::exponent(gamma, &distance(x), x, y),
-            chi2::exponent(gamma, &distance(z), z, y),
-        );
+        let (at_x, at_z) =
+            (chi2::exponent(gamma, &distance(x), x, y), chi2::exponent(gamma, &distance(z), z, y));
         self.exponents.0 = zip(&self.exponents.0, &at_x, |sum, exponent| sum + exponent);
         self.exponents.1 = zip(&self.exponents.1, &at_z, |sum, exponent| sum + exponent);
         let change = chi2::change(gamma, &zip(x, z, |x, z| x - z), (x, z, y));
