@@ -1,6 +1,7 @@
 """The default kernel of samples: in no unit, and the same for the same rows."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.spatial.distance import pdist
 
@@ -160,6 +161,10 @@ def test_columns_of_targets_are_looked_at_too(rng):
         (([[1.0, 2.0], [1.0, np.nan]],), "NaN"),
         (([[1.0, 2.0], [3.0, 4.0]], [[1.0], [2.0]]), "sample 1"),
         (([[1.0, 2.0], [1.0, 2.0]],), "all rows of the samples are equal"),
+        (
+            [pd.DataFrame({a: [1.0, 2.0], b: [3.0, 5.0]}) for a, b in ("uv", "vu")],
+            "columns of sample 1 are in another order than those of sample 0",
+        ),
     ],
 )
 def test_bad_samples_are_named(samples, message):

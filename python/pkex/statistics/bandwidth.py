@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pkex.kernels import RBF
+from pkex.statistics.samples import check_same_columns, own_labels
 from pkex.statistics.scales import Scale
 from pkex.validation import as_matrix
 
@@ -90,8 +91,10 @@ def pooled(samples: Sequence[ArrayLike]) -> _Float:
     if not samples:
         raise TypeError("median_heuristic() takes one or more samples; got none")
     rows: list[_Float] = []
+    labels = own_labels(samples[0], "sample 0")
     for number, sample in enumerate(samples):
         name = "the sample" if len(samples) == 1 else f"sample {number}"
+        check_same_columns(sample, labels, name, "sample 0")
         table = sample if np.ndim(sample) != 1 else np.asarray(sample)[:, None]
         rows.append(as_matrix(table, name, n_columns=rows[0].shape[1] if rows else None))
     return np.concatenate(rows)

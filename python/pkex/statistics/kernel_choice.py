@@ -110,13 +110,14 @@ def warn_of_one_column(
     these; columns that are compared as labels have none.
     """
     squares = np.zeros(rows.shape[1])
+    scales = [Scale.of(column) for column in rows.T]
     for term in kernel.terms(rows.shape[1]):
         for factor in (f for f in term.factors if f.family in ("rbf", "laplacian", "cauchy")):
             for column, length in zip(
                 factor.columns.tolist(), factor.parameters[:, 0], strict=True
             ):
                 with np.errstate(over="ignore"):
-                    squares[column] += np.square(Scale.of(rows[:, column]).over(float(length)))
+                    squares[column] += np.square(scales[column].over(float(length)))
     largest = int(squares.argmax())
     if np.count_nonzero(squares) < 2:
         return

@@ -204,6 +204,14 @@ impl CompiledTerm {
         self.members_of(player).iter().map(|member| member.column)
     }
 
+    /// The column and the rate of a player whose factor is a Gaussian kernel of one column.
+    pub fn gaussian_of(&self, player: usize) -> Option<(usize, f64)> {
+        match self.members_of(player) {
+            [member] => Some((member.column, member.profile.gaussian_rate()?)),
+            _ => None,
+        }
+    }
+
     fn members_of(&self, player: usize) -> &[Member] {
         let start = if player == 0 { 0 } else { self.ends[player - 1] };
         &self.members[start..self.ends[player]]

@@ -23,6 +23,7 @@ mod driver;
 mod error;
 mod exp;
 mod expansion;
+mod gaussian_means;
 mod interactions;
 mod interventional;
 mod joint;

@@ -1,9 +1,12 @@
 //! The means of players' factors over pairs of rows: the absent factors of the marginal convention.
+//!
+//! A Gaussian kernel of one column has its mean without the pairs; all others are summed over them.
 
 use crate::Error;
 use crate::arithmetic::Arithmetic;
 use crate::block::Block;
 use crate::driver::Settings;
+use crate::gaussian_means::gaussian_mean;
 use crate::kernel::{CompiledTerm, Players, Term};
 use crate::lanes::Lanes;
 use crate::matrix::Matrix;
@@ -38,12 +41,33 @@ pub fn mean_factors(
             got: format!("{count} of {}", rows.columns()),
         });
     }
-    let compile = |term| CompiledTerm::new(term, players);
-    let terms = terms.iter().map(compile).collect::<Result<Vec<_>, _>>()?;
+    let memory = Memory::default();
+    let mut means = memory.filled(product([terms.len(), players.count()]), 1.0, RESULT)?;
+    let mut others = Vec::new();
+    memory.reserve(&mut others, terms.len(), PAIRS)?;
+    for (term, means) in terms.iter().zip(means.chunks_mut(players.count().max(1))) {
+        others.push(set_gaussian_means(rows, term, players, settings, means)?);
+    }
+    if others.iter().any(|term| !term.players.is_empty()) {
+        set_pair_means(rows, &others, players, (settings, monitor), &mut means)?;
+    } else if monitor(1, 1).is_break() {
+        return Err(Error::Interrupted);
+    }
+    Ok(means)
+}
+
+/// Sets the means of all players of some terms, by their factors of all pairs.
+fn set_pair_means(
+    rows: Matrix<'_>,
+    terms: &[CompiledTerm],
+    players: &Players,
+    (settings, monitor): (&Settings, Monitor<'_>),
+    means: &mut [f64],
+) -> Result<(), Error> {
+    let (count, memory) = (rows.rows(), Memory::default());
     let factors: usize = terms.iter().map(|term| term.players.len()).sum();
     let chunks = Chunks::new(std::slice::from_ref(&(0..count)), BLOCKS);
     let points = PackedRows::new(rows, &chunks, |row| row)?;
-    let memory = Memory::default();
     let mut totals = memory.filled(factors, Sum::default(), PAIRS)?;
     Walk::new(&chunks, false, factors, settings.threads)?.run(
         (
@@ -63,13 +87,7 @@ pub fn mean_factors(
                 for index in tile.blocks_of(row) {
                     let mask = tile.mask(row, index);
                     let (x, points) = (rows.row(row), points.block(tile.second, index));
-                    settings.level.run(AddDifferences {
-                        terms: &terms,
-                        x,
-                        points,
-                        mask,
-                        workspace,
-                    });
+                    settings.level.run(AddDifferences { terms, x, points, mask, workspace });
                 }
             }
             sums.clear();
@@ -79,7 +97,6 @@ pub fn mean_factors(
         monitor,
     )?;
     let pairs = count as f64 * (count - 1) as f64 / 2.0;
-    let mut means = memory.filled(product([terms.len(), players.count()]), 1.0, RESULT)?;
     let places = terms.iter().enumerate().flat_map(|(number, term)| {
         term.players.iter().map(move |player| number * players.count() + player)
     });
@@ -87,7 +104,34 @@ pub fn mean_factors(
         // Not below 0, where rounding could take it.
         means[place] = (1.0 + total.value() / pairs).max(0.0);
     }
-    Ok(means)
+    Ok(())
+}
+
+/// Sets the means of players whose factors are Gaussian kernels of one column, and returns the term
+/// of all others.
+fn set_gaussian_means(
+    rows: Matrix<'_>,
+    term: &Term,
+    players: &Players,
+    settings: &Settings,
+    means: &mut [f64],
+) -> Result<CompiledTerm, Error> {
+    let compiled = CompiledTerm::new(term, players)?;
+    let mut entries = Vec::new();
+    Memory::default().reserve(&mut entries, rows.rows(), PAIRS)?;
+    let mut rest = term.clone();
+    for (place, &player) in compiled.players.iter().enumerate() {
+        let Some((column, rate)) = compiled.gaussian_of(place) else {
+            continue;
+        };
+        entries.clear();
+        entries.extend((0..rows.rows()).map(|row| rows.row(row)[column]));
+        if let Some(mean) = gaussian_mean(&entries, rate, settings.level)? {
+            means[player] = mean;
+            rest.factors.retain(|factor| factor.column != column);
+        }
+    }
+    CompiledTerm::new(&rest, players)
 }
 
 /// What a thread keeps between tiles.

@@ -94,6 +94,12 @@ impl Profile {
         self.rbf_low = if is_moderate { missing / (2.0 * self.rbf) } else { 0.0 };
     }
 
+    /// The rate p of exp(−(r p)²) if it is that and no more.
+    pub fn gaussian_rate(&self) -> Option<f64> {
+        let has_others = self.laplacian > 0.0 || self.chi2 > 0.0 || !self.cauchy.is_empty();
+        (self.rbf > 0.0 && !has_others && self.categorical.is_none()).then_some(self.rbf)
+    }
+
     /// a = k(x, y) and c = a − 1.
     #[inline(always)]
     pub fn factor<A: Arithmetic, const W: usize>(

@@ -380,3 +380,30 @@ fn row_sums_over_classes_are_explanations_by_indicator_weights() {
         assert_close("row", &sums.rows[(row * 2 + 1) * PLAYERS..][..PLAYERS], values);
     }
 }
+
+#[test]
+fn means_of_gaussian_columns_equal_those_of_pairs_at_any_width() {
+    let rows = 100;
+    let mut column = Random::new(5).numbers(rows, -3.0, 2.0);
+    column[17] = 9.0;
+    for length_scale in [1e-3, 0.1, 0.7, 1.0, 1.5, 2.0, 5.0, 30.0, 1e3, 1e9] {
+        for offset in [0.0, 1e6] {
+            let data: Vec<_> = column.iter().map(|entry| entry + offset).collect();
+            let factors = vec![Factor { family: Family::Rbf, column: 0, parameter: length_scale }];
+            let found = mean_factors(
+                Matrix::of_shape(&data, [rows, 1]),
+                &[Term { coefficient: 1.0, factors }],
+                &Players::grouped(vec![0]),
+                &Settings::default(),
+                &mut |_, _| ControlFlow::Continue(()),
+            );
+            let pairs = (0..rows).flat_map(|a| (0..a).map(move |b| (a, b)));
+            let kernel = |(a, b): (usize, usize)| {
+                (-((data[a] - data[b]) / length_scale).powi(2) / 2.0).exp()
+            };
+            let expected = pairs.map(kernel).sum::<f64>() / (rows * (rows - 1) / 2) as f64;
+            let found = found.unwrap()[0];
+            assert!((found - expected).abs() < 1e-14, "{length_scale}: {found}, {expected}");
+        }
+    }
+}
