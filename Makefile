@@ -77,8 +77,9 @@ bench: build ## measure the crate and the package
 
 # --- the wheel ---
 
-# Built against an old glibc through zig; then a model is explained in an empty
-# environment, where PATH holds no compiler and pip may not build anything.
+# Built against an old glibc through zig; then a model is explained in an empty environment, where
+# PATH holds no compiler and pip may not build anything, and the demo runs with no more than its
+# extra.
 .PHONY: wheel
 wheel: .venv/installed ## build a manylinux wheel and try it without Rust
 	$(bin)/pip install --group wheel
@@ -88,7 +89,9 @@ wheel: .venv/installed ## build a manylinux wheel and try it without Rust
 	$(PYTHON) -m venv .venv-wheel
 	PATH=$(CURDIR)/.venv-wheel/bin; export PATH; \
 	    pip install --only-binary :all: dist/pkex-*.whl scikit-learn && \
-	    python -I tools/check_wheel.py
+	    python -I tools/check_wheel.py && \
+	    pip install --only-binary :all: "$$(echo dist/pkex-*.whl)[demo]" && \
+	    python -I -m pkex demo --output .venv-wheel/pictures
 
 .PHONY: clean
 clean: ## remove all that was made
