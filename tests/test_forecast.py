@@ -45,6 +45,17 @@ def test_shorter_calls_and_what_is_prepared_before_say_nothing(clock):
         report_at(clock, report, [*prepared, (101.0, 0.01), (110.0, 0.1), (200.0, 1.0)])
 
 
+def test_an_explainer_that_takes_long_to_prepare_says_so(monkeypatch):
+    monkeypatch.setattr(progress_module, "_LONG", 0.3)
+    monkeypatch.setattr(progress_module, "_MEASURED", 0.1)
+    points = np.random.default_rng(0).normal(size=(3000, 100))
+    function = pkex.KernelExpansion(points, np.ones(3000), pkex.kernels.RBF(8.0))
+    with pytest.warns(UserWarning, match="is going to take about .* seconds") as found:
+        pkex.Explainer(function, n_jobs=1)
+    assert found[0].filename == __file__
+    pkex.Explainer(function, value_function="neutral", n_jobs=1)
+
+
 def test_a_call_whose_progress_is_shown_says_nothing(clock):
     with reporting(lambda done, total: None) as report:
         report_at(clock, report, [(s, s / 10_000.0) for s in (1.0, 8.0, 20.0)])

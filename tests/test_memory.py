@@ -103,3 +103,11 @@ def test_sums_over_pairs_of_many_rows_and_columns(call):
     prepare = "rows = np.random.default_rng(0).normal(size=(150, 20_000))"
     found = refusal(f"pkex.{call}", prepare, 150)
     assert re.match(r"not enough memory: .* for (the sums over|a copy)|Unable to allocate", found)
+
+
+@pytest.mark.parametrize("kernel", ["Cauchy(3.0)", "Laplacian(3.0)", "Chi2(0.1)"])
+@pytest.mark.parametrize("megabytes", [100, 200, 210, 220])
+def test_kernels_of_many_columns(kernel, megabytes):
+    prepare = "from pkex.kernels import Cauchy, Chi2, Laplacian; points = np.zeros((1, 1_000_000))"
+    found = refusal(f"pkex.KernelExpansion(points, [1.0], {kernel})", prepare, megabytes)
+    assert re.match(r"not enough memory: |Unable to allocate", found), found

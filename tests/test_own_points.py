@@ -207,6 +207,7 @@ def test_outputs_chosen_have_the_values_that_they_have_among_all():
 def test_an_expansion_without_points_is_constant():
     explainer = pkex.Explainer(pkex.KernelExpansion(np.zeros((0, 2)), [], RBF(1.0), 3.0))
     assert explainer.expected_value == 3.0
+    assert explainer.background is explainer.background_weights is None
     np.testing.assert_array_equal(explainer.shap_values([[1.0, 2.0]]), [[0.0, 0.0]])
 
 

@@ -61,6 +61,7 @@ class Expansion:
         background: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None,
         marginal: bool = False,
         n_threads: int,
+        progress: _Progress | None = None,
     ) -> NDArray[np.float64]: ...
     def predict(
         self,

@@ -239,7 +239,9 @@ class KernelExpansion(Function):
         rows[:, self._not_negative] = positive + 1e-6 * positive.max(axis=0)
         return rows
 
-    def base(self, game: Game) -> float | _Float:
+    def base(
+        self, game: Game, *, progress: Callable[[int, int], None] | None = None
+    ) -> float | _Float:
         """Return the value of the empty coalition.
 
         Returns
@@ -257,7 +259,9 @@ class KernelExpansion(Function):
         """
         try:
             sums = (
-                self._mean_sums(game) if game.value_function != "neutral" else self._neutral_sums()
+                self._mean_sums(game, progress)
+                if game.value_function != "neutral"
+                else self._neutral_sums()
             )
         except OverflowError:
             sums = np.full(self.n_outputs, np.inf)
@@ -277,7 +281,7 @@ class KernelExpansion(Function):
         with np.errstate(over="ignore"):
             return amplitude * np.array([math.fsum(column) for column in columns])
 
-    def _mean_sums(self, game: Game) -> _Float:
+    def _mean_sums(self, game: Game, progress: Callable[[int, int], None] | None) -> _Float:
         """Return each output of the empty coalition against a background, less the intercept."""
         if game.background is not None:
             check_not_negative(game.background[0], self._not_negative, "background")
@@ -285,6 +289,7 @@ class KernelExpansion(Function):
             background=game.background,
             marginal=game.is_marginal,
             n_threads=thread_count(game.n_jobs),
+            progress=progress,
         )
 
     def grouped(self, players: NDArray[np.int64]) -> KernelExpansion:

@@ -155,9 +155,10 @@ class Explainer:
 
     Time grows as the number of expansion points times the number of features; in the
     interventional game also as the number of background rows, in the marginal game hardly. The
-    marginal game of the model's own points is prepared once, in a time that grows as the square of
-    their number. A background of some dozens of rows, from ``shap.kmeans`` or a sample, is often
-    enough; which rows and how many is for the user to choose.
+    marginal game of the model's own points is prepared when the explainer is made, in a time that
+    grows as the square of their number; a process that unpickles it does so at its first call. A
+    background of some dozens of rows, from ``shap.kmeans`` or a sample, is often enough; which
+    rows and how many is for the user to choose.
 
     An explainer never changes: it may be shared between threads, and be pickled. Its options are
     attributes that can be read; for others, make another explainer.
@@ -263,7 +264,8 @@ class Explainer:
             self._players = as_players(groups, columns)
             self._groups = frozenset(groups)
             self._expansion = self._expansion.grouped(self._players.of_column)
-        self._base = self._expansion.base(self._game)
+        with reporting(False) as report:
+            self._base = self._expansion.base(self._game, progress=report)
 
     @property
     def feature_names(self) -> list[str]:
@@ -298,7 +300,7 @@ class Explainer:
         if self._game.background is not None:
             return read_only_view(self._game.background[0])
         points = self._expansion.own_points() if self._game.is_of_points else None
-        return None if points is None else read_only_view(points)
+        return None if points is None or not len(points) else read_only_view(points)
 
     @property
     def background_weights(self) -> NDArray[np.float64] | None:

@@ -102,8 +102,11 @@ class Function(ABC):
         """
 
     @abstractmethod
-    def base(self, game: Game) -> float | _Float:
-        """Return the value of the empty coalition, of shape (outputs,) with an output axis."""
+    def base(self, game: Game, *, progress: _Report | None = None) -> float | _Float:
+        """Return the value of the empty coalition, of shape (outputs,) with an output axis.
+
+        What takes time is to prepare the game of a function's own points: `progress` is of that.
+        """
 
     @abstractmethod
     def grouped(self, players: NDArray[np.int64]) -> Function:
@@ -195,6 +198,11 @@ class _Composite(Function):
             return False
         return True
 
+    def _bases(self, game: Game, progress: _Report | None) -> Iterator[float | _Float]:
+        """Return the values of the empty coalition of the parts, one after the other."""
+        for number, part in enumerate(self._parts):
+            yield part.base(game, progress=share(progress, number, len(self._parts)))
+
     def _explained(
         self, X: _Float, progress: _Report | None, options: dict[str, Any]
     ) -> Iterator[_Float]:
@@ -266,8 +274,9 @@ class Combination(_Composite):
             terms = (w * part for w, part in zip(self._weights, parts, strict=True))
             return finite(_compensated_sum(chain(terms, [constant])))
 
-    def base(self, game: Game) -> float | _Float:
-        terms = [w * np.asarray(part.base(game)) for w, part in self._weighted()]
+    def base(self, game: Game, *, progress: _Report | None = None) -> float | _Float:
+        bases = self._bases(game, progress)
+        terms = [w * np.asarray(base) for w, base in zip(self._weights, bases, strict=True)]
         base = _compensated_sum([*terms, self._intercept])
         return base if self.has_output_axis else float(base)
 
@@ -335,8 +344,8 @@ class Stack(_Composite):
     def explain(self, X: _Float, *, progress: _Report | None = None, **options: Any) -> _Float:
         return np.concatenate(list(self._explained(X, progress, options)), axis=-1)
 
-    def base(self, game: Game) -> _Float:
-        return np.array([part.base(game) for part in self._parts])
+    def base(self, game: Game, *, progress: _Report | None = None) -> _Float:
+        return np.array(list(self._bases(game, progress)))
 
     def grouped(self, players: NDArray[np.int64]) -> Stack:
         return Stack([part.grouped(players) for part in self._parts])
@@ -484,8 +493,8 @@ class Transformed(Function):
         values[:, ranks(members, self.n_players)] = own
         return values
 
-    def base(self, game: Game) -> float | _Float:
-        return self._grouped.base(self._of_function(game))
+    def base(self, game: Game, *, progress: _Report | None = None) -> float | _Float:
+        return self._grouped.base(self._of_function(game), progress=progress)
 
     def grouped(self, players: NDArray[np.int64]) -> Transformed:
         return Transformed(

@@ -170,7 +170,8 @@ impl Expansion {
         self.compute(x, ValueFunction::Neutral, settings, values)
     }
 
-    /// The worth of the empty coalition, which is the same for all rows: output by output.
+    /// The worth of the empty coalition, which is the same for all rows: output by output. What the
+    /// monitor is told is the preparation of means over the points, if they are needed.
     ///
     /// # Errors
     /// As [`Expansion::explain`].
@@ -183,6 +184,9 @@ impl Expansion {
         let columns = self.players.column_count();
         let zeros = vec![0.0; columns];
         let any_row = Matrix::of_shape(&zeros, [1, columns]);
+        if matches!(value_function, ValueFunction::MarginalOfPoints) && self.count > 0 {
+            self.means_of_points.of(self, settings, monitor)?;
+        }
         self.compute(any_row, value_function, settings, Values(Quantity::EmptyCoalition, monitor))
     }
 
@@ -215,7 +219,9 @@ impl Expansion {
                 computation.of(&NeutralGames { expansion: self, rows }, settings)
             }
             ValueFunction::MarginalOfPoints => {
-                let means = self.means_of_points.of(self, settings, computation.monitor())?;
+                // The computation has then done nothing of its own.
+                let preparation = &mut |_, total| computation.monitor()(0, total);
+                let means = self.means_of_points.of(self, settings, preparation)?;
                 let kept = Some(Arc::clone(&means));
                 let games = MarginalGames::new(self, rows, means.background(), kept);
                 computation.of(&games, settings)

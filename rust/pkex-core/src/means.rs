@@ -80,12 +80,12 @@ impl MeansOfPoints {
             return Ok(Arc::clone(means));
         }
         let (rows, shape) = expansion.unpacked_points()?;
+        let points = Matrix::of_shape(&rows, shape);
+        let terms = expansion.terms();
         let mut factors = Vec::new();
-        for term in expansion.terms() {
-            let points = Matrix::of_shape(&rows, shape);
-            factors.extend(means_of_points(points, term, settings, &mut |_, total| {
-                // A computation that needs means has then done nothing of its own.
-                monitor(0, total)
+        for (number, term) in terms.iter().enumerate() {
+            factors.extend(means_of_points(points, term, settings, &mut |done, total| {
+                monitor(number * total + done, terms.len() * total)
             })?);
         }
         let [count, columns] = shape;

@@ -6,10 +6,12 @@
 
 use std::ops::Range;
 
+use std::time::Instant;
+
 use crate::Error;
 use crate::lanes::{LANES, Lanes};
 use crate::memory::{Memory, PAIRS, product};
-use crate::pool::{self, Monitor, Parallelism, Stop};
+use crate::pool::{self, Monitor, POLL_INTERVAL, Parallelism, Stop};
 use crate::sample::{Chunk, Chunks};
 
 /// The pairs between the rows of two chunks, the first one not behind the second.
@@ -98,6 +100,8 @@ impl<'a> Walk<'a> {
     ) -> Result<(), Error> {
         let mut wave: Vec<S> = Vec::new();
         let mut done = 0;
+        // Waves may be shorter than the pool takes to ask.
+        let mut asked = Instant::now();
         while done < self.tiles.len() {
             let tiles = &self.tiles[done..][..self.wave_length(done, &bytes)];
             if wave.len() < tiles.len() {
@@ -111,12 +115,21 @@ impl<'a> Walk<'a> {
                 self.parallelism,
                 &workspace,
                 |workspace, (sums, tile), stop| add_up(workspace, *tile, sums, stop),
-                &mut |of_wave, _| monitor(done + of_wave, self.tiles.len()),
+                &mut |of_wave, _| {
+                    asked = Instant::now();
+                    monitor(done + of_wave, self.tiles.len())
+                },
             )?;
             for (tile, sums) in tiles.iter().zip(&wave) {
                 collect(*tile, sums);
             }
             done += tiles.len();
+            if asked.elapsed() >= POLL_INTERVAL {
+                asked = Instant::now();
+                if monitor(done, self.tiles.len()).is_break() {
+                    return Err(Error::Interrupted);
+                }
+            }
         }
         Ok(())
     }

@@ -9,6 +9,7 @@ use crate::double::{self, Double};
 use crate::exp::exp_and_expm1;
 use crate::joint::{Entries, Joint};
 use crate::lanes::{each, map, zip};
+use crate::memory::{INPUT, Memory};
 
 /// A family of one-dimensional kernels k(x, y) with one parameter; most are functions of r = x − y.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,7 +55,11 @@ impl Profile {
                 self.laplacian = sum;
                 self.laplacian_low += error + low;
             }
-            Family::Cauchy => self.cauchy.push(inverse(parameter)?),
+            Family::Cauchy => {
+                let factors = self.cauchy.len() + 1;
+                Memory::default().reserve(&mut self.cauchy, factors, INPUT)?;
+                self.cauchy.push(inverse(parameter)?);
+            }
             Family::Chi2 => {
                 if !(parameter > 0.0 && parameter.is_finite()) {
                     return Err(Error::Domain {

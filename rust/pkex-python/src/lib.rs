@@ -123,19 +123,20 @@ mod _core {
         }
 
         /// The worth of the empty coalition, of shape (outputs,).
-        #[pyo3(signature = (*, background = None, marginal = false, n_threads))]
+        #[pyo3(signature = (*, background = None, marginal = false, n_threads, progress = None))]
         fn base<'py>(
             &self,
             py: Python<'py>,
             background: Option<(PyReadonlyArray2<'py, f64>, PyReadonlyArray1<'py, f64>)>,
             marginal: bool,
             n_threads: usize,
+            progress: Option<Py<PyAny>>,
         ) -> PyResult<Bound<'py, PyArray1<f64>>> {
             let background = background.map(BackgroundArray::copied).transpose()?;
             let game = arguments::value_function(background.as_ref(), marginal);
             let settings = settings("compensated", n_threads)?;
             let base = |monitor: Monitor<'_>| self.0.base(game, &settings, monitor);
-            call::array(py, call::run(py, None, base)?, [self.0.outputs()])
+            call::array(py, call::run(py, progress, base)?, [self.0.outputs()])
         }
 
         /// The expansion's values, of shape (rows, outputs).

@@ -416,6 +416,21 @@ fn the_preparation_of_a_background_can_be_stopped() {
 }
 
 #[test]
+fn the_preparation_of_many_points_can_be_stopped_and_shows_how_far_it_is() {
+    let expansion = Long::new([4000, 1, 300]).expansion();
+    let settings = Settings { threads: 2, ..Settings::default() };
+    let mut shares = Vec::new();
+    let start = Instant::now();
+    let outcome = expansion.base(ValueFunction::MarginalOfPoints, &settings, &mut |done, total| {
+        shares.push(done as f64 / total as f64);
+        if shares.len() < 4 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    });
+    assert_eq!(outcome, Err(Error::Interrupted));
+    assert!(start.elapsed().as_secs_f64() < 2.0);
+    assert!(shares.is_sorted() && shares[0] < shares[3] && shares[3] < 1.0, "{shares:?}");
+}
+
+#[test]
 fn mean_factors_too_many_to_be_kept_are_those_of_each_tile() {
     // Sixteen bytes for a point and player are 134 MB; with one background row both games are one.
     let long = Long::new([84_000, 1, 100]);
