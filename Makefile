@@ -30,9 +30,10 @@ build: .venv/installed ## build the extension module in place
 test: check-rust check-python ## everything that must hold before a commit
 
 .PHONY: check-rust
-check-rust: .venv/installed ## rustfmt, clippy and the tests of the crates
+check-rust: .venv/installed ## rustfmt, clippy, documentation and the tests of the crates
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets -- -D warnings
+	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --document-private-items --quiet
 	cargo test --workspace
 
 .PHONY: check-python
