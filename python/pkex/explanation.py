@@ -436,6 +436,7 @@ class Explanation:
             }
         )
 
+    @with_known_keywords
     def plot(self, ax: Axes | None = None, *, max_features: int = 15) -> Axes:
         """Draw one row as bars, or many rows as points beside bars of the importance.
 
@@ -461,6 +462,8 @@ class Explanation:
             to draw.
         ImportError
             If matplotlib is not installed.
+        TypeError
+            If `ax` is no Axes, or `max_features` no integer.
         """
         from pkex.explanation_plot import plot_explanation
 
