@@ -406,7 +406,7 @@ class Explanation:
         ------
         ValueError
             If the reference has no rows, other features or outputs, another game or other base
-            values; or if there is none for a single row that was taken out of the row axis.
+            values; or if there is none for a single row.
         TypeError
             If the reference is not an Explanation.
 
