@@ -85,7 +85,7 @@ class Explanation:
     >>> explanation
     Explanation(2 rows × 2 features, base value 10)
     feature      mean |value|
-    pulse                1.25
+    pulse               1.250
     temperature         0.875
     >>> explanation.values.sum(axis=1) + explanation.base_values
     array([11.  , 12.25])
@@ -94,7 +94,7 @@ class Explanation:
     >>> explanation[1]
     Explanation(2 features, base value 10)
     feature      value  data
-    pulse            2    95
+    pulse         2.00    95
     temperature   0.25  38.2
     >>> explanation.importance()
     array([0.875, 1.25 ])
