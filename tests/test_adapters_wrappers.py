@@ -417,7 +417,9 @@ def test_one_vs_one_of_two_classes_is_positive_for_the_second():
 def test_the_votes_of_one_vs_one_are_refused_with_what_is_explained(wrap, target):
     model = wrap(OneVsOneClassifier(scaled(SVC(gamma=0.2)))).fit(X, target)
     for method in (model.predict, model.decision_function):
-        with pytest.raises(pkex.UnsupportedModelError, match=r"votes and class.*Pass the model"):
+        with pytest.raises(
+            pkex.UnsupportedModelError, match=r"'a vs b'; votes and class.*Pass the model"
+        ):
             pkex.Explainer(method)
     explainer = pkex.Explainer(model)
     assert "decision value of" in repr(explainer)

@@ -2,6 +2,7 @@
 
 import datetime as dt
 import functools
+import re
 from decimal import Decimal
 
 import numpy as np
@@ -100,13 +101,51 @@ def test_a_wrong_number_of_columns_is_answered_with_expected_and_got(explainer, 
         explainer(rows)
 
 
+def test_a_row_of_a_frame_is_told_how_to_be_a_table_and_that_is_right(named_explainer):
+    frame = pd.DataFrame(ROWS, columns=NAMES)
+    row = frame.iloc[0]
+    with pytest.raises(ValueError, match=r"a Series of length 3: give .* if it is") as error:
+        named_explainer(row)
+    assert _remedy(error) == "X.to_frame().T"
+    values = named_explainer(row.to_frame().T).values
+    np.testing.assert_array_equal(values, named_explainer(frame[:1]).values)
+    model = SVR().fit(frame, np.arange(4.0))
+    with pytest.raises(ValueError, match=r"background\.to_frame\(\)\.T if it is one row"):
+        pkex.Explainer(model, background=frame.mean())
+    pkex.Explainer(model, background=frame.mean().to_frame().T)
+
+
 @pytest.mark.parametrize(
-    "row", [ROWS[0], ROWS[0].tolist(), pd.Series(ROWS[0]), pl.Series(ROWS[0]), (1, 2, 3)]
+    ("row", "remedy"),
+    [
+        (pd.Series(["Lima", 1.0, 2.0]), "X.to_frame().T"),
+        (np.array(["Lima", 1.0, 2.0], dtype=object), "X.reshape(1, -1)"),
+        (["Lima", 1.0, 2.0], "np.reshape(X, (1, -1))"),
+    ],
 )
-def test_one_dimensional_rows_are_answered_with_how_to_reshape(explainer, row):
-    message = r"X must be two-dimensional.*got shape \(3,\).*X\.reshape\(1, -1\) if it is one row"
-    with pytest.raises(ValueError, match=message):
+def test_the_shape_of_a_row_comes_before_its_strings(explainer, row, remedy):
+    with pytest.raises(ValueError, match=f"{re.escape(remedy)} if it is one row"):
         explainer(row)
+
+
+def test_columns_as_series_are_told_how_to_be_samples():
+    frame = pd.DataFrame(X, columns=NAMES)
+    with pytest.raises(ValueError, match=r"X\.to_frame\(\) if it is one column"):
+        pkex.mmd(frame.age, frame.bmi)
+    with pytest.raises(ValueError, match=r"give X\.to_frame\(\) if it is one column$"):
+        pkex.mmd(pl.Series(X[:, 0]), pl.Series(X[:, 1]))
+
+
+def _remedy(error):
+    return str(error.value).split("give ")[1].split(" if")[0]
+
+
+@pytest.mark.parametrize("rows", [ROWS[0], ROWS[0].tolist(), (1, 2, 3)])
+def test_one_dimensional_rows_are_answered_with_how_to_reshape_them(explainer, rows):
+    message = r"X must be two-dimensional.*got shape \(3,\): give .* if it is one row, or .* column"
+    with pytest.raises(ValueError, match=message) as error:
+        explainer(rows)
+    assert eval(_remedy(error), {"X": rows, "np": np}).shape == (1, 3)
 
 
 @pytest.mark.parametrize("rows", [ROWS[None], np.array(1.0), 1.0], ids=["3-d", "0-d", "number"])

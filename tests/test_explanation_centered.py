@@ -185,6 +185,14 @@ def test_a_row_without_a_row_axis_needs_a_reference():
         _explanation()[0].centered()
 
 
+def test_a_single_row_is_not_centred_by_itself_but_by_others():
+    explanation = _explanation()
+    with pytest.raises(ValueError, match=r"several rows.*explanation\[:1\].centered\(explanation"):
+        explanation[:1].centered()
+    values = explanation[:1].centered(explanation[1:2]).values
+    np.testing.assert_array_equal(values, explanation.values[:1] - explanation.values[1:2])
+
+
 def test_no_rows_cannot_be_centred_by_themselves_but_by_others():
     explanation = _explanation()
     with pytest.raises(ValueError, match="no rows"):

@@ -146,8 +146,21 @@ def test_features_that_are_not_shown_are_counted():
     names = [f"x{j}" for j in range(100)]
     ax = _explanation(names=names).plot()
     assert len(ax.patches) == len(_labels(ax)) == 15
-    assert ax.get_ylabel() == "(85 smaller ones are not shown)"
-    assert _explanation().plot().get_ylabel() == ""
+    assert ax.get_title().endswith("\n85 smaller features are not shown")
+    assert (
+        _explanation().plot(max_features=3).get_title().endswith("\n1 smaller feature is not shown")
+    )
+    assert "shown" not in _explanation().plot().get_title()
+
+
+def test_a_small_picture_has_all_of_its_words():
+    ax = _explanation().plot(max_features=2)
+    ax.figure.canvas.draw()
+    whole = ax.figure.bbox
+    for text in (ax.title, ax.xaxis.label):
+        box = text.get_window_extent()
+        assert whole.x0 <= box.x0 < box.x1 <= whole.x1
+        assert whole.y0 <= box.y0 < box.y1 <= whole.y1
 
 
 def test_equal_points_are_drawn_side_by_side():
@@ -213,6 +226,19 @@ def test_a_wrong_number_of_features_is_refused():
         _explanation().plot(max_features=0)
     with pytest.raises(TypeError, match=r"max_features must be a positive integer; got 2\.5"):
         _explanation().plot(max_features=2.5)
+
+
+@pytest.mark.parametrize("ax", ["bmi", 1, [1, 2]])
+def test_what_is_no_axes_is_refused(ax):
+    x = np.random.default_rng(0).normal(size=(20, 2))
+    for result in (_explanation(), _explanation()[0], pkex.mmd(x, x + 1.0, n_permutations=0)):
+        with pytest.raises(TypeError, match=r"ax must be one Axes of matplotlib.*max_features"):
+            result.plot(ax)
+
+
+def test_shaps_word_for_the_number_of_features_is_answered_with_ours():
+    with pytest.raises(TypeError, match=r"no argument 'max_display' \(did you mean 'max_features'"):
+        _explanation().plot(max_display=5)
 
 
 def test_without_matplotlib_the_extra_is_named(monkeypatch):

@@ -26,24 +26,24 @@ def test_a_table_of_rows_has_the_importance_largest_first():
     assert repr(_explanation(value_function="marginal")).splitlines() == [
         "Explanation(2 rows × 3 features, marginal, base value 10)",
         "feature  mean |value|",
-        "bmi               2.5",
-        "age                 2",
-        "pulse        0.061728",
+        "bmi            2.5000",
+        "age            2.0000",
+        "pulse          0.0617",
     ]
 
 
 def test_a_table_of_neutral_values_has_what_varies_and_says_so():
     lines = repr(_explanation(value_function="neutral")).splitlines()
     assert lines[0].endswith("neutral, base value 10)")
-    assert lines[1:3] == ["feature  mean |value − its mean|", "bmi                          1.5"]
+    assert lines[1:3] == ["feature  mean |value − its mean|", "bmi                       1.5000"]
 
 
 def test_a_table_of_a_row_has_values_and_data():
     row = [
         "feature    value  data",
-        "age            3  36.6",
-        "bmi           -1  36.6",
-        "pulse    0.12346  36.6",
+        "age       3.0000  36.6",
+        "bmi      -1.0000  36.6",
+        "pulse     0.1235  36.6",
     ]
     assert repr(_explanation()[0]).splitlines() == ["Explanation(3 features, base value 10)", *row]
     assert repr(_explanation()[:1]).splitlines()[1:] == row
@@ -58,15 +58,32 @@ def test_a_table_of_outputs_has_a_column_for_each():
     outputs = _explanation(values, output_names=["a vs b", "a vs c"])
     assert repr(outputs).splitlines() == [
         "Explanation(2 rows × 3 features × 2 outputs)",
-        "mean |value| of    a vs b   a vs c",
-        "bmi                   2.5        5",
-        "age                     2        4",
-        "pulse            0.061728  0.12346",
+        "mean |value| of  a vs b  a vs c",
+        "bmi              2.5000  5.0000",
+        "age              2.0000  4.0000",
+        "pulse            0.0617  0.1235",
     ]
     assert repr(outputs[0]).splitlines()[1:3] == [
         "value of   a vs b   a vs c  data",
-        "age             3        6  36.6",
+        "age        3.0000   6.0000  36.6",
     ]
+
+
+@pytest.mark.parametrize(
+    ("values", "texts"),
+    [
+        ([0.062507, -0.00043711], ["0.062507", "-0.000437"]),
+        ([2.5, 1.25], ["2.50", "1.25"]),
+        ([250000.4, -12.7], ["250000", "-13"]),
+        ([1.0, -1e-9], ["1.0000", "0.0000"]),
+        ([2.3731e-11, 1e-13], ["2.3731e-11", "1.0000e-13"]),
+        ([1e12, 3.0], ["1.0000e+12", "3.0000e+00"]),
+        ([0.0, 0.0], ["0", "0"]),
+    ],
+)
+def test_the_numbers_of_a_column_have_as_many_decimals(values, texts):
+    row = pkex.Explanation(values, 0.0, [1.0, 1.0], ["age", "bmi"])
+    assert [line.split()[1] for line in repr(row).splitlines()[2:]] == texts
 
 
 def test_what_is_left_out_of_a_table_is_counted():

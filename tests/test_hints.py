@@ -61,6 +61,17 @@ def test_a_background_by_another_name_is_pointed_to_its_name(model, keyword):
         pkex.Explainer(model, **{keyword: np.eye(3)})
 
 
+def test_too_many_arguments_by_position_are_answered_with_the_list(model):
+    X, y = np.eye(3), np.ones(3)
+    explainer = pkex.Explainer(model)
+    with pytest.raises(
+        TypeError, match=r"^a call of Explainer takes 1 argument by position, X, and by "
+    ):
+        explainer(X, y)
+    with pytest.raises(TypeError, match=r"^Explainer\(\) takes 2 arguments .*n_jobs; got 3$"):
+        pkex.Explainer(model, X, y)
+
+
 def test_a_keyword_that_resembles_none_is_answered_with_the_list(model):
     with pytest.raises(TypeError, match="no argument 'qqq'; it takes model, background, "):
         pkex.Explainer(model, qqq=1)

@@ -239,11 +239,17 @@ def test_all_rows_of_a_background_are_used():
 
 def test_votes_of_pairs_are_not_taken_for_their_values():
     votes = SVC().fit(X, THREE)
-    with pytest.raises(pkex.UnsupportedModelError, match=r"votes and ranks.*Pass the model"):
+    message = (
+        r"votes and ranks.*Pass the model.*one output for each pair of classes, named 'a vs b'"
+    )
+    with pytest.raises(pkex.UnsupportedModelError, match=message):
         KernelMachineExplainer(votes.decision_function, Z)
     values = KernelMachineExplainer(votes, Z).shap_values(ROWS)
     expected = KernelMachineExplainer(PAIRS.decision_function, Z).shap_values(ROWS)
     np.testing.assert_array_equal(values, expected)
+    explanation = KernelMachineExplainer(votes, Z)(ROWS)
+    last = " vs ".join(map(str, votes.classes_[1:]))  # where shap has the last class
+    np.testing.assert_array_equal(explanation[:, :, last].values, values[..., 2])
 
 
 def test_a_single_output_may_have_a_name():

@@ -162,7 +162,7 @@ def test_what_is_not_available_is_answered_with_what_is():
     with pytest.raises(TypeError, match=r"has no argument 'samples'.*it takes X, nsamples"):
         explainer.shap_values(ROWS, samples=10)
     for explain in (explainer, explainer.shap_values, explainer.shap_interaction_values):
-        with pytest.raises(TypeError, match="takes 2 positional arguments but 3 were given"):
+        with pytest.raises(TypeError, match=r"takes 1 argument by position, X(,.*)?; got 2$"):
             explain(ROWS, ROWS)
 
 

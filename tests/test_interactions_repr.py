@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import pkex
+from pkex.coalitions import coalition_at, coalitions
 
 NAMES = ["age", "bmi", "pulse"]
 
@@ -33,7 +34,7 @@ def test_the_strongest_pairs_are_shown_largest_first():
     pairs = np.array(["age × bmi", "age × pulse", "bmi × pulse"])
     order = np.argsort(-sizes)
     assert [" ".join(line.split()) for line in lines] == [
-        f"{pairs[place]} {sizes[place]:.5g}" for place in order
+        f"{pairs[place]} {sizes[place]:.5f}" for place in order
     ]
 
 
@@ -43,7 +44,7 @@ def test_of_one_row_the_coefficients_are_shown():
     assert lines[1].split() == ["pair", "coefficient"]
     shown = {line.rsplit("  ", 1)[0].strip(): float(line.split()[-1]) for line in lines[2:]}
     for pair, number in shown.items():
-        assert number == pytest.approx(interactions.of(*pair.split(" × "))[0], rel=1e-4)
+        assert number == pytest.approx(interactions.of(*pair.split(" × "))[0], abs=1e-5)
 
 
 def test_several_outputs_are_columns():
@@ -57,6 +58,32 @@ def test_of_order_1_the_features_are_shown():
     lines = repr(_interactions(order=1)).splitlines()
     assert lines[1].split()[0] == "feature"
     assert {line.split()[0] for line in lines[2:]} == set(NAMES)
+
+
+def test_of_higher_orders_all_coalitions_of_several_features_are_shown():
+    interactions = _interactions(order=3)
+    _, labels, *lines = repr(interactions).splitlines()
+    assert labels.split()[0] == "coalition"
+    shown = dict(line.rsplit("  ", 1) for line in lines)
+    sizes = {
+        name: np.abs(interactions.of(*name.split(" × "))).mean() for name in map(str.strip, shown)
+    }
+    assert set(sizes) == set(interactions.coalition_names[3:])
+    assert list(sizes.values()) == sorted(sizes.values(), reverse=True)
+    for name, text in shown.items():
+        assert float(text) == pytest.approx(sizes[name.strip()], abs=1e-5)
+
+
+def test_coalitions_that_are_left_out_of_the_table_are_counted():
+    model = pkex.KernelExpansion(np.eye(6), np.ones(6), pkex.kernels.RBF())
+    interactions = pkex.Explainer(model).interactions(np.eye(6), order=3)
+    assert repr(interactions).splitlines()[-1] == "(27 smaller coalitions not shown)"
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 5])
+def test_a_coalition_is_found_by_its_place(size):
+    listed = [tuple(members) for members in coalitions(5, size).tolist()]
+    assert [coalition_at(place, 5, size) for place in range(len(listed))] == listed
 
 
 def test_of_no_rows_there_is_no_table():

@@ -44,6 +44,12 @@ def check_reference(explanation: Explanation, reference: Explanation) -> None:
         )
     if len(reference) == 0:
         raise ValueError("the reference has no rows to average over")
+    if reference is explanation and len(reference) == 1:
+        raise ValueError(
+            "a single row is its own mean, and its centred values would all be 0: give an "
+            "explanation of several rows as the reference, as in "
+            "explanation[:1].centered(explanation)"
+        )
     mine, its = _names(explanation), _names(reference)
     for axis in (FEATURE, OUTPUT):
         if mine[axis] != its[axis]:

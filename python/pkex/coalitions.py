@@ -8,7 +8,7 @@ from itertools import chain, combinations
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["coalitions", "ranks"]
+__all__ = ["coalition_at", "coalitions", "ranks"]
 
 _Int = NDArray[np.int64]
 
@@ -20,6 +20,23 @@ def coalitions(n_players: int, size: int) -> _Int:
         return np.stack(np.triu_indices(n_players, 1), axis=1).astype(np.int64)
     members = chain.from_iterable(combinations(range(n_players), size))
     return np.fromiter(members, np.int64, count * size).reshape(count, size)
+
+
+def coalition_at(place: int, n_players: int, size: int) -> tuple[int, ...]:
+    """Return the coalition at a place of the list of `coalitions`, without making the list.
+
+    C(d−1−p, s−i) coalitions agree up to the player before, and have p as their i-th.
+    """
+    members: list[int] = []
+    player = 0
+    while len(members) < size:
+        with_player = math.comb(n_players - 1 - player, size - 1 - len(members))
+        if place < with_player:
+            members.append(player)
+        else:
+            place -= with_player
+        player += 1
+    return tuple(members)
 
 
 def ranks(members: _Int, n_players: int) -> _Int:

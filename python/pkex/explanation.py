@@ -85,7 +85,7 @@ class Explanation:
     >>> explanation
     Explanation(2 rows × 2 features, base value 10)
     feature      mean |value|
-    pulse                1.25
+    pulse               1.250
     temperature         0.875
     >>> explanation.values.sum(axis=1) + explanation.base_values
     array([11.  , 12.25])
@@ -94,7 +94,7 @@ class Explanation:
     >>> explanation[1]
     Explanation(2 features, base value 10)
     feature      value  data
-    pulse            2    95
+    pulse         2.00    95
     temperature   0.25  38.2
     >>> explanation.importance()
     array([0.875, 1.25 ])
@@ -406,7 +406,7 @@ class Explanation:
         ------
         ValueError
             If the reference has no rows, other features or outputs, another game or other base
-            values; or if there is none for a single row that was taken out of the row axis.
+            values; or if there is none for a single row.
         TypeError
             If the reference is not an Explanation.
 
@@ -436,6 +436,7 @@ class Explanation:
             }
         )
 
+    @with_known_keywords
     def plot(self, ax: Axes | None = None, *, max_features: int = 15) -> Axes:
         """Draw one row as bars, or many rows as points beside bars of the importance.
 
@@ -461,6 +462,8 @@ class Explanation:
             to draw.
         ImportError
             If matplotlib is not installed.
+        TypeError
+            If `ax` is no Axes, or `max_features` no integer.
         """
         from pkex.explanation_plot import plot_explanation
 

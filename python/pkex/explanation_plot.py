@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pkex.options import counted, shown
-from pkex.plots import axes_for, checked_count, draw_bars, draw_points, literal
+from pkex.plots import axes_for, checked_count, draw_bars, draw_points, literal, note_of_rest
 from pkex.tables import number
 
 if TYPE_CHECKING:
@@ -83,11 +83,10 @@ def _draw_rows(ax: Axes | None, count: int, explanation: Explanation, values: _F
     ax = axes_for(ax, len(order))
     draw_points(ax, [literal(names[j]) for j in order], sizes[order], points, shades)
     ax.set_title(
-        f"{counted(len(values), 'row')}, grey bars: {explanation.importance_label}",
+        f"{counted(len(values), 'row')}, grey bars: {explanation.importance_label}"
+        + note_of_rest(len(names) - len(order)),
         fontsize="medium",
     )
-    if len(names) > len(order):
-        ax.set_ylabel(f"({len(names) - len(order)} smaller ones are not shown)")
     return ax
 
 

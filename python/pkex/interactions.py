@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pkex.coalitions import coalitions, ranks
+from pkex.coalitions import coalition_at, coalitions, ranks
 from pkex.functions import Function
 from pkex.indices import INDICES, Index, added_up, quantities
 from pkex.options import check_choice, counted
@@ -209,7 +209,10 @@ class Interactions:
         return len(self._values)
 
     def __repr__(self) -> str:
-        """Return sizes, game and index, and a small table of the strongest pairs."""
+        """Return sizes, game and index, and a small table of the strongest coalitions.
+
+        These are of two features or more, or of one if the order is 1.
+        """
         sizes = (
             f"{counted(len(self), 'row')} × {counted(self.shape[1], 'coalition')} of up to "
             f"{self._order} of {counted(len(self._feature_names), 'feature')}"
@@ -221,22 +224,29 @@ class Interactions:
         if self._value_function is not None:
             sizes += f", {self._value_function}"
         head = f"Interactions({sizes}, index={self._interaction_index!r})"
-        size = min(2, self._order)
-        has_table = 0 < self.of_size(size).size <= MOST_VALUES
-        return f"{head}\n{self._table(size)}" if has_table else head
+        shown = self._values if self._order == 1 else self._values[:, len(self._feature_names) :]
+        has_table = 0 < shown.size <= MOST_VALUES
+        return f"{head}\n{self._table(shown)}" if has_table else head
 
-    def _table(self, size: int) -> str:
-        """Return a few lines of text with the strongest coalitions of a size."""
-        of_size = self.of_size(size)
+    def _table(self, values: _Float) -> str:
+        """Return a few lines of text with the strongest coalitions, given the last values."""
         is_row = len(self) == 1
-        members = coalitions(len(self._feature_names), size)
+        start = self.shape[1] - values.shape[1]
         return table_of_largest(
-            lambda place: " × ".join(self._feature_names[member] for member in members[place]),
-            of_size[0] if is_row else np.abs(of_size).mean(axis=0),
-            thing="pair" if size == 2 else "feature",
+            lambda place: self._name_at(start + place),
+            values[0] if is_row else np.abs(values).mean(axis=0),
+            thing={1: "feature", 2: "pair"}.get(self._order, "coalition"),
             label="coefficient" if is_row else "mean |coefficient|",
             output_names=self._output_names,
         )
+
+    def _name_at(self, place: int) -> str:
+        """Return the name of the coalition at a place of `values`."""
+        d, size = len(self._feature_names), 1
+        while place >= comb(d, size):
+            place -= comb(d, size)
+            size += 1
+        return " × ".join(self._feature_names[member] for member in coalition_at(place, d, size))
 
     def __getitem__(self, rows: Any) -> Interactions:
         """Return some of the rows, by number, slice, list or mask; a number gives one line."""

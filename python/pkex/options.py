@@ -48,6 +48,7 @@ _ELSEWHERE = {
     "masker": "background",
     "background_data": "background",
     "X_background": "background",
+    "max_display": "max_features",
 }
 
 _P = ParamSpec("_P")
@@ -100,7 +101,7 @@ def shown(names: Sequence[object], most: int = 12) -> str:
 
 
 def with_known_keywords(function: Callable[_P, _R]) -> Callable[_P, _R]:
-    """Make a function answer unknown keyword arguments with the list of known ones."""
+    """Make a function answer arguments that it has not with the list of those that it has."""
     signature = inspect.signature(function)
 
     @wraps(function)
@@ -108,7 +109,7 @@ def with_known_keywords(function: Callable[_P, _R]) -> Callable[_P, _R]:
         try:
             return function(*args, **kwargs)
         except TypeError:
-            error = unknown_keywords(function, kwargs)
+            error = unknown_keywords(function, kwargs) or _too_many(function, len(args))
             if error is not None:
                 raise error from None
             raise
@@ -124,10 +125,34 @@ def unknown_keywords(function: Callable[..., object], given: Iterable[str]) -> T
     unknown = [name for name in given if name not in known]
     if not unknown:
         return None
-    label = function.__qualname__.removesuffix(".__init__").removesuffix(".__call__")
     kind = "argument" if len(unknown) == 1 else "arguments"
     listed = ", ".join(f"{name!r}{_meant(name, known)}" for name in unknown)
-    return TypeError(f"{label}() has no {kind} {listed}; it takes {', '.join(known)}")
+    return TypeError(f"{_label(function)} has no {kind} {listed}; it takes {', '.join(known)}")
+
+
+def _too_many(function: Callable[..., object], n_given: int) -> TypeError | None:
+    """Return the error that lists what is given by position, if more were given so."""
+    parameters = list(inspect.signature(function).parameters.values())
+    by_place = [p.name for p in parameters if p.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD]
+    is_open = any(p.kind is inspect.Parameter.VAR_POSITIONAL for p in parameters)
+    if is_open or n_given <= len(by_place):
+        return None
+    by_name = [p.name for p in parameters if p.kind is inspect.Parameter.KEYWORD_ONLY]
+    is_method = by_place[:1] == ["self"]
+    known = by_place[is_method:]
+    also = f", and by name {', '.join(by_name)}" if by_name else ""
+    return TypeError(
+        f"{_label(function)} takes {counted(len(known), 'argument')} by position, "
+        f"{', '.join(known)}{also}; got {n_given - is_method}"
+    )
+
+
+def _label(function: Callable[..., object]) -> str:
+    """Return what messages call a function: "Explainer()", and "a call of Explainer"."""
+    owner, _, name = function.__qualname__.rpartition(".")
+    if name == "__call__":
+        return f"a call of {owner}"
+    return f"{owner if name == '__init__' else function.__qualname__}()"
 
 
 def _meant(unknown: str, known: Sequence[str]) -> str:

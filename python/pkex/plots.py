@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from pkex.options import counted
 from pkex.statistics.report import SMALL_PVALUE
 from pkex.tables import number, shortened
 
@@ -17,7 +18,15 @@ if TYPE_CHECKING:
 
     from pkex.statistics.results import Attribution
 
-__all__ = ["axes_for", "checked_count", "draw_bars", "draw_points", "literal", "plot_attribution"]
+__all__ = [
+    "axes_for",
+    "checked_count",
+    "draw_bars",
+    "draw_points",
+    "literal",
+    "note_of_rest",
+    "plot_attribution",
+]
 
 _Float = NDArray[np.float64]
 
@@ -41,14 +50,32 @@ def checked_count(max_features: int) -> int:
 
 
 def axes_for(ax: Axes | None, n_bars: int) -> Axes:
-    """Return the axes to draw in; in a new figure, high enough for the bars, if there are none."""
+    """Return the axes to draw in; in a new figure, high enough for the bars, if there are none.
+
+    Raises
+    ------
+    TypeError
+        If what was given is no Axes.
+    """
     try:
         from matplotlib import pyplot as plt
     except ImportError as error:
         raise ImportError("pictures need matplotlib: pip install 'pkex[plots]'") from error
     if ax is None:
         _, ax = plt.subplots(figsize=(7.0, 1.2 + 0.32 * n_bars), layout="constrained")
+    elif not hasattr(ax, "barh"):
+        raise TypeError(
+            f"ax must be one Axes of matplotlib, such as plt.gca(), or left out; got {ax!r} "
+            f"({type(ax).__name__}). All features are drawn, or the strongest max_features"
+        )
     return ax
+
+
+def note_of_rest(number: int) -> str:
+    """Return a line for the end of a title that says how many are not shown, "" if all are."""
+    if number == 0:
+        return ""
+    return f"\n{counted(number, 'smaller feature')} {'is' if number == 1 else 'are'} not shown"
 
 
 def literal(text: str, longest: int = _LONGEST) -> str:
@@ -183,11 +210,8 @@ def plot_attribution(result: Attribution, ax: Axes | None, max_features: int) ->
     _draw_alone(result, ax, order)
     ax.axvline(0.0, color="black", linewidth=0.8)
     ax.set_yticks(places, [result.feature_names[j] for j in order])
-    left_out = len(values) - len(order)
-    if left_out:
-        ax.set_ylabel(f"({left_out} smaller ones are not shown)")
     ax.set_xlabel("contribution")
-    ax.set_title(_title(result))
+    ax.set_title(_title(result) + note_of_rest(len(values) - len(order)))
     ax.legend(loc="lower right", fontsize="small")
     return ax
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -10,10 +11,12 @@ from numpy.typing import NDArray
 
 from pkex.options import counted
 
-__all__ = ["MOST_VALUES", "aligned", "number", "shortened", "table_of_largest"]
+__all__ = ["MOST_VALUES", "aligned", "number", "numbers", "shortened", "table_of_largest"]
 
 # Of more values than these a result shows no table: it would take long, and much memory.
 MOST_VALUES = 10**7
+# What the largest number of a column is at least and below, if none has a power of ten.
+_TINY, _HUGE = 1e-4, 1e10
 # The most lines and columns of numbers of a table, and the longest name, in characters.
 _MOST_LINES, _MOST_OUTPUTS = 8, 4
 _LONGEST = 40
@@ -22,11 +25,33 @@ _LONGEST = 40
 def number(value: Any) -> str:
     """Return a number with five significant digits; anything else as it is, shortened.
 
-    Up to ten digits before the point are written out: 123456, not 1.2346e+05.
+    Up to ten digits before the point are written out: 123456, not 1.2346e+05. For numbers below
+    each other there is `numbers`.
     """
     if not isinstance(value, float | int | np.number) or isinstance(value, bool):
         return shortened(str(value), 20)
     return f"{value:.0f}" if 1e5 <= abs(float(value)) < 1e10 else f"{value:.5g}"
+
+
+def numbers(values: NDArray[np.float64]) -> list[str]:
+    """Return the numbers of a column, with one number of decimals: five digits of the largest.
+
+    All are powers of ten where the largest is tiny, or too large to be written out.
+    """
+    finite = np.abs(values[np.isfinite(values)])
+    largest = float(finite.max(initial=0.0))
+    if largest == 0.0:
+        return [f"{value:.0f}" for value in np.abs(values)]
+    if not _TINY <= largest < _HUGE:
+        return [f"{value:.4e}" for value in values]
+    decimals = max(0, 4 - math.floor(math.log10(largest)))
+    # Without a minus before what is rounded to 0.
+    texts = [f"{value:z.{decimals}f}" for value in values]
+    is_lost = (values != 0.0) & (np.abs(values) < 0.5 * 10.0**-decimals)
+    if decimals and np.isfinite(values).all() and not is_lost.any():
+        useless = min(len(text) - len(text.rstrip("0")) for text in texts)
+        texts = [text[: len(text) - useless].removesuffix(".") for text in texts]
+    return texts
 
 
 def shortened(text: str, longest: int = _LONGEST) -> str:
@@ -67,11 +92,11 @@ def table_of_largest(
     order = np.argsort(-np.abs(by_output).max(axis=1), kind="stable")[:_MOST_LINES]
     shown_names = [shortened(names(int(j))) for j in order]
     if output_names is None:
-        columns = [[thing, *shown_names], [label, *map(number, by_output[order, 0])]]
+        columns = [[thing, *shown_names], [label, *numbers(by_output[order, 0])]]
     else:
         columns = [[f"{label} of", *shown_names]]
         for name, column in zip(output_names[:_MOST_OUTPUTS], by_output[order].T, strict=False):
-            columns.append([shortened(name), *map(number, column)])
+            columns.append([shortened(name), *numbers(column)])
     if data is not None:
         columns.append(["data", *map(number, data[order])])
     lines = aligned(columns)

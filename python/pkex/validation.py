@@ -69,7 +69,11 @@ def as_matrix(
         For entries that are not real numbers.
     """
     labels = column_labels(data) or names
-    matrix = _as_float64(data, name, labels)
+    array = _as_array(data, name)
+    if array.ndim == 1 and array.dtype.names is None:
+        # Before the entries: a row of a mixed table has strings. Records have entries of their own.
+        raise ValueError(_of_one_dimension(data, name, array.shape))
+    matrix = _as_float64(array, data, name, labels)
     _check_shape(matrix, name, n_columns, allow_no_rows)
     if not np.isfinite(matrix).all():
         wrong = np.isinf(matrix) if allow_missing else ~np.isfinite(matrix)
@@ -129,7 +133,7 @@ def read_only_view(array: NDArray[Any]) -> NDArray[Any]:
 
 def as_vector_or_matrix(data: Any, name: str, *, n_rows: int, rows_of: str) -> _Float:
     """Return one number, or one row of numbers, for each row of something else."""
-    array = _as_float64(data, name, None)
+    array = _as_float64(_as_array(data, name), data, name, None)
     if array.ndim not in (1, 2) or len(array) != n_rows or 0 in array.shape[1:]:
         raise ValueError(
             f"{name} must have shape ({n_rows},) or ({n_rows}, n_outputs), one entry or row for "
@@ -219,18 +223,27 @@ def _is_frame(data: Any) -> bool:
     return hasattr(data, "to_numpy") and hasattr(data, "columns")
 
 
+def _two_dimensional(name: str) -> str:
+    return f"{name} must be two-dimensional, of shape (n_rows, n_columns)"
+
+
+def _of_one_dimension(data: Any, name: str, shape: tuple[int, ...]) -> str:
+    """Return the message for what may be one row or one column, with what makes it a table."""
+    if hasattr(data, "to_frame"):
+        row = f"{name}.to_frame().T" if hasattr(data, "iloc") else ""
+        column, got = f"{name}.to_frame()", f"a Series of length {shape[0]}"
+    else:
+        start = f"{name}.reshape(" if hasattr(data, "reshape") else f"np.reshape({name}, "
+        shapes = ("1, -1", "-1, 1") if hasattr(data, "reshape") else ("(1, -1)", "(-1, 1)")
+        (row, column), got = (f"{start}{to})" for to in shapes), f"shape {shape}"
+    remedies = [f"{row} if it is one row"] if row else []
+    remedies.append(f"{column} if it is one column")
+    return f"{_two_dimensional(name)}; got {got}: give {', or '.join(remedies)}"
+
+
 def _check_shape(array: _Float, name: str, n_columns: int | None, allow_no_rows: bool) -> None:
     if array.ndim != 2:
-        remedy = (
-            f"; reshape it with {name}.reshape(1, -1) if it is one row, or {name}.reshape(-1, 1) "
-            "if it is one column"
-            if array.ndim == 1
-            else ""
-        )
-        raise ValueError(
-            f"{name} must be two-dimensional, of shape (n_rows, n_columns); "
-            f"got shape {array.shape}{remedy}"
-        )
+        raise ValueError(f"{_two_dimensional(name)}; got shape {array.shape}")
     rows, columns = array.shape
     if columns == 0 or (rows == 0 and not allow_no_rows):
         raise ValueError(f"{name} is empty: got shape {array.shape}")
@@ -240,18 +253,21 @@ def _check_shape(array: _Float, name: str, n_columns: int | None, allow_no_rows:
         )
 
 
-def _as_float64(data: Any, name: str, names: Sequence[str] | None) -> _Float:
-    """Convert to float64, whatever the shape and whether or not the numbers are finite."""
+def _as_array(data: Any, name: str) -> NDArray[Any]:
+    """Return what was given as an array, of numbers or not."""
     if isinstance(data, np.ndarray):
         if isinstance(data, np.ma.MaskedArray):
             data = unmasked(data, name)
-        array = np.asarray(data)
-    elif hasattr(data, "toarray") and hasattr(data, "tocsr"):
-        array = np.asarray(data.toarray())
-    elif _is_frame(data):
-        array = _array_of_frame(data, name)
-    else:
-        array = _array_of_sequence(data, name)
+        return np.asarray(data)
+    if hasattr(data, "toarray") and hasattr(data, "tocsr"):
+        return np.asarray(data.toarray())
+    if _is_frame(data):
+        return _array_of_frame(data, name)
+    return _array_of_sequence(data, name)
+
+
+def _as_float64(array: NDArray[Any], data: Any, name: str, names: Sequence[str] | None) -> _Float:
+    """Convert to float64, whatever the shape and whether or not the numbers are finite."""
     if array.dtype.kind in "fiub":
         # A long double may be too large; it is then reported as infinite.
         with np.errstate(over="ignore"):

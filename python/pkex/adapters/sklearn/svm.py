@@ -112,9 +112,10 @@ def _check_classes(model: SVC | NuSVC) -> None:
 
 
 _VOTES = (
-    "of more than two classes it has votes and ranks, unless decision_function_shape='ovo'. Pass "
-    "the model itself, whose values of pairs of classes are explained, or its decision_function "
-    "after set_params(decision_function_shape='ovo')"
+    "of more than two classes it has votes and ranks, one for each class, unless "
+    "decision_function_shape='ovo'. Pass the model itself, or its decision_function after "
+    "set_params(decision_function_shape='ovo'): the values have one output for each pair of "
+    "classes, named 'a vs b' and positive for a"
 )
 
 

@@ -208,8 +208,9 @@ def adapt_one_vs_one(model: OneVsOneClassifier) -> AdaptedModel:
         explained=f"decision value of {'the pair' if is_single else 'each pair'} of classes",
         predict=_values_of_pairs(model, parts),
         output_names=pair_names(model.classes_),
-        not_explained="only the decision values of pairs of classes are sums over features; votes "
-        "and class labels are made from them, also by decision_function",
+        not_explained="only the decision values of pairs of classes are sums over features, one "
+        "output for each pair, named 'a vs b'; votes and class labels, one for each class, are "
+        "made from them, also by decision_function",
     )
 
 
