@@ -72,8 +72,9 @@ class MMDDrift:
     Warns
     -----
     UserWarning
-        If columns of the reference are constant, the kernel is nearly 0 or 1 between almost all
-        rows, or one column makes up nearly all distances in a given kernel.
+        If columns of the reference are constant, or vary by rounding only, outliers hide a column
+        in the default kernel, the kernel is nearly 0 or 1 between almost all rows, or one column
+        makes up nearly all distances in a given kernel.
 
     Notes
     -----

@@ -133,10 +133,11 @@ def hsic(
     Warns
     -----
     UserWarning
-        If columns are constant, a kernel is nearly 0 or 1 between almost all rows, one column makes
-        up nearly all distances in a given kernel, y holds integers of few different values (which
-        are taken for numbers), or so few relabellings differ that p-values cannot be as small as
-        permutations would allow.
+        If columns are constant, or vary by rounding only, outliers hide a column in a default
+        kernel, a kernel is nearly 0 or 1 between almost all rows, one column makes up nearly all
+        distances in a given kernel, y holds integers of few different values (which are taken for
+        numbers) or labels most of which occur once, or so few relabellings differ that p-values
+        cannot be as small as permutations would allow.
 
     Notes
     -----

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from pkex.errors import warn
 from pkex.kernels import Kernel
+from pkex.options import shown
 from pkex.statistics.bandwidth import evenly_random, heuristic
 from pkex.statistics.scales import Scale
 
@@ -24,6 +25,8 @@ __all__ = [
 
 _Float = NDArray[np.float64]
 
+# Outliers hide a column whose middle half has a width of less than this many standard deviations.
+_NARROW = 0.025
 # The share of the mean squared distance that one column may have without a warning.
 _MOST_OF_ALL = 0.99
 
@@ -49,7 +52,7 @@ def chosen_kernel(
         equal.
     """
     if kernel is None:
-        return default_kernel(rows, what, argument)
+        return default_kernel(rows, names, what, argument)
     given = check_kernel(kernel, argument, rows.shape[1])
     given.check_rows(rows, what)
     warn_of_extremes(given, rows, argument)
@@ -57,10 +60,13 @@ def chosen_kernel(
     return given, None
 
 
-def default_kernel(rows: _Float, what: str, argument: str) -> tuple[Kernel, str]:
+def default_kernel(
+    rows: _Float, names: Sequence[str], what: str, argument: str
+) -> tuple[Kernel, str]:
     """Return the default kernel, and how its length-scales were found."""
     found = heuristic(rows, what, argument)
     warn_of_extremes(found.kernel, rows, argument)
+    _warn_of_outliers(rows, found.scales, names, what, argument)
     return found.kernel, found.note
 
 
@@ -99,6 +105,28 @@ def warn_of_extremes(kernel: Kernel, rows: _Float, argument: str) -> None:
         warn(f"{argument} is nearly 0 between different rows (length-scales too short?): {kernel}")
     elif low > 0.99 and (rows != rows[0]).any():
         warn(f"{argument} is nearly 1 between almost all rows (length-scales too long?): {kernel}")
+
+
+def _warn_of_outliers(
+    rows: _Float, scales: Sequence[Scale], names: Sequence[str], what: str, argument: str
+) -> None:
+    """Warn of columns whose standard deviation a few entries make, so that the others look equal.
+
+    Where half of the entries are equal, as in rare binary columns, the others are no outliers.
+    """
+    hidden = []
+    for column, scale, name in zip(rows.T, scales, names, strict=True):
+        low, high = np.quantile(scale.standardised(column), [0.25, 0.75])
+        if 0.0 < high - low < _NARROW:
+            hidden.append(name)
+    if hidden:
+        warn(
+            f"half of the entries of column{'s' if len(hidden) > 1 else ''} {shown(hidden)} of "
+            f"{what} lie within {100.0 * _NARROW:.2g} % of a standard deviation: are there "
+            "outliers, or codes of missing entries, such as -999? The default kernel scales by the "
+            "standard deviation, which they make up, and hides differences among the rest; remove, "
+            f"clip or transform them, or give {argument}=pkex.kernels.RBF(length_scales)"
+        )
 
 
 def warn_of_one_column(

@@ -130,9 +130,10 @@ def mmd(
     Warns
     -----
     UserWarning
-        If columns are constant, the kernel is nearly 0 or 1 between almost all rows, one column
-        makes up nearly all distances in a given kernel, or so few relabellings differ that p-values
-        cannot be as small as permutations would allow.
+        If columns are constant, or vary by rounding only, outliers hide a column in the default
+        kernel, the kernel is nearly 0 or 1 between almost all rows, one column makes up nearly all
+        distances in a given kernel, or so few relabellings differ that p-values cannot be as small
+        as permutations would allow.
 
     See Also
     --------

@@ -81,7 +81,7 @@ def as_target(y: Any, kernel: Kernel | None, n_rows: int) -> Target:
     labels = [j for j, label in enumerate(is_label) if label]
     if kernel is None:
         _warn_of_integers(columns, is_label, names)
-        return Target(rows, names, *_default_kernel(rows, labels))
+        return Target(rows, names, *_default_kernel(rows, labels, names))
     given = check_kernel(kernel, "target_kernel", rows.shape[1])
     _check_labels(given, labels, rows.shape[1], names)
     given.check_rows(rows, "y")
@@ -118,13 +118,14 @@ def _check_length(columns: list[Any], n_rows: int) -> None:
     )
 
 
-def _default_kernel(rows: _Float, labels: list[int]) -> tuple[Kernel, str]:
+def _default_kernel(rows: _Float, labels: list[int], names: tuple[str, ...]) -> tuple[Kernel, str]:
     """Return the Gaussian kernel of the numbers times the delta kernel of the labels."""
     numbers = [j for j in range(rows.shape[1]) if j not in labels]
     compared = "labels: 1 if equal, else 0"
     if not numbers:
         return Categorical(), compared
-    kernel, note = default_kernel(np.ascontiguousarray(rows[:, numbers]), "y", "target_kernel")
+    of_numbers = np.ascontiguousarray(rows[:, numbers])
+    kernel, note = default_kernel(of_numbers, [names[j] for j in numbers], "y", "target_kernel")
     if not labels:
         return kernel, note
     return kernel.on(numbers) * Categorical().on(labels), f"{note}; {compared}"
