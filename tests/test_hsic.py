@@ -269,10 +269,11 @@ def test_a_constant_feature_and_a_constant_target_have_no_part(x):
     x[:, 2] = 7.0
     with pytest.warns(UserWarning, match=r"column \['x2'\] of X is constant and contributes"):
         assert pkex.hsic(x, y).values[2] == 0.0
-    with pytest.warns(UserWarning, match="of y is constant"):
-        result = pkex.hsic(x[:, :2], ["same"] * N)
-    np.testing.assert_allclose(result.values, 0.0, atol=1e-15)
-    assert math.isnan(result.r2)
+    for same in ("same", 3.0, 0, [2.0, 1.0]):
+        with pytest.warns(UserWarning, match="of y (is|are) constant"):
+            result = pkex.hsic(x[:, :2], [same] * N)
+        np.testing.assert_allclose(result.values, 0.0, atol=1e-15)
+        assert math.isnan(result.r2)
 
 
 # --- targets ---

@@ -101,11 +101,31 @@ def test_constant_columns_have_some_length_scale(rng):
     with pytest.warns(UserWarning, match="'x1'.*is constant"):
         result = pkex.mmd(x, y)
     assert result.values[1] == 0.0
-    # 0.1 + 0.2 is not 0.3, and no difference either.
-    x[:15, 1], y[:, 1] = 0.1 + 0.2, 0.3
-    x[15:, 1] = 0.3
-    assert abs(pkex.mmd(x, y).values[1]) < 1e-12
-    assert pkex.mmd(x, y).values.sum() == pytest.approx(result.statistic, rel=1e-9)
+
+
+@pytest.mark.parametrize("other", [0.1 + 0.2 - 0.2, np.float32(0.1)], ids=["float64", "float32"])
+def test_rounding_of_constant_columns_is_no_difference(rng, other):
+    x, y = rng.normal(size=(2, 30, 3))
+    x[:15, 1] = 0.1
+    x[15:, 1] = y[:, 1] = other
+    message = r"column \['[xy]1'\] of {} varies by no more than rounding to float32 .* subtract"
+    options = {"n_permutations": 19, "random_state": 0}
+    for call, what in (
+        (lambda: pkex.mmd(x, y, **options), "X and Y"),
+        (lambda: pkex.mmd(x, y, weights=(None, None)), "X and Y"),
+        (lambda: pkex.hsic(x, y[:, 0], **options), "X"),
+        (lambda: pkex.hsic(y[:, ::2], x, attribute="y", **options), "y"),
+        (lambda: pkex.MMDDrift(x).predict(y), "X_reference"),
+    ):
+        with pytest.warns(UserWarning, match=message.format(what)):
+            result = call()
+        assert abs(result.values[1]) < 1e-15
+        assert result.alone_pvalues is None or result.alone_pvalues[1] == 1.0
+    # What is left of it counts if the constant is subtracted.
+    left = pkex.mmd(x - [0.0, 0.1, 0.0], y - [0.0, 0.1, 0.0])
+    assert left.values[1] > 0.1
+    # A given kernel is taken at its word.
+    pkex.mmd(x, y, kernel=RBF([1.0, 1e-9, 1.0]))
 
 
 # --- outliers ---

@@ -12,7 +12,7 @@ from pkex.errors import warn
 from pkex.kernels import Kernel
 from pkex.options import shown
 from pkex.statistics.bandwidth import evenly_random, heuristic
-from pkex.statistics.scales import Scale
+from pkex.statistics.scales import Constants, Scale
 
 __all__ = [
     "check_kernel",
@@ -21,6 +21,7 @@ __all__ = [
     "default_kernel",
     "warn_of_extremes",
     "warn_of_one_column",
+    "without_rounding",
 ]
 
 _Float = NDArray[np.float64]
@@ -68,6 +69,27 @@ def default_kernel(
     warn_of_extremes(found.kernel, rows, argument)
     _warn_of_outliers(rows, found.scales, names, what, argument)
     return found.kernel, found.note
+
+
+def without_rounding(
+    rows: _Float, names: Sequence[str], what: str, constants: Constants | None = None
+) -> _Float:
+    """Return rows whose columns are equal where the default kernel takes them for constant.
+
+    Scaled by the standard deviation, what is left of a constant column in float32 would be a large
+    difference from the same in float64. Columns that are not equal to the last bit are warned of.
+    """
+    constants = Constants.of(rows) if constants is None else constants
+    rounded = [names[j] for j in constants.unequal(rows)]
+    if rounded:
+        plural = len(rounded) > 1
+        warn(
+            f"column{'s' if plural else ''} {shown(rounded)} of {what} "
+            f"{'vary' if plural else 'varies'} by no more than rounding to float32 would, and "
+            f"count{'' if plural else 's'} as constant in the default kernel; if these differences "
+            "matter, subtract an offset"
+        )
+    return constants.settled(rows)
 
 
 def check_kernel(kernel: object, argument: str, n_columns: int) -> Kernel:

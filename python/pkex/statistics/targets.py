@@ -17,7 +17,9 @@ from pkex.statistics.kernel_choice import (
     default_kernel,
     warn_of_extremes,
     warn_of_one_column,
+    without_rounding,
 )
+from pkex.statistics.samples import warn_of_constant_columns
 from pkex.validation import as_matrix, unmasked
 
 __all__ = ["Target", "as_target"]
@@ -66,7 +68,7 @@ def as_target(y: Any, kernel: Kernel | None, n_rows: int) -> Target:
     ------
     ValueError
         For another number of rows, missing entries, no columns, labels with a kernel that subtracts
-        them, or if all numbers are equal and no kernel is given.
+        them.
     TypeError
         For entries that are neither numbers nor labels.
     """
@@ -78,10 +80,14 @@ def as_target(y: Any, kernel: Kernel | None, n_rows: int) -> Target:
         for column, name, label in zip(columns, _titles(names), is_label, strict=True)
     ]
     rows = np.ascontiguousarray(np.column_stack(parts))
+    warn_of_constant_columns(rows, names, "y")
     labels = [j for j, label in enumerate(is_label) if label]
     if kernel is None:
         _warn_of_integers(columns, is_label, names)
-        return Target(rows, names, *_default_kernel(rows, labels, names))
+        numbers = [j for j in range(rows.shape[1]) if j not in labels]
+        of_numbers = [names[j] for j in numbers]
+        rows[:, numbers] = without_rounding(rows[:, numbers], of_numbers, "y")
+        return Target(rows, names, *_default_kernel(rows, numbers, names))
     given = check_kernel(kernel, "target_kernel", rows.shape[1])
     _check_labels(given, labels, rows.shape[1], names)
     given.check_rows(rows, "y")
@@ -118,13 +124,14 @@ def _check_length(columns: list[Any], n_rows: int) -> None:
     )
 
 
-def _default_kernel(rows: _Float, labels: list[int], names: tuple[str, ...]) -> tuple[Kernel, str]:
+def _default_kernel(rows: _Float, numbers: list[int], names: tuple[str, ...]) -> tuple[Kernel, str]:
     """Return the Gaussian kernel of the numbers times the delta kernel of the labels."""
-    numbers = [j for j in range(rows.shape[1]) if j not in labels]
+    labels = [j for j in range(rows.shape[1]) if j not in numbers]
     compared = "labels: 1 if equal, else 0"
-    if not numbers:
-        return Categorical(), compared
     of_numbers = np.ascontiguousarray(rows[:, numbers])
+    if (of_numbers == of_numbers[0]).all():
+        # None, or constant ones, of which any kernel shows nothing.
+        return Categorical(), compared if labels else "none: y is constant"
     kernel, note = default_kernel(of_numbers, [names[j] for j in numbers], "y", "target_kernel")
     if not labels:
         return kernel, note
