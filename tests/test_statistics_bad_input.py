@@ -110,6 +110,35 @@ def test_text_is_refused():
         pkex.mmd(X, Y.astype(str))
 
 
+def test_categories_and_dates_are_refused_with_what_to_do():
+    days = pd.date_range("2020-01-01", periods=20)
+    frames = {
+        r"number categories, by one encoder .*Categorical\(\)": [
+            pd.DataFrame({"size": TARGET, "class": pd.Series(["a", "b"] * 10, dtype=dtype)})
+            for dtype in (object, "category", "string")
+        ],
+        "give dates as numbers, such as days since the first": [
+            pd.DataFrame({"size": TARGET, "day": days}),
+            pd.DataFrame({"size": TARGET, "day": days.to_pydatetime().astype(object)}),
+            pd.DataFrame({"size": TARGET, "day": days - days[0]}),
+        ],
+    }
+    numbers = np.stack([TARGET, np.arange(20)], axis=1)
+    for remedy, tables in frames.items():
+        for table in tables:
+            for call in (
+                lambda table=table: pkex.mmd(table, table),
+                lambda table=table: pkex.mmd(numbers, table),
+                lambda table=table: pkex.hsic(table, TARGET),
+                lambda table=table: pkex.MMDDrift(numbers).predict(table),
+            ):
+                with pytest.raises(TypeError, match=f"must hold real numbers; .*; {remedy}"):
+                    call()
+    for y in (days, days.to_series(), [*days.to_pydatetime()], days.to_numpy()):
+        with pytest.raises(TypeError, match=r"y must hold real numbers; .*; give dates as numbers"):
+            pkex.hsic(X, y)
+
+
 # --- degenerate samples ---
 
 
@@ -224,6 +253,12 @@ CALLS = {
         ({"kernel": RBF([1.0, 2.0])}, ValueError, "^kernel: length_scale .* 2 values; expected 3"),
         ({"kernel": RBF().on([3])}, ValueError, "^kernel: .* refers to column 3; expected 0 to 2"),
         ({"progress": "yes"}, TypeError, "progress must be True, False or a function"),
+        ({"kernel": "rbf"}, TypeError, r"RBF\(length_scale=1.0\), which has gamma = 1/\(2·length_"),
+        (
+            {"gamma": 1.0},
+            TypeError,
+            r"no argument 'gamma'.*; .* kernel=pkex.kernels.RBF.* gamma = 1",
+        ),
         ({"seed": 1}, TypeError, r"has no argument 'seed'; it takes .*random_state"),
     ],
 )

@@ -50,6 +50,9 @@ _ELSEWHERE = {
     "X_background": "background",
 }
 
+# What is not said by a keyword here, but by a kernel.
+_OF_KERNELS = ("gamma", "sigma", "bandwidth", "length_scale", "lengthscale")
+
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
 _Word = TypeVar("_Word", bound=str)
@@ -127,7 +130,13 @@ def unknown_keywords(function: Callable[..., object], given: Iterable[str]) -> T
     label = function.__qualname__.removesuffix(".__init__").removesuffix(".__call__")
     kind = "argument" if len(unknown) == 1 else "arguments"
     listed = ", ".join(f"{name!r}{_meant(name, known)}" for name in unknown)
-    return TypeError(f"{label}() has no {kind} {listed}; it takes {', '.join(known)}")
+    kernel = ""
+    if "kernel" in known and any(name in _OF_KERNELS for name in unknown):
+        kernel = (
+            "; a Gaussian kernel is kernel=pkex.kernels.RBF(length_scale), which has "
+            "gamma = 1/(2·length_scale²)"
+        )
+    return TypeError(f"{label}() has no {kind} {listed}; it takes {', '.join(known)}{kernel}")
 
 
 def _meant(unknown: str, known: Sequence[str]) -> str:

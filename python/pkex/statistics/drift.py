@@ -31,6 +31,7 @@ from pkex.statistics.mmd import PairWeights, in_units
 from pkex.statistics.report import described
 from pkex.statistics.results import MMDResult, Parts
 from pkex.statistics.samples import (
+    as_rows,
     as_sample,
     check_row_count,
     check_same_columns,
@@ -39,7 +40,6 @@ from pkex.statistics.samples import (
 )
 from pkex.statistics.scales import Constants
 from pkex.statistics.standard_errors import between_samples, within_sample
-from pkex.validation import as_matrix
 
 __all__ = ["MMDDrift"]
 
@@ -248,7 +248,7 @@ class MMDDrift:
 
     def _batch(self, X: ArrayLike) -> _Float:
         check_same_columns(X, self._labels, "X", "X_reference")
-        batch = as_matrix(X, "X", n_columns=len(self._names), names=self._names)
+        batch = as_rows(X, "X", n_columns=len(self._names), names=self._names)
         check_row_count(batch, "X", 2)
         differing = [self._names[j] for j in self._constants.differing(batch)]
         if differing:

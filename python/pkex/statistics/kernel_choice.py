@@ -96,9 +96,9 @@ def check_kernel(kernel: object, argument: str, n_columns: int) -> Kernel:
     """Return a kernel of so many columns, or say what one is."""
     if not isinstance(kernel, Kernel):
         raise TypeError(
-            f"{argument} must be a kernel of pkex.kernels, such as RBF(length_scale=1.0), or None "
-            f"for the Gaussian one with the median distance; got {kernel!r} "
-            f"({type(kernel).__name__})"
+            f"{argument} must be a kernel of pkex.kernels, such as RBF(length_scale=1.0), which "
+            "has gamma = 1/(2·length_scale²), or None for the Gaussian one with the median "
+            f"distance; got {kernel!r} ({type(kernel).__name__})"
         )
     try:
         kernel.terms(n_columns)

@@ -19,8 +19,8 @@ from pkex.statistics.kernel_choice import (
     warn_of_one_column,
     without_rounding,
 )
-from pkex.statistics.samples import warn_of_constant_columns
-from pkex.validation import as_matrix, unmasked
+from pkex.statistics.samples import as_rows, warn_of_constant_columns
+from pkex.validation import unmasked
 
 __all__ = ["Target", "as_target"]
 
@@ -76,7 +76,7 @@ def as_target(y: Any, kernel: Kernel | None, n_rows: int) -> Target:
     _check_length(columns, n_rows)
     is_label = [_holds_labels(column) for column in columns]
     parts = [
-        _numbered(column, name) if label else as_matrix(np.asarray(column)[:, None], name)[:, 0]
+        _numbered(column, name) if label else as_rows(np.asarray(column)[:, None], name)[:, 0]
         for column, name, label in zip(columns, _titles(names), is_label, strict=True)
     ]
     rows = np.ascontiguousarray(np.column_stack(parts))
