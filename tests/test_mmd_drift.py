@@ -145,9 +145,18 @@ def test_a_column_that_only_the_reference_holds_constant_counts(reference, batch
         match=r"\['x1'\] of X_reference is constant .* nothing to batches that have the same value",
     ):
         drift = pkex.MMDDrift(reference)
-    assert drift.predict(batch).values[1] > 0.1
-    batch[:, 1] = 4.0
-    assert drift.predict(batch).values[1] == 0.0
+    batch[:, 2] = 0.0
+    for other in (batch[:, 1], 4.0 * (1.0 + 1e-5)):
+        batch[:, 1] = other
+        message = r"column \['x1'\] is constant in X_reference and not the same in X: to the def"
+        with pytest.warns(UserWarning, match=message):
+            assert drift.predict(batch).values[1] > 0.1
+    for same in (4.0, np.nextafter(4.0, 5.0), 4.0 * (1.0 + 5e-8)):
+        batch[:, 1] = same
+        assert drift.predict(batch).values[1] == 0.0
+    with pytest.warns(UserWarning, match="constant"):
+        given = pkex.MMDDrift(reference, kernel=RBF([2.0, 1e-7, 2.0, 2.0]))
+    assert given.predict(batch).values[1] > 0.1
 
 
 def test_unknown_arguments_are_refused(reference):

@@ -11,7 +11,7 @@ from pkex.kernels import RBF, Categorical, Laplacian, median_heuristic
 
 @pytest.mark.parametrize(("n", "m"), [(7, 8), (8, 8), (300, 500)])
 def test_it_has_the_median_distance_of_rows_scaled_by_pooled_standard_deviations(rng, n, m):
-    x, y = rng.normal(size=(n, 4)) * [1.0, 1e3, 1e-5, 2.0], rng.normal(size=(m, 4))
+    x, y = rng.normal(size=(n, 4)) * [1.0, 20.0, 1e-5, 2.0], rng.normal(size=(m, 4))
     rows = np.concatenate([x, y])
     expected = rows.std(axis=0) * np.median(pdist(rows / rows.std(axis=0)))
     np.testing.assert_allclose(median_heuristic(x, y).length_scale, expected, rtol=1e-13)
@@ -101,11 +101,74 @@ def test_constant_columns_have_some_length_scale(rng):
     with pytest.warns(UserWarning, match="'x1'.*is constant"):
         result = pkex.mmd(x, y)
     assert result.values[1] == 0.0
-    # 0.1 + 0.2 is not 0.3, and no difference either.
-    x[:15, 1], y[:, 1] = 0.1 + 0.2, 0.3
-    x[15:, 1] = 0.3
-    assert abs(pkex.mmd(x, y).values[1]) < 1e-12
-    assert pkex.mmd(x, y).values.sum() == pytest.approx(result.statistic, rel=1e-9)
+
+
+@pytest.mark.parametrize("other", [0.1 + 0.2 - 0.2, np.float32(0.1)], ids=["float64", "float32"])
+def test_rounding_of_constant_columns_is_no_difference(rng, other):
+    x, y = rng.normal(size=(2, 30, 3))
+    x[:15, 1] = 0.1
+    x[15:, 1] = y[:, 1] = other
+    message = r"column \['[xy]1'\] of {} varies by no more than rounding to float32 .* subtract"
+    options = {"n_permutations": 19, "random_state": 0}
+    for call, what in (
+        (lambda: pkex.mmd(x, y, **options), "X and Y"),
+        (lambda: pkex.mmd(x, y, weights=(None, None)), "X and Y"),
+        (lambda: pkex.hsic(x, y[:, 0], **options), "X"),
+        (lambda: pkex.hsic(y[:, ::2], x, attribute="y", **options), "y"),
+        (lambda: pkex.MMDDrift(x).predict(y), "X_reference"),
+    ):
+        with pytest.warns(UserWarning, match=message.format(what)):
+            result = call()
+        assert abs(result.values[1]) < 1e-15
+        assert result.alone_pvalues is None or result.alone_pvalues[1] == 1.0
+    # What is left of it counts if the constant is subtracted.
+    left = pkex.mmd(x - [0.0, 0.1, 0.0], y - [0.0, 0.1, 0.0])
+    assert left.values[1] > 0.1
+    # A given kernel is taken at its word.
+    pkex.mmd(x, y, kernel=RBF([1.0, 1e-9, 1.0]))
+
+
+# --- outliers ---
+
+
+@pytest.mark.parametrize("outliers", ["one row", "missing"])
+def test_outliers_that_hide_a_column_are_warned_of(rng, outliers):
+    x, y = rng.normal(size=(2, 300, 3))
+    y[:, 2] += 3.0
+    if outliers == "one row":
+        x[0, 2] = 1e6
+    else:
+        x[:9, 2] = y[:9, 2] = -999.0
+    message = r"half of the entries of column \['x2'\] of {} lie within .* outliers, or codes of"
+    for call, what in (
+        (lambda: pkex.mmd(x, y), "X and Y"),
+        (lambda: pkex.witness(x, y), "X and Y"),
+        (lambda: pkex.hsic(x, y[:, 0]), "X"),
+        (lambda: pkex.MMDDrift(x), "X_reference"),
+    ):
+        with pytest.warns(UserWarning, match=message.format(what)):
+            call()
+    with pytest.warns(UserWarning, match=r"column \['y'\] of y .* or give target_kernel="):
+        pkex.hsic(y[:, :2], x[:, 2])
+    # Clipped they hide nothing.
+    result = pkex.mmd(np.clip(x, -5.0, 5.0), np.clip(y, -5.0, 5.0))
+    assert result.values.argmax() == 2
+    assert result.values[2] > 0.15
+
+
+def test_skewed_and_rare_entries_are_no_outliers(rng):
+    rows = np.column_stack(
+        [
+            rng.lognormal(sigma=1.5, size=600),
+            rng.standard_t(2.0, size=600),
+            rng.random(600) < 0.01,
+            rng.poisson(0.3, 600),
+            rng.exponential(size=600),
+            np.where(rng.random(600) < 0.9, 0.0, rng.lognormal(sigma=2.0, size=600)),
+        ]
+    )
+    pkex.mmd(rows[:300], rows[300:])
+    pkex.hsic(rows, rows[:, 0])
 
 
 # --- kernels that are given ---

@@ -120,7 +120,9 @@ def test_a_feature_that_shares_what_it_shows_is_pointed_out(rng):
     result = pkex.mmd(x, y, value_function="neutral", n_permutations=199, random_state=0)
     assert result.feature_pvalues[1] > 0.05
     (note,) = result.notes
-    assert note.startswith("x1: small value, small p-value alone: differs by itself, and shares")
+    assert note.startswith(
+        "x1: small p-value alone, but not of the value: differs by itself, and may"
+    )
     assert f"note: {note}" in repr(result)
 
 
@@ -129,10 +131,39 @@ def test_features_that_differ_only_together_are_pointed_out(rng):
     y[:, 1] = 0.95 * y[:, 0] + 0.3 * y[:, 1]
     result = pkex.mmd(x, y, kernel=RBF(1.0), n_permutations=199, random_state=0)
     (note,) = result.notes
-    assert note.startswith("x0, x1: large value, no small p-value alone: differs only in how")
+    expected = "x0, x1: small p-value of the value, but not alone: little is seen of it by itself"
+    assert note.startswith(expected)
     result = pkex.hsic(x, x[:, 0] * x[:, 1] > 0, n_permutations=199, random_state=0)
     (note,) = result.notes
-    assert note.startswith("x0, x1: large value, no small p-value alone: depends on the other side")
+    assert note.startswith(expected)
+
+
+def test_notes_do_not_take_a_large_pvalue_alone_for_no_difference():
+    # Of columns that are nearly one, each is shifted, and the test of one by itself misses it.
+    rng = np.random.default_rng(31)
+    x, y = rng.normal(size=(2, 60, 3))
+    for rows in (x, y):
+        rows[:] = np.sqrt(0.9) * rng.normal(size=(60, 1)) + np.sqrt(0.1) * rows
+    (note,) = pkex.mmd(x, y + 0.2, n_permutations=99, random_state=0).notes
+    assert note.startswith("x1: small p-value of the value, but not alone: little is seen of it")
+    assert note.endswith("; what counts may be how it goes together with others")
+
+
+def test_notes_and_legends_name_the_hypothesis_and_the_other_side(rng):
+    x, y = rng.normal(size=(2, 200, 3))
+    y[:, 0] += x[:, 1]
+    options = {"value_function": "neutral", "n_permutations": 99, "random_state": 0}
+    for attribute, other in (("x", "y"), ("y", "X")):
+        result = pkex.hsic(x, y, attribute=attribute, **options)
+        assert result.hypothesis == "X and y are independent"
+        assert result.finding == f"depends on {other}"
+        assert (
+            f"\np: hypothesis that X and y are independent; alone p: that this feature and {other} "
+            "are; family: corrected for the number of features\n"
+        ) in repr(result)
+    result = pkex.mmd(x, y, **options)
+    assert f"p: hypothesis that {result.hypothesis}; alone p" in repr(result)
+    assert "hypothesis" not in repr(pkex.mmd(x, y))
 
 
 def test_long_lists_of_features_are_shortened_in_notes(rng):
@@ -141,7 +172,7 @@ def test_long_lists_of_features_are_shortened_in_notes(rng):
     names = [f"a rather long name of a feature of a table, number {j}" for j in range(9)]
     frames = [pd.DataFrame(rows, columns=names) for rows in (x, y)]
     result = pkex.mmd(*frames, n_permutations=99, random_state=0)
-    assert "and 3 more: large value" in result.notes[0]
+    assert "and 3 more: small p-value of the value" in result.notes[0]
     assert "…" in result.notes[0]
     assert "(1 smaller feature not shown)" in repr(result)
 
@@ -151,12 +182,13 @@ def test_long_lists_of_features_are_shortened_in_notes(rng):
 
 def test_the_repr_is_a_small_table_of_five_digits(samples):
     result = pkex.mmd(*samples, kernel=RBF(2.0), n_permutations=9, random_state=0)
-    first, head, *rows, kernel = repr(result).splitlines()
+    first, head, *rows, legend, kernel = repr(result).splitlines()
     assert first == (
         f"MMDResult: MMD² = {result.statistic:.5g}, p-value {result.pvalue:.5g} "
         "(unbiased, marginal values)"
     )
     assert head.split() == ["feature", *" ".join(COLUMNS.values()).split()]
+    assert len(legend) < 140
     assert len(rows) == 4
     cells = rows[0].split()
     assert cells[0] == "x1"

@@ -51,6 +51,9 @@ _ELSEWHERE = {
     "max_display": "max_features",
 }
 
+# What is not said by a keyword here, but by a kernel.
+_OF_KERNELS = ("gamma", "sigma", "bandwidth", "length_scale", "lengthscale")
+
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
 _Word = TypeVar("_Word", bound=str)
@@ -127,7 +130,15 @@ def unknown_keywords(function: Callable[..., object], given: Iterable[str]) -> T
         return None
     kind = "argument" if len(unknown) == 1 else "arguments"
     listed = ", ".join(f"{name!r}{_meant(name, known)}" for name in unknown)
-    return TypeError(f"{_label(function)} has no {kind} {listed}; it takes {', '.join(known)}")
+    kernel = ""
+    if "kernel" in known and any(name in _OF_KERNELS for name in unknown):
+        kernel = (
+            "; a Gaussian kernel is kernel=pkex.kernels.RBF(length_scale), which has "
+            "gamma = 1/(2·length_scale²)"
+        )
+    return TypeError(
+        f"{_label(function)} has no {kind} {listed}; it takes {', '.join(known)}{kernel}"
+    )
 
 
 def _too_many(function: Callable[..., object], n_given: int) -> TypeError | None:

@@ -29,10 +29,11 @@ EXACT_UP_TO = 2000
 
 @dataclass(frozen=True)
 class Heuristic:
-    """A kernel by the median heuristic, and a text that says how it was found."""
+    """A kernel by the median heuristic, how it was found, and the scales of the columns."""
 
     kernel: RBF
     note: str
+    scales: list[Scale]
 
 
 def heuristic(
@@ -59,6 +60,7 @@ def heuristic(
     n = len(rows)
     scales = [Scale.of(column) for column in rows.T]
     chosen = np.arange(n) if n <= EXACT_UP_TO else _by_value(rows, scales)
+    of_rows = scales
     if not standardize:
         scales = [_common(rows)] * rows.shape[1]
     columns = [s.standardised(column[chosen]) for s, column in zip(scales, rows.T, strict=True)]
@@ -72,12 +74,12 @@ def heuristic(
     of_columns = [scale.times(distance) for scale in scales]
     if not standardize or len(scales) == 1:
         note = f"length-scale {of_columns[0]:.5g}: {found} between {among} of {what}"
-        return Heuristic(RBF(of_columns[0]), note)
+        return Heuristic(RBF(of_columns[0]), note, of_rows)
     note = (
         f"length-scales {distance:.5g} times the standard deviation of each column: {found} "
         f"between {among} of {what} so scaled"
     )
-    return Heuristic(RBF(of_columns), note)
+    return Heuristic(RBF(of_columns), note, of_rows)
 
 
 def pooled(samples: Sequence[ArrayLike]) -> _Float:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pkex.errors import warn
 from pkex.kernels import Kernel
 from pkex.options import (
     ESTIMATORS,
@@ -18,25 +19,27 @@ from pkex.options import (
     Summation,
     check_choice,
     counted,
+    shown,
     with_known_keywords,
 )
 from pkex.parallel import check_n_jobs, thread_count
 from pkex.players import as_players
 from pkex.progress import Progress, parts_of, reporting
 from pkex.statistics.engine import KernelTerms, pair_sums, total
-from pkex.statistics.kernel_choice import chosen_kernel
+from pkex.statistics.kernel_choice import chosen_kernel, without_rounding
 from pkex.statistics.mmd import PairWeights, in_units
 from pkex.statistics.report import described
 from pkex.statistics.results import MMDResult, Parts
 from pkex.statistics.samples import (
+    as_rows,
     as_sample,
     check_row_count,
     check_same_columns,
     own_labels,
     warn_of_constant_columns,
 )
+from pkex.statistics.scales import Constants
 from pkex.statistics.standard_errors import between_samples, within_sample
-from pkex.validation import as_matrix
 
 __all__ = ["MMDDrift"]
 
@@ -72,8 +75,9 @@ class MMDDrift:
     Warns
     -----
     UserWarning
-        If columns of the reference are constant, the kernel is nearly 0 or 1 between almost all
-        rows, or one column makes up nearly all distances in a given kernel.
+        If columns of the reference are constant, or vary by rounding only, outliers hide a column
+        in the default kernel, the kernel is nearly 0 or 1 between almost all rows, or one column
+        makes up nearly all distances in a given kernel.
 
     Notes
     -----
@@ -116,6 +120,8 @@ class MMDDrift:
         warn_of_constant_columns(
             rows, self._names, "X_reference", to="batches that have the same value there"
         )
+        self._constants = Constants.of(rows) if kernel is None else Constants((), ())
+        rows = without_rounding(rows, self._names, "X_reference", self._constants)
         self._players = as_players(groups, self._names)
         self._kernel, self._bandwidth = chosen_kernel(kernel, rows, self._names, "X_reference")
         terms, self._unit = in_units(KernelTerms.of(self._kernel, self._players))
@@ -159,6 +165,11 @@ class MMDDrift:
         ------
         ValueError, TypeError
             If `X` is not a finite numeric table of at least two rows with the right columns.
+
+        Warns
+        -----
+        UserWarning
+            With the default kernel, if a column that is constant in the reference is not so in `X`.
         """
         batch = self._batch(X)
         self._kernel.check_rows(batch, "X")
@@ -237,9 +248,17 @@ class MMDDrift:
 
     def _batch(self, X: ArrayLike) -> _Float:
         check_same_columns(X, self._labels, "X", "X_reference")
-        batch = as_matrix(X, "X", n_columns=len(self._names), names=self._names)
+        batch = as_rows(X, "X", n_columns=len(self._names), names=self._names)
         check_row_count(batch, "X", 2)
-        return batch
+        differing = [self._names[j] for j in self._constants.differing(batch)]
+        if differing:
+            plural = len(differing) > 1
+            warn(
+                f"column{'s' if plural else ''} {shown(differing)} "
+                f"{'are' if plural else 'is'} constant in X_reference and not the same in X: to "
+                "the default kernel any difference from a constant is a large one"
+            )
+        return self._constants.settled(batch)
 
     def __repr__(self) -> str:
         return (

@@ -34,7 +34,7 @@ from pkex.players import Players, as_players
 from pkex.progress import Progress, parts_of, reporting
 from pkex.statistics.bandwidth import evenly_random
 from pkex.statistics.engine import KernelTerms, Report, pair_matrix, pair_sums, pair_triangle, total
-from pkex.statistics.kernel_choice import chosen_kernel
+from pkex.statistics.kernel_choice import chosen_kernel, without_rounding
 from pkex.statistics.mmd import in_units
 from pkex.statistics.normaliser import Normaliser
 from pkex.statistics.octets import Octets, exchanged_sums, rounding_scale
@@ -133,10 +133,11 @@ def hsic(
     Warns
     -----
     UserWarning
-        If columns are constant, a kernel is nearly 0 or 1 between almost all rows, one column makes
-        up nearly all distances in a given kernel, y holds integers of few different values (which
-        are taken for numbers), or so few relabellings differ that p-values cannot be as small as
-        permutations would allow.
+        If columns are constant, or vary by rounding only, outliers hide a column in a default
+        kernel, a kernel is nearly 0 or 1 between almost all rows, one column makes up nearly all
+        distances in a given kernel, y holds integers of few different values (which are taken for
+        numbers) or labels most of which occur once, or so few relabellings differ that p-values
+        cannot be as small as permutations would allow.
 
     Notes
     -----
@@ -179,7 +180,8 @@ def hsic(
     check_row_count(x, "X", 2)
     target = as_target(y, target_kernel, len(x))
     warn_of_constant_columns(x, x_names, "X")
-    warn_of_constant_columns(target.rows, target.names, "y")
+    if kernel is None:
+        x = without_rounding(x, x_names, "X")
     used, bandwidth = chosen_kernel(kernel, x, x_names, "X")
     # Kept by the result, whatever the caller does with X and y.
     x = read_only(x)

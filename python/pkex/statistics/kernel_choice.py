@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from pkex.errors import warn
 from pkex.kernels import Kernel
+from pkex.options import shown
 from pkex.statistics.bandwidth import evenly_random, heuristic
-from pkex.statistics.scales import Scale
+from pkex.statistics.scales import Constants, Scale
 
 __all__ = [
     "check_kernel",
@@ -20,10 +21,13 @@ __all__ = [
     "default_kernel",
     "warn_of_extremes",
     "warn_of_one_column",
+    "without_rounding",
 ]
 
 _Float = NDArray[np.float64]
 
+# Outliers hide a column whose middle half has a width of less than this many standard deviations.
+_NARROW = 0.025
 # The share of the mean squared distance that one column may have without a warning.
 _MOST_OF_ALL = 0.99
 
@@ -49,7 +53,7 @@ def chosen_kernel(
         equal.
     """
     if kernel is None:
-        return default_kernel(rows, what, argument)
+        return default_kernel(rows, names, what, argument)
     given = check_kernel(kernel, argument, rows.shape[1])
     given.check_rows(rows, what)
     warn_of_extremes(given, rows, argument)
@@ -57,20 +61,44 @@ def chosen_kernel(
     return given, None
 
 
-def default_kernel(rows: _Float, what: str, argument: str) -> tuple[Kernel, str]:
+def default_kernel(
+    rows: _Float, names: Sequence[str], what: str, argument: str
+) -> tuple[Kernel, str]:
     """Return the default kernel, and how its length-scales were found."""
     found = heuristic(rows, what, argument)
     warn_of_extremes(found.kernel, rows, argument)
+    _warn_of_outliers(rows, found.scales, names, what, argument)
     return found.kernel, found.note
+
+
+def without_rounding(
+    rows: _Float, names: Sequence[str], what: str, constants: Constants | None = None
+) -> _Float:
+    """Return rows whose columns are equal where the default kernel takes them for constant.
+
+    Scaled by the standard deviation, what is left of a constant column in float32 would be a large
+    difference from the same in float64. Columns that are not equal to the last bit are warned of.
+    """
+    constants = Constants.of(rows) if constants is None else constants
+    rounded = [names[j] for j in constants.unequal(rows)]
+    if rounded:
+        plural = len(rounded) > 1
+        warn(
+            f"column{'s' if plural else ''} {shown(rounded)} of {what} "
+            f"{'vary' if plural else 'varies'} by no more than rounding to float32 would, and "
+            f"count{'' if plural else 's'} as constant in the default kernel; if these differences "
+            "matter, subtract an offset"
+        )
+    return constants.settled(rows)
 
 
 def check_kernel(kernel: object, argument: str, n_columns: int) -> Kernel:
     """Return a kernel of so many columns, or say what one is."""
     if not isinstance(kernel, Kernel):
         raise TypeError(
-            f"{argument} must be a kernel of pkex.kernels, such as RBF(length_scale=1.0), or None "
-            f"for the Gaussian one with the median distance; got {kernel!r} "
-            f"({type(kernel).__name__})"
+            f"{argument} must be a kernel of pkex.kernels, such as RBF(length_scale=1.0), which "
+            "has gamma = 1/(2·length_scale²), or None for the Gaussian one with the median "
+            f"distance; got {kernel!r} ({type(kernel).__name__})"
         )
     try:
         kernel.terms(n_columns)
@@ -99,6 +127,28 @@ def warn_of_extremes(kernel: Kernel, rows: _Float, argument: str) -> None:
         warn(f"{argument} is nearly 0 between different rows (length-scales too short?): {kernel}")
     elif low > 0.99 and (rows != rows[0]).any():
         warn(f"{argument} is nearly 1 between almost all rows (length-scales too long?): {kernel}")
+
+
+def _warn_of_outliers(
+    rows: _Float, scales: Sequence[Scale], names: Sequence[str], what: str, argument: str
+) -> None:
+    """Warn of columns whose standard deviation a few entries make, so that the others look equal.
+
+    Where half of the entries are equal, as in rare binary columns, the others are no outliers.
+    """
+    hidden = []
+    for column, scale, name in zip(rows.T, scales, names, strict=True):
+        low, high = np.quantile(scale.standardised(column), [0.25, 0.75])
+        if 0.0 < high - low < _NARROW:
+            hidden.append(name)
+    if hidden:
+        warn(
+            f"half of the entries of column{'s' if len(hidden) > 1 else ''} {shown(hidden)} of "
+            f"{what} lie within {100.0 * _NARROW:.2g} % of a standard deviation: are there "
+            "outliers, or codes of missing entries, such as -999? The default kernel scales by the "
+            "standard deviation, which they make up, and hides differences among the rest; remove, "
+            f"clip or transform them, or give {argument}=pkex.kernels.RBF(length_scales)"
+        )
 
 
 def warn_of_one_column(

@@ -39,7 +39,7 @@ from pkex.statistics.engine import (
     total,
 )
 from pkex.statistics.forms import block_form
-from pkex.statistics.kernel_choice import check_rows, chosen_kernel
+from pkex.statistics.kernel_choice import check_rows, chosen_kernel, without_rounding
 from pkex.statistics.permutations import (
     as_generator,
     check_fits,
@@ -130,9 +130,10 @@ def mmd(
     Warns
     -----
     UserWarning
-        If columns are constant, the kernel is nearly 0 or 1 between almost all rows, one column
-        makes up nearly all distances in a given kernel, or so few relabellings differ that p-values
-        cannot be as small as permutations would allow.
+        If columns are constant, or vary by rounding only, outliers hide a column in the default
+        kernel, the kernel is nearly 0 or 1 between almost all rows, one column makes up nearly all
+        distances in a given kernel, or so few relabellings differ that p-values cannot be as small
+        as permutations would allow.
 
     See Also
     --------
@@ -184,6 +185,9 @@ def mmd(
     players = as_players(groups, names)
     pooled = np.concatenate([x, y])
     warn_of_constant_columns(pooled, names, "X and Y")
+    if kernel is None:
+        pooled = without_rounding(pooled, names, "X and Y")
+        x, y = np.split(pooled, [len(x)])
     used, bandwidth = chosen_kernel(kernel, pooled, names, "X and Y")
     terms, unit = in_units(KernelTerms.of(used, players))
     with reporting(progress) as report:

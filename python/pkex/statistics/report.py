@@ -24,7 +24,7 @@ _MOST_LINES, _MOST_NAMES = 8, 5
 # What is known of each feature, and its title in a table.
 COLUMNS = {
     "values": "value",
-    "standard_errors": "error",
+    "standard_errors": "std err",
     "feature_pvalues": "p",
     "familywise_pvalues": "family p",
     "alone": "alone",
@@ -63,15 +63,24 @@ def _table(result: Attribution) -> list[str]:
             columns.append([title, *map(number, numbers[order])])
     left_out = len(values) - len(order)
     more = [f"({counted(left_out, 'smaller feature')} not shown)"] if left_out else []
-    return [*aligned(columns), *more]
+    return [*aligned(columns), *more, *_legend(result)]
+
+
+def _legend(result: Attribution) -> list[str]:
+    """Return a line that says what the p-values are of, if there are any."""
+    if result.significance is None:
+        return []
+    return [
+        f"p: hypothesis that {result.hypothesis}; alone p: that {result.alone_hypothesis}; "
+        "family: corrected for the number of features"
+    ]
 
 
 def notes_of(result: Attribution) -> tuple[str, ...]:
     """Say of which features the value and the test by itself disagree.
 
-    A feature may differ by itself, though its value is small: it shares what it shows with others.
-    And its value may be large, though nothing is seen of it by itself: it differs in how it goes
-    together with others.
+    A small value does not exclude that a feature differs by itself: it may share what it shows with
+    others. A large p-value alone does not exclude it either: the test may lack power.
     """
     tested = result.significance
     if tested is None:
@@ -82,17 +91,16 @@ def notes_of(result: Attribution) -> tuple[str, ...]:
     is_joint = (tested.familywise_pvalues <= SMALL_PVALUE) & (tested.alone_pvalues > SMALL_PVALUE)
     notes = []
     if is_shared.any():
-        shares = "and shares what it shows with others"
-        if result.value_function == "neutral":
-            shares = "and shares what it shows with others, or is outdone by them (neutral values)"
+        outdone = ", or be outdone by them (neutral values)"
         notes.append(
-            f"{_named(result, is_shared)}: small value, small p-value alone: "
-            f"{result.hypothesis} by itself, {shares}"
+            f"{_named(result, is_shared)}: small p-value alone, but not of the value: "
+            f"{result.finding} by itself, and may share what it shows with others"
+            f"{outdone if result.value_function == 'neutral' else ''}"
         )
     if is_joint.any():
         notes.append(
-            f"{_named(result, is_joint)}: large value, no small p-value alone: "
-            f"{result.hypothesis} only in how it goes together with others"
+            f"{_named(result, is_joint)}: small p-value of the value, but not alone: little is "
+            "seen of it by itself; what counts may be how it goes together with others"
         )
     return tuple(notes)
 

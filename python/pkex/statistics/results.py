@@ -222,7 +222,17 @@ class Attribution:
 
     @property
     def hypothesis(self) -> str:
-        """What a feature with a small p-value alone does, in words."""
+        """The hypothesis of the p-values of the statistic and of the values, in words."""
+        raise NotImplementedError
+
+    @property
+    def alone_hypothesis(self) -> str:
+        """The hypothesis of the p-value of a feature by itself, in words."""
+        raise NotImplementedError
+
+    @property
+    def finding(self) -> str:
+        """What a feature does whose p-value alone is small, in words."""
         raise NotImplementedError
 
     def __repr__(self) -> str:
@@ -275,10 +285,12 @@ class MMDResult(Attribution):
     >>> result = pkex.mmd(X, Y, kernel=pkex.kernels.RBF(2.0), n_permutations=99, random_state=0)
     >>> result
     MMDResult: MMD² = 0.10255, p-value 0.01 (unbiased, marginal values)
-    feature       value      error     p  family p       alone  alone p  alone family p
+    feature       value    std err     p  family p       alone  alone p  alone family p
     x1          0.10385   0.026761  0.01      0.01     0.10408     0.01            0.01
     x0        0.0022911  0.0031176  0.12      0.21  0.00063968     0.25            0.45
     x2       -0.0035821  0.0014858     1         1  -0.0018028     0.85               1
+    p: hypothesis that X and Y have one distribution; alone p: that this feature has one in both; \
+family: corrected for the number of features
     kernel: RBF(length_scale=2.0)
     >>> result.values.round(3)
     array([ 0.002,  0.104, -0.004])
@@ -295,7 +307,17 @@ class MMDResult(Attribution):
 
     @property
     def hypothesis(self) -> str:
-        """What a feature with a small p-value alone does, in words."""
+        """The hypothesis of the p-values of the statistic and of the values, in words."""
+        return "X and Y have one distribution"
+
+    @property
+    def alone_hypothesis(self) -> str:
+        """The hypothesis of the p-value of a feature by itself, in words."""
+        return "this feature has one in both"
+
+    @property
+    def finding(self) -> str:
+        """What a feature does whose p-value alone is small, in words."""
         return "differs"
 
 
@@ -350,7 +372,7 @@ class HSICResult(Attribution):
     >>> result = pkex.hsic(X, X[:, 0] > 0.0, kernel=pkex.kernels.RBF(2.0))
     >>> result
     HSICResult: HSIC = 0.041666 (biased, marginal values)
-    feature       value       error       alone
+    feature       value     std err       alone
     x0         0.040638   0.0051408    0.039877
     x1       0.00053153  0.00039147  0.00012216
     x2       0.00049582  0.00036929   0.0001098
@@ -401,8 +423,22 @@ class HSICResult(Attribution):
 
     @property
     def hypothesis(self) -> str:
-        """What a feature with a small p-value alone does, in words."""
-        return "depends on the other side"
+        """The hypothesis of the p-values of the statistic and of the values, in words."""
+        return "X and y are independent"
+
+    @property
+    def alone_hypothesis(self) -> str:
+        """The hypothesis of the p-value of a feature by itself, in words."""
+        return f"this feature and {self._other_side} are"
+
+    @property
+    def finding(self) -> str:
+        """What a feature does whose p-value alone is small, in words."""
+        return f"depends on {self._other_side}"
+
+    @property
+    def _other_side(self) -> str:
+        return "y" if self.attribute == "x" else "X"
 
 
 def _plain(item: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -19,6 +20,7 @@ from pkex.validation import (
 )
 
 __all__ = [
+    "as_rows",
     "as_sample",
     "check_row_count",
     "check_same_columns",
@@ -30,11 +32,30 @@ __all__ = [
 _Float = NDArray[np.float64]
 
 
+# What to do about entries that are no numbers, by what the error calls them.
+_REMEDIES = {
+    "date|time": "give dates as numbers, such as days since the first",
+    "str": "number categories, by one encoder for all samples, and compare their columns by "
+    "pkex.kernels.Categorical(), such as kernel=RBF(2.0).on([0, 1]) * Categorical().on([2])",
+}
+
+
+def as_rows(data: Any, name: str, **options: Any) -> _Float:
+    """Return a table as `as_matrix` does, whose error says what to do about dates and texts."""
+    try:
+        return as_matrix(data, name, **options)
+    except TypeError as error:
+        for words, remedy in _REMEDIES.items():
+            if re.search(words, str(error), re.IGNORECASE):
+                raise TypeError(f"{error}; {remedy}") from None
+        raise
+
+
 def as_sample(
     data: ArrayLike, name: str, *, names: Sequence[str] | None = None
 ) -> tuple[_Float, tuple[str, ...]]:
     """Return a table's rows and the names of its columns, x0, x1, … if it has none."""
-    rows = as_matrix(data, name)
+    rows = as_rows(data, name)
     return rows, tuple(column_labels(data) or names or numbered(rows.shape[1]))
 
 
@@ -48,7 +69,7 @@ def two_samples(X: ArrayLike, Y: ArrayLike) -> tuple[_Float, _Float, tuple[str, 
     """
     check_same_columns(Y, own_labels(X, "X"), "Y", "X")
     x, names = as_sample(X, "X", names=column_labels(Y))
-    y = as_matrix(Y, "Y", n_columns=x.shape[1], names=names)
+    y = as_rows(Y, "Y", n_columns=x.shape[1], names=names)
     for rows, name in ((x, "X"), (y, "Y")):
         check_row_count(rows, name, 2)
     return x, y, names

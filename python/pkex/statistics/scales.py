@@ -8,12 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Scale"]
+__all__ = ["Constants", "Scale"]
 
 _Float = NDArray[np.float64]
 
-# A column whose range is so small a part of its numbers varies by their rounding only.
-_ROUNDING = 1e-13
+# A column of half this range, as a part of its numbers, varies by rounding to float32 only.
+_ROUNDING = 2.0**-24
 # Of a constant column, the length-scale as a part of its number: any other number is far away.
 _OF_CONSTANT = 1e-6
 
@@ -40,9 +40,8 @@ class Scale:
     @classmethod
     def of(cls, column: _Float) -> Scale:
         """Return the scale of a column of shape (n,); the order of its rows plays no part."""
-        low, high = float(column.min()), float(column.max())
-        middle, half = low / 2.0 + high / 2.0, high / 2.0 - low / 2.0
-        if half <= _ROUNDING * max(abs(low), abs(high)):
+        middle, half = _range_of(column)
+        if _is_rounding(half, middle):
             return cls(middle, 0, 0.0, math.inf)
         exponent = math.frexp(half)[1]
         scaled = np.ldexp(column - middle, -exponent)
@@ -80,3 +79,62 @@ class Scale:
 
 # Length-scales must have reciprocals.
 _LEAST, _LARGEST = float(np.finfo(np.float64).tiny), float(np.finfo(np.float64).max)
+
+
+@dataclass(frozen=True, eq=False)
+class Constants:
+    """The columns of rows which are constant but for rounding to float32.
+
+    Parameters
+    ----------
+    columns : tuple of int
+    values : tuple of float
+        What their numbers are.
+    """
+
+    columns: tuple[int, ...]
+    values: tuple[float, ...]
+
+    @classmethod
+    def of(cls, rows: _Float) -> Constants:
+        """Find the constant columns of rows of shape (n, d)."""
+        found = {}
+        for j, column in enumerate(rows.T):
+            middle, half = _range_of(column)
+            if _is_rounding(half, middle):
+                found[j] = middle
+        return cls(tuple(found), tuple(found.values()))
+
+    def unequal(self, rows: _Float) -> list[int]:
+        """Return which of the columns are not constant to the last bit."""
+        return [j for j in self.columns if (rows[:, j] != rows[0, j]).any()]
+
+    def differing(self, rows: _Float) -> list[int]:
+        """Return the columns in which other rows have other numbers."""
+        return [
+            j
+            for j, value in zip(self.columns, self.values, strict=True)
+            if not self._is_near(rows[:, j], value).all()
+        ]
+
+    def settled(self, rows: _Float) -> _Float:
+        """Return rows, these or others, with the columns' numbers where they differ by rounding."""
+        settled = rows.copy() if self.columns else rows
+        for j, value in zip(self.columns, self.values, strict=True):
+            settled[self._is_near(rows[:, j], value), j] = value
+        return settled
+
+    @staticmethod
+    def _is_near(column: _Float, value: float) -> NDArray[np.bool_]:
+        near: NDArray[np.bool_] = np.abs(column / 2.0 - value / 2.0) <= _ROUNDING * abs(value)
+        return near
+
+
+def _range_of(column: _Float) -> tuple[float, float]:
+    """Return the middle of the range of a column, and half its width."""
+    low, high = float(column.min()), float(column.max())
+    return low / 2.0 + high / 2.0, high / 2.0 - low / 2.0
+
+
+def _is_rounding(half: float, middle: float) -> bool:
+    return half <= _ROUNDING * abs(middle)

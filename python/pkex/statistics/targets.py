@@ -17,14 +17,16 @@ from pkex.statistics.kernel_choice import (
     default_kernel,
     warn_of_extremes,
     warn_of_one_column,
+    without_rounding,
 )
-from pkex.validation import as_matrix, unmasked
+from pkex.statistics.samples import as_rows, warn_of_constant_columns
+from pkex.validation import unmasked
 
 __all__ = ["Target", "as_target"]
 
 _Float = NDArray[np.float64]
 
-# Integers of no more different values may be labels.
+# Integers of no more different values may be labels; in fewer rows labels may all differ.
 _FEW = 10
 
 
@@ -66,7 +68,7 @@ def as_target(y: Any, kernel: Kernel | None, n_rows: int) -> Target:
     ------
     ValueError
         For another number of rows, missing entries, no columns, labels with a kernel that subtracts
-        them, or if all numbers are equal and no kernel is given.
+        them.
     TypeError
         For entries that are neither numbers nor labels.
     """
@@ -74,16 +76,22 @@ def as_target(y: Any, kernel: Kernel | None, n_rows: int) -> Target:
     _check_length(columns, n_rows)
     is_label = [_holds_labels(column) for column in columns]
     parts = [
-        _numbered(column, name) if label else as_matrix(np.asarray(column)[:, None], name)[:, 0]
+        _numbered(column, name) if label else as_rows(np.asarray(column)[:, None], name)[:, 0]
         for column, name, label in zip(columns, _titles(names), is_label, strict=True)
     ]
     rows = np.ascontiguousarray(np.column_stack(parts))
+    warn_of_constant_columns(rows, names, "y")
     labels = [j for j, label in enumerate(is_label) if label]
     if kernel is None:
+        _warn_of_many_labels(rows, labels, names)
         _warn_of_integers(columns, is_label, names)
-        return Target(rows, names, *_default_kernel(rows, labels))
+        numbers = [j for j in range(rows.shape[1]) if j not in labels]
+        of_numbers = [names[j] for j in numbers]
+        rows[:, numbers] = without_rounding(rows[:, numbers], of_numbers, "y")
+        return Target(rows, names, *_default_kernel(rows, numbers, names))
     given = check_kernel(kernel, "target_kernel", rows.shape[1])
     _check_labels(given, labels, rows.shape[1], names)
+    _warn_of_many_labels(rows, _classes(given, rows.shape[1]), names)
     given.check_rows(rows, "y")
     warn_of_extremes(given, _without_classes(rows, given), "target_kernel")
     warn_of_one_column(given, rows, names, "y", "target_kernel")
@@ -97,12 +105,26 @@ def _warn_of_integers(columns: list[Any], is_label: list[bool], names: tuple[str
         if label or array.dtype.kind not in "iu":
             continue
         number = len(np.unique(array))
-        if 2 <= number <= _FEW and 3 * number <= len(array):
+        # Of two numbers the Gaussian kernel is that of labels up to a factor, once centred.
+        if 2 < number <= _FEW and 3 * number <= len(array):
             warn(
                 f"{title} holds integers of only {number} different values, which are taken for "
                 "numbers; if they are labels of classes, give "
                 "target_kernel=pkex.kernels.Categorical(), or the labels as strings; if they are "
                 "numbers, give them as floats"
+            )
+
+
+def _warn_of_many_labels(rows: _Float, labels: list[int], names: tuple[str, ...]) -> None:
+    """Warn of labels that mostly differ from each other: numbers, perhaps, read as text."""
+    titles = list(_titles(names))
+    for j in labels:
+        number = len(np.unique(rows[:, j]))
+        if number > len(rows) / 2 and len(rows) >= _FEW:
+            warn(
+                f"{titles[j]} has {number} different labels in {len(rows)} rows, so that hardly "
+                "any rows are equal in it; are they numbers? Give them as floats, without "
+                "target_kernel=Categorical()"
             )
 
 
@@ -118,13 +140,15 @@ def _check_length(columns: list[Any], n_rows: int) -> None:
     )
 
 
-def _default_kernel(rows: _Float, labels: list[int]) -> tuple[Kernel, str]:
+def _default_kernel(rows: _Float, numbers: list[int], names: tuple[str, ...]) -> tuple[Kernel, str]:
     """Return the Gaussian kernel of the numbers times the delta kernel of the labels."""
-    numbers = [j for j in range(rows.shape[1]) if j not in labels]
+    labels = [j for j in range(rows.shape[1]) if j not in numbers]
     compared = "labels: 1 if equal, else 0"
-    if not numbers:
-        return Categorical(), compared
-    kernel, note = default_kernel(np.ascontiguousarray(rows[:, numbers]), "y", "target_kernel")
+    of_numbers = np.ascontiguousarray(rows[:, numbers])
+    if (of_numbers == of_numbers[0]).all():
+        # None, or constant ones, of which any kernel shows nothing.
+        return Categorical(), compared if labels else "none: y is constant"
+    kernel, note = default_kernel(of_numbers, [names[j] for j in numbers], "y", "target_kernel")
     if not labels:
         return kernel, note
     return kernel.on(numbers) * Categorical().on(labels), f"{note}; {compared}"
@@ -220,13 +244,18 @@ def _without_classes(rows: _Float, kernel: Kernel) -> _Float:
 
     Many classes are nothing to warn of: rows of different ones have nothing in common.
     """
-    classes = [
-        column
-        for term in kernel.terms(rows.shape[1])
+    same = rows.copy()
+    same[:, _classes(kernel, rows.shape[1])] = 0.0
+    return same
+
+
+def _classes(kernel: Kernel, n_columns: int) -> list[int]:
+    """Return the columns that a kernel compares as labels."""
+    found = {
+        int(column)
+        for term in kernel.terms(n_columns)
         for factor in term.factors
         if factor.family == "categorical"
         for column in factor.columns
-    ]
-    same = rows.copy()
-    same[:, classes] = 0.0
-    return same
+    }
+    return sorted(found)
