@@ -296,6 +296,55 @@ def test_one_vs_one_has_an_output_for_each_pair_positive_for_the_class_named_fir
         assert everywhere[target.astype(str) == negative, output].mean() < -0.5
 
 
+@pytest.mark.parametrize(
+    ("fitted_as", "changed"), [("one_vs_one", "one_vs_rest"), ("one_vs_rest", "one_vs_one")]
+)
+def test_pairs_or_classes_are_those_that_were_fitted(fitted_as, changed):
+    model = classifier(multi_class=fitted_as).fit(X, NAMED)
+    before = pkex.Explainer(model)(ROWS)
+    after = pkex.Explainer(model.set_params(multi_class=changed))(ROWS)
+    assert after.output_names == before.output_names
+    np.testing.assert_array_equal(after.values, before.values)
+
+
+@pytest.mark.parametrize("multi_class", ["one_vs_one", "one_vs_rest"])
+def test_latent_means_against_the_models_classes_are_refused(multi_class):
+    model = classifier(multi_class=multi_class).fit(X, NAMED)
+    model.base_estimator_.estimators_ = model.base_estimator_.estimators_[::-1]
+    model.classes_ = model.classes_[[1, 2, 0]]
+    with pytest.raises(pkex.UnsupportedModelError, match="that the latent means are against"):
+        pkex.Explainer(model)
+
+
+@pytest.mark.parametrize(
+    ("attribute", "changed"),
+    [
+        ("kernel_", lambda kernel: ConstantKernel(4.0) * RBF(1.0001 * ARD) + NOISE),
+        ("X_train_", lambda points: points + 0.001 * SCALES * np.arange(len(points))[:, None]),
+        ("pi_", lambda pi: pi * 0.999),
+        ("y_train_", lambda targets: targets[:-1]),
+        ("L_", lambda factor: factor[:-1, :-1]),
+    ],
+)
+@pytest.mark.parametrize("target", [TWO, NAMED], ids=["two", "three"])
+def test_a_machine_of_which_a_part_was_changed_is_refused(attribute, changed, target):
+    model = classifier().fit(X, target)
+    machine = getattr(model.base_estimator_, "estimators_", [model.base_estimator_])[-1]
+    setattr(machine, attribute, changed(getattr(machine, attribute)))
+    with pytest.raises(pkex.UnsupportedModelError, match="was changed after fitting"):
+        pkex.Explainer(model)
+
+
+@pytest.mark.parametrize("target", [TWO, NAMED], ids=["two", "three"])
+def test_steps_that_ended_before_the_mode_are_explained(target):
+    model = classifier(max_iter_predict=1).fit(X, target)
+    machines = getattr(model.base_estimator_, "estimators_", [model.base_estimator_])
+    assert all(np.all(machine.pi_ == 0.5) for machine in machines)
+    own = np.column_stack([latent(machine, ROWS) for machine in machines])
+    found = total(pkex.Explainer(model)(ROWS)).reshape(len(ROWS), -1)
+    np.testing.assert_allclose(found, own, rtol=0, atol=1e-10)
+
+
 def test_machines_with_kernels_of_their_own_are_explained_by_their_own():
     kernel = ConstantKernel() * RBF(np.ones(D), length_scale_bounds=(0.3, 30.0))
     model = GaussianProcessClassifier(kernel).fit(Z, THREE)

@@ -8,11 +8,13 @@ the probabilities π at the Laplace mode. scikit-learn keeps y and π, though no
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.gaussian_process import GaussianProcessClassifier, GaussianProcessRegressor
+from sklearn.multiclass import OneVsOneClassifier
 from sklearn.utils.validation import check_is_fitted
 
 from pkex.adapters.registry import AdaptedModel, register
@@ -26,6 +28,8 @@ _Float = NDArray[np.float64]
 # A solution of many equations has the rounding errors of all of them.
 _RELATIVE_TOLERANCE = 1e-8
 _CHECKED_POINTS = 50
+# A latent mean has a sign if it is larger than this share of the sizes of its terms.
+_CLEAR = 1e-6
 
 
 @register(GaussianProcessRegressor)
@@ -88,37 +92,39 @@ def adapt_classifier(model: GaussianProcessClassifier) -> AdaptedModel:
     """Read the latent mean of two classes, or those of each class or pair of several."""
     check_is_fitted(model, "base_estimator_")
     check_fitted(model)
-    is_single = model.n_classes_ == 2
-    machines = [model.base_estimator_] if is_single else model.base_estimator_.estimators_
+    base = model.base_estimator_
+    is_single = not hasattr(base, "estimators_")
+    machines = [base] if is_single else base.estimators_
     # The machine of a pair of classes has the second as its y = 1. Outputs named "a vs b" are
-    # positive for a, as everywhere here and in SVC: minus the machine's latent mean.
-    is_paired = not is_single and model.multi_class == "one_vs_one"
-    coefficients = [_coefficients(machine, -1.0 if is_paired else 1.0) for machine in machines]
+    # positive for a, as everywhere here and in SVC: minus the machine's latent mean. What was
+    # fitted counts: multi_class may have been changed since.
+    is_paired = isinstance(base, OneVsOneClassifier)
+    coefficients = [
+        _coefficients(model, machine, -1.0 if is_paired else 1.0) for machine in machines
+    ]
     read = [
         covariance_expansion(model, machine.kernel_, machine.X_train_, own, 0.0)
         for machine, own in zip(machines, coefficients, strict=True)
     ]
+    for machine, (_, rounding) in zip(machines, read, strict=True):
+        _check_factor(model, machine, rounding)
     expansions = [expansion for expansion, _ in read]
 
-    def latent_mean(X: _Float) -> _Float:
-        # As latent_mean_and_variance, which is for two classes only, newer, and solves n × n
-        # equations for the variance, as predict_proba does, and predict of several classes. So
-        # this covers how kernels and coefficients are read, and, of two classes, the model's sign.
+    def latent_means(X: _Float) -> _Float:
+        # As latent_mean_and_variance, which is for two classes only, and newer. The model's own
+        # predict tells whether their signs and their order are right.
         kernels = [machine.kernel_(X, machine.X_train_) for machine in machines]
-        outputs = [k @ own for k, own in zip(kernels, coefficients, strict=True)]
-        if not is_single:
-            return np.column_stack(outputs)
-        is_clear = np.abs(outputs[0]) > 1e-12 * (np.abs(kernels[0]) @ np.abs(coefficients[0]))
-        is_second = without_names(model).predict(X) == model.classes_[1]
-        if np.any(is_clear & (is_second != (outputs[0] > 0.0))):
-            raise ValueError("predict returns the class that the latent mean is against")
-        return np.asarray(outputs[0])
+        outputs = np.column_stack([k @ own for k, own in zip(kernels, coefficients, strict=True)])
+        sizes = [np.abs(k) @ np.abs(own) for k, own in zip(kernels, coefficients, strict=True)]
+        signs = np.where(np.abs(outputs) > _CLEAR * np.column_stack(sizes), np.sign(outputs), 0.0)
+        _check_classes(model, X, _preferences(signs, len(model.classes_), is_paired))
+        return outputs[:, 0] if is_single else outputs
 
     labels = tuple(map(str, model.classes_))
     return AdaptedModel(
         expansions[0] if is_single else Stack(expansions),
         explained="latent mean",
-        predict=latent_mean,
+        predict=latent_means,
         feature_names=feature_names(model),
         output_names=pair_names(labels) if is_single or is_paired else labels,
         kernel_rounding=max(rounding for _, rounding in read),
@@ -128,6 +134,70 @@ def adapt_classifier(model: GaussianProcessClassifier) -> AdaptedModel:
     )
 
 
-def _coefficients(machine: Any, sign: float) -> _Float:
+def _coefficients(model: GaussianProcessClassifier, machine: Any, sign: float) -> _Float:
+    if machine.y_train_.shape != machine.pi_.shape:
+        raise _not_of_fit(model)
     coefficients: _Float = sign * (machine.y_train_ - machine.pi_)
     return coefficients
+
+
+def _check_factor(model: GaussianProcessClassifier, machine: Any, rounding: float) -> None:
+    """Check at some training rows that L_ L_ᵀ = I + √W K √W (algorithm 3.1), W = π (1 − π).
+
+    That holds at every step of Newton's method. π = logistic(K (y − π)) need not: it is of the
+    mode, and steps end before it, with max_iter_predict or with too small a gain.
+    """
+    points, factor, roots, pi = machine.X_train_, machine.L_, machine.W_sr_, machine.pi_
+    if {np.shape(points)[:1], factor.shape[:1], roots.shape} != {pi.shape}:
+        raise _not_of_fit(model)
+    chosen = np.unique(np.linspace(0, len(points) - 1, _CHECKED_POINTS).astype(np.intp))
+    places = np.arange(len(chosen)), chosen
+    kernel = machine.kernel_(points[chosen], points)
+    # A new row that is equal to a training row is without the noise.
+    kernel[places] = machine.kernel_.diag(points[chosen])
+    expected = roots[chosen, None] * kernel * roots
+    expected[places] += 1.0
+    lengths = np.sqrt(np.einsum("ij,ij->i", factor, factor))
+    tolerance = (_RELATIVE_TOLERANCE + min(rounding, 1e-4)) * lengths[chosen, None] * lengths
+    is_factor = np.all(np.abs(factor[chosen] @ factor.T - expected) <= tolerance)
+    if not (is_factor and np.all(np.abs(roots**2 - pi * (1.0 - pi)) <= _RELATIVE_TOLERANCE)):
+        raise _not_of_fit(model)
+
+
+def _not_of_fit(model: GaussianProcessClassifier) -> UnsupportedModelError:
+    return UnsupportedModelError(
+        f"{type(model).__name__}.base_estimator_ has attributes that do not belong together: its "
+        "kernel_, X_train_, y_train_, pi_, W_sr_ or L_ was changed after fitting; fit the model "
+        "again"
+    )
+
+
+def _preferences(signs: _Float, n_classes: int, is_paired: bool) -> tuple[_Float, _Float]:
+    """Return the least and the most that speaks for each class, by the signs of latent means.
+
+    Returns
+    -------
+    least, most : ndarray of shape (n, classes)
+        Of pairs the votes, else 1 for a class of positive latent mean and −1 for one of negative;
+        they differ where a sign is not clear, which is then 0.
+    """
+    if not is_paired:
+        both = signs if signs.shape[1] > 1 else np.column_stack([-signs, signs])
+        return np.where(both == 0.0, -1.0, both), np.where(both == 0.0, 1.0, both)
+    least, most = np.zeros((2, len(signs), n_classes))
+    for sign, pair in zip(signs.T, itertools.combinations(range(n_classes), 2), strict=True):
+        for label, own_sign in zip(pair, (sign, -sign), strict=True):
+            least[:, label] += own_sign > 0.0
+            most[:, label] += own_sign >= 0.0
+    return least, most
+
+
+def _check_classes(
+    model: GaussianProcessClassifier, X: _Float, preferences: tuple[_Float, _Float]
+) -> None:
+    """Refuse rows for which `predict` returns a class that surely has less than another."""
+    least, most = preferences
+    predicted = without_names(model).predict(X)
+    of_predicted = np.where(predicted[:, None] == model.classes_, most, -np.inf).max(axis=1)
+    if np.any(of_predicted < least.max(axis=1)):
+        raise ValueError("predict returns a class that the latent means are against")
