@@ -1,10 +1,11 @@
 """Shapley values of predictions: pkex against other implementations of the neutral game."""
 
+import copy
 import os
 
 import numpy as np
 import pytest
-from comparison import Task
+from comparison import Task, slowdown
 from numpy_quadrature import NumpyQuadrature
 from shapiq.explainer.product_kernel import ProductKernelExplainer
 from sklearn.svm import SVR
@@ -30,8 +31,8 @@ def X(model):
     return np.random.default_rng(1).standard_normal((ROWS, model.n_features_in_))
 
 
-def explaining(model, X, **options):
-    explainer = pkex.Explainer(model, **options)
+def explaining(model, X, value_function="neutral", **options):
+    explainer = pkex.Explainer(model, value_function=value_function, **options)
     return Task(lambda: explainer.shap_values(X), rows=len(X))
 
 
@@ -66,6 +67,24 @@ def test_recursion(compare, model, X):
 def test_one_thread(compare, model, X):
     what = f"a row, d = {model.n_features_in_}: one thread against {os.cpu_count()}"
     compare(what, explaining(model, X, n_jobs=1), explaining(model, X), seconds=3.0)
+
+
+def test_default_game(turns, add_comparison, model, X):
+    """Against the model's own points, which are prepared before."""
+    options = {"n_jobs": 1}
+    neutral, default = turns(
+        [explaining(model, X, **options), explaining(model, X, "marginal", **options)]
+    )
+    what = f"a row, d = {model.n_features_in_}: the default game against the neutral one"
+    add_comparison(what, neutral, default, show=slowdown)
+
+
+def test_preparation(turns, add_comparison, model, X):
+    """What an explainer costs before its first row, in rows."""
+    prepare = Task(lambda: pkex.Explainer(copy.deepcopy(model), n_jobs=1))
+    row, whole = turns([explaining(model, X, "marginal", n_jobs=1), prepare])
+    what = f"an explainer of the default game, d = {model.n_features_in_}: one of its rows"
+    add_comparison(what, row, whole, show=slowdown)
 
 
 def threads(n_jobs):
