@@ -17,6 +17,7 @@ from sklearn.ensemble import (
     VotingClassifier,
 )
 from sklearn.linear_model import Ridge
+from sklearn.neural_network import MLPRegressor
 from sklearn.svm import SVC, SVR, LinearSVC, LinearSVR
 from sklearn.tree import DecisionTreeRegressor
 
@@ -306,6 +307,7 @@ def test_arguments_in_the_wrong_order_are_answered_with_the_right_one(rows, opti
         (HistGradientBoostingRegressor(), "shap.TreeExplainer"),
         (DecisionTreeRegressor(), "shap.TreeExplainer"),
         (VotingClassifier([]), "probabilities, .* explain each of its estimators_"),
+        (MLPRegressor(), "MLPRegressor is not supported: shap.KernelExplainer estimates.* SVR and"),
         (RandomForestRegressor, "RandomForestRegressor is not supported: shap.TreeExplainer"),
     ],
     ids=str,

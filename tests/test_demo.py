@@ -112,15 +112,29 @@ def test_a_wrong_command_is_an_error_that_shows_the_usage(arguments, capsys):
     assert "usage: python -m pkex" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("library", ["sklearn", "matplotlib"])
+@pytest.mark.parametrize("library", ["sklearn", "matplotlib", "pandas"])
 def test_a_missing_library_names_the_extra(library, tmp_path):
     code = f"import sys; sys.modules[{library!r}] = None; import pkex.cli as c; sys.exit(c.main())"
     done = _python("-c", code, "demo", cwd=tmp_path)
     assert done.returncode == 1
     assert f"{library} is not installed" in done.stderr
+    assert "pip install scikit-learn matplotlib pandas " in done.stderr
     assert "pip install 'pkex[demo]'" in done.stderr
     assert "Traceback" not in done.stderr
     assert "demo" in (metadata("pkex").get_all("Provides-Extra") or [])
+
+
+def test_a_library_that_cannot_be_used_is_told_without_a_traceback(tmp_path):
+    code = (
+        "import sys, pkex.cli, sklearn.datasets as d\n"
+        "def load(**_): raise ImportError('as_frame requires a newer pandas')\n"
+        "d.load_diabetes = load\n"
+        "sys.exit(pkex.cli.main())"
+    )
+    done = _python("-c", code, "demo", cwd=tmp_path)
+    assert done.returncode == 1
+    assert "cannot be used: as_frame requires a newer pandas. Install them" in done.stderr
+    assert "Traceback" not in done.stderr
 
 
 def test_the_command_line_itself_needs_none_of_the_extras(tmp_path):

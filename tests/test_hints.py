@@ -23,6 +23,7 @@ def model() -> pkex.KernelExpansion:
         ("plot", r"explainer\(X\)\.plot\(\)"),
         ("values", r"explainer\(X\)\.values"),
         ("importance", r"explainer\(X\)\.importance\(\)"),
+        ("fit", r"takes a fitted model, and no target"),
         ("shap_interaction_values", r"explainer\.interactions\(X\)\.to_shap\(\)\.values"),
     ],
 )
@@ -31,9 +32,42 @@ def test_an_attribute_of_other_explainers_is_answered_with_what_to_write(model, 
         getattr(pkex.Explainer(model), name)
 
 
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("expected_value", r"explainer\.expected_value, and for each row base_values"),
+        ("shap_values", r"they are explanation\.values"),
+        ("interactions", r"explainer\.interactions\(X\)"),
+        ("nonsense", ""),
+    ],
+)
+def test_an_attribute_of_other_explanations_is_answered_with_what_to_write(model, name, hint):
+    with pytest.raises(
+        AttributeError, match=f"no attribute '{name}'{'; .*' if hint else ''}{hint}$"
+    ):
+        getattr(pkex.Explainer(model)(np.eye(3)), name)
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("plot", r"to_shap\(\) or interactions\.to_shapiq\(\)"),
+        ("expected_value", r"interactions\.base_values, one for each row"),
+        ("centered", r"explainer\(X\)\.centered\(\)"),
+        ("nonsense", ""),
+    ],
+)
+def test_an_attribute_that_interactions_have_not_is_answered_with_what_to_write(model, name, hint):
+    with pytest.raises(
+        AttributeError, match=f"no attribute '{name}'{'; .*' if hint else ''}{hint}$"
+    ):
+        getattr(pkex.Explainer(model).interactions(np.eye(3)), name)
+
+
 def test_what_the_hints_say_works(model):
     pytest.importorskip("shap")
     explainer, X = pkex.Explainer(model), np.eye(3)
+    np.testing.assert_array_equal(explainer(X).base_values, explainer.expected_value)
     assert explainer(X).values.shape == (3, 3)
     assert explainer(X).importance().shape == (3,)
     assert explainer.interactions(X).to_shap().values.shape == (3, 3, 3)

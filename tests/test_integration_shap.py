@@ -252,6 +252,13 @@ def test_votes_of_pairs_are_not_taken_for_their_values():
     np.testing.assert_array_equal(explanation[:, :, last].values, values[..., 2])
 
 
+def test_it_says_what_it_explains():
+    assert repr(KernelMachineExplainer(MODEL, Z)) == (
+        f"KernelMachineExplainer(predict of {type(MODEL).__name__}, {X.shape[1]} features, "
+        f"value_function='interventional', background of {len(Z)} rows)"
+    )
+
+
 def test_a_single_output_may_have_a_name():
     explainer = KernelMachineExplainer(MODEL, Z, output_names=["price"])
     explanation = explainer(ROWS)

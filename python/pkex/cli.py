@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Sequence
 from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path
 
 
@@ -38,18 +39,32 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run_demo(output: Path) -> int:
+    missing = [library for library in _OF_THE_DEMO if find_spec(library) is None]
+    if missing:
+        return _failed(f"{', '.join(missing)} {'is' if len(missing) == 1 else 'are'} not installed")
     # The pictures go to files: no window, and no display needed.
     os.environ.setdefault("MPLBACKEND", "agg")
     try:
         from pkex import demo
-    except ModuleNotFoundError as error:
-        missing = (error.name or "pkex").partition(".")[0]
-        if missing == "pkex":
+
+        demo.main(output)
+    except ImportError as error:  # as scikit-learn has it of a pandas that it cannot use
+        if (error.name or "").partition(".")[0] == "pkex":
             raise
-        sys.stderr.write(
-            f"The demo needs scikit-learn and matplotlib, but {missing} is not installed. "
-            "Install them with: pip install 'pkex[demo]'\n"
-        )
-        return 1
-    demo.main(output)
+        return _failed(f"they cannot be used: {error}")
     return 0
+
+
+# By the names that they are imported by, and installed by.
+_OF_THE_DEMO = {"sklearn": "scikit-learn", "matplotlib": "matplotlib", "pandas": "pandas"}
+
+
+def _failed(why: str) -> int:
+    """Say why the demo cannot run and what to install; return the exit status."""
+    libraries = list(_OF_THE_DEMO.values())
+    sys.stderr.write(
+        f"The demo needs {', '.join(libraries[:-1])} and {libraries[-1]}, but {why}. Install them "
+        f"with: pip install {' '.join(libraries)} (that is the extra of pip install 'pkex[demo]', "
+        "or in a clone of pkex of pip install '.[demo]')\n"
+    )
+    return 1

@@ -146,7 +146,7 @@ class Explainer:
     Of a Pipeline, the last step is explained in terms of the columns that the first step gets; the
     steps before it must make each of their columns from a single one. Searches and other models
     that pass a model on are explained as that model, and those that are linear in their models as
-    the same combination of explanations. docs/scikit-learn.md lists all of them.
+    the same combination of explanations. The documentation lists all of them.
 
     A model's own points are those of its kernel expansion: of an SVM the support vectors, of other
     models all training rows, of a Nystroem map its components. Of several models that are
@@ -454,7 +454,7 @@ class Explainer:
         ----------
         Grabisch and Roubens (1999) for SII and BII; Sundararajan et al. (2020) for STII; Tsai et
         al. (2023) for FSII and FBII; Bordt and von Luxburg (2023) for k-SII. Their integrals are in
-        docs/mathematics.md.
+        the documentation's page on the mathematics.
 
         Examples
         --------
@@ -617,6 +617,7 @@ _ELSEWHERE = {
     "plot": "explanations have it: explainer(X).plot()",
     "values": "explanations have them: explainer(X).values",
     "importance": "explanations have it: explainer(X).importance()",
+    "fit": "it needs none: pkex.Explainer(model, background) takes a fitted model, and no target",
     "shap_interaction_values": "explainer.interactions(X).to_shap().values",
 }
 

@@ -259,8 +259,8 @@ class Explanation:
         return array.copy() if copy else array
 
     def __getattr__(self, name: str) -> Never:
-        """Say where the methods of `shap.Explanation` are."""
-        hint = ""
+        """Say where what users of other explanations look for is."""
+        hint = f"; {_ELSEWHERE[name]}" if name in _ELSEWHERE else ""
         if name in _OF_SHAP:
             hint = f"; shap's explanations have it: explanation.to_shap().{name}"
         message = f"{type(self).__name__!r} object has no attribute {name!r}{hint}"
@@ -532,6 +532,14 @@ class Explanation:
 # What `shap.Explanation` has and users of it look for; `__getattr__` tells them where it is.
 _OF_SHAP = {"abs", "argsort", "cohorts", "display_data", "flip", "hclust", "hstack", "max", "mean"}
 _OF_SHAP |= {"min", "percentile", "sample", "sum"}
+
+
+# What is here under another name.
+_ELSEWHERE = {
+    "expected_value": "it is explainer.expected_value, and for each row base_values",
+    "shap_values": "they are explanation.values",
+    "interactions": "the explainer has them: explainer.interactions(X)",
+}
 
 
 def _floats(argument: str, numbers: ArrayLike) -> NDArray[np.float64]:

@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from math import comb
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Never
 
 import numpy as np
 from numpy.typing import NDArray
@@ -207,6 +207,12 @@ class Interactions:
     def __len__(self) -> int:
         """Return the number of rows."""
         return len(self._values)
+
+    def __getattr__(self, name: str) -> Never:
+        """Say what there is in place of what explanations have."""
+        hint = f"; {_ELSEWHERE[name]}" if name in _ELSEWHERE else ""
+        message = f"{type(self).__name__!r} object has no attribute {name!r}{hint}"
+        raise AttributeError(message, name=name, obj=self)
 
     def __repr__(self) -> str:
         """Return sizes, game and index, and a small table of the strongest coalitions.
@@ -520,6 +526,15 @@ class Interactions:
                 np.column_stack([self._empty_values, self._values]), baselines, strict=True
             )
         ]
+
+
+# What users of explanations look for, and what to do instead.
+_ELSEWHERE = {
+    "plot": "the strongest are printed by print(interactions); shap and shapiq draw them, given "
+    "interactions.to_shap() or interactions.to_shapiq()",
+    "expected_value": "it is interactions.base_values, one for each row",
+    "centered": "explanations have it: explainer(X).centered()",
+}
 
 
 def _are_last_small(shares: _Float) -> bool:

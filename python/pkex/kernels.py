@@ -29,6 +29,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pkex.factors import Factor, Term, check_not_negative, columns_not_negative
+from pkex.length_scales import checked_length_scale, converting_gamma
 from pkex.validation import as_matrix
 
 __all__ = [
@@ -140,9 +141,12 @@ class _Stationary(Kernel):
     length_scale: float | tuple[float, ...] = 1.0
 
     family: ClassVar[str]
+    # The length-scale that scikit-learn's gamma stands for.
+    _of_gamma: ClassVar[str] = ""
 
+    @converting_gamma
     def __init__(self, length_scale: ArrayLike = 1.0) -> None:
-        object.__setattr__(self, "length_scale", _checked_length_scale(length_scale))
+        object.__setattr__(self, "length_scale", checked_length_scale(length_scale))
 
     def terms(self, n_features: int) -> list[Term]:
         if isinstance(self.length_scale, tuple) and len(self.length_scale) != n_features:
@@ -176,6 +180,7 @@ class RBF(_Stationary):
     """
 
     family = "rbf"
+    _of_gamma = "(2 * gamma) ** -0.5, since gamma = 1 / (2 * length_scale**2)"
 
 
 @dataclass(frozen=True, init=False)
@@ -199,6 +204,7 @@ class Laplacian(_Stationary):
     """
 
     family = "laplacian"
+    _of_gamma = "1 / gamma"
 
 
 @dataclass(frozen=True, init=False)
@@ -458,33 +464,6 @@ def _multiplied(left: list[Term], right: list[Term]) -> list[Term]:
 
 def _bracketed(kernel: Kernel, *weaker: type[Kernel]) -> str:
     return f"({kernel!r})" if isinstance(kernel, weaker) else repr(kernel)
-
-
-def _checked_length_scale(length_scale: ArrayLike) -> float | tuple[float, ...]:
-    try:
-        array = np.asarray(length_scale)
-        if array.dtype.kind not in "iuf":
-            raise TypeError
-        array = array.astype(np.float64)
-    except (TypeError, ValueError):
-        raise ValueError(
-            f"length_scale must be a number or one number for each feature; got {length_scale!r}"
-        ) from None
-    if array.ndim > 1 or array.size == 0:
-        raise ValueError(
-            "length_scale must be a number or have shape (n_features,); "
-            f"got an array of shape {array.shape}"
-        )
-    with np.errstate(divide="ignore", over="ignore"):
-        usable = (array > 0.0) & np.isfinite(array) & np.isfinite(1.0 / array)
-    if not usable.all():
-        wrong = float(array[~usable][0])
-        where = f" for feature {int(np.argmin(usable))}" if array.ndim else ""
-        raise ValueError(
-            f"length_scale must be positive and finite, its reciprocal too; got {wrong!r}{where}. "
-            "To ignore a feature, leave it out with kernel.on(columns)"
-        )
-    return float(array) if array.ndim == 0 else tuple(array.tolist())
 
 
 def _checked_columns(columns: Iterable[int]) -> tuple[int, ...]:

@@ -6,7 +6,7 @@ __all__ = ["advice"]
 
 
 def advice(model_class: type) -> str:
-    """Return what explains a model of a class instead, "" if nothing better is known."""
+    """Return what explains a model of a class instead, "" if it may be no model."""
     if model_class is type(None):
         return "pass a fitted model, such as SVR().fit(X, y)"
     if hasattr(model_class, "shape") or issubclass(model_class, list | tuple | dict):
@@ -15,7 +15,14 @@ def advice(model_class: type) -> str:
     for text, prefixes in _INSTEAD.items():
         if any(origin.startswith(prefixes) for origin in origins):
             return text
-    return ""
+    return _ANY_MODEL if hasattr(model_class, "predict") else ""
+
+
+# Exact values need a sum of products over the features.
+_ANY_MODEL = (
+    "shap.KernelExplainer estimates the values of any model; exact ones have models with the rbf "
+    "kernel, such as SVR and SVC, fitted in its place"
+)
 
 
 # By where a class or one of its parents is defined; the first that fits counts.

@@ -189,6 +189,10 @@ class KernelMachineExplainer(KernelExplainerAttributes, shap.Explainer):  # type
         self.feature_names = self._explainer.feature_names
         self.output_names = self._explainer.output_names or output_names
 
+    def __repr__(self) -> str:
+        """Return what `pkex.Explainer` says of itself, under this name."""
+        return f"{type(self).__name__}{repr(self._explainer).removeprefix('Explainer')}"
+
     @with_checked_arguments(CALL, finds_more=_check_rows)
     def __call__(
         self,

@@ -1,0 +1,62 @@
+"""Length-scales of kernels as users give them, and the gammas that they know from scikit-learn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import ParamSpec
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+__all__ = ["checked_length_scale", "converting_gamma"]
+
+_P = ParamSpec("_P")
+
+
+def converting_gamma(init: Callable[_P, None]) -> Callable[_P, None]:
+    """Make a constructor answer scikit-learn's gamma with the length-scale that it stands for."""
+
+    @wraps(init)
+    def checked(*args: _P.args, **options: _P.kwargs) -> None:
+        if "gamma" in options:
+            kernel = type(args[0])
+            formula = getattr(kernel, "_of_gamma", "")
+            said = f"; scikit-learn's gamma is that of length_scale={formula}" if formula else ""
+            raise TypeError(f"{kernel.__name__}() has no gamma, but a length_scale{said}")
+        init(*args, **options)
+
+    return checked
+
+
+def checked_length_scale(length_scale: ArrayLike) -> float | tuple[float, ...]:
+    """Return one length-scale, or those of all features, if they are positive and finite."""
+    if hasattr(length_scale, "terms"):
+        raise TypeError(
+            f"length_scale must be numbers; got the kernel {length_scale!r}. It is to be used as "
+            "it is: median_heuristic returns a kernel, and no length-scale"
+        )
+    try:
+        array = np.asarray(length_scale)
+        if array.dtype.kind not in "iuf":
+            raise TypeError
+        array = array.astype(np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"length_scale must be a number or one number for each feature; got {length_scale!r}"
+        ) from None
+    if array.ndim > 1 or array.size == 0:
+        raise ValueError(
+            "length_scale must be a number or have shape (n_features,); "
+            f"got an array of shape {array.shape}"
+        )
+    with np.errstate(divide="ignore", over="ignore"):
+        usable = (array > 0.0) & np.isfinite(array) & np.isfinite(1.0 / array)
+    if not usable.all():
+        wrong = float(array[~usable][0])
+        where = f" for feature {int(np.argmin(usable))}" if array.ndim else ""
+        raise ValueError(
+            f"length_scale must be positive and finite, its reciprocal too; got {wrong!r}{where}. "
+            "To ignore a feature, leave it out with kernel.on(columns)"
+        )
+    return float(array) if array.ndim == 0 else tuple(array.tolist())
