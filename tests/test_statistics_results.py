@@ -240,6 +240,24 @@ def test_filled_circles_of_the_picture_are_features_that_differ_by_themselves(sa
         plt.close(ax.figure)
 
 
+@pytest.mark.parametrize("permutations", [0, 19])
+def test_the_legend_of_the_picture_covers_nothing(samples, permutations):
+    plt = pytest.importorskip("matplotlib.pyplot")
+    plt.switch_backend("agg")
+    for features in (1, 4):
+        parts = (sample[:, :features] for sample in samples)
+        ax = pkex.mmd(*parts, n_permutations=permutations, random_state=0).plot()
+        figure = ax.figure
+        figure.canvas.draw()
+        legend = ax.get_legend().get_window_extent()
+        for other in (ax.get_window_extent(), ax.xaxis.label.get_window_extent()):
+            assert not legend.overlaps(other)
+        assert figure.bbox.containsx(legend.x0)
+        assert figure.bbox.containsx(legend.x1)
+        assert figure.bbox.containsy(legend.y0)
+        plt.close(figure)
+
+
 # --- scikit-learn's selectors ---
 
 

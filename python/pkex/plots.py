@@ -184,7 +184,8 @@ def plot_attribution(result: Attribution, ax: Axes | None, max_features: int) ->
     # The largest value on top.
     order = strongest[np.argsort(values[strongest], kind="stable")]
     places = np.arange(len(order))
-    ax = axes_for(ax, len(order))
+    # With a line more for the legend.
+    ax = axes_for(ax, len(order) + 1)
     if result.permuted_values is not None:
         low, high = np.quantile(result.permuted_values[:, order], [0.025, 0.975], axis=0)
         ax.barh(
@@ -212,8 +213,24 @@ def plot_attribution(result: Attribution, ax: Axes | None, max_features: int) ->
     ax.set_yticks(places, [result.feature_names[j] for j in order])
     ax.set_xlabel("contribution")
     ax.set_title(_title(result) + note_of_rest(len(values) - len(order)))
-    ax.legend(loc="lower right", fontsize="small")
+    _legend_below(ax)
     return ax
+
+
+def _legend_below(ax: Axes) -> None:
+    """Put the legend below the label of the x-axis, where it covers nothing."""
+    from matplotlib.transforms import ScaledTranslation
+
+    inches = ScaledTranslation(0.0, -0.45, ax.figure.dpi_scale_trans)
+    ax.legend(
+        loc="upper center",
+        bbox_to_anchor=(0.5, 0.0),
+        bbox_transform=ax.transAxes + inches,
+        borderaxespad=0.0,
+        fontsize="small",
+        frameon=False,
+        ncols=2,
+    )
 
 
 def _draw_alone(result: Attribution, ax: Axes, order: NDArray[np.intp]) -> None:
