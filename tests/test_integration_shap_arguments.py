@@ -1,6 +1,7 @@
 """What KernelMachineExplainer says to arguments that mean nothing, or that it cannot have."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.svm import SVC, SVR
 
@@ -88,6 +89,54 @@ def test_one_error_names_all_that_is_wrong_with_a_call():
     words = ("foo", "X must have 1 or 2", "max_evals", "error_bounds", "outputs", "interactions")
     for problem, word in zip(problems, words, strict=True):
         assert word in problem[:60]
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (
+            {
+                "masker": np.full((3, 3), np.nan),
+                "n_jobs": 0,
+                "value_function": "x",
+                "feature_names": ["a"],
+                "output_names": ["f", "g"],
+                "groups": {"ab": [0, 9]},
+            },
+            ["value_function", "n_jobs", "feature_names", "background", "groups", "output_names"],
+        ),
+        (
+            {"masker": X[:, :2], "link": "logit", "nsamples": -1, "value_function": "x"},
+            ["link", "nsamples", "value_function", "background has the wrong number of columns"],
+        ),
+    ],
+)
+def test_one_error_names_all_that_is_wrong_with_what_pkex_takes(options, words):
+    with pytest.raises(ValueError, match="things are in the way") as caught:
+        KernelMachineExplainer(MODEL, **options)
+    problems = str(caught.value).split("\n- ")[1:]
+    assert len(problems) == len(words)
+    for problem, word in zip(problems, words, strict=True):
+        assert problem.startswith(word)
+
+
+def test_groups_of_names_that_a_bad_background_would_have_told_are_not_refused():
+    gap = pd.DataFrame(np.full((3, D), np.nan), columns=NAMES)
+    with pytest.raises(ValueError, match=r"^background has a missing entry"):
+        KernelMachineExplainer(MODEL, gap, groups={"ab": ["a", "b"]})
+
+
+def test_neither_a_refusal_nor_the_question_whether_a_model_fits_prepares_an_explainer(monkeypatch):
+    def base(*_, **__):
+        raise AssertionError("values of the empty coalition are computed")
+
+    monkeypatch.setattr(pkex.KernelExpansion, "base", base)
+    with pytest.raises(ValueError, match="link"):
+        KernelMachineExplainer(MODEL, Z, link="logit")
+    assert KernelMachineExplainer.supports_model_with_masker(MODEL, Z)
+    assert KernelMachineExplainer.supports_model_with_masker(MODEL, None)
+    assert not KernelMachineExplainer.supports_model_with_masker(MODEL, Z[:, :2])
+    assert not KernelMachineExplainer.supports_model_with_masker(SVR(kernel="sigmoid"), Z)
 
 
 def test_functions_that_hide_the_model_are_answered_with_what_to_pass():

@@ -299,6 +299,18 @@ def test_bad_arguments_are_answered_with_what_is_wrong(options, error, message):
         ProductKernelExplainer(MODEL, **options)
 
 
+def test_one_error_names_all_that_is_wrong_with_what_pkex_takes():
+    gap = np.full((3, 2), np.nan)
+    options = {"n_jobs": 0, "value_function": "x", "groups": {"ab": [0, 99]}, "outputs": "zz"}
+    with pytest.raises(ValueError, match="things are in the way") as caught:
+        ProductKernelExplainer(SVR().fit(X, X[:, 0]), gap, max_order=99, **options)
+    problems = str(caught.value).split("\n- ")[1:]
+    words = ("index='SV'", "value_function", "n_jobs", "outputs", "background", "groups")
+    assert len(problems) == len(words)
+    for problem, word in zip(problems, words, strict=True):
+        assert problem.startswith(word)
+
+
 def test_one_error_names_all_that_is_wrong_with_the_arguments():
     with pytest.raises(TypeError) as caught:
         ProductKernelExplainer(

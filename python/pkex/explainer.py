@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from pkex.adapters import AdaptedModel, adapt, verify
 from pkex.explanation import Explanation
-from pkex.functions import finite
+from pkex.functions import Function, finite
 from pkex.indices import Index
 from pkex.interactions import Interactions, check_interactions, interaction_values
 from pkex.options import (
@@ -211,6 +211,12 @@ class Explainer:
         "_summation",
     )
 
+    _expansion: Function
+    _feature_names: tuple[str, ...] | None
+    _column_names: tuple[str, ...] | None
+    _output_names: tuple[str, ...] | None
+    _output_name: str | None
+
     @with_known_keywords
     def __init__(
         self,
@@ -236,23 +242,8 @@ class Explainer:
         owner = model.__self__ if isinstance(model, MethodType) else model
         self._explained = f"{adapted.explained} of {type(owner).__name__}"
 
-        names = _output_names(adapted, output_names)
-        chosen = None if outputs is None else _positions(outputs, names)
-        self._expansion = adapted.expansion if chosen is None else adapted.expansion.select(chosen)
-        self._output_names = (
-            names if chosen is None or names is None else tuple(names[k] for k in chosen)
-        )
-        # With a single output that was named alone, the axis goes.
-        self._drops_axis = outputs is not None and _is_single(outputs)
-        # A function without an output axis may have a name all the same.
-        self._output_name = adapted.output_names[0] if adapted.output_names and not names else None
-
-        d = self._expansion.n_features
-        given = None if feature_names is None else check_names("feature_names", feature_names, d)
-        self._feature_names = given or adapted.feature_names
-        # What the columns of a DataFrame must be: the model's own names come first.
-        self._column_names = adapted.feature_names or given
-        self._columns_of = "the model" if adapted.feature_names else "feature_names"
+        self._read_outputs(adapted, outputs, output_names)
+        self._read_names(adapted, feature_names)
         rows = None
         if background is not None:
             rows = self._read_background(background, background_weights)
@@ -260,7 +251,7 @@ class Explainer:
         self._players = None
         self._groups: frozenset[str] = frozenset()
         if groups is not None:
-            columns = self._feature_names or numbered(d)
+            columns = self._feature_names or numbered(self._expansion.n_features)
             self._players = as_players(groups, columns)
             self._groups = frozenset(groups)
             self._expansion = self._expansion.grouped(self._players.of_column)
@@ -534,6 +525,33 @@ class Explainer:
     def __getstate__(self) -> object:
         # The usual state, which pickle's protocols 0 and 1 do not find by themselves for slots.
         return super().__getstate__()
+
+    def _read_outputs(
+        self,
+        adapted: AdaptedModel,
+        outputs: int | str | Sequence[int | str] | None,
+        output_names: Sequence[str] | None,
+    ) -> None:
+        """Take over the function, and the names of its outputs, or of those that are chosen."""
+        names = _output_names(adapted, output_names)
+        chosen = None if outputs is None else _positions(outputs, names)
+        self._expansion = adapted.expansion if chosen is None else adapted.expansion.select(chosen)
+        self._output_names = (
+            names if chosen is None or names is None else tuple(names[k] for k in chosen)
+        )
+        # With a single output that was named alone, the axis goes.
+        self._drops_axis = outputs is not None and _is_single(outputs)
+        # A function without an output axis may have a name all the same.
+        self._output_name = adapted.output_names[0] if adapted.output_names and not names else None
+
+    def _read_names(self, adapted: AdaptedModel, feature_names: Sequence[str] | None) -> None:
+        """Take over the names of the columns."""
+        d = self._expansion.n_features
+        given = None if feature_names is None else check_names("feature_names", feature_names, d)
+        self._feature_names = given or adapted.feature_names
+        # What the columns of a DataFrame must be: the model's own names come first.
+        self._column_names = adapted.feature_names or given
+        self._columns_of = "the model" if adapted.feature_names else "feature_names"
 
     def _read_background(
         self, background: Any, given_weights: ArrayLike | None

@@ -40,7 +40,7 @@ _BULLET = "\n- "
 
 
 def with_checked_arguments(
-    checks: Mapping[str, Check], *, finds_more: Callable[..., object] | None = None
+    checks: Mapping[str, Check], *, finds_more: Callable[..., object]
 ) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]:
     """Make a function name all that is wrong with its arguments, in one error.
 
@@ -50,14 +50,13 @@ def with_checked_arguments(
     ----------
     checks : dict of str to callable
         Checks by the names of their arguments, of those that are given.
-    finds_more : callable, optional
+    finds_more : callable
         Called with the arguments that are not bad, once there is a problem, to raise what else is
-        wrong; by default the function itself: for constructors, which do not take long.
+        wrong.
     """
 
     def decorated(function: Callable[_P, _R]) -> Callable[_P, _R]:
         signature = inspect.signature(function)
-        plain: Callable[..., _R] = function
         run = with_known_keywords(function)
 
         @wraps(run)
@@ -78,7 +77,8 @@ def with_checked_arguments(
                         good[name] = value
             if problems:
                 with noted(problems):
-                    (finds_more or plain)(**good)
+                    signature.bind(*args, **known)  # is a required argument missing?
+                    finds_more(**good)
             raise_together(problems)
             return run(*args, **kwargs)
 

@@ -22,6 +22,7 @@ import pkex
 from pkex.indices import INDICES, Index
 from pkex.integrations import as_background, as_rows
 from pkex.integrations.arguments import (
+    PROBLEMS,
     Check,
     check_flag,
     check_integer,
@@ -30,6 +31,7 @@ from pkex.integrations.arguments import (
     raise_together,
     with_checked_arguments,
 )
+from pkex.integrations.examination import examined
 from pkex.options import check_choice
 from pkex.parallel import check_n_jobs
 from pkex.value_functions import ValueFunction
@@ -84,12 +86,48 @@ _CONSTRUCTOR: dict[str, Check] = {
     "random_state": count(None, least=0),
     "verbose": check_flag,
 }
+# What is passed on to a `pkex.Explainer` as it is.
+_OPTIONS = ("background_weights", "groups", "n_jobs")
 
 
 def _check_rows(self: ProductKernelExplainer, x: Any = None, X: Any = None, **_: object) -> None:
     """Refuse rows that cannot be explained."""
     if x is not None or X is not None:
         self._explainer._validated(X if x is None else as_rows(x)[0])
+
+
+def _check_construction(
+    self: object,
+    model: Any,
+    data: Any = None,
+    class_index: Any = None,
+    index: Any = "SV",
+    max_order: Any = 1,
+    *,
+    min_order: Any = 0,
+    outputs: Any = None,
+    value_function: Any = None,
+    imputer: Any = None,
+    joint_marginal_distribution: Any = True,
+    **given: Any,
+) -> None:
+    """Refuse a model, a background, options and orders, with all that is wrong."""
+    problems = _problems_of_orders(index, min_order, max_order)
+    order = 1 if problems else max_order
+    with noted(problems):
+        value_function = _game(value_function, data, imputer, joint_marginal_distribution)
+    options = {name: given[name] for name in _OPTIONS if name in given}
+    explainer = examined(
+        problems,
+        model,
+        as_background(data),
+        value_function=value_function,
+        outputs=outputs,
+        **options,
+    )
+    if explainer is not None:
+        problems += _problems_of_explainer(explainer, class_index, outputs, order)
+    raise_together(problems)
 
 
 class ProductKernelExplainer(Explainer):
@@ -168,7 +206,7 @@ class ProductKernelExplainer(Explainer):
     """
 
     # The order of the arguments by position is that of `shapiq.Explainer`.
-    @with_checked_arguments(_CONSTRUCTOR)
+    @with_checked_arguments(_CONSTRUCTOR, finds_more=_check_construction)
     def __init__(
         self,
         model: Any,
@@ -190,22 +228,29 @@ class ProductKernelExplainer(Explainer):
         random_state: int | None = None,
         verbose: bool = False,
     ) -> None:
-        problems = _problems_of_orders(index, min_order, max_order)
-        with noted(problems):
+        options: dict[str, Any] = {
+            "background_weights": background_weights,
+            "groups": groups,
+            "outputs": outputs,
+            "n_jobs": n_jobs,
+        }
+        of_values: dict[str, Any] = {"index": index, "min_order": min_order, "max_order": max_order}
+        how: dict[str, Any] = {
+            "imputer": imputer,
+            "joint_marginal_distribution": joint_marginal_distribution,
+        }
+        try:
+            raise_together(_problems_of_orders(**of_values))
+            game = _game(value_function, data, **how)
             self._explainer = pkex.Explainer(
-                model,
-                as_background(data),
-                value_function=_game(value_function, data, imputer, joint_marginal_distribution),
-                background_weights=background_weights,
-                groups=groups,
-                outputs=outputs,
-                n_jobs=n_jobs,
+                model, as_background(data), value_function=game, **options
             )
-            self._sign = _sign(class_index, outputs, self._explainer)
-            base = _of_one_output(self._explainer)
-            if not problems:
-                _check_players(max_order, len(self._explainer.feature_names))
-        raise_together(problems)
+            raise_together(_problems_of_explainer(self._explainer, class_index, outputs, max_order))
+        except PROBLEMS:
+            options |= {"class_index": class_index, "value_function": value_function}
+            _check_construction(self, model, data, **of_values, **how, **options)
+            raise
+        self._sign = _sign(class_index, outputs, self._explainer)
         # shapiq would take the output to explain from `predict_proba`, or labels from `predict`;
         # and warn that an index of order 1 has another name.
         super().__init__(self.predict, index="SV", max_order=1)
@@ -216,7 +261,7 @@ class ProductKernelExplainer(Explainer):
         name = get_index_from_computation_index(index, self._max_order)
         self._index = name  # type: ignore[assignment]  # no other explainer of shapiq has them all
         self._verbose = verbose
-        self.empty_prediction = self._sign * base
+        self.empty_prediction = self._sign * float(self._explainer.expected_value)
 
     def predict(self, x: ArrayLike) -> _Float:
         """Return the explained function of rows: what their Shapley values add up to.
@@ -368,38 +413,49 @@ def _check_index(index: Any) -> None:
     check_choice("index", index, _AVAILABLE)
 
 
-def _check_players(max_order: int, n_players: int) -> None:
+def _problems_of_explainer(
+    explainer: pkex.Explainer, class_index: Any, outputs: Any, max_order: int
+) -> list[Exception]:
+    """Return what an explainer has too many outputs, or too few players for."""
+    problems: list[Exception] = []
+    with noted(problems):
+        _sign(class_index, outputs, explainer)
+    names = explainer.output_names
+    # A single one that was chosen, and that there is not, has been named already.
+    if names is not None and (outputs is None or not isinstance(outputs, str | int)):
+        problems.append(
+            pkex.UnsupportedModelError(
+                f"the model has {len(names)} outputs, and interaction values are of one, as of a "
+                "regressor or a binary SVM; choose it by outputs=..., its number or name"
+            )
+        )
+    n_players = len(explainer.feature_names)
     if max_order > n_players:
-        raise ValueError(f"max_order must not exceed the {n_players} players; got {max_order}")
+        problems.append(
+            ValueError(f"max_order must not exceed the {n_players} players; got {max_order}")
+        )
+    return problems
 
 
 def _game(
-    given: ValueFunction | None, data: object, imputer: object, is_joint: bool
+    given: ValueFunction | None,
+    data: object,
+    imputer: object,
+    joint_marginal_distribution: bool,
 ) -> ValueFunction | None:
     """Return the value function that is meant; shapiq's own explainer has the neutral one."""
     if data is None:
-        if imputer is not None or not is_joint:
+        if imputer is not None or not joint_marginal_distribution:
             name = "joint_marginal_distribution" if imputer is None else "imputer"
             raise ValueError(f"{name} says how rows take the place of features; give them as data")
         return "neutral" if given is None else given
-    if is_joint:
+    if joint_marginal_distribution:
         return given
     if given not in (None, "marginal"):
         raise ValueError(
             f"joint_marginal_distribution=False is value_function='marginal'; got {given!r}"
         )
     return "marginal"
-
-
-def _of_one_output(explainer: pkex.Explainer) -> float:
-    """Return the value of the empty coalition, if it is that of a single output."""
-    base = explainer.expected_value
-    if isinstance(base, float):
-        return base
-    raise pkex.UnsupportedModelError(
-        f"the model has {len(base)} outputs, and interaction values are of one, as of a regressor "
-        "or a binary SVM; choose it by outputs=..., its number or name"
-    )
 
 
 def _sign(class_index: object, outputs: object, explainer: pkex.Explainer) -> float:

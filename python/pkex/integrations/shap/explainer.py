@@ -16,6 +16,7 @@ import pkex
 from pkex.adapters import adapt
 from pkex.integrations import as_background
 from pkex.integrations.arguments import PROBLEMS, noted, raise_together, with_checked_arguments
+from pkex.integrations.examination import examined
 from pkex.integrations.shap.arguments import (
     CALL,
     CONSTRUCTOR,
@@ -38,6 +39,8 @@ _Float = NDArray[np.float64]
 
 # What may be saved and loaded in a way of one's own.
 _SAVED_APART = ("model", "masker")
+# What is passed on to a `pkex.Explainer` as it is.
+_OPTIONS = ("value_function", "background_weights", "groups", "feature_names", "n_jobs")
 
 
 def _check_rows(self: KernelMachineExplainer, X: Any = None, row: Any = None, **_: object) -> None:
@@ -45,6 +48,37 @@ def _check_rows(self: KernelMachineExplainer, X: Any = None, row: Any = None, **
     given = row if X is None else X
     if given is not None:
         self._explainer._validated(rows_of(given)[0])
+
+
+def _check_construction(
+    self: object,
+    model: Any,
+    masker: Any = None,
+    data: Any = None,
+    output_names: Any = None,
+    **given: Any,
+) -> None:
+    """Refuse a model, a background and options of `pkex.Explainer`, with all that is wrong."""
+    problems: list[Exception] = []
+    with noted(problems):
+        _check_masker(masker, data)
+    options = {name: given[name] for name in _OPTIONS if name in given}
+    background = as_background(data if masker is None else masker)
+    explainer = examined(problems, _inner(model), background, **options)
+    if explainer is not None and output_names is not None:
+        with noted(problems):
+            check_names("output_names", output_names, explainer._expansion.n_outputs)
+    raise_together(problems)
+
+
+def _inner(model: Any) -> Any:
+    return model.inner_model if isinstance(model, shap.models.Model) else model
+
+
+def _check_masker(masker: Any, data: Any) -> None:
+    if masker is not None and data is not None:
+        raise TypeError("masker and data are two names of the background; give one of them")
+    check_masker(data if masker is None else masker)
 
 
 class KernelMachineExplainer(KernelExplainerAttributes, shap.Explainer):  # type: ignore[misc]
@@ -130,7 +164,7 @@ class KernelMachineExplainer(KernelExplainerAttributes, shap.Explainer):  # type
     __module__ = "pkex.integrations.shap"
 
     # shap's `load` passes on only what can be given by position: so can all that has an effect.
-    @with_checked_arguments(CONSTRUCTOR)
+    @with_checked_arguments(CONSTRUCTOR, finds_more=_check_construction)
     def __init__(
         self,
         model: Any,
@@ -158,10 +192,6 @@ class KernelMachineExplainer(KernelExplainerAttributes, shap.Explainer):  # type
         gc_collect: bool = False,
     ) -> None:
         background = as_background(data if masker is None else masker)
-        if isinstance(model, shap.models.Model):
-            model = model.inner_model
-        if value_function is None and background is None:
-            value_function = "marginal"
         options: dict[str, Any] = {
             "value_function": value_function,
             "background_weights": background_weights,
@@ -170,19 +200,18 @@ class KernelMachineExplainer(KernelExplainerAttributes, shap.Explainer):  # type
             "output_names": output_names,
             "n_jobs": n_jobs,
         }
+        model = _inner(model)
         self._arguments = {"model": model, "masker": background, **options}
-        problems: list[Exception] = []
-        with noted(problems):
-            if masker is not None and data is not None:
-                raise TypeError("masker and data are two names of the background; give one of them")
-            check_masker(background)
-        with noted(problems):
+        try:
+            _check_masker(masker, data)
             self._output_name = None
             if output_names is not None and not adapt(model).expansion.has_output_axis:
                 self._output_name = check_names("output_names", output_names, 1)[0]
                 del options["output_names"]
             self._explainer = pkex.Explainer(model, background, **options)
-        raise_together(problems)
+        except PROBLEMS:
+            _check_construction(self, **{**self._arguments, "masker": masker, "data": data})
+            raise
         # Given a masker, shap would take a sample of it.
         super().__init__(model, None, linearize_link=linearize_link)
         self.masker = background
@@ -374,7 +403,7 @@ class KernelMachineExplainer(KernelExplainerAttributes, shap.Explainer):  # type
     def supports_model_with_masker(model: Any, masker: Any) -> bool:
         """Return whether `model` can be explained against the background `masker`."""
         try:
-            KernelMachineExplainer(model, masker)
+            _check_construction(None, model, masker)
         except PROBLEMS:
             return False
         return True

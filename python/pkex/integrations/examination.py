@@ -1,0 +1,71 @@
+"""What is in the way of an explainer, found argument by argument and without preparing one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+import pkex
+from pkex.adapters import adapt, verify
+from pkex.integrations.arguments import noted
+from pkex.parallel import check_n_jobs
+from pkex.players import as_players
+from pkex.validation import numbered
+from pkex.value_functions import chosen_value_function
+
+__all__ = ["examined"]
+
+
+def examined(
+    problems: list[Exception],
+    model: Any,
+    background: Any,
+    *,
+    value_function: Any = None,
+    background_weights: Any = None,
+    groups: Any = None,
+    outputs: Any = None,
+    feature_names: Any = None,
+    n_jobs: Any = -1,
+) -> pkex.Explainer | None:
+    """Add to a list all that `pkex.Explainer` would refuse one by one.
+
+    The value of the empty coalition, which may take long, is not computed.
+
+    Returns
+    -------
+    Explainer or None
+        One that only knows its names; None if the model is not understood.
+    """
+    explainer = pkex.Explainer.__new__(pkex.Explainer)
+    with noted(problems):
+        chosen_value_function(value_function, background, background_weights)
+    with noted(problems):
+        check_n_jobs(n_jobs)
+    known = len(problems)
+    with noted(problems):
+        adapted = adapt(model)
+        verify(adapted, model)
+    if len(problems) > known:
+        return None  # of what it has, nothing is known
+    explainer._read_outputs(adapted, None, None)
+    with noted(problems):
+        explainer._read_outputs(adapted, outputs, None)
+    explainer._read_names(adapted, None)
+    with noted(problems):
+        explainer._read_names(adapted, feature_names)
+    known = len(problems)
+    with noted(problems):
+        if background is not None:
+            explainer._read_background(background, background_weights)
+    explainer._players, explainer._groups = None, frozenset()
+    columns = explainer._feature_names
+    # Groups may have names of columns that a background would have told, if not an array.
+    is_named = columns or len(problems) == known or isinstance(background, np.ndarray | list)
+    if groups is not None and is_named:
+        with noted(problems):
+            d = explainer._expansion.n_features
+            explainer._players = as_players(groups, columns or numbered(d))
+            explainer._groups = frozenset(groups)
+    return explainer
