@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from pkex.kernels import Kernel
 from pkex.options import counted
-from pkex.tables import aligned, number, shortened
+from pkex.tables import aligned, number, numbers, shortened
 
 if TYPE_CHECKING:
     from pkex.statistics.results import Attribution
@@ -58,9 +58,9 @@ def _table(result: Attribution) -> list[str]:
     order = strongest[np.argsort(-values[strongest], kind="stable")]
     columns = [["feature", *(shortened(result.names[j]) for j in order)]]
     for name, title in COLUMNS.items():
-        numbers = getattr(result, name)
-        if numbers is not None:
-            columns.append([title, *map(number, numbers[order])])
+        of_features = getattr(result, name)
+        if of_features is not None:
+            columns.append([title, *numbers(of_features[order])])
     left_out = len(values) - len(order)
     more = [f"({counted(left_out, 'smaller feature')} not shown)"] if left_out else []
     return [*aligned(columns), *more, *_legend(result)]
