@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import pkex
+from pkex.tables import number
 
 VALUES = np.array([[3.0, -1.0, 0.1234567], [1.0, -4.0, 0.0]])
 NAMES = ["age", "bmi", "pulse"]
@@ -176,3 +177,19 @@ def test_the_explainer_tells_its_game():
         explanation = pkex.Explainer(model, background, value_function=game)(np.eye(3))
         assert explanation.value_function == game
         assert f", {game}, " in _heads(explanation)
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        (99999.4, "99999"),
+        (99999.9, "100000"),
+        (-99999.5, "-100000"),
+        (123456.7, "123457"),
+        (9999999999.4, "9999999999"),
+        (9999999999.9, "1e+10"),
+        (0.000123456, "0.00012346"),
+    ],
+)
+def test_up_to_ten_digits_before_the_point_are_written_out(value, shown):
+    assert number(value) == shown

@@ -9,6 +9,7 @@ import pytest
 
 import pkex
 from pkex.coalitions import coalition_at, coalitions
+from pkex.tables import number
 
 NAMES = ["age", "bmi", "pulse"]
 
@@ -43,8 +44,8 @@ def test_of_one_row_the_coefficients_are_shown():
     lines = repr(interactions).splitlines()
     assert lines[1].split() == ["pair", "coefficient"]
     shown = {line.rsplit("  ", 1)[0].strip(): float(line.split()[-1]) for line in lines[2:]}
-    for pair, number in shown.items():
-        assert number == pytest.approx(interactions.of(*pair.split(" × "))[0], abs=1e-5)
+    for pair, value in shown.items():
+        assert value == pytest.approx(interactions.of(*pair.split(" × "))[0], abs=1e-5)
 
 
 def test_several_outputs_are_columns():
@@ -84,6 +85,19 @@ def test_coalitions_that_are_left_out_of_the_table_are_counted():
 def test_a_coalition_is_found_by_its_place(size):
     listed = [tuple(members) for members in coalitions(5, size).tolist()]
     assert [coalition_at(place, 5, size) for place in range(len(listed))] == listed
+
+
+def test_importance_of_neutral_coefficients_is_their_mean_absolute_deviation():
+    rows = np.random.default_rng(0).normal(size=(5, 3))
+    model = pkex.KernelExpansion(np.eye(3), np.ones(3), pkex.kernels.RBF())
+    for game, label in (("neutral", "mean |coefficient − its mean|"), ("marginal", "mean |coef")):
+        found = pkex.Explainer(model, value_function=game).interactions(rows)
+        values = found.values
+        sizes = np.abs(values - values.mean(axis=0)) if game == "neutral" else np.abs(values)
+        np.testing.assert_allclose(found.importance(), sizes.mean(axis=0), rtol=1e-14)
+        assert label in repr(found)
+        assert number(found.importance()[3:].max()) in repr(found).splitlines()[2]
+        np.testing.assert_array_equal(found[0].importance(), np.abs(values[0]))
 
 
 def test_of_no_rows_there_is_no_table():

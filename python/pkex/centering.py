@@ -1,4 +1,4 @@
-"""Whether an explanation may be the reference that another one is centred by."""
+"""Constants in values: importance without them, and the reference that values are centred by."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pkex.layout import FEATURE, OUTPUT, ROW
 from pkex.options import shown
@@ -13,14 +14,28 @@ from pkex.options import shown
 if TYPE_CHECKING:
     from pkex.explanation import Explanation
 
-__all__ = ["check_reference"]
+__all__ = ["check_reference", "mean_size"]
+
+_Float = NDArray[np.float64]
 
 # Base values of one explainer differ by rounding at most.
 _TOLERANCE = 1e-9
 
 
+def mean_size(values: _Float, value_function: str | None) -> _Float:
+    """Return the mean absolute value over the rows, of neutral values that of what varies.
+
+    Neutral values contain constants, the same for all rows, that depend on the amplitude of the
+    model's coefficients rather than on the data. With itself, a single row does not vary.
+    """
+    if value_function == "neutral" and len(values) > 1:
+        values = values - values.mean(axis=0)
+    size: _Float = np.abs(values).mean(axis=0)
+    return size
+
+
 def check_reference(explanation: Explanation, reference: Explanation) -> None:
-    """Refuse a reference that has no rows, or that another explainer made.
+    """Refuse a reference that has no rows, or other names, base values or another game.
 
     Parameters
     ----------
@@ -37,7 +52,7 @@ def check_reference(explanation: Explanation, reference: Explanation) -> None:
     if not isinstance(reference, type(explanation)):
         kind = type(reference).__name__
         raise TypeError(f"reference must be an Explanation, as explainer(X) is; got {kind}")
-    if ROW not in reference.axes:
+    if ROW not in reference._axes:
         raise ValueError(
             "a single row has no others to be compared with: give an explanation of some rows as "
             "the reference, as in explanation[0].centered(explanation)"
@@ -73,7 +88,7 @@ def _names(explanation: Explanation) -> dict[str, tuple[bool, Sequence[object]]]
     """Return for features and outputs whether there is an axis, and their names."""
     outputs: Sequence[object] = explanation.output_names or [explanation.output_name]
     names = {FEATURE: explanation.feature_names, OUTPUT: outputs}
-    return {axis: (axis in explanation.axes, names[axis]) for axis in names}
+    return {axis: (axis in explanation._axes, names[axis]) for axis in names}
 
 
 def _said(names: tuple[bool, Sequence[object]]) -> str:
@@ -82,7 +97,7 @@ def _said(names: tuple[bool, Sequence[object]]) -> str:
 
 
 def _have_same_base(explanation: Explanation, reference: Explanation) -> bool:
-    rows = (0,) if ROW in explanation.axes else ()
+    rows = (0,) if ROW in explanation._axes else ()
     mine = np.asarray(explanation.base_values)
     if mine.size == 0:
         return True

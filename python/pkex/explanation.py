@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Never, get_args
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from pkex.centering import check_reference
+from pkex.centering import check_reference, mean_size
 from pkex.conversions import frame, shap_explanation
 from pkex.indexing import pick, pick_names, resolved_key
 from pkex.layout import ARRAYS, FEATURE, OUTPUT, ROW, checked_axes
@@ -242,11 +242,6 @@ class Explanation:
         return self._is_centered
 
     @property
-    def axes(self) -> tuple[str, ...]:
-        """What the axes of `values` are, of "row", "feature" and "output"."""
-        return self._axes
-
-    @property
     def shape(self) -> tuple[int, ...]:
         """Shape of `values`."""
         return self._values.shape
@@ -310,7 +305,7 @@ class Explanation:
             self._feature_names.__getitem__,
             values[0] if is_row else sizes,
             thing=FEATURE,
-            label="value" if is_row else self.importance_label,
+            label="value" if is_row else self._importance_label,
             output_names=self.output_names,
             data=data[0] if is_row else None,
         )
@@ -368,18 +363,15 @@ class Explanation:
             return np.abs(values)
         if len(self) == 0:
             raise ValueError("there are no rows to average over")
-        if self.has_offsets and len(self) > 1:
-            values = values - values.mean(axis=0)
-        mean: _Float = np.abs(values).mean(axis=0)
-        return mean
+        return mean_size(values, self._value_function if self._has_offsets else None)
 
     @property
-    def importance_label(self) -> str:
-        """What `importance` is, in a few characters: for tables and the axes of pictures."""
-        return "mean |value − its mean|" if self.has_offsets else "mean |value|"
+    def _importance_label(self) -> str:
+        """What `importance` is of several rows, in a few characters: for tables and pictures."""
+        return "mean |value − its mean|" if self._has_offsets else "mean |value|"
 
     @property
-    def has_offsets(self) -> bool:
+    def _has_offsets(self) -> bool:
         """Whether values contain constants that say nothing about the data: neutral ones do."""
         return self._value_function == "neutral" and not self._is_centered
 

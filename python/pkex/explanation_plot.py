@@ -39,7 +39,7 @@ def plot_explanation(explanation: Explanation, ax: Axes | None, max_features: in
         what = "Shapley value"
     else:
         ax = _draw_rows(ax, count, explanation, values)
-        what = "Shapley value − its mean" if explanation.has_offsets else "Shapley value"
+        what = "Shapley value − its mean" if explanation._has_offsets else "Shapley value"
     notes = [explanation.value_function, "centered" if explanation.is_centered else None]
     game = ", ".join(note for note in notes if note)
     label = f"{what} ({game})" if game else what
@@ -76,14 +76,14 @@ def _draw_rows(ax: Axes | None, count: int, explanation: Explanation, values: _F
     sizes = np.ravel(explanation.importance())
     order = np.argsort(-sizes, kind="stable")[:count]
     points = values[:, order]
-    if explanation.has_offsets:
+    if explanation._has_offsets:
         points = points - points.mean(axis=0)
     data = np.reshape(explanation.data, values.shape)[:, order]
     shades = np.column_stack([_shades(column) for column in data.T])
     ax = axes_for(ax, len(order))
     draw_points(ax, [literal(names[j]) for j in order], sizes[order], points, shades)
     ax.set_title(
-        f"{counted(len(values), 'row')}, grey bars: {explanation.importance_label}"
+        f"{counted(len(values), 'row')}, grey bars: {explanation._importance_label}"
         + note_of_rest(len(names) - len(order)),
         fontsize="medium",
     )

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Never
 import numpy as np
 from numpy.typing import NDArray
 
+from pkex.centering import mean_size
 from pkex.coalitions import coalition_at, coalitions, ranks
 from pkex.functions import Function
 from pkex.indices import INDICES, Index, added_up, quantities
@@ -237,12 +238,13 @@ class Interactions:
     def _table(self, values: _Float) -> str:
         """Return a few lines of text with the strongest coalitions, given the last values."""
         is_row = len(self) == 1
+        mean = " − its mean" if self._value_function == "neutral" else ""
         start = self.shape[1] - values.shape[1]
         return table_of_largest(
             lambda place: self._name_at(start + place),
-            values[0] if is_row else np.abs(values).mean(axis=0),
+            values[0] if is_row else mean_size(values, self._value_function),
             thing={1: "feature", 2: "pair"}.get(self._order, "coalition"),
-            label="coefficient" if is_row else "mean |coefficient|",
+            label="coefficient" if is_row else f"mean |coefficient{mean}|",
             output_names=self._output_names,
         )
 
@@ -342,14 +344,16 @@ class Interactions:
     def importance(self) -> NDArray[np.float64]:
         """Return the mean absolute coefficient of each coalition over the rows.
 
+        Of neutral coefficients of several rows it is the mean absolute deviation from their mean,
+        as in `Explanation.importance`: what varies.
+
         Returns
         -------
         ndarray of shape (coalitions,) or (coalitions, outputs)
         """
         if len(self) == 0:
             raise ValueError("there are no rows to average over")
-        mean: _Float = np.abs(self._values).mean(axis=0)
-        return mean
+        return mean_size(self._values, self._value_function)
 
     def order_shares(self) -> NDArray[np.float64]:
         """Return what the coalitions of each size contribute to each feature's Shapley value.

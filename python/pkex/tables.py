@@ -30,7 +30,8 @@ def number(value: Any) -> str:
     """
     if not isinstance(value, float | int | np.number) or isinstance(value, bool):
         return shortened(str(value), 20)
-    return f"{value:.0f}" if 1e5 <= abs(float(value)) < 1e10 else f"{value:.5g}"
+    # Where rounding makes six digits before the point, and where eleven.
+    return f"{value:.0f}" if 99999.5 <= abs(float(value)) < 9999999999.5 else f"{value:.5g}"
 
 
 def numbers(values: NDArray[np.float64]) -> list[str]:
