@@ -48,8 +48,13 @@ def test_permuted_values_are_those_of_permuted_targets(n):
         (512, 20, 999, True),
         (513, 1, 99, False),
         # Pairs that take too much memory, products that take too long, and very few rows.
-        (512, 30, 999, False),
-        (512, 20, 9999, False),
+        (512, 33, 99, False),
+        (512, 20, 3276, True),
+        (512, 20, 3277, False),
+        # Exchanges of few rows lose power: these are permuted however long it takes.
+        (128, 512, 99_999, True),
+        (128, 513, 99, False),
+        (100, 650, 999, True),
         (64, 10_000, 9999, True),
     ],
 )
@@ -81,6 +86,15 @@ def test_equal_rows_have_few_relabellings_whatever_the_targets(rng):
     x = np.array([[0.0]] * 5 + [[1.0]])
     with pytest.warns(UserWarning, match=r"below 0.167 at best"):
         pkex.hsic(x, rng.normal(size=6), kernel=RBF(), n_permutations=99, random_state=0)
+
+
+@pytest.mark.parametrize("n", [40, 600])
+def test_a_result_holds_the_relabelled_values_and_no_more(rng, n):
+    x = rng.normal(size=(n, 3))
+    result = pkex.hsic(x, x[:, 0], n_permutations=19, random_state=0)
+    permuted = result.permuted_values
+    assert permuted.shape == (19, 3)
+    assert permuted.base is None
 
 
 # --- in octets ---

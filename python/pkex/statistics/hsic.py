@@ -111,9 +111,11 @@ def hsic(
         Columns of X (of y with ``attribute="y"``), by name or number, that act as one player; a
         column in no group is its own.
     n_permutations : int, default 0
-        Number of relabellings for p-values, drawn at random; 0 for none. Up to 512 rows the targets
-        are permuted; beyond, or with very many features or permutations, rows put in octets at
-        random exchange theirs, which has nearly the same power. At most 10⁸ / P.
+        Number of relabellings B for p-values, drawn at random; 0 for none. Up to 128 rows (64 of
+        more than 512 features) the targets are permuted, and up to 512 while n² P ≤ 8·10⁶ and
+        n² P B ≤ 1.7·10¹⁰, as for 512 rows, P = 20 features and B = 3000. Else rows put in octets at
+        random exchange theirs, which has nearly the same power beyond some hundred rows. At most
+        10⁸ / P.
     random_state : int, numpy.random.Generator, RandomState or None, default None
         Of the permutations; equal seeds give equal results.
     summation, n_jobs, progress

@@ -369,7 +369,8 @@ def _unweighted(
     alone = weights.combine(sums.alone) + diagonals[1]
     tested = None
     if blocks is not None:
-        labels = np.array([blocks.in_first, *blocks.relabelled(n_permutations, generator)])
+        relabelled = blocks.relabelled(n_permutations, generator)
+        labels = np.concatenate([blocks.in_first[None], relabelled])
         of_both = np.split(sums.groups, 2, axis=1)
         tested = Significance.of(
             *(_relabelled(of, labels, weights, d) for of, d in zip(of_both, diagonals, strict=True))

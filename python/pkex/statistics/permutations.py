@@ -45,13 +45,15 @@ _LEAST_BLOCKS = 32
 _CHUNK = 1 << 20
 # So many blocks² · permutations take about as long as a row² (measured on two cores).
 _BLOCKS_FOR_A_ROW = 6.0
-# Rows that are permuted one by one if it takes no more than 48 MB and some seconds; and those that
-# always are, as exchanges in octets would be few.
+# Rows that are permuted one by one if their pairs' values take no more than 64 MB, which they do
+# twice for a while, and their products some three seconds of one core; those that are however long
+# that takes, as exchanges in octets lose power; and those that always are.
 _MOST_ROWS = 512
-_MOST_PAIR_VALUES = 6 << 20
+_MOST_PAIR_VALUES = 1 << 23
 _MOST_PRODUCTS = 1 << 34
-_FEW_ROWS = 64
-# Relabelled values that a result may hold, 800 MB.
+_FEW_ROWS = 128
+_VERY_FEW_ROWS = 64
+# Relabelled values that a result may hold, 800 MB; the test holds as many again of features alone.
 _MOST_VALUES = 10**8
 
 
@@ -215,11 +217,15 @@ def two_sample_blocks(
 def can_permute_rows(n_rows: int, n_players: int, n_permutations: int) -> bool:
     """Whether a sample is small enough for its targets to be permuted row by row.
 
-    The values of all pairs are held, and multiplied for each permutation.
+    The values of all pairs are held, n² P of them, and multiplied for each permutation. Up to 64
+    rows that is always done, up to 128 if they fit into memory, and up to 512 if it takes no more
+    than some seconds, too.
     """
     values = n_rows**2 * n_players
-    fits = values <= _MOST_PAIR_VALUES and values * n_permutations <= _MOST_PRODUCTS
-    return n_rows <= _FEW_ROWS or (n_rows <= _MOST_ROWS and fits)
+    if n_rows <= _VERY_FEW_ROWS:
+        return True
+    is_quick = n_rows <= _FEW_ROWS or values * n_permutations <= _MOST_PRODUCTS
+    return n_rows <= _MOST_ROWS and values <= _MOST_PAIR_VALUES and is_quick
 
 
 def share_of_same_orders(rows: _Float, are_labels: bool) -> Fraction:

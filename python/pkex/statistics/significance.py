@@ -53,7 +53,8 @@ class Significance:
             values.familywise(),
             alone.one_by_one(),
             alone.familywise(),
-            values.numbers[1:],
+            # A copy: the numbers may be a part of more, which would be kept with it.
+            values.numbers[1:].copy(),
         )
 
 
