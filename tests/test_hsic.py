@@ -1,5 +1,6 @@
 """pkex.hsic: exactness, targets, groups, the normalised index, permutations."""
 
+import copy
 import math
 import pickle
 
@@ -14,6 +15,7 @@ from statistics_reference import SumOfProducts, attributed, hsic_statistic
 
 import pkex
 from pkex.kernels import RBF, Categorical, Cauchy, Laplacian
+from pkex.statistics.normaliser import Normaliser
 
 N = 25
 
@@ -430,6 +432,20 @@ def test_the_index_is_that_of_the_data_that_were_given(rng):
     x[:] = rng.normal(size=x.shape)
     y[:] = x[:, :1]
     assert result.r2 == expected
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy])
+def test_a_copy_has_the_indices_that_were_computed_and_computes_none(monkeypatch, rng, copied):
+    x = rng.normal(size=(N, 3))
+    result = pkex.hsic(x, x[:, 0])
+    r2 = result.r2
+    with monkeypatch.context() as context:
+        context.delattr(Normaliser, "normalised")
+        context.delattr(Normaliser, "normalised_alone")
+        again = copied(result)
+        assert again.r2 == r2
+    np.testing.assert_array_equal(again.alone_r2, result.alone_r2)
+    np.testing.assert_array_equal(again.values, result.values)
 
 
 def test_a_pickle_has_the_index_and_not_the_data(rng):

@@ -258,6 +258,33 @@ def test_the_legend_of_the_picture_covers_nothing(samples, permutations):
         plt.close(figure)
 
 
+# --- the conventions ---
+
+CALLS = {
+    "mmd": partial(pkex.mmd, n_permutations=199, random_state=0),
+    "hsic": partial(pkex.hsic, n_permutations=199, random_state=0),
+}
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_tests_of_features_alone_depend_on_the_convention_in_sums_of_kernels_only(rng, call):
+    x, y = rng.normal(size=(2, 60, 3))
+    y[:, 0] += 0.3 + 0.2 * x[:, 0]
+    product, narrow = RBF(2.0), 4.0 * RBF(0.2)
+
+    def of(kernel, convention):
+        return CALLS[call](x, y, kernel=kernel, value_function=convention)
+
+    marginal, neutral = (of(product, convention) for convention in ("marginal", "neutral"))
+    np.testing.assert_array_equal(marginal.alone_pvalues, neutral.alone_pvalues)
+    # Absent features weigh the terms of a sum by their mean factors, or not.
+    marginal, neutral = (of(product + narrow, c) for c in ("marginal", "neutral"))
+    for found, convention in ((marginal, "marginal"), (neutral, "neutral")):
+        terms = [of(kernel, convention).alone for kernel in (product, narrow)]
+        np.testing.assert_allclose(found.alone, np.sum(terms, axis=0), rtol=1e-10)
+    assert np.all(marginal.alone_pvalues != neutral.alone_pvalues)
+
+
 # --- scikit-learn's selectors ---
 
 
@@ -267,6 +294,13 @@ def test_a_result_is_an_array_of_its_values(samples):
     array = np.array(result, dtype=np.float32)
     array[0] = 7.0
     assert result.values[0] != 7.0
+
+
+def test_without_a_copy_an_array_is_the_values_or_none(samples):
+    result = pkex.hsic(*samples)
+    assert result.__array__(copy=False) is result.values
+    with pytest.raises(ValueError, match="without a copy"):
+        result.__array__(np.float32, copy=False)
 
 
 def test_hsic_scores_features_for_selectors(rng):

@@ -111,11 +111,10 @@ def hsic(
         Columns of X (of y with ``attribute="y"``), by name or number, that act as one player; a
         column in no group is its own.
     n_permutations : int, default 0
-        Number of relabellings B for p-values, drawn at random; 0 for none. Up to 128 rows (64 of
-        more than 512 features) the targets are permuted, and up to 512 while n² P ≤ 8·10⁶ and
-        n² P B ≤ 1.7·10¹⁰, as for 512 rows, P = 20 features and B = 3000. Else rows put in octets at
-        random exchange theirs, which has nearly the same power beyond some hundred rows. At most
-        10⁸ / P.
+        Number of relabellings B for p-values, drawn at random; 0 for none. Up to 64 rows the
+        targets are permuted; up to 128 if n² P ≤ 8·10⁶; and up to 512 if n² P B ≤ 1.7·10¹⁰ as well,
+        as with 512 rows, P = 20 features and B = 3000. Else rows put in octets at random exchange
+        theirs, which has nearly the same power beyond some hundred rows. At most 10⁸ / P.
     random_state : int, numpy.random.Generator, RandomState or None, default None
         Of the permutations; equal seeds give equal results.
     summation, n_jobs, progress

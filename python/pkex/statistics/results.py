@@ -156,8 +156,13 @@ class Attribution:
     def __array__(
         self, dtype: npt.DTypeLike | None = None, copy: bool | None = None
     ) -> NDArray[Any]:
-        """Return a copy of the values: NumPy takes a result for them, and so do selectors."""
-        return np.array(self.values, dtype=dtype)
+        """Return the values, for NumPy, and for selectors: a copy unless ``copy=False``."""
+        if copy is not False:
+            return np.array(self.values, dtype=dtype)
+        array = np.asarray(self.values, dtype=dtype)
+        if array is not self.values:
+            raise ValueError("the values cannot be had as they are, without a copy")
+        return array
 
     def to_dict(self) -> dict[str, Any]:
         """Return what was found as numbers, text and lists, by the names of the attributes.
@@ -256,7 +261,8 @@ class MMDResult(Attribution):
         rows in a sample.
     alone : ndarray of shape (P,)
         The game's value of each feature alone: MMD² of just that feature in the neutral convention,
-        times the mean factors of the others in the marginal one.
+        times the mean factors of the others in the marginal one (in a sum of kernels each term's,
+        so that its p-values depend on the convention, too).
     pvalue : float or None
         Of the hypothesis that both samples come from one distribution; None without permutations.
     feature_pvalues, familywise_pvalues : ndarray of shape (P,) or None
@@ -337,7 +343,8 @@ class HSICResult(Attribution):
         Of the values; NaN with fewer than four rows.
     alone : ndarray of shape (P,)
         The game's value of each feature alone: its HSIC in the neutral convention, times the mean
-        factors of the others in the marginal one.
+        factors of the others in the marginal one (in a sum of kernels each term's, so that its
+        p-values depend on the convention, too).
     alone_r2 : ndarray of shape (P,)
         HSIC(x_j, y) / √(HSIC(x_j, x_j) HSIC(y, y)) of each feature alone; as `r2`, computed when
         first asked for.
@@ -410,6 +417,16 @@ class HSICResult(Attribution):
         indices = self.normaliser.normalised_alone(self.alone)
         _protect(indices)
         return indices
+
+    def __copy__(self) -> HSICResult:
+        # Not by way of what is pickled: indices are computed when asked for, of a copy too.
+        same = object.__new__(type(self))
+        same.__dict__.update(self.__dict__)
+        return same
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> HSICResult:
+        # Nothing that a result holds can be changed.
+        return self.__copy__()
 
     def __getstate__(self) -> dict[str, Any]:
         # The indices instead of the data that they would be computed from.
