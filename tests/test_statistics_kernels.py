@@ -49,6 +49,21 @@ def test_beyond_two_thousand_rows_the_median_is_that_of_a_subsample(rng, standar
         assert "a subsample of 2000 of 3000 rows" in result.bandwidth
 
 
+@pytest.mark.parametrize("n", [1500, 2500])
+@pytest.mark.parametrize("standardize", [True, False])
+def test_columns_may_be_in_another_order_and_of_another_sign(rng, n, standardize):
+    x = rng.lognormal(size=(n, 4))
+    x[:, 3] = x[:, 3] > 2.0
+    found = median_heuristic(x, standardize=standardize).length_scale
+    order, signs = [2, 0, 3, 1], np.array([1.0, -1.0, -1.0, 1.0])
+    again = median_heuristic(signs * x[:, order], standardize=standardize).length_scale
+    expected = np.take(found, order) if standardize else found
+    np.testing.assert_allclose(again, expected, rtol=1e-13)
+    if standardize:
+        in_units = median_heuristic(x * [-1.8, 1e5, 0.3, 1.0] + [32.0, 0.0, 7.0, 0.0]).length_scale
+        np.testing.assert_allclose(in_units, np.multiply(found, [1.8, 1e5, 0.3, 1.0]), rtol=1e-11)
+
+
 def test_the_mean_positive_distance_stands_in_for_a_median_of_zero():
     x, y = np.zeros((10, 2)), np.zeros((10, 2))
     y[0] = 3.0, 4.0

@@ -148,8 +148,16 @@ def _squared_distances(columns: Sequence[_Float], block: int = 16) -> _Float:
 
 
 def _by_value(rows: _Float, scales: Sequence[Scale]) -> NDArray[np.intp]:
-    """Return a subsample that the rows' values determine, whatever their order and units."""
+    """Return a subsample that the rows' values determine, not their order, nor columns' or units.
+
+    Columns are put in the order of the sizes of their third moments and turned so that these are
+    positive: what is the same for columns in another order and of another sign.
+    """
+    standardised = [
+        scale.standardised(column) for scale, column in zip(scales, rows.T, strict=True)
+    ]
+    moments = np.array([math.fsum((column**3).tolist()) for column in standardised])
     key = np.zeros(len(rows))
-    for number, (scale, column) in enumerate(zip(scales, rows.T, strict=True)):
-        key += scale.standardised(column) * math.cos(number + 1.0)
+    for rank, number in enumerate(np.argsort(np.abs(moments), kind="stable")):
+        key += standardised[number] * math.copysign(math.cos(rank + 1.0), moments[number])
     return np.argsort(key, kind="stable")[evenly_random(len(rows), EXACT_UP_TO)]
