@@ -407,6 +407,6 @@ def test_later_changes_to_the_arguments_do_not_reach_an_explanation():
 @pytest.mark.parametrize(("method", "library"), [("to_frame", "pandas"), ("to_shap", "shap")])
 def test_a_missing_library_names_an_extra_that_exists(single, monkeypatch, method, library):
     monkeypatch.setitem(sys.modules, library, None)
-    with pytest.raises(ImportError, match=rf"{library}.*pkex\[{library}\]"):
+    with pytest.raises(ImportError, match=rf"pip install {library} .*pkex\[{library}\]"):
         getattr(single, method)()
     assert library in (metadata("pkex").get_all("Provides-Extra") or [])

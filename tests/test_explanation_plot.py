@@ -243,5 +243,7 @@ def test_shaps_word_for_the_number_of_features_is_answered_with_ours():
 
 def test_without_matplotlib_the_extra_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    with pytest.raises(ImportError, match=r"matplotlib.*pkex\[plots\]"):
+    with pytest.raises(
+        ImportError, match=r"a picture needs matplotlib: pip install matplotlib .*pkex\[plots\]"
+    ):
         _explanation().plot()

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pkex.errors import missing_library
 from pkex.layout import FEATURE, OUTPUT
 
 if TYPE_CHECKING:
@@ -29,9 +30,7 @@ def frame(
     try:
         import pandas as pd
     except ImportError as error:
-        raise ImportError(
-            "Explanation.to_frame needs pandas: pip install 'pkex[pandas]'"
-        ) from error
+        raise missing_library("Explanation.to_frame", "pandas") from error
     columns: pd.Index = pd.Index(feature_names, name=FEATURE)
     if output_names is not None:
         columns = pd.MultiIndex.from_product([output_names, feature_names], names=[OUTPUT, FEATURE])
@@ -51,7 +50,7 @@ def shap_explanation(
     try:
         import shap
     except ImportError as error:
-        raise ImportError("Explanation.to_shap needs shap: pip install 'pkex[shap]'") from error
+        raise missing_library("Explanation.to_shap", "shap") from error
     return shap.Explanation(
         values=values.copy(),
         base_values=base_values.copy(),

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from pkex.centering import mean_size
 from pkex.coalitions import coalition_at, coalitions, ranks
+from pkex.errors import missing_library
 from pkex.functions import Function
 from pkex.indices import INDICES, Index, added_up, quantities
 from pkex.options import check_choice, counted
@@ -416,9 +417,7 @@ class Interactions:
         try:
             import pandas as pd
         except ImportError as error:
-            raise ImportError(
-                "Interactions.to_frame needs pandas: pip install 'pkex[pandas]'"
-            ) from error
+            raise missing_library("Interactions.to_frame", "pandas") from error
         columns: pd.Index = pd.Index(self.coalition_names, name="coalition")
         table = self._values
         if self._output_names is not None:
@@ -461,9 +460,7 @@ class Interactions:
         try:
             import shap
         except ImportError as error:
-            raise ImportError(
-                "Interactions.to_shap needs shap: pip install 'pkex[shap]'"
-            ) from error
+            raise missing_library("Interactions.to_shap", "shap") from error
         return shap.Explanation(
             values=self._halved(),
             base_values=self.base_values.copy(),
@@ -507,9 +504,7 @@ class Interactions:
         try:
             from shapiq import InteractionValues
         except ImportError as error:
-            raise ImportError(
-                "Interactions.to_shapiq needs shapiq: pip install 'pkex[shapiq]'"
-            ) from error
+            raise missing_library("Interactions.to_shapiq", "shapiq") from error
         # One dictionary for all rows: a copy of it for each takes longer than all else.
         lookup = {members: place for place, members in enumerate([(), *self.coalitions])}
         # What shapiq has there is the constant of the fit.

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from pkex.errors import missing_library
 from pkex.options import counted
 from pkex.statistics.report import SMALL_PVALUE
 from pkex.tables import number, shortened
@@ -60,7 +61,7 @@ def axes_for(ax: Axes | None, n_bars: int) -> Axes:
     try:
         from matplotlib import pyplot as plt
     except ImportError as error:
-        raise ImportError("pictures need matplotlib: pip install 'pkex[plots]'") from error
+        raise missing_library("a picture", "matplotlib", "plots") from error
     if ax is None:
         _, ax = plt.subplots(figsize=(7.0, 1.2 + 0.32 * n_bars), layout="constrained")
     elif not hasattr(ax, "barh"):

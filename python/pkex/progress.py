@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import accumulate
 
-from pkex.errors import warn
+from pkex.errors import missing_library, warn
 
 __all__ = ["Progress", "parts_of", "reporting", "share"]
 
@@ -87,7 +87,7 @@ def _bar() -> Iterator[_Report]:
     try:
         from tqdm.auto import tqdm
     except ImportError as error:
-        raise ImportError("progress=True needs tqdm: pip install 'pkex[progress]'") from error
+        raise missing_library("progress=True", "tqdm", "progress") from error
     # What has been done is counted as a share, since the engine alone knows the total.
     with tqdm(total=1.0, desc="pkex", bar_format=_BAR_FORMAT) as bar:
 

@@ -8,15 +8,15 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pkex.errors import missing_library
+
 try:
     from shapiq import InteractionValues
     from shapiq.approximator.base import Approximator
     from shapiq.explainer.base import Explainer
     from shapiq.game_theory.indices import AllIndices, get_index_from_computation_index
 except ImportError as error:
-    raise ImportError(
-        "pkex.integrations.shapiq needs shapiq: pip install 'pkex[shapiq]'"
-    ) from error
+    raise missing_library("pkex.integrations.shapiq", "shapiq") from error
 
 import pkex
 from pkex.indices import INDICES, Index

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from pkex.errors import missing_library
+
 try:
     from pkex.integrations.shap.explainer import KernelMachineExplainer
 except ImportError as error:
-    raise ImportError("pkex.integrations.shap needs shap: pip install 'pkex[shap]'") from error
+    raise missing_library("pkex.integrations.shap", "shap") from error
 
 __all__ = ["KernelMachineExplainer"]
