@@ -270,6 +270,8 @@ class MMDResult(Attribution):
     alone_pvalues, alone_familywise_pvalues : ndarray of shape (P,) or None
         Of each feature by itself, under a hypothesis that concerns only this feature: that it has
         the same distribution in both samples.
+    hypothesis, alone_hypothesis, finding : str
+        What p-values test, and what a feature with a small one alone does, in words.
     permuted_values : ndarray of shape (n_permutations, P) or None
     feature_names : list of str
     kernel : pkex.kernels.Kernel
@@ -358,6 +360,8 @@ class HSICResult(Attribution):
     alone_pvalues, alone_familywise_pvalues : ndarray of shape (P,) or None
         Of each feature by itself, under a hypothesis that concerns only this feature: that it and
         the other side are independent.
+    hypothesis, alone_hypothesis, finding : str
+        What p-values test, and what a feature with a small one alone does, in words.
     permuted_values : ndarray of shape (n_permutations, P) or None
     feature_names : list of str
         Of the columns of X, or those of y with ``attribute="y"``.
