@@ -136,6 +136,8 @@ def test_rounding_of_constant_columns_is_no_difference(rng, other):
             result = call()
         assert abs(result.values[1]) < 1e-15
         assert result.alone_pvalues is None or result.alone_pvalues[1] == 1.0
+        if what == "X and Y":
+            assert result.kernel == median_heuristic(x, y)
     # What is left of it counts if the constant is subtracted.
     left = pkex.mmd(x - [0.0, 0.1, 0.0], y - [0.0, 0.1, 0.0])
     assert left.values[1] > 0.1

@@ -91,7 +91,8 @@ def hsic(
     X : array-like, DataFrame or sparse matrix of shape (n, d)
     y : array-like, Series, DataFrame or sparse matrix of shape (n,) or (n, dy)
         Numbers, or labels: strings, booleans, categories. Integers are numbers; give
-        ``target_kernel=pkex.kernels.Categorical()`` if they are labels.
+        ``target_kernel=pkex.kernels.Categorical()`` if they are labels (of two values it is the
+        same up to a factor).
     kernel : pkex.kernels.Kernel, optional
         Of X. By default ``pkex.kernels.median_heuristic(X)``: RBF of columns in units of their
         standard deviation, with the median distance between rows as length-scale: of all rows up
@@ -128,8 +129,8 @@ def hsic(
     ------
     ValueError, TypeError
         If X is not a finite numeric table, X and y have different lengths, there are fewer than two
-        rows (four for the unbiased estimator), all rows are equal and no kernel is given, or an
-        option has an unknown value.
+        rows (four for the unbiased estimator), all rows of X are equal and no kernel is given, or
+        an option has an unknown value.
 
     Warns
     -----

@@ -270,6 +270,8 @@ class MMDResult(Attribution):
     alone_pvalues, alone_familywise_pvalues : ndarray of shape (P,) or None
         Of each feature by itself, under a hypothesis that concerns only this feature: that it has
         the same distribution in both samples.
+    hypothesis, alone_hypothesis, finding : str
+        What p-values test, and what a feature with a small one alone does, in words.
     permuted_values : ndarray of shape (n_permutations, P) or None
     feature_names : list of str
     kernel : pkex.kernels.Kernel
@@ -291,10 +293,10 @@ class MMDResult(Attribution):
     >>> result = pkex.mmd(X, Y, kernel=pkex.kernels.RBF(2.0), n_permutations=99, random_state=0)
     >>> result
     MMDResult: MMD² = 0.10255, p-value 0.01 (unbiased, marginal values)
-    feature       value    std err     p  family p       alone  alone p  alone family p
-    x1          0.10385   0.026761  0.01      0.01     0.10408     0.01            0.01
-    x0        0.0022911  0.0031176  0.12      0.21  0.00063968     0.25            0.45
-    x2       -0.0035821  0.0014858     1         1  -0.0018028     0.85               1
+    feature     value   std err     p  family p     alone  alone p  alone family p
+    x1        0.10385  0.026761  0.01      0.01   0.10408     0.01            0.01
+    x0        0.00229  0.003118  0.12      0.21   0.00064     0.25            0.45
+    x2       -0.00358  0.001486  1.00      1.00  -0.00180     0.85            1.00
     p: hypothesis that X and Y have one distribution; alone p: that this feature has one in both; \
 family: corrected for the number of features
     kernel: RBF(length_scale=2.0)
@@ -358,6 +360,8 @@ class HSICResult(Attribution):
     alone_pvalues, alone_familywise_pvalues : ndarray of shape (P,) or None
         Of each feature by itself, under a hypothesis that concerns only this feature: that it and
         the other side are independent.
+    hypothesis, alone_hypothesis, finding : str
+        What p-values test, and what a feature with a small one alone does, in words.
     permuted_values : ndarray of shape (n_permutations, P) or None
     feature_names : list of str
         Of the columns of X, or those of y with ``attribute="y"``.
@@ -379,10 +383,10 @@ class HSICResult(Attribution):
     >>> result = pkex.hsic(X, X[:, 0] > 0.0, kernel=pkex.kernels.RBF(2.0))
     >>> result
     HSICResult: HSIC = 0.041666 (biased, marginal values)
-    feature       value     std err       alone
-    x0         0.040638   0.0051408    0.039877
-    x1       0.00053153  0.00039147  0.00012216
-    x2       0.00049582  0.00036929   0.0001098
+    feature     value    std err     alone
+    x0       0.040638  0.0051408  0.039877
+    x1       0.000532  0.0003915  0.000122
+    x2       0.000496  0.0003693  0.000110
     kernel: RBF(length_scale=2.0)
     >>> result.target_kernel, result.target_bandwidth
     (Categorical(similarity=0.0), 'labels: 1 if equal, else 0')
