@@ -20,7 +20,7 @@ except ImportError as error:
 
 import pkex
 from pkex.indices import INDICES, Index
-from pkex.integrations import as_background, as_rows
+from pkex.integrations import as_background, as_one_row, as_rows
 from pkex.integrations.arguments import (
     PROBLEMS,
     Check,
@@ -307,12 +307,7 @@ class ProductKernelExplainer(Explainer):
         ValueError, TypeError, OverflowError
             As in calling a `pkex.Explainer`.
         """
-        table, _ = as_rows(x)
-        if np.ndim(table) != 2 or np.shape(table)[0] != 1:
-            raise ValueError(
-                f"x must be one row, of shape (d,) or (1, d); got shape {np.shape(x)}. For several "
-                "rows there is explain_X"
-            )
+        table = as_one_row("x", x, "explain_X")
         return self._interaction_values(table, progress=False)[0]
 
     @with_checked_arguments(_CALL, finds_more=_check_rows)

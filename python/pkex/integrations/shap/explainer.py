@@ -14,7 +14,7 @@ from shap._serializable import Serializable
 
 import pkex
 from pkex.adapters import adapt
-from pkex.integrations import as_background
+from pkex.integrations import as_background, as_one_row
 from pkex.integrations.arguments import PROBLEMS, noted, raise_together, with_checked_arguments
 from pkex.integrations.examination import examined
 from pkex.integrations.shap.arguments import (
@@ -292,7 +292,7 @@ class KernelMachineExplainer(KernelExplainerAttributes, shap.Explainer):  # type
         Options are those of a call. The dictionary has "values", "expected_values", "mask_shapes",
         "main_effects" and "clustering".
         """
-        explanation = self(_one_row(row), **options)
+        explanation = self(as_one_row("row", row, "shap_values"), **options)
         alone = explanation.main_effects
         return {
             "values": explanation.values[0],
@@ -329,7 +329,7 @@ class KernelMachineExplainer(KernelExplainerAttributes, shap.Explainer):  # type
         ValueError, TypeError, OverflowError
             As in a call; and if there are several rows.
         """
-        values: _Float = self.shap_values(_one_row(row), l1_reg=l1_reg)[0]
+        values: _Float = self.shap_values(as_one_row("row", row, "shap_values"), l1_reg=l1_reg)[0]
         return values
 
     @with_checked_arguments(CALL, finds_more=_check_rows)
@@ -485,15 +485,3 @@ def _with_output_name(explanation: shap.Explanation, name: str) -> shap.Explanat
         feature_names=explanation.feature_names,
         output_names=name,
     )
-
-
-def _one_row(row: Any) -> Any:
-    """Return a single row as a table."""
-    table, _ = rows_of(row)
-    shape = np.shape(table)
-    if shape[0] != 1:
-        raise ValueError(
-            f"row must be one row, of shape (d,) or (1, d); got shape {shape}. For several there "
-            "is shap_values"
-        )
-    return table
