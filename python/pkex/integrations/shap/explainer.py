@@ -202,16 +202,17 @@ class KernelMachineExplainer(KernelExplainerAttributes, shap.Explainer):  # type
         }
         model = _inner(model)
         self._arguments = {"model": model, "masker": background, **options}
-        try:
+        first: list[Exception] = []
+        with noted(first):
             _check_masker(masker, data)
             self._output_name = None
             if output_names is not None and not adapt(model).expansion.has_output_axis:
                 self._output_name = check_names("output_names", output_names, 1)[0]
                 del options["output_names"]
             self._explainer = pkex.Explainer(model, background, **options)
-        except PROBLEMS:
+        if first:
             _check_construction(self, **{**self._arguments, "masker": masker, "data": data})
-            raise
+        raise_together(first)
         # Given a masker, shap would take a sample of it.
         super().__init__(model, None, linearize_link=linearize_link)
         self.masker = background
