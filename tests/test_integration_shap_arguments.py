@@ -120,6 +120,12 @@ def test_one_error_names_all_that_is_wrong_with_what_pkex_takes(options, words):
         assert problem.startswith(word)
 
 
+def test_a_refusal_is_not_shown_twice():
+    with pytest.raises(ValueError, match="n_jobs") as caught:
+        KernelMachineExplainer(MODEL, Z, n_jobs=0)
+    assert caught.value.__context__ is None
+
+
 def test_groups_of_names_that_a_bad_background_would_have_told_are_not_refused():
     gap = pd.DataFrame(np.full((3, D), np.nan), columns=NAMES)
     with pytest.raises(ValueError, match=r"^background has a missing entry"):

@@ -9,7 +9,7 @@ from reference import marginal, product_games, shapley_weights
 from scipy.stats import spearmanr
 from sklearn.compose import make_column_transformer
 from sklearn.datasets import load_breast_cancer, load_diabetes, make_friedman1
-from sklearn.ensemble import VotingRegressor
+from sklearn.ensemble import BaggingRegressor, VotingRegressor
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF as GPRBF
 from sklearn.gaussian_process.kernels import ConstantKernel, WhiteKernel
@@ -66,6 +66,19 @@ def test_the_points_of_a_support_vector_machine_are_its_support_vectors():
     expected, base = marginal(model.predict, ROWS[0], support)
     expected.assert_close(explainer.shap_values(ROWS[:1])[0])
     np.testing.assert_allclose(explainer.expected_value, base, atol=1e-12)
+
+
+def test_machines_of_all_columns_in_order_keep_the_points_of_these():
+    options = {"n_estimators": 2, "random_state": 0}
+    for ridge in (KernelRidge(kernel="rbf"), make_pipeline(KernelRidge(kernel="rbf"))):
+        bagging = BaggingRegressor(ridge, bootstrap=False, **options).fit(X, Y)
+        np.testing.assert_array_equal(pkex.Explainer(bagging).background, X)
+    bagging = BaggingRegressor(KernelRidge(kernel="rbf"), **options).fit(X, Y)
+    reordered = bagging.estimators_features_[0][::-1]
+    bagging.estimators_features_ = [reordered, reordered]
+    assert pkex.Explainer(bagging).background is None
+    some = BaggingRegressor(KernelRidge(kernel="rbf"), max_features=2, **options).fit(X, Y)
+    assert pkex.Explainer(some).background is None
 
 
 def test_each_part_of_a_combination_has_its_own_points():

@@ -19,7 +19,7 @@ from sklearn.linear_model import Ridge
 from sklearn.model_selection import GridSearchCV
 from sklearn.multiclass import OneVsOneClassifier
 from sklearn.multioutput import MultiOutputRegressor
-from sklearn.neighbors import KernelDensity
+from sklearn.neighbors import BallTree, KDTree, KernelDensity
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import (
     Binarizer,
@@ -91,36 +91,47 @@ MODELS = [
 
 
 def vandalise(thing, seen):
-    """Overwrite all arrays and numbers that can be reached from a thing."""
+    """Overwrite all arrays and numbers that can be reached from a thing; return how many arrays."""
     if id(thing) in seen or isinstance(thing, type | types.FunctionType | np.ufunc | str):
-        return
+        return 0
     seen[id(thing)] = thing
     if isinstance(thing, np.ndarray):
         if thing.dtype == object:
-            for entry in thing.ravel():
-                vandalise(entry, seen)
-        elif thing.dtype.kind in "fiub" and thing.size:
-            thing.setflags(write=True) if thing.flags.owndata else None
-            if thing.flags.writeable:
-                thing[...] = thing.ravel()[::-1].reshape(thing.shape) + 1
-    elif isinstance(thing, dict):
-        for value in thing.values():
-            vandalise(value, seen)
-    elif isinstance(thing, list | tuple):
-        for value in thing:
-            vandalise(value, seen)
-    elif isinstance(thing, BaseEstimator) or hasattr(thing, "get_params"):
+            return sum(vandalise(entry, seen) for entry in thing.ravel())
+        return overwrite(thing) if thing.dtype.kind in "fiub" and thing.size else 0
+    if isinstance(thing, dict):
+        return sum(vandalise(value, seen) for value in thing.values())
+    if isinstance(thing, list | tuple):
+        return sum(vandalise(value, seen) for value in thing)
+    if isinstance(thing, KDTree | BallTree):
+        points, *_ = thing.get_arrays()
+        return vandalise(points, seen)
+    count = 0
+    if isinstance(thing, BaseEstimator) or hasattr(thing, "get_params"):
         for name, value in list(vars(thing).items()):
-            vandalise(value, seen)
+            count += vandalise(value, seen)
             if isinstance(value, float | int) and not isinstance(value, bool):
                 setattr(thing, name, value + 1)
+                assert getattr(thing, name) != value or np.isinf(value)
+    return count
+
+
+def overwrite(array):
+    """Put other numbers into an array, and see that they are there."""
+    before = array.copy()
+    if array.flags.owndata:
+        array.setflags(write=True)
+    array[...] = ~array if array.dtype == bool else array.ravel()[::-1].reshape(array.shape) + 1
+    assert not np.array_equal(array, before)
+    return 1
 
 
 def assert_unchanging(model):
     background = X[:5].copy()
     explainers = [pkex.Explainer(model), pkex.Explainer(model, background)]
     before = [(e.shap_values(ROWS), copy.deepcopy(e.expected_value)) for e in explainers]
-    vandalise([model, background], {})
+    overwritten = vandalise([model, background], {})
+    assert overwritten > 1, "nothing of the model but the background"
     for explainer, (values, expected) in zip(explainers, before, strict=True):
         np.testing.assert_array_equal(explainer.shap_values(ROWS), values)
         np.testing.assert_array_equal(explainer.expected_value, expected)

@@ -151,7 +151,9 @@ class Explainer:
     A model's own points are those of its kernel expansion: of an SVM the support vectors, of other
     models all training rows, of a Nystroem map its components. Of several models that are
     combined, each has its own; of a Pipeline they are in the columns that its last step gets, and
-    the columns that are made of one input column stay together.
+    the columns that are made of one input column stay together. All count alike, whatever weight
+    they had in fitting: so do rows that a bootstrap of bagging left out by a weight of 0, where the
+    model keeps them.
 
     Time grows as the number of expansion points times the number of features; in the
     interventional game also as the number of background rows, in the marginal game hardly. The

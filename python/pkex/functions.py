@@ -450,6 +450,13 @@ class Transformed(Function):
             self._places, of_made = np.unique(self._places, return_inverse=True)
             self._grouped = function.grouped(of_made.astype(np.int64))
 
+    def own_points(self) -> _Float | None:
+        """Return the function's points where the map keeps all columns as they are."""
+        is_same = isinstance(self._columns, Selection) and np.array_equal(
+            self._columns.sources, np.arange(self.n_features)
+        )
+        return self._function.own_points() if is_same else None
+
     @property
     def n_features(self) -> int:
         return self._columns.n_columns

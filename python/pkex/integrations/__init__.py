@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["as_background", "as_rows", "dimensions"]
+__all__ = ["as_background", "as_one_row", "as_rows", "dimensions"]
 
 
 def as_rows(X: Any) -> tuple[Any, bool]:
@@ -22,6 +22,23 @@ def as_rows(X: Any) -> tuple[Any, bool]:
     if dimensions(X) != 1:
         return X, False
     return (X.to_frame().T if _is_series(X) else np.asarray(X)[None]), True
+
+
+def as_one_row(name: str, row: Any, of_several: str) -> Any:
+    """Return a single row, of shape (d,) or (1, d), as a table.
+
+    Raises
+    ------
+    ValueError
+        If the argument of that name is anything else; the message has the method for several rows.
+    """
+    table, _ = as_rows(row)
+    if dimensions(table) != 2 or np.shape(table)[0] != 1:
+        raise ValueError(
+            f"{name} must be one row, of shape (d,) or (1, d); got shape {np.shape(row)}. For "
+            f"several rows there is {of_several}"
+        )
+    return table
 
 
 def dimensions(X: Any) -> int:

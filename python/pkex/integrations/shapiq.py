@@ -20,9 +20,8 @@ except ImportError as error:
 
 import pkex
 from pkex.indices import INDICES, Index
-from pkex.integrations import as_background, as_rows
+from pkex.integrations import as_background, as_one_row, as_rows
 from pkex.integrations.arguments import (
-    PROBLEMS,
     Check,
     check_flag,
     check_integer,
@@ -239,17 +238,18 @@ class ProductKernelExplainer(Explainer):
             "imputer": imputer,
             "joint_marginal_distribution": joint_marginal_distribution,
         }
-        try:
+        first: list[Exception] = []
+        with noted(first):
             raise_together(_problems_of_orders(**of_values))
             game = _game(value_function, data, **how)
             self._explainer = pkex.Explainer(
                 model, as_background(data), value_function=game, **options
             )
             raise_together(_problems_of_explainer(self._explainer, class_index, outputs, max_order))
-        except PROBLEMS:
+        if first:
             options |= {"class_index": class_index, "value_function": value_function}
             _check_construction(self, model, data, **of_values, **how, **options)
-            raise
+        raise_together(first)
         self._sign = _sign(class_index, outputs, self._explainer)
         # shapiq would take the output to explain from `predict_proba`, or labels from `predict`;
         # and warn that an index of order 1 has another name.
@@ -307,12 +307,7 @@ class ProductKernelExplainer(Explainer):
         ValueError, TypeError, OverflowError
             As in calling a `pkex.Explainer`.
         """
-        table, _ = as_rows(x)
-        if np.ndim(table) != 2 or np.shape(table)[0] != 1:
-            raise ValueError(
-                f"x must be one row, of shape (d,) or (1, d); got shape {np.shape(x)}. For several "
-                "rows there is explain_X"
-            )
+        table = as_one_row("x", x, "explain_X")
         return self._interaction_values(table, progress=False)[0]
 
     @with_checked_arguments(_CALL, finds_more=_check_rows)

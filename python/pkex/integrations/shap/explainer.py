@@ -14,7 +14,7 @@ from shap._serializable import Serializable
 
 import pkex
 from pkex.adapters import adapt
-from pkex.integrations import as_background
+from pkex.integrations import as_background, as_one_row
 from pkex.integrations.arguments import PROBLEMS, noted, raise_together, with_checked_arguments
 from pkex.integrations.examination import examined
 from pkex.integrations.shap.arguments import (
@@ -202,16 +202,17 @@ class KernelMachineExplainer(KernelExplainerAttributes, shap.Explainer):  # type
         }
         model = _inner(model)
         self._arguments = {"model": model, "masker": background, **options}
-        try:
+        first: list[Exception] = []
+        with noted(first):
             _check_masker(masker, data)
             self._output_name = None
             if output_names is not None and not adapt(model).expansion.has_output_axis:
                 self._output_name = check_names("output_names", output_names, 1)[0]
                 del options["output_names"]
             self._explainer = pkex.Explainer(model, background, **options)
-        except PROBLEMS:
+        if first:
             _check_construction(self, **{**self._arguments, "masker": masker, "data": data})
-            raise
+        raise_together(first)
         # Given a masker, shap would take a sample of it.
         super().__init__(model, None, linearize_link=linearize_link)
         self.masker = background
@@ -292,7 +293,7 @@ class KernelMachineExplainer(KernelExplainerAttributes, shap.Explainer):  # type
         Options are those of a call. The dictionary has "values", "expected_values", "mask_shapes",
         "main_effects" and "clustering".
         """
-        explanation = self(_one_row(row), **options)
+        explanation = self(as_one_row("row", row, "shap_values"), **options)
         alone = explanation.main_effects
         return {
             "values": explanation.values[0],
@@ -329,7 +330,7 @@ class KernelMachineExplainer(KernelExplainerAttributes, shap.Explainer):  # type
         ValueError, TypeError, OverflowError
             As in a call; and if there are several rows.
         """
-        values: _Float = self.shap_values(_one_row(row), l1_reg=l1_reg)[0]
+        values: _Float = self.shap_values(as_one_row("row", row, "shap_values"), l1_reg=l1_reg)[0]
         return values
 
     @with_checked_arguments(CALL, finds_more=_check_rows)
@@ -485,15 +486,3 @@ def _with_output_name(explanation: shap.Explanation, name: str) -> shap.Explanat
         feature_names=explanation.feature_names,
         output_names=name,
     )
-
-
-def _one_row(row: Any) -> Any:
-    """Return a single row as a table."""
-    table, _ = rows_of(row)
-    shape = np.shape(table)
-    if shape[0] != 1:
-        raise ValueError(
-            f"row must be one row, of shape (d,) or (1, d); got shape {shape}. For several there "
-            "is shap_values"
-        )
-    return table
