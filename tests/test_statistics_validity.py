@@ -173,3 +173,14 @@ def test_unbiased_estimators_are_unbiased():
         )
         standard_error = values.std(axis=0, ddof=1) / np.sqrt(len(values))
         assert np.all(np.abs(values.mean(axis=0)) < 3.5 * standard_error)
+
+
+@pytest.mark.parametrize("design", [differing, dependent])
+def test_biased_values_of_what_shows_nothing_are_small_positive_numbers_that_shrink_as_1_over_n(
+    design,
+):
+    means = []
+    for n in (20, 80):
+        of_seeds = (np.random.default_rng(seed) for seed in range(100))
+        means.append(np.mean([design(rng, n, estimator="biased").values for rng in of_seeds]))
+    assert means[0] / means[1] == pytest.approx(4.0, rel=0.25)

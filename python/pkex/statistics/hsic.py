@@ -101,11 +101,13 @@ def hsic(
         Of y. By default like `kernel` for numbers, and 1 or 0 for equal or different labels;
         ``result.target_kernel`` and ``result.target_bandwidth`` say which.
     estimator : {"biased", "unbiased"}, default "biased"
-        tr(KHLH) / (n − 1)², or that of Song et al. (2012), which may be negative.
+        tr(KHLH) / (n − 1)², which is a small positive number without dependence and shrinks as
+        1/n, or that of Song et al. (2012), which may be negative.
     value_function : {"marginal", "neutral"}, default "marginal"
         What the factor of an absent feature is: its mean over all pairs of rows, so that a feature
         which neither depends on the target nor goes together with one that does is worth 0 in
-        expectation; or 1, as if all rows agreed in it (the paper's).
+        expectation of the unbiased estimator, and biased a small positive number that shrinks as
+        1/n; or 1, as if all rows agreed in it (the paper's).
     attribute : {"x", "y"}, default "x"
         Whose columns share the statistic.
     groups : dict of str to columns, optional

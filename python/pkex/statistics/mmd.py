@@ -77,10 +77,10 @@ def mmd(
 ) -> MMDResult:
     """Divide the difference between two samples among features, exactly.
 
-    The squared maximum mean discrepancy MMD² is 0 in expectation if both samples come from one
-    distribution. A coalition of features is worth the MMD² that these features alone show, and the
-    value of a feature is its Shapley value in this game; the values add up to MMD². The cost grows
-    as (n + m)² d, the memory only as the data.
+    The squared maximum mean discrepancy MMD² is 0 in expectation, by its unbiased estimator, if
+    both samples come from one distribution. A coalition of features is worth the MMD² that these
+    features alone show, and the value of a feature is its Shapley value in this game; the values
+    add up to MMD². The cost grows as (n + m)² d, the memory only as the data.
 
     Parameters
     ----------
@@ -92,12 +92,13 @@ def mmd(
         to 2000, of a fixed subsample of 2000 beyond; ``result.bandwidth`` says which.
     estimator : {"unbiased", "biased"}, default "unbiased"
         Whether averages within a sample leave out (may be negative) or include the pairs of a row
-        with itself.
+        with itself (never negative; where nothing differs a small positive number that shrinks as
+        1/n).
     value_function : {"marginal", "neutral"}, default "marginal"
         What the factor of an absent feature is: its mean over all pairs of rows of the pooled
         sample, so that a feature which neither differs nor goes together with one that does is
-        worth 0 in expectation; or 1, as if all rows agreed in it (the paper's). In both, no
-        features at all are worth 0.
+        worth 0 in expectation of the unbiased estimator; or 1, as if all rows agreed in it (the
+        paper's). In both, no features at all are worth 0.
     groups : dict of str to columns, optional
         Columns, by name or number, that act as one player; a column in no group is its own.
     weights : tuple of two array-likes of shape (n,) and (m,), optional
