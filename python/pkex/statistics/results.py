@@ -11,7 +11,9 @@ import numpy as np
 import numpy.typing as npt
 from numpy.typing import NDArray
 
+from pkex.errors import missing_library
 from pkex.kernels import Kernel
+from pkex.options import with_known_keywords
 from pkex.statistics.normaliser import Normaliser
 from pkex.statistics.report import COLUMNS, notes_of, report
 from pkex.statistics.significance import Significance
@@ -184,9 +186,7 @@ class Attribution:
         try:
             import pandas as pd
         except ImportError as error:
-            raise ImportError(
-                f"{type(self).__name__}.to_frame needs pandas: pip install 'pkex[pandas]'"
-            ) from error
+            raise missing_library(f"{type(self).__name__}.to_frame", "pandas") from error
         columns = {title: getattr(self, name) for name, title in COLUMNS.items()}
         frame = pd.DataFrame(
             {title: column for title, column in columns.items() if column is not None},
@@ -194,6 +194,7 @@ class Attribution:
         )
         return frame.sort_values("value", ascending=False, kind="stable")
 
+    @with_known_keywords
     def plot(self, ax: Axes | None = None, *, max_features: int = 20) -> Axes:
         """Draw the values as bars, with what permutations make of them.
 
