@@ -53,6 +53,18 @@ def test_short_calls_report_that_they_are_done(rng, call):
     assert shares[-1] == 1.0
 
 
+@pytest.mark.parametrize(("n", "number"), [(128, 50_000), (600, 100_000)])
+def test_relabelling_has_its_share(rng, n, number):
+    x = rng.normal(size=(n, 3))
+    shares = []
+    pkex.hsic(
+        x, x[:, 0], n_permutations=number, progress=lambda done, total: shares.append(done / total)
+    )
+    assert shares == sorted(shares)
+    # It is most of the work, and reports more than that it is done.
+    assert sum(0.3 < share < 1.0 for share in shares) > 2
+
+
 def test_an_exception_from_progress_ends_the_call_without_another_report(rng):
     x, y = rng.normal(size=(2, 3000, 10))
     reports = []

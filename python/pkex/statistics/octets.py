@@ -9,13 +9,14 @@ pairs of rows are the sums T^{pq}_{IJ} over pairs of groups I, J with the exchan
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["OCTET", "Octets", "exchanged_sums", "rounding_scale"]
+__all__ = ["MOST_GROUPS", "OCTET", "Octets", "exchanged_sums", "rounding_scale"]
 
 _Float = NDArray[np.float64]
 _Int = NDArray[np.int64]
@@ -24,7 +25,7 @@ _Int = NDArray[np.int64]
 OCTET = 8
 
 # Groups of octets, where their sums take no more than 32 MB, and however many features there are.
-_MOST_GROUPS = 32
+MOST_GROUPS = 32
 _LEAST_GROUPS = 6
 _MOST_SUMS = 1 << 22
 # Numbers held at a time while relabelling.
@@ -54,7 +55,7 @@ class Octets:
         n_octets = n // OCTET
         # Of n_groups² / 2 pairs.
         affordable = math.isqrt(2 * _MOST_SUMS // (OCTET**2 * n_values))
-        n_movable = min(max(_LEAST_GROUPS, min(_MOST_GROUPS, affordable)), n_octets)
+        n_movable = min(max(_LEAST_GROUPS, min(MOST_GROUPS, affordable)), n_octets)
         octets = np.arange(n, dtype=np.int64) // OCTET
         return cls(
             generator.permutation(n).astype(np.int64),
@@ -99,7 +100,11 @@ class Octets:
         return Fraction(same, OCTET**self.n_movable)
 
 
-def exchanged_sums(group_sums: _Float, exchanges: NDArray[np.uint8]) -> _Float:
+def exchanged_sums(
+    group_sums: _Float,
+    exchanges: NDArray[np.uint8],
+    progress: Callable[[int, int], None] | None = None,
+) -> _Float:
     """Return Σ T^{pq}_{IJ} over groups I ≤ J, p and q being their exchanges.
 
     Parameters
@@ -122,6 +127,8 @@ def exchanged_sums(group_sums: _Float, exchanges: NDArray[np.uint8]) -> _Float:
         pairs = zip(*np.triu_indices(n_groups), strict=True)
         for of_pair, (first, second) in zip(group_sums, pairs, strict=True):
             some += of_pair[OCTET * codes[first] + codes[second]]
+        if progress is not None:
+            progress(start + len(some), n_permutations)
     return sums
 
 

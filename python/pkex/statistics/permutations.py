@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 import operator
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -45,9 +46,9 @@ _LEAST_BLOCKS = 32
 _CHUNK = 1 << 20
 # So many blocks² · permutations take about as long as a row² (measured on two cores).
 _BLOCKS_FOR_A_ROW = 6.0
-# Rows that are permuted one by one if their pairs' values take no more than 64 MB, which they do
-# twice for a while, and their products some three seconds of one core; those that are however long
-# that takes, as exchanges in octets lose power; and those that always are.
+# Rows that are permuted one by one if their pairs' values take no more than 64 MB, of which
+# there are three copies for a while, and their products some three seconds of one core; those that
+# are however long that takes, as exchanges in octets lose power; and those that always are.
 _MOST_ROWS = 512
 _MOST_PAIR_VALUES = 1 << 23
 _MOST_PRODUCTS = 1 << 34
@@ -247,7 +248,12 @@ def share_of_same_orders(rows: _Float, are_labels: bool) -> Fraction:
 
 
 def permuted_sums(
-    weights: _Float, values: _Float, number: int, generator: np.random.Generator, n_threads: int
+    weights: _Float,
+    values: _Float,
+    number: int,
+    generator: np.random.Generator,
+    n_threads: int,
+    progress: Callable[[int, int], None] | None = None,
 ) -> _Float:
     """Return Σ_{a<b} w_ab γ_ab as it is, and with the weights' rows and columns permuted alike.
 
@@ -273,4 +279,6 @@ def permuted_sums(
         moved[:] = generator.permuted(moved, axis=1)
         some = _core.permuted_sums(weights, values, orders, n_threads=n_threads)
         sums[start : start + len(orders)] = some
+        if progress is not None:
+            progress(start + len(orders), len(sums))
     return sums
