@@ -24,6 +24,17 @@ def problem(request):
     return request.param, lambda number: statistic(*data, n_permutations=number, random_state=0)
 
 
+@pytest.mark.parametrize("n", [128, 512])
+def test_permutations_row_by_row(turns, add_comparison, n):
+    data = dependent(n)
+    tasks = [
+        Task(lambda number=number: pkex.hsic(*data, n_permutations=number, random_state=0))
+        for number in (0, 999)
+    ]
+    what = f"HSIC of {n} rows, d = 20: 999 permutations against none"
+    add_comparison(what, *turns(tasks), goal="seconds", show=slowdown)
+
+
 @contextmanager
 def a_busy_core():
     with subprocess.Popen([sys.executable, "-c", "while True: pass"]) as process:

@@ -59,7 +59,8 @@ pub(crate) struct PairWorkspace {
 }
 
 impl PairProblem<'_> {
-    /// Chunks whose columns' sums stay in the first-level cache.
+    /// Chunks whose columns' sums stay in the first-level cache, or in the second-level one where
+    /// octets exchange targets: then each column has sums for every row of an octet.
     pub(crate) fn chunks(&self) -> Chunks {
         // With a target all rows are of the second class.
         let first = match self.weighting {
