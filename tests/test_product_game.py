@@ -75,7 +75,11 @@ def test_results_do_not_depend_on_the_number_of_threads(rng):
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
-        ({"present": [1.0, 2.0]}, ValueError, r"present must be two-dimensional.*reshape\(1, -1\)"),
+        (
+            {"present": [1.0, 2.0]},
+            ValueError,
+            r"present must be two-dimensional.*reshape\(present, \(1, -1\)\)",
+        ),
         ({"present": np.ones((3, 0))}, ValueError, r"present is empty: got shape \(3, 0\)"),
         ({"present": [[1.0, np.nan]]}, ValueError, "present has a missing.*row 0, column 1"),
         ({"present": [["a"]]}, TypeError, "present must hold real numbers.*strings"),
