@@ -335,7 +335,10 @@ def test_integers_are_numbers_unless_the_kernel_says_otherwise(x, dtype):
     assert as_labels.target_bandwidth is None
 
 
-@pytest.mark.parametrize("form", [np.array, list, pd.Series, lambda y: pd.Series(y, dtype="Int64")])
+@pytest.mark.parametrize(
+    "form",
+    [np.array, list, pd.Series, lambda y: pd.Series(y, dtype="Int64"), lambda y: y.astype(object)],
+)
 @pytest.mark.parametrize("n_classes", [3, 7])
 def test_integers_of_few_values_are_warned_of_with_how_to_have_them_as_classes(
     rng, form, n_classes

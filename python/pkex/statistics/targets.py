@@ -98,11 +98,18 @@ def as_target(y: Any, kernel: Kernel | None, n_rows: int) -> Target:
     return Target(rows, names, given, None)
 
 
+def _holds_integers(array: NDArray[Any]) -> bool:
+    """Whether entries are integers, by their type: also objects, as of a nullable column."""
+    if array.dtype.kind != "O":
+        return array.dtype.kind in "iu"
+    return all(isinstance(entry, int | np.integer) for entry in array.tolist())
+
+
 def _warn_of_integers(columns: list[Any], is_label: list[bool], names: tuple[str, ...]) -> None:
     """Warn of integers with so few different values that they may be labels."""
     for column, label, title in zip(columns, is_label, _titles(names), strict=True):
         array = np.asarray(column)
-        if label or array.dtype.kind not in "iu":
+        if label or not _holds_integers(array):
             continue
         number = len(np.unique(array))
         # Of two numbers the Gaussian kernel is that of labels up to a factor, once centred.
