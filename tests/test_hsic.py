@@ -338,6 +338,7 @@ def test_integers_are_numbers_unless_the_kernel_says_otherwise(x, dtype):
 @pytest.mark.parametrize(
     "form",
     [np.array, list, pd.Series, lambda y: pd.Series(y, dtype="Int64"), lambda y: y.astype(object)],
+    ids=["array", "list", "Series", "nullable Series", "objects"],
 )
 @pytest.mark.parametrize("n_classes", [3, 7])
 def test_integers_of_few_values_are_warned_of_with_how_to_have_them_as_classes(
