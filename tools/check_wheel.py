@@ -23,12 +23,19 @@ explanation = pkex.Explainer(model)(X)
 total = explanation.base_values + explanation.values.sum(axis=1)
 np.testing.assert_allclose(total, model.predict(X), rtol=1e-10)
 
-# Two features: the first one's value is the mean of what it adds to the empty
-# coalition and of what it adds to the second feature.
+# Two features: the first one's value is the mean of what it adds to the empty coalition and of what
+# it adds to the second feature. Absent features have the mean factor over the support vectors.
 model = SVR(gamma=0.1, C=100.0).fit(X[:, [2, 8]], y)
-rows, points = X[:, None, [2, 8]], model.support_vectors_
-first, second = np.moveaxis(np.exp(-model.gamma * (rows - points) ** 2), -1, 0)
-expected = ((first - 1) * (1 + second) / 2) @ model.dual_coef_[0]
+
+
+def factors(rows):
+    differences = rows[:, None] - model.support_vectors_
+    return np.moveaxis(np.exp(-model.gamma * differences**2), -1, 0)
+
+
+first, second = factors(X[:, [2, 8]])
+no_first, no_second = factors(model.support_vectors_).mean(axis=1)
+expected = ((first - no_first) * (no_second + second) / 2) @ model.dual_coef_[0]
 values = pkex.Explainer(model)(X[:, [2, 8]]).values
 np.testing.assert_allclose(values[:, 0], expected, rtol=0, atol=1e-9 * abs(expected).max())
 
