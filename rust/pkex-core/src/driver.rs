@@ -120,8 +120,11 @@ fn walk<S: Source>(
     let tiling = Tiling::new(source, quantity, settings.threads);
     let width = tiling.width;
     let memory = Memory::default();
-    let mut result = memory.filled(product([source.items(), width]), 0.0, RESULT)?;
+    let length = product([source.items(), width]);
+    let mut result = Vec::new();
+    memory.reserve(&mut result, length, RESULT)?;
     if tiling.tiles == 0 || width == 0 {
+        result.resize(length, 0.0);
         return Ok(result);
     }
     let (sums, totals) = (Vec::new(), Vec::new());
@@ -130,11 +133,13 @@ fn walk<S: Source>(
     let mut cells_before = 0;
     // Waves may be shorter than the pool takes to ask.
     let mut asked = Instant::now();
-    for (batch, results) in result.chunks_mut(tiling.items_per_batch * width).enumerate() {
-        let first = batch * tiling.items_per_batch;
-        let items = first..first + results.len() / width;
+    for first in (0..source.items()).step_by(tiling.items_per_batch) {
+        let items = first..(first + tiling.items_per_batch).min(source.items());
         let batch_cells = items.len() * tiling.tiles;
-        walk.batch(items, results, &mut |done| {
+        // Memory is touched batch by batch: all at once would take long, unnoticed by the monitor.
+        let (start, end) = (items.start * width, items.end * width);
+        result.resize(end, 0.0);
+        walk.batch(items, &mut result[start..], &mut |done| {
             if asked.elapsed() < pool::POLL_INTERVAL {
                 return ControlFlow::Continue(());
             }
