@@ -39,7 +39,7 @@ Budget: TypeAlias = int | Literal["auto"] | None
 L1Reg: TypeAlias = str | float | bool | None
 
 
-class RowsError(DimensionError, ValueError):  # type: ignore[misc]
+class RowsError(DimensionError, ValueError):  # type: ignore[misc]  # shap has no types
     """Neither rows nor one row: shap's error, which is no ValueError there."""
 
 

@@ -81,6 +81,7 @@ def _check_masker(masker: Any, data: Any) -> None:
     check_masker(data if masker is None else masker)
 
 
+# The classes of shap have no types.
 class KernelMachineExplainer(KernelExplainerAttributes, shap.Explainer):  # type: ignore[misc]
     """Exact Shapley values of a kernel machine, in place of a `shap.KernelExplainer`.
 
