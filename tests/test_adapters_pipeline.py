@@ -57,7 +57,8 @@ from sklearn.svm import SVC, SVR
 
 import pkex
 from pkex.adapters.sklearn.columns import check_columns
-from pkex.functions import ColumnMap, Selection, Transformed
+from pkex.functions.column_maps import ColumnMap, Selection
+from pkex.functions.transformed import Transformed
 
 RNG = np.random.default_rng(0)
 D = 6

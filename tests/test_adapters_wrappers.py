@@ -39,8 +39,11 @@ from sklearn.preprocessing import (
 from sklearn.svm import SVC, SVR
 
 import pkex
-from pkex.functions import Combination, Selection, Stack, Transformed
-from pkex.value_functions import NEUTRAL
+from pkex.functions.column_maps import Selection
+from pkex.functions.combination import Combination
+from pkex.functions.stack import Stack
+from pkex.functions.transformed import Transformed
+from pkex.games.value_functions import NEUTRAL
 
 RNG = np.random.default_rng(0)
 D = 5

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import pkex
-from pkex.cli import main
+from pkex.commands.main import main
 
 
 def _python(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
@@ -114,7 +114,10 @@ def test_a_wrong_command_is_an_error_that_shows_the_usage(arguments, capsys):
 
 @pytest.mark.parametrize("library", ["sklearn", "matplotlib", "pandas"])
 def test_a_missing_library_names_the_extra(library, tmp_path):
-    code = f"import sys; sys.modules[{library!r}] = None; import pkex.cli as c; sys.exit(c.main())"
+    code = (
+        f"import sys; sys.modules[{library!r}] = None\n"
+        "from pkex.commands.main import main; sys.exit(main())"
+    )
     done = _python("-c", code, "demo", cwd=tmp_path)
     assert done.returncode == 1
     assert f"{library} is not installed" in done.stderr
@@ -126,10 +129,10 @@ def test_a_missing_library_names_the_extra(library, tmp_path):
 
 def test_a_library_that_cannot_be_used_is_told_without_a_traceback(tmp_path):
     code = (
-        "import sys, pkex.cli, sklearn.datasets as d\n"
+        "import sys, pkex.commands.main, sklearn.datasets as d\n"
         "def load(**_): raise ImportError('as_frame requires a newer pandas')\n"
         "d.load_diabetes = load\n"
-        "sys.exit(pkex.cli.main())"
+        "sys.exit(pkex.commands.main.main())"
     )
     done = _python("-c", code, "demo", cwd=tmp_path)
     assert done.returncode == 1
@@ -138,6 +141,6 @@ def test_a_library_that_cannot_be_used_is_told_without_a_traceback(tmp_path):
 
 
 def test_the_command_line_itself_needs_none_of_the_extras(tmp_path):
-    code = "import sys, pkex.cli; print({'sklearn', 'matplotlib'} & set(sys.modules))"
+    code = "import sys, pkex.commands.main; print({'sklearn', 'matplotlib'} & set(sys.modules))"
     done = _python("-c", code, cwd=tmp_path)
     assert done.stdout == "set()\n", done.stderr

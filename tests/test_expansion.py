@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 import pkex
+from pkex.games.value_functions import NEUTRAL
 from pkex.kernels import RBF, Cauchy, Laplacian
-from pkex.value_functions import NEUTRAL
 
 KERNELS = [
     RBF(0.8),

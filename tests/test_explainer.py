@@ -16,8 +16,8 @@ from sklearn.kernel_ridge import KernelRidge
 from sklearn.svm import SVC, SVR
 
 import pkex
+from pkex.execution.threads import thread_count
 from pkex.kernels import RBF, Cauchy, Laplacian
-from pkex.parallel import thread_count
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(40, 4))
@@ -424,7 +424,7 @@ def test_joblib_workers_use_one_thread_unless_told_otherwise(explainer, values, 
 
 
 def test_n_jobs_follows_joblibs_convention(monkeypatch):
-    monkeypatch.setattr("pkex.parallel._usable_cores", lambda: 6)
+    monkeypatch.setattr("pkex.execution.threads._usable_cores", lambda: 6)
     assert [thread_count(n) for n in (-1, -2, -5, -6, -7, -100, 1, 2, 7)] == [
         *(6, 5, 2, 1, 1, 1),
         *(1, 2, 7),
@@ -435,7 +435,7 @@ def test_n_jobs_follows_joblibs_convention(monkeypatch):
 
 
 def test_n_jobs_of_none_is_one_or_what_joblib_is_told(monkeypatch, model, values):
-    monkeypatch.setattr("pkex.parallel._usable_cores", lambda: 6)
+    monkeypatch.setattr("pkex.execution.threads._usable_cores", lambda: 6)
     assert thread_count(None) == 1
     for told, expected in ((2, 2), (-2, 5)):
         with joblib.parallel_config(n_jobs=told):

@@ -7,7 +7,7 @@ import pytest
 
 import pkex
 from pkex import progress as progress_module
-from pkex.progress import reporting
+from pkex.execution.progress import reporting
 
 
 @pytest.fixture

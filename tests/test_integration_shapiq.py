@@ -16,7 +16,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR
 
 import pkex
-from pkex.indices import INDICES
+from pkex.games.indices import INDICES
 
 shapiq = pytest.importorskip("shapiq")
 from shapiq.explainer.base import Explainer  # noqa: E402

@@ -24,9 +24,9 @@ from sklearn.svm import SVC, SVR
 
 import pkex
 from pkex import kernels
-from pkex.indices import INDICES
+from pkex.explain.interactions import Interactions, check_interactions
+from pkex.games.indices import INDICES
 from pkex.integrations.shapiq import ProductKernelExplainer
-from pkex.interactions import Interactions, check_interactions
 
 D = 6
 RNG = np.random.default_rng(0)

@@ -36,7 +36,12 @@ PUBLIC = {
 def test_the_public_names_are_these():
     assert set(pkex.__all__) == PUBLIC
     kernels = {"RBF", "Categorical", "Cauchy", "Chi2", "Constant", "Laplacian"}
-    assert set(pkex.kernels.__all__) == kernels | {"Factor", "Kernel", "Term", "median_heuristic"}
+    assert set(pkex.kernels.__all__) == kernels | {
+        "Factor",
+        "Kernel",
+        "Term",
+        "median_heuristic",
+    }
     assert set(pkex.adapters.__all__) == {"AdaptedModel", "adapt", "register", "verify"}
 
 

@@ -75,7 +75,7 @@ def test_values_of_games_do_not_depend_on_the_number_of_threads(index, summation
 def test_predictions_do_not_depend_on_the_number_of_cores(monkeypatch):
     predictions = []
     for cores in (1, 2, 7):
-        monkeypatch.setattr("pkex.parallel._usable_cores", lambda cores=cores: cores)
+        monkeypatch.setattr("pkex.execution.threads._usable_cores", lambda cores=cores: cores)
         predictions.append(expansion().predict(np.tile(ROWS, (10, 1))))
     assert_equal_bits(predictions[1], predictions[0])
     assert_equal_bits(predictions[2], predictions[0])

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from pkex import adapters, kernels
 from pkex.errors import UnsupportedModelError
-from pkex.expansion import KernelExpansion
-from pkex.explainer import Explainer
-from pkex.explanation import Explanation
-from pkex.games import product_game
-from pkex.interactions import Interactions
+from pkex.explain.explainer import Explainer
+from pkex.explain.explanation import Explanation
+from pkex.explain.interactions import Interactions
+from pkex.functions.expansion import KernelExpansion
+from pkex.games.product_game import product_game
 from pkex.statistics import HSICResult, MMDDrift, MMDResult, hsic, mmd, witness
 
 __all__ = [
@@ -33,6 +33,19 @@ __all__ = [
     "product_game",
     "witness",
 ]
+
+# They are said to be where users find them, in tracebacks and in pickles, which so survive that
+# their files move.
+for _thing in (
+    Explainer,
+    Explanation,
+    Interactions,
+    KernelExpansion,
+    MMDDrift,
+    MMDResult,
+    HSICResult,
+):
+    _thing.__module__ = __name__
 
 
 def __getattr__(name: str) -> str:

@@ -2,6 +2,6 @@
 
 import sys
 
-from pkex.cli import main
+from pkex.commands.main import main
 
 sys.exit(main())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import warnings
 
-__all__ = ["UnsupportedModelError", "missing_library", "warn"]
+__all__ = ["UnsupportedModelError", "warn"]
 
 
 class UnsupportedModelError(TypeError, ValueError):
@@ -30,16 +30,6 @@ class UnsupportedModelError(TypeError, ValueError):
 
     # Where users import it from, which tracebacks show.
     __module__ = "pkex"
-
-
-def missing_library(what: str, library: str, extra: str = "") -> ImportError:
-    """Return the error that something needs a library, and what installs it.
-
-    The name of the library installs it from anywhere, an extra of pkex from where pkex is.
-    """
-    return ImportError(
-        f"{what} needs {library}: pip install {library} (or pip install 'pkex[{extra or library}]')"
-    )
 
 
 def warn(message: str) -> None:

@@ -9,17 +9,14 @@ from dataclasses import dataclass
 from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any, TypeVar
 
-import numpy as np
-from numpy.typing import NDArray
-
 from pkex.adapters.advice import advice
 from pkex.errors import UnsupportedModelError
-from pkex.expansion import KernelExpansion
-from pkex.functions import Function
+from pkex.functions.base import Function
+from pkex.functions.expansion import KernelExpansion
+from pkex.typing import Float
 
 __all__ = ["AdaptedModel", "adapt", "register", "unsupported"]
 
-_Float = NDArray[np.float64]
 _Model = TypeVar("_Model")
 
 # The adapters of each library, by the top-level package that its classes live in.
@@ -69,11 +66,11 @@ class AdaptedModel:
 
     expansion: Function
     explained: str
-    predict: Callable[[_Float], Any] | None
+    predict: Callable[[Float], Any] | None
     feature_names: tuple[str, ...] | None = None
     output_names: tuple[str, ...] | None = None
     kernel_rounding: float = 0.0
-    absolute_rounding: float | _Float = 0.0
+    absolute_rounding: float | Float = 0.0
     not_explained: str = ""
     no_method: str = ""
     stand_in: Any = None

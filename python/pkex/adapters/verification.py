@@ -9,10 +9,9 @@ from numpy.typing import NDArray
 
 from pkex.adapters.registry import AdaptedModel
 from pkex.errors import UnsupportedModelError
+from pkex.typing import Float
 
 __all__ = ["verify"]
-
-_Float = NDArray[np.float64]
 
 # Rounding errors of the model's own sums and kernels, relative to the sum of the sizes of what
 # they add: measured at 1e-16. A model that differs by more than this differs by design. It has to
@@ -93,9 +92,7 @@ def _check_names(adapted: AdaptedModel, model: Any) -> None:
         )
 
 
-def _differ(
-    own: _Float, ours: _Float, magnitude: _Float, adapted: AdaptedModel
-) -> NDArray[np.bool_]:
+def _differ(own: Float, ours: Float, magnitude: Float, adapted: AdaptedModel) -> NDArray[np.bool_]:
     rounding = _RELATIVE_TOLERANCE + min(adapted.kernel_rounding, _LARGEST_ROUNDING)
     tolerance = rounding * (magnitude + _NEGLIGIBLE * magnitude.max(axis=0))
     # Not "greater": NaN must differ too.

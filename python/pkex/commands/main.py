@@ -45,7 +45,7 @@ def _run_demo(output: Path) -> int:
     # The pictures go to files: no window, and no display needed.
     os.environ.setdefault("MPLBACKEND", "agg")
     try:
-        from pkex import demo
+        from pkex.commands import demo
 
         demo.main(output)
     except ImportError as error:  # as scikit-learn has it of a pandas that it cannot use

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from pkex.errors import missing_library
-from pkex.options import counted
+from pkex.display.tables import number, shortened
+from pkex.inputs.optional import missing_library
+from pkex.inputs.wording import counted
 from pkex.statistics.report import SMALL_PVALUE
-from pkex.tables import number, shortened
+from pkex.typing import Float
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -28,8 +29,6 @@ __all__ = [
     "note_of_rest",
     "plot_attribution",
 ]
-
-_Float = NDArray[np.float64]
 
 _VALUE, _ALONE, _PERMUTED = "#3b6ea5", "#d1632a", "#c9c9c9"
 _NEGATIVE, _POSITIVE, _GREY = "#3b6ea5", "#c8452d", "#9a9a9a"
@@ -84,7 +83,7 @@ def literal(text: str, longest: int = _LONGEST) -> str:
     return shortened(text, longest).replace("$", r"\$")
 
 
-def draw_bars(ax: Axes, labels: Sequence[str], values: _Float, n_grey: int = 0) -> None:
+def draw_bars(ax: Axes, labels: Sequence[str], values: Float, n_grey: int = 0) -> None:
     """Draw numbers as bars from 0, the first on top, each with its number at its end.
 
     Parameters
@@ -110,7 +109,7 @@ def draw_bars(ax: Axes, labels: Sequence[str], values: _Float, n_grey: int = 0) 
 
 
 def draw_points(
-    ax: Axes, labels: Sequence[str], sizes: _Float, values: _Float, shades: _Float
+    ax: Axes, labels: Sequence[str], sizes: Float, values: Float, shades: Float
 ) -> None:
     """Draw for each label a bar from 0, and points beside each other where they are many.
 
@@ -157,7 +156,7 @@ def draw_points(
     _finish(ax, labels)
 
 
-def _spread(column: _Float, low: float, high: float) -> _Float:
+def _spread(column: Float, low: float, high: float) -> Float:
     """Return offsets in [−0.36, 0.36]: points that are close take turns to both sides."""
     cells = np.floor(80.0 * (column - low) / max(high - low, np.finfo(float).tiny))
     order = np.argsort(cells, kind="stable")
@@ -165,7 +164,7 @@ def _spread(column: _Float, low: float, high: float) -> _Float:
     turn = np.empty(len(column))
     turn[order] = np.arange(len(column)) - np.repeat(starts, counts)
     side = np.where(turn % 2 == 0, -1.0, 1.0) * np.ceil(turn / 2.0)
-    offsets: _Float = side * min(0.08, 0.72 / counts.max())
+    offsets: Float = side * min(0.08, 0.72 / counts.max())
     return offsets
 
 

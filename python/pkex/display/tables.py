@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pkex.options import counted
+from pkex.inputs.wording import counted
 
 __all__ = ["MOST_VALUES", "aligned", "number", "numbers", "shortened", "table_of_largest"]
 

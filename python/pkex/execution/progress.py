@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import accumulate
 
-from pkex.errors import missing_library, warn
+from pkex.errors import warn
+from pkex.inputs.optional import missing_library
+from pkex.typing import Report
 
 __all__ = ["Progress", "parts_of", "reporting", "share"]
 
-_Report = Callable[[int, int], None]
-Progress = bool | _Report
+Progress = bool | Report
 
 # A call that is going to take longer says so unless its progress is shown, after as much of it has
 # been measured; in seconds.
@@ -22,7 +23,7 @@ _BAR_FORMAT = "{desc}: {percentage:3.0f}%|{bar}| {elapsed}<{remaining}"
 
 
 @contextmanager
-def reporting(progress: Progress) -> Iterator[_Report | None]:
+def reporting(progress: Progress) -> Iterator[Report | None]:
     """Turn the argument `progress` into what the engine calls with (done, total).
 
     When all is done, that is reported, too. Without progress, a call that is going to take long
@@ -49,7 +50,7 @@ def reporting(progress: Progress) -> Iterator[_Report | None]:
         )
 
 
-def _forecast() -> _Report:
+def _forecast() -> Report:
     """Return a report that warns once if the call is going to take long."""
     # When work was first done, and how much: what is prepared before does not count.
     begun: tuple[float, float] | None = None
@@ -83,7 +84,7 @@ def _duration(seconds: float) -> str:
 
 
 @contextmanager
-def _bar() -> Iterator[_Report]:
+def _bar() -> Iterator[Report]:
     try:
         from tqdm.auto import tqdm
     except ImportError as error:
@@ -98,7 +99,7 @@ def _bar() -> Iterator[_Report]:
 
 
 @contextmanager
-def _completed(report: _Report) -> Iterator[_Report]:
+def _completed(report: Report) -> Iterator[Report]:
     last = 0, 1
 
     def remember(done: int, total: int) -> None:
@@ -112,7 +113,7 @@ def _completed(report: _Report) -> Iterator[_Report]:
         report(total, total)
 
 
-def parts_of(report: _Report | None, *sizes: float) -> list[_Report | None]:
+def parts_of(report: Report | None, *sizes: float) -> list[Report | None]:
     """Return for each of several parts, given their sizes, what reports the whole's progress."""
     ends = list(accumulate(sizes))
     return [
@@ -121,7 +122,7 @@ def parts_of(report: _Report | None, *sizes: float) -> list[_Report | None]:
     ]
 
 
-def share(report: _Report | None, number: int, n_parts: int) -> _Report | None:
+def share(report: Report | None, number: int, n_parts: int) -> Report | None:
     """Report the progress of one of several equal parts as that of the whole."""
     return parts_of(report, *[1.0] * n_parts)[number]
 
@@ -130,7 +131,7 @@ def share(report: _Report | None, number: int, n_parts: int) -> _Report | None:
 _WHOLE = 1_000_000
 
 
-def _part(report: _Report, start: float, end: float) -> _Report:
+def _part(report: Report, start: float, end: float) -> Report:
     def report_part(done: int, total: int) -> None:
         share = done / total
         report(round(_WHOLE * (start * (1.0 - share) + end * share)), _WHOLE)

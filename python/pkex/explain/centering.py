@@ -6,23 +6,21 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
-from pkex.layout import FEATURE, OUTPUT, ROW
-from pkex.options import shown
+from pkex.explain.layout import FEATURE, OUTPUT, ROW
+from pkex.inputs.wording import shown
+from pkex.typing import Float
 
 if TYPE_CHECKING:
-    from pkex.explanation import Explanation
+    from pkex.explain.explanation import Explanation
 
 __all__ = ["check_reference", "mean_size"]
-
-_Float = NDArray[np.float64]
 
 # Base values of one explainer differ by rounding at most.
 _TOLERANCE = 1e-9
 
 
-def mean_size(values: _Float, value_function: str | None) -> _Float:
+def mean_size(values: Float, value_function: str | None) -> Float:
     """Return the mean absolute value over the rows, of neutral values that of what varies.
 
     Neutral values contain constants, the same for all rows, that depend on the amplitude of the
@@ -30,7 +28,7 @@ def mean_size(values: _Float, value_function: str | None) -> _Float:
     """
     if value_function == "neutral" and len(values) > 1:
         values = values - values.mean(axis=0)
-    size: _Float = np.abs(values).mean(axis=0)
+    size: Float = np.abs(values).mean(axis=0)
     return size
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from numpy.typing import NDArray
 
-from pkex.errors import missing_library
-from pkex.layout import FEATURE, OUTPUT
+from pkex.explain.layout import FEATURE, OUTPUT
+from pkex.inputs.optional import missing_library
+from pkex.typing import Float
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -17,11 +17,9 @@ if TYPE_CHECKING:
 
 __all__ = ["frame", "shap_explanation"]
 
-_Float = NDArray[np.float64]
-
 
 def frame(
-    values: _Float,
+    values: Float,
     feature_names: Sequence[str],
     output_names: Sequence[str] | None,
     row_index: pd.Index | None,
@@ -40,8 +38,8 @@ def frame(
 
 
 def shap_explanation(
-    values: _Float,
-    base_values: _Float,
+    values: Float,
+    base_values: Float,
     data: NDArray[Any],
     feature_names: Sequence[str],
     output_names: Sequence[str] | None,

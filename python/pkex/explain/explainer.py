@@ -10,44 +10,29 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pkex.adapters import AdaptedModel, adapt, verify
-from pkex.explanation import Explanation
-from pkex.functions import Function, finite
-from pkex.indices import Index
-from pkex.interactions import Interactions, check_interactions, interaction_values
-from pkex.options import (
-    METHODS,
-    SUMMATIONS,
-    Method,
-    Summation,
-    check_choice,
-    check_names,
-    counted,
-    shown,
-    with_known_keywords,
-)
-from pkex.parallel import check_n_jobs, thread_count
-from pkex.players import Players, as_players
-from pkex.progress import Progress, reporting
-from pkex.validation import (
-    as_table,
-    check_column_names,
-    column_labels,
-    column_names,
-    numbered,
-    read_only_view,
-    row_index,
-)
-from pkex.value_functions import (
+from pkex.execution.progress import Progress, reporting
+from pkex.execution.threads import check_n_jobs, thread_count
+from pkex.explain.explanation import Explanation
+from pkex.explain.interactions import Interactions, check_interactions, interaction_values
+from pkex.functions.base import Function, finite
+from pkex.games.indices import Index
+from pkex.games.players import Players, as_players
+from pkex.games.value_functions import (
     Game,
     ValueFunction,
     checked_weights,
     chosen_value_function,
     unwrapped_background,
 )
+from pkex.inputs.arrays import read_only_view
+from pkex.inputs.choices import METHODS, SUMMATIONS, Method, Summation, check_choice, check_names
+from pkex.inputs.columns import check_column_names, column_labels, column_names, numbered, row_index
+from pkex.inputs.keywords import with_known_keywords
+from pkex.inputs.matrix import as_table
+from pkex.inputs.wording import counted, shown
+from pkex.typing import Float
 
 __all__ = ["Explainer"]
-
-_Float = NDArray[np.float64]
 
 
 class Explainer:
@@ -557,7 +542,7 @@ class Explainer:
 
     def _read_background(
         self, background: Any, given_weights: ArrayLike | None
-    ) -> tuple[_Float, _Float]:
+    ) -> tuple[Float, Float]:
         """Return background rows and their weights; names of columns that it has are adopted."""
         table, own_weights, own_names = unwrapped_background(background)
         if own_weights is not None and given_weights is not None:
@@ -581,7 +566,7 @@ class Explainer:
 
     def _validated(
         self, data: Any, argument: str = "X", found: Sequence[str] | None = None
-    ) -> tuple[_Float, Sequence[str] | None]:
+    ) -> tuple[Float, Sequence[str] | None]:
         """Return the rows as an array, and the names of their columns if there are any."""
         found = column_names(data, argument) or found
         if found is not None and self._column_names is not None:
@@ -617,7 +602,7 @@ class Explainer:
                 )
         return late
 
-    def _values(self, rows: _Float, progress: Progress) -> _Float:
+    def _values(self, rows: Float, progress: Progress) -> Float:
         """Return values of shape (n, players), or (n, players, outputs) with an output axis."""
         with reporting(progress) as report:
             values = self._expansion.explain(
@@ -642,7 +627,7 @@ _ELSEWHERE = {
 }
 
 
-def _data_of(players: Players, rows: _Float) -> NDArray[Any]:
+def _data_of(players: Players, rows: Float) -> NDArray[Any]:
     """Return the entries of players: numbers, or for those of several columns a text of them."""
     if len(players.names) == rows.shape[1]:
         return rows

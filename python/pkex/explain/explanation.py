@@ -8,14 +8,17 @@ from typing import TYPE_CHECKING, Any, Never, get_args
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from pkex.centering import check_reference, mean_size
-from pkex.conversions import frame, shap_explanation
-from pkex.indexing import pick, pick_names, resolved_key
-from pkex.layout import ARRAYS, FEATURE, OUTPUT, ROW, checked_axes
-from pkex.options import as_names, check_choice, counted, with_known_keywords
-from pkex.tables import MOST_VALUES, number, table_of_largest
-from pkex.validation import read_only
-from pkex.value_functions import ValueFunction
+from pkex.display.tables import MOST_VALUES, number, table_of_largest
+from pkex.explain.centering import check_reference, mean_size
+from pkex.explain.conversions import frame, shap_explanation
+from pkex.explain.indexing import pick, pick_names, resolved_key
+from pkex.explain.layout import ARRAYS, FEATURE, OUTPUT, ROW, checked_axes
+from pkex.games.value_functions import ValueFunction
+from pkex.inputs.arrays import read_only
+from pkex.inputs.choices import as_names, check_choice
+from pkex.inputs.keywords import with_known_keywords
+from pkex.inputs.wording import counted
+from pkex.typing import Float
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,8 +26,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 __all__ = ["Explanation"]
-
-_Float = NDArray[np.float64]
 
 
 class Explanation:
@@ -112,8 +113,8 @@ class Explanation:
         "_values",
     )
 
-    _values: _Float
-    _base_values: _Float
+    _values: Float
+    _base_values: Float
     _data: NDArray[Any]
     _feature_names: tuple[str, ...]
     # One name also without an output axis, if the single output has a name.
@@ -457,7 +458,7 @@ class Explanation:
         TypeError
             If `ax` is no Axes, or `max_features` no integer.
         """
-        from pkex.explanation_plot import plot_explanation
+        from pkex.explain.explanation_plot import plot_explanation
 
         return plot_explanation(self, ax, max_features)
 
@@ -508,7 +509,7 @@ class Explanation:
         index = tuple(slice(None) if axis in self._axes else 0 for axis in axes)
         return whole if len(self._axes) == values.ndim else whole[index]
 
-    def _with_every_axis(self) -> tuple[_Float, _Float, NDArray[Any]]:
+    def _with_every_axis(self) -> tuple[Float, Float, NDArray[Any]]:
         """Return values, base values and data with the axes that slicing removed put back."""
         values, base_values, data = self._values, self._base_values, self._data
         rows = len(values) if ROW in self._axes else 1

@@ -7,18 +7,24 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pkex.options import counted, shown
-from pkex.plots import axes_for, checked_count, draw_bars, draw_points, literal, note_of_rest
-from pkex.tables import number
+from pkex.display.plots import (
+    axes_for,
+    checked_count,
+    draw_bars,
+    draw_points,
+    literal,
+    note_of_rest,
+)
+from pkex.display.tables import number
+from pkex.inputs.wording import counted, shown
+from pkex.typing import Float
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from pkex.explanation import Explanation
+    from pkex.explain.explanation import Explanation
 
 __all__ = ["plot_explanation"]
-
-_Float = NDArray[np.float64]
 
 
 def plot_explanation(explanation: Explanation, ax: Axes | None, max_features: int) -> Axes:
@@ -53,7 +59,7 @@ def _draw_row(
     ax: Axes | None,
     count: int,
     names: list[str],
-    values: _Float,
+    values: Float,
     data: NDArray[Any],
     base: float,
 ) -> Axes:
@@ -71,7 +77,7 @@ def _draw_row(
     return ax
 
 
-def _draw_rows(ax: Axes | None, count: int, explanation: Explanation, values: _Float) -> Axes:
+def _draw_rows(ax: Axes | None, count: int, explanation: Explanation, values: Float) -> Axes:
     names = explanation.feature_names
     sizes = np.ravel(explanation.importance())
     order = np.argsort(-sizes, kind="stable")[:count]
@@ -90,7 +96,7 @@ def _draw_rows(ax: Axes | None, count: int, explanation: Explanation, values: _F
     return ax
 
 
-def _shades(column: NDArray[Any]) -> _Float:
+def _shades(column: NDArray[Any]) -> Float:
     """Return where entries lie between the low and the high ones; NaN if they are no numbers."""
     try:
         numbers = column.astype(np.float64)
@@ -104,5 +110,5 @@ def _shades(column: NDArray[Any]) -> _Float:
         low, high = np.nanmin(numbers), np.nanmax(numbers)
     if low == high:
         return np.where(np.isnan(numbers), np.nan, 0.5)
-    shades: _Float = np.clip((numbers - low) / (high - low), 0.0, 1.0)
+    shades: Float = np.clip((numbers - low) / (high - low), 0.0, 1.0)
     return shades

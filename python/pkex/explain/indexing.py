@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from pkex.layout import FEATURE, OUTPUT, ROW
+from pkex.explain.layout import FEATURE, OUTPUT, ROW
 
 __all__ = ["Resolved", "pick", "pick_names", "resolved_key"]
 

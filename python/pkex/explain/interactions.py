@@ -12,14 +12,16 @@ from typing import TYPE_CHECKING, Any, Never
 import numpy as np
 from numpy.typing import NDArray
 
-from pkex.centering import mean_size
-from pkex.coalitions import coalition_at, coalitions, ranks
-from pkex.errors import missing_library
-from pkex.functions import Function
-from pkex.indices import INDICES, Index, added_up, quantities
-from pkex.options import check_choice, counted
-from pkex.progress import parts_of
-from pkex.tables import MOST_VALUES, table_of_largest
+from pkex.display.tables import MOST_VALUES, table_of_largest
+from pkex.execution.progress import parts_of
+from pkex.explain.centering import mean_size
+from pkex.functions.base import Function
+from pkex.games.coalitions import coalition_at, coalitions, ranks
+from pkex.games.indices import INDICES, Index, added_up, quantities
+from pkex.inputs.choices import check_choice
+from pkex.inputs.optional import missing_library
+from pkex.inputs.wording import counted
+from pkex.typing import Float
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,8 +29,6 @@ if TYPE_CHECKING:
     import shapiq
 
 __all__ = ["Interactions", "check_interactions", "interaction_values"]
-
-_Float = NDArray[np.float64]
 
 # Indices whose coefficients of orders 1 and 2 add up to the output, as shap's matrices do.
 _EFFICIENT = ("k-SII", "SII", "STII", "FSII")
@@ -91,9 +91,9 @@ class Interactions:
 
     def __init__(
         self,
-        values: _Float,
-        empty_values: _Float,
-        base_values: float | _Float,
+        values: Float,
+        empty_values: Float,
+        base_values: float | Float,
         data: NDArray[Any],
         feature_names: Sequence[str],
         output_names: Sequence[str] | None,
@@ -236,7 +236,7 @@ class Interactions:
         has_table = 0 < shown.size <= MOST_VALUES
         return f"{head}\n{self._table(shown)}" if has_table else head
 
-    def _table(self, values: _Float) -> str:
+    def _table(self, values: Float) -> str:
         """Return a few lines of text with the strongest coalitions, given the last values."""
         is_row = len(self) == 1
         mean = " − its mean" if self._value_function == "neutral" else ""
@@ -469,7 +469,7 @@ class Interactions:
             output_names=self.output_names or self._output_name,
         )
 
-    def _halved(self) -> _Float:
+    def _halved(self) -> Float:
         """Return matrices of shape (n, d, d[, outputs]) that add up to the output."""
         d = len(self._feature_names)
         matrices = np.zeros((len(self), d, d, *self.shape[2:]))
@@ -536,7 +536,7 @@ _ELSEWHERE = {
 }
 
 
-def _are_last_small(shares: _Float) -> bool:
+def _are_last_small(shares: Float) -> bool:
     """Return whether the shares of the last order are small beside the sums, in each output."""
     last, total = (
         np.abs(part).max(axis=(0, 1), initial=0.0)
@@ -589,13 +589,13 @@ def check_interactions(
 
 def interaction_values(
     function: Function,
-    rows: _Float,
+    rows: Float,
     index: Index,
     order: int,
     report: Callable[[int, int], None] | None,
     n_threads: int,
     **options: Any,
-) -> tuple[_Float, _Float | None]:
+) -> tuple[Float, Float | None]:
     """Return the coefficients of rows, and those of the empty coalition if they are not its worth.
 
     Returns

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence, Sized
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["ARRAYS", "FEATURE", "OUTPUT", "ROW", "checked_axes"]
+from pkex.typing import Float
 
-_Float = NDArray[np.float64]
+__all__ = ["ARRAYS", "FEATURE", "OUTPUT", "ROW", "checked_axes"]
 
 ROW, FEATURE, OUTPUT = "row", "feature", "output"
 _SYMBOL = {ROW: "n", FEATURE: "d", OUTPUT: "outputs"}
@@ -20,8 +19,8 @@ ARRAYS = {"_values": None, "_base_values": FEATURE, "_data": OUTPUT}
 
 
 def checked_axes(
-    values: _Float,
-    base_values: _Float,
+    values: Float,
+    base_values: Float,
     data: NDArray[Any],
     *,
     feature_names: Sequence[str],
@@ -55,7 +54,7 @@ def checked_axes(
     return axes
 
 
-def _check_dimensions(values: _Float, axes: Sequence[str]) -> None:
+def _check_dimensions(values: Float, axes: Sequence[str]) -> None:
     if values.ndim == len(axes):
         return
     layout = "(n, d)" if ROW in axes else "(d,) of a single row"

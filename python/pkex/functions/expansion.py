@@ -10,24 +10,20 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pkex import _core
-from pkex.factors import Term, check_not_negative, columns_not_negative
-from pkex.functions import Function
-from pkex.indices import SHAPLEY, Quantity
+from pkex.execution.threads import thread_count
+from pkex.functions.base import Function
+from pkex.games.indices import SHAPLEY, Quantity
+from pkex.games.value_functions import NEUTRAL, Game
+from pkex.inputs.arrays import read_only
+from pkex.inputs.columns import check_column_names, column_names
+from pkex.inputs.keywords import with_known_keywords
+from pkex.inputs.matrix import as_matrix, as_vector_or_matrix
+from pkex.inputs.wording import counted
 from pkex.kernels import Kernel
-from pkex.options import counted, with_known_keywords
-from pkex.parallel import thread_count
-from pkex.validation import (
-    as_matrix,
-    as_vector_or_matrix,
-    check_column_names,
-    column_names,
-    read_only,
-)
-from pkex.value_functions import NEUTRAL, Game
+from pkex.kernels.factors import Term, check_not_negative, columns_not_negative
+from pkex.typing import Float
 
 __all__ = ["KernelExpansion", "probing_rows"]
-
-_Float = NDArray[np.float64]
 
 
 class KernelExpansion(Function):
@@ -104,12 +100,12 @@ class KernelExpansion(Function):
         self._packed = self._as_packed()
 
     @property
-    def points(self) -> _Float:
+    def points(self) -> Float:
         """The expansion points, read-only, shape (n, d)."""
         return self._points
 
     @property
-    def coefficients(self) -> _Float:
+    def coefficients(self) -> Float:
         """The weights, read-only, shape (n,) or (n, outputs)."""
         return self._coefficients
 
@@ -119,7 +115,7 @@ class KernelExpansion(Function):
         return self._kernel
 
     @property
-    def intercept(self) -> float | _Float:
+    def intercept(self) -> float | Float:
         """The constant: a float, or read-only of shape (outputs,)."""
         return self._intercept
 
@@ -153,7 +149,7 @@ class KernelExpansion(Function):
         """The expansion in the form of the engine, which knows no intercept."""
         return self._packed
 
-    def predict(self, X: ArrayLike) -> _Float:
+    def predict(self, X: ArrayLike) -> Float:
         """Evaluate the function.
 
         Parameters
@@ -176,7 +172,7 @@ class KernelExpansion(Function):
         """
         return self.evaluate(X, n_threads=thread_count(-1))
 
-    def evaluate(self, X: ArrayLike, *, n_threads: int) -> _Float:
+    def evaluate(self, X: ArrayLike, *, n_threads: int) -> Float:
         """Evaluate the function as `predict` does, with a number of threads."""
         if self._feature_names is not None:
             found = column_names(X, "X") or self._feature_names
@@ -191,7 +187,7 @@ class KernelExpansion(Function):
             raise OverflowError(f"the value of row {row} is too large for a float")
         return values
 
-    def magnitude(self, X: ArrayLike, *, n_threads: int) -> _Float:
+    def magnitude(self, X: ArrayLike, *, n_threads: int) -> Float:
         """Return |intercept| + Σ_i |coefficients_i| · kernel(x, points_i) for rows.
 
         It is the scale of the rounding errors in f(x), however f is summed.
@@ -202,7 +198,7 @@ class KernelExpansion(Function):
 
     def explain(
         self,
-        X: _Float,
+        X: Float,
         *,
         game: Game = NEUTRAL,
         quantity: Quantity = SHAPLEY,
@@ -210,7 +206,7 @@ class KernelExpansion(Function):
         summation: str,
         n_threads: int,
         progress: Callable[[int, int], None] | None = None,
-    ) -> _Float:
+    ) -> Float:
         """Return a quantity of rows, in the engine's layout (n, coalitions, n_outputs)."""
         check_not_negative(X, self._not_negative, "X")
         options: dict[str, Any] = {
@@ -227,11 +223,11 @@ class KernelExpansion(Function):
         )
         return values + self._intercept if quantity.size == 0 else values
 
-    def own_points(self) -> _Float:
+    def own_points(self) -> Float:
         """Return the expansion points, shape (n, d)."""
         return self._points
 
-    def probing_rows(self) -> _Float:
+    def probing_rows(self) -> Float:
         """Return rows at the points and beside them."""
         rows = probing_rows(self._points)
         # Clear of 0, so that rounding in the steps of a pipeline makes nothing negative.
@@ -241,7 +237,7 @@ class KernelExpansion(Function):
 
     def base(
         self, game: Game, *, progress: Callable[[int, int], None] | None = None
-    ) -> float | _Float:
+    ) -> float | Float:
         """Return the value of the empty coalition.
 
         Returns
@@ -274,14 +270,14 @@ class KernelExpansion(Function):
             )
         return bases if self.has_output_axis else float(bases[0])
 
-    def _neutral_sums(self) -> _Float:
+    def _neutral_sums(self) -> Float:
         """Return Σ_i coefficients_i · Σ_t c_t of each output, summed exactly."""
         amplitude = math.fsum(term.coefficient for term in self._kernel.terms(self.n_features))
         columns = self._coefficients.reshape(len(self._points), self.n_outputs).T
         with np.errstate(over="ignore"):
             return amplitude * np.array([math.fsum(column) for column in columns])
 
-    def _mean_sums(self, game: Game, progress: Callable[[int, int], None] | None) -> _Float:
+    def _mean_sums(self, game: Game, progress: Callable[[int, int], None] | None) -> Float:
         """Return each output of the empty coalition against a background, less the intercept."""
         if game.background is not None:
             check_not_negative(game.background[0], self._not_negative, "background")
@@ -352,7 +348,7 @@ class KernelExpansion(Function):
         return f"KernelExpansion({', '.join(sizes)}, kernel={kernel})"
 
 
-def _checked_intercept(intercept: Any, shape: tuple[int, ...]) -> float | _Float:
+def _checked_intercept(intercept: Any, shape: tuple[int, ...]) -> float | Float:
     """Return one number for each output: a float without an output axis."""
     array = np.asarray(intercept)
     if array.dtype.kind not in "iuf":
@@ -384,7 +380,7 @@ def _restored(
     return expansion if players is None else expansion.grouped(players)
 
 
-def probing_rows(points: _Float) -> _Float:
+def probing_rows(points: Float) -> Float:
     """Return up to three of the points, and as many rows beside them within the kernel's reach."""
     n, d = points.shape
     if n == 0:

@@ -14,15 +14,11 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Literal, TypeAlias, get_args
 
-import numpy as np
-from numpy.typing import NDArray
-
 from pkex import _core
-from pkex.progress import parts_of
+from pkex.execution.progress import parts_of
+from pkex.typing import Float
 
 __all__ = ["INDICES", "SHAPLEY", "Index", "Quantity", "added_up", "quantities"]
-
-_Float = NDArray[np.float64]
 
 # The words for type checkers; and as they are checked.
 Index: TypeAlias = Literal[
@@ -88,7 +84,7 @@ def _measure(index: Index, size: int, order: int) -> float | tuple[float, int, i
 
 def added_up(
     index: Index,
-    parts: Sequence[_Float],
+    parts: Sequence[Float],
     sizes: Sequence[int],
     n_players: int,
     n_threads: int,

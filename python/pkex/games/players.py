@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pkex.options import shown
+from pkex.inputs.wording import shown
 
 __all__ = ["Players", "as_players"]
 

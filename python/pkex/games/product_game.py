@@ -5,23 +5,16 @@ from __future__ import annotations
 from typing import Literal, TypeAlias, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from pkex import _core
-from pkex.options import (
-    METHODS,
-    SUMMATIONS,
-    Method,
-    Summation,
-    check_choice,
-    with_known_keywords,
-)
-from pkex.parallel import check_n_jobs, thread_count
-from pkex.validation import as_matrix, as_vector_or_matrix
+from pkex.execution.threads import check_n_jobs, thread_count
+from pkex.inputs.choices import METHODS, SUMMATIONS, Method, Summation, check_choice
+from pkex.inputs.keywords import with_known_keywords
+from pkex.inputs.matrix import as_matrix, as_vector_or_matrix
+from pkex.typing import Float
 
 __all__ = ["product_game"]
-
-_Float = NDArray[np.float64]
 
 # The words for type checkers; and as they are checked.
 Index: TypeAlias = Literal["SV", "BV"]
@@ -42,7 +35,7 @@ def product_game(
     method: Method = "quadrature",
     summation: Summation = "compensated",
     n_jobs: int | None = -1,
-) -> _Float:
+) -> Float:
     """Shapley values of a weighted sum of product games.
 
     The game is v(S) = Σ_p w_p ∏_{j∈S} a_pj ∏_{j∉S} b_pj for coalitions S of the players 1..d: a
@@ -136,7 +129,7 @@ def product_game(
     return values.reshape(a.shape[1], *w.shape[1:])
 
 
-def _factors(given: ArrayLike | None, name: str, present: _Float) -> _Float | None:
+def _factors(given: ArrayLike | None, name: str, present: Float) -> Float | None:
     if given is None:
         return None
     factors = as_matrix(given, name, allow_no_rows=True)
@@ -147,7 +140,7 @@ def _factors(given: ArrayLike | None, name: str, present: _Float) -> _Float | No
     return factors
 
 
-def _check_difference(present: _Float, absent: _Float | None, difference: _Float) -> None:
+def _check_difference(present: Float, absent: Float | None, difference: Float) -> None:
     b = np.float64(1.0) if absent is None else absent
     scale = np.maximum(np.abs(present), np.abs(b))
     with np.errstate(over="ignore"):

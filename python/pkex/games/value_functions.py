@@ -14,10 +14,11 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from pkex.options import check_choice
-from pkex.validation import as_vector_or_matrix
+from pkex.inputs.choices import check_choice
+from pkex.inputs.matrix import as_vector_or_matrix
+from pkex.typing import Float
 
 __all__ = [
     "NEUTRAL",
@@ -27,8 +28,6 @@ __all__ = [
     "chosen_value_function",
     "unwrapped_background",
 ]
-
-_Float = NDArray[np.float64]
 
 ValueFunction: TypeAlias = Literal["neutral", "interventional", "marginal"]
 _VALUE_FUNCTIONS: tuple[ValueFunction, ...] = get_args(ValueFunction)
@@ -50,7 +49,7 @@ class Game:
     """
 
     value_function: ValueFunction
-    background: tuple[_Float, _Float] | None = None
+    background: tuple[Float, Float] | None = None
     n_jobs: int | None = -1
 
     @property
@@ -63,7 +62,7 @@ class Game:
         """Whether the background is each expansion's own points."""
         return self.is_marginal and self.background is None
 
-    def mapped(self, map_rows: Callable[[_Float], _Float]) -> Game:
+    def mapped(self, map_rows: Callable[[Float], Float]) -> Game:
         """Return the game in terms of other columns, to which `map_rows` takes the rows."""
         if self.background is None:
             return self
@@ -131,7 +130,7 @@ def _names(names: Any) -> tuple[str, ...] | None:
     return None if known == tuple(map(str, range(len(known)))) else known
 
 
-def checked_weights(weights: ArrayLike | None, n_rows: int) -> _Float:
+def checked_weights(weights: ArrayLike | None, n_rows: int) -> Float:
     """Return weights that add up to 1, equal ones if none are given."""
     if weights is None:
         return np.full(n_rows, 1.0 / n_rows)
@@ -148,5 +147,5 @@ def checked_weights(weights: ArrayLike | None, n_rows: int) -> _Float:
     if not array.any():
         raise ValueError(f"{name} must not all be 0")
     relative = array / array.max()
-    normalised: _Float = relative / math.fsum(relative)
+    normalised: Float = relative / math.fsum(relative)
     return normalised

@@ -14,7 +14,8 @@ from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
-from pkex.options import check_choice, unknown_keywords, with_known_keywords
+from pkex.inputs.choices import check_choice
+from pkex.inputs.keywords import unknown_keywords, with_known_keywords
 
 __all__ = [
     "PROBLEMS",

@@ -8,11 +8,11 @@ import numpy as np
 
 import pkex
 from pkex.adapters import adapt, verify
+from pkex.execution.threads import check_n_jobs
+from pkex.games.players import as_players
+from pkex.games.value_functions import chosen_value_function
+from pkex.inputs.columns import numbered
 from pkex.integrations.arguments import noted
-from pkex.parallel import check_n_jobs
-from pkex.players import as_players
-from pkex.validation import numbered
-from pkex.value_functions import chosen_value_function
 
 __all__ = ["examined"]
 

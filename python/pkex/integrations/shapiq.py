@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Literal, TypeAlias, get_args
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from pkex.errors import missing_library
+from pkex.inputs.optional import missing_library
+from pkex.typing import Float
 
 try:
     from shapiq import InteractionValues
@@ -19,7 +19,10 @@ except ImportError as error:
     raise missing_library("pkex.integrations.shapiq", "shapiq") from error
 
 import pkex
-from pkex.indices import INDICES, Index
+from pkex.execution.threads import check_n_jobs
+from pkex.games.indices import INDICES, Index
+from pkex.games.value_functions import ValueFunction
+from pkex.inputs.choices import check_choice
 from pkex.integrations import as_background, as_one_row, as_rows
 from pkex.integrations.arguments import (
     Check,
@@ -31,13 +34,8 @@ from pkex.integrations.arguments import (
     with_checked_arguments,
 )
 from pkex.integrations.examination import examined
-from pkex.options import check_choice
-from pkex.parallel import check_n_jobs
-from pkex.value_functions import ValueFunction
 
 __all__ = ["ProductKernelExplainer"]
-
-_Float = NDArray[np.float64]
 
 # Of interactions; and of single players, which shapiq names otherwise.
 AnyIndex: TypeAlias = Index | Literal["SV", "BV"]
@@ -263,7 +261,7 @@ class ProductKernelExplainer(Explainer):
         self._verbose = verbose
         self.empty_prediction = self._sign * float(self._explainer.expected_value)
 
-    def predict(self, x: ArrayLike) -> _Float:
+    def predict(self, x: ArrayLike) -> Float:
         """Return the explained function of rows: what their Shapley values add up to.
 
         Parameters
@@ -274,10 +272,10 @@ class ProductKernelExplainer(Explainer):
         -------
         ndarray of shape (n,)
         """
-        totals: _Float = self._sign * self._explainer.shap_values(x).sum(axis=1)
+        totals: Float = self._sign * self._explainer.shap_values(x).sum(axis=1)
         return totals + self.empty_prediction
 
-    def _predict_as_shapiq(self, _: Any, x: ArrayLike) -> _Float:
+    def _predict_as_shapiq(self, _: Any, x: ArrayLike) -> Float:
         return self.predict(x)
 
     @with_checked_arguments(_CALL, finds_more=_check_rows)

@@ -1,18 +1,4 @@
-"""Product kernels and their combinations, as specifications: immutable, comparable, readable.
-
-A kernel over features 1..d is here a sum of *terms*, each a coefficient times a product of one
-factor per feature: k(x, y) = Σ_t c_t ∏_j k_tj(x_j, y_j). That is the form in which Shapley values
-are exact. Kernels are built from `RBF`, `Laplacian`, `Cauchy`, `Chi2`, `Categorical` and `Constant`
-by ``a * b``, ``a + b``, ``2.0 * a`` and ``a.on(columns)``.
-
-Examples
---------
->>> from pkex.kernels import RBF, Laplacian
->>> 2.0 * RBF(length_scale=0.5) * Laplacian().on([0, 2])
-2.0 * RBF(length_scale=0.5) * Laplacian(length_scale=1.0).on((0, 2))
->>> RBF()([[0.0, 0.0]], [[0.0, 0.0], [1.0, 1.0]])
-array([[1.        , 0.36787944]])
-"""
+"""Kernels in general: how they combine, expand into terms and evaluate; and the constant one."""
 
 from __future__ import annotations
 
@@ -23,29 +9,15 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import reduce
 from numbers import Real
-from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pkex.factors import Factor, Term, check_not_negative, columns_not_negative
-from pkex.length_scales import checked_length_scale, converting_gamma
-from pkex.validation import as_matrix
+from pkex.inputs.matrix import as_matrix
+from pkex.kernels.factors import Factor, Term, check_not_negative, columns_not_negative
+from pkex.typing import Float
 
-__all__ = [
-    "RBF",
-    "Categorical",
-    "Cauchy",
-    "Chi2",
-    "Constant",
-    "Factor",
-    "Kernel",
-    "Laplacian",
-    "Term",
-    "median_heuristic",
-]
-
-_Float = NDArray[np.float64]
+__all__ = ["Constant", "Kernel"]
 
 
 class Kernel(ABC):
@@ -85,12 +57,13 @@ class Kernel(ABC):
 
         Examples
         --------
+        >>> from pkex.kernels import RBF
         >>> RBF(length_scale=[1.0, 10.0]).on([0, 3])
         RBF(length_scale=(1.0, 10.0)).on((0, 3))
         """
         return _Restricted(self, _checked_columns(columns))
 
-    def __call__(self, X: ArrayLike, Y: ArrayLike | None = None) -> _Float:
+    def __call__(self, X: ArrayLike, Y: ArrayLike | None = None) -> Float:
         """Evaluate the kernel for all pairs of rows.
 
         Parameters
@@ -135,176 +108,6 @@ class Kernel(ABC):
 
 
 @dataclass(frozen=True)
-class _Stationary(Kernel):
-    """A product over features of one function of (x_j − y_j) / length-scale."""
-
-    length_scale: float | tuple[float, ...] = 1.0
-
-    family: ClassVar[str]
-    # The length-scale that scikit-learn's gamma stands for.
-    _of_gamma: ClassVar[str] = ""
-
-    @converting_gamma
-    def __init__(self, length_scale: ArrayLike = 1.0) -> None:
-        object.__setattr__(self, "length_scale", checked_length_scale(length_scale))
-
-    def terms(self, n_features: int) -> list[Term]:
-        if isinstance(self.length_scale, tuple) and len(self.length_scale) != n_features:
-            raise ValueError(
-                f"length_scale of {type(self).__name__} has {len(self.length_scale)} values; "
-                f"expected {n_features}, one for each feature, or a single number for all"
-            )
-        length_scales = np.full(n_features, self.length_scale, dtype=np.float64)
-        columns = np.arange(n_features, dtype=np.int64)
-        return [Term(1.0, (Factor(self.family, columns, length_scales[:, None]),))]
-
-
-@dataclass(frozen=True, init=False)
-class RBF(_Stationary):
-    """Gaussian kernel: ∏_j exp(−((x_j − y_j) / ℓ_j)² / 2).
-
-    Parameters
-    ----------
-    length_scale : float or array-like of shape (d,), default 1.0
-        ℓ, one for all features or one for each. scikit-learn's ``gamma`` is 1 / (2 ℓ²).
-
-    Raises
-    ------
-    ValueError
-        If a length-scale is not positive and finite.
-
-    Examples
-    --------
-    >>> RBF(length_scale=[0.5, 2.0])
-    RBF(length_scale=(0.5, 2.0))
-    """
-
-    family = "rbf"
-    _of_gamma = "(2 * gamma) ** -0.5, since gamma = 1 / (2 * length_scale**2)"
-
-
-@dataclass(frozen=True, init=False)
-class Laplacian(_Stationary):
-    """Laplace kernel: ∏_j exp(−|x_j − y_j| / ℓ_j).
-
-    Parameters
-    ----------
-    length_scale : float or array-like of shape (d,), default 1.0
-        ℓ, one for all features or one for each. scikit-learn's ``gamma`` is 1 / ℓ.
-
-    Raises
-    ------
-    ValueError
-        If a length-scale is not positive and finite.
-
-    Examples
-    --------
-    >>> Laplacian()([[0.0]], [[1.0]])
-    array([[0.36787944]])
-    """
-
-    family = "laplacian"
-    _of_gamma = "1 / gamma"
-
-
-@dataclass(frozen=True, init=False)
-class Cauchy(_Stationary):
-    """Cauchy kernel: ∏_j 1 / (1 + ((x_j − y_j) / ℓ_j)²).
-
-    Parameters
-    ----------
-    length_scale : float or array-like of shape (d,), default 1.0
-        ℓ, one for all features or one for each.
-
-    Raises
-    ------
-    ValueError
-        If a length-scale is not positive and finite.
-
-    Examples
-    --------
-    >>> Cauchy(length_scale=2.0)([[0.0]], [[2.0]])
-    array([[0.5]])
-    """
-
-    family = "cauchy"
-
-
-@dataclass(frozen=True, init=False)
-class Chi2(Kernel):
-    """χ² kernel of counts and histograms: ∏_j exp(−γ (x_j − y_j)² / (x_j + y_j)).
-
-    Where both entries are 0 the factor is 1. Entries must not be negative.
-
-    Parameters
-    ----------
-    gamma : float, default 1.0
-        γ, as of scikit-learn's ``chi2_kernel``.
-
-    Raises
-    ------
-    ValueError
-        If `gamma` is not positive and finite.
-
-    Examples
-    --------
-    >>> Chi2(gamma=0.5)([[0.0, 3.0]], [[0.0, 1.0]])
-    array([[0.60653066]])
-    """
-
-    gamma: float = 1.0
-
-    def __init__(self, gamma: float = 1.0) -> None:
-        given: object = gamma
-        if not isinstance(given, Real) or not 0.0 < float(given) < math.inf:
-            raise ValueError(f"gamma must be a positive and finite number; got {given!r}")
-        object.__setattr__(self, "gamma", float(given))
-
-    def terms(self, n_features: int) -> list[Term]:
-        """Return the product over all features."""
-        columns = np.arange(n_features, dtype=np.int64)
-        return [Term(1.0, (Factor("chi2", columns, np.full((n_features, 1), self.gamma)),))]
-
-
-@dataclass(frozen=True, init=False)
-class Categorical(Kernel):
-    """Kernel of categories, given as numbers: ∏_j (1 if x_j = y_j else `similarity`).
-
-    Parameters
-    ----------
-    similarity : float, default 0.0
-        Of different categories, from 0 (nothing in common; the delta kernel) to below 1.
-
-    Raises
-    ------
-    ValueError
-        If `similarity` is not in [0, 1).
-
-    Examples
-    --------
-    >>> Categorical()([[0.0], [1.0]])
-    array([[1., 0.],
-           [0., 1.]])
-    >>> RBF().on([0]) * Categorical(similarity=0.5).on([1])
-    RBF(length_scale=1.0).on((0,)) * Categorical(similarity=0.5).on((1,))
-    """
-
-    similarity: float = 0.0
-
-    def __init__(self, similarity: float = 0.0) -> None:
-        given: object = similarity
-        if not isinstance(given, Real) or not 0.0 <= float(given) < 1.0:
-            raise ValueError(f"similarity must be a number from 0 to below 1; got {given!r}")
-        object.__setattr__(self, "similarity", float(given))
-
-    def terms(self, n_features: int) -> list[Term]:
-        """Return the product over all features."""
-        columns = np.arange(n_features, dtype=np.int64)
-        similarities = np.full((n_features, 1), self.similarity)
-        return [Term(1.0, (Factor("categorical", columns, similarities),))]
-
-
-@dataclass(frozen=True)
 class Constant(Kernel):
     """The kernel that is 1 everywhere: an empty product, in which no feature takes part.
 
@@ -321,48 +124,6 @@ class Constant(Kernel):
     def terms(self, n_features: int) -> list[Term]:
         """Return the one product, of no factors, whatever the number of features."""
         return [Term(1.0, ())]
-
-
-def median_heuristic(*samples: ArrayLike, standardize: bool = True) -> Kernel:
-    """Return the Gaussian kernel whose length-scale is the median distance between rows.
-
-    Parameters
-    ----------
-    *samples : array-likes of shape (n, d) or (n,)
-        Samples with the same columns, pooled; a target may be of one dimension.
-    standardize : bool, default True
-        Whether each column is first divided by its standard deviation over all rows, so that its
-        unit does not matter: its length-scale is then the standard deviation times the median
-        distance of the rows so scaled. That is the default kernel of `pkex.mmd`, `pkex.hsic`,
-        `pkex.witness` and `pkex.MMDDrift`. Else one length-scale for all columns.
-
-    Returns
-    -------
-    RBF
-
-    Raises
-    ------
-    ValueError, TypeError
-        If samples are not finite numeric tables with the same columns, or all their rows are equal.
-
-    Notes
-    -----
-    Of more than 2000 rows the median is that of a fixed subsample of 2000. If it is 0, because more
-    than half of all pairs are of equal rows, the mean of the positive distances stands in.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> rows = np.array([[0.0, 0.0], [1.0, 1000.0], [2.0, 2000.0]])
-    >>> median_heuristic(rows)
-    RBF(length_scale=(1.414213562373095, 1414.213562373095))
-    >>> median_heuristic(rows, standardize=False).length_scale
-    1000.000499999875
-    """
-    # Imported here, for it imports this module.
-    from pkex.statistics.bandwidth import heuristic, pooled
-
-    return heuristic(pooled(samples), standardize=standardize).kernel
 
 
 @dataclass(frozen=True)

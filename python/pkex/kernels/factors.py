@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Factor", "Term", "check_not_negative", "columns_not_negative"]
+from pkex.typing import Float
 
-_Float = NDArray[np.float64]
+__all__ = ["Factor", "Term", "check_not_negative", "columns_not_negative"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,9 +28,9 @@ class Factor:
 
     family: str
     columns: NDArray[np.int64]
-    parameters: _Float
+    parameters: Float
 
-    def evaluated(self, left: _Float, right: _Float) -> Iterator[tuple[int, _Float]]:
+    def evaluated(self, left: Float, right: Float) -> Iterator[tuple[int, Float]]:
         """Yield the number of each column, and its factors for all pairs of rows."""
         value = _FAMILIES[self.family]
         for column, (parameter,) in zip(self.columns.tolist(), self.parameters, strict=True):
@@ -60,7 +60,7 @@ def columns_not_negative(terms: Iterable[Term]) -> NDArray[np.int64]:
     return np.unique(np.concatenate([np.empty(0, dtype=np.int64), *columns]))
 
 
-def check_not_negative(rows: _Float, columns: NDArray[np.int64], name: str) -> None:
+def check_not_negative(rows: Float, columns: NDArray[np.int64], name: str) -> None:
     """Refuse rows with a negative entry in one of the columns.
 
     Raises
@@ -79,7 +79,7 @@ def check_not_negative(rows: _Float, columns: NDArray[np.int64], name: str) -> N
         )
 
 
-def _chi2(x: _Float, y: _Float, gamma: float) -> _Float:
+def _chi2(x: Float, y: Float, gamma: float) -> Float:
     # Halves, whose sum does not overflow; entries that are both 0 are alike.
     half = 0.5 * x + 0.5 * y
     ratio = np.divide(0.5 * (x - y), half, out=np.zeros_like(half), where=half > 0.0)
@@ -87,7 +87,7 @@ def _chi2(x: _Float, y: _Float, gamma: float) -> _Float:
 
 
 # The factor as a function of x_j, y_j and its parameter.
-_FAMILIES: dict[str, Callable[[_Float, _Float, float], _Float]] = {
+_FAMILIES: dict[str, Callable[[Float, Float, float], Float]] = {
     "rbf": lambda x, y, length_scale: np.exp(-0.5 * ((x - y) / length_scale) ** 2),
     "laplacian": lambda x, y, length_scale: np.exp(-np.abs((x - y) / length_scale)),
     "cauchy": lambda x, y, length_scale: 1.0 / (1.0 + ((x - y) / length_scale) ** 2),

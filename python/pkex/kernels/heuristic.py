@@ -14,17 +14,56 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pkex.kernels import RBF
-from pkex.statistics.samples import check_same_columns, own_labels
-from pkex.statistics.scales import Scale
-from pkex.validation import as_matrix
+from pkex.inputs.columns import check_same_columns, own_labels
+from pkex.inputs.matrix import as_matrix
+from pkex.kernels.base import Kernel
+from pkex.kernels.scales import Scale
+from pkex.kernels.stationary import RBF
+from pkex.typing import Float
 
-__all__ = ["EXACT_UP_TO", "Heuristic", "evenly_random", "heuristic", "pooled"]
-
-_Float = NDArray[np.float64]
+__all__ = ["EXACT_UP_TO", "Heuristic", "evenly_random", "heuristic", "median_heuristic"]
 
 # With more rows than this, the median is that of a subsample of as many.
 EXACT_UP_TO = 2000
+
+
+def median_heuristic(*samples: ArrayLike, standardize: bool = True) -> Kernel:
+    """Return the Gaussian kernel whose length-scale is the median distance between rows.
+
+    Parameters
+    ----------
+    *samples : array-likes of shape (n, d) or (n,)
+        Samples with the same columns, pooled; a target may be of one dimension.
+    standardize : bool, default True
+        Whether each column is first divided by its standard deviation over all rows, so that its
+        unit does not matter: its length-scale is then the standard deviation times the median
+        distance of the rows so scaled. That is the default kernel of `pkex.mmd`, `pkex.hsic`,
+        `pkex.witness` and `pkex.MMDDrift`. Else one length-scale for all columns.
+
+    Returns
+    -------
+    RBF
+
+    Raises
+    ------
+    ValueError, TypeError
+        If samples are not finite numeric tables with the same columns, or all their rows are equal.
+
+    Notes
+    -----
+    Of more than 2000 rows the median is that of a fixed subsample of 2000. If it is 0, because more
+    than half of all pairs are of equal rows, the mean of the positive distances stands in.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rows = np.array([[0.0, 0.0], [1.0, 1000.0], [2.0, 2000.0]])
+    >>> median_heuristic(rows)
+    RBF(length_scale=(1.414213562373095, 1414.213562373095))
+    >>> median_heuristic(rows, standardize=False).length_scale
+    1000.000499999875
+    """
+    return heuristic(_pooled(samples), standardize=standardize).kernel
 
 
 @dataclass(frozen=True)
@@ -37,7 +76,7 @@ class Heuristic:
 
 
 def heuristic(
-    rows: _Float, what: str = "the samples", argument: str = "kernel", *, standardize: bool = True
+    rows: Float, what: str = "the samples", argument: str = "kernel", *, standardize: bool = True
 ) -> Heuristic:
     """Return the Gaussian kernel with the median distance.
 
@@ -82,7 +121,7 @@ def heuristic(
     return Heuristic(RBF(of_columns), note, of_rows)
 
 
-def pooled(samples: Sequence[ArrayLike]) -> _Float:
+def _pooled(samples: Sequence[ArrayLike]) -> Float:
     """Return the rows of samples of the same columns; of one dimension they have one column.
 
     Raises
@@ -92,7 +131,7 @@ def pooled(samples: Sequence[ArrayLike]) -> _Float:
     """
     if not samples:
         raise TypeError("median_heuristic() takes one or more samples; got none")
-    rows: list[_Float] = []
+    rows: list[Float] = []
     labels = own_labels(samples[0], "sample 0")
     for number, sample in enumerate(samples):
         name = "the sample" if len(samples) == 1 else f"sample {number}"
@@ -109,14 +148,14 @@ def evenly_random(n: int, k: int) -> NDArray[np.intp]:
     return np.sort(np.random.default_rng(0).choice(n, k, replace=False))
 
 
-def _common(rows: _Float) -> Scale:
+def _common(rows: Float) -> Scale:
     """Return one scale for all columns, a power of two: squares neither overflow nor vanish."""
     spread = float(np.ptp(rows / 2.0, axis=0).max())
     exponent = math.frexp(spread)[1] + 1 if spread > 0.0 else 0
     return Scale(0.0, exponent, 0.0, 1.0)
 
 
-def _typical_distance(squares: _Float) -> tuple[float, str]:
+def _typical_distance(squares: Float) -> tuple[float, str]:
     """Return the median of distances, given their squares, or what stands in for a median of 0."""
     middle = (len(squares) - 1) // 2, len(squares) // 2
     squares.partition(middle)
@@ -128,7 +167,7 @@ def _typical_distance(squares: _Float) -> tuple[float, str]:
     return mean, "mean positive distance (the median is 0)"
 
 
-def _squared_distances(columns: Sequence[_Float], block: int = 16) -> _Float:
+def _squared_distances(columns: Sequence[Float], block: int = 16) -> Float:
     """Return the n(n−1)/2 squared Euclidean distances, block by block of rows."""
     n = len(columns[0])
     found = np.empty(n * (n - 1) // 2)
@@ -147,7 +186,7 @@ def _squared_distances(columns: Sequence[_Float], block: int = 16) -> _Float:
     return found
 
 
-def _by_value(rows: _Float, scales: Sequence[Scale]) -> NDArray[np.intp]:
+def _by_value(rows: Float, scales: Sequence[Scale]) -> NDArray[np.intp]:
     """Return a subsample that the rows' values determine, not their order, nor columns' or units.
 
     Columns are put in the order of the sizes of their third moments and turned so that these are

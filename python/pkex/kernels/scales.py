@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Constants", "Scale"]
+from pkex.typing import Float
 
-_Float = NDArray[np.float64]
+__all__ = ["Constants", "Scale"]
 
 # A column of half this range, as a part of its numbers, varies by rounding to float32 only.
 _ROUNDING = 2.0**-24
@@ -38,7 +38,7 @@ class Scale:
     deviation: float
 
     @classmethod
-    def of(cls, column: _Float) -> Scale:
+    def of(cls, column: Float) -> Scale:
         """Return the scale of a column of shape (n,); the order of its rows plays no part."""
         middle, half = _range_of(column)
         if _is_rounding(half, middle):
@@ -54,10 +54,10 @@ class Scale:
         """Whether the column varies by rounding at most."""
         return math.isinf(self.deviation)
 
-    def standardised(self, column: _Float) -> _Float:
+    def standardised(self, column: Float) -> Float:
         """Return numbers of the column less its mean, over its standard deviation."""
         scaled = np.ldexp(column - self.middle, -self.exponent) - self.mean
-        standardised: _Float = scaled / self.deviation
+        standardised: Float = scaled / self.deviation
         return standardised
 
     def times(self, factor: float) -> float:
@@ -96,7 +96,7 @@ class Constants:
     values: tuple[float, ...]
 
     @classmethod
-    def of(cls, rows: _Float) -> Constants:
+    def of(cls, rows: Float) -> Constants:
         """Find the constant columns of rows of shape (n, d)."""
         found = {}
         for j, column in enumerate(rows.T):
@@ -105,11 +105,11 @@ class Constants:
                 found[j] = middle
         return cls(tuple(found), tuple(found.values()))
 
-    def unequal(self, rows: _Float) -> list[int]:
+    def unequal(self, rows: Float) -> list[int]:
         """Return which of the columns are not constant to the last bit."""
         return [j for j in self.columns if (rows[:, j] != rows[0, j]).any()]
 
-    def differing(self, rows: _Float) -> list[int]:
+    def differing(self, rows: Float) -> list[int]:
         """Return the columns in which other rows have other numbers."""
         return [
             j
@@ -117,7 +117,7 @@ class Constants:
             if not self._is_near(rows[:, j], value).all()
         ]
 
-    def settled(self, rows: _Float) -> _Float:
+    def settled(self, rows: Float) -> Float:
         """Return rows, these or others, with the columns' numbers where they differ by rounding."""
         settled = rows.copy() if self.columns else rows
         for j, value in zip(self.columns, self.values, strict=True):
@@ -125,12 +125,12 @@ class Constants:
         return settled
 
     @staticmethod
-    def _is_near(column: _Float, value: float) -> NDArray[np.bool_]:
+    def _is_near(column: Float, value: float) -> NDArray[np.bool_]:
         near: NDArray[np.bool_] = np.abs(column / 2.0 - value / 2.0) <= _ROUNDING * abs(value)
         return near
 
 
-def _range_of(column: _Float) -> tuple[float, float]:
+def _range_of(column: Float) -> tuple[float, float]:
     """Return the middle of the range of a column, and half its width."""
     low, high = float(column.min()), float(column.max())
     return low / 2.0 + high / 2.0, high / 2.0 - low / 2.0

@@ -6,11 +6,13 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from pkex.errors import warn
-from pkex.kernels import Kernel
-from pkex.options import (
+from pkex.execution.progress import Progress, parts_of, reporting
+from pkex.execution.threads import check_n_jobs, thread_count
+from pkex.games.players import as_players
+from pkex.inputs.choices import (
     ESTIMATORS,
     STATISTICS_CONVENTIONS,
     SUMMATIONS,
@@ -18,32 +20,22 @@ from pkex.options import (
     StatisticsConvention,
     Summation,
     check_choice,
-    counted,
-    shown,
-    with_known_keywords,
 )
-from pkex.parallel import check_n_jobs, thread_count
-from pkex.players import as_players
-from pkex.progress import Progress, parts_of, reporting
-from pkex.statistics.engine import KernelTerms, pair_sums, total
+from pkex.inputs.columns import check_same_columns, own_labels
+from pkex.inputs.keywords import with_known_keywords
+from pkex.inputs.wording import counted, shown
+from pkex.kernels import Kernel
+from pkex.kernels.scales import Constants
 from pkex.statistics.kernel_choice import chosen_kernel, without_rounding
 from pkex.statistics.mmd import PairWeights, in_units
+from pkex.statistics.pair_sums import KernelTerms, pair_sums, total
 from pkex.statistics.report import described
 from pkex.statistics.results import MMDResult, Parts
-from pkex.statistics.samples import (
-    as_rows,
-    as_sample,
-    check_row_count,
-    check_same_columns,
-    own_labels,
-    warn_of_constant_columns,
-)
-from pkex.statistics.scales import Constants
+from pkex.statistics.samples import as_rows, as_sample, check_row_count, warn_of_constant_columns
 from pkex.statistics.standard_errors import between_samples, within_sample
+from pkex.typing import Float
 
 __all__ = ["MMDDrift"]
-
-_Float = NDArray[np.float64]
 
 
 class MMDDrift:
@@ -246,7 +238,7 @@ class MMDDrift:
         self.__dict__.update(state)
         self._rows.setflags(write=False)
 
-    def _batch(self, X: ArrayLike) -> _Float:
+    def _batch(self, X: ArrayLike) -> Float:
         check_same_columns(X, self._labels, "X", "X_reference")
         batch = as_rows(X, "X", n_columns=len(self._names), names=self._names)
         check_row_count(batch, "X", 2)

@@ -10,10 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pkex.statistics.significance import Relabelled
+from pkex.typing import Float
 
 __all__ = ["QuadraticForm", "block_form"]
-
-_Float = NDArray[np.float64]
 
 # Numbers held at a time.
 _CHUNK = 1 << 20
@@ -32,10 +31,10 @@ class QuadraticForm:
         Row by row of the triangle; what is linear in s is on its diagonal, for s_i² = s_i.
     """
 
-    constant: _Float
-    quadratic: _Float
+    constant: Float
+    quadratic: Float
 
-    def at(self, labels: NDArray[np.bool_]) -> _Float:
+    def at(self, labels: NDArray[np.bool_]) -> Float:
         """Evaluate at labels (B, G); the values have shape (B, P).
 
         Four blocks at a time have 16 possible labels. For each two such fours the sums for all 256
@@ -58,7 +57,7 @@ class QuadraticForm:
                 )
         return values
 
-    def _table(self, four: int, n_fours: int, players: slice) -> _Float:
+    def _table(self, four: int, n_fours: int, players: slice) -> Float:
         """Return the sums over pairs of a block in one four and one in it or a later one.
 
         Returns
@@ -77,20 +76,20 @@ class QuadraticForm:
         others = by_this.reshape(1 << _BITS, n_fours - four, _BITS, -1)
         return _subset_sums(others.transpose(2, 1, 0, 3)).transpose(1, 0, 2, 3)
 
-    def relabelled(self, labels: NDArray[np.bool_], constant: _Float | float = 0.0) -> Relabelled:
+    def relabelled(self, labels: NDArray[np.bool_], constant: Float | float = 0.0) -> Relabelled:
         """Evaluate at labels, those observed first, and add what no relabelling changes."""
         values = self.at(labels)
         values += constant
         return Relabelled(values, self.scale)
 
     @property
-    def scale(self) -> _Float:
+    def scale(self) -> Float:
         """The size of what the values are sums of, and so of their rounding errors; shape (P,)."""
-        size: _Float = np.abs(self.constant) + np.abs(self.quadratic).sum(axis=0)
+        size: Float = np.abs(self.constant) + np.abs(self.quadratic).sum(axis=0)
         return size
 
 
-def _subset_sums(items: _Float) -> _Float:
+def _subset_sums(items: Float) -> Float:
     """Return the sums of all subsets of items (k, ...), by the subset's bits; shape (2^k, ...)."""
     sums = np.zeros((1 << len(items), *items.shape[1:]))
     for place, item in enumerate(items):
@@ -98,7 +97,7 @@ def _subset_sums(items: _Float) -> _Float:
     return sums
 
 
-def _add_looked_up(values: _Float, table: _Float, codes: NDArray[np.uint8]) -> None:
+def _add_looked_up(values: Float, table: Float, codes: NDArray[np.uint8]) -> None:
     """Add to values (B, P) the entries of a table (F, 16, 16, P) at codes (F, B), of 0 and each."""
     size = table.shape[1] * table.shape[2]
     flat = np.ascontiguousarray(table).reshape(len(codes), size, -1)
@@ -110,7 +109,7 @@ def _add_looked_up(values: _Float, table: _Float, codes: NDArray[np.uint8]) -> N
             some += entries[(code << _BITS) + these[0]]
 
 
-def block_form(group_sums: _Float, within: tuple[float, float], between: float) -> QuadraticForm:
+def block_form(group_sums: Float, within: tuple[float, float], between: float) -> QuadraticForm:
     """Return the attributed MMD² as a function of which blocks are the first sample's.
 
     With s the indicator of the first sample, Γ the symmetric matrix of sums over blocks and r its
@@ -143,7 +142,7 @@ def _rows_of_triangle(n: int) -> Iterator[slice]:
         start += length
 
 
-def _n_groups(group_sums: _Float) -> int:
+def _n_groups(group_sums: Float) -> int:
     return (math.isqrt(8 * len(group_sums) + 1) - 1) // 2
 
 

@@ -16,8 +16,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pkex import _core
-from pkex.kernels import Kernel
-from pkex.options import (
+from pkex.execution.progress import Progress, parts_of, reporting
+from pkex.execution.threads import check_n_jobs, thread_count
+from pkex.games.players import Players, as_players
+from pkex.inputs.arrays import read_only
+from pkex.inputs.choices import (
     ESTIMATORS,
     SIDES,
     STATISTICS_CONVENTIONS,
@@ -27,17 +30,21 @@ from pkex.options import (
     StatisticsConvention,
     Summation,
     check_choice,
-    with_known_keywords,
 )
-from pkex.parallel import check_n_jobs, thread_count
-from pkex.players import Players, as_players
-from pkex.progress import Progress, parts_of, reporting
-from pkex.statistics.bandwidth import evenly_random
-from pkex.statistics.engine import KernelTerms, Report, pair_matrix, pair_sums, pair_triangle, total
+from pkex.inputs.keywords import with_known_keywords
+from pkex.kernels import Kernel
+from pkex.kernels.heuristic import evenly_random
 from pkex.statistics.kernel_choice import chosen_kernel, without_rounding
 from pkex.statistics.mmd import in_units
 from pkex.statistics.normaliser import Normaliser
 from pkex.statistics.octets import MOST_GROUPS, Octets, exchanged_sums, rounding_scale
+from pkex.statistics.pair_sums import (
+    KernelTerms,
+    pair_matrix,
+    pair_sums,
+    pair_triangle,
+    total,
+)
 from pkex.statistics.permutations import (
     as_generator,
     can_permute_rows,
@@ -52,11 +59,9 @@ from pkex.statistics.samples import as_sample, check_row_count, warn_of_constant
 from pkex.statistics.significance import Relabelled, Significance
 from pkex.statistics.standard_errors import hsic_errors, within_sample
 from pkex.statistics.targets import as_target
-from pkex.validation import read_only
+from pkex.typing import Float, Report
 
 __all__ = ["hsic"]
-
-_Float = NDArray[np.float64]
 
 # Rows that standard errors are estimated on.
 _SAMPLE = 1000
@@ -189,7 +194,7 @@ def hsic(
     used, bandwidth = chosen_kernel(kernel, x, x_names, "X")
     # Kept by the result, whatever the caller does with X and y.
     x = read_only(x)
-    y_rows: _Float = read_only(target.rows)
+    y_rows: Float = read_only(target.rows)
 
     names = x_names if attribute == "x" else target.names
     players = as_players(groups, names)
@@ -227,7 +232,7 @@ def hsic(
     )
 
 
-def _players(rows: _Float, players: Players, is_attributed: bool) -> Players:
+def _players(rows: Float, players: Players, is_attributed: bool) -> Players:
     """Return the players, or those of a side that is not attributed: its columns."""
     if is_attributed:
         return players
@@ -243,11 +248,11 @@ class _Problem:
     l = L − L(0); `sample` are the rows that standard errors are estimated on.
     """
 
-    rows: _Float
+    rows: Float
     terms: KernelTerms
-    targets: _Float
+    targets: Float
     target_terms: KernelTerms
-    offsets: _Float
+    offsets: Float
     constant: float
     scale: float
     is_biased: bool
@@ -259,8 +264,8 @@ class _Problem:
     @classmethod
     def of(
         cls,
-        attributed: tuple[_Float, KernelTerms],
-        other: tuple[_Float, KernelTerms],
+        attributed: tuple[Float, KernelTerms],
+        other: tuple[Float, KernelTerms],
         estimator: str,
         summation: str,
         n_threads: int,
@@ -308,7 +313,7 @@ class _Problem:
 
     def sums(
         self, groups: NDArray[np.int64] | None = None, exchanges: bool = False
-    ) -> tuple[_Float, _Float, _Float]:
+    ) -> tuple[Float, Float, Float]:
         """Return sums over pairs: rows (n, 2, P), groups (G(G+1)/2, 1 or 64, ·), alone (P,).
 
         Groups' sums, if there are groups, are those of the values, then of features alone.
@@ -330,7 +335,7 @@ class _Problem:
             progress=self.reports["sums"],
         )
 
-    def projections(self, rows: _Float) -> _Float:
+    def projections(self, rows: Float) -> Float:
         """Return for the sampled rows a the mean over all c of Γ_ac L̃_ac, both doubly centred.
 
         It is n Σ_c (Γ_ac − g_c) w_ac, g the means of the rows of Γ. The weights of a row add up to
@@ -354,17 +359,17 @@ class _Problem:
             products -= own * self.terms.self_pair()
         else:
             products -= own * means[sample]
-        projections: _Float = n * self.scale * (rows[sample, 0] - products)
+        projections: Float = n * self.scale * (rows[sample, 0] - products)
         return projections
 
-    def on_the_diagonal(self) -> list[_Float]:
+    def on_the_diagonal(self) -> list[Float]:
         """Return Σ_a w_aa γ_aa, and Σ_a w_aa v_aa({j}), which no relabelling changes; 2 × (P,)."""
         weight = 0.0
         if self.is_biased:
             weight = self.scale * math.fsum(self.constant - 2.0 * self.offsets)
         return [weight * self.terms.self_pair(), weight * self.terms.self_pair_alone()]
 
-    def second_order(self) -> _Float:
+    def second_order(self) -> Float:
         """Return the mean square of Γ L̃ over pairs of independent rows, on some of them."""
         factor = (float(len(self.rows)) ** 2 * self.scale) ** 2
         means = []
@@ -375,13 +380,13 @@ class _Problem:
             sample = np.ascontiguousarray(side[self.sample])
             sums = pair_sums(sample, len(sample), terms, n_threads=self.n_threads, progress=report)
             means.append(within_sample(sums.squares[0], sums.rows[:, 0]))
-        product: _Float = factor * means[0] * means[1]
+        product: Float = factor * means[0] * means[1]
         return product
 
-    def weight_matrix(self) -> _Float:
+    def weight_matrix(self) -> Float:
         """Return the weights of all pairs (n, n); of few rows."""
         kernel = pair_matrix(self.targets, self.target_terms.joined(), self.n_threads)[:, :, 0]
-        weights: _Float = self.scale * (
+        weights: Float = self.scale * (
             kernel - self.offsets[:, None] - self.offsets + self.constant
         )
         return weights
@@ -435,7 +440,7 @@ def _attributed(problem: _Problem, n_permutations: int, generator: np.random.Gen
 def _tested_in_octets(
     problem: _Problem,
     octets: Octets,
-    groups: _Float,
+    groups: Float,
     n_permutations: int,
     generator: np.random.Generator,
 ) -> Significance:
@@ -470,13 +475,13 @@ def _tested_row_by_row(
     return _of_both(sums, scale)
 
 
-def _of_both(sums: _Float, scale: _Float) -> Significance:
+def _of_both(sums: Float, scale: Float) -> Significance:
     """Test relabelled values (1 + B, 2P), each feature's, then each alone, of rounding scales."""
     of_both = zip(np.split(sums, 2, axis=1), np.split(scale, 2), strict=True)
     return Significance.of(*(Relabelled(*of) for of in of_both))
 
 
-def _are_labels(rows: _Float, terms: KernelTerms) -> bool:
+def _are_labels(rows: Float, terms: KernelTerms) -> bool:
     """Whether a kernel says no more of rows than whether they are equal."""
     families = {family for _, factors in terms.terms for family, _, _ in factors}
     return rows.shape[1] == 1 and families == {"categorical"}

@@ -6,13 +6,13 @@ import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pkex.errors import warn
+from pkex.inputs.wording import shown
 from pkex.kernels import Kernel
-from pkex.options import shown
-from pkex.statistics.bandwidth import evenly_random, heuristic
-from pkex.statistics.scales import Constants, Scale
+from pkex.kernels.heuristic import evenly_random, heuristic
+from pkex.kernels.scales import Constants, Scale
+from pkex.typing import Float
 
 __all__ = [
     "check_kernel",
@@ -24,8 +24,6 @@ __all__ = [
     "without_rounding",
 ]
 
-_Float = NDArray[np.float64]
-
 # Outliers hide a column whose middle half has a width of less than this many standard deviations.
 _NARROW = 0.025
 # The share of the mean squared distance that one column may have without a warning.
@@ -33,7 +31,7 @@ _MOST_OF_ALL = 0.99
 
 
 def chosen_kernel(
-    kernel: object, rows: _Float, names: Sequence[str], what: str, argument: str = "kernel"
+    kernel: object, rows: Float, names: Sequence[str], what: str, argument: str = "kernel"
 ) -> tuple[Kernel, str | None]:
     """Return the kernel given, or the default one and how its length-scales were found.
 
@@ -62,7 +60,7 @@ def chosen_kernel(
 
 
 def default_kernel(
-    rows: _Float, names: Sequence[str], what: str, argument: str
+    rows: Float, names: Sequence[str], what: str, argument: str
 ) -> tuple[Kernel, str]:
     """Return the default kernel, and how its length-scales were found."""
     found = heuristic(rows, what, argument)
@@ -72,8 +70,8 @@ def default_kernel(
 
 
 def without_rounding(
-    rows: _Float, names: Sequence[str], what: str, constants: Constants | None = None
-) -> _Float:
+    rows: Float, names: Sequence[str], what: str, constants: Constants | None = None
+) -> Float:
     """Return rows whose columns are equal where the default kernel takes them for constant.
 
     Scaled by the standard deviation, what is left of a constant column in float32 would be a large
@@ -107,14 +105,14 @@ def check_kernel(kernel: object, argument: str, n_columns: int) -> Kernel:
     return kernel
 
 
-def check_rows(kernel: object, samples: Mapping[str, _Float]) -> None:
+def check_rows(kernel: object, samples: Mapping[str, Float]) -> None:
     """Refuse samples, by name, for whose entries a kernel is not defined; None is for all."""
     for name, rows in samples.items():
         if kernel is not None:
             check_kernel(kernel, "kernel", rows.shape[1]).check_rows(rows, name)
 
 
-def warn_of_extremes(kernel: Kernel, rows: _Float, argument: str) -> None:
+def warn_of_extremes(kernel: Kernel, rows: Float, argument: str) -> None:
     """Warn if the kernel is nearly 0, or nearly 1, between almost all rows: it shows little then.
 
     Looked at are up to 64 rows.
@@ -130,7 +128,7 @@ def warn_of_extremes(kernel: Kernel, rows: _Float, argument: str) -> None:
 
 
 def _warn_of_outliers(
-    rows: _Float, scales: Sequence[Scale], names: Sequence[str], what: str, argument: str
+    rows: Float, scales: Sequence[Scale], names: Sequence[str], what: str, argument: str
 ) -> None:
     """Warn of columns whose standard deviation a few entries make, so that the others look equal.
 
@@ -152,7 +150,7 @@ def _warn_of_outliers(
 
 
 def warn_of_one_column(
-    kernel: Kernel, rows: _Float, names: Sequence[str], what: str, argument: str
+    kernel: Kernel, rows: Float, names: Sequence[str], what: str, argument: str
 ) -> None:
     """Warn if one column makes up nearly all of the distances, of several that the kernel has.
 

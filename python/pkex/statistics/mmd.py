@@ -16,9 +16,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pkex.expansion import KernelExpansion
-from pkex.kernels import Kernel
-from pkex.options import (
+from pkex.execution.progress import Progress, parts_of, reporting
+from pkex.execution.threads import check_n_jobs, thread_count
+from pkex.functions.expansion import KernelExpansion
+from pkex.games.players import as_players
+from pkex.inputs.choices import (
     ESTIMATORS,
     STATISTICS_CONVENTIONS,
     SUMMATIONS,
@@ -26,20 +28,18 @@ from pkex.options import (
     StatisticsConvention,
     Summation,
     check_choice,
-    with_known_keywords,
 )
-from pkex.parallel import check_n_jobs, thread_count
-from pkex.players import as_players
-from pkex.progress import Progress, parts_of, reporting
-from pkex.statistics.engine import (
+from pkex.inputs.columns import column_names
+from pkex.inputs.keywords import with_known_keywords
+from pkex.kernels import Kernel
+from pkex.statistics.forms import block_form
+from pkex.statistics.kernel_choice import check_rows, chosen_kernel, without_rounding
+from pkex.statistics.pair_sums import (
     KernelTerms,
     PairSums,
-    Report,
     pair_sums,
     total,
 )
-from pkex.statistics.forms import block_form
-from pkex.statistics.kernel_choice import check_rows, chosen_kernel, without_rounding
 from pkex.statistics.permutations import (
     as_generator,
     check_fits,
@@ -52,11 +52,9 @@ from pkex.statistics.samples import two_samples, warn_of_constant_columns
 from pkex.statistics.significance import Relabelled, Significance
 from pkex.statistics.standard_errors import between_samples, mmd_errors, within_sample
 from pkex.statistics.weights import RowWeights, weight_of_pairs
-from pkex.validation import column_names
+from pkex.typing import Float, Report
 
 __all__ = ["PairWeights", "in_units", "mmd", "witness"]
-
-_Float = NDArray[np.float64]
 
 
 @with_known_keywords
@@ -293,19 +291,19 @@ class PairWeights:
             return cls(1.0 / n**2, 1.0 / m**2, between, 1.0 / n + 1.0 / m)
         return cls(1.0 / (n * (n - 1.0)), 1.0 / (m * (m - 1.0)), between)
 
-    def combine(self, sums: _Float) -> _Float:
+    def combine(self, sums: Float) -> Float:
         """Weigh sums over unordered pairs (3, P): within the first, between, within the second."""
         within = self.first * sums[0] + self.second * sums[2]
-        combined: _Float = 2.0 * (within - self.between * sums[1])
+        combined: Float = 2.0 * (within - self.between * sums[1])
         return combined
 
     def errors(
         self,
-        first: tuple[_Float, _Float],
-        second: tuple[_Float, _Float],
+        first: tuple[Float, Float],
+        second: tuple[Float, Float],
         sizes: tuple[int, int],
-        squares: tuple[_Float, _Float, _Float],
-    ) -> _Float:
+        squares: tuple[Float, Float, Float],
+    ) -> Float:
         """Return standard errors of the values, whose averages are weighted as these are.
 
         Parameters
@@ -340,7 +338,7 @@ class _Run:
 
 
 def _unweighted(
-    pooled: _Float,
+    pooled: Float,
     n: int,
     terms: KernelTerms,
     n_permutations: int,
@@ -379,13 +377,13 @@ def _unweighted(
     return Parts(values, alone, _errors(sums, n, weights), tested)
 
 
-def _by_class(sums: PairSums, n: int) -> _Float:
+def _by_class(sums: PairSums, n: int) -> Float:
     """Return sums over unordered pairs (3, P), from those of the rows."""
     first, second = sums.rows[:n], sums.rows[n:]
     return np.array([total(first[:, 0]) / 2.0, total(first[:, 1]), total(second[:, 1]) / 2.0])
 
 
-def _errors(sums: PairSums, n: int, weights: PairWeights) -> _Float:
+def _errors(sums: PairSums, n: int, weights: PairWeights) -> Float:
     first, second = sums.rows[:n], sums.rows[n:]
     return weights.errors(
         (first[:, 0], first[:, 1]),
@@ -400,7 +398,7 @@ def _errors(sums: PairSums, n: int, weights: PairWeights) -> _Float:
 
 
 def _relabelled(
-    groups: _Float, labels: NDArray[np.bool_], weights: PairWeights, on_the_diagonal: _Float
+    groups: Float, labels: NDArray[np.bool_], weights: PairWeights, on_the_diagonal: Float
 ) -> Relabelled:
     """Weigh sums over pairs of blocks by which blocks are the first sample's."""
     within = weights.first, weights.second
@@ -411,7 +409,7 @@ def _relabelled(
     return block_form(groups, within, weights.between).relabelled(labels, on_the_diagonal)
 
 
-def _weighted(x: _Float, y: _Float, weights: RowWeights, terms: KernelTerms, run: _Run) -> Parts:
+def _weighted(x: Float, y: Float, weights: RowWeights, terms: KernelTerms, run: _Run) -> Parts:
     """Attribute MMD² of weighted samples, with the means Σ w w′ k."""
     v, w = weights.weights
     if run.estimator == "biased":

@@ -6,14 +6,12 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from pkex.parallel import thread_count
-from pkex.statistics.engine import KernelTerms, pair_sums
+from pkex.execution.threads import thread_count
+from pkex.statistics.pair_sums import KernelTerms, pair_sums
+from pkex.typing import Float
 
 __all__ = ["Normaliser", "self_hsic"]
-
-_Float = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +28,7 @@ class Normaliser:
     n_jobs : int or None
     """
 
-    sides: tuple[tuple[_Float, KernelTerms], tuple[_Float, KernelTerms]]
+    sides: tuple[tuple[Float, KernelTerms], tuple[Float, KernelTerms]]
     unit: float
     estimator: str
     n_jobs: int | None
@@ -39,7 +37,7 @@ class Normaliser:
         """Divide by the geometric mean of each side's HSIC with itself; NaN if one is constant."""
         return self._ratio(statistic, *map(self._with_itself, self.sides))
 
-    def normalised_alone(self, alone: _Float) -> _Float:
+    def normalised_alone(self, alone: Float) -> Float:
         """Divide what each player of the first side is worth alone by the same means; (P,)."""
         (rows, terms), other = self.sides
         of_other = self._with_itself(other)
@@ -51,7 +49,7 @@ class Normaliser:
                 indices[player] = self._ratio(worth, self._with_itself(side), of_other)
         return indices
 
-    def _with_itself(self, side: tuple[_Float, KernelTerms]) -> float:
+    def _with_itself(self, side: tuple[Float, KernelTerms]) -> float:
         return self_hsic(*side, self.estimator, thread_count(self.n_jobs))
 
     def _ratio(self, statistic: float, one: float, other: float) -> float:
@@ -60,7 +58,7 @@ class Normaliser:
         return statistic / self.unit / (math.sqrt(one) * math.sqrt(other))
 
 
-def self_hsic(rows: _Float, terms: KernelTerms, estimator: str, n_threads: int) -> float:
+def self_hsic(rows: Float, terms: KernelTerms, estimator: str, n_threads: int) -> float:
     """Return HSIC(x, x) = Σ (doubly centred k)², biased or unbiased as HSIC is.
 
     A constant drops out of both kinds of centring, so that k − k(x, x) does as well as k: it has a

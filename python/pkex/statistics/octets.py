@@ -16,9 +16,10 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from pkex.typing import Float
+
 __all__ = ["MOST_GROUPS", "OCTET", "Octets", "exchanged_sums", "rounding_scale"]
 
-_Float = NDArray[np.float64]
 _Int = NDArray[np.int64]
 
 # Rows that exchange targets among each other.
@@ -80,7 +81,7 @@ class Octets:
         places: _Int = np.arange(len(self.groups), dtype=np.int64)
         return places ^ exchanges[self.groups].astype(np.int64)
 
-    def share_of_same(self, *sides: _Float) -> Fraction:
+    def share_of_same(self, *sides: Float) -> Fraction:
         """Return the share of relabellings that change nothing, as those who exchange are alike.
 
         Parameters
@@ -101,10 +102,10 @@ class Octets:
 
 
 def exchanged_sums(
-    group_sums: _Float,
+    group_sums: Float,
     exchanges: NDArray[np.uint8],
     progress: Callable[[int, int], None] | None = None,
-) -> _Float:
+) -> Float:
     """Return Σ T^{pq}_{IJ} over groups I ≤ J, p and q being their exchanges.
 
     Parameters
@@ -132,7 +133,7 @@ def exchanged_sums(
     return sums
 
 
-def rounding_scale(group_sums: _Float) -> _Float:
+def rounding_scale(group_sums: Float) -> Float:
     """Return the size of what relabelled sums, and so their rounding errors, are made of; (P,)."""
-    scale: _Float = np.abs(group_sums).max(axis=1).sum(axis=0)
+    scale: Float = np.abs(group_sums).max(axis=1).sum(axis=0)
     return scale

@@ -8,20 +8,19 @@ the terms of the kernel.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pkex import _core
+from pkex.games.players import Players
 from pkex.kernels import Kernel
-from pkex.players import Players
+from pkex.typing import Float, Report
 
 __all__ = [
     "KernelTerms",
     "PairSums",
-    "Report",
     "Term",
     "pair_matrix",
     "pair_sums",
@@ -29,10 +28,8 @@ __all__ = [
     "total",
 ]
 
-_Float = NDArray[np.float64]
-Report = Callable[[int, int], None]
 # (coefficient, factors as (family, columns, parameters)); see the engine's stub.
-Term = tuple[float, list[tuple[str, NDArray[np.int64], _Float]]]
+Term = tuple[float, list[tuple[str, NDArray[np.int64], Float]]]
 
 # Those whose factor at distance 0 is 1: a row's pair with itself then adds nothing.
 _FAMILIES = ("rbf", "laplacian", "cauchy", "periodic", "categorical", "chi2")
@@ -53,7 +50,7 @@ class KernelTerms:
 
     terms: list[Term]
     players: NDArray[np.int64]
-    absent: _Float | None = None
+    absent: Float | None = None
 
     @classmethod
     def of(cls, kernel: Kernel, players: Players) -> KernelTerms:
@@ -78,7 +75,7 @@ class KernelTerms:
         return cls(packed, players.of_column)
 
     def with_means(
-        self, rows: _Float, n_threads: int, progress: Report | None = None
+        self, rows: Float, n_threads: int, progress: Report | None = None
     ) -> KernelTerms:
         """Return the terms in the marginal convention: absent factors are means over all pairs."""
         means = _core.mean_factors(
@@ -115,7 +112,7 @@ class KernelTerms:
                 terms.append((coefficient * float(np.prod(others)), kept))
         return columns, KernelTerms(terms, np.zeros(len(columns), dtype=np.int64))
 
-    def self_pair(self) -> _Float:
+    def self_pair(self) -> Float:
         """Return γ of a row's pair with itself, 0 in the neutral convention; shape (P,)."""
         if self.absent is None:
             return np.zeros(self.n_players)
@@ -133,7 +130,7 @@ class KernelTerms:
         )
         return values[:, 0]
 
-    def self_pair_alone(self) -> _Float:
+    def self_pair_alone(self) -> Float:
         """Return what each player is worth alone in a row's pair with itself; shape (P,)."""
         alone = np.zeros(self.n_players)
         if self.absent is None:
@@ -163,19 +160,19 @@ class PairSums:
         Σγ² over these.
     """
 
-    rows: _Float
-    groups: _Float
-    alone: _Float
-    squares: _Float
+    rows: Float
+    groups: Float
+    alone: Float
+    squares: Float
 
 
 def pair_sums(
-    rows: _Float,
+    rows: Float,
     n_first: int,
     terms: KernelTerms,
     groups: NDArray[np.int64] | None = None,
     *,
-    weights: _Float | None = None,
+    weights: Float | None = None,
     skips_second: bool = False,
     alone_in_groups: bool = False,
     summation: str = "compensated",
@@ -217,15 +214,15 @@ def pair_sums(
     )
 
 
-def total(rows: _Float, weights: _Float | None = None) -> _Float:
+def total(rows: Float, weights: Float | None = None) -> Float:
     """Return the exactly rounded sum of rows (n, P), weighted or not; shape (P,)."""
     columns = rows.T if weights is None else (rows * weights[:, None]).T
     return np.array([math.fsum(column.tolist()) for column in columns])
 
 
 def pair_triangle(
-    rows: _Float, terms: KernelTerms, n_threads: int, *, with_alone: bool = False
-) -> _Float:
+    rows: Float, terms: KernelTerms, n_threads: int, *, with_alone: bool = False
+) -> Float:
     """Return γ of the pairs a ≤ b of a few rows, row by row; shape (n(n+1)/2, P).
 
     It is 0 for a row with itself. With what players are worth alone behind it, the shape is
@@ -237,7 +234,7 @@ def pair_triangle(
     return sums.groups
 
 
-def pair_matrix(rows: _Float, terms: KernelTerms, n_threads: int) -> _Float:
+def pair_matrix(rows: Float, terms: KernelTerms, n_threads: int) -> Float:
     """Return γ of all pairs of a few rows, 0 for a row with itself; shape (n, n, P)."""
     triangle = pair_triangle(rows, terms, n_threads)
     matrix = np.zeros((len(rows), len(rows), triangle.shape[1]))

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from pkex import _core
 from pkex.errors import warn
+from pkex.typing import Float
 
 __all__ = [
     "Blocks",
@@ -35,7 +36,6 @@ __all__ = [
     "warn_of_few_relabellings",
 ]
 
-_Float = NDArray[np.float64]
 _Int = NDArray[np.int64]
 
 # Blocks that rows are arranged in; samples of no more rows are permuted row by row.
@@ -162,7 +162,7 @@ class Blocks:
             rows[:, movable] = generator.permuted(rows[:, movable], axis=1)
         return labels
 
-    def share_of_same(self, rows: _Float) -> Fraction:
+    def share_of_same(self, rows: Float) -> Fraction:
         """Return the share of relabellings that leave the samples what they are, or exchange them.
 
         Parameters
@@ -229,7 +229,7 @@ def can_permute_rows(n_rows: int, n_players: int, n_permutations: int) -> bool:
     return n_rows <= _MOST_ROWS and values <= _MOST_PAIR_VALUES and is_quick
 
 
-def share_of_same_orders(rows: _Float, are_labels: bool) -> Fraction:
+def share_of_same_orders(rows: Float, are_labels: bool) -> Fraction:
     """Return the share of the orders of rows in which pairs of places compare as they did.
 
     Parameters
@@ -248,13 +248,13 @@ def share_of_same_orders(rows: _Float, are_labels: bool) -> Fraction:
 
 
 def permuted_sums(
-    weights: _Float,
-    values: _Float,
+    weights: Float,
+    values: Float,
     number: int,
     generator: np.random.Generator,
     n_threads: int,
     progress: Callable[[int, int], None] | None = None,
-) -> _Float:
+) -> Float:
     """Return Σ_{a<b} w_ab γ_ab as it is, and with the weights' rows and columns permuted alike.
 
     Parameters

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from pkex.display.tables import aligned, number, numbers, shortened
+from pkex.inputs.wording import counted
 from pkex.kernels import Kernel
-from pkex.options import counted
-from pkex.tables import aligned, number, numbers, shortened
 
 if TYPE_CHECKING:
     from pkex.statistics.results import Attribution

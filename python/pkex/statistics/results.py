@@ -11,20 +11,19 @@ import numpy as np
 import numpy.typing as npt
 from numpy.typing import NDArray
 
-from pkex.errors import missing_library
+from pkex.inputs.keywords import with_known_keywords
+from pkex.inputs.optional import missing_library
 from pkex.kernels import Kernel
-from pkex.options import with_known_keywords
 from pkex.statistics.normaliser import Normaliser
 from pkex.statistics.report import COLUMNS, notes_of, report
 from pkex.statistics.significance import Significance
+from pkex.typing import Float
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
 __all__ = ["HSICResult", "MMDResult", "Parts"]
-
-_Float = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,9 +37,9 @@ class Parts:
     significance : Significance, optional
     """
 
-    values: _Float
-    alone: _Float
-    standard_errors: _Float | None = None
+    values: Float
+    alone: Float
+    standard_errors: Float | None = None
     significance: Significance | None = None
 
     def times(self, unit: float) -> Parts:
@@ -78,9 +77,9 @@ class Attribution:
     Arrays have one entry for each feature or group, and are read-only.
     """
 
-    values: _Float
-    standard_errors: _Float | None
-    alone: _Float
+    values: Float
+    standard_errors: Float | None
+    alone: Float
     names: tuple[str, ...]
     kernel: Kernel
     bandwidth: str | None
@@ -116,12 +115,12 @@ class Attribution:
         return None if self.significance is None else self.significance.pvalue
 
     @property
-    def feature_pvalues(self) -> _Float | None:
+    def feature_pvalues(self) -> Float | None:
         """The p-value of each value by itself; None without permutations."""
         return None if self.significance is None else self.significance.feature_pvalues
 
     @property
-    def familywise_pvalues(self) -> _Float | None:
+    def familywise_pvalues(self) -> Float | None:
         """P-values of the values, corrected for their number; None without permutations.
 
         Under the hypothesis the chance that any of them is at most α is at most α.
@@ -129,12 +128,12 @@ class Attribution:
         return None if self.significance is None else self.significance.familywise_pvalues
 
     @property
-    def permuted_values(self) -> _Float | None:
+    def permuted_values(self) -> Float | None:
         """The values after each relabelling, shape (n_permutations, P); None without."""
         return None if self.significance is None else self.significance.permuted_values
 
     @property
-    def alone_pvalues(self) -> _Float | None:
+    def alone_pvalues(self) -> Float | None:
         """The p-value of each feature by itself, of `alone`; None without permutations.
 
         Its hypothesis concerns this feature only.
@@ -142,7 +141,7 @@ class Attribution:
         return None if self.significance is None else self.significance.alone_pvalues
 
     @property
-    def alone_familywise_pvalues(self) -> _Float | None:
+    def alone_familywise_pvalues(self) -> Float | None:
         """P-values of features by themselves, corrected for their number; None without a test.
 
         The chance that any feature whose own hypothesis holds has one of at most α is at most α,
@@ -217,7 +216,7 @@ class Attribution:
         ImportError
             If matplotlib is not installed.
         """
-        from pkex.plots import plot_attribution
+        from pkex.display.plots import plot_attribution
 
         return plot_attribution(self, ax, max_features)
 
@@ -412,7 +411,7 @@ class HSICResult(Attribution):
         return self.normaliser.normalised(self.statistic)
 
     @cached_property
-    def alone_r2(self) -> _Float:
+    def alone_r2(self) -> Float:
         """`r2` of each feature or group alone, shape (P,): which share of it is dependence.
 
         HSIC(x_j, y) / √(HSIC(x_j, x_j) HSIC(y, y)), by the same estimator (Da Veiga 2015); NaN for

@@ -6,31 +6,21 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from pkex.errors import warn
-from pkex.options import counted, shown
-from pkex.validation import (
-    as_matrix,
-    check_column_names,
-    column_labels,
-    column_names,
-    numbered,
-)
+from pkex.inputs.columns import check_same_columns, column_labels, numbered, own_labels
+from pkex.inputs.matrix import as_matrix
+from pkex.inputs.wording import counted, shown
+from pkex.typing import Float
 
 __all__ = [
     "as_rows",
     "as_sample",
     "check_row_count",
-    "check_same_columns",
-    "own_labels",
     "two_samples",
     "warn_of_constant_columns",
 ]
-
-_Float = NDArray[np.float64]
-
 
 # What to do about entries that are no numbers, by what the error calls them.
 _REMEDIES = {
@@ -40,7 +30,7 @@ _REMEDIES = {
 }
 
 
-def as_rows(data: Any, name: str, **options: Any) -> _Float:
+def as_rows(data: Any, name: str, **options: Any) -> Float:
     """Return a table as `as_matrix` does, whose error says what to do about dates and texts."""
     try:
         return as_matrix(data, name, **options)
@@ -53,13 +43,13 @@ def as_rows(data: Any, name: str, **options: Any) -> _Float:
 
 def as_sample(
     data: ArrayLike, name: str, *, names: Sequence[str] | None = None
-) -> tuple[_Float, tuple[str, ...]]:
+) -> tuple[Float, tuple[str, ...]]:
     """Return a table's rows and the names of its columns, x0, x1, … if it has none."""
     rows = as_rows(data, name)
     return rows, tuple(column_labels(data) or names or numbered(rows.shape[1]))
 
 
-def two_samples(X: ArrayLike, Y: ArrayLike) -> tuple[_Float, _Float, tuple[str, ...]]:
+def two_samples(X: ArrayLike, Y: ArrayLike) -> tuple[Float, Float, tuple[str, ...]]:
     """Return two samples of the same columns, and the columns' names.
 
     Raises
@@ -75,27 +65,7 @@ def two_samples(X: ArrayLike, Y: ArrayLike) -> tuple[_Float, _Float, tuple[str, 
     return x, y, names
 
 
-def own_labels(data: Any, name: str) -> tuple[Any, ...] | None:
-    """Return the labels of a DataFrame's columns, all of them strings or none; else None."""
-    column_names(data, name)  # strings and others together are refused
-    return None if column_labels(data) is None else tuple(data.columns)
-
-
-def check_same_columns(
-    data: Any, expected: tuple[Any, ...] | None, name: str, expected_by: str
-) -> None:
-    """Refuse a DataFrame whose columns are labelled otherwise than those of another DataFrame.
-
-    Names are compared with names, and numbers or tuples with such.
-    """
-    found = own_labels(data, name)
-    if not found or not expected:
-        return
-    if isinstance(found[0], str) == isinstance(expected[0], str):
-        check_column_names(found, expected, name, expected_by)
-
-
-def check_row_count(rows: _Float, name: str, least: int, why: str = "") -> None:
+def check_row_count(rows: Float, name: str, least: int, why: str = "") -> None:
     """Refuse a sample of too few rows."""
     if len(rows) < least:
         raise ValueError(
@@ -104,7 +74,7 @@ def check_row_count(rows: _Float, name: str, least: int, why: str = "") -> None:
 
 
 def warn_of_constant_columns(
-    rows: _Float, names: Sequence[str], what: str, to: str | None = None
+    rows: Float, names: Sequence[str], what: str, to: str | None = None
 ) -> None:
     """Warn of columns in which all rows are equal: whatever the kernel, they play no part.
 

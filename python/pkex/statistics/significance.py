@@ -11,9 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Relabelled", "Significance"]
+from pkex.typing import Float
 
-_Float = NDArray[np.float64]
+__all__ = ["Relabelled", "Significance"]
 
 # Numbers held at a time.
 _CHUNK = 1 << 20
@@ -38,11 +38,11 @@ class Significance:
     """
 
     pvalue: float
-    feature_pvalues: _Float
-    familywise_pvalues: _Float
-    alone_pvalues: _Float
-    alone_familywise_pvalues: _Float
-    permuted_values: _Float
+    feature_pvalues: Float
+    familywise_pvalues: Float
+    alone_pvalues: Float
+    alone_familywise_pvalues: Float
+    permuted_values: Float
 
     @classmethod
     def of(cls, values: Relabelled, alone: Relabelled) -> Significance:
@@ -70,8 +70,8 @@ class Relabelled:
         What rounding errors are measured on: numbers that differ by less than 1e-12 of it are tied.
     """
 
-    numbers: _Float
-    scale: _Float
+    numbers: Float
+    scale: Float
 
     def of_sum(self) -> float:
         """Return the p-value of the features' sum."""
@@ -79,11 +79,11 @@ class Relabelled:
         at_least = sums[1:] >= sums[0] - self._tolerance.sum()
         return float(_shares(at_least[:, None])[0])
 
-    def one_by_one(self) -> _Float:
+    def one_by_one(self) -> Float:
         """Return the p-value of each feature by itself; shape (P,)."""
         return _shares(self.numbers[1:] >= self.numbers[0] - self._tolerance)
 
-    def familywise(self) -> _Float:
+    def familywise(self) -> Float:
         """Return p-values corrected by the largest of all, for their number; shape (P,).
 
         Each is standardised by its mean and standard deviation over all relabellings, the observed
@@ -102,11 +102,11 @@ class Relabelled:
         return corrected
 
     @property
-    def _tolerance(self) -> _Float:
+    def _tolerance(self) -> Float:
         return 1e-12 * self.scale
 
 
-def _shares(at_least: NDArray[np.bool_]) -> _Float:
+def _shares(at_least: NDArray[np.bool_]) -> Float:
     """Return (b + 1) / (B + 1) for each column."""
-    b: _Float = at_least.sum(axis=0).astype(np.float64)
+    b: Float = at_least.sum(axis=0).astype(np.float64)
     return (b + 1.0) / (len(at_least) + 1.0)

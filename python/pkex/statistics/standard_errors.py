@@ -15,17 +15,16 @@ nothing differs.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
+
+from pkex.typing import Float
 
 __all__ = ["between_samples", "hsic_errors", "mmd_errors", "within_sample"]
-
-_Float = NDArray[np.float64]
 
 # The least share of its second-order part that a variance may be estimated as.
 _FLOOR = 0.3
 
 
-def within_sample(squares: _Float, row_sums: _Float) -> _Float:
+def within_sample(squares: Float, row_sums: Float) -> Float:
     """Estimate the mean square of doubly centred γ over the pairs of one sample.
 
     Unbiased: the estimator of Székely and Rizzo (2014) for distance covariance. NaN for fewer than
@@ -47,11 +46,11 @@ def within_sample(squares: _Float, row_sums: _Float) -> _Float:
         - (2.0 / (n - 2)) * (row_sums**2).sum(axis=0)
         + total**2 / ((n - 1.0) * (n - 2.0))
     )
-    mean: _Float = np.maximum(centred / (n * (n - 3.0)), 0.0)
+    mean: Float = np.maximum(centred / (n * (n - 3.0)), 0.0)
     return mean
 
 
-def between_samples(squares: _Float, first: _Float, second: _Float) -> _Float:
+def between_samples(squares: Float, first: Float, second: Float) -> Float:
     """Estimate the mean square of doubly centred γ over the pairs between two samples.
 
     Parameters
@@ -68,13 +67,13 @@ def between_samples(squares: _Float, first: _Float, second: _Float) -> _Float:
         - (second**2).sum(axis=0) / n
         + first.sum(axis=0) ** 2 / (float(n) * m)
     )
-    mean: _Float = np.maximum(centred / ((n - 1.0) * (m - 1.0)), 0.0)
+    mean: Float = np.maximum(centred / ((n - 1.0) * (m - 1.0)), 0.0)
     return mean
 
 
 def mmd_errors(
-    projections: tuple[_Float, _Float], sizes: tuple[int, int], second: tuple[_Float, ...]
-) -> _Float:
+    projections: tuple[Float, Float], sizes: tuple[int, int], second: tuple[Float, ...]
+) -> Float:
     """Return the standard errors of an attributed MMD².
 
     Parameters
@@ -99,7 +98,7 @@ def mmd_errors(
     return np.sqrt(np.maximum(first + rest, _FLOOR * rest))
 
 
-def hsic_errors(projections: _Float, second: _Float, n: int) -> _Float:
+def hsic_errors(projections: Float, second: Float, n: int) -> Float:
     """Return the standard errors of an attributed HSIC.
 
     Parameters
@@ -116,6 +115,6 @@ def hsic_errors(projections: _Float, second: _Float, n: int) -> _Float:
     return np.sqrt(np.maximum(first + rest, _FLOOR * rest))
 
 
-def _variance(rows: _Float) -> _Float:
-    variance: _Float = rows.var(axis=0, ddof=1)
+def _variance(rows: Float) -> Float:
+    variance: Float = rows.var(axis=0, ddof=1)
     return variance

@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pkex.errors import warn
+from pkex.inputs.matrix import unmasked
+from pkex.inputs.wording import shown
 from pkex.kernels import Categorical, Kernel
-from pkex.options import shown
 from pkex.statistics.kernel_choice import (
     check_kernel,
     default_kernel,
@@ -20,11 +21,9 @@ from pkex.statistics.kernel_choice import (
     without_rounding,
 )
 from pkex.statistics.samples import as_rows, warn_of_constant_columns
-from pkex.validation import unmasked
+from pkex.typing import Float
 
 __all__ = ["Target", "as_target"]
-
-_Float = NDArray[np.float64]
 
 # Integers of no more different values may be labels; in fewer rows labels may all differ.
 _FEW = 10
@@ -45,7 +44,7 @@ class Target:
         How the length-scale was found, or that labels are compared; None if the kernel was given.
     """
 
-    rows: _Float
+    rows: Float
     names: tuple[str, ...]
     kernel: Kernel
     bandwidth: str | None
@@ -122,7 +121,7 @@ def _warn_of_integers(columns: list[Any], is_label: list[bool], names: tuple[str
             )
 
 
-def _warn_of_many_labels(rows: _Float, labels: list[int], names: tuple[str, ...]) -> None:
+def _warn_of_many_labels(rows: Float, labels: list[int], names: tuple[str, ...]) -> None:
     """Warn of labels that mostly differ from each other: numbers, perhaps, read as text."""
     titles = list(_titles(names))
     for j in labels:
@@ -147,7 +146,7 @@ def _check_length(columns: list[Any], n_rows: int) -> None:
     )
 
 
-def _default_kernel(rows: _Float, numbers: list[int], names: tuple[str, ...]) -> tuple[Kernel, str]:
+def _default_kernel(rows: Float, numbers: list[int], names: tuple[str, ...]) -> tuple[Kernel, str]:
     """Return the Gaussian kernel of the numbers times the delta kernel of the labels."""
     labels = [j for j in range(rows.shape[1]) if j not in numbers]
     compared = "labels: 1 if equal, else 0"
@@ -215,7 +214,7 @@ def _holds_labels(column: Any) -> bool:
     return any(isinstance(item, str | bytes | bool | np.bool_) for item in array.flat)
 
 
-def _numbered(column: Any, name: str) -> _Float:
+def _numbered(column: Any, name: str) -> Float:
     """Give labels numbers, in the order in which they first occur."""
     numbers: dict[Any, int] = {}
     found = np.empty(len(column))
@@ -246,7 +245,7 @@ def _check_labels(
         )
 
 
-def _without_classes(rows: _Float, kernel: Kernel) -> _Float:
+def _without_classes(rows: Float, kernel: Kernel) -> Float:
     """Return the rows as if all were of one class, so that the kernel is that of the numbers.
 
     Many classes are nothing to warn of: rows of different ones have nothing in common.

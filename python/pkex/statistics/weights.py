@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pkex.validation import as_vector_or_matrix
+from pkex.inputs.matrix import as_vector_or_matrix
+from pkex.typing import Float
 
 __all__ = ["RowWeights", "weight_of_pairs"]
-
-_Float = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,7 +28,7 @@ class RowWeights:
     """
 
     kept: tuple[NDArray[np.bool_], NDArray[np.bool_]]
-    weights: tuple[_Float, _Float]
+    weights: tuple[Float, Float]
 
     @classmethod
     def of(cls, given: Any, n: int, m: int) -> RowWeights:
@@ -53,7 +52,7 @@ class RowWeights:
         return cls(kept, (both[0][kept[0]], both[1][kept[1]]))
 
 
-def weight_of_pairs(weights: _Float, of: str) -> float:
+def weight_of_pairs(weights: Float, of: str) -> float:
     """Return Σ_{i≠l} w_i w_l = Σ_i w_i (1 − w_i), 1 − w_i being the sum of all others' weights.
 
     Raises
@@ -73,7 +72,7 @@ def weight_of_pairs(weights: _Float, of: str) -> float:
     return pairs
 
 
-def _normalised(given: Any, n_rows: int, of: str, place: int) -> _Float:
+def _normalised(given: Any, n_rows: int, of: str, place: int) -> Float:
     if given is None:
         return np.full(n_rows, 1.0 / n_rows)
     name = f"weights[{place}]"
@@ -90,5 +89,5 @@ def _normalised(given: Any, n_rows: int, of: str, place: int) -> _Float:
             f"{name} must be positive for at least two rows of {of} (weights that vanish beside "
             "the largest are none)"
         )
-    normalised: _Float = weights / weights.sum()
+    normalised: Float = weights / weights.sum()
     return normalised

@@ -37,9 +37,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from pkex.adapters.sklearn.common import FrozenEstimator, check_fitted, dense, feature_names, inside
 from pkex.errors import UnsupportedModelError
-from pkex.functions import ColumnMap, Selection, Transformed, decoded, scattered
-
-_Float = NDArray[np.float64]
+from pkex.functions.column_maps import ColumnMap, Selection, decoded, scattered
+from pkex.functions.transformed import Transformed
+from pkex.typing import Float
 
 
 def column_map(step: Any) -> ColumnMap | None:
@@ -126,7 +126,7 @@ _ENCODERS = (OneHotEncoder, OrdinalEncoder, TargetEncoder)
 class _Step(ColumnMap):
     """A single fitted transformer."""
 
-    def __init__(self, transformer: Any, inverse: Callable[[_Step, _Float], _Float]) -> None:
+    def __init__(self, transformer: Any, inverse: Callable[[_Step, Float], Float]) -> None:
         self.n_columns = int(transformer.n_features_in_)
         self.transformer = _for_arrays(transformer)
         self._inverse = inverse
@@ -167,7 +167,7 @@ class _Step(ColumnMap):
                 "on; remove the row, or fit the encoder with handle_unknown for such entries"
             ) from error
 
-    def inverse(self, rows: _Float) -> _Float:
+    def inverse(self, rows: Float) -> Float:
         return self._inverse(self, rows)
 
 
@@ -187,12 +187,12 @@ class _Chain(ColumnMap):
             self.discrete |= {int(self.sources[column]) for column in following.discrete}
             self.sources = self.sources[following.sources]
 
-    def __call__(self, rows: _Float) -> _Float:
+    def __call__(self, rows: Float) -> Float:
         for one in self._maps:
             rows = one(rows)
         return rows
 
-    def inverse(self, rows: _Float) -> _Float:
+    def inverse(self, rows: Float) -> Float:
         for one in reversed(self._maps):
             rows = one.inverse(rows)
         return rows
@@ -221,11 +221,11 @@ class _SideBySide(ColumnMap):
             if place in one.categories
         }
 
-    def __call__(self, rows: _Float) -> _Float:
+    def __call__(self, rows: Float) -> Float:
         made = [one(rows[:, columns]) for columns, one in self._maps]
         return np.concatenate([np.empty((len(rows), 0)), *made], axis=1)
 
-    def inverse(self, rows: _Float) -> _Float:
+    def inverse(self, rows: Float) -> Float:
         wide = scattered(rows[:, :0], np.empty(0, dtype=np.intp), self.n_columns)
         ends = np.cumsum([len(one.sources) for _, one in self._maps])
         parts = list(zip(self._maps, np.split(rows, ends[:-1], axis=1), strict=True))
@@ -343,23 +343,23 @@ def _for_arrays(transformer: Any) -> Any:
     return copy.deepcopy(own)
 
 
-def _own_inverse(step: _Step, rows: _Float) -> _Float:
+def _own_inverse(step: _Step, rows: Float) -> Float:
     return np.asarray(step.transformer.inverse_transform(rows), dtype=np.float64)
 
 
-def _scattered(step: _Step, rows: _Float) -> _Float:
+def _scattered(step: _Step, rows: Float) -> Float:
     return scattered(rows, step.sources, step.n_columns)
 
 
-def _bin_centres(step: _Step, rows: _Float) -> _Float:
+def _bin_centres(step: _Step, rows: Float) -> Float:
     return _own_inverse(step, np.clip(np.rint(rows), 0, step.transformer.n_bins_ - 1))
 
 
-def _around_threshold(step: _Step, rows: _Float) -> _Float:
+def _around_threshold(step: _Step, rows: Float) -> Float:
     return np.asarray(step.transformer.threshold + 2.0 * rows - 1.0)
 
 
-def _nearest_category(step: _Step, rows: _Float) -> _Float:
+def _nearest_category(step: _Step, rows: Float) -> Float:
     """Return for each column the category whose encoding is nearest: itself, or its number."""
     known = [
         np.arange(len(categories)) if column in step.categories else categories
@@ -376,7 +376,7 @@ def _nearest_category(step: _Step, rows: _Float) -> _Float:
     return result
 
 
-_INVERSES: dict[Any, Callable[[_Float], Any]] = {
+_INVERSES: dict[Any, Callable[[Float], Any]] = {
     np.log: np.exp,
     np.log2: np.exp2,
     np.log10: lambda rows: 10.0**rows,
@@ -389,13 +389,13 @@ _INVERSES: dict[Any, Callable[[_Float], Any]] = {
 }
 
 
-def _inverse_of_function(step: _Step, rows: _Float) -> _Float:
+def _inverse_of_function(step: _Step, rows: Float) -> Float:
     inverse = _INVERSES.get(step.transformer.func)
     return rows if inverse is None else np.asarray(inverse(rows))
 
 
 # The classes of steps, each with a function for `ColumnMap.inverse`.
-_STEPS: dict[type, Callable[[_Step, _Float], _Float]] = {
+_STEPS: dict[type, Callable[[_Step, Float], Float]] = {
     StandardScaler: _own_inverse,
     MinMaxScaler: _own_inverse,
     MaxAbsScaler: _own_inverse,

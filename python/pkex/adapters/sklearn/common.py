@@ -19,8 +19,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from pkex.adapters.registry import AdaptedModel, unsupported
 from pkex.errors import UnsupportedModelError
-from pkex.expansion import KernelExpansion
+from pkex.functions.expansion import KernelExpansion
 from pkex.kernels import Kernel
+from pkex.typing import Float
 
 try:
     from sklearn.frozen import FrozenEstimator as FrozenEstimator
@@ -30,11 +31,8 @@ except ImportError:  # scikit-learn < 1.6
         """Has no instances."""
 
 
-_Float = NDArray[np.float64]
-
-
 def expansion_of(
-    model: Any, points: _Float, coefficients: Any, kernel: Kernel, intercept: Any
+    model: Any, points: Float, coefficients: Any, kernel: Kernel, intercept: Any
 ) -> KernelExpansion:
     """Return the expansion of fitted attributes, or say that they are unusable."""
     try:
@@ -140,14 +138,14 @@ def own_output(
     method: str,
     non_numeric: Collection[int] = (),
     names: tuple[str, ...] | None = None,
-) -> Callable[[_Float], Any]:
+) -> Callable[[Float], Any]:
     """Return a function from arrays to the output of a method, computed in this thread.
 
     The `names` of columns are those that the model says, unless given.
     """
     own, names = quiet(model), names or feature_names(model)
 
-    def output(rows: _Float) -> Any:
+    def output(rows: Float) -> Any:
         with warnings.catch_warnings():
             # Of steps that were fitted apart, or that hand on other tables than they did.
             warnings.filterwarnings("ignore", "X (has|does not have valid) feature names")
@@ -213,6 +211,6 @@ def pair_names(classes: Iterable[Any]) -> tuple[str, ...]:
     return tuple(f"{a} vs {b}" for a, b in itertools.combinations(labels, 2))
 
 
-def dense(array: Any) -> _Float:
+def dense(array: Any) -> Float:
     """Return a float64 array of what may be a sparse matrix."""
     return np.asarray(array.toarray() if hasattr(array, "toarray") else array, dtype=np.float64)

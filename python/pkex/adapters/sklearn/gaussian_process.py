@@ -12,7 +12,6 @@ import itertools
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.gaussian_process import GaussianProcessClassifier, GaussianProcessRegressor
 from sklearn.multiclass import OneVsOneClassifier
 from sklearn.utils.validation import check_is_fitted
@@ -21,9 +20,8 @@ from pkex.adapters.registry import AdaptedModel, register
 from pkex.adapters.sklearn.common import check_fitted, feature_names, pair_names, without_names
 from pkex.adapters.sklearn.gp_kernels import covariance_expansion
 from pkex.errors import UnsupportedModelError
-from pkex.functions import Stack
-
-_Float = NDArray[np.float64]
+from pkex.functions.stack import Stack
+from pkex.typing import Float
 
 # A solution of many equations has the rounding errors of all of them.
 _RELATIVE_TOLERANCE = 1e-8
@@ -110,7 +108,7 @@ def adapt_classifier(model: GaussianProcessClassifier) -> AdaptedModel:
         _check_factor(model, machine, rounding)
     expansions = [expansion for expansion, _ in read]
 
-    def latent_means(X: _Float) -> _Float:
+    def latent_means(X: Float) -> Float:
         # As latent_mean_and_variance, which is for two classes only, and newer. The model's own
         # predict tells whether their signs and their order are right.
         kernels = [machine.kernel_(X, machine.X_train_) for machine in machines]
@@ -134,10 +132,10 @@ def adapt_classifier(model: GaussianProcessClassifier) -> AdaptedModel:
     )
 
 
-def _coefficients(model: GaussianProcessClassifier, machine: Any, sign: float) -> _Float:
+def _coefficients(model: GaussianProcessClassifier, machine: Any, sign: float) -> Float:
     if machine.y_train_.shape != machine.pi_.shape:
         raise _not_of_fit(model)
-    coefficients: _Float = sign * (machine.y_train_ - machine.pi_)
+    coefficients: Float = sign * (machine.y_train_ - machine.pi_)
     return coefficients
 
 
@@ -172,7 +170,7 @@ def _not_of_fit(model: GaussianProcessClassifier) -> UnsupportedModelError:
     )
 
 
-def _preferences(signs: _Float, n_classes: int, is_paired: bool) -> tuple[_Float, _Float]:
+def _preferences(signs: Float, n_classes: int, is_paired: bool) -> tuple[Float, Float]:
     """Return the least and the most that speaks for each class, by the signs of latent means.
 
     Returns
@@ -193,7 +191,7 @@ def _preferences(signs: _Float, n_classes: int, is_paired: bool) -> tuple[_Float
 
 
 def _check_classes(
-    model: GaussianProcessClassifier, X: _Float, preferences: tuple[_Float, _Float]
+    model: GaussianProcessClassifier, X: Float, preferences: tuple[Float, Float]
 ) -> None:
     """Refuse rows for which `predict` returns a class that surely has less than another."""
     least, most = preferences

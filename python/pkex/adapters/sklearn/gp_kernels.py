@@ -16,17 +16,15 @@ from functools import reduce
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.gaussian_process import kernels as sklearn_kernels
 
 from pkex.adapters.registry import unsupported
 from pkex.adapters.sklearn.common import expansion_of
 from pkex.adapters.sklearn.kernel_functions import APPROXIMATE, square_rounding
 from pkex.errors import UnsupportedModelError
-from pkex.expansion import KernelExpansion
+from pkex.functions.expansion import KernelExpansion
 from pkex.kernels import RBF, Chi2, Constant, Kernel, Laplacian
-
-_Float = NDArray[np.float64]
+from pkex.typing import Float
 
 # A family of kernels, and one of them: for each feature its length-scale, of a χ² kernel γ.
 _Factor = tuple[str, tuple[float, ...]]
@@ -50,7 +48,7 @@ _KNOWN = (
 
 
 def covariance_expansion(
-    model: Any, covariance: Any, rows: Any, coefficients: _Float, intercept: Any
+    model: Any, covariance: Any, rows: Any, coefficients: Float, intercept: Any
 ) -> tuple[KernelExpansion, float]:
     """Return intercept + Σ_i coefficients_i · covariance(x, rows_i) for new rows x.
 
@@ -138,7 +136,7 @@ def kernel_to_training_points(kernel: Any, n_features: int, model_name: str) -> 
     return reduce(lambda left, right: left + right, summands) if summands else None
 
 
-def scaling_rounding(kernel: Kernel, points: _Float, resolution: float) -> float:
+def scaling_rounding(kernel: Kernel, points: Float, resolution: float) -> float:
     """Bound the relative error of scikit-learn's RBF, which divides rows by ℓ before subtracting.
 
     Far from the origin, as measured by ℓ, the difference of the quotients has few digits left.
@@ -156,9 +154,7 @@ def scaling_rounding(kernel: Kernel, points: _Float, resolution: float) -> float
     return 32.0 * resolution * farthest_row
 
 
-def check_kernel(
-    kernel: Kernel, own: Any, points: _Float, rounding: float, model_name: str
-) -> None:
+def check_kernel(kernel: Kernel, own: Any, points: Float, rounding: float, model_name: str) -> None:
     """Compare the kernel with the model's own, summed over some training points at a few rows.
 
     The coefficients of a Gaussian process with little noise are huge and cancel: its output has
@@ -311,7 +307,7 @@ def _merged(product: _Product, family: str) -> tuple[float, ...]:
     power = 2.0 if family == "rbf" else 1.0
     # Relative to the smallest, so that no square overflows.
     smallest = scales.min(axis=0)
-    merged: _Float = smallest / (exponents @ (smallest / scales) ** power) ** (1.0 / power)
+    merged: Float = smallest / (exponents @ (smallest / scales) ** power) ** (1.0 / power)
     return tuple(merged.tolist())
 
 

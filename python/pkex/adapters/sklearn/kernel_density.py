@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.neighbors import KernelDensity
 
 from pkex.adapters.registry import AdaptedModel, register, unsupported
@@ -17,8 +16,7 @@ from pkex.adapters.sklearn.common import (
 )
 from pkex.errors import UnsupportedModelError
 from pkex.kernels import RBF
-
-_Float = NDArray[np.float64]
+from pkex.typing import Float
 
 # Far from where exp() loses digits or overflows.
 _LARGEST_LOGARITHM = 600.0
@@ -40,7 +38,7 @@ def adapt_kernel_density(model: KernelDensity) -> AdaptedModel:
     own = without_names(model)
     own.rtol = own.atol = 0.0
 
-    def density(X: _Float) -> _Float:
+    def density(X: Float) -> Float:
         # scikit-learn takes the logarithm of weights of 0, too.
         with np.errstate(divide="ignore"):
             return np.asarray(np.exp(own.score_samples(X)))
@@ -55,7 +53,7 @@ def adapt_kernel_density(model: KernelDensity) -> AdaptedModel:
     )
 
 
-def _coefficients(model: KernelDensity, points: _Float, width: float) -> _Float:
+def _coefficients(model: KernelDensity, points: Float, width: float) -> Float:
     n, d = points.shape
     logarithm = -d * (0.5 * math.log(2.0 * math.pi) + math.log(width))
     if abs(logarithm) > _LARGEST_LOGARITHM:

@@ -8,14 +8,12 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.metrics.pairwise import chi2_kernel, laplacian_kernel, rbf_kernel
 
 from pkex.adapters.registry import unsupported
 from pkex.errors import UnsupportedModelError
 from pkex.kernels import RBF, Chi2, Kernel, Laplacian
-
-_Float = NDArray[np.float64]
+from pkex.typing import Float
 
 
 def rbf(gamma: float) -> Kernel:
@@ -104,7 +102,7 @@ def _instead(kernel: str, known: tuple[str, ...]) -> str:
 APPROXIMATE = "shap.KernelExplainer, whose values are approximate, for this one"
 
 
-def square_rounding(points: _Float, gamma: float) -> float:
+def square_rounding(points: Float, gamma: float) -> float:
     """Bound the relative error of exp(−γ‖x − y‖²) where the square is ‖x‖² − 2x·y + ‖y‖².
 
     That is how scikit-learn forms it (but not in its support vector machines); far from the origin

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn import linear_model
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.kernel_approximation import Nystroem
@@ -26,8 +25,7 @@ from pkex.adapters.sklearn.kernel_functions import (
     named_kernel,
     square_rounding,
 )
-
-_Float = NDArray[np.float64]
+from pkex.typing import Float
 
 # Those whose output is X @ coef_ + intercept_, and nothing done to it.
 _REGRESSORS = (
@@ -138,7 +136,7 @@ def _gamma(nystroem: Nystroem, n_features: int) -> float:
     return default_gamma(nystroem.kernel, n_features) if given is None else float(given)
 
 
-def _weights(linear: Any) -> tuple[_Float, _Float | float]:
+def _weights(linear: Any) -> tuple[Float, Float | float]:
     """Return weights (m,) or (m, outputs) and the intercept, with an output axis as the model's."""
     coef = dense(linear.coef_)
     intercept = dense(-linear.offset_ if isinstance(linear, _ONE_CLASS) else linear.intercept_)
@@ -151,11 +149,11 @@ def _weights(linear: Any) -> tuple[_Float, _Float | float]:
 
 def _rounding(
     nystroem: Nystroem,
-    points: _Float,
+    points: Float,
     gamma: float,
-    normalization: _Float,
-    weights: _Float,
-    coefficients: _Float,
+    normalization: Float,
+    weights: Float,
+    coefficients: Float,
 ) -> float:
     """Bound the relative rounding of the model's output, which goes by way of the features.
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
 from sklearn.kernel_approximation import Nystroem
 from sklearn.pipeline import Pipeline
 
@@ -20,9 +18,8 @@ from pkex.adapters.sklearn.common import (
     passed_on,
 )
 from pkex.adapters.sklearn.nystroem import nystroem_model
-from pkex.functions import Transformed
-
-_Float = NDArray[np.float64]
+from pkex.functions.transformed import Transformed
+from pkex.typing import Float
 
 
 @register(Pipeline)
@@ -44,7 +41,7 @@ def adapt_pipeline(pipeline: Pipeline) -> AdaptedModel:
         check_columns(function, columns)
         before, predict = pipeline[:-n_last], model.predict
 
-        def own_output(rows: _Float) -> Any:
+        def own_output(rows: Float) -> Any:
             made = before.transform(as_fitted_on(rows, names, columns.non_numeric))
             return predict and predict(dense(made))
 

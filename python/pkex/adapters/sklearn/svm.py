@@ -6,7 +6,6 @@ import itertools
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.svm import SVC, SVR, NuSVC, NuSVR, OneClassSVM
 
 from pkex.adapters.registry import AdaptedModel, register, unsupported
@@ -27,10 +26,9 @@ from pkex.adapters.sklearn.kernel_functions import (
     square_rounding,
 )
 from pkex.errors import UnsupportedModelError
-from pkex.expansion import KernelExpansion
+from pkex.functions.expansion import KernelExpansion
 from pkex.kernels import Kernel
-
-_Float = NDArray[np.float64]
+from pkex.typing import Float
 
 
 @register(SVR)
@@ -119,7 +117,7 @@ _VOTES = (
 )
 
 
-def _kernel_and_points(model: Any) -> tuple[Kernel, _Float]:
+def _kernel_and_points(model: Any) -> tuple[Kernel, Float]:
     """Return the kernel and the support vectors."""
     if isinstance(model.kernel, str):
         kernel = named_kernel(model, {"rbf": rbf}, model._gamma)
@@ -133,7 +131,7 @@ def _kernel_and_points(model: Any) -> tuple[Kernel, _Float]:
 _TRAINING_ROWS = "_BaseLibSVM__Xfit"
 
 
-def _function(model: Any) -> tuple[str, float, _Float]:
+def _function(model: Any) -> tuple[str, float, Float]:
     """Return the name and gamma of a model's kernel function, and the rows that it is called with.
 
     The gamma of the model itself has no part in it.

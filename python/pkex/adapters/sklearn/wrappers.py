@@ -12,7 +12,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import TransformedTargetRegressor
 from sklearn.ensemble import BaggingRegressor, VotingRegressor
@@ -41,7 +40,12 @@ from pkex.adapters.sklearn.common import (
     quiet,
 )
 from pkex.errors import UnsupportedModelError
-from pkex.functions import Combination, Function, Selection, Stack, Transformed
+from pkex.functions.base import Function
+from pkex.functions.column_maps import Selection
+from pkex.functions.combination import Combination
+from pkex.functions.stack import Stack
+from pkex.functions.transformed import Transformed
+from pkex.typing import Float
 
 try:
     from sklearn.model_selection import FixedThresholdClassifier, TunedThresholdClassifierCV
@@ -49,8 +53,6 @@ except ImportError:  # scikit-learn < 1.5
     _THRESHOLD_CLASSIFIERS: tuple[Any, ...] = ()
 else:
     _THRESHOLD_CLASSIFIERS = (FixedThresholdClassifier, TunedThresholdClassifierCV)
-
-_Float = NDArray[np.float64]
 
 # The common base of all searches, those of scikit-learn that are still experimental too.
 _BaseSearch = GridSearchCV.__base__
@@ -216,7 +218,7 @@ def adapt_one_vs_one(model: OneVsOneClassifier) -> AdaptedModel:
 
 def _values_of_pairs(
     model: OneVsOneClassifier, parts: Sequence[AdaptedModel]
-) -> Callable[[_Float], _Float]:
+) -> Callable[[Float], Float]:
     """Return the function from rows to the values of pairs that the model makes its votes from.
 
     It has no method of its own for these. They are its machines' values, and what it makes of them
@@ -225,7 +227,7 @@ def _values_of_pairs(
     pairs = list(itertools.combinations(range(len(model.classes_)), 2))
     own = own_output(model, "decision_function")
 
-    def values_of_pairs(rows: _Float) -> _Float:
+    def values_of_pairs(rows: Float) -> Float:
         values = np.stack([np.asarray(part.predict(rows)) for part in parts if part.predict], -1)
         votes = np.zeros((len(rows), len(model.classes_)))
         sums = np.zeros_like(votes)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pkex.errors import missing_library
+from pkex.inputs.optional import missing_library
 
 try:
     from pkex.integrations.shap.explainer import KernelMachineExplainer

@@ -9,11 +9,13 @@ from typing import Any, BinaryIO, Literal
 import cloudpickle
 import numpy as np
 import shap
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from shap._serializable import Serializable
 
 import pkex
 from pkex.adapters import adapt
+from pkex.games.value_functions import ValueFunction
+from pkex.inputs.choices import check_names
 from pkex.integrations import as_background, as_one_row
 from pkex.integrations.arguments import PROBLEMS, noted, raise_together, with_checked_arguments
 from pkex.integrations.examination import examined
@@ -30,12 +32,9 @@ from pkex.integrations.shap.arguments import (
     selects_features,
 )
 from pkex.integrations.shap.attributes import KernelExplainerAttributes
-from pkex.options import check_names
-from pkex.value_functions import ValueFunction
+from pkex.typing import Float
 
 __all__ = ["KernelMachineExplainer"]
-
-_Float = NDArray[np.float64]
 
 # What may be saved and loaded in a way of one's own.
 _SAVED_APART = ("model", "masker")
@@ -313,7 +312,7 @@ class KernelMachineExplainer(KernelExplainerAttributes, shap.Explainer):  # type
         l1_reg: L1Reg = None,
         silent: bool = False,
         gc_collect: bool = False,
-    ) -> _Float:
+    ) -> Float:
         """Return the bare Shapley values of one row, as `shap.KernelExplainer.explain` does.
 
         Parameters
@@ -331,7 +330,7 @@ class KernelMachineExplainer(KernelExplainerAttributes, shap.Explainer):  # type
         ValueError, TypeError, OverflowError
             As in a call; and if there are several rows.
         """
-        values: _Float = self.shap_values(as_one_row("row", row, "shap_values"), l1_reg=l1_reg)[0]
+        values: Float = self.shap_values(as_one_row("row", row, "shap_values"), l1_reg=l1_reg)[0]
         return values
 
     @with_checked_arguments(CALL, finds_more=_check_rows)
@@ -343,7 +342,7 @@ class KernelMachineExplainer(KernelExplainerAttributes, shap.Explainer):  # type
         l1_reg: L1Reg = None,
         silent: bool = False,
         gc_collect: bool = False,
-    ) -> _Float:
+    ) -> Float:
         """Return the bare Shapley values of rows.
 
         Parameters
@@ -369,7 +368,7 @@ class KernelMachineExplainer(KernelExplainerAttributes, shap.Explainer):  # type
         return values[0] if is_row else values
 
     @with_checked_arguments(CALL, finds_more=_check_rows)
-    def shap_interaction_values(self, X: ArrayLike) -> _Float:
+    def shap_interaction_values(self, X: ArrayLike) -> Float:
         """Return interactions of pairs as `shap.TreeExplainer` does: k-SII.
 
         Parameters
@@ -390,7 +389,7 @@ class KernelMachineExplainer(KernelExplainerAttributes, shap.Explainer):  # type
         rows, is_row = rows_of(X)
         order = min(2, len(self.feature_names))
         interactions = self._explainer.interactions(rows, index="k-SII", order=order)
-        matrices: _Float = interactions.to_shap().values
+        matrices: Float = interactions.to_shap().values
         return matrices[0] if is_row else matrices
 
     def _warn_of(self, l1_reg: L1Reg) -> None:

@@ -7,7 +7,6 @@ imported: their objects are recognised by what they can do.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection, Sequence
 from numbers import Complex, Number, Real
 from typing import Any, Final
@@ -15,23 +14,16 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from pkex.options import shown
+from pkex.inputs.columns import column_labels, is_frame
+from pkex.typing import Float
 
 __all__ = [
     "as_matrix",
     "as_table",
     "as_vector_or_matrix",
-    "check_column_names",
-    "column_labels",
-    "column_names",
-    "numbered",
-    "read_only",
-    "read_only_view",
-    "row_index",
     "unmasked",
 ]
 
-_Float = NDArray[np.float64]
 
 # What the engine reads.
 _LAYOUT: Final = ("C_CONTIGUOUS", "ALIGNED")
@@ -45,7 +37,7 @@ def as_matrix(
     names: Sequence[str] | None = None,
     allow_no_rows: bool = False,
     allow_missing: bool = False,
-) -> _Float:
+) -> Float:
     """Return `data` as a finite, aligned, C-contiguous float64 matrix, the same memory if possible.
 
     Parameters
@@ -124,14 +116,7 @@ def _are_numbers(objects: NDArray[Any], column: int) -> bool:
     return column >= objects.shape[1] or all(map(_is_real, objects[:, column]))
 
 
-def read_only_view(array: NDArray[Any]) -> NDArray[Any]:
-    """Return the same memory, to be read; unpickled arrays can be written."""
-    view = array.view()
-    view.setflags(write=False)
-    return view
-
-
-def as_vector_or_matrix(data: Any, name: str, *, n_rows: int, rows_of: str) -> _Float:
+def as_vector_or_matrix(data: Any, name: str, *, n_rows: int, rows_of: str) -> Float:
     """Return one number, or one row of numbers, for each row of something else."""
     array = _as_float64(_as_array(data, name), data, name, None)
     if array.ndim not in (1, 2) or len(array) != n_rows or 0 in array.shape[1:]:
@@ -142,85 +127,6 @@ def as_vector_or_matrix(data: Any, name: str, *, n_rows: int, rows_of: str) -> _
     if not np.isfinite(array).all():
         raise _not_finite(array, ~np.isfinite(array), name, None)
     return np.require(array, requirements=_LAYOUT)
-
-
-def column_labels(data: Any) -> tuple[str, ...] | None:
-    """Return what the columns of a DataFrame are called, None for other tables."""
-    if isinstance(data, np.ndarray) or not _is_frame(data):
-        return None
-    return tuple(map(str, data.columns))
-
-
-def column_names(data: Any, name: str) -> tuple[str, ...] | None:
-    """Return the names of columns that are compared with others, None if there are none.
-
-    As in scikit-learn, these are strings: numbers or tuples label columns, and are not compared.
-
-    Raises
-    ------
-    TypeError
-        If some are strings and some are not.
-    """
-    labels = column_labels(data)
-    if labels is None:
-        return None
-    is_name = [isinstance(label, str) for label in data.columns]
-    if any(is_name) and not all(is_name):
-        other = data.columns[is_name.index(False)]
-        raise TypeError(
-            f"the columns of {name} are named by strings and by others, such as {other!r} "
-            f"({type(other).__name__}); name all of them by strings: "
-            f"{name}.columns = {name}.columns.astype(str)"
-        )
-    return labels if all(is_name) else None
-
-
-def numbered(n_columns: int) -> tuple[str, ...]:
-    """Return the names of columns that have none: x0, x1, …, as in scikit-learn."""
-    return tuple(f"x{j}" for j in range(n_columns))
-
-
-def row_index(data: Any) -> Any:
-    """Return the index of a pandas DataFrame, None for other tables."""
-    return data.index.copy() if _is_frame(data) and hasattr(data, "iloc") else None
-
-
-def read_only(array: NDArray[Any]) -> NDArray[Any]:
-    """Protect an array from change; copied, unless nothing can write to its memory already."""
-    if array.flags.writeable or not array.flags.owndata:
-        array = array.copy()
-        array.setflags(write=False)
-    return array
-
-
-def check_column_names(
-    got: Sequence[str], expected: Sequence[str], name: str, expected_by: str
-) -> None:
-    """Refuse columns that are not the expected ones in the expected order."""
-    if tuple(got) == tuple(expected):
-        return
-    missing = list((Counter(expected) - Counter(got)).elements())
-    extra = list((Counter(got) - Counter(expected)).elements())
-    if missing or extra:
-        problems = [
-            f"{kind} {shown(columns)}"
-            for kind, columns in (("missing", missing), ("not expected", extra))
-            if columns
-        ]
-        if len(got) != len(expected):
-            problems.append(f"expected {len(expected)} columns, got {len(got)}")
-        raise ValueError(
-            f"the columns of {name} do not match those of {expected_by}: {'; '.join(problems)}"
-        )
-    first = next(place for place, column in enumerate(got) if column != expected[place])
-    raise ValueError(
-        f"the columns of {name} are in another order than those of {expected_by}: column {first} "
-        f"is {got[first]!r}, expected {expected[first]!r}; the order expected is {shown(expected)}"
-    )
-
-
-def _is_frame(data: Any) -> bool:
-    return hasattr(data, "to_numpy") and hasattr(data, "columns")
 
 
 def _two_dimensional(name: str) -> str:
@@ -241,7 +147,7 @@ def _of_one_dimension(data: Any, name: str, shape: tuple[int, ...]) -> str:
     return f"{_two_dimensional(name)}; got {got}: give {', or '.join(remedies)}"
 
 
-def _check_shape(array: _Float, name: str, n_columns: int | None, allow_no_rows: bool) -> None:
+def _check_shape(array: Float, name: str, n_columns: int | None, allow_no_rows: bool) -> None:
     if array.ndim != 2:
         raise ValueError(f"{_two_dimensional(name)}; got shape {array.shape}")
     rows, columns = array.shape
@@ -261,12 +167,12 @@ def _as_array(data: Any, name: str) -> NDArray[Any]:
         return np.asarray(data)
     if hasattr(data, "toarray") and hasattr(data, "tocsr"):
         return np.asarray(data.toarray())
-    if _is_frame(data):
+    if is_frame(data):
         return _array_of_frame(data, name)
     return _array_of_sequence(data, name)
 
 
-def _as_float64(array: NDArray[Any], data: Any, name: str, names: Sequence[str] | None) -> _Float:
+def _as_float64(array: NDArray[Any], data: Any, name: str, names: Sequence[str] | None) -> Float:
     """Convert to float64, whatever the shape and whether or not the numbers are finite."""
     if array.dtype.kind in "fiub":
         # A long double may be too large; it is then reported as infinite.
@@ -336,7 +242,7 @@ def _is_temporal(dtype: Any) -> bool:
     return bool(getattr(dtype, "is_temporal", bool)())
 
 
-def _floats_of_objects(array: NDArray[Any], name: str, names: Sequence[str] | None) -> _Float:
+def _floats_of_objects(array: NDArray[Any], name: str, names: Sequence[str] | None) -> Float:
     """Convert objects that are numbers one by one; None and pandas' NA become NaN."""
     floats = np.empty(array.shape)
     for index, item in np.ndenumerate(array):
@@ -371,7 +277,7 @@ def _rounded(number: Any) -> float:
 
 
 def _not_finite(
-    array: _Float, wrong: NDArray[np.bool_], name: str, names: Sequence[str] | None
+    array: Float, wrong: NDArray[np.bool_], name: str, names: Sequence[str] | None
 ) -> ValueError:
     places = np.argwhere(wrong)
     value = array[tuple(places[0])]

@@ -1,4 +1,4 @@
-"""Options that are words, names or keywords, checked with messages that list the valid ones."""
+"""Keyword arguments: an unknown one is answered with the list of those there are."""
 
 from __future__ import annotations
 
@@ -6,41 +6,15 @@ import difflib
 import inspect
 from collections.abc import Callable, Iterable, Sequence
 from functools import wraps
-from typing import Literal, ParamSpec, TypeAlias, TypeVar, get_args
+from typing import ParamSpec, TypeVar
+
+from pkex.inputs.wording import counted
 
 __all__ = [
-    "ESTIMATORS",
-    "METHODS",
-    "SIDES",
-    "STATISTICS_CONVENTIONS",
-    "SUMMATIONS",
-    "Estimator",
-    "Method",
-    "Side",
-    "StatisticsConvention",
-    "Summation",
-    "as_names",
-    "check_choice",
-    "check_names",
-    "counted",
-    "shown",
     "unknown_keywords",
     "with_known_keywords",
 ]
 
-# The words of an option, for type checkers; and as they are checked.
-Method: TypeAlias = Literal["quadrature", "recursion"]
-Summation: TypeAlias = Literal["compensated", "plain"]
-METHODS: tuple[Method, ...] = get_args(Method)
-SUMMATIONS: tuple[Summation, ...] = get_args(Summation)
-
-# Of MMD and HSIC: the average over pairs, what absent features are, whose columns are explained.
-Estimator: TypeAlias = Literal["unbiased", "biased"]
-StatisticsConvention: TypeAlias = Literal["marginal", "neutral"]
-Side: TypeAlias = Literal["x", "y"]
-ESTIMATORS: tuple[Estimator, ...] = get_args(Estimator)
-STATISTICS_CONVENTIONS: tuple[StatisticsConvention, ...] = get_args(StatisticsConvention)
-SIDES: tuple[Side, ...] = get_args(Side)
 
 # What other libraries call these keywords.
 _ELSEWHERE = {
@@ -51,56 +25,15 @@ _ELSEWHERE = {
     "max_display": "max_features",
 }
 
+
 # What is not said by a keyword here, but by a kernel.
 _OF_KERNELS = ("gamma", "sigma", "bandwidth", "length_scale", "lengthscale")
 
+
 _P = ParamSpec("_P")
+
+
 _R = TypeVar("_R")
-_Word = TypeVar("_Word", bound=str)
-
-
-def check_choice(name: str, value: object, valid: Sequence[_Word]) -> _Word:
-    """Return an option's value if it is one of the valid words."""
-    for word in valid:
-        if isinstance(value, str) and value == word:
-            return word
-    raise ValueError(f"{name} must be one of {', '.join(map(repr, valid))}; got {value!r}")
-
-
-def as_names(name: str, names: Sequence[str]) -> tuple[str, ...]:
-    """Return names as a tuple if they are strings."""
-    if isinstance(names, str):
-        raise TypeError(f"{name} must be a sequence of names, not the string {names!r}")
-    given = tuple(names)
-    for place, item in enumerate(given):
-        if not isinstance(item, str):
-            raise TypeError(
-                f"{name} must be strings; got {item!r} ({type(item).__name__}) as {name}[{place}]"
-            )
-    # A subclass of str, such as numpy's, would show in every message: np.str_('age').
-    return tuple(map(str, given))
-
-
-def check_names(name: str, names: Sequence[str], number: int) -> tuple[str, ...]:
-    """Return names as a tuple if they are distinct strings of the right number."""
-    checked = as_names(name, names)
-    if len(checked) != number:
-        raise ValueError(f"{name} must have {number} names, one for each; got {len(checked)}")
-    if len(set(checked)) < number:
-        repeated = next(item for item in checked if checked.count(item) > 1)
-        raise ValueError(f"{name} must differ from each other; {repeated!r} occurs twice")
-    return checked
-
-
-def counted(number: int, thing: str) -> str:
-    """Return "1 row", or "2 rows"."""
-    return f"{number} {thing}{'' if number == 1 else 's'}"
-
-
-def shown(names: Sequence[object], most: int = 12) -> str:
-    """List names for a message, the first of them if there are many."""
-    listed = ", ".join(map(repr, names[:most]))
-    return f"[{listed}]" if len(names) <= most else f"[{listed}, … {len(names) - most} more]"
 
 
 def with_known_keywords(function: Callable[_P, _R]) -> Callable[_P, _R]:

@@ -1,0 +1,1 @@
+"""What results show of themselves: tables of text, and pictures."""

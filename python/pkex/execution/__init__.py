@@ -1,0 +1,1 @@
+"""How a call runs: its threads, and its progress."""

@@ -1,0 +1,1 @@
+"""The explainer and its results."""

@@ -1,0 +1,75 @@
+"""Functions side by side, as outputs of one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from pkex.functions.base import Function
+from pkex.functions.composite import Composite, alike
+from pkex.games.value_functions import Game
+from pkex.typing import Float, Report
+
+__all__ = [
+    "Stack",
+]
+
+
+class Stack(Composite):
+    """The function that has each of several functions as an output.
+
+    Parameters
+    ----------
+    parts : iterable of Function
+        At least one, all with the same number of features and without an output axis.
+
+    Examples
+    --------
+    >>> import pkex
+    >>> wide = pkex.KernelExpansion([[0.0]], [2.0], pkex.kernels.RBF(5.0))
+    >>> narrow = pkex.KernelExpansion([[0.0], [1.0]], [1.0, -1.0], pkex.kernels.RBF(0.1))
+    >>> Stack([wide, narrow]).predict([[0.0]])
+    array([[2., 1.]])
+    """
+
+    __slots__ = ()
+
+    def __init__(self, parts: Iterable[Function]) -> None:
+        self._parts = alike(parts)
+        if self._parts[0].has_output_axis:
+            raise ValueError("only functions without an output axis can be stacked")
+
+    @property
+    def n_outputs(self) -> int:
+        return len(self._parts)
+
+    @property
+    def has_output_axis(self) -> bool:
+        return True
+
+    def evaluate(self, X: ArrayLike, *, n_threads: int) -> Float:
+        return np.stack([part.evaluate(X, n_threads=n_threads) for part in self._parts], axis=-1)
+
+    def explain(self, X: Float, *, progress: Report | None = None, **options: Any) -> Float:
+        return np.concatenate(list(self._explained(X, progress, options)), axis=-1)
+
+    def base(self, game: Game, *, progress: Report | None = None) -> Float:
+        return np.array(list(self._bases(game, progress)))
+
+    def grouped(self, players: NDArray[np.int64]) -> Stack:
+        return Stack([part.grouped(players) for part in self._parts])
+
+    def select(self, outputs: Sequence[int]) -> Stack:
+        return Stack([self._parts[output] for output in outputs])
+
+    def magnitude(self, X: ArrayLike, *, n_threads: int) -> Float:
+        return np.stack([part.magnitude(X, n_threads=n_threads) for part in self._parts], axis=-1)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self._parts,)
+
+    def __repr__(self) -> str:
+        return f"Stack({len(self._parts)} outputs, the first {self._parts[0]!r})"

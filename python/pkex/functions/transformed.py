@@ -1,0 +1,222 @@
+"""A function of mapped columns, in terms of the columns before."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Sequence
+from math import comb
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from pkex.errors import UnsupportedModelError
+from pkex.functions.base import Function
+from pkex.functions.column_maps import ColumnMap, Selection, decoded
+from pkex.games.coalitions import coalitions, ranks
+from pkex.games.indices import SHAPLEY, Quantity
+from pkex.games.value_functions import NEUTRAL, Game
+from pkex.typing import Float, Report
+
+__all__ = [
+    "Transformed",
+]
+
+
+class Transformed(Function):
+    """The function x ↦ function(columns(x)), in terms of the columns of x.
+
+    A column of x acts through the columns of `function` that are made from it, which are one player
+    there; a column from which none is made has no influence, and values of exactly 0.
+
+    Parameters
+    ----------
+    columns : ColumnMap
+    function : Function
+        With as many features as the map makes columns, each a player of its own.
+    feature_names : sequence of str, optional
+        What messages call the columns of x.
+    players : ndarray of int64, shape (d,), optional
+        The number of the player of each column of x; by default each is a player of its own.
+    """
+
+    __slots__ = ("_columns", "_feature_names", "_function", "_grouped", "_places", "_players")
+
+    def __init__(
+        self,
+        columns: ColumnMap,
+        function: Function,
+        feature_names: Sequence[str] | None = None,
+        players: NDArray[np.int64] | None = None,
+    ) -> None:
+        if len(columns.sources) != function.n_features:
+            raise ValueError(
+                f"the map makes {len(columns.sources)} columns of a function of "
+                f"{function.n_features} features"
+            )
+        self._columns = columns
+        self._function = function
+        self._feature_names = feature_names
+        self._players = np.arange(columns.n_columns) if players is None else players
+        # Those players that a column of the function belongs to, in the order that it has them.
+        self._places = self._players[columns.sources]
+        self._grouped = function
+        if len(np.unique(self._places)) < len(self._places):
+            self._places, of_made = np.unique(self._places, return_inverse=True)
+            self._grouped = function.grouped(of_made.astype(np.int64))
+
+    def own_points(self) -> Float | None:
+        """Return the function's points where the map keeps all columns as they are."""
+        is_same = isinstance(self._columns, Selection) and np.array_equal(
+            self._columns.sources, np.arange(self.n_features)
+        )
+        return self._function.own_points() if is_same else None
+
+    @property
+    def n_features(self) -> int:
+        return self._columns.n_columns
+
+    @property
+    def n_players(self) -> int:
+        return int(self._players.max()) + 1
+
+    @property
+    def n_outputs(self) -> int:
+        return self._function.n_outputs
+
+    @property
+    def has_output_axis(self) -> bool:
+        return self._function.has_output_axis
+
+    @property
+    def allows_missing(self) -> bool:
+        return True  # as far as the map fills them
+
+    @property
+    def non_numeric(self) -> frozenset[int]:
+        return self._columns.non_numeric
+
+    @property
+    def discrete(self) -> frozenset[int]:
+        made = {int(self._columns.sources[place]) for place in self._function.discrete}
+        return self._columns.discrete | made
+
+    def evaluate(self, X: ArrayLike, *, n_threads: int) -> Float:
+        return self._function.evaluate(self._mapped(np.asarray(X)), n_threads=n_threads)
+
+    def explain(
+        self, X: Float, *, game: Game = NEUTRAL, quantity: Quantity = SHAPLEY, **options: Any
+    ) -> Float:
+        own = self._grouped.explain(
+            self._mapped(X), game=self._of_function(game), quantity=quantity, **options
+        )
+        members = np.sort(self._places[coalitions(len(self._places), quantity.size)], axis=1)
+        values = np.zeros((len(X), comb(self.n_players, quantity.size), own.shape[2]))
+        values[:, ranks(members, self.n_players)] = own
+        return values
+
+    def base(self, game: Game, *, progress: Report | None = None) -> float | Float:
+        return self._grouped.base(self._of_function(game), progress=progress)
+
+    def grouped(self, players: NDArray[np.int64]) -> Transformed:
+        return Transformed(
+            self._columns, self._function, self._feature_names, players[self._players]
+        )
+
+    def select(self, outputs: Sequence[int]) -> Transformed:
+        return Transformed(
+            self._columns, self._function.select(outputs), self._feature_names, self._players
+        )
+
+    def magnitude(self, X: ArrayLike, *, n_threads: int) -> Float:
+        return self._function.magnitude(self._mapped(np.asarray(X)), n_threads=n_threads)
+
+    def probing_rows(self) -> Float:
+        """Return rows that are mapped to those of the function, or near.
+
+        Where the map's inverse has nothing to offer, a row gets another row's entry.
+        """
+        made = self._function.probing_rows()
+        if made.dtype == object:
+            raise UnsupportedModelError(
+                "a model that is given columns of strings by another model is not supported; "
+                "encode the strings in the first step, or before"
+            )
+        with np.errstate(all="ignore"):
+            rows = self._columns.inverse(made)
+            usable = np.isfinite(rows)
+            first_usable = rows[np.argmax(usable, axis=0), np.arange(rows.shape[1])]
+            rows = np.where(usable, rows, np.where(np.isfinite(first_usable), first_usable, 1.0))
+            rows = decoded(rows, self._columns.categories)
+            is_mapped = np.isfinite(self._numbers(rows)).all(axis=1)
+        return rows[is_mapped] if is_mapped.any() else rows
+
+    def _of_function(self, game: Game) -> Game:
+        """Return a game of the columns of x as one of the columns that are made from them."""
+        return game.mapped(lambda rows: self._mapped(rows, "background"))
+
+    def _mapped(self, rows: Float, argument: str = "X") -> Float:
+        """Map rows, and refuse those that the function is not defined for."""
+        try:
+            mapped = self._numbers(rows)
+        except (TypeError, ValueError) as error:
+            row, column = self._first_refused(rows)
+            if column == self.n_features:
+                raise
+            raise self._refused(rows, row, column, argument, f": {error}") from error
+        if not np.isfinite(mapped).all():
+            row, place = np.argwhere(~np.isfinite(mapped))[0]
+            why = (
+                f", which the model's steps turn into {mapped[row, place]}; values are defined for "
+                "finite entries only"
+            )
+            raise self._refused(rows, row, int(self._columns.sources[place]), argument, why)
+        return np.ascontiguousarray(mapped)
+
+    def _refused(
+        self, rows: NDArray[Any], row: int, column: int, argument: str, why: str
+    ) -> ValueError:
+        """Return the error that the map is not defined for an entry."""
+        name = "" if self._feature_names is None else f" ({self._feature_names[column]!r})"
+        where = f"row {row}, column {column}{name}"
+        (entry,) = rows[row, [column]].tolist()
+        if entry is None or entry != entry:  # NaN, in rows of objects too
+            return ValueError(
+                f"{argument} has a missing entry ({'NaN' if entry else 'None'}) in {where}, which "
+                "no step of the model fills; fill or remove it"
+            )
+        return ValueError(f"{argument} has the entry {entry!r} in {where}{why}")
+
+    def _first_refused(self, rows: NDArray[Any]) -> tuple[int, int]:
+        """Return the row and column of an entry that the map refuses, found by trial.
+
+        The column is n_features if none can be told.
+        """
+
+        def is_taken(tried: NDArray[Any]) -> bool:
+            try:
+                self._numbers(tried)
+            except (TypeError, ValueError):
+                return False
+            return True
+
+        # The first row with which the rows up to it are refused, and the first column up to which
+        # entries that are taken must stand in its place.
+        good = self.probing_rows()[0]
+        row = bisect_left(range(len(rows)), True, key=lambda n: not is_taken(rows[: n + 1]))
+        bad = rows[row]
+        column = bisect_left(
+            range(self.n_features),
+            True,
+            key=lambda n: is_taken(np.concatenate([good[: n + 1], bad[n + 1 :]])[None]),
+        )
+        return row, column
+
+    def _numbers(self, rows: NDArray[Any]) -> Float:
+        return np.asarray(self._columns(rows), dtype=np.float64)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self._columns, self._function, self._feature_names, self._players)
+
+    def __repr__(self) -> str:
+        return f"Transformed({self.n_features} features → {self._function!r})"

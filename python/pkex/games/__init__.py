@@ -1,0 +1,1 @@
+"""The games: players, value functions, coalitions and indices."""

@@ -1,0 +1,1 @@
+"""What users give: read once, checked, and refused with the place and a remedy."""

@@ -1,0 +1,21 @@
+"""How messages count and list things."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+__all__ = [
+    "counted",
+    "shown",
+]
+
+
+def counted(number: int, thing: str) -> str:
+    """Return "1 row", or "2 rows"."""
+    return f"{number} {thing}{'' if number == 1 else 's'}"
+
+
+def shown(names: Sequence[object], most: int = 12) -> str:
+    """List names for a message, the first of them if there are many."""
+    listed = ", ".join(map(repr, names[:most]))
+    return f"[{listed}]" if len(names) <= most else f"[{listed}, … {len(names) - most} more]"

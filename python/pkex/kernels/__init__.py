@@ -1,0 +1,39 @@
+"""Product kernels and their combinations, as specifications: immutable, comparable, readable.
+
+A kernel over features 1..d is here a sum of *terms*, each a coefficient times a product of one
+factor per feature: k(x, y) = Σ_t c_t ∏_j k_tj(x_j, y_j). That is the form in which Shapley values
+are exact. Kernels are built from `RBF`, `Laplacian`, `Cauchy`, `Chi2`, `Categorical` and `Constant`
+by ``a * b``, ``a + b``, ``2.0 * a`` and ``a.on(columns)``.
+
+Examples
+--------
+>>> from pkex.kernels import RBF, Laplacian
+>>> 2.0 * RBF(length_scale=0.5) * Laplacian().on([0, 2])
+2.0 * RBF(length_scale=0.5) * Laplacian(length_scale=1.0).on((0, 2))
+>>> RBF()([[0.0, 0.0]], [[0.0, 0.0], [1.0, 1.0]])
+array([[1.        , 0.36787944]])
+"""
+
+from pkex.kernels.base import Constant, Kernel
+from pkex.kernels.categorical import Categorical
+from pkex.kernels.chi2 import Chi2
+from pkex.kernels.factors import Factor, Term
+from pkex.kernels.heuristic import median_heuristic
+from pkex.kernels.stationary import RBF, Cauchy, Laplacian
+
+__all__ = [
+    "RBF",
+    "Categorical",
+    "Cauchy",
+    "Chi2",
+    "Constant",
+    "Factor",
+    "Kernel",
+    "Laplacian",
+    "Term",
+    "median_heuristic",
+]
+
+# They are said to be where users find them: see the package.
+for _kernel in (RBF, Categorical, Cauchy, Chi2, Constant, Factor, Kernel, Laplacian, Term):
+    _kernel.__module__ = __name__

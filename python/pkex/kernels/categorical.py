@@ -1,0 +1,51 @@
+"""The kernel of categories."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from numbers import Real
+
+import numpy as np
+
+from pkex.kernels.base import Kernel
+from pkex.kernels.factors import Factor, Term
+
+__all__ = ["Categorical"]
+
+
+@dataclass(frozen=True, init=False)
+class Categorical(Kernel):
+    """Kernel of categories, given as numbers: ∏_j (1 if x_j = y_j else `similarity`).
+
+    Parameters
+    ----------
+    similarity : float, default 0.0
+        Of different categories, from 0 (nothing in common; the delta kernel) to below 1.
+
+    Raises
+    ------
+    ValueError
+        If `similarity` is not in [0, 1).
+
+    Examples
+    --------
+    >>> Categorical()([[0.0], [1.0]])
+    array([[1., 0.],
+           [0., 1.]])
+    >>> RBF().on([0]) * Categorical(similarity=0.5).on([1])
+    RBF(length_scale=1.0).on((0,)) * Categorical(similarity=0.5).on((1,))
+    """
+
+    similarity: float = 0.0
+
+    def __init__(self, similarity: float = 0.0) -> None:
+        given: object = similarity
+        if not isinstance(given, Real) or not 0.0 <= float(given) < 1.0:
+            raise ValueError(f"similarity must be a number from 0 to below 1; got {given!r}")
+        object.__setattr__(self, "similarity", float(given))
+
+    def terms(self, n_features: int) -> list[Term]:
+        """Return the product over all features."""
+        columns = np.arange(n_features, dtype=np.int64)
+        similarities = np.full((n_features, 1), self.similarity)
+        return [Term(1.0, (Factor("categorical", columns, similarities),))]

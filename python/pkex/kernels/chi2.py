@@ -1,0 +1,50 @@
+"""The χ² kernel of counts."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from numbers import Real
+
+import numpy as np
+
+from pkex.kernels.base import Kernel
+from pkex.kernels.factors import Factor, Term
+
+__all__ = ["Chi2"]
+
+
+@dataclass(frozen=True, init=False)
+class Chi2(Kernel):
+    """χ² kernel of counts and histograms: ∏_j exp(−γ (x_j − y_j)² / (x_j + y_j)).
+
+    Where both entries are 0 the factor is 1. Entries must not be negative.
+
+    Parameters
+    ----------
+    gamma : float, default 1.0
+        γ, as of scikit-learn's ``chi2_kernel``.
+
+    Raises
+    ------
+    ValueError
+        If `gamma` is not positive and finite.
+
+    Examples
+    --------
+    >>> Chi2(gamma=0.5)([[0.0, 3.0]], [[0.0, 1.0]])
+    array([[0.60653066]])
+    """
+
+    gamma: float = 1.0
+
+    def __init__(self, gamma: float = 1.0) -> None:
+        given: object = gamma
+        if not isinstance(given, Real) or not 0.0 < float(given) < math.inf:
+            raise ValueError(f"gamma must be a positive and finite number; got {given!r}")
+        object.__setattr__(self, "gamma", float(given))
+
+    def terms(self, n_features: int) -> list[Term]:
+        """Return the product over all features."""
+        columns = np.arange(n_features, dtype=np.int64)
+        return [Term(1.0, (Factor("chi2", columns, np.full((n_features, 1), self.gamma)),))]

@@ -1,0 +1,111 @@
+"""Products over features of one function of the scaled difference: RBF, Laplacian, Cauchy."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from pkex.kernels.base import Kernel
+from pkex.kernels.factors import Factor, Term
+from pkex.kernels.length_scales import checked_length_scale, converting_gamma
+
+__all__ = ["RBF", "Cauchy", "Laplacian"]
+
+
+@dataclass(frozen=True)
+class _Stationary(Kernel):
+    """A product over features of one function of (x_j − y_j) / length-scale."""
+
+    length_scale: float | tuple[float, ...] = 1.0
+
+    family: ClassVar[str]
+    # The length-scale that scikit-learn's gamma stands for.
+    _of_gamma: ClassVar[str] = ""
+
+    @converting_gamma
+    def __init__(self, length_scale: ArrayLike = 1.0) -> None:
+        object.__setattr__(self, "length_scale", checked_length_scale(length_scale))
+
+    def terms(self, n_features: int) -> list[Term]:
+        if isinstance(self.length_scale, tuple) and len(self.length_scale) != n_features:
+            raise ValueError(
+                f"length_scale of {type(self).__name__} has {len(self.length_scale)} values; "
+                f"expected {n_features}, one for each feature, or a single number for all"
+            )
+        length_scales = np.full(n_features, self.length_scale, dtype=np.float64)
+        columns = np.arange(n_features, dtype=np.int64)
+        return [Term(1.0, (Factor(self.family, columns, length_scales[:, None]),))]
+
+
+@dataclass(frozen=True, init=False)
+class RBF(_Stationary):
+    """Gaussian kernel: ∏_j exp(−((x_j − y_j) / ℓ_j)² / 2).
+
+    Parameters
+    ----------
+    length_scale : float or array-like of shape (d,), default 1.0
+        ℓ, one for all features or one for each. scikit-learn's ``gamma`` is 1 / (2 ℓ²).
+
+    Raises
+    ------
+    ValueError
+        If a length-scale is not positive and finite.
+
+    Examples
+    --------
+    >>> RBF(length_scale=[0.5, 2.0])
+    RBF(length_scale=(0.5, 2.0))
+    """
+
+    family = "rbf"
+    _of_gamma = "(2 * gamma) ** -0.5, since gamma = 1 / (2 * length_scale**2)"
+
+
+@dataclass(frozen=True, init=False)
+class Laplacian(_Stationary):
+    """Laplace kernel: ∏_j exp(−|x_j − y_j| / ℓ_j).
+
+    Parameters
+    ----------
+    length_scale : float or array-like of shape (d,), default 1.0
+        ℓ, one for all features or one for each. scikit-learn's ``gamma`` is 1 / ℓ.
+
+    Raises
+    ------
+    ValueError
+        If a length-scale is not positive and finite.
+
+    Examples
+    --------
+    >>> Laplacian()([[0.0]], [[1.0]])
+    array([[0.36787944]])
+    """
+
+    family = "laplacian"
+    _of_gamma = "1 / gamma"
+
+
+@dataclass(frozen=True, init=False)
+class Cauchy(_Stationary):
+    """Cauchy kernel: ∏_j 1 / (1 + ((x_j − y_j) / ℓ_j)²).
+
+    Parameters
+    ----------
+    length_scale : float or array-like of shape (d,), default 1.0
+        ℓ, one for all features or one for each.
+
+    Raises
+    ------
+    ValueError
+        If a length-scale is not positive and finite.
+
+    Examples
+    --------
+    >>> Cauchy(length_scale=2.0)([[0.0]], [[2.0]])
+    array([[0.5]])
+    """
+
+    family = "cauchy"
