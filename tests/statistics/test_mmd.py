@@ -7,9 +7,9 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
+from brute_force_statistics import SumOfProducts, attributed, mmd_statistic
 from sklearn.datasets import load_diabetes
 from sklearn.metrics.pairwise import laplacian_kernel, rbf_kernel
-from statistics_reference import SumOfProducts, attributed, mmd_statistic
 
 import pkex
 from pkex.kernels import RBF, Categorical, Cauchy, Laplacian, median_heuristic

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from reference import coalitions, interventional, marginal, shapley_weights, weighted_games
+from brute_force import coalitions, interventional, marginal, shapley_weights, weighted_games
 from sklearn.ensemble import BaggingRegressor, VotingRegressor
 from sklearn.feature_selection import SelectKBest, f_regression
 from sklearn.metrics.pairwise import rbf_kernel

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
-from reference import coalitions, shapley_weights
+from brute_force import coalitions, shapley_weights
 
 PROFILES = {
     "rbf": lambda r, length_scale: np.exp(-0.5 * (r / length_scale) ** 2),

@@ -6,7 +6,7 @@ import types
 
 import numpy as np
 import pytest
-from reference import interventional, neutral
+from brute_force import interventional, neutral
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.datasets import load_iris, make_classification, make_regression

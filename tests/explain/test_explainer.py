@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from reference import product_games, shapley_weights
+from brute_force import product_games, shapley_weights
 from scipy import sparse
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.svm import SVC, SVR

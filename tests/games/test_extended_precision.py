@@ -9,7 +9,8 @@ from itertools import product
 
 import numpy as np
 import pytest
-from extended_reference import (
+from brute_force import product_games, shapley_weights
+from extended_precision import (
     DIGITS,
     Integers,
     LongDoubles,
@@ -19,7 +20,6 @@ from extended_reference import (
     shapley_values,
 )
 from mpmath import mp
-from reference import product_games, shapley_weights
 
 import pkex
 from pkex.kernels import RBF, Cauchy, Laplacian

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from reference import interventional, marginal, product_games, shapley_weights
+from brute_force import interventional, marginal, product_games, shapley_weights
 from scipy import sparse
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import TransformedTargetRegressor, make_column_transformer

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)#\s]+)(#[^)\s]*)?\)|src=\"([^\"]+)\"")
@@ -79,6 +79,6 @@ def test_the_tables_of_the_peers_tests_list_ours():
     page = (ROOT / "docs" / "drop-in.md").read_text(encoding="utf-8")
     rows = [line.split("|") for line in page.splitlines() if line.startswith("| `")]
     listed = {name for row in rows for name in re.findall(r"`(test_\w+)`", row[3])}
-    files = sorted((ROOT / "tests").glob("test_peers_*.py"))
+    files = sorted((ROOT / "tests" / "integrations").glob("test_peers_*.py"))
     ours = [re.findall(r"^def (test_\w+)", file.read_text("utf-8"), re.MULTILINE) for file in files]
     assert listed == {name for names in ours for name in names}

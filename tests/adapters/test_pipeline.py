@@ -10,7 +10,7 @@ import pandas as pd
 import polars as pl
 import pytest
 import sklearn
-from reference import coalitions, interventional, neutral, shapley_weights, weighted_games
+from brute_force import coalitions, interventional, neutral, shapley_weights, weighted_games
 from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.compose import (

@@ -5,7 +5,7 @@ import itertools
 import mpmath
 import numpy as np
 import pytest
-from reference import interventional, neutral
+from brute_force import interventional, neutral
 from sklearn.metrics.pairwise import chi2_kernel
 
 import pkex

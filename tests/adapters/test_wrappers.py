@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 import sklearn.ensemble
 import sklearn.model_selection
-from reference import Reference, interventional, neutral
+from brute_force import Reference, interventional, neutral
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import ColumnTransformer, TransformedTargetRegressor

@@ -6,7 +6,7 @@ import time
 import numpy as np
 import pandas as pd
 import pytest
-from statistics_reference import SumOfProducts, attributed, mmd_statistic
+from brute_force_statistics import SumOfProducts, attributed, mmd_statistic
 
 import pkex
 from pkex.kernels import RBF, Cauchy, Laplacian

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from reference import banzhaf_weights, product_games, shapley_weights
+from brute_force import banzhaf_weights, product_games, shapley_weights
 
 import pkex
 

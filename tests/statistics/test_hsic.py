@@ -9,9 +9,9 @@ import pandas as pd
 import polars as pl
 import pytest
 import scipy.sparse
+from brute_force_statistics import SumOfProducts, attributed, hsic_statistic
 from mpmath import mp
 from sklearn.metrics.pairwise import rbf_kernel
-from statistics_reference import SumOfProducts, attributed, hsic_statistic
 
 import pkex
 from pkex.kernels import RBF, Categorical, Cauchy, Laplacian

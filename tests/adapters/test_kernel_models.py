@@ -5,7 +5,7 @@ import functools
 import numpy as np
 import pandas as pd
 import pytest
-from reference import Reference, coalitions, shapley_weights, weighted_games
+from brute_force import Reference, coalitions, shapley_weights, weighted_games
 from scipy import sparse
 from sklearn.base import is_regressor
 from sklearn.decomposition import KernelPCA

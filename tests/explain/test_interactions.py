@@ -9,7 +9,7 @@ from math import comb
 import numpy as np
 import pandas as pd
 import pytest
-from interactions_reference import exact, interventional_worths, marginal_worths, neutral_worths
+from brute_force_interactions import exact, interventional_worths, marginal_worths, neutral_worths
 from mpmath import mp
 from shapiq.game_theory.exact import ExactComputer
 from sklearn.compose import ColumnTransformer

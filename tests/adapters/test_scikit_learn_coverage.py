@@ -24,7 +24,7 @@ from sklearn.utils import all_estimators
 
 import pkex
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "scikit-learn.md").read_text(encoding="utf-8")
 
 RNG = np.random.default_rng(0)

@@ -5,7 +5,7 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
-from reference import marginal, product_games, shapley_weights
+from brute_force import marginal, product_games, shapley_weights
 from scipy.stats import spearmanr
 from sklearn.compose import make_column_transformer
 from sklearn.datasets import load_breast_cancer, load_diabetes, make_friedman1

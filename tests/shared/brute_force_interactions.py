@@ -5,7 +5,7 @@ from itertools import combinations
 from math import comb
 
 import numpy as np
-from reference import coalitions, imputed
+from brute_force import coalitions, imputed
 from shapiq.game_theory.exact import ExactComputer
 
 

@@ -9,7 +9,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from extended_reference import DIGITS, FACTORS, Integers, omegas
+from extended_precision import DIGITS, FACTORS, Integers, omegas
 from hypothesis import assume, event, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst

@@ -4,7 +4,7 @@ import functools
 
 import numpy as np
 import pytest
-from reference import interventional
+from brute_force import interventional
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.gaussian_process import GaussianProcessClassifier, GaussianProcessRegressor
