@@ -12,22 +12,19 @@ from numpy.typing import NDArray
 from pkex.display.tables import number, shortened
 from pkex.inputs.optional import missing_library
 from pkex.inputs.wording import counted
-from pkex.statistics.report import SMALL_PVALUE
 from pkex.typing import Float
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from pkex.statistics.results import Attribution
-
 __all__ = [
     "axes_for",
     "checked_count",
+    "draw_attribution",
     "draw_bars",
     "draw_points",
     "literal",
     "note_of_rest",
-    "plot_attribution",
 ]
 
 _VALUE, _ALONE, _PERMUTED = "#3b6ea5", "#d1632a", "#c9c9c9"
@@ -176,45 +173,79 @@ def _finish(ax: Axes, labels: Sequence[str]) -> None:
     ax.spines[["top", "right", "left"]].set_visible(False)
 
 
-def plot_attribution(result: Attribution, ax: Axes | None, max_features: int) -> Axes:
-    """Draw the values of a statistic as bars; see `MMDResult.plot`."""
+def draw_attribution(
+    ax: Axes | None,
+    max_features: int,
+    *,
+    names: Sequence[str],
+    values: Float,
+    standard_errors: Float | None,
+    alone: Float,
+    is_found: NDArray[np.bool_] | None,
+    found: str,
+    permuted_values: Float | None,
+    title: str,
+) -> Axes:
+    """Draw the values of a statistic as bars, the largest on top.
+
+    Parameters
+    ----------
+    ax : matplotlib Axes, optional
+    max_features : int
+        Of more features, the strongest are drawn.
+    names : sequence of str of length P
+    values, standard_errors : ndarray of shape (P,)
+    alone : ndarray of shape (P,)
+        The value of each feature alone: a circle.
+    is_found : ndarray of bool, shape (P,), optional
+        Which of the circles are filled.
+    found : str
+        What a filled circle means.
+    permuted_values : ndarray of shape (n_permutations, P), optional
+        For bands that hold 95 % of them.
+    title : str
+    """
     max_features = checked_count(max_features)
-    values = result.values
     strongest = np.argsort(-np.abs(values), kind="stable")[:max_features]
-    # The largest value on top.
     order = strongest[np.argsort(values[strongest], kind="stable")]
     places = np.arange(len(order))
     # With a line more for the legend.
     ax = axes_for(ax, len(order) + 1)
-    if result.permuted_values is not None:
-        low, high = np.quantile(result.permuted_values[:, order], [0.025, 0.975], axis=0)
-        ax.barh(
-            places,
-            high - low,
-            left=low,
-            height=0.9,
-            color=_PERMUTED,
-            label="95 % of relabelled values",
-        )
+    if permuted_values is not None:
+        _draw_bands(ax, places, permuted_values[:, order])
     ax.barh(places, values[order], height=0.55, color=_VALUE, label="Shapley value")
-    if result.standard_errors is not None:
-        ax.errorbar(
-            values[order],
-            places,
-            xerr=result.standard_errors[order],
-            fmt="none",
-            ecolor="black",
-            elinewidth=1.0,
-            capsize=2.5,
-            label="± one standard error",
-        )
-    _draw_alone(result, ax, order)
+    if standard_errors is not None:
+        _draw_errors(ax, places, values[order], standard_errors[order])
+    fill: str | list[str] = "none"
+    if is_found is not None:
+        fill = [_ALONE if found_here else "none" for found_here in is_found[order]]
+    label = "alone" if is_found is None else f"alone (filled: {found})"
+    ax.scatter(alone[order], places, s=36.0, zorder=3.0, c=fill, edgecolors=_ALONE, label=label)
     ax.axvline(0.0, color="black", linewidth=0.8)
-    ax.set_yticks(places, [result.feature_names[j] for j in order])
+    ax.set_yticks(places, [names[j] for j in order])
     ax.set_xlabel("contribution")
-    ax.set_title(_title(result) + note_of_rest(len(values) - len(order)))
+    ax.set_title(title + note_of_rest(len(values) - len(order)))
     _legend_below(ax)
     return ax
+
+
+def _draw_bands(ax: Axes, places: NDArray[np.intp], permuted: Float) -> None:
+    low, high = np.quantile(permuted, [0.025, 0.975], axis=0)
+    label = "95 % of relabelled values"
+    ax.barh(places, high - low, left=low, height=0.9, color=_PERMUTED, label=label)
+
+
+def _draw_errors(ax: Axes, places: NDArray[np.intp], values: Float, errors: Float) -> None:
+    ax.errorbar(
+        values,
+        places,
+        xerr=errors,
+        fmt="none",
+        ecolor="black",
+        elinewidth=1.0,
+        capsize=2.5,
+        label="± one standard error",
+    )
 
 
 def _legend_below(ax: Axes) -> None:
@@ -231,22 +262,3 @@ def _legend_below(ax: Axes) -> None:
         frameon=False,
         ncols=2,
     )
-
-
-def _draw_alone(result: Attribution, ax: Axes, order: NDArray[np.intp]) -> None:
-    """Draw a circle for each feature alone, filled where its test by itself finds something."""
-    pvalues = result.alone_familywise_pvalues
-    fill: str | list[str] = "none"
-    label = "alone"
-    if pvalues is not None:
-        fill = [_ALONE if p <= SMALL_PVALUE else "none" for p in pvalues[order]]
-        label = f"alone (filled: family-wise p ≤ {SMALL_PVALUE})"
-    places = np.arange(len(order))
-    ax.scatter(
-        result.alone[order], places, s=36.0, zorder=3.0, c=fill, edgecolors=_ALONE, label=label
-    )
-
-
-def _title(result: Attribution) -> str:
-    title = f"{result.label} = {result.statistic:.5g}"
-    return title if result.pvalue is None else f"{title}, p = {result.pvalue:.3g}"

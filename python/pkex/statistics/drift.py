@@ -26,11 +26,12 @@ from pkex.inputs.keywords import with_known_keywords
 from pkex.inputs.wording import counted, shown
 from pkex.kernels import Kernel
 from pkex.kernels.scales import Constants
+from pkex.statistics.attribution import Parts
 from pkex.statistics.kernel_choice import chosen_kernel, without_rounding
 from pkex.statistics.mmd import PairWeights, in_units
 from pkex.statistics.pair_sums import KernelTerms, pair_sums, total
 from pkex.statistics.report import described
-from pkex.statistics.results import MMDResult, Parts
+from pkex.statistics.results import MMDResult
 from pkex.statistics.samples import as_rows, as_sample, check_row_count, warn_of_constant_columns
 from pkex.statistics.standard_errors import between_samples, within_sample
 from pkex.typing import Float

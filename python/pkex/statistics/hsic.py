@@ -34,6 +34,7 @@ from pkex.inputs.choices import (
 from pkex.inputs.keywords import with_known_keywords
 from pkex.kernels import Kernel
 from pkex.kernels.heuristic import evenly_random
+from pkex.statistics.attribution import Parts
 from pkex.statistics.kernel_choice import chosen_kernel, without_rounding
 from pkex.statistics.mmd import in_units
 from pkex.statistics.normaliser import Normaliser
@@ -54,7 +55,7 @@ from pkex.statistics.permutations import (
     share_of_same_orders,
     warn_of_few_relabellings,
 )
-from pkex.statistics.results import HSICResult, Parts
+from pkex.statistics.results import HSICResult
 from pkex.statistics.samples import as_sample, check_row_count, warn_of_constant_columns
 from pkex.statistics.significance import Relabelled, Significance
 from pkex.statistics.standard_errors import hsic_errors, within_sample

@@ -32,6 +32,7 @@ from pkex.inputs.choices import (
 from pkex.inputs.columns import column_names
 from pkex.inputs.keywords import with_known_keywords
 from pkex.kernels import Kernel
+from pkex.statistics.attribution import Parts
 from pkex.statistics.forms import block_form
 from pkex.statistics.kernel_choice import check_rows, chosen_kernel, without_rounding
 from pkex.statistics.pair_sums import (
@@ -47,7 +48,7 @@ from pkex.statistics.permutations import (
     two_sample_blocks,
     warn_of_few_relabellings,
 )
-from pkex.statistics.results import MMDResult, Parts
+from pkex.statistics.results import MMDResult
 from pkex.statistics.samples import two_samples, warn_of_constant_columns
 from pkex.statistics.significance import Relabelled, Significance
 from pkex.statistics.standard_errors import between_samples, mmd_errors, within_sample

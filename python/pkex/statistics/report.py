@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pkex.display.tables import aligned, number, numbers, shortened
+from pkex.display.tables import aligned, numbers, shortened
 from pkex.inputs.wording import counted
 from pkex.kernels import Kernel
+from pkex.statistics.significance import Significance
+from pkex.typing import Float
 
-if TYPE_CHECKING:
-    from pkex.statistics.results import Attribution
-
-__all__ = ["COLUMNS", "SMALL_PVALUE", "described", "notes_of", "report"]
+__all__ = ["COLUMNS", "SMALL_PVALUE", "described", "legend", "notes_of", "table"]
 
 # P-values up to this are called small, others not.
 SMALL_PVALUE = 0.05
@@ -33,58 +32,61 @@ COLUMNS = {
 }
 
 
-def report(result: Attribution) -> str:
-    """Return the statistic, a table of the strongest features, the kernel and the notes."""
-    pvalue = "" if result.pvalue is None else f", p-value {number(result.pvalue)}"
-    return "\n".join(
-        [
-            f"{type(result).__name__}: {result.label} = {number(result.statistic)}{pvalue} "
-            f"({result.estimator}, {result.value_function} values)",
-            *_table(result),
-            f"kernel: {described(result.kernel, result.bandwidth)}",
-            *(f"note: {note}" for note in result.notes),
-        ]
-    )
-
-
 def described(kernel: Kernel, bandwidth: str | None) -> str:
     """Return how a kernel's length-scales were found, or a kernel that was given."""
     return bandwidth or shortened(repr(kernel), 80)
 
 
-def _table(result: Attribution) -> list[str]:
-    values = result.values
+def table(names: Sequence[str], columns: Mapping[str, Float | None]) -> list[str]:
+    """Return the lines of a table of the strongest features, the largest value first.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Of the features.
+    columns : mapping of str to ndarray of shape (P,) or None
+        What is known of each feature, by the names of `COLUMNS`.
+    """
+    values = columns["values"]
+    assert values is not None, "values are always known"
     strongest = np.argsort(-np.abs(values), kind="stable")[:_MOST_LINES]
     order = strongest[np.argsort(-values[strongest], kind="stable")]
-    columns = [["feature", *(shortened(result.names[j]) for j in order)]]
+    cells = [["feature", *(shortened(names[j]) for j in order)]]
     for name, title in COLUMNS.items():
-        of_features = getattr(result, name)
+        of_features = columns[name]
         if of_features is not None:
-            columns.append([title, *numbers(of_features[order])])
+            cells.append([title, *numbers(of_features[order])])
     left_out = len(values) - len(order)
     more = [f"({counted(left_out, 'smaller feature')} not shown)"] if left_out else []
-    return [*aligned(columns), *more, *_legend(result)]
+    return [*aligned(cells), *more]
 
 
-def _legend(result: Attribution) -> list[str]:
-    """Return a line that says what the p-values are of, if there are any."""
-    if result.significance is None:
-        return []
-    return [
-        f"p: hypothesis that {result.hypothesis}; alone p: that {result.alone_hypothesis}; "
+def legend(hypothesis: str, alone_hypothesis: str) -> str:
+    """Return a line that says what the p-values are of."""
+    return (
+        f"p: hypothesis that {hypothesis}; alone p: that {alone_hypothesis}; "
         "family: corrected for the number of features"
-    ]
+    )
 
 
-def notes_of(result: Attribution) -> tuple[str, ...]:
+def notes_of(
+    names: Sequence[str], tested: Significance, finding: str, *, is_neutral: bool
+) -> tuple[str, ...]:
     """Say of which features the value and the test by itself disagree.
 
     A small value does not exclude that a feature differs by itself: it may share what it shows with
     others. A large p-value alone does not exclude it either: the test may lack power.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Of the features.
+    tested : Significance
+    finding : str
+        What a feature does whose p-value alone is small, in words.
+    is_neutral : bool
+        Whether the values are neutral ones.
     """
-    tested = result.significance
-    if tested is None:
-        return ()
     is_shared = (tested.alone_familywise_pvalues <= SMALL_PVALUE) & (
         tested.feature_pvalues > SMALL_PVALUE
     )
@@ -93,20 +95,20 @@ def notes_of(result: Attribution) -> tuple[str, ...]:
     if is_shared.any():
         outdone = ", or be outdone by them (neutral values)"
         notes.append(
-            f"{_named(result, is_shared)}: small p-value alone, but not of the value: "
-            f"{result.finding} by itself, and may share what it shows with others"
-            f"{outdone if result.value_function == 'neutral' else ''}"
+            f"{_named(names, is_shared)}: small p-value alone, but not of the value: "
+            f"{finding} by itself, and may share what it shows with others"
+            f"{outdone if is_neutral else ''}"
         )
     if is_joint.any():
         notes.append(
-            f"{_named(result, is_joint)}: small p-value of the value, but not alone: little is "
+            f"{_named(names, is_joint)}: small p-value of the value, but not alone: little is "
             "seen of it by itself; what counts may be how it goes together with others"
         )
     return tuple(notes)
 
 
-def _named(result: Attribution, chosen: NDArray[np.bool_]) -> str:
-    names = [shortened(result.names[j]) for j in np.flatnonzero(chosen)]
-    listed = ", ".join(names[:_MOST_NAMES])
-    more = len(names) - _MOST_NAMES
+def _named(names: Sequence[str], chosen: NDArray[np.bool_]) -> str:
+    shown = [shortened(names[j]) for j in np.flatnonzero(chosen).tolist()]
+    listed = ", ".join(shown[:_MOST_NAMES])
+    more = len(shown) - _MOST_NAMES
     return f"{listed} and {more} more" if more > 0 else listed

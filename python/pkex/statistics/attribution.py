@@ -1,0 +1,291 @@
+"""A statistic divided among features: what results of MMD and HSIC share."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, fields, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+from numpy.typing import NDArray
+
+from pkex.display.plots import draw_attribution
+from pkex.display.tables import number
+from pkex.inputs.keywords import with_known_keywords
+from pkex.inputs.optional import missing_library
+from pkex.kernels import Kernel
+from pkex.statistics.report import COLUMNS, SMALL_PVALUE, described, legend, notes_of, table
+from pkex.statistics.significance import Significance
+from pkex.typing import Float
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+
+__all__ = [
+    "Attribution",
+    "Parts",
+    "protect",
+]
+
+
+@dataclass(frozen=True, eq=False)
+class Parts:
+    """What is found out about a statistic; see `Attribution`.
+
+    Parameters
+    ----------
+    values, alone : ndarray of shape (P,)
+    standard_errors : ndarray of shape (P,), optional
+    significance : Significance, optional
+    """
+
+    values: Float
+    alone: Float
+    standard_errors: Float | None = None
+    significance: Significance | None = None
+
+    def times(self, unit: float) -> Parts:
+        """Return these parts of a multiple of the statistic.
+
+        Raises
+        ------
+        OverflowError
+            If it is too large for a float, or too small.
+        """
+        if unit == 1.0:
+            return self
+        errors, tested = self.standard_errors, self.significance
+        with np.errstate(over="ignore", invalid="ignore"):
+            values = unit * self.values
+        if unit == 0.0 or not np.isfinite(values).all():
+            raise OverflowError(
+                "the statistic is out of the range of floats, for the amplitude of kernel or "
+                "target_kernel is; multiply the kernel by a number that brings it closer to 1"
+            )
+        return Parts(
+            values,
+            unit * self.alone,
+            None if errors is None else unit * errors,
+            None
+            if tested is None
+            else replace(tested, permuted_values=unit * tested.permuted_values),
+        )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Attribution:
+    """A statistic divided among features; what MMD and HSIC results share.
+
+    Arrays have one entry for each feature or group, and are read-only.
+    """
+
+    values: Float
+    standard_errors: Float | None
+    alone: Float
+    names: tuple[str, ...]
+    kernel: Kernel
+    bandwidth: str | None
+    estimator: str
+    value_function: str
+    significance: Significance | None = field(repr=False)
+
+    def __post_init__(self) -> None:
+        for item in fields(self):
+            protect(getattr(self, item.name))
+        if self.significance is not None:
+            for item in fields(self.significance):
+                protect(getattr(self.significance, item.name))
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        # Arrays come writable out of a pickle.
+        self.__dict__.update(state)
+        Attribution.__post_init__(self)
+
+    @property
+    def feature_names(self) -> list[str]:
+        """The names of the features or groups."""
+        return list(self.names)
+
+    @property
+    def statistic(self) -> float:
+        """The statistic, which the values add up to."""
+        return math.fsum(self.values)
+
+    @property
+    def pvalue(self) -> float | None:
+        """The p-value of the statistic; None without permutations."""
+        return None if self.significance is None else self.significance.pvalue
+
+    @property
+    def feature_pvalues(self) -> Float | None:
+        """The p-value of each value by itself; None without permutations."""
+        return None if self.significance is None else self.significance.feature_pvalues
+
+    @property
+    def familywise_pvalues(self) -> Float | None:
+        """P-values of the values, corrected for their number; None without permutations.
+
+        Under the hypothesis the chance that any of them is at most α is at most α.
+        """
+        return None if self.significance is None else self.significance.familywise_pvalues
+
+    @property
+    def permuted_values(self) -> Float | None:
+        """The values after each relabelling, shape (n_permutations, P); None without."""
+        return None if self.significance is None else self.significance.permuted_values
+
+    @property
+    def alone_pvalues(self) -> Float | None:
+        """The p-value of each feature by itself, of `alone`; None without permutations.
+
+        Its hypothesis concerns this feature only.
+        """
+        return None if self.significance is None else self.significance.alone_pvalues
+
+    @property
+    def alone_familywise_pvalues(self) -> Float | None:
+        """P-values of features by themselves, corrected for their number; None without a test.
+
+        The chance that any feature whose own hypothesis holds has one of at most α is at most α,
+        whatever the other features do (Westfall and Young 1993), if those features hold it jointly.
+        """
+        return None if self.significance is None else self.significance.alone_familywise_pvalues
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What is easily misread: features whose value and whose test by itself say different."""
+        if self.significance is None:
+            return ()
+        is_neutral = self.value_function == "neutral"
+        return notes_of(self.names, self.significance, self.finding, is_neutral=is_neutral)
+
+    def __array__(
+        self, dtype: npt.DTypeLike | None = None, copy: bool | None = None
+    ) -> NDArray[Any]:
+        """Return the values, for NumPy, and for selectors: a copy unless ``copy=False``."""
+        if copy is not False:
+            return np.array(self.values, dtype=dtype)
+        array = np.asarray(self.values, dtype=dtype)
+        if array is not self.values:
+            raise ValueError("the values cannot be had as they are, without a copy")
+        return array
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what was found as numbers, text and lists, by the names of the attributes.
+
+        Without `permuted_values`, and what would have to be computed first.
+        """
+        names = ("statistic", "pvalue", *COLUMNS, "feature_names", "notes")
+        names += ("value_function", "estimator", "n_rows", "kernel", "bandwidth")
+        return {name: _plain(getattr(self, name)) for name in names}
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return a pandas DataFrame, a line per feature, the largest value first.
+
+        Raises
+        ------
+        ImportError
+            If pandas is not installed.
+        """
+        try:
+            import pandas as pd
+        except ImportError as error:
+            raise missing_library(f"{type(self).__name__}.to_frame", "pandas") from error
+        columns = {title: getattr(self, name) for name, title in COLUMNS.items()}
+        frame = pd.DataFrame(
+            {title: column for title, column in columns.items() if column is not None},
+            index=pd.Index(self.names, name="feature"),
+        )
+        return frame.sort_values("value", ascending=False, kind="stable")
+
+    @with_known_keywords
+    def plot(self, ax: Axes | None = None, *, max_features: int = 20) -> Axes:
+        """Draw the values as bars, with what permutations make of them.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; in a new figure if not given.
+        max_features : int, default 20
+            Of more features, those with the largest values in size are drawn.
+
+        Returns
+        -------
+        matplotlib Axes
+            Bars reach from 0 to the values, their lines one standard error to both sides; circles
+            are features alone, filled if their family-wise p-value alone is at most 0.05; grey
+            bands hold 95 % of the relabelled values.
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is not installed.
+        """
+        pvalues = self.alone_familywise_pvalues
+        return draw_attribution(
+            ax,
+            max_features,
+            names=self.names,
+            values=self.values,
+            standard_errors=self.standard_errors,
+            alone=self.alone,
+            is_found=None if pvalues is None else pvalues <= SMALL_PVALUE,
+            found=f"family-wise p ≤ {SMALL_PVALUE}",
+            permuted_values=self.permuted_values,
+            title=self._title(),
+        )
+
+    def _title(self) -> str:
+        title = f"{self.label} = {self.statistic:.5g}"
+        return title if self.pvalue is None else f"{title}, p = {self.pvalue:.3g}"
+
+    @property
+    def label(self) -> str:
+        """What the statistic is called."""
+        raise NotImplementedError
+
+    @property
+    def hypothesis(self) -> str:
+        """The hypothesis of the p-values of the statistic and of the values, in words."""
+        raise NotImplementedError
+
+    @property
+    def alone_hypothesis(self) -> str:
+        """The hypothesis of the p-value of a feature by itself, in words."""
+        raise NotImplementedError
+
+    @property
+    def finding(self) -> str:
+        """What a feature does whose p-value alone is small, in words."""
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        """Return the statistic, a table of the strongest features, the kernel and the notes."""
+        pvalue = "" if self.pvalue is None else f", p-value {number(self.pvalue)}"
+        lines = [
+            f"{type(self).__name__}: {self.label} = {number(self.statistic)}{pvalue} "
+            f"({self.estimator}, {self.value_function} values)",
+            *table(self.names, {name: getattr(self, name) for name in COLUMNS}),
+        ]
+        if self.significance is not None:
+            lines.append(legend(self.hypothesis, self.alone_hypothesis))
+        lines.append(f"kernel: {described(self.kernel, self.bandwidth)}")
+        return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])
+
+
+def _plain(item: Any) -> Any:
+    """Return an item as what JSON knows."""
+    if isinstance(item, np.ndarray):
+        return item.tolist()
+    if isinstance(item, Kernel):
+        return repr(item)
+    return list(item) if isinstance(item, tuple) else item
+
+
+def protect(item: object) -> None:
+    """Make an array unwritable; other things stay as they are."""
+    if isinstance(item, np.ndarray):
+        item.setflags(write=False)
