@@ -132,7 +132,7 @@ def test_rows_may_be_centred_by_others():
         centred = whole[part].centered(reference)
         np.testing.assert_allclose(centred.values, by_all[part].values, rtol=1e-12)
         expected = whole[part].base_values + reference.values.mean(axis=0).sum(
-            axis=0 if "feature" in reference._axes else ()
+            axis=0 if "feature" in reference._axes.present else ()
         )
         np.testing.assert_allclose(centred.base_values, expected, rtol=1e-12)
 

@@ -24,7 +24,8 @@ from sklearn.svm import SVC, SVR
 
 import pkex
 from pkex import kernels
-from pkex.explain.interactions import Interactions, check_interactions
+from pkex.explain.interaction_values import check_interactions
+from pkex.explain.interactions import Interactions
 from pkex.games.indices import INDICES
 from pkex.integrations.shapiq import ProductKernelExplainer
 

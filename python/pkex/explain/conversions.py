@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
 
-from pkex.explain.layout import FEATURE, OUTPUT
+from pkex.explain.axes import FEATURE, OUTPUT, Axes
 from pkex.inputs.optional import missing_library
 from pkex.typing import Float
 
@@ -18,31 +18,37 @@ if TYPE_CHECKING:
 __all__ = ["frame", "shap_explanation"]
 
 
-def frame(
-    values: Float,
-    feature_names: Sequence[str],
-    output_names: Sequence[str] | None,
-    row_index: pd.Index | None,
-) -> pd.DataFrame:
-    """Return a copy of values (n, d[, outputs]) with a line per row, outputs side by side."""
+def frame(values: Float, axes: Axes, columns: Sequence[str] | None = None) -> pd.DataFrame:
+    """Return a copy of values with a line per row, and the columns of an output side by side.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n, k) or (n, k, outputs)
+    axes : Axes
+    columns : sequence of str of length k, optional
+        The names of coalitions; by default the columns are the features.
+
+    Raises
+    ------
+    ImportError
+        If pandas is not installed.
+    """
+    kind = "Explanation" if columns is None else "Interactions"
     try:
         import pandas as pd
     except ImportError as error:
-        raise missing_library("Explanation.to_frame", "pandas") from error
-    columns: pd.Index = pd.Index(feature_names, name=FEATURE)
-    if output_names is not None:
-        columns = pd.MultiIndex.from_product([output_names, feature_names], names=[OUTPUT, FEATURE])
+        raise missing_library(f"{kind}.to_frame", "pandas") from error
+    thing, names = (FEATURE, axes.features) if columns is None else ("coalition", columns)
+    labels: pd.Index = pd.Index(names, name=thing)
+    if axes.output_names is not None:
+        labels = pd.MultiIndex.from_product([axes.output_names, labels], names=[OUTPUT, thing])
         values = values.transpose(0, 2, 1)  # the columns of an output stand together
-    table = values.reshape(len(values), len(columns)).copy()
-    return pd.DataFrame(table, index=row_index, columns=columns)
+    table = values.reshape(len(values), len(labels)).copy()
+    return pd.DataFrame(table, index=axes.row_index, columns=labels)
 
 
 def shap_explanation(
-    values: Float,
-    base_values: Float,
-    data: NDArray[Any],
-    feature_names: Sequence[str],
-    output_names: Sequence[str] | None,
+    values: Float, base_values: Float, data: NDArray[Any], axes: Axes
 ) -> shap.Explanation:
     """Return a copy of arrays with every axis, (n, d[, outputs]), for shap's plots."""
     try:
@@ -53,6 +59,6 @@ def shap_explanation(
         values=values.copy(),
         base_values=base_values.copy(),
         data=data.copy(),
-        feature_names=list(feature_names),
-        output_names=None if output_names is None else list(output_names),
+        feature_names=list(axes.features),
+        output_names=None if axes.outputs is None else list(axes.outputs),
     )

@@ -13,7 +13,8 @@ from pkex.adapters import AdaptedModel, adapt, verify
 from pkex.execution.progress import Progress, reporting
 from pkex.execution.threads import check_n_jobs, thread_count
 from pkex.explain.explanation import Explanation
-from pkex.explain.interactions import Interactions, check_interactions, interaction_values
+from pkex.explain.interaction_values import check_interactions, interaction_values
+from pkex.explain.interactions import Interactions
 from pkex.functions.base import Function, finite
 from pkex.games.indices import Index
 from pkex.games.players import Players, as_players

@@ -3,29 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Never, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
+from pkex.display.plots import checked_count, literal
 from pkex.display.tables import MOST_VALUES, number, table_of_largest
-from pkex.explain.centering import check_reference, mean_size
+from pkex.explain.axes import FEATURE, OUTPUT, ROW, Axes, check_shapes
+from pkex.explain.centering import check_rows_of_reference, check_same_base, mean_size
 from pkex.explain.conversions import frame, shap_explanation
-from pkex.explain.indexing import pick, pick_names, resolved_key
-from pkex.explain.layout import ARRAYS, FEATURE, OUTPUT, ROW, checked_axes
+from pkex.explain.explanation_plot import draw_row, draw_rows
+from pkex.explain.indexing import pick
 from pkex.games.value_functions import ValueFunction
 from pkex.inputs.arrays import read_only
 from pkex.inputs.choices import as_names, check_choice
 from pkex.inputs.keywords import with_known_keywords
-from pkex.inputs.wording import counted
+from pkex.inputs.wording import counted, shown
 from pkex.typing import Float
 
 if TYPE_CHECKING:
     import pandas as pd
     import shap
-    from matplotlib.axes import Axes
+    from matplotlib.axes import Axes as Picture
 
 __all__ = ["Explanation"]
+
+# The arrays of an explanation, and the axis that each does not have.
+_ARRAYS = {"_values": None, "_base_values": FEATURE, "_data": OUTPUT}
 
 
 class Explanation:
@@ -101,32 +107,17 @@ class Explanation:
     array([0.875, 1.25 ])
     """
 
-    __slots__ = (
-        "_axes",
-        "_base_values",
-        "_data",
-        "_feature_names",
-        "_is_centered",
-        "_output_names",
-        "_row_index",
-        "_value_function",
-        "_values",
-    )
+    __slots__ = ("_axes", "_base_values", "_data", "_is_centered", "_value_function", "_values")
 
     _values: Float
     _base_values: Float
     _data: NDArray[Any]
-    _feature_names: tuple[str, ...]
-    # One name also without an output axis, if the single output has a name.
-    _output_names: tuple[str, ...] | None
-    # The labels of the rows; of the one row that slicing has singled out, too.
-    _row_index: pd.Index | None
+    # The names along the axes that the values still have.
+    _axes: Axes
     # The game that the values are of, None if it is not known.
     _value_function: ValueFunction | None
     # Whether the mean over some rows has been subtracted.
     _is_centered: bool
-    # The axes that `values` still has, in order.
-    _axes: tuple[str, ...]
 
     @with_known_keywords
     def __init__(
@@ -146,30 +137,23 @@ class Explanation:
                 "output_name is of an explanation without an output axis, and so "
                 "without output_names; give one of them"
             )
-        self._feature_names = as_names("feature_names", feature_names)
-        self._output_names = (
-            None if output_names is None else as_names("output_names", output_names)
-        )
+        features = as_names("feature_names", feature_names)
+        outputs = None if output_names is None else as_names("output_names", output_names)
         self._values = read_only(_floats("values", values))
         self._base_values = read_only(_floats("base_values", base_values))
         self._data = read_only(np.asarray(data))
-        self._row_index = row_index
         self._value_function = (
             None
             if value_function is None
             else check_choice("value_function", value_function, get_args(ValueFunction))
         )
         self._is_centered = False
-        self._axes = checked_axes(
-            self._values,
-            self._base_values,
-            self._data,
-            feature_names=self._feature_names,
-            output_names=self._output_names,
-            row_index=row_index,
-        )
+        rows = () if self._data.ndim == 1 else (ROW,)
+        present = (*rows, FEATURE, *(() if outputs is None else (OUTPUT,)))
+        self._axes = Axes(features, outputs, row_index, present)
+        check_shapes(self._values, self._base_values, self._data, self._axes)
         if output_name is not None:
-            self._output_names = as_names("output_name", [output_name])
+            self._axes = replace(self._axes, outputs=as_names("output_name", [output_name]))
 
     @classmethod
     def _from_parts(cls, parts: dict[str, Any]) -> Explanation:
@@ -177,7 +161,7 @@ class Explanation:
         self = cls.__new__(cls)
         for name, part in parts.items():
             # Picking by list makes a new array, unpickling a writable one; numbers have no flag.
-            if name in ARRAYS and isinstance(part, np.ndarray):
+            if name in _ARRAYS and isinstance(part, np.ndarray):
                 part.setflags(write=False)
             setattr(self, name, part)
         return self
@@ -207,14 +191,12 @@ class Explanation:
     @property
     def feature_names(self) -> list[str]:
         """Names of the features, a list even where slicing has left one feature without an axis."""
-        return list(self._feature_names)
+        return list(self._axes.features)
 
     @property
     def output_names(self) -> list[str] | None:
         """Names along the output axis; None if there is no such axis."""
-        if self._output_names is None or OUTPUT not in self._axes:
-            return None
-        return list(self._output_names)
+        return self._axes.output_names
 
     @property
     def output_name(self) -> str | None:
@@ -223,14 +205,12 @@ class Explanation:
         Of a classifier of two classes it is "b vs a", where positive values speak for b; after
         ``explanation[..., "a vs b"]`` the name of the output that was singled out.
         """
-        if self._output_names is None or OUTPUT in self._axes:
-            return None
-        return self._output_names[0]
+        return self._axes.output_name
 
     @property
     def row_index(self) -> pd.Index | None:
         """Labels of the rows, those of the explained DataFrame; None if it was none of pandas."""
-        return self._row_index
+        return self._axes.row_index
 
     @property
     def value_function(self) -> ValueFunction | None:
@@ -264,7 +244,7 @@ class Explanation:
 
     def __len__(self) -> int:
         """Return the length of the first axis: the number of rows, if there is a row axis."""
-        if not self._axes:
+        if not self._axes.present:
             raise TypeError("an explanation of one feature of one row has no length")
         return self.shape[0]
 
@@ -279,18 +259,20 @@ class Explanation:
         than ten million values there is none.
         """
         parts = [*self._description()]
-        if OUTPUT not in self._axes and (base := np.unique(self._base_values)).size == 1:
+        if OUTPUT not in self._axes.present and (base := np.unique(self._base_values)).size == 1:
             parts.append(f"base value {number(base[0])}")
         head = f"Explanation({', '.join(parts)})"
         has_table = 0 < self._values.size <= MOST_VALUES
         return f"{head}\n{self._table()}" if has_table else head
 
     def _description(self) -> Iterator[str]:
-        sizes = [counted(size, axis) for axis, size in zip(self._axes, self.shape, strict=True)]
+        sizes = [
+            counted(size, axis) for axis, size in zip(self._axes.present, self.shape, strict=True)
+        ]
         if sizes:
             yield " × ".join(sizes)
-        if FEATURE not in self._axes:
-            yield f"feature {self._feature_names[0]!r}"
+        if FEATURE not in self._axes.present:
+            yield f"feature {self._axes.features[0]!r}"
         if self.output_name is not None:
             yield f"output {self.output_name!r}"
         if self._value_function is not None:
@@ -303,7 +285,7 @@ class Explanation:
         is_row = len(values) == 1
         sizes = np.reshape(self.importance(), values.shape[1:])
         return table_of_largest(
-            self._feature_names.__getitem__,
+            self._axes.features.__getitem__,
             values[0] if is_row else sizes,
             thing=FEATURE,
             label="value" if is_row else self._importance_label,
@@ -313,21 +295,10 @@ class Explanation:
 
     def __getitem__(self, key: Any) -> Explanation:
         """Return the part at ``[rows, features, outputs]``, by number or by name."""
-        sizes = dict(zip(self._axes, self.shape, strict=True))
-        names = {FEATURE: self._feature_names, OUTPUT: self._output_names or ()}
-        resolved = resolved_key(key, sizes, names)
-        parts = self._parts()
-        parts["_axes"] = tuple(axis for axis in self._axes if not isinstance(resolved[axis], int))
-        for name, without in ARRAYS.items():
-            axes = [axis for axis in self._axes if axis != without]
-            parts[name] = pick(parts[name], axes, resolved)
-        if self._row_index is not None and ROW in resolved:
-            row = resolved[ROW]
-            parts["_row_index"] = self._row_index[[row] if isinstance(row, int) else row]
-        if FEATURE in resolved:
-            parts["_feature_names"] = pick_names(self._feature_names, resolved[FEATURE])
-        if OUTPUT in resolved and self._output_names is not None:
-            parts["_output_names"] = pick_names(self._output_names, resolved[OUTPUT])
+        chosen = self._axes.resolved(key, self.shape)
+        parts = self._parts() | {"_axes": self._axes.picked(chosen)}
+        for name, without in _ARRAYS.items():
+            parts[name] = pick(parts[name], self._axes.without(without), chosen)
         return self._from_parts(parts)
 
     def importance(self) -> NDArray[np.float64]:
@@ -360,7 +331,7 @@ class Explanation:
         array([1. , 0.5])
         """
         values = self._values
-        if ROW not in self._axes:
+        if ROW not in self._axes.present:
             return np.abs(values)
         if len(self) == 0:
             raise ValueError("there are no rows to average over")
@@ -417,9 +388,9 @@ class Explanation:
         array([3.5, 3.5])
         """
         reference = self if reference is None else reference
-        check_reference(self, reference)
+        self._check_reference(reference)
         mean = reference.values.mean(axis=0)
-        shift = mean.sum(axis=0) if FEATURE in self._axes else mean
+        shift = mean.sum(axis=0) if FEATURE in self._axes.present else mean
         return self._from_parts(
             self._parts()
             | {
@@ -429,8 +400,27 @@ class Explanation:
             }
         )
 
+    def _check_reference(self, reference: object) -> None:
+        """Refuse what values cannot be centred by; see `centered`."""
+        if not isinstance(reference, Explanation):
+            kind = type(reference).__name__
+            raise TypeError(f"reference must be an Explanation, as explainer(X) is; got {kind}")
+        is_itself = reference is self
+        n_rows = len(reference) if ROW in reference._axes.present else 1
+        check_rows_of_reference(reference._axes, n_rows, is_itself=is_itself)
+        self._axes.check_same(reference._axes)
+        if reference.value_function != self.value_function:
+            raise ValueError(
+                f"the reference's values are of another game, {reference.value_function!r} instead "
+                f"of {self.value_function!r}"
+            )
+        if not is_itself:
+            mine = np.asarray(self._base_values)
+            by_row = mine if ROW in self._axes.present else mine[None]
+            check_same_base(by_row, reference.base_values, reference.values)
+
     @with_known_keywords
-    def plot(self, ax: Axes | None = None, *, max_features: int = 15) -> Axes:
+    def plot(self, ax: Picture | None = None, *, max_features: int = 15) -> Picture:
         """Draw one row as bars, or many rows as points beside bars of the importance.
 
         Parameters
@@ -458,9 +448,34 @@ class Explanation:
         TypeError
             If `ax` is no Axes, or `max_features` no integer.
         """
-        from pkex.explain.explanation_plot import plot_explanation
+        count = checked_count(max_features)
+        if self.output_names is not None:
+            raise ValueError(
+                "a picture shows one output: choose it by explanation[..., name].plot(), among "
+                f"{shown(self.output_names)}"
+            )
+        if self._values.size == 0:
+            raise ValueError(f"there is nothing to draw: values has shape {self.shape}")
+        names = self._axes.features
+        values, data = (np.reshape(a, (-1, len(names))) for a in (self._values, self._data))
+        if len(values) == 1:
+            base = np.ravel(self._base_values)[0]
+            ax = draw_row(ax, count, names, values[0], data[0], base)
+        else:
+            points = values - values.mean(axis=0) if self._has_offsets else values
+            sizes = np.ravel(self.importance())
+            ax = draw_rows(ax, count, names, sizes, points, data, label=self._importance_label)
+        ax.set_xlabel(self._label_of_values(is_row=len(values) == 1))
+        return ax
 
-        return plot_explanation(self, ax, max_features)
+    def _label_of_values(self, *, is_row: bool) -> str:
+        """Return what a picture shows, in words: the values, their game and the output."""
+        what = "Shapley value − its mean" if self._has_offsets and not is_row else "Shapley value"
+        notes = [self._value_function, "centered" if self._is_centered else None]
+        game = ", ".join(note for note in notes if note)
+        label = f"{what} ({game})" if game else what
+        output = self.output_name
+        return label if output is None else f"{label}\nof '{literal(output, 50)}'"
 
     def to_frame(self) -> pd.DataFrame:
         """Return the values as a pandas DataFrame, a line per row and a column per feature.
@@ -484,7 +499,7 @@ class Explanation:
         0        3.0 -1.0
         """
         values, _, _ = self._with_every_axis()
-        return frame(values, self._feature_names, self.output_names, self._row_index)
+        return frame(values, self._axes)
 
     def to_shap(self) -> shap.Explanation:
         """Return a copy as a `shap.Explanation`, for shap's plots.
@@ -504,17 +519,17 @@ class Explanation:
         # shap guesses from the sizes which axis a list of names belongs to. With every axis in
         # place it cannot go wrong; then its own indexing removes those that we have not.
         values, base_values, data = self._with_every_axis()
-        whole = shap_explanation(values, base_values, data, self._feature_names, self._output_names)
+        whole = shap_explanation(values, base_values, data, self._axes)
         axes = (ROW, FEATURE, OUTPUT)[: values.ndim]
-        index = tuple(slice(None) if axis in self._axes else 0 for axis in axes)
-        return whole if len(self._axes) == values.ndim else whole[index]
+        index = tuple(slice(None) if axis in self._axes.present else 0 for axis in axes)
+        return whole if len(self._axes.present) == values.ndim else whole[index]
 
     def _with_every_axis(self) -> tuple[Float, Float, NDArray[Any]]:
         """Return values, base values and data with the axes that slicing removed put back."""
         values, base_values, data = self._values, self._base_values, self._data
-        rows = len(values) if ROW in self._axes else 1
-        features = len(self._feature_names)
-        outputs = () if self._output_names is None else (len(self._output_names),)
+        rows = len(values) if ROW in self._axes.present else 1
+        features, named = len(self._axes.features), self._axes.outputs
+        outputs = () if named is None else (len(named),)
         return (
             np.reshape(values, (rows, features, *outputs)),
             np.reshape(base_values, (rows, *outputs)),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -9,60 +10,41 @@ from numpy.typing import NDArray
 
 from pkex.display.plots import (
     axes_for,
-    checked_count,
     draw_bars,
     draw_points,
     literal,
     note_of_rest,
 )
 from pkex.display.tables import number
-from pkex.inputs.wording import counted, shown
+from pkex.inputs.wording import counted
 from pkex.typing import Float
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from pkex.explain.explanation import Explanation
-
-__all__ = ["plot_explanation"]
+__all__ = ["draw_row", "draw_rows"]
 
 
-def plot_explanation(explanation: Explanation, ax: Axes | None, max_features: int) -> Axes:
-    """Draw one row as bars, or many as points; see `Explanation.plot`."""
-    count = checked_count(max_features)
-    if explanation.output_names is not None:
-        raise ValueError(
-            "a picture shows one output: choose it by explanation[..., name].plot(), among "
-            f"{shown(explanation.output_names)}"
-        )
-    if np.size(explanation.values) == 0:
-        raise ValueError(f"there is nothing to draw: values has shape {explanation.shape}")
-    names = explanation.feature_names
-    values = np.reshape(explanation.values, (-1, len(names)))
-    if len(values) == 1:
-        base = np.ravel(explanation.base_values)[0]
-        ax = _draw_row(ax, count, names, values[0], np.ravel(explanation.data), base)
-        what = "Shapley value"
-    else:
-        ax = _draw_rows(ax, count, explanation, values)
-        what = "Shapley value − its mean" if explanation._has_offsets else "Shapley value"
-    notes = [explanation.value_function, "centered" if explanation.is_centered else None]
-    game = ", ".join(note for note in notes if note)
-    label = f"{what} ({game})" if game else what
-    if explanation.output_name is not None:
-        label += f"\nof '{literal(explanation.output_name, 50)}'"
-    ax.set_xlabel(label)
-    return ax
-
-
-def _draw_row(
+def draw_row(
     ax: Axes | None,
     count: int,
-    names: list[str],
+    names: Sequence[str],
     values: Float,
     data: NDArray[Any],
     base: float,
 ) -> Axes:
+    """Draw one row: a bar for each of the strongest values, and one for the others together.
+
+    Parameters
+    ----------
+    ax : matplotlib Axes, optional
+    count : int
+        How many features are drawn at most.
+    names : sequence of str of length d
+    values, data : ndarray of shape (d,)
+    base : float
+        The base value, for the title.
+    """
     order = np.argsort(-np.abs(values), kind="stable")
     order, others = order[:count], order[count:]
     labels = [f"{literal(names[j])} = {literal(number(data[j]), 20)}" for j in order]
@@ -77,19 +59,37 @@ def _draw_row(
     return ax
 
 
-def _draw_rows(ax: Axes | None, count: int, explanation: Explanation, values: Float) -> Axes:
-    names = explanation.feature_names
-    sizes = np.ravel(explanation.importance())
+def draw_rows(
+    ax: Axes | None,
+    count: int,
+    names: Sequence[str],
+    sizes: Float,
+    points: Float,
+    data: NDArray[Any],
+    *,
+    label: str,
+) -> Axes:
+    """Draw many rows: a point for each, over a bar of the feature's importance.
+
+    Parameters
+    ----------
+    ax : matplotlib Axes, optional
+    count : int
+        How many features are drawn at most.
+    names : sequence of str of length d
+    sizes : ndarray of shape (d,)
+        The importance of each feature.
+    points, data : ndarray of shape (n, d)
+        Where the points are, and what their colours stand for.
+    label : str
+        What the bars are.
+    """
     order = np.argsort(-sizes, kind="stable")[:count]
-    points = values[:, order]
-    if explanation._has_offsets:
-        points = points - points.mean(axis=0)
-    data = np.reshape(explanation.data, values.shape)[:, order]
-    shades = np.column_stack([_shades(column) for column in data.T])
+    shades = np.column_stack([_shades(column) for column in data[:, order].T])
     ax = axes_for(ax, len(order))
-    draw_points(ax, [literal(names[j]) for j in order], sizes[order], points, shades)
+    draw_points(ax, [literal(names[j]) for j in order], sizes[order], points[:, order], shades)
     ax.set_title(
-        f"{counted(len(values), 'row')}, grey bars: {explanation._importance_label}"
+        f"{counted(len(points), 'row')}, grey bars: {label}"
         + note_of_rest(len(names) - len(order)),
         fontsize="medium",
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import operator
 from collections.abc import Mapping, Sequence
 from types import EllipsisType
 from typing import Any, TypeAlias
@@ -11,9 +10,12 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from pkex.explain.layout import FEATURE, OUTPUT, ROW
+from pkex.inputs.choices import places_of
 
-__all__ = ["Resolved", "pick", "pick_names", "resolved_key"]
+__all__ = ["FEATURE", "OUTPUT", "ROW", "Resolved", "pick", "pick_names", "place_on", "resolved_key"]
+
+# What axes are called, in the order that arrays have them.
+ROW, FEATURE, OUTPUT = "row", "feature", "output"
 
 # What an axis may be indexed with once names are resolved.
 Resolved: TypeAlias = int | slice | NDArray[np.intp]
@@ -88,7 +90,7 @@ def _resolved(axis: str, size: int, key: Any, names: _Names) -> Resolved:
         return key
     listed = np.asarray(key, dtype=None if isinstance(key, np.ndarray) else object)
     if listed.ndim == 0:
-        return _position(axis, size, key, names)
+        return place_on(axis, size, key, names)
     if listed.ndim != 1:
         raise IndexError(f"{axis}s are chosen by a list or 1-d array, not {listed.ndim}-d")
     if listed.dtype == object and listed.size and all(map(_is_boolean, listed)):
@@ -97,46 +99,46 @@ def _resolved(axis: str, size: int, key: Any, names: _Names) -> Resolved:
         if listed.size != size:
             raise IndexError(f"the boolean index for {axis}s has length {listed.size}, not {size}")
         return np.flatnonzero(listed)
-    positions = [_position(axis, size, item, names) for item in listed]
+    positions = [place_on(axis, size, item, names) for item in listed]
     return np.array(positions, dtype=np.intp)
 
 
-def _position(axis: str, size: int, key: Any, names: _Names) -> int:
-    """Return the position on an axis that a number or a name stands for."""
-    if isinstance(key, str):
-        return _position_of_name(axis, key, names)
-    try:
-        if _is_boolean(key):
-            raise TypeError
-        position = operator.index(key)
-    except TypeError:
+def place_on(axis: str, size: int, key: object, names: _Names) -> int:
+    """Return the place on an axis that a number or a name stands for.
+
+    Raises
+    ------
+    KeyError, IndexError, TypeError
+        If it stands for none, or for several.
+    """
+    if isinstance(key, str) and axis == ROW:
+        where = ":, " if key in names[FEATURE] else "..., "
+        raise KeyError(f"rows have no names; did you mean [{where}{key!r}]?")
+    found = places_of(key, names.get(axis, ()), size, from_end=True)
+    if found is None:
         kinds = "a number" if axis == ROW else "a number or a name"
         raise TypeError(
             f"cannot choose {axis}s by {key!r} of type {type(key).__name__}; "
             f"give {kinds}, a list of these, or a slice"
-        ) from None
-    if not -size <= position < size:
-        raise IndexError(f"{axis} {position} is out of range: there are {size} {axis}s")
-    return position % size
-
-
-def _position_of_name(axis: str, name: str, names: _Names) -> int:
-    if axis == ROW:
-        where = ":, " if name in names[FEATURE] else "..., "
-        raise KeyError(f"rows have no names; did you mean [{where}{name!r}]?")
-    mine, other = names[axis], names[FEATURE if axis == OUTPUT else OUTPUT]
-    found = [position for position, known in enumerate(mine) if known == name]
+        )
     if len(found) == 1:
         return found[0]
+    if not isinstance(key, str):
+        raise IndexError(f"{axis} {key} is out of range: there are {size} {axis}s")
     if found:
-        raise KeyError(f"{len(found)} {axis}s are named {name!r} (at {found}); use a number")
+        raise KeyError(f"{len(found)} {axis}s are named {key!r} (at {found}); use a number")
+    raise KeyError(_no_such_name(axis, key, names))
+
+
+def _no_such_name(axis: str, name: str, names: _Names) -> str:
+    mine, other = names[axis], names[FEATURE if axis == OUTPUT else OUTPUT]
     message = f"no {axis} is named {name!r}"
     close = difflib.get_close_matches(name, mine, n=3)
     if close:
         message += f" (did you mean {' or '.join(map(repr, close))}?)"
     elif name in other:
         message += f" (but {'a feature' if axis == OUTPUT else 'an output'} is)"
-    raise KeyError(f"{message}; {axis}_names: {_listed(mine)}")
+    return f"{message}; {axis}_names: {_listed(mine)}"
 
 
 def _is_boolean(item: object) -> bool:

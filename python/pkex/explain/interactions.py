@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import operator
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 from math import comb
 from typing import TYPE_CHECKING, Any, Never
@@ -13,12 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pkex.display.tables import MOST_VALUES, table_of_largest
-from pkex.execution.progress import parts_of
+from pkex.explain.axes import FEATURE, OUTPUT, ROW, Axes
 from pkex.explain.centering import mean_size
-from pkex.functions.base import Function
+from pkex.explain.conversions import frame
 from pkex.games.coalitions import coalition_at, coalitions, ranks
-from pkex.games.indices import INDICES, Index, added_up, quantities
-from pkex.inputs.choices import check_choice
+from pkex.games.indices import Index
 from pkex.inputs.optional import missing_library
 from pkex.inputs.wording import counted
 from pkex.typing import Float
@@ -28,12 +28,10 @@ if TYPE_CHECKING:
     import shap
     import shapiq
 
-__all__ = ["Interactions", "check_interactions", "interaction_values"]
+__all__ = ["Interactions"]
 
 # Indices whose coefficients of orders 1 and 2 add up to the output, as shap's matrices do.
 _EFFICIENT = ("k-SII", "SII", "STII", "FSII")
-# The most bytes that a result may take.
-_MOST_BYTES = 1 << 31
 # Last shares below this part of the sums of shares are small: no warning.
 _SMALL_SHARE = 0.01
 
@@ -103,31 +101,37 @@ class Interactions:
         output_name: str | None = None,
         value_function: str | None = None,
     ) -> None:
-        for array in (values, empty_values, data):
-            array.setflags(write=False)
+        present = (ROW, FEATURE) if output_names is None else (ROW, FEATURE, OUTPUT)
+        outputs = output_names
+        if output_name is not None:
+            outputs = [output_name]
+        self._axes = Axes(
+            tuple(feature_names), None if outputs is None else tuple(outputs), row_index, present
+        )
         self._values, self._empty_values, self._data = values, empty_values, data
         self._base = base_values
-        self._feature_names = tuple(feature_names)
-        self._output_names = None if output_names is None else tuple(output_names)
-        self._interaction_index, self._order = index, order
-        self._row_index, self._output_name = row_index, output_name
+        self._index, self._order = index, order
         self._value_function = value_function
+        self._protect()
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle the parts, so that the arrays are read-only again; lists are made anew."""
-        return Interactions, (
-            self._values,
-            self._empty_values,
-            self._base,
-            self._data,
-            self._feature_names,
-            self._output_names,
-            self._interaction_index,
-            self._order,
-            self._row_index,
-            self._output_name,
-            self._value_function,
-        )
+    def _protect(self) -> None:
+        for array in (self._values, self._empty_values, self._data):
+            array.setflags(write=False)
+
+    def _replaced(self, **parts: Any) -> Interactions:
+        """Return the same with other parts, by the names of attributes; lists are made anew."""
+        other = object.__new__(Interactions)
+        other.__setstate__({**self.__getstate__(), **parts})
+        return other
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the parts; lists are made anew."""
+        return {name: vars(self)[name] for name in _PARTS}
+
+    def __setstate__(self, parts: dict[str, Any]) -> None:
+        """Take over parts, whose arrays come writable out of a pickle."""
+        self.__dict__.update(parts)
+        self._protect()
 
     @property
     def values(self) -> NDArray[np.float64]:
@@ -152,22 +156,22 @@ class Interactions:
     @property
     def feature_names(self) -> list[str]:
         """Names of the features."""
-        return list(self._feature_names)
+        return list(self._axes.features)
 
     @property
     def output_names(self) -> list[str] | None:
         """Names along the output axis; None if there is no such axis."""
-        return None if self._output_names is None else list(self._output_names)
+        return self._axes.output_names
 
     @property
     def output_name(self) -> str | None:
         """Name of the single output where there is no output axis, None if it has none."""
-        return self._output_name
+        return self._axes.output_name
 
     @property
     def row_index(self) -> pd.Index | None:
         """Labels of the rows, those of the explained DataFrame; None if it was none of pandas."""
-        return self._row_index
+        return self._axes.row_index
 
     @property
     def value_function(self) -> str | None:
@@ -177,7 +181,7 @@ class Interactions:
     @property
     def index(self) -> str:
         """The interaction index."""
-        return self._interaction_index
+        return self._index
 
     @property
     def order(self) -> int:
@@ -197,13 +201,13 @@ class Interactions:
         `of_size` do without.
         """
         sizes = range(1, self._order + 1)
-        by_size = (coalitions(len(self._feature_names), size).tolist() for size in sizes)
+        by_size = (coalitions(len(self._axes.features), size).tolist() for size in sizes)
         return [tuple(members) for of_size in by_size for members in of_size]
 
     @property
     def coalition_names(self) -> list[str]:
         """Names of the coalitions, such as "age × bmi"; like `coalitions`, each a Python object."""
-        names = self._feature_names
+        names = self._axes.features
         return [" × ".join(names[member] for member in members) for members in self.coalitions]
 
     def __len__(self) -> int:
@@ -223,16 +227,16 @@ class Interactions:
         """
         sizes = (
             f"{counted(len(self), 'row')} × {counted(self.shape[1], 'coalition')} of up to "
-            f"{self._order} of {counted(len(self._feature_names), 'feature')}"
+            f"{self._order} of {counted(len(self._axes.features), 'feature')}"
         )
-        if self._output_names is not None:
-            sizes += f" × {counted(len(self._output_names), 'output')}"
-        if self._output_name is not None:
-            sizes += f", output {self._output_name!r}"
+        if self.output_names is not None:
+            sizes += f" × {counted(len(self.output_names), 'output')}"
+        if self.output_name is not None:
+            sizes += f", output {self.output_name!r}"
         if self._value_function is not None:
             sizes += f", {self._value_function}"
-        head = f"Interactions({sizes}, index={self._interaction_index!r})"
-        shown = self._values if self._order == 1 else self._values[:, len(self._feature_names) :]
+        head = f"Interactions({sizes}, index={self._index!r})"
+        shown = self._values if self._order == 1 else self._values[:, len(self._axes.features) :]
         has_table = 0 < shown.size <= MOST_VALUES
         return f"{head}\n{self._table(shown)}" if has_table else head
 
@@ -246,16 +250,16 @@ class Interactions:
             values[0] if is_row else mean_size(values, self._value_function),
             thing={1: "feature", 2: "pair"}.get(self._order, "coalition"),
             label="coefficient" if is_row else f"mean |coefficient{mean}|",
-            output_names=self._output_names,
+            output_names=self.output_names,
         )
 
     def _name_at(self, place: int) -> str:
         """Return the name of the coalition at a place of `values`."""
-        d, size = len(self._feature_names), 1
+        d, size = len(self._axes.features), 1
         while place >= comb(d, size):
             place -= comb(d, size)
             size += 1
-        return " × ".join(self._feature_names[member] for member in coalition_at(place, d, size))
+        return " × ".join(self._axes.features[member] for member in coalition_at(place, d, size))
 
     def __getitem__(self, rows: Any) -> Interactions:
         """Return some of the rows, by number, slice, list or mask; a number gives one line."""
@@ -271,37 +275,24 @@ class Interactions:
             rows = [number]
         elif not isinstance(rows, slice) and np.ndim(rows) != 1:
             raise IndexError(f"rows are chosen by a list or 1-d array, not {np.ndim(rows)}-d")
-        return Interactions(
-            self._values[rows],
-            self._empty_values[rows],
-            self._base,
-            self._data[rows],
-            self._feature_names,
-            self._output_names,
-            self._interaction_index,
-            self._order,
-            None if self._row_index is None else self._row_index[rows],
-            self._output_name,
-            self._value_function,
+        row_index = self.row_index
+        return self._replaced(
+            _values=self._values[rows],
+            _empty_values=self._empty_values[rows],
+            _data=self._data[rows],
+            _axes=replace(self._axes, row_index=None if row_index is None else row_index[rows]),
         )
 
     def output(self, output: int | str) -> Interactions:
         """Return the interactions of one output, by number or name, without the output axis."""
-        if self._output_names is None:
+        if OUTPUT not in self._axes.present:
             raise ValueError("there is a single output, and no output axis to choose from")
-        place = _place("output", output, self._output_names)
-        return Interactions(
-            self._values[..., place],
-            self._empty_values[..., place],
-            float(np.asarray(self._base)[place]),
-            self._data,
-            self._feature_names,
-            None,
-            self._interaction_index,
-            self._order,
-            self._row_index,
-            self._output_names[place],
-            self._value_function,
+        place = self._axes.place(OUTPUT, output)
+        return self._replaced(
+            _values=self._values[..., place],
+            _empty_values=self._empty_values[..., place],
+            _base=float(np.asarray(self._base)[place]),
+            _axes=self._axes.picked({ROW: slice(None), FEATURE: slice(None), OUTPUT: place}),
         )
 
     def of(self, *features: Any) -> NDArray[np.float64]:
@@ -320,14 +311,24 @@ class Interactions:
             features = features[0]
         if not features:
             return self._empty_values
-        members = sorted({_place("feature", feature, self._feature_names) for feature in features})
+        members = sorted({self._member(feature) for feature in features})
         size = len(members)
         if size < len(features):
             raise ValueError(f"a feature occurs twice among {features!r}")
         if size > self._order:
             raise ValueError(f"coalitions have up to order={self._order} features; got {size}")
-        place = ranks(np.array([members]), len(self._feature_names))[0]
+        place = ranks(np.array([members]), len(self._axes.features))[0]
         return self.of_size(size)[:, place]
+
+    def _member(self, feature: int | str) -> int:
+        """Return the number of a feature of a coalition."""
+        try:
+            return self._axes.place(FEATURE, feature)
+        except KeyError as error:
+            if "×" not in str(feature):
+                raise
+            hint = "; several features are given one by one: .of('age', 'bmi')"
+            raise KeyError(f"{error.args[0]}{hint}") from None
 
     def of_size(self, size: int) -> NDArray[np.float64]:
         """Return the coefficients of all coalitions of a size, in lexicographic order.
@@ -338,7 +339,7 @@ class Interactions:
         """
         if not 1 <= size <= self._order:
             raise ValueError(f"size must be from 1 to order={self._order}; got {size!r}")
-        d = len(self._feature_names)
+        d = len(self._axes.features)
         start = sum(comb(d, smaller) for smaller in range(1, size))
         return self._values[:, start : start + comb(d, size)]
 
@@ -383,12 +384,12 @@ class Interactions:
         >>> bool(abs(shares.sum(axis=2) - explainer.shap_values([[0.5, 1.0]])).max() < 1e-15)
         True
         """
-        if self._interaction_index != "Moebius":
+        if self._index != "Moebius":
             raise ValueError(
                 "order shares are made of Möbius coefficients: explainer.interactions(X, "
-                f"index='Moebius', order=...); got index={self._interaction_index!r}"
+                f"index='Moebius', order=...); got index={self._index!r}"
             )
-        d = len(self._feature_names)
+        d = len(self._axes.features)
         shares = np.zeros((len(self), d, self._order, *self.shape[2:]))
         for size in range(1, self._order + 1):
             of_size = shares[:, :, size - 1].swapaxes(0, 1)
@@ -414,18 +415,7 @@ class Interactions:
             With an output axis the columns have two levels, output and coalition. The name of each
             column is a Python object: of few rows these take many times the memory of `values`.
         """
-        try:
-            import pandas as pd
-        except ImportError as error:
-            raise missing_library("Interactions.to_frame", "pandas") from error
-        columns: pd.Index = pd.Index(self.coalition_names, name="coalition")
-        table = self._values
-        if self._output_names is not None:
-            columns = pd.MultiIndex.from_product(
-                [self._output_names, columns], names=["output", "coalition"]
-            )
-            table = table.transpose(0, 2, 1).reshape(len(self), -1)
-        return pd.DataFrame(table.copy(), index=self._row_index, columns=columns)
+        return frame(self._values, self._axes, self.coalition_names)
 
     def to_shap(self) -> shap.Explanation:
         """Return a copy as a `shap.Explanation` in the layout of shap's interaction values.
@@ -448,14 +438,11 @@ class Interactions:
         ImportError
             If shap is not installed.
         """
-        if (
-            self._order != min(2, len(self._feature_names))
-            or self._interaction_index not in _EFFICIENT
-        ):
+        if self._order != min(2, len(self._axes.features)) or self._index not in _EFFICIENT:
             raise ValueError(
                 "shap's interaction values are of order 2 and add up to the output: they are made "
                 f"from index {' or '.join(map(repr, _EFFICIENT))} with order=2; got index="
-                f"{self._interaction_index!r} with order={self._order}"
+                f"{self._index!r} with order={self._order}"
             )
         try:
             import shap
@@ -465,19 +452,19 @@ class Interactions:
             values=self._halved(),
             base_values=self.base_values.copy(),
             data=self._data.copy(),
-            feature_names=list(self._feature_names),
-            output_names=self.output_names or self._output_name,
+            feature_names=list(self._axes.features),
+            output_names=self.output_names or self.output_name,
         )
 
     def _halved(self) -> Float:
         """Return matrices of shape (n, d, d[, outputs]) that add up to the output."""
-        d = len(self._feature_names)
+        d = len(self._axes.features)
         matrices = np.zeros((len(self), d, d, *self.shape[2:]))
         if d > 1:
             first, second = coalitions(d, 2).T
             matrices[:, first, second] = matrices[:, second, first] = self.of_size(2) / 2
         own = self.of_size(1)
-        if self._interaction_index == "SII":
+        if self._index == "SII":
             own = own - matrices.sum(axis=2)  # that of k-SII: lines add up to Shapley values
         matrices[:, range(d), range(d)] = own
         return matrices
@@ -496,10 +483,10 @@ class Interactions:
         ImportError
             If shapiq is not installed.
         """
-        if self._output_names is not None:
+        if self.output_names is not None:
             raise ValueError(
                 "InteractionValues are of one output: choose it by interactions.output(name), "
-                f"among {list(self._output_names)}"
+                f"among {self.output_names}"
             )
         try:
             from shapiq import InteractionValues
@@ -508,15 +495,15 @@ class Interactions:
         # One dictionary for all rows: a copy of it for each takes longer than all else.
         lookup = {members: place for place, members in enumerate([(), *self.coalitions])}
         # What shapiq has there is the constant of the fit.
-        is_fit = self._interaction_index == "FBII"
+        is_fit = self._index == "FBII"
         baselines = self._empty_values if is_fit else self.base_values
         return [
             InteractionValues(
                 row,
-                index=self._interaction_index,
+                index=self._index,
                 min_order=0,
                 max_order=self._order,
-                n_players=len(self._feature_names),
+                n_players=len(self._axes.features),
                 interaction_lookup=lookup,
                 estimated=False,
                 baseline_value=float(base),
@@ -526,6 +513,18 @@ class Interactions:
             )
         ]
 
+
+# What an object is made of: all but the lists that are made at their first use.
+_PARTS = (
+    "_values",
+    "_empty_values",
+    "_base",
+    "_data",
+    "_axes",
+    "_index",
+    "_order",
+    "_value_function",
+)
 
 # What users of explanations look for, and what to do instead.
 _ELSEWHERE = {
@@ -543,77 +542,3 @@ def _are_last_small(shares: Float) -> bool:
         for part in (shares[:, :, -1], shares.sum(axis=2))
     )
     return bool(np.all(last <= _SMALL_SHARE * total))
-
-
-def _place(axis: str, key: int | str, names: tuple[str, ...]) -> int:
-    """Return the number of a feature or output."""
-    if isinstance(key, str):
-        if names.count(key) == 1:
-            return names.index(key)
-        problem = "several have" if key in names else "none has"
-        hint = "; several features are given one by one: .of('age', 'bmi')" if "×" in key else ""
-        raise KeyError(f"{problem} the {axis} name {key!r}; {axis}_names: {list(names)}{hint}")
-    number = operator.index(key)
-    if not -len(names) <= number < len(names):
-        raise IndexError(f"{axis} {number} is out of range: there are {len(names)} {axis}s")
-    return number % len(names)
-
-
-def check_interactions(
-    index: Index, order: int, n_players: int, n_rows: int, n_outputs: int
-) -> None:
-    """Refuse an unknown index, an order that there is not, and a result that is too large."""
-    check_choice("index", index, INDICES)
-    if isinstance(order, bool) or not isinstance(order, int | np.integer):
-        raise TypeError(f"order must be an integer; got {order!r}")
-    if not 1 <= order <= n_players:
-        raise ValueError(
-            f"order must be from 1 to the number of features, {n_players}; got {order}"
-        )
-    count, of_size, size = 0, 1, 0
-    # A count that is too large for a single row may have any number of digits: no more is needed.
-    while size < order and 8 * count * n_outputs <= _MOST_BYTES:
-        of_size = of_size * (n_players - size) // (size + 1)
-        count, size = count + of_size, size + 1
-    per_row = count * n_outputs
-    if 8 * per_row * max(n_rows, 1) > _MOST_BYTES:
-        more = "more than " if size < order else ""
-        rows = _MOST_BYTES // (8 * per_row)
-        remedy = f"explain at most {rows} rows at a time, " if rows else ""
-        raise ValueError(
-            f"the result would hold {more}{per_row:,} coefficients a row, "
-            f"{8e-9 * per_row * n_rows:,.1f} GB in all, and may hold {_MOST_BYTES / 1e9:.1f} GB; "
-            f"{remedy}take a lower order than {order}, or join features by groups=..."
-        )
-
-
-def interaction_values(
-    function: Function,
-    rows: Float,
-    index: Index,
-    order: int,
-    report: Callable[[int, int], None] | None,
-    n_threads: int,
-    **options: Any,
-) -> tuple[Float, Float | None]:
-    """Return the coefficients of rows, and those of the empty coalition if they are not its worth.
-
-    Returns
-    -------
-    values : ndarray of shape (n, coalitions, outputs)
-    empty_values : ndarray of shape (n, outputs) or None
-    """
-    wanted = quantities(index, order)
-    sizes = [quantity.size for quantity in wanted]
-    counts = [float(comb(function.n_players, size)) for size in sizes]
-    *reports, last_report = parts_of(report, *counts, 0.2 * counts[-1])
-    parts = [
-        function.explain(
-            rows, quantity=quantity, progress=own_report, n_threads=n_threads, **options
-        )
-        for quantity, own_report in zip(wanted, reports, strict=True)
-    ]
-    added_up(index, parts, sizes, function.n_players, n_threads, last_report)
-    if sizes[0] > 0:
-        return np.concatenate(parts, axis=1), None
-    return np.concatenate(parts[1:], axis=1), parts[0][:, 0]

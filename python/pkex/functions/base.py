@@ -13,10 +13,7 @@ from pkex.games.indices import SHAPLEY, Quantity
 from pkex.games.value_functions import NEUTRAL, Game
 from pkex.typing import Float, Report
 
-__all__ = [
-    "Function",
-    "finite",
-]
+__all__ = ["Function", "finite"]
 
 
 class Function(ABC):

@@ -12,12 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from pkex.typing import Float
 
-__all__ = [
-    "ColumnMap",
-    "Selection",
-    "decoded",
-    "scattered",
-]
+__all__ = ["ColumnMap", "Selection", "decoded", "scattered"]
 
 
 class ColumnMap(ABC):

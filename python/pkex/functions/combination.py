@@ -15,9 +15,7 @@ from pkex.games.indices import SHAPLEY, Quantity
 from pkex.games.value_functions import Game
 from pkex.typing import Float, Report
 
-__all__ = [
-    "Combination",
-]
+__all__ = ["Combination"]
 
 
 class Combination(Composite):

@@ -13,10 +13,7 @@ from pkex.functions.base import Function
 from pkex.games.value_functions import Game
 from pkex.typing import Float, Report
 
-__all__ = [
-    "Composite",
-    "alike",
-]
+__all__ = ["Composite", "alike"]
 
 
 class Composite(Function):

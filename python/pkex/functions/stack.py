@@ -13,9 +13,7 @@ from pkex.functions.composite import Composite, alike
 from pkex.games.value_functions import Game
 from pkex.typing import Float, Report
 
-__all__ = [
-    "Stack",
-]
+__all__ = ["Stack"]
 
 
 class Stack(Composite):

@@ -18,9 +18,7 @@ from pkex.games.indices import SHAPLEY, Quantity
 from pkex.games.value_functions import NEUTRAL, Game
 from pkex.typing import Float, Report
 
-__all__ = [
-    "Transformed",
-]
+__all__ = ["Transformed"]
 
 
 class Transformed(Function):

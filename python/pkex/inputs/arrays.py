@@ -6,10 +6,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-__all__ = [
-    "read_only",
-    "read_only_view",
-]
+__all__ = ["read_only", "read_only_view"]
 
 
 def read_only(array: NDArray[Any]) -> NDArray[Any]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal, TypeAlias, TypeVar, get_args
 
+from pkex.inputs.integers import whole
+
 __all__ = [
     "ESTIMATORS",
     "METHODS",
@@ -19,40 +21,22 @@ __all__ = [
     "as_names",
     "check_choice",
     "check_names",
+    "places_of",
 ]
-
 
 # The words of an option, for type checkers; and as they are checked.
 Method: TypeAlias = Literal["quadrature", "recursion"]
-
-
 Summation: TypeAlias = Literal["compensated", "plain"]
-
-
 METHODS: tuple[Method, ...] = get_args(Method)
-
-
 SUMMATIONS: tuple[Summation, ...] = get_args(Summation)
-
 
 # Of MMD and HSIC: the average over pairs, what absent features are, whose columns are explained.
 Estimator: TypeAlias = Literal["unbiased", "biased"]
-
-
 StatisticsConvention: TypeAlias = Literal["marginal", "neutral"]
-
-
 Side: TypeAlias = Literal["x", "y"]
-
-
 ESTIMATORS: tuple[Estimator, ...] = get_args(Estimator)
-
-
 STATISTICS_CONVENTIONS: tuple[StatisticsConvention, ...] = get_args(StatisticsConvention)
-
-
 SIDES: tuple[Side, ...] = get_args(Side)
-
 
 _Word = TypeVar("_Word", bound=str)
 
@@ -63,6 +47,34 @@ def check_choice(name: str, value: object, valid: Sequence[_Word]) -> _Word:
         if isinstance(value, str) and value == word:
             return word
     raise ValueError(f"{name} must be one of {', '.join(map(repr, valid))}; got {value!r}")
+
+
+def places_of(
+    key: object, names: Sequence[str], size: int | None = None, *, from_end: bool = False
+) -> list[int] | None:
+    """Return the places that a number or a name stands for: one; of no such, or equal names, more.
+
+    Parameters
+    ----------
+    key : int or str
+    names : sequence of str
+    size : int, optional
+        The number of places; that of the names by default.
+    from_end : bool, default False
+        Whether negative numbers count from the end.
+
+    Returns
+    -------
+    list of int, or None if `key` is neither a number nor a name
+    """
+    if isinstance(key, str):
+        return [place for place, name in enumerate(names) if name == key]
+    number = whole(key)
+    if number is None:
+        return None
+    size = len(names) if size is None else size
+    place = number + size if from_end and number < 0 else number
+    return [place] if 0 <= place < size else []
 
 
 def as_names(name: str, names: Sequence[str]) -> tuple[str, ...]:

@@ -10,11 +10,7 @@ from typing import ParamSpec, TypeVar
 
 from pkex.inputs.wording import counted
 
-__all__ = [
-    "unknown_keywords",
-    "with_known_keywords",
-]
-
+__all__ = ["unknown_keywords", "with_known_keywords"]
 
 # What other libraries call these keywords.
 _ELSEWHERE = {
@@ -25,14 +21,10 @@ _ELSEWHERE = {
     "max_display": "max_features",
 }
 
-
 # What is not said by a keyword here, but by a kernel.
 _OF_KERNELS = ("gamma", "sigma", "bandwidth", "length_scale", "lengthscale")
 
-
 _P = ParamSpec("_P")
-
-
 _R = TypeVar("_R")
 
 

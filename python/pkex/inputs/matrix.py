@@ -17,13 +17,7 @@ from numpy.typing import NDArray
 from pkex.inputs.columns import column_labels, is_frame
 from pkex.typing import Float
 
-__all__ = [
-    "as_matrix",
-    "as_table",
-    "as_vector_or_matrix",
-    "unmasked",
-]
-
+__all__ = ["as_matrix", "as_table", "as_vector_or_matrix", "unmasked"]
 
 # What the engine reads.
 _LAYOUT: Final = ("C_CONTIGUOUS", "ALIGNED")

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = [
-    "missing_library",
-]
+__all__ = ["missing_library"]
 
 
 def missing_library(what: str, library: str, extra: str = "") -> ImportError:

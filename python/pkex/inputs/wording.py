@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-__all__ = [
-    "counted",
-    "shown",
-]
+__all__ = ["counted", "shown"]
 
 
 def counted(number: int, thing: str) -> str:

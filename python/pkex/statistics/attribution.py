@@ -24,11 +24,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-__all__ = [
-    "Attribution",
-    "Parts",
-    "protect",
-]
+__all__ = ["Attribution", "Parts", "protect"]
 
 
 @dataclass(frozen=True, eq=False)

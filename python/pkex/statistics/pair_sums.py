@@ -18,15 +18,7 @@ from pkex.games.players import Players
 from pkex.kernels import Kernel
 from pkex.typing import Float, Report
 
-__all__ = [
-    "KernelTerms",
-    "PairSums",
-    "Term",
-    "pair_matrix",
-    "pair_sums",
-    "pair_triangle",
-    "total",
-]
+__all__ = ["KernelTerms", "PairSums", "Term", "pair_matrix", "pair_sums", "pair_triangle", "total"]
 
 # (coefficient, factors as (family, columns, parameters)); see the engine's stub.
 Term = tuple[float, list[tuple[str, NDArray[np.int64], Float]]]

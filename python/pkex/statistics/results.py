@@ -15,10 +15,7 @@ if TYPE_CHECKING:
 
 from pkex.statistics.attribution import Attribution, protect
 
-__all__ = [
-    "HSICResult",
-    "MMDResult",
-]
+__all__ = ["HSICResult", "MMDResult"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -14,13 +14,7 @@ from pkex.inputs.matrix import as_matrix
 from pkex.inputs.wording import counted, shown
 from pkex.typing import Float
 
-__all__ = [
-    "as_rows",
-    "as_sample",
-    "check_row_count",
-    "two_samples",
-    "warn_of_constant_columns",
-]
+__all__ = ["as_rows", "as_sample", "check_row_count", "two_samples", "warn_of_constant_columns"]
 
 # What to do about entries that are no numbers, by what the error calls them.
 _REMEDIES = {

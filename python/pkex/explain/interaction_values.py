@@ -1,0 +1,79 @@
+"""Coefficients of coalitions: what is computed for an index, and whether it fits in memory."""
+
+from __future__ import annotations
+
+from math import comb
+from typing import Any
+
+import numpy as np
+
+from pkex.execution.progress import parts_of
+from pkex.functions.base import Function
+from pkex.games.indices import INDICES, Index, added_up, quantities
+from pkex.inputs.choices import check_choice
+from pkex.inputs.integers import as_integer
+from pkex.typing import Float, Report
+
+__all__ = ["check_interactions", "interaction_values"]
+
+# The most bytes that a result may take.
+_MOST_BYTES = 1 << 31
+
+
+def check_interactions(
+    index: Index, order: int, n_players: int, n_rows: int, n_outputs: int
+) -> None:
+    """Refuse an unknown index, an order that there is not, and a result that is too large."""
+    check_choice("index", index, INDICES)
+    order = as_integer("order", order, "an integer")
+    if not 1 <= order <= n_players:
+        raise ValueError(
+            f"order must be from 1 to the number of features, {n_players}; got {order}"
+        )
+    count, of_size, size = 0, 1, 0
+    # A count that is too large for a single row may have any number of digits: no more is needed.
+    while size < order and 8 * count * n_outputs <= _MOST_BYTES:
+        of_size = of_size * (n_players - size) // (size + 1)
+        count, size = count + of_size, size + 1
+    per_row = count * n_outputs
+    if 8 * per_row * max(n_rows, 1) > _MOST_BYTES:
+        more = "more than " if size < order else ""
+        rows = _MOST_BYTES // (8 * per_row)
+        remedy = f"explain at most {rows} rows at a time, " if rows else ""
+        raise ValueError(
+            f"the result would hold {more}{per_row:,} coefficients a row, "
+            f"{8e-9 * per_row * n_rows:,.1f} GB in all, and may hold {_MOST_BYTES / 1e9:.1f} GB; "
+            f"{remedy}take a lower order than {order}, or join features by groups=..."
+        )
+
+
+def interaction_values(
+    function: Function,
+    rows: Float,
+    index: Index,
+    order: int,
+    report: Report | None,
+    n_threads: int,
+    **options: Any,
+) -> tuple[Float, Float | None]:
+    """Return the coefficients of rows, and those of the empty coalition if they are not its worth.
+
+    Returns
+    -------
+    values : ndarray of shape (n, coalitions, outputs)
+    empty_values : ndarray of shape (n, outputs) or None
+    """
+    wanted = quantities(index, order)
+    sizes = [quantity.size for quantity in wanted]
+    counts = [float(comb(function.n_players, size)) for size in sizes]
+    *reports, last_report = parts_of(report, *counts, 0.2 * counts[-1])
+    parts = [
+        function.explain(
+            rows, quantity=quantity, progress=own_report, n_threads=n_threads, **options
+        )
+        for quantity, own_report in zip(wanted, reports, strict=True)
+    ]
+    added_up(index, parts, sizes, function.n_players, n_threads, last_report)
+    if sizes[0] > 0:
+        return np.concatenate(parts, axis=1), None
+    return np.concatenate(parts[1:], axis=1), parts[0][:, 0]

@@ -1,0 +1,44 @@
+"""Integers of whatever type: the one place where they are told from other things."""
+
+from __future__ import annotations
+
+import operator
+
+import numpy as np
+
+__all__ = ["as_integer", "whole"]
+
+
+def whole(value: object) -> int | None:
+    """Return an integer of whatever type, None for anything else; truth values are no numbers."""
+    if isinstance(value, bool | np.bool_):
+        return None
+    try:
+        return operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        return None
+
+
+def as_integer(name: str, value: object, what: str, *, least: int | None = None) -> int:
+    """Return an integer that is not too small.
+
+    Parameters
+    ----------
+    name : str
+        What messages call it.
+    value : object
+    what : str
+        What it may be, in words.
+    least : int, optional
+
+    Raises
+    ------
+    TypeError, ValueError
+        If it is none, or too small.
+    """
+    number = whole(value)
+    if number is None:
+        raise TypeError(f"{name} must be {what}; got {value!r} ({type(value).__name__})")
+    if least is not None and number < least:
+        raise ValueError(f"{name} must be {what}; got {number}")
+    return number
