@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import pkex
-from pkex import progress as progress_module
+from pkex.execution import progress as progress_module
 from pkex.execution.progress import reporting
 
 

@@ -1,11 +1,8 @@
-"""Explainer: inputs, names, outputs, threads, workers and pickles."""
+"""Explainer: inputs, names, outputs, attributes and pickles."""
 
 import copy
 import pickle
-import sys
-from concurrent.futures import ThreadPoolExecutor
 
-import joblib
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -14,17 +11,13 @@ from brute_force import product_games, shapley_weights
 from scipy import sparse
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.svm import SVC, SVR
+from small_regression import ROWS, X, Y
 
 import pkex
-from pkex.execution.threads import thread_count
 from pkex.kernels import RBF, Cauchy, Laplacian
 
-RNG = np.random.default_rng(0)
-X = RNG.normal(size=(40, 4))
 NAMES = ["age", "bmi", "bp", "s1"]
-Y = X[:, 0] + np.sin(X[:, 1])
 CLASSES = np.digitize(Y, [-0.5, 0.5])
-ROWS = RNG.normal(size=(5, 4))
 
 
 @pytest.fixture
@@ -384,7 +377,7 @@ def test_what_is_handed_out_changes_nothing(explainer):
                 array[0] = 0.0
 
 
-# --- threads, processes, pickles ---
+# --- pickles ---
 
 
 def test_explaining_row_by_row_gives_equal_bits(explainer, values):
@@ -405,52 +398,6 @@ def test_a_copy_explains_to_equal_bits(explainer, values):
         np.testing.assert_array_equal(again.shap_values(ROWS), values)
 
 
-def test_threads_may_share_an_explainer(explainer, values):
-    with ThreadPoolExecutor(8) as pool:
-        for found in pool.map(explainer.shap_values, [ROWS] * 40):
-            np.testing.assert_array_equal(found, values)
-
-
-def explain_and_count(explainer, rows):
-    return explainer.shap_values(rows), thread_count(-1), thread_count(-2), thread_count(3)
-
-
-@pytest.mark.parametrize("backend", ["loky", "threading", "multiprocessing"])
-def test_joblib_workers_use_one_thread_unless_told_otherwise(explainer, values, backend):
-    job = joblib.delayed(explain_and_count)
-    for found, *counts in joblib.Parallel(2, backend=backend)(job(explainer, ROWS) for _ in "abc"):
-        np.testing.assert_array_equal(found, values)
-        assert counts == [1, 1, 3]
-
-
-def test_n_jobs_follows_joblibs_convention(monkeypatch):
-    monkeypatch.setattr("pkex.execution.threads._usable_cores", lambda: 6)
-    assert [thread_count(n) for n in (-1, -2, -5, -6, -7, -100, 1, 2, 7)] == [
-        *(6, 5, 2, 1, 1, 1),
-        *(1, 2, 7),
-    ]
-    with joblib.parallel_config(n_jobs=2):
-        assert thread_count(-1) == 6
-    assert thread_count(10**9) < 100
-
-
-def test_n_jobs_of_none_is_one_or_what_joblib_is_told(monkeypatch, model, values):
-    monkeypatch.setattr("pkex.execution.threads._usable_cores", lambda: 6)
-    assert thread_count(None) == 1
-    for told, expected in ((2, 2), (-2, 5)):
-        with joblib.parallel_config(n_jobs=told):
-            assert thread_count(None) == expected
-    explainer = pkex.Explainer(model, n_jobs=None)
-    assert explainer.n_jobs is None
-    np.testing.assert_array_equal(explainer.shap_values(ROWS), values)
-
-
-@pytest.mark.parametrize("n_jobs", [0, True, 1.0, "all"])
-def test_n_jobs_that_are_none_are_answered_with_what_they_may_be(model, n_jobs):
-    with pytest.raises((TypeError, ValueError), match="n_jobs must be -1"):
-        pkex.Explainer(model, n_jobs=n_jobs)
-
-
 # --- options ---
 
 
@@ -469,48 +416,6 @@ def test_the_default_game_can_be_named(model, values):
 def test_the_neutral_game_has_no_background(model):
     explainer = pkex.Explainer(model, value_function="neutral")
     assert explainer.background is explainer.background_weights is None
-
-
-@pytest.fixture(scope="module")
-def long_call():
-    """An explainer and rows that keep it busy for some tenths of a second."""
-    rng = np.random.default_rng(0)
-    points = rng.normal(size=(4000, 20))
-    expansion = pkex.KernelExpansion(points, rng.normal(size=4000), RBF(3.0))
-    return pkex.Explainer(expansion, n_jobs=1), rng.normal(size=(1500, 20))
-
-
-def test_progress_is_reported_in_order(long_call):
-    explainer, rows = long_call
-    reports = []
-    explainer(rows, progress=lambda done, total: reports.append((done, total)))
-    assert len(reports) > 2
-    assert reports == sorted(reports)
-    assert {total for _, total in reports} == {reports[0][1]}
-    assert 0 <= reports[0][0] < reports[-1][0] <= reports[-1][1]
-
-
-@pytest.mark.parametrize("rows", [ROWS, np.tile(ROWS, (20_000, 1))], ids=["short", "long"])
-def test_progress_can_be_shown_and_changes_nothing(explainer, rows, capsys):
-    values = explainer.shap_values(rows, progress=True)
-    np.testing.assert_array_equal(values, explainer.shap_values(rows))
-    assert "100%" in capsys.readouterr().err
-
-
-def test_progress_without_tqdm_names_the_extra(explainer, monkeypatch):
-    monkeypatch.setitem(sys.modules, "tqdm.auto", None)
-    with pytest.raises(ImportError, match=r"pip install 'pkex\[progress\]'"):
-        explainer(ROWS, progress=True)
-
-
-def test_an_exception_in_progress_reaches_the_caller(long_call):
-    explainer, rows = long_call
-
-    def fail(done, total):
-        raise ZeroDivisionError
-
-    with pytest.raises(ZeroDivisionError):
-        explainer(rows, progress=fail)
 
 
 def test_the_repr_says_what_is_explained_and_how(model, of_pairs, explainer):

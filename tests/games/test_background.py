@@ -1,159 +1,20 @@
 """Games against background rows: interventional and marginal."""
 
-import functools
 import pickle
 import time
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pytest
 from brute_force import interventional, marginal, product_games, shapley_weights
-from scipy import sparse
-from sklearn.calibration import CalibratedClassifierCV
-from sklearn.compose import TransformedTargetRegressor, make_column_transformer
-from sklearn.decomposition import KernelPCA
-from sklearn.ensemble import BaggingRegressor, VotingRegressor
-from sklearn.feature_selection import SelectKBest
-from sklearn.gaussian_process import GaussianProcessClassifier, GaussianProcessRegressor
-from sklearn.gaussian_process.kernels import RBF as GPRBF
-from sklearn.gaussian_process.kernels import ConstantKernel, WhiteKernel
-from sklearn.impute import SimpleImputer
-from sklearn.kernel_approximation import Nystroem
+from fitted_models import MODELS, ROWS, WEIGHTS, D, X, Y, Z, fitted
 from sklearn.kernel_ridge import KernelRidge
-from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GridSearchCV
-from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier
-from sklearn.multioutput import MultiOutputRegressor
-from sklearn.neighbors import KernelDensity
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import PowerTransformer, QuantileTransformer, StandardScaler
-from sklearn.svm import SVC, SVR, NuSVC, NuSVR, OneClassSVM
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
 
 import pkex
 from pkex.kernels import RBF, Categorical, Cauchy, Constant, Laplacian
-
-D = 5
-RNG = np.random.default_rng(0)
-X = RNG.normal(size=(50, D))
-Y = X[:, 0] + np.sin(X[:, 1]) * X[:, 2]
-TWO = Y > 0.0
-THREE = np.digitize(Y, [-0.5, 0.5])
-TARGETS = np.column_stack([Y, Y**2])
-ROWS = RNG.normal(size=(3, D))
-Z = RNG.normal(size=(7, D))
-WEIGHTS = np.array([1.0, 0.0, 2.0, 0.5, 3.0, 1e-9, 4.0])
-NAMES = ["age", "bmi", "bp", "s1", "s2"]
-
-GP_KERNEL = 2.0 * GPRBF([0.5, 1.0, 2.0, 4.0, 8.0]) + ConstantKernel(0.3) + WhiteKernel(0.1)
-
-
-def method(name):
-    return lambda model: getattr(model, name)
-
-
-def decisions_of_pairs(model):
-    return model.set_params(decision_function_shape="ovo").decision_function
-
-
-def latent_mean(model):
-    machine = model.base_estimator_
-    return lambda rows: machine.kernel_(rows, machine.X_train_) @ (machine.y_train_ - machine.pi_)
-
-
-def density(model):
-    return lambda rows: np.exp(model.score_samples(rows))
-
-
-def of_machines(model):
-    return lambda rows: -np.stack([m.decision_function(rows) for m in model.estimators_], axis=-1)
-
-
-def of_classifier(model):
-    return model.calibrated_classifiers_[0].estimator.decision_function
-
-
-PREDICT, DECIDE = method("predict"), method("decision_function")
-
-# name: (unfitted model, target, function that gives its explained function)
-MODELS = {
-    "SVR": (SVR(), Y, PREDICT),
-    "NuSVR": (NuSVR(gamma=1.0), Y, PREDICT),
-    "SVC": (SVC(C=5.0), TWO, DECIDE),
-    "SVC of three": (SVC(), THREE, decisions_of_pairs),
-    "NuSVC": (NuSVC(nu=0.3), TWO, DECIDE),
-    "OneClassSVM": (OneClassSVM(nu=0.2), None, DECIDE),
-    "KernelRidge": (KernelRidge(kernel="rbf", gamma=0.4), Y, PREDICT),
-    "KernelRidge laplacian": (KernelRidge(kernel="laplacian"), TARGETS, PREDICT),
-    "GaussianProcessRegressor": (
-        GaussianProcessRegressor(GP_KERNEL, normalize_y=True, optimizer=None),
-        100.0 * Y + 500.0,
-        PREDICT,
-    ),
-    "GaussianProcessRegressor of two": (
-        GaussianProcessRegressor(GP_KERNEL, optimizer=None),
-        TARGETS,
-        PREDICT,
-    ),
-    "GaussianProcessClassifier": (
-        GaussianProcessClassifier(4.0 * GPRBF(1.5), optimizer=None),
-        TWO,
-        latent_mean,
-    ),
-    "KernelPCA": (KernelPCA(3, kernel="rbf", gamma=0.3), None, method("transform")),
-    "KernelDensity": (KernelDensity(bandwidth=0.8), None, density),
-    "Nystroem": (
-        make_pipeline(Nystroem(n_components=20, random_state=0), LogisticRegression()),
-        TWO,
-        DECIDE,
-    ),
-    "Pipeline": (
-        make_pipeline(StandardScaler(), PowerTransformer(), SelectKBest(k=3), SVC()),
-        TWO,
-        DECIDE,
-    ),
-    "ColumnTransformer": (
-        make_pipeline(
-            make_column_transformer(
-                (QuantileTransformer(n_quantiles=9), [3, 0]),
-                (StandardScaler(), [1]),
-                remainder="passthrough",
-            ),
-            KernelRidge(kernel="rbf"),
-        ),
-        Y,
-        PREDICT,
-    ),
-    "GridSearchCV": (GridSearchCV(SVR(), {"C": [1.0, 2.0]}, cv=2), Y, PREDICT),
-    "BaggingRegressor": (
-        BaggingRegressor(SVR(), n_estimators=3, max_features=0.6, random_state=0),
-        Y,
-        PREDICT,
-    ),
-    "VotingRegressor": (
-        VotingRegressor(
-            [("a", SVR()), ("b", make_pipeline(StandardScaler(), SVR()))], weights=[1.0, 2.0]
-        ),
-        Y,
-        PREDICT,
-    ),
-    "MultiOutputRegressor": (MultiOutputRegressor(SVR()), TARGETS, PREDICT),
-    "OneVsRestClassifier": (OneVsRestClassifier(SVC()), THREE, DECIDE),
-    "OneVsOneClassifier": (OneVsOneClassifier(SVC()), THREE, of_machines),
-    "TransformedTargetRegressor": (
-        TransformedTargetRegressor(SVR(), transformer=StandardScaler()),
-        100.0 * Y,
-        PREDICT,
-    ),
-    "CalibratedClassifierCV": (CalibratedClassifierCV(SVC(), ensemble=False), TWO, of_classifier),
-}
-
-
-@functools.cache
-def fitted(name):
-    model, target, explained = MODELS[name]
-    model = model.fit(X) if target is None else model.fit(X, target)
-    return model, explained(model)
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -295,84 +156,6 @@ def test_weights_count_relatively_and_rows_of_weight_zero_not_at_all():
     )
 
 
-# --- what a background may be ---
-
-CONTAINERS = {
-    "list": np.ndarray.tolist,
-    "Fortran order": np.asfortranarray,
-    "pandas": lambda a: pd.DataFrame(a, columns=NAMES),
-    "polars": lambda a: pl.DataFrame(a, schema=NAMES),
-    "sparse": sparse.csr_array,
-    "read-only": lambda a: np.frombuffer(a.tobytes()).reshape(a.shape),
-}
-
-
-@pytest.mark.parametrize("convert", CONTAINERS.values(), ids=CONTAINERS)
-def test_equal_backgrounds_in_any_container_give_equal_bits(convert):
-    model, _ = fitted("SVR")
-    expected = pkex.Explainer(model, Z)
-    found = pkex.Explainer(model, convert(Z))
-    np.testing.assert_array_equal(found.shap_values(ROWS), expected.shap_values(ROWS))
-    assert found.expected_value == expected.expected_value
-
-
-def test_summaries_and_maskers_of_shap_are_backgrounds():
-    shap = pytest.importorskip("shap")
-    model, _ = fitted("SVR")
-    summary = shap.kmeans(X, 6)
-    expected = pkex.Explainer(model, summary.data, background_weights=summary.weights)
-    np.testing.assert_array_equal(
-        pkex.Explainer(model, summary).shap_values(ROWS), expected.shap_values(ROWS)
-    )
-    expected = pkex.Explainer(model, X).shap_values(ROWS)
-    for masker in (shap.maskers.Independent(X), shap.maskers.Partition(X)):
-        np.testing.assert_array_equal(pkex.Explainer(model, masker).shap_values(ROWS), expected)
-    with pytest.raises(TypeError, match=r"background must be rows.*got shap's Impute"):
-        pkex.Explainer(model, shap.maskers.Impute(X))
-    with pytest.raises(ValueError, match="background has weights of its own"):
-        pkex.Explainer(model, summary, background_weights=np.ones(6))
-    named = SVR().fit(pd.DataFrame(X, columns=NAMES), Y)
-    other = pd.DataFrame(X, columns=NAMES[::-1])
-    for background in (shap.kmeans(other, 4), shap.maskers.Independent(other)):
-        with pytest.raises(ValueError, match="columns of background are in another order"):
-            pkex.Explainer(named, background)
-
-
-def test_the_background_may_have_gaps_that_a_step_fills():
-    model = make_pipeline(SimpleImputer(), StandardScaler(), SVR()).fit(X, Y)
-    gaps = Z.copy()
-    gaps[0, 1] = gaps[3, 2] = np.nan
-    values = pkex.Explainer(model, gaps).shap_values(ROWS)
-    expected, _ = interventional(model.predict, ROWS[0], gaps)
-    expected.assert_close(values[0])
-
-
-def test_the_background_names_columns_that_the_model_does_not():
-    frame = pd.DataFrame(Z, columns=NAMES)
-    model, _ = fitted("SVR")
-    explainer = pkex.Explainer(model, frame)
-    assert explainer(ROWS).feature_names == NAMES
-    with pytest.raises(ValueError, match="another order than those of the background"):
-        explainer(pd.DataFrame(ROWS, columns=NAMES[::-1]))
-
-
-def test_changing_the_background_later_changes_nothing():
-    model, _ = fitted("SVR")
-    rows = Z.copy()
-    explainer = pkex.Explainer(model, rows)
-    before = explainer.shap_values(ROWS)
-    rows += 1.0
-    np.testing.assert_array_equal(explainer.shap_values(ROWS), before)
-
-
-def test_a_large_background_is_used_as_a_whole():
-    model, output = fitted("SVR")
-    large = np.random.default_rng(1).normal(size=(3000, D))
-    explainer = pkex.Explainer(model, large)
-    assert explainer.expected_value == pytest.approx(output(large).mean(), rel=1e-12)
-    assert "background of 3000 rows" in repr(explainer)
-
-
 # --- threads, pieces, pickles ---
 
 
@@ -415,86 +198,6 @@ def test_outputs_can_be_chosen():
     one = pkex.Explainer(model, Z, outputs=1)(ROWS)
     np.testing.assert_array_equal(one.values, whole.values[..., 1])
     np.testing.assert_array_equal(one.base_values, whole.base_values[..., 1])
-
-
-# --- bad input ---
-
-
-def with_entry(value):
-    rows = Z.copy()
-    rows[2, 3] = value
-    return rows
-
-
-@pytest.mark.parametrize(
-    ("options", "error", "message"),
-    [
-        ({"value_function": "interventional"}, ValueError, "give these as background=Z"),
-        ({"background_weights": [1.0]}, ValueError, "but no background"),
-        (
-            {"background": Z, "value_function": "neutral"},
-            ValueError,
-            "'neutral' uses no background.*leave out background",
-        ),
-        ({"background": Z, "value_function": "mean"}, ValueError, "must be one of 'neutral'"),
-        ({"background": Z[0]}, ValueError, r"background must be two-dim.*background\.reshape"),
-        ({"background": Z[:, :2]}, ValueError, "background has the wrong number of columns.*5"),
-        ({"background": Z[:0]}, ValueError, r"background is empty: got shape \(0, 5\)"),
-        ({"background": "train"}, TypeError, "background must hold real numbers"),
-        (
-            {"background": with_entry(np.nan)},
-            ValueError,
-            "background has a missing entry .* in row 2, column 3",
-        ),
-        (
-            {"background": with_entry(np.inf)},
-            ValueError,
-            "background has an infinite entry .* in row 2, column 3",
-        ),
-        (
-            {"background": Z, "background_weights": [1.0, 2.0]},
-            ValueError,
-            r"background_weights must have shape \(7,\)",
-        ),
-        (
-            {"background": Z, "background_weights": np.ones((7, 1))},
-            ValueError,
-            r"background_weights must have shape \(7,\).*got shape \(7, 1\)",
-        ),
-        (
-            {"background": Z, "background_weights": -WEIGHTS},
-            ValueError,
-            "must not be negative; it is -1.0 for row 0",
-        ),
-        (
-            {"background": Z, "background_weights": 0.0 * WEIGHTS},
-            ValueError,
-            "background_weights must not all be 0",
-        ),
-        (
-            {"background": Z, "background_weights": np.where(WEIGHTS == 4.0, np.nan, 1.0)},
-            ValueError,
-            "background_weights has a missing entry .* in row 6",
-        ),
-        ({"background": Z, "background_weights": ["a"] * 7}, TypeError, "background_weights must"),
-    ],
-)
-def test_a_bad_background_is_answered_with_what_is_wrong(options, error, message):
-    model, _ = fitted("SVR")
-    with pytest.raises(error, match=message):
-        pkex.Explainer(model, **options)
-
-
-def test_a_background_of_other_columns_is_answered_with_their_names():
-    model = SVR().fit(pd.DataFrame(X, columns=NAMES), Y)
-    with pytest.raises(ValueError, match=r"columns of background .*missing \['s2'\].*\['s9'\]"):
-        pkex.Explainer(model, pd.DataFrame(Z, columns=[*NAMES[:4], "s9"]))
-
-
-def test_a_gap_that_no_step_fills_is_answered_with_its_place():
-    model = make_pipeline(StandardScaler(), SVR()).fit(X, Y)
-    with pytest.raises(ValueError, match=r"background has a missing .* row 2, column 3"):
-        pkex.Explainer(model, with_entry(np.nan))
 
 
 # --- beside shap ---

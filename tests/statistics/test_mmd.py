@@ -1,7 +1,5 @@
-"""pkex.mmd and pkex.witness: exactness, relations, groups, weights, permutations, pictures."""
+"""pkex.mmd: exactness, relations, groups, weights, numerics."""
 
-import itertools
-import math
 import pickle
 
 import numpy as np
@@ -13,10 +11,8 @@ from sklearn.metrics.pairwise import laplacian_kernel, rbf_kernel
 
 import pkex
 from pkex.kernels import RBF, Categorical, Cauchy, Laplacian, median_heuristic
-from pkex.statistics.permutations import two_sample_blocks
 
-# Tables of 7 columns, the last of small integers.
-N, M = 13, 17
+N, M = 13, 17  # rows of `samples`
 KERNELS = {
     "RBF": (
         RBF([0.5, 1.0, 2.0, 1.0, 1.0, 3.0, 1.0]),
@@ -56,13 +52,6 @@ GROUPS = {
     "single": (None, [0, 1, 2, 3, 4, 5, 6]),
     "grouped": ({"a": ["x0", 3], "b": [1, "x6"]}, [0, 1, 2, 0, 3, 4, 1]),
 }
-
-
-@pytest.fixture
-def samples(rng):
-    x, y = rng.normal(size=(N, 7)), 0.3 + 1.2 * rng.normal(size=(M, 7))
-    x[:, 6], y[:, 6] = rng.integers(0, 3, N), rng.integers(0, 2, M)
-    return x, y
 
 
 def assert_attributed(result, expected, tolerance=1e-12):
@@ -223,60 +212,6 @@ def test_the_diabetes_experiment_of_the_paper():
     assert biased.statistic == pytest.approx(0.05738, abs=5e-6)
 
 
-# --- relations ---
-
-
-def explained(points, coefficients, rows):
-    expansion = pkex.KernelExpansion(points, coefficients, RBF(2.0))
-    return pkex.Explainer(expansion, value_function="neutral").shap_values(rows)
-
-
-def test_biased_values_are_a_signed_sum_of_explanations_of_the_witness(samples):
-    witness = pkex.witness(*samples, kernel=RBF(2.0))
-    explanations = pkex.Explainer(witness, value_function="neutral").shap_values(
-        np.concatenate(samples)
-    )
-    neutral = {"kernel": RBF(2.0), "value_function": "neutral"}
-    result = pkex.mmd(*samples, estimator="biased", **neutral)
-    np.testing.assert_allclose(
-        witness.coefficients @ explanations, result.values, rtol=0, atol=1e-15
-    )
-    assert result.statistic == pytest.approx(
-        witness.predict(samples[0]).mean() - witness.predict(samples[1]).mean(), abs=1e-14
-    )
-
-
-def test_unbiased_values_are_a_difference_of_mean_explanations(samples):
-    x, y = samples
-    pooled = np.concatenate(samples)
-    # A row's own term explains nothing, so that it need not be left out.
-    of_x = explained(pooled, np.repeat([1 / (N - 1), -1 / M], [N, M]), x).mean(axis=0)
-    of_y = explained(pooled, np.repeat([1 / N, -1 / (M - 1)], [N, M]), y).mean(axis=0)
-    result = pkex.mmd(x, y, kernel=RBF(2.0), value_function="neutral")
-    np.testing.assert_allclose(of_x - of_y, result.values, rtol=0, atol=1e-15)
-
-
-def test_the_default_kernel_of_the_witness_is_that_of_mmd(samples):
-    assert pkex.witness(*samples).kernel == pkex.mmd(*samples).kernel
-
-
-def test_the_witness_knows_the_names_of_its_columns(samples):
-    names = list("abcdefg")
-    x, y = (pd.DataFrame(sample, columns=names) for sample in samples)
-    for witness in (pkex.witness(x, y), pkex.witness(x, samples[1]), pkex.witness(samples[0], y)):
-        for known in (witness, pickle.loads(pickle.dumps(witness))):
-            explainer = pkex.Explainer(known)
-            assert list(known.feature_names) == explainer.feature_names == names
-            assert explainer(samples[0]).feature_names == names
-            np.testing.assert_array_equal(known.predict(x), known.predict(samples[0]))
-            for call in (explainer, known.predict):
-                with pytest.raises(ValueError, match="columns of X are in another order"):
-                    call(x[names[::-1]])
-    grouped = pkex.Explainer(witness, groups={"pair": ["a", "c"]})
-    assert grouped(x).feature_names == ["pair", "b", "d", "e", "f", "g"]
-    assert pkex.witness(*samples).feature_names is None
-
-
 @pytest.mark.parametrize("estimator", ["unbiased", "biased"])
 def test_exchanging_the_samples_changes_nothing(samples, estimator):
     one = pkex.mmd(*samples, estimator=estimator)
@@ -370,134 +305,6 @@ def test_bits_do_not_depend_on_threads(rng, n_jobs):
     ]
     for name in ("values", "standard_errors", "alone", "permuted_values"):
         np.testing.assert_array_equal(*(getattr(result, name) for result in results))
-
-
-# --- permutations ---
-
-
-@pytest.mark.parametrize("estimator", ["unbiased", "biased"])
-@pytest.mark.parametrize("convention", ["neutral", "marginal"])
-def test_relabelled_values_are_those_of_relabelled_rows(rng, estimator, convention):
-    x, y = rng.normal(size=(3, 2)), rng.normal(size=(4, 2)) + 1.0
-    pooled = np.concatenate([x, y])
-    options = {"kernel": RBF(), "estimator": estimator, "value_function": convention}
-    possible = []
-    for chosen in itertools.combinations(range(7), 3):
-        others = [row for row in range(7) if row not in chosen]
-        possible.append(pkex.mmd(pooled[list(chosen)], pooled[others], **options).values)
-    result = pkex.mmd(x, y, n_permutations=30, random_state=0, **options)
-    distances = np.abs(result.permuted_values[:, None] - np.array(possible)).max(axis=2)
-    assert distances.min(axis=1).max() < 1e-15
-    assert len(set(distances.argmin(axis=1))) > 10  # and not always the same few
-
-
-@pytest.mark.parametrize(("n", "m"), [(300, 300), (700, 90), (1000, 40), (5, 400)])
-def test_relabelled_blocks_are_relabelled_rows(n, m):
-    rng = np.random.default_rng(n)
-    x, y = rng.normal(size=(n, 3)), rng.normal(size=(m, 3))
-    result = pkex.mmd(x, y, n_permutations=3, random_state=7)
-    # The same draws.
-    generator = np.random.default_rng(7)
-    blocks = two_sample_blocks(n, m, 3, 3, generator)
-    labels = blocks.relabelled(3, generator)
-    arranged = np.concatenate([x, y])[blocks.order]
-    for drawn, values in zip(labels, result.permuted_values, strict=True):
-        is_first = drawn[blocks.groups] == 1.0
-        again = pkex.mmd(arranged[is_first], arranged[~is_first], kernel=result.kernel)
-        np.testing.assert_allclose(values, again.values, rtol=0, atol=1e-14)
-        assert (len(x), len(y)) == again.n_rows
-
-
-@pytest.mark.parametrize(
-    ("n", "m"), [(2, 2), (64, 64), (65, 64), (2000, 2000), (10_000, 50), (3, 5000), (100_000, 17)]
-)
-def test_rows_are_arranged_in_few_blocks_of_equal_size(rng, n, m):
-    blocks = two_sample_blocks(n, m, 20, 99, rng)
-    assert sorted(blocks.order) == list(range(n + m))
-    assert set(blocks.order[:n]) == set(range(n))
-    sizes = np.bincount(blocks.groups)
-    assert len(sizes) == len(blocks.in_first) <= 130
-    assert len(set(sizes[np.concatenate(blocks.movable)])) == 1
-    assert np.all(np.diff(blocks.groups) >= 0)
-    assert np.all(blocks.in_first[blocks.groups] == (np.arange(n + m) < n))
-    assert all(len(movable) >= min(16, n, m) for movable in blocks.movable)
-
-
-@pytest.mark.parametrize(("n", "m"), [(60, 60), (64, 65), (100, 30), (2000, 2000), (3000, 40)])
-@pytest.mark.parametrize("n_players", [20, 300, 1000, 5000, 100_000])
-@pytest.mark.parametrize("n_permutations", [999, 100_000])
-def test_rows_move_however_many_features_and_permutations(rng, n, m, n_players, n_permutations):
-    blocks = two_sample_blocks(n, m, n_players, n_permutations, rng)
-    movable = np.isin(blocks.groups, np.concatenate(blocks.movable))
-    # All of the smaller sample do but for what is no whole block, and of the other as well unless
-    # it is much the larger.
-    size = np.count_nonzero(blocks.groups == blocks.movable[0][0])
-    left = [n - np.count_nonzero(movable[:n]), m - np.count_nonzero(movable[n:])]
-    assert left[int(m < n)] < size
-    if max(n, m) < 3 * min(n, m):
-        assert max(left) < size
-    first, second = map(len, blocks.movable)
-    assert math.comb(first + second, first) > 10 * n_permutations
-    # Memory and time stay bounded.
-    n_blocks = len(blocks.in_first)
-    assert n_blocks <= 34 or n_blocks**2 * n_players < 1.2 * (1 << 22)
-
-
-def test_pvalues_count_ties(rng):
-    # Two rows each: of the six relabellings two give the observed value.
-    x, y = np.array([[0.0], [0.1]]), np.array([[5.0], [5.2]])
-    with pytest.warns(UserWarning, match=r"no p-value can be expected below 0.333 at best"):
-        result = pkex.mmd(x, y, n_permutations=5000, random_state=0)
-    assert result.pvalue == pytest.approx(1 / 3, abs=0.03)
-    b = np.sum(result.permuted_values[:, 0] >= result.values[0] - 1e-12)
-    assert result.pvalue == result.feature_pvalues[0] == (b + 1) / 5001
-
-
-def test_all_pvalues_are_one_where_nothing_varies():
-    x = np.tile([0.0, 1.0], (10, 1))
-    with (
-        pytest.warns(UserWarning, match="constant"),
-        pytest.warns(UserWarning, match="below 1 at best"),
-    ):
-        result = pkex.mmd(x, x, kernel=RBF(), n_permutations=19, random_state=0)
-    assert result.pvalue == 1.0
-    assert np.all(result.feature_pvalues == 1.0)
-    assert np.all(result.familywise_pvalues == 1.0)
-
-
-@pytest.mark.parametrize("n", [20, 200])
-def test_equal_seeds_give_equal_bits(rng, n):
-    x, y = rng.normal(size=(n, 3)), rng.normal(size=(n, 3))
-    results = [
-        pkex.mmd(x, y, n_permutations=50, random_state=seed)
-        for seed in (3, np.random.default_rng(3), 4)
-    ]
-    np.testing.assert_array_equal(results[0].permuted_values, results[1].permuted_values)
-    np.testing.assert_array_equal(results[0].values, results[1].values)
-    assert np.any(results[0].permuted_values != results[2].permuted_values)
-
-
-def test_random_states_may_be_of_the_older_kind(samples):
-    def drawn(state):
-        return pkex.mmd(*samples, n_permutations=20, random_state=state).permuted_values
-
-    state = np.random.RandomState(3)
-    first = drawn(state)
-    assert np.any(drawn(state) != first)  # it goes on
-    np.testing.assert_array_equal(drawn(np.random.RandomState(3)), first)
-    np.testing.assert_array_equal(drawn(np.int64(3)), drawn(3))
-
-
-def test_familywise_pvalues_are_at_least_those_of_single_features(rng):
-    x, y = rng.normal(size=(50, 6)), rng.normal(size=(50, 6)) + 0.3
-    result = pkex.mmd(x, y, n_permutations=200, random_state=0)
-    assert np.all(result.familywise_pvalues >= result.feature_pvalues)
-
-
-def test_a_given_kernel_needs_no_length_scale(samples):
-    result = pkex.mmd(*samples, kernel=RBF(3.0))
-    assert result.kernel == RBF(3.0)
-    assert result.bandwidth is None
 
 
 # --- results ---

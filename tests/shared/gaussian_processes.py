@@ -1,0 +1,83 @@
+"""Gaussian processes over columns of all scales, and their values by brute force."""
+
+import numpy as np
+from brute_force import coalitions, shapley_weights, weighted_games
+from sklearn.gaussian_process import GaussianProcessClassifier, GaussianProcessRegressor
+from sklearn.gaussian_process.kernels import (
+    RBF,
+    ConstantKernel,
+    Exponentiation,
+    Product,
+    Sum,
+    WhiteKernel,
+)
+
+D = 5
+RNG = np.random.default_rng(0)
+Z = RNG.normal(size=(60, D)) + 20.0  # far from the origin, compared with its spread
+Z[40:50] = Z[:10]  # repeated rows
+SCALES = np.array([1e-6, 1e-3, 1.0, 1e3, 1e6])
+X = Z * SCALES
+Y = np.sin(Z - 20.0).sum(axis=1) + 0.1 * RNG.normal(size=60)
+TWO = np.where(Y > 0.0, "yes", "no")
+THREE = np.digitize(Y, [-0.7, 0.7])
+# New rows, and one that is a training row.
+ROWS = np.concatenate([X[:2] + 0.3 * SCALES, X[7:8]])
+
+ARD = SCALES * np.array([0.5, 1.0, 2.0, 4.0, 8.0])
+WIDER = SCALES * np.array([3.0, 2.0, 5.0, 1.0, 2.0])
+NOISE = WhiteKernel(0.1)
+
+KERNELS = {
+    "ard": RBF(ARD),
+    "the usual": ConstantKernel(2.0) * RBF(ARD) + NOISE,
+    "sum": ConstantKernel(2.0) * RBF(ARD) + RBF(WIDER) * ConstantKernel(0.1) + NOISE,
+    "product": RBF(ARD) * RBF(WIDER) * ConstantKernel(1e-3) + WhiteKernel(1e-3),
+    "constant": RBF(ARD) + ConstantKernel(4.0) + NOISE,
+    "constant of zero": RBF(ARD) + ConstantKernel(0.0) * RBF(WIDER) + NOISE,
+    "noise in a product": (RBF(ARD) + NOISE) * (RBF(WIDER) + WhiteKernel(0.5)),
+    "noise alone in a product": RBF(ARD) + NOISE * RBF(WIDER),
+    "noise in a power": (ConstantKernel(0.5) * RBF(ARD) + ConstantKernel(0.2) + NOISE) ** 3,
+    "power of a sum": (RBF(ARD) + ConstantKernel(0.3) * RBF(WIDER)) ** 2 + NOISE,
+    "power of a power": ((RBF(ARD) + ConstantKernel(0.5)) ** 2) ** 2 + NOISE,
+    "root of a product": (ConstantKernel(2.0) * RBF(ARD) * RBF(WIDER) ** 2) ** 0.5 + NOISE,
+    "power of zero": RBF(ARD) + (RBF(ARD) + NOISE) ** 0 + NOISE,
+    "constant and noise": ConstantKernel(3.0) + NOISE,
+    "noise": NOISE,
+    "noise in all products": NOISE * RBF(ARD) + NOISE**2,
+}
+
+
+def on_columns(kernel, members):
+    """The kernel of some columns alone: length-scales of the others are left out."""
+    if isinstance(kernel, RBF):
+        scales = np.broadcast_to(kernel.length_scale, D)[members]
+        return RBF(scales) if members else ConstantKernel(1.0)
+    if isinstance(kernel, Exponentiation):
+        return Exponentiation(on_columns(kernel.kernel, members), kernel.exponent)
+    if isinstance(kernel, (Sum, Product)):
+        return type(kernel)(on_columns(kernel.k1, members), on_columns(kernel.k2, members))
+    return kernel
+
+
+def brute_force(kernel, row, points, coefficients):
+    """Neutral game of Σ_i coefficients_i · kernel(row, points_i), by scikit-learn's own kernel."""
+    games = np.empty((2**D, len(points)))
+    for number, members in enumerate(coalitions(D)):
+        games[number] = on_columns(kernel, members)(row[None, members], points[:, members])[0]
+    reference = weighted_games(games, coefficients, shapley_weights(D))
+    return reference, games[0] @ coefficients
+
+
+def total(explanation):
+    return explanation.values.sum(axis=1) + explanation.base_values
+
+
+def fitted(kernel, target=Y, **options):
+    with np.errstate(divide="ignore"):  # the logarithm of a constant of 0
+        return GaussianProcessRegressor(kernel, optimizer=None, **options).fit(X, target)
+
+
+def classifier(kernel=None, **options):
+    kernel = ConstantKernel(4.0) * RBF(ARD) + NOISE if kernel is None else kernel
+    return GaussianProcessClassifier(kernel, optimizer=None, **options)
