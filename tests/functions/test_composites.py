@@ -5,6 +5,7 @@ import pytest
 from wrapped_models import BASE, Y
 
 import pkex
+from pkex.execution.computation import Computation
 from pkex.functions.column_maps import Selection
 from pkex.functions.combination import Combination
 from pkex.functions.stack import Stack
@@ -33,10 +34,7 @@ def test_the_sum_over_parts_is_compensated():
     parts = [WIDE, NARROW] * 50
     weights = np.where(np.arange(100) % 2, 1e16, -1e16)
     cancelling = Combination([*[WIDE] * 100, NARROW], [*weights, 1.0])
-    explain = {"method": "quadrature", "summation": "compensated", "n_threads": 1}
-    np.testing.assert_array_equal(
-        cancelling.explain(BASE[:3], **explain), NARROW.explain(BASE[:3], **explain)
-    )
+    np.testing.assert_array_equal(cancelling.explain(BASE[:3]), NARROW.explain(BASE[:3]))
     assert Combination(parts).base(NEUTRAL) == pytest.approx(
         50 * (WIDE.base(NEUTRAL) + NARROW.base(NEUTRAL)), rel=1e-15
     )
@@ -45,20 +43,14 @@ def test_the_sum_over_parts_is_compensated():
 def test_values_too_large_for_a_float_are_reported_with_their_row():
     huge = Combination([WIDE, WIDE], [1e308, 1e308])
     with pytest.raises(OverflowError, match="row 0"):
-        huge.explain(BASE, method="quadrature", summation="compensated", n_threads=1)
+        huge.explain(BASE)
 
 
 def test_progress_of_many_parts_is_that_of_the_whole():
     reports = []
     stack = Stack([Combination([WIDE, NARROW]), NARROW])
     rows = np.tile(BASE, (2000, 1))
-    stack.explain(
-        rows,
-        method="quadrature",
-        summation="plain",
-        n_threads=1,
-        progress=lambda *report: reports.append(report),
-    )
+    stack.explain(rows, how=Computation(progress=lambda *report: reports.append(report)))
     assert len(reports) > 2
     assert reports == sorted(reports)
     (total,) = {total for _, total in reports}

@@ -124,7 +124,7 @@ def parts_of(report: Report | None, *sizes: float) -> list[Report | None]:
 
 def share(report: Report | None, number: int, n_parts: int) -> Report | None:
     """Report the progress of one of several equal parts as that of the whole."""
-    return parts_of(report, *[1.0] * n_parts)[number]
+    return report and _part(report, number / n_parts, (number + 1) / n_parts)
 
 
 # Units of the whole.

@@ -2,36 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from types import MethodType
 from typing import Any, Never
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pkex.adapters import AdaptedModel, adapt, verify
+from pkex.adapters import adapt, verify
+from pkex.execution.computation import Computation
 from pkex.execution.progress import Progress, reporting
 from pkex.execution.threads import check_n_jobs, thread_count
+from pkex.explain.columns import Columns
 from pkex.explain.explanation import Explanation
 from pkex.explain.interaction_values import check_interactions, interaction_values
 from pkex.explain.interactions import Interactions
+from pkex.explain.outputs import Outputs
 from pkex.functions.base import Function, finite
 from pkex.games.indices import Index
 from pkex.games.players import Players, as_players
-from pkex.games.value_functions import (
-    Game,
-    ValueFunction,
-    checked_weights,
-    chosen_value_function,
-    unwrapped_background,
-)
+from pkex.games.value_functions import Game, ValueFunction, chosen_value_function
 from pkex.inputs.arrays import read_only_view
-from pkex.inputs.choices import METHODS, SUMMATIONS, Method, Summation, check_choice, check_names
-from pkex.inputs.columns import check_column_names, column_labels, column_names, numbered, row_index
+from pkex.inputs.choices import METHODS, SUMMATIONS, Method, Summation, check_choice
 from pkex.inputs.keywords import with_known_keywords
-from pkex.inputs.matrix import as_table
-from pkex.inputs.wording import counted, shown
-from pkex.typing import Float
+from pkex.inputs.table import Table
+from pkex.inputs.weights import equal_weights
+from pkex.inputs.wording import counted
+from pkex.typing import Float, Report
 
 __all__ = ["Explainer"]
 
@@ -183,27 +180,22 @@ class Explainer:
     # Without a dictionary, an attribute that is misspelt is an error.
     __slots__ = (
         "_base",
-        "_column_names",
-        "_columns_of",
-        "_drops_axis",
-        "_expansion",
+        "_columns",
         "_explained",
-        "_feature_names",
+        "_function",
         "_game",
-        "_groups",
         "_method",
         "_n_jobs",
-        "_output_name",
-        "_output_names",
+        "_outputs",
         "_players",
         "_summation",
     )
 
-    _expansion: Function
-    _feature_names: tuple[str, ...] | None
-    _column_names: tuple[str, ...] | None
-    _output_names: tuple[str, ...] | None
-    _output_name: str | None
+    _columns: Columns
+    _function: Function
+    _outputs: Outputs
+    # None if each column is a player of its own.
+    _players: Players | None
 
     @with_known_keywords
     def __init__(
@@ -230,38 +222,33 @@ class Explainer:
         owner = model.__self__ if isinstance(model, MethodType) else model
         self._explained = f"{adapted.explained} of {type(owner).__name__}"
 
-        self._read_outputs(adapted, outputs, output_names)
-        self._read_names(adapted, feature_names)
+        self._outputs, self._function = Outputs.chosen(adapted, outputs, output_names)
+        self._columns = Columns.of(adapted, feature_names)
         rows = None
         if background is not None:
-            rows = self._read_background(background, background_weights)
-        self._game = Game(chosen_game, rows, self._n_jobs)
+            rows, self._columns = self._columns.read_background(background, background_weights)
+        self._game = Game(chosen_game, rows)
         self._players = None
-        self._groups: frozenset[str] = frozenset()
         if groups is not None:
-            columns = self._feature_names or numbered(self._expansion.n_features)
-            self._players = as_players(groups, columns)
-            self._groups = frozenset(groups)
-            self._expansion = self._expansion.grouped(self._players.of_column)
+            self._players = as_players(groups, self._columns.names)
+            self._function = self._function.grouped(self._players.of_column)
         with reporting(False) as report:
-            self._base = self._expansion.base(self._game, progress=report)
+            self._base = self._function.base(self._game, self._computation(report))
 
     @property
     def feature_names(self) -> list[str]:
         """Names of the features; x0, x1, … where only the explained rows can name them."""
-        return list(self._player_names(self._feature_names or numbered(self._expansion.n_features)))
+        return list(self._columns.names if self._players is None else self._players.names)
 
     @property
     def output_names(self) -> list[str] | None:
         """Names along the output axis; None if there is no such axis."""
-        return None if self._output_names is None or self._drops_axis else list(self._output_names)
+        return self._outputs.axis_names
 
     @property
     def output_name(self) -> str | None:
         """Name of the single output: of two classes "b vs a", positive for b; or the one chosen."""
-        if self._drops_axis and self._output_names is not None:
-            return self._output_names[0]
-        return self._output_name
+        return self._outputs.name
 
     @property
     def value_function(self) -> ValueFunction:
@@ -278,7 +265,7 @@ class Explainer:
         """
         if self._game.background is not None:
             return read_only_view(self._game.background[0])
-        points = self._expansion.own_points() if self._game.is_of_points else None
+        points = self._function.own_points() if self._game.is_of_points else None
         return None if points is None or not len(points) else read_only_view(points)
 
     @property
@@ -287,7 +274,7 @@ class Explainer:
         if self._game.background is not None:
             return read_only_view(self._game.background[1])
         points = self.background
-        return None if points is None else checked_weights(None, len(points))
+        return None if points is None else equal_weights(len(points))
 
     @property
     def method(self) -> str:
@@ -318,7 +305,7 @@ class Explainer:
         """
         if isinstance(self._base, float):
             return self._base
-        return float(self._base[0]) if self._drops_axis else self._base.copy()
+        return float(self._base[0]) if self._outputs.drops_axis else self._base.copy()
 
     @with_known_keywords
     def __call__(self, X: ArrayLike, *, progress: Progress = False) -> Explanation:
@@ -349,25 +336,24 @@ class Explainer:
         MemoryError
             If the values are too large for memory.
         """
-        rows, names = self._validated(X)
-        features = self._player_names(names or numbered(rows.shape[1]))
-        if rows is X:
-            # The explanation keeps what is explained, not what is written there meanwhile.
-            rows = rows.copy()
+        table = self._columns.read(X)
+        features = self._features(table)
+        # The explanation keeps what is explained, not what is written there meanwhile.
+        rows = table.rows.copy() if table.rows is X else table.rows
         values = self._values(rows, progress)
         base_values = np.empty((len(rows), *np.shape(self._base)))
         base_values[:] = self._base
         explanation = Explanation(
             values,
             base_values,
-            rows if self._players is None else _data_of(self._players, rows),
+            rows if self._players is None else self._players.entries(rows),
             features,
-            self._output_names,
-            output_name=self._output_name,
-            row_index=row_index(X),
+            self._outputs.names,
+            output_name=self._outputs.single,
+            row_index=table.labels.rows,
             value_function=self.value_function,
         )
-        return explanation[..., 0] if self._drops_axis else explanation
+        return explanation[..., 0] if self._outputs.drops_axis else explanation
 
     @with_known_keywords
     def shap_values(self, X: ArrayLike, *, progress: Progress = False) -> NDArray[np.float64]:
@@ -388,9 +374,8 @@ class Explainer:
         ValueError, TypeError, OverflowError
             As in calling the explainer.
         """
-        rows, _ = self._validated(X)
-        values = self._values(rows, progress)
-        return values[..., 0] if self._drops_axis else values
+        values = self._values(self._columns.read(X).rows, progress)
+        return values[..., 0] if self._outputs.drops_axis else values
 
     @with_known_keywords
     def interactions(
@@ -453,41 +438,32 @@ class Explainer:
                 "method='recursion' computes Shapley values only; make an Explainer with "
                 "method='quadrature' for interactions"
             )
-        rows, names = self._validated(X)
-        features = self._player_names(names or numbered(rows.shape[1]))
-        function = self._expansion
-        check_interactions(index, order, function.n_players, len(rows), function.n_outputs)
-        order, rows = int(order), rows.copy()
+        table, function = self._columns.read(X), self._function
+        features = self._features(table)
+        check_interactions(index, order, function.n_players, len(table.rows), function.n_outputs)
+        order, rows = int(order), table.rows.copy()
         with reporting(progress) as report, np.errstate(over="ignore", invalid="ignore"):
             values, empty_values = interaction_values(
-                function,
-                rows,
-                index,
-                order,
-                report,
-                game=self._game,
-                method=self._method,
-                summation=self._summation,
-                n_threads=thread_count(self._n_jobs),
+                function, rows, index, order, game=self._game, how=self._computation(report)
             )
         if empty_values is None:
             empty_values = np.empty((len(rows), function.n_outputs))
             empty_values[:] = self._base
         finite(values)
         finite(empty_values)
-        has_axis = function.has_output_axis and not self._drops_axis
+        has_axis = self.output_names is not None
         return Interactions(
             values if has_axis else values[..., 0],
             empty_values if has_axis else empty_values[..., 0],
             self.expected_value,
-            rows if self._players is None else _data_of(self._players, rows),
+            rows if self._players is None else self._players.entries(rows),
             features,
             self.output_names,
             index,
             order,
-            row_index(X),
-            self.output_name,
-            self.value_function,
+            row_index=table.labels.rows,
+            output_name=self.output_name,
+            value_function=self.value_function,
         )
 
     def __getattr__(self, name: str) -> Never:
@@ -497,7 +473,7 @@ class Explainer:
         raise AttributeError(message, name=name, obj=self)
 
     def __repr__(self) -> str:
-        parts = [self._explained, counted(self._expansion.n_players, "feature")]
+        parts = [self._explained, counted(self._function.n_players, "feature")]
         if self.output_names is not None:
             parts.append(counted(len(self.output_names), "output"))
         elif self.output_name is not None:
@@ -514,107 +490,21 @@ class Explainer:
         # The usual state, which pickle's protocols 0 and 1 do not find by themselves for slots.
         return super().__getstate__()
 
-    def _read_outputs(
-        self,
-        adapted: AdaptedModel,
-        outputs: int | str | Sequence[int | str] | None,
-        output_names: Sequence[str] | None,
-    ) -> None:
-        """Take over the function, and the names of its outputs, or of those that are chosen."""
-        names = _output_names(adapted, output_names)
-        chosen = None if outputs is None else _positions(outputs, names)
-        self._expansion = adapted.expansion if chosen is None else adapted.expansion.select(chosen)
-        self._output_names = (
-            names if chosen is None or names is None else tuple(names[k] for k in chosen)
-        )
-        # With a single output that was named alone, the axis goes.
-        self._drops_axis = outputs is not None and _is_single(outputs)
-        # A function without an output axis may have a name all the same.
-        self._output_name = adapted.output_names[0] if adapted.output_names and not names else None
+    def _features(self, table: Table) -> Sequence[str]:
+        """Return the names of the players in a table, which may name columns that had none."""
+        if self._players is None:
+            return table.names
+        is_named = self._columns.known_names is not None
+        return self._players.names if is_named else self._players.renamed(table.names)
 
-    def _read_names(self, adapted: AdaptedModel, feature_names: Sequence[str] | None) -> None:
-        """Take over the names of the columns."""
-        d = self._expansion.n_features
-        given = None if feature_names is None else check_names("feature_names", feature_names, d)
-        self._feature_names = given or adapted.feature_names
-        # What the columns of a DataFrame must be: the model's own names come first.
-        self._column_names = adapted.feature_names or given
-        self._columns_of = "the model" if adapted.feature_names else "feature_names"
-
-    def _read_background(
-        self, background: Any, given_weights: ArrayLike | None
-    ) -> tuple[Float, Float]:
-        """Return background rows and their weights; names of columns that it has are adopted."""
-        table, own_weights, own_names = unwrapped_background(background)
-        if own_weights is not None and given_weights is not None:
-            raise ValueError(
-                "background_weights was given, but the background has weights of its own; pass "
-                "its data with the weights that are meant"
-            )
-        rows, _ = self._validated(table, "background", own_names)
-        names = column_names(table, "background") or own_names
-        if self._column_names is None and names is not None:
-            self._feature_names = self._column_names = tuple(names)
-            self._columns_of = "the background"
-        weights = checked_weights(
-            own_weights if given_weights is None else given_weights, len(rows)
-        )
-        counts = weights > 0.0
-        # Copies, which nobody else can change.
-        rows, weights = rows[counts], weights[counts]
-        rows.setflags(write=False)
-        return rows, weights
-
-    def _validated(
-        self, data: Any, argument: str = "X", found: Sequence[str] | None = None
-    ) -> tuple[Float, Sequence[str] | None]:
-        """Return the rows as an array, and the names of their columns if there are any."""
-        found = column_names(data, argument) or found
-        if found is not None and self._column_names is not None:
-            check_column_names(found, self._column_names, argument, self._columns_of)
-        names = self._feature_names or column_labels(data) or found
-        rows = as_table(
-            data,
-            argument,
-            non_numeric=self._expansion.non_numeric,
-            n_columns=self._expansion.n_features,
-            names=names,
-            allow_missing=self._expansion.allows_missing,
-        )
-        return rows, names
-
-    def _player_names(self, names: Sequence[str]) -> Sequence[str]:
-        """Return the names of the players in terms of those of the columns."""
-        players = self._players
-        if players is None:
-            return names
-        if self._feature_names is not None:
-            return players.names
-        # The rows have names that were not known when the groups were made.
-        late = [
-            player if player in self._groups else names[columns[0]]
-            for player, columns in zip(players.names, _columns_of(players), strict=True)
-        ]
-        for player, name in zip(players.names, late, strict=True):
-            if name in self._groups and player not in self._groups:
-                raise ValueError(
-                    f"groups: {name!r} is the name of a group, and of a column of X that is not in "
-                    "it; rename the group, or give feature_names as well as groups"
-                )
-        return late
+    def _computation(self, report: Report | None) -> Computation:
+        return Computation(self._method, self._summation, thread_count(self._n_jobs), report)
 
     def _values(self, rows: Float, progress: Progress) -> Float:
         """Return values of shape (n, players), or (n, players, outputs) with an output axis."""
         with reporting(progress) as report:
-            values = self._expansion.explain(
-                rows,
-                game=self._game,
-                method=self._method,
-                summation=self._summation,
-                n_threads=thread_count(self._n_jobs),
-                progress=report,
-            )
-        return values if self._expansion.has_output_axis else values[..., 0]
+            values = self._function.explain(rows, game=self._game, how=self._computation(report))
+        return values if self._function.has_output_axis else values[..., 0]
 
 
 # What users of other explainers look for, and what to do instead.
@@ -626,76 +516,3 @@ _ELSEWHERE = {
     "fit": "it needs none: pkex.Explainer(model, background) takes a fitted model, and no target",
     "shap_interaction_values": "explainer.interactions(X).to_shap().values",
 }
-
-
-def _data_of(players: Players, rows: Float) -> NDArray[Any]:
-    """Return the entries of players: numbers, or for those of several columns a text of them."""
-    if len(players.names) == rows.shape[1]:
-        return rows
-    data = np.empty((len(rows), len(players.names)), dtype=object)
-    for player, columns in enumerate(_columns_of(players)):
-        entries = rows[:, columns].tolist()
-        is_single = len(columns) == 1
-        data[:, player] = [row[0] if is_single else ", ".join(map(_text, row)) for row in entries]
-    return data
-
-
-def _text(entry: object) -> str:
-    return f"{entry:g}" if isinstance(entry, float) else str(entry)
-
-
-def _columns_of(players: Players) -> Iterator[NDArray[np.intp]]:
-    """Yield the numbers of each player's columns."""
-    return (np.flatnonzero(players.of_column == player) for player in range(len(players.names)))
-
-
-def _output_names(adapted: AdaptedModel, given: Sequence[str] | None) -> tuple[str, ...] | None:
-    """Return the names along the output axis, None if there is no such axis."""
-    expansion = adapted.expansion
-    if not expansion.has_output_axis:
-        if given is not None:
-            raise ValueError(
-                "output_names was given, but the model has a single output and no output axis"
-            )
-        return None
-    if given is not None:
-        return check_names("output_names", given, expansion.n_outputs)
-    return adapted.output_names or tuple(f"y{k}" for k in range(expansion.n_outputs))
-
-
-def _is_single(outputs: object) -> bool:
-    return isinstance(outputs, str | int | np.integer)
-
-
-def _positions(outputs: Any, names: tuple[str, ...] | None) -> list[int]:
-    """Return the numbers of the chosen outputs."""
-    if names is None:
-        raise ValueError(
-            f"outputs={outputs!r} was given, but the model has a single output and no output axis"
-        )
-    is_list = isinstance(outputs, Iterable) and not isinstance(outputs, str)
-    listed = list(outputs) if is_list else [outputs]
-    if not listed:
-        raise ValueError(f"outputs is empty; choose among {shown(names)}")
-    positions = [_position(output, names) for output in listed]
-    if len(set(positions)) < len(positions):
-        repeated = next(place for place in positions if positions.count(place) > 1)
-        raise ValueError(f"outputs has {names[repeated]!r} twice; choose every output once")
-    return positions
-
-
-def _position(output: Any, names: tuple[str, ...]) -> int:
-    if isinstance(output, str) and output in names:
-        return names.index(output)
-    is_number = isinstance(output, int | np.integer) and not isinstance(output, bool)
-    if is_number and 0 <= output < len(names):
-        return int(output)
-    hint = ""
-    if is_number and -len(names) <= output < 0:
-        hint = f" (numbers do not count from the end; did you mean {len(names) + output}?)"
-    elif isinstance(output, str) and (turned := " vs ".join(output.split(" vs ")[::-1])) in names:
-        hint = f" (did you mean {turned!r}, whose values have the opposite sign?)"
-    raise ValueError(
-        f"outputs: there is no output {output!r}{hint}; choose by number from 0 to "
-        f"{len(names) - 1} or by name from {shown(names)}"
-    )

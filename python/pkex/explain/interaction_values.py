@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from math import comb
-from typing import Any
 
 import numpy as np
 
+from pkex.execution.computation import Computation
 from pkex.execution.progress import parts_of
 from pkex.functions.base import Function
 from pkex.games.indices import INDICES, Index, added_up, quantities
+from pkex.games.value_functions import Game
 from pkex.inputs.choices import check_choice
 from pkex.inputs.integers import as_integer
-from pkex.typing import Float, Report
+from pkex.typing import Float
 
 __all__ = ["check_interactions", "interaction_values"]
 
@@ -52,9 +53,8 @@ def interaction_values(
     rows: Float,
     index: Index,
     order: int,
-    report: Report | None,
-    n_threads: int,
-    **options: Any,
+    game: Game,
+    how: Computation,
 ) -> tuple[Float, Float | None]:
     """Return the coefficients of rows, and those of the empty coalition if they are not its worth.
 
@@ -66,14 +66,12 @@ def interaction_values(
     wanted = quantities(index, order)
     sizes = [quantity.size for quantity in wanted]
     counts = [float(comb(function.n_players, size)) for size in sizes]
-    *reports, last_report = parts_of(report, *counts, 0.2 * counts[-1])
+    *reports, last_report = parts_of(how.progress, *counts, 0.2 * counts[-1])
     parts = [
-        function.explain(
-            rows, quantity=quantity, progress=own_report, n_threads=n_threads, **options
-        )
+        function.explain(rows, game=game, quantity=quantity, how=how.reporting(own_report))
         for quantity, own_report in zip(wanted, reports, strict=True)
     ]
-    added_up(index, parts, sizes, function.n_players, n_threads, last_report)
+    added_up(index, parts, sizes, function.n_players, how.n_threads, last_report)
     if sizes[0] > 0:
         return np.concatenate(parts, axis=1), None
     return np.concatenate(parts[1:], axis=1), parts[0][:, 0]

@@ -8,12 +8,16 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pkex.execution.computation import Computation
 from pkex.execution.threads import thread_count
 from pkex.games.indices import SHAPLEY, Quantity
 from pkex.games.value_functions import NEUTRAL, Game
-from pkex.typing import Float, Report
+from pkex.typing import Float
 
-__all__ = ["Function", "finite"]
+__all__ = ["ONE_THREAD", "Function", "finite"]
+
+
+ONE_THREAD = Computation()
 
 
 class Function(ABC):
@@ -75,10 +79,7 @@ class Function(ABC):
         *,
         game: Game = NEUTRAL,
         quantity: Quantity = SHAPLEY,
-        method: str,
-        summation: str,
-        n_threads: int,
-        progress: Report | None = None,
+        how: Computation = ONE_THREAD,
     ) -> Float:
         """Return the Shapley values of rows, with shape (n, n_players, n_outputs).
 
@@ -87,10 +88,10 @@ class Function(ABC):
         """
 
     @abstractmethod
-    def base(self, game: Game, *, progress: Report | None = None) -> float | Float:
+    def base(self, game: Game, how: Computation = ONE_THREAD) -> float | Float:
         """Return the value of the empty coalition, of shape (outputs,) with an output axis.
 
-        What takes time is to prepare the game of a function's own points: `progress` is of that.
+        What takes time is to prepare the game of a function's own points: progress is of that.
         """
 
     @abstractmethod

@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pkex.functions.base import Function, finite
+from pkex.execution.computation import Computation
+from pkex.functions.base import ONE_THREAD, Function, finite
 from pkex.functions.composite import Composite, alike
 from pkex.games.indices import SHAPLEY, Quantity
-from pkex.games.value_functions import Game
-from pkex.typing import Float, Report
+from pkex.games.value_functions import NEUTRAL, Game
+from pkex.typing import Float
 
 __all__ = ["Combination"]
 
@@ -70,18 +71,18 @@ class Combination(Composite):
         self,
         X: Float,
         *,
+        game: Game = NEUTRAL,
         quantity: Quantity = SHAPLEY,
-        progress: Report | None = None,
-        **options: Any,
+        how: Computation = ONE_THREAD,
     ) -> Float:
-        parts = self._explained(X, progress, {**options, "quantity": quantity})
+        parts = self._explained(X, game, quantity, how)
         constant = self._intercept if quantity.size == 0 else np.zeros(())
         with np.errstate(over="ignore", invalid="ignore"):
             terms = (w * part for w, part in zip(self._weights, parts, strict=True))
             return finite(_compensated_sum(chain(terms, [constant])))
 
-    def base(self, game: Game, *, progress: Report | None = None) -> float | Float:
-        bases = self._bases(game, progress)
+    def base(self, game: Game, how: Computation = ONE_THREAD) -> float | Float:
+        bases = self._bases(game, how)
         terms = [w * np.asarray(base) for w, base in zip(self._weights, bases, strict=True)]
         base = _compensated_sum([*terms, self._intercept])
         return base if self.has_output_axis else float(base)

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pkex.execution.progress import share
+from pkex.execution.computation import Computation
 from pkex.functions.base import Function
+from pkex.games.indices import Quantity
 from pkex.games.value_functions import Game
-from pkex.typing import Float, Report
+from pkex.typing import Float
 
 __all__ = ["Composite", "alike"]
 
@@ -79,18 +79,18 @@ class Composite(Function):
             return False
         return True
 
-    def _bases(self, game: Game, progress: Report | None) -> Iterator[float | Float]:
+    def _bases(self, game: Game, how: Computation) -> Iterator[float | Float]:
         """Return the values of the empty coalition of the parts, one after the other."""
         for number, part in enumerate(self._parts):
-            yield part.base(game, progress=share(progress, number, len(self._parts)))
+            yield part.base(game, how.part(number, len(self._parts)))
 
     def _explained(
-        self, X: Float, progress: Report | None, options: dict[str, Any]
+        self, X: Float, game: Game, quantity: Quantity, how: Computation
     ) -> Iterator[Float]:
         """Explain the parts one after the other."""
         for number, part in enumerate(self._parts):
-            report = share(progress, number, len(self._parts))
-            yield part.explain(X, progress=report, **options)
+            own = how.part(number, len(self._parts))
+            yield part.explain(X, game=game, quantity=quantity, how=own)
 
 
 # A composite is compared with the model's own output on no more rows than this.

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pkex import _core
+from pkex.execution.computation import Computation
 from pkex.execution.threads import thread_count
-from pkex.functions.base import Function
+from pkex.functions.base import ONE_THREAD, Function
 from pkex.games.indices import SHAPLEY, Quantity
 from pkex.games.value_functions import NEUTRAL, Game
 from pkex.inputs.arrays import read_only
-from pkex.inputs.columns import check_column_names, column_names
+from pkex.inputs.columns import Labels, check_column_names
 from pkex.inputs.keywords import with_known_keywords
 from pkex.inputs.matrix import as_matrix, as_vector_or_matrix
 from pkex.inputs.wording import counted
@@ -175,7 +176,7 @@ class KernelExpansion(Function):
     def evaluate(self, X: ArrayLike, *, n_threads: int) -> Float:
         """Evaluate the function as `predict` does, with a number of threads."""
         if self._feature_names is not None:
-            found = column_names(X, "X") or self._feature_names
+            found = Labels.comparable(X, "X").names or self._feature_names
             check_column_names(found, self._feature_names, "X", "the expansion")
         rows = as_matrix(X, "X", n_columns=self.n_features)
         check_not_negative(rows, self._not_negative, "X")
@@ -202,22 +203,19 @@ class KernelExpansion(Function):
         *,
         game: Game = NEUTRAL,
         quantity: Quantity = SHAPLEY,
-        method: str,
-        summation: str,
-        n_threads: int,
-        progress: Callable[[int, int], None] | None = None,
+        how: Computation = ONE_THREAD,
     ) -> Float:
         """Return a quantity of rows, in the engine's layout (n, coalitions, n_outputs)."""
         check_not_negative(X, self._not_negative, "X")
         options: dict[str, Any] = {
             "background": game.background,
             "marginal": game.is_marginal,
-            "summation": summation,
-            "n_threads": n_threads,
-            "progress": progress,
+            "summation": how.summation,
+            "n_threads": how.n_threads,
+            "progress": how.progress,
         }
         if quantity == SHAPLEY:
-            return self._packed.explain(X, method=method, **options)
+            return self._packed.explain(X, method=how.method, **options)
         values = self._packed.interactions(
             X, size=quantity.size, measure=quantity.measure, **options
         )
@@ -235,9 +233,7 @@ class KernelExpansion(Function):
         rows[:, self._not_negative] = positive + 1e-6 * positive.max(axis=0)
         return rows
 
-    def base(
-        self, game: Game, *, progress: Callable[[int, int], None] | None = None
-    ) -> float | Float:
+    def base(self, game: Game, how: Computation = ONE_THREAD) -> float | Float:
         """Return the value of the empty coalition.
 
         Returns
@@ -255,7 +251,7 @@ class KernelExpansion(Function):
         """
         try:
             sums = (
-                self._mean_sums(game, progress)
+                self._mean_sums(game, how)
                 if game.value_function != "neutral"
                 else self._neutral_sums()
             )
@@ -277,15 +273,15 @@ class KernelExpansion(Function):
         with np.errstate(over="ignore"):
             return amplitude * np.array([math.fsum(column) for column in columns])
 
-    def _mean_sums(self, game: Game, progress: Callable[[int, int], None] | None) -> Float:
+    def _mean_sums(self, game: Game, how: Computation) -> Float:
         """Return each output of the empty coalition against a background, less the intercept."""
         if game.background is not None:
             check_not_negative(game.background[0], self._not_negative, "background")
         return self._packed.base(
             background=game.background,
             marginal=game.is_marginal,
-            n_threads=thread_count(game.n_jobs),
-            progress=progress,
+            n_threads=how.n_threads,
+            progress=how.progress,
         )
 
     def grouped(self, players: NDArray[np.int64]) -> KernelExpansion:

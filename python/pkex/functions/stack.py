@@ -8,10 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pkex.functions.base import Function
+from pkex.execution.computation import Computation
+from pkex.functions.base import ONE_THREAD, Function
 from pkex.functions.composite import Composite, alike
-from pkex.games.value_functions import Game
-from pkex.typing import Float, Report
+from pkex.games.indices import SHAPLEY, Quantity
+from pkex.games.value_functions import NEUTRAL, Game
+from pkex.typing import Float
 
 __all__ = ["Stack"]
 
@@ -51,11 +53,18 @@ class Stack(Composite):
     def evaluate(self, X: ArrayLike, *, n_threads: int) -> Float:
         return np.stack([part.evaluate(X, n_threads=n_threads) for part in self._parts], axis=-1)
 
-    def explain(self, X: Float, *, progress: Report | None = None, **options: Any) -> Float:
-        return np.concatenate(list(self._explained(X, progress, options)), axis=-1)
+    def explain(
+        self,
+        X: Float,
+        *,
+        game: Game = NEUTRAL,
+        quantity: Quantity = SHAPLEY,
+        how: Computation = ONE_THREAD,
+    ) -> Float:
+        return np.concatenate(list(self._explained(X, game, quantity, how)), axis=-1)
 
-    def base(self, game: Game, *, progress: Report | None = None) -> Float:
-        return np.array(list(self._bases(game, progress)))
+    def base(self, game: Game, how: Computation = ONE_THREAD) -> Float:
+        return np.array(list(self._bases(game, how)))
 
     def grouped(self, players: NDArray[np.int64]) -> Stack:
         return Stack([part.grouped(players) for part in self._parts])

@@ -11,12 +11,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pkex.errors import UnsupportedModelError
-from pkex.functions.base import Function
+from pkex.execution.computation import Computation
+from pkex.functions.base import ONE_THREAD, Function
 from pkex.functions.column_maps import ColumnMap, Selection, decoded
 from pkex.games.coalitions import coalitions, ranks
 from pkex.games.indices import SHAPLEY, Quantity
 from pkex.games.value_functions import NEUTRAL, Game
-from pkex.typing import Float, Report
+from pkex.typing import Float
 
 __all__ = ["Transformed"]
 
@@ -103,18 +104,23 @@ class Transformed(Function):
         return self._function.evaluate(self._mapped(np.asarray(X)), n_threads=n_threads)
 
     def explain(
-        self, X: Float, *, game: Game = NEUTRAL, quantity: Quantity = SHAPLEY, **options: Any
+        self,
+        X: Float,
+        *,
+        game: Game = NEUTRAL,
+        quantity: Quantity = SHAPLEY,
+        how: Computation = ONE_THREAD,
     ) -> Float:
         own = self._grouped.explain(
-            self._mapped(X), game=self._of_function(game), quantity=quantity, **options
+            self._mapped(X), game=self._of_function(game), quantity=quantity, how=how
         )
         members = np.sort(self._places[coalitions(len(self._places), quantity.size)], axis=1)
         values = np.zeros((len(X), comb(self.n_players, quantity.size), own.shape[2]))
         values[:, ranks(members, self.n_players)] = own
         return values
 
-    def base(self, game: Game, *, progress: Report | None = None) -> float | Float:
-        return self._grouped.base(self._of_function(game), progress=progress)
+    def base(self, game: Game, how: Computation = ONE_THREAD) -> float | Float:
+        return self._grouped.base(self._of_function(game), how)
 
     def grouped(self, players: NDArray[np.int64]) -> Transformed:
         return Transformed(

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pkex.inputs.choices import places_of
 from pkex.inputs.wording import shown
 
 __all__ = ["Players", "as_players"]
@@ -24,13 +25,53 @@ class Players:
         In the order of their first columns.
     of_column : ndarray of int64, shape (d,)
         The number of each column's player.
+    groups : frozenset of str
+        The names among these that are of groups.
     """
 
     names: tuple[str, ...]
     of_column: NDArray[np.int64]
+    groups: frozenset[str] = frozenset()
 
     def __len__(self) -> int:
         return len(self.names)
+
+    def columns(self) -> Iterator[NDArray[np.intp]]:
+        """Yield the numbers of each player's columns."""
+        return (np.flatnonzero(self.of_column == player) for player in range(len(self)))
+
+    def renamed(self, names: Sequence[str]) -> list[str]:
+        """Return the names of the players where the columns have names not known before.
+
+        Raises
+        ------
+        ValueError
+            If a column in no group now has the name of a group.
+        """
+        late = [
+            player if player in self.groups else names[columns[0]]
+            for player, columns in zip(self.names, self.columns(), strict=True)
+        ]
+        for player, name in zip(self.names, late, strict=True):
+            if name in self.groups and player not in self.groups:
+                raise ValueError(
+                    f"groups: {name!r} is the name of a group, and of a column of X that is not in "
+                    "it; rename the group, or give feature_names as well as groups"
+                )
+        return late
+
+    def entries(self, rows: NDArray[Any]) -> NDArray[Any]:
+        """Return the players' entries: numbers, or a text of those of several columns."""
+        if len(self) == rows.shape[1]:
+            return rows
+        entries = np.empty((len(rows), len(self)), dtype=object)
+        for player, columns in enumerate(self.columns()):
+            of_rows = rows[:, columns].tolist()
+            is_single = len(columns) == 1
+            entries[:, player] = [
+                row[0] if is_single else ", ".join(map(_text, row)) for row in of_rows
+            ]
+        return entries
 
 
 def as_players(
@@ -70,7 +111,12 @@ def as_players(
     return Players(
         tuple(key if isinstance(key, str) else names[key] for key in number),
         np.array([number[key] for key in keys], dtype=np.int64),
+        frozenset(groups or ()),
     )
+
+
+def _text(entry: object) -> str:
+    return f"{entry:g}" if isinstance(entry, float) else str(entry)
 
 
 def _items(groups: object) -> Iterable[tuple[str, Any]]:
@@ -98,18 +144,14 @@ def _columns(group: str, members: Any, names: Sequence[str]) -> list[int]:
 
 
 def _column(group: str, member: object, names: Sequence[str]) -> int:
-    if isinstance(member, str) and member in names:
-        found = [column for column, name in enumerate(names) if name == member]
-        if len(found) > 1:
-            raise ValueError(
-                f"groups: {group!r} has {member!r}, which is the name of several columns; choose "
-                f"one by its number: {', '.join(map(str, found))}"
-            )
+    found = places_of(member, names) or []
+    if len(found) == 1:
         return found[0]
-    if isinstance(member, int | np.integer) and not isinstance(member, bool):
-        number = int(member)
-        if 0 <= number < len(names):
-            return number
+    if found:
+        raise ValueError(
+            f"groups: {group!r} has {member!r}, which is the name of several columns; choose "
+            f"one by its number: {', '.join(map(str, found))}"
+        )
     raise ValueError(
         f"groups: {group!r} has {member!r}, which is no column; choose by number from 0 to "
         f"{len(names) - 1} or by name from {shown(names)}"

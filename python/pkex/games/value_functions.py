@@ -8,26 +8,14 @@ the points of the model's own expansion.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Literal, TypeAlias, get_args
-
-import numpy as np
-from numpy.typing import ArrayLike
+from typing import Literal, TypeAlias, get_args
 
 from pkex.inputs.choices import check_choice
-from pkex.inputs.matrix import as_vector_or_matrix
 from pkex.typing import Float
 
-__all__ = [
-    "NEUTRAL",
-    "Game",
-    "ValueFunction",
-    "checked_weights",
-    "chosen_value_function",
-    "unwrapped_background",
-]
+__all__ = ["NEUTRAL", "Game", "ValueFunction", "chosen_value_function"]
 
 ValueFunction: TypeAlias = Literal["neutral", "interventional", "marginal"]
 _VALUE_FUNCTIONS: tuple[ValueFunction, ...] = get_args(ValueFunction)
@@ -44,13 +32,10 @@ class Game:
         Rows, C-contiguous, and their weights, which are positive and add up to 1. None in the
         neutral game; and in the marginal game where each expansion's own points, with equal
         weights, take their place.
-    n_jobs : int or None, default -1
-        Number of threads to prepare the background with, as `thread_count` takes it.
     """
 
     value_function: ValueFunction
     background: tuple[Float, Float] | None = None
-    n_jobs: int | None = -1
 
     @property
     def is_marginal(self) -> bool:
@@ -95,57 +80,3 @@ def chosen_value_function(
             "or take value_function='interventional' (the default with a background) or 'marginal'"
         )
     return chosen
-
-
-def unwrapped_background(
-    background: Any,
-) -> tuple[Any, ArrayLike | None, tuple[str, ...] | None]:
-    """Return the table in what may be an object of shap's, with its weights and column names.
-
-    These are the summaries that `shap.kmeans` returns, and the maskers Independent and Partition.
-    """
-    if not any(base.__module__.partition(".")[0] == "shap" for base in type(background).__mro__):
-        return background, None, None
-    name = type(background).__name__
-    if name == "DenseData":
-        if any(len(group) > 1 for group in background.groups):
-            raise TypeError(
-                "background is a DenseData with groups of columns; pass its data and weights, and "
-                "the groups as groups={'name': [columns]}"
-            )
-        return background.data, background.weights, _names(background.group_names)
-    if name in ("Independent", "Partition"):
-        return background.data, None, _names(getattr(background, "feature_names", None))
-    raise TypeError(
-        f"background must be rows: an array, a DataFrame, what shap.kmeans returns, or one of the "
-        f"maskers shap.maskers.Independent and Partition; got shap's {name}"
-    )
-
-
-def _names(names: Any) -> tuple[str, ...] | None:
-    """Return the column names of a DataFrame, None for the numbers that shap makes up."""
-    if names is None or not all(isinstance(name, str) for name in names):
-        return None
-    known = tuple(str(name) for name in names)
-    return None if known == tuple(map(str, range(len(known)))) else known
-
-
-def checked_weights(weights: ArrayLike | None, n_rows: int) -> Float:
-    """Return weights that add up to 1, equal ones if none are given."""
-    if weights is None:
-        return np.full(n_rows, 1.0 / n_rows)
-    name = "background_weights"
-    array = as_vector_or_matrix(weights, name, n_rows=n_rows, rows_of="background")
-    if array.ndim != 1:
-        raise ValueError(
-            f"{name} must have shape ({n_rows},), one entry for each row of background; "
-            f"got shape {array.shape}"
-        )
-    if (array < 0.0).any():
-        row = int(np.argmax(array < 0.0))
-        raise ValueError(f"{name} must not be negative; it is {array[row]} for row {row}")
-    if not array.any():
-        raise ValueError(f"{name} must not all be 0")
-    relative = array / array.max()
-    normalised: Float = relative / math.fsum(relative)
-    return normalised

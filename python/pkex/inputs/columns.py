@@ -4,59 +4,28 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from pkex.inputs.wording import shown
 
-__all__ = [
-    "check_column_names",
-    "check_same_columns",
-    "column_labels",
-    "column_names",
-    "is_frame",
-    "numbered",
-    "own_labels",
-    "row_index",
-]
+__all__ = ["Labels", "check_column_names", "column_labels", "is_frame", "numbered"]
+
+
+def is_frame(data: Any) -> bool:
+    """Say whether data is a DataFrame, of pandas or polars."""
+    return hasattr(data, "to_numpy") and hasattr(data, "columns")
 
 
 def column_labels(data: Any) -> tuple[str, ...] | None:
     """Return what the columns of a DataFrame are called, None for other tables."""
-    if isinstance(data, np.ndarray) or not is_frame(data):
-        return None
-    return tuple(map(str, data.columns))
+    return None if (columns := _columns(data)) is None else tuple(map(str, columns))
 
 
-def column_names(data: Any, name: str) -> tuple[str, ...] | None:
-    """Return the names of columns that are compared with others, None if there are none.
-
-    As in scikit-learn, these are strings: numbers or tuples label columns, and are not compared.
-
-    Raises
-    ------
-    TypeError
-        If some are strings and some are not.
-    """
-    labels = column_labels(data)
-    if labels is None:
-        return None
-    is_name = [isinstance(label, str) for label in data.columns]
-    if any(is_name) and not all(is_name):
-        other = data.columns[is_name.index(False)]
-        raise TypeError(
-            f"the columns of {name} are named by strings and by others, such as {other!r} "
-            f"({type(other).__name__}); name all of them by strings: "
-            f"{name}.columns = {name}.columns.astype(str)"
-        )
-    return labels if all(is_name) else None
-
-
-def own_labels(data: Any, name: str) -> tuple[Any, ...] | None:
-    """Return the labels of a DataFrame's columns, all of them strings or none; else None."""
-    column_names(data, name)  # strings and others together are refused
-    return None if column_labels(data) is None else tuple(data.columns)
+def _columns(data: Any) -> Sequence[Any] | None:
+    return None if isinstance(data, np.ndarray) or not is_frame(data) else tuple(data.columns)
 
 
 def numbered(n_columns: int) -> tuple[str, ...]:
@@ -64,9 +33,72 @@ def numbered(n_columns: int) -> tuple[str, ...]:
     return tuple(f"x{j}" for j in range(n_columns))
 
 
-def row_index(data: Any) -> Any:
-    """Return the index of a pandas DataFrame, None for other tables."""
-    return data.index.copy() if is_frame(data) and hasattr(data, "iloc") else None
+@dataclass(frozen=True, eq=False)
+class Labels:
+    """What a table calls its columns and rows; nothing, if it is no DataFrame.
+
+    Parameters
+    ----------
+    columns : tuple, optional
+        The labels of the columns, whatever they are.
+    rows : pandas.Index, optional
+    """
+
+    columns: tuple[Any, ...] | None = None
+    rows: Any = None
+
+    @classmethod
+    def of(cls, data: Any) -> Labels:
+        """Read the labels of a table."""
+        columns = _columns(data)
+        if columns is None:
+            return cls()
+        return cls(tuple(columns), data.index.copy() if hasattr(data, "iloc") else None)
+
+    @classmethod
+    def comparable(cls, data: Any, argument: str) -> Labels:
+        """Read the labels of a table whose names are compared with others.
+
+        Raises
+        ------
+        TypeError
+            If some labels of columns are strings and some are not.
+        """
+        labels = cls.of(data)
+        is_name = [isinstance(label, str) for label in labels.columns or ()]
+        if any(is_name) and not all(is_name):
+            other = data.columns[is_name.index(False)]
+            raise TypeError(
+                f"the columns of {argument} are named by strings and by others, such as {other!r} "
+                f"({type(other).__name__}); name all of them by strings: "
+                f"{argument}.columns = {argument}.columns.astype(str)"
+            )
+        return labels
+
+    @property
+    def texts(self) -> tuple[str, ...] | None:
+        """What the columns are called in messages and results."""
+        return None if self.columns is None else tuple(map(str, self.columns))
+
+    @property
+    def names(self) -> tuple[str, ...] | None:
+        """The names of columns that are compared with others, None if there are none.
+
+        As in scikit-learn, these are strings: numbers or tuples label columns, and are not
+        compared.
+        """
+        is_named = all(isinstance(label, str) for label in self.columns or ())
+        return self.texts if is_named else None
+
+    def check_same(self, expected: Labels, name: str, expected_by: str) -> None:
+        """Refuse columns that are labelled otherwise than those of another DataFrame.
+
+        Names are compared with names, and numbers or tuples with such.
+        """
+        if not self.columns or not expected.columns:
+            return
+        if (self.names is None) == (expected.names is None):
+            check_column_names(self.columns, expected.columns, name, expected_by)
 
 
 def check_column_names(
@@ -93,22 +125,3 @@ def check_column_names(
         f"the columns of {name} are in another order than those of {expected_by}: column {first} "
         f"is {got[first]!r}, expected {expected[first]!r}; the order expected is {shown(expected)}"
     )
-
-
-def check_same_columns(
-    data: Any, expected: tuple[Any, ...] | None, name: str, expected_by: str
-) -> None:
-    """Refuse a DataFrame whose columns are labelled otherwise than those of another DataFrame.
-
-    Names are compared with names, and numbers or tuples with such.
-    """
-    found = own_labels(data, name)
-    if not found or not expected:
-        return
-    if isinstance(found[0], str) == isinstance(expected[0], str):
-        check_column_names(found, expected, name, expected_by)
-
-
-def is_frame(data: Any) -> bool:
-    """Say whether data is a DataFrame, of pandas or polars."""
-    return hasattr(data, "to_numpy") and hasattr(data, "columns")

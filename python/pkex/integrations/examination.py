@@ -9,9 +9,10 @@ import numpy as np
 import pkex
 from pkex.adapters import adapt, verify
 from pkex.execution.threads import check_n_jobs
+from pkex.explain.columns import Columns
+from pkex.explain.outputs import Outputs
 from pkex.games.players import as_players
 from pkex.games.value_functions import chosen_value_function
-from pkex.inputs.columns import numbered
 from pkex.integrations.arguments import noted
 
 __all__ = ["examined"]
@@ -49,23 +50,20 @@ def examined(
         verify(adapted, model)
     if len(problems) > known:
         return None  # of what it has, nothing is known
-    explainer._read_outputs(adapted, None, None)
+    explainer._outputs, explainer._function = Outputs.chosen(adapted, None, None)
     with noted(problems):
-        explainer._read_outputs(adapted, outputs, None)
-    explainer._read_names(adapted, None)
+        explainer._outputs, explainer._function = Outputs.chosen(adapted, outputs, None)
+    columns = Columns.of(adapted, None)
     with noted(problems):
-        explainer._read_names(adapted, feature_names)
+        columns = Columns.of(adapted, feature_names)
     known = len(problems)
     with noted(problems):
         if background is not None:
-            explainer._read_background(background, background_weights)
-    explainer._players, explainer._groups = None, frozenset()
-    columns = explainer._feature_names
+            _, columns = columns.read_background(background, background_weights)
+    explainer._columns, explainer._players = columns, None
     # Groups may have names of columns that a background would have told, if not an array.
-    is_named = columns or len(problems) == known or isinstance(background, np.ndarray | list)
-    if groups is not None and is_named:
+    is_background_read = len(problems) == known or isinstance(background, np.ndarray | list)
+    if groups is not None and (columns.known_names or is_background_read):
         with noted(problems):
-            d = explainer._expansion.n_features
-            explainer._players = as_players(groups, columns or numbered(d))
-            explainer._groups = frozenset(groups)
+            explainer._players = as_players(groups, columns.names)
     return explainer

@@ -90,7 +90,7 @@ _OPTIONS = ("background_weights", "groups", "n_jobs")
 def _check_rows(self: ProductKernelExplainer, x: Any = None, X: Any = None, **_: object) -> None:
     """Refuse rows that cannot be explained."""
     if x is not None or X is not None:
-        self._explainer._validated(X if x is None else as_rows(x)[0])
+        self._explainer._columns.read(X if x is None else as_rows(x)[0])
 
 
 def _check_construction(

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pkex.inputs.columns import check_same_columns, own_labels
+from pkex.inputs.columns import Labels
 from pkex.inputs.matrix import as_matrix
 from pkex.kernels.base import Kernel
 from pkex.kernels.scales import Scale
@@ -132,10 +132,10 @@ def _pooled(samples: Sequence[ArrayLike]) -> Float:
     if not samples:
         raise TypeError("median_heuristic() takes one or more samples; got none")
     rows: list[Float] = []
-    labels = own_labels(samples[0], "sample 0")
+    first = Labels.comparable(samples[0], "sample 0")
     for number, sample in enumerate(samples):
         name = "the sample" if len(samples) == 1 else f"sample {number}"
-        check_same_columns(sample, labels, name, "sample 0")
+        Labels.comparable(sample, name).check_same(first, name, "sample 0")
         table = sample if np.ndim(sample) != 1 else np.asarray(sample)[:, None]
         rows.append(as_matrix(table, name, n_columns=rows[0].shape[1] if rows else None))
     return np.concatenate(rows)

@@ -3,32 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from pkex.errors import warn
-from pkex.execution.progress import Progress, parts_of, reporting
-from pkex.execution.threads import check_n_jobs, thread_count
+from pkex.execution.progress import Progress, reporting
 from pkex.games.players import as_players
 from pkex.inputs.choices import (
-    ESTIMATORS,
-    STATISTICS_CONVENTIONS,
-    SUMMATIONS,
     Estimator,
     StatisticsConvention,
     Summation,
-    check_choice,
 )
-from pkex.inputs.columns import check_same_columns, own_labels
+from pkex.inputs.columns import Labels
 from pkex.inputs.keywords import with_known_keywords
 from pkex.inputs.wording import counted, shown
 from pkex.kernels import Kernel
 from pkex.kernels.scales import Constants
 from pkex.statistics.attribution import Parts
+from pkex.statistics.common import Conventions, in_units
 from pkex.statistics.kernel_choice import chosen_kernel, without_rounding
-from pkex.statistics.mmd import PairWeights, in_units
+from pkex.statistics.mmd import PairWeights
 from pkex.statistics.pair_sums import KernelTerms, pair_sums, total
 from pkex.statistics.report import described
 from pkex.statistics.results import MMDResult
@@ -101,14 +98,10 @@ class MMDDrift:
         n_jobs: int | None = -1,
         progress: Progress = False,
     ) -> None:
-        self._estimator = check_choice("estimator", estimator, ESTIMATORS)
-        self._value_function = check_choice(
-            "value_function", value_function, STATISTICS_CONVENTIONS
-        )
-        self._summation = check_choice("summation", summation, SUMMATIONS)
-        self._n_jobs = check_n_jobs(n_jobs)
-        self._labels = own_labels(X_reference, "X_reference")
-        rows, self._names = as_sample(X_reference, "X_reference")
+        self._chosen = Conventions(estimator, value_function, summation, n_jobs)
+        self._labels = replace(Labels.comparable(X_reference, "X_reference"), rows=None)
+        table = as_sample(X_reference, "X_reference")
+        rows, self._names = table.rows, table.names
         check_row_count(rows, "X_reference", 2)
         warn_of_constant_columns(
             rows, self._names, "X_reference", to="batches that have the same value there"
@@ -120,18 +113,14 @@ class MMDDrift:
         terms, self._unit = in_units(KernelTerms.of(self._kernel, self._players))
         self._rows = rows.copy()
         self._rows.setflags(write=False)
-        n_threads = thread_count(self._n_jobs)
         with reporting(progress) as report:
-            if self._value_function == "marginal":
-                of_means, report = parts_of(report, 1.0, 2.0)
-                terms = terms.with_means(rows, n_threads, of_means)
-            self._terms = terms
+            self._terms, report = self._chosen.with_means(terms, rows, report)
             sums = pair_sums(
                 self._rows,
                 len(rows),
-                terms,
-                summation=self._summation,
-                n_threads=n_threads,
+                self._terms,
+                summation=summation,
+                n_threads=self._chosen.n_threads,
                 progress=report,
             )
         self._row_sums = sums.rows[:, 0].copy()
@@ -174,12 +163,12 @@ class MMDDrift:
                 m,
                 self._terms,
                 skips_second=True,
-                summation=self._summation,
-                n_threads=thread_count(self._n_jobs),
+                summation=self._chosen.summation,
+                n_threads=self._chosen.n_threads,
                 progress=report,
             )
         within, between = sums.rows[:m, 0], sums.rows[:m, 1]
-        weights = PairWeights.of(self._estimator, n, m)
+        weights = PairWeights.of(self._chosen.estimator, n, m)
         totals = np.array([total(self._row_sums) / 2.0, total(between), total(within) / 2.0])
         of_reference = sums.rows[m:, 0]
         errors = weights.errors(
@@ -203,8 +192,8 @@ class MMDDrift:
             self._players.names,
             self._kernel,
             self._bandwidth,
-            self._estimator,
-            self._value_function,
+            self._chosen.estimator,
+            self._chosen.value_function,
             None,
             (n, m),
         )
@@ -222,12 +211,12 @@ class MMDDrift:
     @property
     def estimator(self) -> str:
         """The estimator, as given."""
-        return self._estimator
+        return self._chosen.estimator
 
     @property
     def value_function(self) -> str:
         """The convention, as given."""
-        return self._value_function
+        return self._chosen.value_function
 
     @property
     def feature_names(self) -> list[str]:
@@ -240,7 +229,7 @@ class MMDDrift:
         self._rows.setflags(write=False)
 
     def _batch(self, X: ArrayLike) -> Float:
-        check_same_columns(X, self._labels, "X", "X_reference")
+        Labels.comparable(X, "X").check_same(self._labels, "X", "X_reference")
         batch = as_rows(X, "X", n_columns=len(self._names), names=self._names)
         check_row_count(batch, "X", 2)
         differing = [self._names[j] for j in self._constants.differing(batch)]
@@ -256,6 +245,6 @@ class MMDDrift:
     def __repr__(self) -> str:
         return (
             f"MMDDrift({len(self._rows)} reference rows, {counted(len(self._players), 'feature')}, "
-            f"{self._value_function} values, {self._estimator}; "
+            f"{self._chosen.value_function} values, {self._chosen.estimator}; "
             f"kernel: {described(self._kernel, self._bandwidth)})"
         )

@@ -17,14 +17,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from pkex import _core
 from pkex.execution.progress import Progress, parts_of, reporting
-from pkex.execution.threads import check_n_jobs, thread_count
 from pkex.games.players import Players, as_players
 from pkex.inputs.arrays import read_only
 from pkex.inputs.choices import (
-    ESTIMATORS,
     SIDES,
-    STATISTICS_CONVENTIONS,
-    SUMMATIONS,
     Estimator,
     Side,
     StatisticsConvention,
@@ -35,8 +31,7 @@ from pkex.inputs.keywords import with_known_keywords
 from pkex.kernels import Kernel
 from pkex.kernels.heuristic import evenly_random
 from pkex.statistics.attribution import Parts
-from pkex.statistics.kernel_choice import chosen_kernel, without_rounding
-from pkex.statistics.mmd import in_units
+from pkex.statistics.common import Conventions, in_units, with_kernel
 from pkex.statistics.normaliser import Normaliser
 from pkex.statistics.octets import MOST_GROUPS, Octets, exchanged_sums, rounding_scale
 from pkex.statistics.pair_sums import (
@@ -56,7 +51,7 @@ from pkex.statistics.permutations import (
     warn_of_few_relabellings,
 )
 from pkex.statistics.results import HSICResult
-from pkex.statistics.samples import as_sample, check_row_count, warn_of_constant_columns
+from pkex.statistics.samples import as_sample, check_row_count
 from pkex.statistics.significance import Relabelled, Significance
 from pkex.statistics.standard_errors import hsic_errors, within_sample
 from pkex.statistics.targets import as_target
@@ -177,27 +172,21 @@ def hsic(
     >>> result.pvalue
     0.005
     """
-    check_choice("estimator", estimator, ESTIMATORS)
-    check_choice("value_function", value_function, STATISTICS_CONVENTIONS)
+    chosen = Conventions(estimator, value_function, summation, n_jobs)
     check_choice("attribute", attribute, SIDES)
-    check_choice("summation", summation, SUMMATIONS)
-    n_jobs = check_n_jobs(n_jobs)
     n_permutations = check_n_permutations(n_permutations)
     generator = as_generator(random_state)
-    x, x_names = as_sample(X, "X")
+    table = as_sample(X, "X")
     if estimator == "unbiased":
-        check_row_count(x, "X", 4, " for the unbiased estimator")
-    check_row_count(x, "X", 2)
-    target = as_target(y, target_kernel, len(x))
-    warn_of_constant_columns(x, x_names, "X")
-    if kernel is None:
-        x = without_rounding(x, x_names, "X")
-    used, bandwidth = chosen_kernel(kernel, x, x_names, "X")
+        check_row_count(table.rows, "X", 4, " for the unbiased estimator")
+    check_row_count(table.rows, "X", 2)
+    target = as_target(y, target_kernel, len(table.rows))
+    rows, used, bandwidth = with_kernel(table.rows, table.names, "X", kernel)
     # Kept by the result, whatever the caller does with X and y.
-    x = read_only(x)
+    x: Float = read_only(rows)
     y_rows: Float = read_only(target.rows)
 
-    names = x_names if attribute == "x" else target.names
+    names = table.names if attribute == "x" else target.names
     players = as_players(groups, names)
     x_terms, x_unit = in_units(KernelTerms.of(used, _players(x, players, attribute == "x")))
     y_terms, y_unit = in_units(
@@ -206,14 +195,11 @@ def hsic(
     x_side, y_side, unit = (x, x_terms), (y_rows, y_terms), x_unit * y_unit
     sides = (x_side, y_side) if attribute == "x" else (y_side, x_side)
     with reporting(progress) as report:
-        n_threads = thread_count(n_jobs)
-        if value_function == "marginal":
-            # The means take a third of the time, or next to none of Gaussian kernels.
-            of_means, report = parts_of(report, 1.0, 2.0)
-            (rows, terms), other = sides
-            sides = (rows, terms.with_means(rows, n_threads, of_means)), other
-        reports = _reports(report, len(x), sides[0][1].n_players, n_permutations)
-        problem = _Problem.of(*sides, estimator, summation, n_threads, reports)
+        (attributed, terms), other = sides
+        terms, report = chosen.with_means(terms, attributed, report)
+        sides = (attributed, terms), other
+        reports = _reports(report, len(x), terms.n_players, n_permutations)
+        problem = _Problem.of(*sides, estimator, summation, chosen.n_threads, reports)
         parts = _attributed(problem, n_permutations, generator).times(unit)
     return HSICResult(
         parts.values,
@@ -229,7 +215,7 @@ def hsic(
         target.bandwidth,
         attribute,
         len(x),
-        Normaliser(sides, unit, estimator, n_jobs),
+        Normaliser(sides, unit, estimator, chosen.n_jobs),
     )
 
 

@@ -10,31 +10,26 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pkex.execution.progress import Progress, parts_of, reporting
-from pkex.execution.threads import check_n_jobs, thread_count
+from pkex.execution.progress import Progress, reporting
 from pkex.functions.expansion import KernelExpansion
 from pkex.games.players import as_players
 from pkex.inputs.choices import (
-    ESTIMATORS,
-    STATISTICS_CONVENTIONS,
-    SUMMATIONS,
     Estimator,
     StatisticsConvention,
     Summation,
-    check_choice,
 )
-from pkex.inputs.columns import column_names
 from pkex.inputs.keywords import with_known_keywords
 from pkex.kernels import Kernel
 from pkex.statistics.attribution import Parts
+from pkex.statistics.common import Conventions, in_units, with_kernel
 from pkex.statistics.forms import block_form
-from pkex.statistics.kernel_choice import check_rows, chosen_kernel, without_rounding
+from pkex.statistics.kernel_choice import check_rows, chosen_kernel
 from pkex.statistics.pair_sums import (
     KernelTerms,
     PairSums,
@@ -49,13 +44,13 @@ from pkex.statistics.permutations import (
     warn_of_few_relabellings,
 )
 from pkex.statistics.results import MMDResult
-from pkex.statistics.samples import two_samples, warn_of_constant_columns
+from pkex.statistics.samples import two_samples
 from pkex.statistics.significance import Relabelled, Significance
 from pkex.statistics.standard_errors import between_samples, mmd_errors, within_sample
 from pkex.statistics.weights import RowWeights, weight_of_pairs
 from pkex.typing import Float, Report
 
-__all__ = ["PairWeights", "in_units", "mmd", "witness"]
+__all__ = ["PairWeights", "mmd", "witness"]
 
 
 @with_known_keywords
@@ -167,35 +162,26 @@ def mmd(
     >>> result.pvalue
     0.005
     """
-    check_choice("estimator", estimator, ESTIMATORS)
-    check_choice("value_function", value_function, STATISTICS_CONVENTIONS)
-    check_choice("summation", summation, SUMMATIONS)
-    n_threads = thread_count(check_n_jobs(n_jobs))
+    chosen = Conventions(estimator, value_function, summation, n_jobs)
     n_permutations = check_n_permutations(n_permutations)
     generator = as_generator(random_state)
     if weights is not None and n_permutations:
         raise ValueError(
             "n_permutations cannot be combined with weights: weighted rows are not exchangeable"
         )
-    x, y, names = two_samples(X, Y)
+    of_x, of_y = two_samples(X, Y)
+    x, y, names = of_x.rows, of_y.rows, of_x.names
     check_rows(kernel, {"X": x, "Y": y})
     of_rows = None if weights is None else RowWeights.of(weights, len(x), len(y))
     if of_rows is not None:
         x, y = x[of_rows.kept[0]], y[of_rows.kept[1]]
     players = as_players(groups, names)
-    pooled = np.concatenate([x, y])
-    warn_of_constant_columns(pooled, names, "X and Y")
-    if kernel is None:
-        pooled = without_rounding(pooled, names, "X and Y")
-        x, y = np.split(pooled, [len(x)])
-    used, bandwidth = chosen_kernel(kernel, pooled, names, "X and Y")
+    pooled, used, bandwidth = with_kernel(np.concatenate([x, y]), names, "X and Y", kernel)
+    x, y = np.split(pooled, [len(x)])
     terms, unit = in_units(KernelTerms.of(used, players))
     with reporting(progress) as report:
-        if value_function == "marginal":
-            # The means take a third of the time, or next to none of Gaussian kernels.
-            of_means, report = parts_of(report, 1.0, 2.0)
-            terms = terms.with_means(pooled, n_threads, of_means)
-        run = _Run(estimator, summation, n_threads, report)
+        terms, report = chosen.with_means(terms, pooled, report)
+        run = _Run(estimator, summation, chosen.n_threads, report)
         if of_rows is not None:
             parts = _weighted(x, y, of_rows, terms, run)
         else:
@@ -249,23 +235,13 @@ def witness(X: ArrayLike, Y: ArrayLike, *, kernel: Kernel | None = None) -> Kern
     >>> pkex.Explainer(f, value_function="neutral").shap_values([[0.5]]).round(2)
     array([[0.88]])
     """
-    x, y, labels = two_samples(X, Y)
+    of_x, of_y = two_samples(X, Y)
+    x, y = of_x.rows, of_y.rows
     check_rows(kernel, {"X": x, "Y": y})
-    names = column_names(X, "X") or column_names(Y, "Y")
     pooled = np.concatenate([x, y])
-    used, _ = chosen_kernel(kernel, pooled, labels, "X and Y")
+    used, _ = chosen_kernel(kernel, pooled, of_x.names, "X and Y")
     signs = np.repeat([1.0 / len(x), -1.0 / len(y)], [len(x), len(y)])
-    return KernelExpansion(pooled, signs, used).named(names)
-
-
-def in_units(terms: KernelTerms) -> tuple[KernelTerms, float]:
-    """Divide a kernel by the power of two next to its amplitude, and return that too.
-
-    Squares of what is left neither overflow nor vanish.
-    """
-    exponent = math.frexp(math.fsum(coefficient for coefficient, _ in terms.terms))[1] - 1
-    scaled = [(math.ldexp(coefficient, -exponent), factors) for coefficient, factors in terms.terms]
-    return replace(terms, terms=scaled), math.ldexp(1.0, exponent)
+    return KernelExpansion(pooled, signs, used).named(of_x.labels.names or of_y.labels.names)
 
 
 @dataclass(frozen=True)

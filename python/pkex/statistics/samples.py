@@ -9,8 +9,9 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from pkex.errors import warn
-from pkex.inputs.columns import check_same_columns, column_labels, numbered, own_labels
+from pkex.inputs.columns import Labels
 from pkex.inputs.matrix import as_matrix
+from pkex.inputs.table import Table
 from pkex.inputs.wording import counted, shown
 from pkex.typing import Float
 
@@ -35,28 +36,28 @@ def as_rows(data: Any, name: str, **options: Any) -> Float:
         raise
 
 
-def as_sample(
-    data: ArrayLike, name: str, *, names: Sequence[str] | None = None
-) -> tuple[Float, tuple[str, ...]]:
-    """Return a table's rows and the names of its columns, x0, x1, … if it has none."""
-    rows = as_rows(data, name)
-    return rows, tuple(column_labels(data) or names or numbered(rows.shape[1]))
+def as_sample(data: ArrayLike, name: str, *, like: Labels | None = None, **options: Any) -> Table:
+    """Read a sample; its columns are called as those of another one if it does not name them."""
+    labels = Labels.of(data)
+    names = labels.texts or (None if like is None else like.texts)
+    return Table(as_rows(data, name, names=names, **options), labels, names)
 
 
-def two_samples(X: ArrayLike, Y: ArrayLike) -> tuple[Float, Float, tuple[str, ...]]:
-    """Return two samples of the same columns, and the columns' names.
+def two_samples(X: ArrayLike, Y: ArrayLike) -> tuple[Table, Table]:
+    """Read two samples of the same columns; each has the other's names if it has none.
 
     Raises
     ------
     ValueError, TypeError
         If one is not a finite numeric table of at least two rows, or their columns differ.
     """
-    check_same_columns(Y, own_labels(X, "X"), "Y", "X")
-    x, names = as_sample(X, "X", names=column_labels(Y))
-    y = as_rows(Y, "Y", n_columns=x.shape[1], names=names)
-    for rows, name in ((x, "X"), (y, "Y")):
-        check_row_count(rows, name, 2)
-    return x, y, names
+    of_x, of_y = Labels.comparable(X, "X"), Labels.comparable(Y, "Y")
+    of_y.check_same(of_x, "Y", "X")
+    x = as_sample(X, "X", like=of_y)
+    y = as_sample(Y, "Y", like=of_x, n_columns=x.rows.shape[1])
+    for table, name in ((x, "X"), (y, "Y")):
+        check_row_count(table.rows, name, 2)
+    return x, y
 
 
 def check_row_count(rows: Float, name: str, least: int, why: str = "") -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pkex.inputs.matrix import as_vector_or_matrix
+from pkex.inputs.weights import as_weights, equal_weights
 from pkex.typing import Float
 
 __all__ = ["RowWeights", "weight_of_pairs"]
@@ -74,20 +74,12 @@ def weight_of_pairs(weights: Float, of: str) -> float:
 
 def _normalised(given: Any, n_rows: int, of: str, place: int) -> Float:
     if given is None:
-        return np.full(n_rows, 1.0 / n_rows)
+        return equal_weights(n_rows)
     name = f"weights[{place}]"
-    weights = as_vector_or_matrix(given, name, n_rows=n_rows, rows_of=of)
-    if weights.ndim != 1:
-        raise ValueError(f"{name} must have shape ({n_rows},); got shape {weights.shape}")
-    if (weights < 0.0).any():
-        row = int(np.argmax(weights < 0.0))
-        raise ValueError(f"{name} must not be negative; got {weights[row]} for row {row} of {of}")
-    if weights.any():
-        weights = weights / weights.max()
+    weights = as_weights(given, name, n_rows, of)
     if np.count_nonzero(weights) < 2:
         raise ValueError(
             f"{name} must be positive for at least two rows of {of} (weights that vanish beside "
             "the largest are none)"
         )
-    normalised: Float = weights / weights.sum()
-    return normalised
+    return weights

@@ -46,7 +46,7 @@ def _check_rows(self: KernelMachineExplainer, X: Any = None, row: Any = None, **
     """Refuse rows that cannot be explained; those that are bad in themselves are missing here."""
     given = row if X is None else X
     if given is not None:
-        self._explainer._validated(rows_of(given)[0])
+        self._explainer._columns.read(rows_of(given)[0])
 
 
 def _check_construction(
@@ -66,7 +66,7 @@ def _check_construction(
     explainer = examined(problems, _inner(model), background, **options)
     if explainer is not None and output_names is not None:
         with noted(problems):
-            check_names("output_names", output_names, explainer._expansion.n_outputs)
+            check_names("output_names", output_names, explainer._function.n_outputs)
     raise_together(problems)
 
 

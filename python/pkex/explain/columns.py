@@ -1,0 +1,136 @@
+"""The columns of the rows that are explained, and the tables that have them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from pkex.adapters import AdaptedModel
+from pkex.games.background import unwrapped_background
+from pkex.inputs.choices import check_names
+from pkex.inputs.columns import Labels, check_column_names, numbered
+from pkex.inputs.matrix import as_table
+from pkex.inputs.table import Table
+from pkex.inputs.weights import as_weights, equal_weights
+from pkex.typing import Float
+
+__all__ = ["Columns"]
+
+
+@dataclass(frozen=True)
+class Columns:
+    """What is known of the columns of rows before there are any.
+
+    Parameters
+    ----------
+    number : int
+    non_numeric : frozenset of int
+        The numbers of those whose entries need not be numbers.
+    allows_missing : bool
+        Whether entries may be NaN.
+    known_names : tuple of str, optional
+        What they are called, in results too.
+    compared : tuple of str, optional
+        What those of a DataFrame must be called.
+    compared_with : str
+        What messages call the one who says so.
+    """
+
+    number: int
+    non_numeric: frozenset[int]
+    allows_missing: bool
+    known_names: tuple[str, ...] | None = None
+    compared: tuple[str, ...] | None = None
+    compared_with: str = "the model"
+
+    @classmethod
+    def of(cls, adapted: AdaptedModel, given: Sequence[str] | None) -> Columns:
+        """Return the columns of a model; its own names are compared, those given are shown."""
+        function = adapted.expansion
+        own, n = adapted.feature_names, function.n_features
+        names = None if given is None else check_names("feature_names", given, n)
+        return cls(
+            n,
+            function.non_numeric,
+            function.allows_missing,
+            known_names=names or own,
+            compared=own or names,
+            compared_with="the model" if own else "feature_names",
+        )
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What they are called as far as it is known: x0, x1, … if it is not."""
+        return self.known_names or numbered(self.number)
+
+    def read(self, data: Any, argument: str = "X", found: tuple[str, ...] | None = None) -> Table:
+        """Read a table that must have these columns.
+
+        Parameters
+        ----------
+        data : array-like, DataFrame or sparse matrix of shape (n, d)
+        argument : str
+            What messages call it.
+        found : tuple of str, optional
+            The names of its columns where it does not say them itself.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If it is not a finite numeric table with these columns.
+        """
+        labels = Labels.comparable(data, argument)
+        if labels.columns is None and found is not None:
+            labels = replace(labels, columns=found)
+        if labels.names is not None and self.compared is not None:
+            check_column_names(labels.names, self.compared, argument, self.compared_with)
+        names = self.known_names or labels.texts
+        rows = as_table(
+            data,
+            argument,
+            non_numeric=self.non_numeric,
+            n_columns=self.number,
+            names=names,
+            allow_missing=self.allows_missing,
+        )
+        return Table(rows, labels, names)
+
+    def read_background(
+        self, background: Any, weights: ArrayLike | None
+    ) -> tuple[tuple[Float, Float], Columns]:
+        """Read background rows and their weights, those of weight 0 left out.
+
+        Returns
+        -------
+        background : tuple of ndarray of shape (m, d) and ndarray of shape (m,)
+        columns : Columns
+            With the names of the background's columns if none were known.
+        """
+        data, own_weights, own_names = unwrapped_background(background)
+        if own_weights is not None and weights is not None:
+            raise ValueError(
+                "background_weights was given, but the background has weights of its own; pass "
+                "its data with the weights that are meant"
+            )
+        table = self.read(data, "background", own_names)
+        given = own_weights if weights is None else weights
+        n_rows = len(table.rows)
+        weights = (
+            equal_weights(n_rows)
+            if given is None
+            else as_weights(given, "background_weights", n_rows, "background")
+        )
+        columns, names = self, table.labels.names
+        if self.compared is None and names is not None:
+            columns = replace(
+                self, known_names=names, compared=names, compared_with="the background"
+            )
+        counts = weights > 0.0
+        # Copies, which nobody else can change.
+        rows, weights = np.asarray(table.rows)[counts], weights[counts]
+        rows.setflags(write=False)
+        return (rows, weights), columns

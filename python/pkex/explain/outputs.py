@@ -1,0 +1,111 @@
+"""Which outputs of a model are explained, and what they are called."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pkex.adapters import AdaptedModel
+from pkex.functions.base import Function
+from pkex.inputs.choices import check_names, places_of
+from pkex.inputs.wording import shown
+
+__all__ = ["Outputs"]
+
+
+@dataclass(frozen=True)
+class Outputs:
+    """The outputs that are explained.
+
+    Parameters
+    ----------
+    names : tuple of str, optional
+        Along the output axis of the explained function; None if it has none.
+    single : str, optional
+        The name of the only output of a function without an output axis.
+    drops_axis : bool
+        Whether one output was chosen alone, so that the axis goes.
+    """
+
+    names: tuple[str, ...] | None
+    single: str | None
+    drops_axis: bool
+
+    @classmethod
+    def chosen(
+        cls,
+        adapted: AdaptedModel,
+        outputs: int | str | Sequence[int | str] | None,
+        given_names: Sequence[str] | None,
+    ) -> tuple[Outputs, Function]:
+        """Return the outputs of a model that were chosen, and the function that has them."""
+        function = adapted.expansion
+        names = _all_names(adapted, given_names)
+        # A function without an output axis may have a name all the same.
+        single = adapted.output_names[0] if adapted.output_names and not names else None
+        if outputs is None:
+            return cls(names, single, drops_axis=False), function
+        places = _places(outputs, names)
+        if names is not None:
+            names = tuple(names[place] for place in places)
+        is_single = isinstance(outputs, str | int | np.integer)
+        return cls(names, single, drops_axis=is_single), function.select(places)
+
+    @property
+    def axis_names(self) -> list[str] | None:
+        """The names along the output axis of results; None if they have no such axis."""
+        return None if self.names is None or self.drops_axis else list(self.names)
+
+    @property
+    def name(self) -> str | None:
+        """The name of the single output where results have no output axis, if it has one."""
+        return self.names[0] if self.drops_axis and self.names is not None else self.single
+
+
+def _all_names(adapted: AdaptedModel, given: Sequence[str] | None) -> tuple[str, ...] | None:
+    """Return the names along the model's output axis, None if there is no such axis."""
+    function = adapted.expansion
+    if not function.has_output_axis:
+        if given is not None:
+            raise ValueError(
+                "output_names was given, but the model has a single output and no output axis"
+            )
+        return None
+    if given is not None:
+        return check_names("output_names", given, function.n_outputs)
+    return adapted.output_names or tuple(f"y{k}" for k in range(function.n_outputs))
+
+
+def _places(outputs: Any, names: tuple[str, ...] | None) -> list[int]:
+    """Return the numbers of the chosen outputs."""
+    if names is None:
+        raise ValueError(
+            f"outputs={outputs!r} was given, but the model has a single output and no output axis"
+        )
+    is_list = isinstance(outputs, Iterable) and not isinstance(outputs, str)
+    listed = list(outputs) if is_list else [outputs]
+    if not listed:
+        raise ValueError(f"outputs is empty; choose among {shown(names)}")
+    places = [_place(output, names) for output in listed]
+    if len(set(places)) < len(places):
+        repeated = next(place for place in places if places.count(place) > 1)
+        raise ValueError(f"outputs has {names[repeated]!r} twice; choose every output once")
+    return places
+
+
+def _place(output: Any, names: tuple[str, ...]) -> int:
+    found = places_of(output, names)
+    if found:
+        return found[0]
+    hint = ""
+    if found is not None and (place := places_of(output, names, from_end=True)):
+        hint = f" (numbers do not count from the end; did you mean {place[0]}?)"
+    elif isinstance(output, str) and (turned := " vs ".join(output.split(" vs ")[::-1])) in names:
+        hint = f" (did you mean {turned!r}, whose values have the opposite sign?)"
+    raise ValueError(
+        f"outputs: there is no output {output!r}{hint}; choose by number from 0 to "
+        f"{len(names) - 1} or by name from {shown(names)}"
+    )

@@ -1,0 +1,42 @@
+"""Background rows in the objects that shap makes of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numpy.typing import ArrayLike
+
+__all__ = ["unwrapped_background"]
+
+
+def unwrapped_background(
+    background: Any,
+) -> tuple[Any, ArrayLike | None, tuple[str, ...] | None]:
+    """Return the table in what may be an object of shap's, with its weights and column names.
+
+    These are the summaries that `shap.kmeans` returns, and the maskers Independent and Partition.
+    """
+    if not any(base.__module__.partition(".")[0] == "shap" for base in type(background).__mro__):
+        return background, None, None
+    name = type(background).__name__
+    if name == "DenseData":
+        if any(len(group) > 1 for group in background.groups):
+            raise TypeError(
+                "background is a DenseData with groups of columns; pass its data and weights, and "
+                "the groups as groups={'name': [columns]}"
+            )
+        return background.data, background.weights, _names(background.group_names)
+    if name in ("Independent", "Partition"):
+        return background.data, None, _names(getattr(background, "feature_names", None))
+    raise TypeError(
+        f"background must be rows: an array, a DataFrame, what shap.kmeans returns, or one of the "
+        f"maskers shap.maskers.Independent and Partition; got shap's {name}"
+    )
+
+
+def _names(names: Any) -> tuple[str, ...] | None:
+    """Return the column names of a DataFrame, None for the numbers that shap makes up."""
+    if names is None or not all(isinstance(name, str) for name in names):
+        return None
+    known = tuple(str(name) for name in names)
+    return None if known == tuple(map(str, range(len(known)))) else known

@@ -1,0 +1,51 @@
+"""Weights of rows."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from pkex.inputs.matrix import as_vector_or_matrix
+from pkex.typing import Float
+
+__all__ = ["as_weights", "equal_weights"]
+
+
+def equal_weights(n_rows: int) -> Float:
+    """Return equal weights that add up to 1."""
+    return np.full(n_rows, 1.0 / n_rows)
+
+
+def as_weights(weights: ArrayLike, name: str, n_rows: int, rows_of: str) -> Float:
+    """Return weights that add up to 1, in proportion to those given.
+
+    Parameters
+    ----------
+    weights : array-like of shape (n_rows,)
+    name, rows_of : str
+        What messages call the weights, and the rows.
+    n_rows : int
+
+    Raises
+    ------
+    ValueError, TypeError
+        If they have another shape, are no finite numbers, are negative or all 0.
+    """
+    array = as_vector_or_matrix(weights, name, n_rows=n_rows, rows_of=rows_of)
+    if array.ndim != 1:
+        raise ValueError(
+            f"{name} must have shape ({n_rows},), one entry for each row of {rows_of}; "
+            f"got shape {array.shape}"
+        )
+    if (array < 0.0).any():
+        row = int(np.argmax(array < 0.0))
+        raise ValueError(
+            f"{name} must not be negative; got {array[row]} for row {row} of {rows_of}"
+        )
+    if not array.any():
+        raise ValueError(f"{name} must not all be 0")
+    relative = array / array.max()
+    normalised: Float = relative / math.fsum(relative)
+    return normalised

@@ -1,0 +1,98 @@
+"""What MMD, HSIC and the drift detector do alike before they sum over pairs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from pkex.execution.progress import parts_of
+from pkex.execution.threads import check_n_jobs, thread_count
+from pkex.inputs.choices import (
+    ESTIMATORS,
+    STATISTICS_CONVENTIONS,
+    SUMMATIONS,
+    Estimator,
+    StatisticsConvention,
+    Summation,
+    check_choice,
+)
+from pkex.kernels import Kernel
+from pkex.statistics.kernel_choice import chosen_kernel, without_rounding
+from pkex.statistics.pair_sums import KernelTerms
+from pkex.statistics.samples import warn_of_constant_columns
+from pkex.typing import Float, Report
+
+__all__ = ["Conventions", "in_units", "with_kernel"]
+
+
+@dataclass(frozen=True)
+class Conventions:
+    """Which statistic it is, and how it is summed; the words are checked.
+
+    Parameters
+    ----------
+    estimator : {"unbiased", "biased"}
+    value_function : {"marginal", "neutral"}
+    summation : {"compensated", "plain"}
+    n_jobs : int or None
+    """
+
+    estimator: Estimator
+    value_function: StatisticsConvention
+    summation: Summation
+    n_jobs: int | None
+
+    def __post_init__(self) -> None:
+        check_choice("estimator", self.estimator, ESTIMATORS)
+        check_choice("value_function", self.value_function, STATISTICS_CONVENTIONS)
+        check_choice("summation", self.summation, SUMMATIONS)
+        object.__setattr__(self, "n_jobs", check_n_jobs(self.n_jobs))
+
+    @property
+    def n_threads(self) -> int:
+        """The number of threads here and now."""
+        return thread_count(self.n_jobs)
+
+    def with_means(
+        self, terms: KernelTerms, rows: Float, report: Report | None
+    ) -> tuple[KernelTerms, Report | None]:
+        """Return terms with what absent features are, and the report of what is left to do."""
+        if self.value_function == "neutral":
+            return terms, report
+        # The means take a third of the time, or next to none of Gaussian kernels.
+        of_means, report = parts_of(report, 1.0, 2.0)
+        return terms.with_means(rows, self.n_threads, of_means), report
+
+
+def with_kernel(
+    rows: Float, names: Sequence[str], what: str, kernel: Kernel | None
+) -> tuple[Float, Kernel, str | None]:
+    """Return rows, their kernel, and how its length-scales were found if it was not given.
+
+    Columns that are constant are warned of; without a kernel, those that are so but for rounding
+    are made so.
+
+    Parameters
+    ----------
+    rows : ndarray of shape (n, d)
+    names : sequence of str
+        Of the columns.
+    what : str
+        What messages call the rows.
+    kernel : Kernel, optional
+    """
+    warn_of_constant_columns(rows, names, what)
+    if kernel is None:
+        rows = without_rounding(rows, names, what)
+    return rows, *chosen_kernel(kernel, rows, names, what)
+
+
+def in_units(terms: KernelTerms) -> tuple[KernelTerms, float]:
+    """Divide a kernel by the power of two next to its amplitude, and return that too.
+
+    Squares of what is left neither overflow nor vanish.
+    """
+    exponent = math.frexp(math.fsum(coefficient for coefficient, _ in terms.terms))[1] - 1
+    scaled = [(math.ldexp(coefficient, -exponent), factors) for coefficient, factors in terms.terms]
+    return replace(terms, terms=scaled), math.ldexp(1.0, exponent)
