@@ -142,7 +142,7 @@ def with_entry(value):
         (
             {"background": Z, "background_weights": -WEIGHTS},
             ValueError,
-            "must not be negative; it is -1.0 for row 0",
+            "must not be negative; got -1.0 for row 0",
         ),
         (
             {"background": Z, "background_weights": 0.0 * WEIGHTS},
