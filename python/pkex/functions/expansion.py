@@ -21,7 +21,7 @@ from pkex.inputs.keywords import with_known_keywords
 from pkex.inputs.matrix import as_matrix, as_vector_or_matrix
 from pkex.inputs.wording import counted
 from pkex.kernels import Kernel
-from pkex.kernels.factors import Term, check_not_negative, columns_not_negative
+from pkex.kernels.factors import check_not_negative, columns_not_negative
 from pkex.typing import Float
 
 __all__ = ["KernelExpansion", "probing_rows"]
@@ -312,7 +312,7 @@ class KernelExpansion(Function):
         return _core.Expansion(
             self._points,
             self._coefficients.reshape(len(self._points), self.n_outputs),
-            [_packed_term(term) for term in self._kernel.terms(self.n_features)],
+            [term.packed() for term in self._kernel.terms(self.n_features)],
             self._players,
         )
 
@@ -358,12 +358,6 @@ def _checked_intercept(intercept: Any, shape: tuple[int, ...]) -> float | Float:
     if not np.isfinite(array).all():
         raise ValueError(f"intercept must be finite; got {intercept!r}")
     return read_only(np.broadcast_to(array, shape)) if shape else float(array)
-
-
-def _packed_term(
-    term: Term,
-) -> tuple[float, list[tuple[str, NDArray[np.int64], NDArray[np.float64]]]]:
-    return term.coefficient, [(f.family, f.columns, f.parameters) for f in term.factors]
 
 
 def _restored(

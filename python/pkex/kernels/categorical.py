@@ -8,9 +8,17 @@ from numbers import Real
 import numpy as np
 
 from pkex.kernels.base import Kernel
-from pkex.kernels.factors import Factor, Term
+from pkex.kernels.factors import Factor, Family, Term
 
 __all__ = ["Categorical"]
+
+
+_FAMILY = Family(
+    "categorical",
+    lambda x, y, similarity: np.where(x - y == 0.0, 1.0, similarity),
+    is_of_distance=False,
+    compares_labels=True,
+)
 
 
 @dataclass(frozen=True, init=False)
@@ -48,4 +56,4 @@ class Categorical(Kernel):
         """Return the product over all features."""
         columns = np.arange(n_features, dtype=np.int64)
         similarities = np.full((n_features, 1), self.similarity)
-        return [Term(1.0, (Factor("categorical", columns, similarities),))]
+        return [Term(1.0, (Factor(_FAMILY.name, columns, similarities),))]

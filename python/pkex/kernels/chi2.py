@@ -9,9 +9,20 @@ from numbers import Real
 import numpy as np
 
 from pkex.kernels.base import Kernel
-from pkex.kernels.factors import Factor, Term
+from pkex.kernels.factors import Factor, Family, Term
+from pkex.typing import Float
 
 __all__ = ["Chi2"]
+
+
+def _chi2(x: Float, y: Float, gamma: float) -> Float:
+    # Halves, whose sum does not overflow; entries that are both 0 are alike.
+    half = 0.5 * x + 0.5 * y
+    ratio = np.divide(0.5 * (x - y), half, out=np.zeros_like(half), where=half > 0.0)
+    return np.exp(-(gamma * (x - y)) * ratio)
+
+
+_FAMILY = Family("chi2", _chi2, is_of_distance=False, takes_negative=False)
 
 
 @dataclass(frozen=True, init=False)
@@ -47,4 +58,4 @@ class Chi2(Kernel):
     def terms(self, n_features: int) -> list[Term]:
         """Return the product over all features."""
         columns = np.arange(n_features, dtype=np.int64)
-        return [Term(1.0, (Factor("chi2", columns, np.full((n_features, 1), self.gamma)),))]
+        return [Term(1.0, (Factor(_FAMILY.name, columns, np.full((n_features, 1), self.gamma)),))]

@@ -4,13 +4,59 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pkex.typing import Float
 
-__all__ = ["Factor", "Term", "check_not_negative", "columns_not_negative"]
+__all__ = [
+    "FAMILIES",
+    "Factor",
+    "Family",
+    "PackedTerm",
+    "Term",
+    "check_not_negative",
+    "columns_not_negative",
+]
+
+
+# A coefficient and factors as (family, columns, parameters), for the engine.
+PackedTerm: TypeAlias = tuple[float, list[tuple[str, NDArray[np.int64], Float]]]
+
+
+@dataclass(frozen=True, eq=False)
+class Family:
+    """A formula for factors k_j(x_j, y_j), which the engine knows by its name.
+
+    Factors of equal entries are 1: sums over pairs of rows rely on it.
+
+    Parameters
+    ----------
+    name : str
+    value : callable
+        Returns the factors of entries x, y and a parameter.
+    is_of_distance : bool, default True
+        Whether factors depend on the distance in units of the parameter, a length-scale.
+    compares_labels : bool, default False
+        Whether entries are only told apart, and not subtracted.
+    takes_negative : bool, default True
+        Whether entries may be negative.
+    """
+
+    name: str
+    value: Callable[[Float, Float, float], Float]
+    is_of_distance: bool = True
+    compares_labels: bool = False
+    takes_negative: bool = True
+
+    def __post_init__(self) -> None:
+        FAMILIES[self.name] = self
+
+
+# All families, by their names: each stands beside its kernel.
+FAMILIES: dict[str, Family] = {}
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,9 +76,14 @@ class Factor:
     columns: NDArray[np.int64]
     parameters: Float
 
+    @property
+    def definition(self) -> Family:
+        """What is known of the family."""
+        return FAMILIES[self.family]
+
     def evaluated(self, left: Float, right: Float) -> Iterator[tuple[int, Float]]:
         """Yield the number of each column, and its factors for all pairs of rows."""
-        value = _FAMILIES[self.family]
+        value = self.definition.value
         for column, (parameter,) in zip(self.columns.tolist(), self.parameters, strict=True):
             # Far apart, the squared distance may overflow: the factor is then 0.
             with np.errstate(over="ignore"):
@@ -53,10 +104,14 @@ class Term:
     coefficient: float
     factors: tuple[Factor, ...]
 
+    def packed(self) -> PackedTerm:
+        """Return the term in the engine's form."""
+        return self.coefficient, [(f.family, f.columns, f.parameters) for f in self.factors]
+
 
 def columns_not_negative(terms: Iterable[Term]) -> NDArray[np.int64]:
     """Return the numbers of the columns whose entries a factor takes only if not negative."""
-    columns = [f.columns for term in terms for f in term.factors if f.family == "chi2"]
+    columns = [f.columns for term in terms for f in term.factors if not f.definition.takes_negative]
     return np.unique(np.concatenate([np.empty(0, dtype=np.int64), *columns]))
 
 
@@ -77,20 +132,3 @@ def check_not_negative(rows: Float, columns: NDArray[np.int64], name: str) -> No
             "as counts; leave the column to another kernel with kernel.on(columns), or scale it to "
             "be at least 0"
         )
-
-
-def _chi2(x: Float, y: Float, gamma: float) -> Float:
-    # Halves, whose sum does not overflow; entries that are both 0 are alike.
-    half = 0.5 * x + 0.5 * y
-    ratio = np.divide(0.5 * (x - y), half, out=np.zeros_like(half), where=half > 0.0)
-    return np.exp(-(gamma * (x - y)) * ratio)
-
-
-# The factor as a function of x_j, y_j and its parameter.
-_FAMILIES: dict[str, Callable[[Float, Float, float], Float]] = {
-    "rbf": lambda x, y, length_scale: np.exp(-0.5 * ((x - y) / length_scale) ** 2),
-    "laplacian": lambda x, y, length_scale: np.exp(-np.abs((x - y) / length_scale)),
-    "cauchy": lambda x, y, length_scale: 1.0 / (1.0 + ((x - y) / length_scale) ** 2),
-    "categorical": lambda x, y, similarity: np.where(x - y == 0.0, 1.0, similarity),
-    "chi2": _chi2,
-}

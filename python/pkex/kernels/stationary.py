@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pkex.kernels.base import Kernel
-from pkex.kernels.factors import Factor, Term
+from pkex.kernels.factors import Factor, Family, Term
 from pkex.kernels.length_scales import checked_length_scale, converting_gamma
 
 __all__ = ["RBF", "Cauchy", "Laplacian"]
@@ -21,7 +21,7 @@ class _Stationary(Kernel):
 
     length_scale: float | tuple[float, ...] = 1.0
 
-    family: ClassVar[str]
+    family: ClassVar[Family]
     # The length-scale that scikit-learn's gamma stands for.
     _of_gamma: ClassVar[str] = ""
 
@@ -37,7 +37,7 @@ class _Stationary(Kernel):
             )
         length_scales = np.full(n_features, self.length_scale, dtype=np.float64)
         columns = np.arange(n_features, dtype=np.int64)
-        return [Term(1.0, (Factor(self.family, columns, length_scales[:, None]),))]
+        return [Term(1.0, (Factor(self.family.name, columns, length_scales[:, None]),))]
 
 
 @dataclass(frozen=True, init=False)
@@ -60,7 +60,7 @@ class RBF(_Stationary):
     RBF(length_scale=(0.5, 2.0))
     """
 
-    family = "rbf"
+    family = Family("rbf", lambda x, y, scale: np.exp(-0.5 * ((x - y) / scale) ** 2))
     _of_gamma = "(2 * gamma) ** -0.5, since gamma = 1 / (2 * length_scale**2)"
 
 
@@ -84,7 +84,7 @@ class Laplacian(_Stationary):
     array([[0.36787944]])
     """
 
-    family = "laplacian"
+    family = Family("laplacian", lambda x, y, scale: np.exp(-np.abs((x - y) / scale)))
     _of_gamma = "1 / gamma"
 
 
@@ -108,4 +108,4 @@ class Cauchy(_Stationary):
     array([[0.5]])
     """
 
-    family = "cauchy"
+    family = Family("cauchy", lambda x, y, scale: 1.0 / (1.0 + ((x - y) / scale) ** 2))

@@ -29,6 +29,7 @@ from pkex.inputs.choices import (
 )
 from pkex.inputs.keywords import with_known_keywords
 from pkex.kernels import Kernel
+from pkex.kernels.factors import FAMILIES
 from pkex.kernels.heuristic import evenly_random
 from pkex.statistics.attribution import Parts
 from pkex.statistics.common import Conventions, in_units, with_kernel
@@ -470,5 +471,6 @@ def _of_both(sums: Float, scale: Float) -> Significance:
 
 def _are_labels(rows: Float, terms: KernelTerms) -> bool:
     """Whether a kernel says no more of rows than whether they are equal."""
-    families = {family for _, factors in terms.terms for family, _, _ in factors}
-    return rows.shape[1] == 1 and families == {"categorical"}
+    families = {FAMILIES[family] for _, factors in terms.terms for family, _, _ in factors}
+    compare_labels = [family.compares_labels for family in families]
+    return rows.shape[1] == 1 and bool(compare_labels) and all(compare_labels)

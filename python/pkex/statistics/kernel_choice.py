@@ -160,7 +160,7 @@ def warn_of_one_column(
     squares = np.zeros(rows.shape[1])
     scales = [Scale.of(column) for column in rows.T]
     for term in kernel.terms(rows.shape[1]):
-        for factor in (f for f in term.factors if f.family in ("rbf", "laplacian", "cauchy")):
+        for factor in (f for f in term.factors if f.definition.is_of_distance):
             for column, length in zip(
                 factor.columns.tolist(), factor.parameters[:, 0], strict=True
             ):

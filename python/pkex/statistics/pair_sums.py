@@ -16,15 +16,10 @@ from numpy.typing import NDArray
 from pkex import _core
 from pkex.games.players import Players
 from pkex.kernels import Kernel
+from pkex.kernels.factors import PackedTerm
 from pkex.typing import Float, Report
 
-__all__ = ["KernelTerms", "PairSums", "Term", "pair_matrix", "pair_sums", "pair_triangle", "total"]
-
-# (coefficient, factors as (family, columns, parameters)); see the engine's stub.
-Term = tuple[float, list[tuple[str, NDArray[np.int64], Float]]]
-
-# Those whose factor at distance 0 is 1: a row's pair with itself then adds nothing.
-_FAMILIES = ("rbf", "laplacian", "cauchy", "periodic", "categorical", "chi2")
+__all__ = ["KernelTerms", "PairSums", "pair_matrix", "pair_sums", "pair_triangle", "total"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,14 +28,14 @@ class KernelTerms:
 
     Parameters
     ----------
-    terms : list of Term
+    terms : list of PackedTerm
     players : ndarray of int64, shape (d,)
         The player of each column.
     absent : ndarray of shape (n_terms, P), optional
         The factors of absent players; 1 if not given.
     """
 
-    terms: list[Term]
+    terms: list[PackedTerm]
     players: NDArray[np.int64]
     absent: Float | None = None
 
@@ -51,20 +46,10 @@ class KernelTerms:
         Raises
         ------
         ValueError
-            If the kernel does not fit the number of columns, or is not 1 at distance 0.
+            If the kernel does not fit the number of columns.
         """
         terms = kernel.terms(len(players.of_column))
-        for family in (factor.family for term in terms for factor in term.factors):
-            if family not in _FAMILIES:
-                raise ValueError(
-                    f"kernel {kernel!r} has factors ({family}) that are not 1 at distance 0; "
-                    f"supported are products and sums of {', '.join(_FAMILIES)}"
-                )
-        packed = [
-            (term.coefficient, [(f.family, f.columns, f.parameters) for f in term.factors])
-            for term in terms
-        ]
-        return cls(packed, players.of_column)
+        return cls([term.packed() for term in terms], players.of_column)
 
     def with_means(
         self, rows: Float, n_threads: int, progress: Report | None = None
@@ -92,7 +77,7 @@ class KernelTerms:
         columns = np.flatnonzero(self.players == player)
         place = np.full(len(self.players), -1)
         place[columns] = np.arange(len(columns))
-        terms: list[Term] = []
+        terms: list[PackedTerm] = []
         for number, (coefficient, factors) in enumerate(self.terms):
             kept = []
             for family, of_factor, parameters in factors:

@@ -233,7 +233,7 @@ def _check_labels(
         int(column)
         for term in kernel.terms(n_columns)
         for factor in term.factors
-        if factor.family != "categorical"
+        if not factor.definition.compares_labels
         for column in factor.columns
     }
     wrong = [names[j] for j in labels if j in subtracted]
@@ -261,7 +261,7 @@ def _classes(kernel: Kernel, n_columns: int) -> list[int]:
         int(column)
         for term in kernel.terms(n_columns)
         for factor in term.factors
-        if factor.family == "categorical"
+        if factor.definition.compares_labels
         for column in factor.columns
     }
     return sorted(found)
