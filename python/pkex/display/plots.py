@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -10,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pkex.display.tables import number, shortened
+from pkex.inputs.integers import as_integer
 from pkex.inputs.optional import missing_library
 from pkex.inputs.wording import counted
 from pkex.typing import Float
@@ -37,13 +37,7 @@ _LONGEST = 34
 
 def checked_count(max_features: int) -> int:
     """Return how many features are drawn at most."""
-    try:
-        count = operator.index(max_features)
-    except TypeError:
-        raise TypeError(f"max_features must be a positive integer; got {max_features!r}") from None
-    if count < 1:
-        raise ValueError(f"max_features must be a positive integer; got {max_features}")
-    return count
+    return as_integer("max_features", max_features, "a positive integer", least=1)
 
 
 def axes_for(ax: Axes | None, n_bars: int) -> Axes:

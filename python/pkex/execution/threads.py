@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import operator
 import sys
 from functools import cache
 
 from pkex import _core
+from pkex.inputs.integers import as_integer
 
 __all__ = ["check_n_jobs", "thread_count"]
 
@@ -19,14 +19,7 @@ def check_n_jobs(n_jobs: object) -> int | None:
     if n_jobs is None:
         return None
     valid = "-1 (all cores), -2 (all but one) and so on, a positive number of threads, or None"
-    if isinstance(n_jobs, bool):
-        raise TypeError(f"n_jobs must be {valid}; got {n_jobs}")
-    try:
-        number = operator.index(n_jobs)  # type: ignore[arg-type]
-    except TypeError:
-        raise TypeError(
-            f"n_jobs must be {valid}; got {n_jobs!r} ({type(n_jobs).__name__})"
-        ) from None
+    number = as_integer("n_jobs", n_jobs, valid)
     if number == 0:
         raise ValueError(f"n_jobs must be {valid}; got 0")
     return number

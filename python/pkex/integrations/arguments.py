@@ -6,7 +6,6 @@ A check of an argument takes its name and its value, and raises what is wrong wi
 from __future__ import annotations
 
 import inspect
-import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import wraps
@@ -15,6 +14,7 @@ from typing import Any, ParamSpec, TypeVar
 import numpy as np
 
 from pkex.inputs.choices import check_choice
+from pkex.inputs.integers import whole
 from pkex.inputs.keywords import unknown_keywords, with_known_keywords
 
 __all__ = [
@@ -127,11 +127,8 @@ def check_flag(name: str, value: Any) -> None:
 
 def check_integer(name: str, value: Any, least: int, why: str = "") -> None:
     """Refuse what is no integer, or less than `least`."""
-    try:
-        is_valid = operator.index(value) >= least and not isinstance(value, bool)
-    except TypeError:
-        is_valid = False
-    if not is_valid:
+    number = whole(value)
+    if number is None or number < least:
         raise ValueError(f"{name} {why}must be an integer, at least {least}; got {value!r}")
 
 

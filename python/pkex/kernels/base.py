@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import operator
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ from numbers import Real
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pkex.inputs.integers import as_integer
 from pkex.inputs.matrix import as_matrix
 from pkex.kernels.factors import Factor, Term, check_not_negative, columns_not_negative
 from pkex.typing import Float
@@ -228,10 +228,10 @@ def _bracketed(kernel: Kernel, *weaker: type[Kernel]) -> str:
 
 
 def _checked_columns(columns: Iterable[int]) -> tuple[int, ...]:
-    try:
-        checked = tuple(operator.index(column) for column in columns)
-    except TypeError:
-        raise TypeError(f"columns must be a list of column numbers; got {columns!r}") from None
+    if not isinstance(columns, Iterable):
+        raise TypeError(f"columns must be a list of column numbers; got {columns!r}")
+    what = "a list of column numbers"
+    checked = tuple(as_integer("columns", column, what) for column in columns)
     if not checked or min(checked) < 0 or len(set(checked)) < len(checked):
         raise ValueError(
             "columns must be one or more column numbers, each from 0 and only once; "

@@ -12,7 +12,6 @@ from pkex.kernels.factors import Factor, Family, Term
 
 __all__ = ["Categorical"]
 
-
 _FAMILY = Family(
     "categorical",
     lambda x, y, similarity: np.where(x - y == 0.0, 1.0, similarity),

@@ -21,7 +21,6 @@ __all__ = [
     "columns_not_negative",
 ]
 
-
 # A coefficient and factors as (family, columns, parameters), for the engine.
 PackedTerm: TypeAlias = tuple[float, list[tuple[str, NDArray[np.int64], Float]]]
 

@@ -11,7 +11,6 @@ What they say is found out in `pkex.statistics.significance`.
 from __future__ import annotations
 
 import math
-import operator
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -22,6 +21,7 @@ from numpy.typing import NDArray
 
 from pkex import _core
 from pkex.errors import warn
+from pkex.inputs.integers import as_integer, whole
 from pkex.typing import Float
 
 __all__ = [
@@ -60,15 +60,7 @@ _MOST_VALUES = 10**8
 
 def check_n_permutations(number: object) -> int:
     """Return the number of permutations, or say what it may be."""
-    try:
-        if isinstance(number, bool):
-            raise TypeError
-        checked = operator.index(number)  # type: ignore[arg-type]
-    except TypeError:
-        raise TypeError(f"n_permutations must be an integer; got {number!r}") from None
-    if checked < 0:
-        raise ValueError(f"n_permutations must be 0 (no test) or positive; got {checked}")
-    return checked
+    return as_integer("n_permutations", number, "an integer, 0 (no test) or positive", least=0)
 
 
 def as_generator(random_state: Any) -> np.random.Generator:
@@ -78,7 +70,7 @@ def as_generator(random_state: Any) -> np.random.Generator:
     """
     if isinstance(random_state, np.random.RandomState):
         return np.random.default_rng(random_state.randint(1 << 31, size=4))
-    is_seed = isinstance(random_state, int | np.integer) and not isinstance(random_state, bool)
+    is_seed = whole(random_state) is not None
     if is_seed and random_state >= 0:
         return np.random.default_rng(int(random_state))
     if random_state is None or isinstance(random_state, np.random.Generator):

@@ -17,8 +17,10 @@ from sklearn.multiclass import OneVsOneClassifier
 from sklearn.utils.validation import check_is_fitted
 
 from pkex.adapters.registry import AdaptedModel, register
-from pkex.adapters.sklearn.common import check_fitted, feature_names, pair_names, without_names
+from pkex.adapters.sklearn.description import feature_names, pair_names
+from pkex.adapters.sklearn.fitted import check_fitted
 from pkex.adapters.sklearn.gp_kernels import covariance_expansion
+from pkex.adapters.sklearn.own_output import without_names
 from pkex.errors import UnsupportedModelError
 from pkex.functions.stack import Stack
 from pkex.typing import Float

@@ -19,7 +19,7 @@ import numpy as np
 from sklearn.gaussian_process import kernels as sklearn_kernels
 
 from pkex.adapters.registry import unsupported
-from pkex.adapters.sklearn.common import expansion_of
+from pkex.adapters.sklearn.description import expansion_of
 from pkex.adapters.sklearn.kernel_functions import APPROXIMATE, square_rounding
 from pkex.errors import UnsupportedModelError
 from pkex.functions.expansion import KernelExpansion

@@ -8,12 +8,9 @@ import numpy as np
 from sklearn.neighbors import KernelDensity
 
 from pkex.adapters.registry import AdaptedModel, register, unsupported
-from pkex.adapters.sklearn.common import (
-    check_fitted,
-    expansion_of,
-    feature_names,
-    without_names,
-)
+from pkex.adapters.sklearn.description import expansion_of, feature_names
+from pkex.adapters.sklearn.fitted import check_fitted
+from pkex.adapters.sklearn.own_output import without_names
 from pkex.errors import UnsupportedModelError
 from pkex.kernels import RBF
 from pkex.typing import Float

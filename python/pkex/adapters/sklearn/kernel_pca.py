@@ -8,14 +8,10 @@ import numpy as np
 from sklearn.decomposition import KernelPCA
 
 from pkex.adapters.registry import AdaptedModel, register
-from pkex.adapters.sklearn.common import (
-    check_fitted,
-    dense,
-    expansion_of,
-    feature_names,
-    without_names,
-)
+from pkex.adapters.sklearn.description import dense, expansion_of, feature_names
+from pkex.adapters.sklearn.fitted import check_fitted
 from pkex.adapters.sklearn.kernel_functions import named_kernel, rbf, square_rounding
+from pkex.adapters.sklearn.own_output import without_names
 
 
 @register(KernelPCA)

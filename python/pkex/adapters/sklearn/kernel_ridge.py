@@ -6,13 +6,8 @@ from sklearn.gaussian_process.kernels import Kernel as Covariance
 from sklearn.kernel_ridge import KernelRidge
 
 from pkex.adapters.registry import AdaptedModel, register, unsupported
-from pkex.adapters.sklearn.common import (
-    check_fitted,
-    dense,
-    expansion_of,
-    feature_names,
-    without_names,
-)
+from pkex.adapters.sklearn.description import dense, expansion_of, feature_names
+from pkex.adapters.sklearn.fitted import check_fitted
 from pkex.adapters.sklearn.gp_kernels import covariance_expansion
 from pkex.adapters.sklearn.kernel_functions import (
     PAIRWISE,
@@ -20,6 +15,7 @@ from pkex.adapters.sklearn.kernel_functions import (
     named_kernel,
     square_rounding,
 )
+from pkex.adapters.sklearn.own_output import without_names
 
 
 @register(KernelRidge)

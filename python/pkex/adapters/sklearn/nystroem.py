@@ -11,20 +11,15 @@ from sklearn.kernel_approximation import Nystroem
 from sklearn.svm import LinearSVC, LinearSVR
 
 from pkex.adapters.registry import AdaptedModel, unsupported
-from pkex.adapters.sklearn.common import (
-    check_fitted,
-    dense,
-    expansion_of,
-    feature_names,
-    pair_names,
-    without_names,
-)
+from pkex.adapters.sklearn.description import dense, expansion_of, feature_names, pair_names
+from pkex.adapters.sklearn.fitted import check_fitted
 from pkex.adapters.sklearn.kernel_functions import (
     PAIRWISE,
     default_gamma,
     named_kernel,
     square_rounding,
 )
+from pkex.adapters.sklearn.own_output import without_names
 from pkex.typing import Float
 
 # Those whose output is X @ coef_ + intercept_, and nothing done to it.

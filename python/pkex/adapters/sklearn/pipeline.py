@@ -10,14 +10,10 @@ from sklearn.pipeline import Pipeline
 
 from pkex.adapters.registry import AdaptedModel, adapt, register, unsupported
 from pkex.adapters.sklearn.columns import chained, check_columns, check_width, column_map
-from pkex.adapters.sklearn.common import (
-    as_fitted_on,
-    check_own,
-    dense,
-    feature_names,
-    passed_on,
-)
+from pkex.adapters.sklearn.description import dense, feature_names
+from pkex.adapters.sklearn.fitted import check_own
 from pkex.adapters.sklearn.nystroem import nystroem_model
+from pkex.adapters.sklearn.own_output import as_fitted_on, passed_on
 from pkex.functions.transformed import Transformed
 from pkex.typing import Float
 

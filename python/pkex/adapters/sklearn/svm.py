@@ -9,14 +9,8 @@ import numpy as np
 from sklearn.svm import SVC, SVR, NuSVC, NuSVR, OneClassSVM
 
 from pkex.adapters.registry import AdaptedModel, register, unsupported
-from pkex.adapters.sklearn.common import (
-    check_fitted,
-    dense,
-    expansion_of,
-    feature_names,
-    pair_names,
-    without_names,
-)
+from pkex.adapters.sklearn.description import dense, expansion_of, feature_names, pair_names
+from pkex.adapters.sklearn.fitted import check_fitted
 from pkex.adapters.sklearn.kernel_functions import (
     PAIRWISE,
     called_kernel,
@@ -25,6 +19,7 @@ from pkex.adapters.sklearn.kernel_functions import (
     rbf,
     square_rounding,
 )
+from pkex.adapters.sklearn.own_output import without_names
 from pkex.errors import UnsupportedModelError
 from pkex.functions.expansion import KernelExpansion
 from pkex.kernels import Kernel

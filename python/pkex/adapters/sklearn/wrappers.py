@@ -28,17 +28,9 @@ from sklearn.preprocessing import (
 from sklearn.utils.validation import check_is_fitted
 
 from pkex.adapters.registry import AdaptedModel, adapt, register, unsupported
-from pkex.adapters.sklearn.common import (
-    FrozenEstimator,
-    check_fitted,
-    check_own,
-    feature_names,
-    inside,
-    own_output,
-    pair_names,
-    passed_on,
-    quiet,
-)
+from pkex.adapters.sklearn.description import feature_names, pair_names
+from pkex.adapters.sklearn.fitted import FrozenEstimator, check_fitted, check_own, inside
+from pkex.adapters.sklearn.own_output import own_output, passed_on, quiet
 from pkex.errors import UnsupportedModelError
 from pkex.functions.base import Function
 from pkex.functions.column_maps import Selection

@@ -1,0 +1,110 @@
+"""What a model's own method returns, for rows as it was fitted on."""
+
+from __future__ import annotations
+
+import copy
+import importlib
+import importlib.util
+import sys
+import warnings
+from collections.abc import Callable, Collection
+from dataclasses import replace
+from typing import Any
+
+from numpy.typing import NDArray
+
+from pkex.adapters.registry import AdaptedModel
+from pkex.adapters.sklearn.description import feature_names
+from pkex.typing import Float
+
+
+def own_output(
+    model: Any,
+    method: str,
+    non_numeric: Collection[int] = (),
+    names: tuple[str, ...] | None = None,
+) -> Callable[[Float], Any]:
+    """Return a function from arrays to the output of a method, computed in this thread.
+
+    The `names` of columns are those that the model says, unless given.
+    """
+    own, names = quiet(model), names or feature_names(model)
+
+    def output(rows: Float) -> Any:
+        with warnings.catch_warnings():
+            # Of steps that were fitted apart, or that hand on other tables than they did.
+            warnings.filterwarnings("ignore", "X (has|does not have valid) feature names")
+            return getattr(own, method)(as_fitted_on(rows, names, non_numeric))
+
+    return output
+
+
+def passed_on(
+    wrapper: Any,
+    part: AdaptedModel,
+    put: Callable[[Any, Any], None],
+    names: tuple[str, ...] | None = None,
+) -> AdaptedModel:
+    """Describe a model that passes another on: compared by its own method, not by the part's.
+
+    If the part has a stand-in, a copy is compared that has this one `put` in the part's place.
+    Where there is no such method, as for a density, the part's output is all there is; that covers
+    the part, though not the way there.
+    """
+    if part.predict is None:
+        return part
+    stand_in = None
+    if part.stand_in is not None:
+        stand_in = copy.copy(wrapper)
+        put(stand_in, part.stand_in)
+    owner = wrapper if stand_in is None else stand_in
+    is_function = not part.no_method or stand_in is not None
+    predict = part.predict
+    if is_function and hasattr(owner, part.explained):
+        predict = own_output(owner, part.explained, part.expansion.non_numeric, names)
+    return replace(part, predict=predict, stand_in=stand_in)
+
+
+def quiet(model: Any) -> Any:
+    """Return a shallow copy that computes in the thread it is called in, without a word."""
+    own = copy.copy(model)
+    for option, value in (("n_jobs", None), ("verbose", 0)):
+        if option in vars(own):
+            setattr(own, option, value)
+    return own
+
+
+def without_names(model: Any) -> Any:
+    """Return a shallow copy that accepts plain arrays without a warning about feature names."""
+    own = copy.copy(model)
+    vars(own).pop("feature_names_in_", None)
+    return own
+
+
+def as_fitted_on(
+    rows: NDArray[Any], names: tuple[str, ...] | None, non_numeric: Collection[int] = ()
+) -> Any:
+    """Return rows as the kind of table that a model with these column names was fitted on.
+
+    Columns that are `non_numeric`, or hold others than floats, stay objects in rows of objects.
+    """
+    if names is None:
+        return rows.copy()
+    columns = {
+        name: column if place in non_numeric or not _are_floats(column) else column.astype(float)
+        for place, (name, column) in enumerate(zip(names, rows.T, strict=True))
+    }
+    # Whichever is there: it was when the model was fitted, and no step minds the kind of DataFrame.
+    for library in ("pandas", "polars"):
+        if library in sys.modules or importlib.util.find_spec(library):
+            if library == "polars":  # which finds the kind of a list, not that of objects
+                columns = {name: column.tolist() for name, column in columns.items()}
+            return importlib.import_module(library).DataFrame(columns)
+    raise ImportError(
+        "the model was fitted on a DataFrame, and one is needed to compare it with: "
+        "pip install pandas"
+    )
+
+
+def _are_floats(column: NDArray[Any]) -> bool:
+    return column.dtype != object or all(isinstance(entry, float) for entry in column)

@@ -1,0 +1,96 @@
+"""Which steps are understood, and rows that they map to given ones, to try a model out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from sklearn.impute import SimpleImputer
+from sklearn.preprocessing import (
+    Binarizer,
+    FunctionTransformer,
+    KBinsDiscretizer,
+    MaxAbsScaler,
+    MinMaxScaler,
+    OneHotEncoder,
+    OrdinalEncoder,
+    PowerTransformer,
+    QuantileTransformer,
+    RobustScaler,
+    StandardScaler,
+    TargetEncoder,
+)
+
+from pkex.adapters.sklearn.step import Step
+from pkex.functions.column_maps import decoded, scattered
+from pkex.typing import Float
+
+
+def _own_inverse(step: Step, rows: Float) -> Float:
+    return np.asarray(step.transformer.inverse_transform(rows), dtype=np.float64)
+
+
+def _scattered(step: Step, rows: Float) -> Float:
+    return scattered(rows, step.sources, step.n_columns)
+
+
+def _bin_centres(step: Step, rows: Float) -> Float:
+    return _own_inverse(step, np.clip(np.rint(rows), 0, step.transformer.n_bins_ - 1))
+
+
+def _around_threshold(step: Step, rows: Float) -> Float:
+    return np.asarray(step.transformer.threshold + 2.0 * rows - 1.0)
+
+
+def _nearest_category(step: Step, rows: Float) -> Float:
+    """Return for each column the category whose encoding is nearest: itself, or its number."""
+    known = [
+        np.arange(len(categories)) if column in step.categories else categories
+        for column, categories in enumerate(step.transformer.categories_)
+    ]
+    result = np.tile([float(categories[0]) for categories in known], (len(rows), 1))
+    for column, categories in enumerate(known):
+        tried = np.tile(result[:1], (len(categories), 1))
+        tried[:, column] = categories
+        made = step.sources == column
+        encoded = step(decoded(tried, step.categories))
+        distance = np.abs(rows[:, None, made] - encoded[:, made]).sum(axis=2)
+        result[:, column] = categories[np.argmin(distance, axis=1)]
+    return result
+
+
+_INVERSES: dict[Any, Callable[[Float], Any]] = {
+    np.log: np.exp,
+    np.log2: np.exp2,
+    np.log10: lambda rows: 10.0**rows,
+    np.log1p: np.expm1,
+    np.exp: np.log,
+    np.expm1: np.log1p,
+    np.sqrt: np.square,
+    np.square: lambda rows: np.sqrt(np.abs(rows)),
+    np.cbrt: lambda rows: rows**3,
+}
+
+
+def _inverse_of_function(step: Step, rows: Float) -> Float:
+    inverse = _INVERSES.get(step.transformer.func)
+    return rows if inverse is None else np.asarray(inverse(rows))
+
+
+# The classes of steps, each with a function for `ColumnMap.inverse`.
+STEPS: dict[type, Callable[[Step, Float], Float]] = {
+    StandardScaler: _own_inverse,
+    MinMaxScaler: _own_inverse,
+    MaxAbsScaler: _own_inverse,
+    RobustScaler: _own_inverse,
+    QuantileTransformer: _own_inverse,
+    PowerTransformer: _own_inverse,
+    KBinsDiscretizer: _bin_centres,
+    Binarizer: _around_threshold,
+    SimpleImputer: _scattered,
+    FunctionTransformer: _inverse_of_function,
+    OneHotEncoder: _nearest_category,
+    OrdinalEncoder: _nearest_category,
+    TargetEncoder: _nearest_category,
+}
