@@ -241,7 +241,11 @@ CALLS = {
         ({"estimator": "U"}, ValueError, "estimator must be one of 'unbiased', 'biased'; got 'U'"),
         ({"summation": "kahan"}, ValueError, "summation must be one of"),
         ({"n_jobs": 0}, ValueError, "n_jobs must be"),
-        ({"n_permutations": -1}, ValueError, r"n_permutations must be an integer, 0 .* or positive"),
+        (
+            {"n_permutations": -1},
+            ValueError,
+            r"n_permutations must be an integer, 0 .* or positive",
+        ),
         ({"n_permutations": 9.5}, TypeError, "n_permutations must be an integer, .*; got 9.5"),
         ({"n_permutations": True}, TypeError, "n_permutations must be an integer, .*; got True"),
         ({"random_state": "one"}, TypeError, "random_state must be None, a non-negative integer"),

@@ -207,17 +207,23 @@ class KernelExpansion(Function):
     ) -> Float:
         """Return a quantity of rows, in the engine's layout (n, coalitions, n_outputs)."""
         check_not_negative(X, self._not_negative, "X")
-        options: dict[str, Any] = {
-            "background": game.background,
-            "marginal": game.is_marginal,
-            "summation": how.summation,
-            "n_threads": how.n_threads,
-            "progress": how.progress,
-        }
         if quantity == SHAPLEY:
-            return self._packed.explain(X, method=how.method, **options)
+            return self._packed.explain(
+                X,
+                game=game.packed,
+                method=how.method,
+                summation=how.summation,
+                n_threads=how.n_threads,
+                progress=how.progress,
+            )
         values = self._packed.interactions(
-            X, size=quantity.size, measure=quantity.measure, **options
+            X,
+            game=game.packed,
+            size=quantity.size,
+            measure=quantity.measure,
+            summation=how.summation,
+            n_threads=how.n_threads,
+            progress=how.progress,
         )
         return values + self._intercept if quantity.size == 0 else values
 
@@ -278,8 +284,7 @@ class KernelExpansion(Function):
         if game.background is not None:
             check_not_negative(game.background[0], self._not_negative, "background")
         return self._packed.base(
-            background=game.background,
-            marginal=game.is_marginal,
+            game=game.packed,
             n_threads=how.n_threads,
             progress=how.progress,
         )

@@ -47,6 +47,13 @@ class Game:
         """Whether the background is each expansion's own points."""
         return self.is_marginal and self.background is None
 
+    @property
+    def packed(self) -> str | tuple[str, Float, Float]:
+        """The game in the form of the engine."""
+        if self.background is not None:
+            return (self.value_function, *self.background)
+        return "marginal of points" if self.is_of_points else self.value_function
+
     def mapped(self, map_rows: Callable[[Float], Float]) -> Game:
         """Return the game in terms of other columns, to which `map_rows` takes the rows."""
         if self.background is None:

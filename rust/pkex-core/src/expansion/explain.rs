@@ -1,0 +1,216 @@
+//! Kernel expansions f(x) = Σᵢ αᵢ k(x, xᵢ), and what is explained of them.
+//!
+//! Each pair of a point and a term of the kernel is one evaluation of the engine, or one for each
+//! background row.
+
+use std::sync::Arc;
+
+use crate::error::Error;
+use crate::expansion::background::{Background, ValueFunction};
+use crate::expansion::background_means::{LastMeans, MeansOfPoints};
+use crate::expansion::games::Games;
+use crate::expansion::interventional::Interventional;
+use crate::expansion::marginal::Marginal;
+use crate::expansion::neutral::Neutral;
+use crate::expansion::packed::PackedExpansion;
+use crate::expansion::parts::{Computation, InParts, MOST_COALITIONS, Values};
+use crate::game::coalitions::{Coalitions, binomial};
+use crate::game::quantity::{Nodes, Quantity};
+use crate::kernel::players::Players;
+use crate::kernel::term::Term;
+use crate::matrix::Matrix;
+use crate::memory::{Memory, RESULT, saturating_product};
+use crate::quadrature::measure::Measure;
+use crate::quadrature::rule::Rule;
+use crate::quadrature::table::NodeTable;
+use crate::settings::{Method, Settings};
+use crate::threads::Monitor;
+
+/// A kernel expansion, packed for the engine.
+#[derive(Debug)]
+pub struct Expansion {
+    packed: PackedExpansion,
+    means: LastMeans,
+    means_of_points: MeansOfPoints,
+}
+
+impl Expansion {
+    /// Packs `points` (n × columns), `coefficients` (n × outputs) and the kernel's terms.
+    ///
+    /// # Errors
+    /// If the numbers of points or of columns differ, a term's factors are not valid, or there is
+    /// too little memory.
+    pub fn new(
+        points: Matrix<'_>,
+        coefficients: Matrix<'_>,
+        terms: &[Term],
+        players: Players,
+    ) -> Result<Self, Error> {
+        Ok(Self {
+            packed: PackedExpansion::new(points, coefficients, terms, players)?,
+            means: LastMeans::default(),
+            means_of_points: MeansOfPoints::default(),
+        })
+    }
+
+    /// Who the values belong to.
+    #[must_use]
+    pub fn players(&self) -> &Players {
+        &self.packed.kernel.players
+    }
+
+    /// Number of outputs.
+    #[must_use]
+    pub fn outputs(&self) -> usize {
+        self.packed.outputs()
+    }
+
+    /// Shapley values: row by row of `x`, player by player, output by output.
+    ///
+    /// # Errors
+    /// If `x` or the background has another number of columns, a value overflows, there is too little
+    /// memory, or the monitor stops the call.
+    pub fn explain(
+        &self,
+        x: Matrix<'_>,
+        value_function: ValueFunction<'_>,
+        method: Method,
+        settings: &Settings,
+        monitor: Monitor<'_>,
+    ) -> Result<Vec<f64>, Error> {
+        let quantity = match method {
+            Method::Quadrature => Quantity::Values(Nodes::Table(&self.packed.nodes)),
+            Method::Recursion => Quantity::ShapleyByRecursion,
+        };
+        self.compute(x, value_function, settings, Values(quantity, monitor))
+    }
+
+    /// c_T ∫ ∏_{l∉T} Fₗ dμ of every coalition T of `size` players: row by row of `x`, coalition by
+    /// coalition in lexicographic order, output by output.
+    ///
+    /// # Errors
+    /// As [`Expansion::explain`].
+    pub fn interactions(
+        &self,
+        x: Matrix<'_>,
+        value_function: ValueFunction<'_>,
+        (size, measure): (usize, &Measure),
+        settings: &Settings,
+        monitor: Monitor<'_>,
+    ) -> Result<Vec<f64>, Error> {
+        let players = self.packed.players();
+        let count = binomial(players, size).unwrap_or(usize::MAX);
+        let width = saturating_product([count, self.outputs()]);
+        let result =
+            Memory::default().filled(saturating_product([x.rows(), width]), 0.0, RESULT)?;
+        // Parts too are many: made only if there is room for their results.
+        let parts = if result.is_empty() {
+            None
+        } else {
+            Coalitions::parts(players, size, MOST_COALITIONS)
+        };
+        let parts = parts.unwrap_or_default();
+        match measure {
+            Measure::Point(t) => {
+                let nodes = Nodes::Rule(&Rule::point(*t));
+                let computation = InParts { result, width, parts, nodes, monitor };
+                self.compute(x, value_function, settings, computation)
+            }
+            Measure::Density(density) => {
+                // As many factors are left as in the Shapley values of this number of players.
+                let players = (self.packed.kernel.most_players() + 1).saturating_sub(size);
+                let nodes = Nodes::Table(&NodeTable::weighted(players, density));
+                let computation = InParts { result, width, parts, nodes, monitor };
+                self.compute(x, value_function, settings, computation)
+            }
+        }
+    }
+
+    /// The expansion itself, f(x): row by row of `x`, output by output.
+    ///
+    /// # Errors
+    /// As [`Expansion::explain`].
+    pub fn predict(
+        &self,
+        x: Matrix<'_>,
+        settings: &Settings,
+        monitor: Monitor<'_>,
+    ) -> Result<Vec<f64>, Error> {
+        let values = Values(Quantity::GrandCoalition, monitor);
+        self.compute(x, ValueFunction::Neutral, settings, values)
+    }
+
+    /// The worth of the empty coalition, which is the same for all rows: output by output. What the
+    /// monitor is told is the preparation of means over the points, if they are needed.
+    ///
+    /// # Errors
+    /// As [`Expansion::explain`].
+    pub fn base(
+        &self,
+        value_function: ValueFunction<'_>,
+        settings: &Settings,
+        monitor: Monitor<'_>,
+    ) -> Result<Vec<f64>, Error> {
+        let columns = self.players().column_count();
+        let zeros = vec![0.0; columns];
+        let any_row = Matrix::of_shape(&zeros, [1, columns]);
+        if matches!(value_function, ValueFunction::MarginalOfPoints) && self.packed.count > 0 {
+            self.means_of_points.of(&self.packed, settings, monitor)?;
+        }
+        self.compute(any_row, value_function, settings, Values(Quantity::EmptyCoalition, monitor))
+    }
+
+    /// Computes something of the games of rows.
+    fn compute(
+        &self,
+        rows: Matrix<'_>,
+        value_function: ValueFunction<'_>,
+        settings: &Settings,
+        mut computation: impl Computation,
+    ) -> Result<Vec<f64>, Error> {
+        let expansion = &self.packed;
+        expansion.check_columns("X", rows)?;
+        if let Some(background) = value_function.background() {
+            self.check_background(background)?;
+        }
+        match value_function {
+            ValueFunction::Neutral => {
+                computation.of(&Games { expansion, rows, absent: Neutral }, settings)
+            }
+            ValueFunction::Interventional(background) => {
+                let absent = Interventional { background };
+                computation.of(&Games { expansion, rows, absent }, settings)
+            }
+            ValueFunction::Marginal(background) => {
+                let means =
+                    self.means.of(expansion, background, settings, computation.monitor())?;
+                let absent = Marginal::new(background, means);
+                computation.of(&Games { expansion, rows, absent }, settings)
+            }
+            // Without points there is no game whose factors would matter.
+            ValueFunction::MarginalOfPoints if expansion.count == 0 => {
+                computation.of(&Games { expansion, rows, absent: Neutral }, settings)
+            }
+            ValueFunction::MarginalOfPoints => {
+                // The computation has then done nothing of its own.
+                let preparation = &mut |_, total| computation.monitor()(0, total);
+                let means = self.means_of_points.of(expansion, settings, preparation)?;
+                let absent = Marginal::new(means.background(), Some(Arc::clone(&means)));
+                computation.of(&Games { expansion, rows, absent }, settings)
+            }
+        }
+    }
+
+    fn check_background(&self, background: Background<'_>) -> Result<(), Error> {
+        self.packed.check_columns("background", background.rows)?;
+        let (rows, weights) = (background.rows.rows(), background.weights.len());
+        if rows > 0 && rows == weights {
+            return Ok(());
+        }
+        Err(Error::Shape {
+            argument: "background",
+            expected: "rows, and as many weights".to_owned(),
+            got: format!("{rows} rows, {weights} weights"),
+        })
+    }
+}

@@ -1,0 +1,160 @@
+//! Marginal games: the features outside a coalition are drawn from the background independently.
+//!
+//! b is the mean of k(z, point) over background rows z, and each pair of a point and a term is one
+//! evaluation.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use crate::error::Error;
+use crate::expansion::absent::{AbsentFactors, Contrast, fill_from};
+use crate::expansion::background::Background;
+use crate::expansion::background_means::{BackgroundMeans, MeanSums};
+use crate::expansion::games::{Absent, Evaluation};
+use crate::expansion::packed::PackedExpansion;
+use crate::game::block::Block;
+use crate::game::spread::Spread;
+use crate::kernel::joint::Entries;
+use crate::kernel::term::PackedTerm;
+use crate::memory::Memory;
+use crate::settings::Context;
+use crate::simd::arithmetic::Arithmetic;
+use crate::simd::lanes::{LANES, Lanes, each_lane};
+use crate::simd::sum::{Accumulator, Summation};
+
+/// Values of background rows, each feature's of a row of its own.
+pub(crate) struct Marginal<'a> {
+    background: Background<'a>,
+    means: Option<Arc<BackgroundMeans>>,
+    /// For each column its only entry in the background, if there are no others.
+    only_entry: Vec<Option<f64>>,
+}
+
+impl<'a> Marginal<'a> {
+    /// With the means of the background, if they are kept.
+    pub fn new(background: Background<'a>, means: Option<Arc<BackgroundMeans>>) -> Self {
+        let z = background.rows;
+        let only_entry = |column: usize| {
+            let first = z.row(0)[column];
+            (1..z.rows()).all(|row| z.row(row)[column] - first == 0.0).then_some(first)
+        };
+        let only_entry = (0..z.columns()).map(only_entry).collect();
+        Self { background, means, only_entry }
+    }
+}
+
+/// The means of a tile, where they are not kept; and the present factors of a block.
+#[derive(Debug, Default)]
+pub(crate) struct TileMeans {
+    first: usize,
+    means: Vec<AbsentFactors>,
+    sums: MeanSums,
+    present: Block,
+}
+
+impl Absent for Marginal<'_> {
+    type Cache = TileMeans;
+
+    fn preparation(&self) -> usize {
+        if self.means.is_some() { 0 } else { self.background.rows.rows() }
+    }
+
+    fn reserve(
+        &self,
+        (blocks, players): (usize, usize),
+        cache: &mut TileMeans,
+        memory: &Memory,
+    ) -> Result<(), Error> {
+        cache.present.reserve(players, 0, memory)?;
+        if self.means.is_some() {
+            return Ok(());
+        }
+        cache.sums.reserve(players, memory)?;
+        AbsentFactors::reserve_all(&mut cache.means, (blocks, players), memory)
+    }
+
+    fn prepare(
+        &self,
+        expansion: &PackedExpansion,
+        blocks: Range<usize>,
+        context: Context<'_>,
+        cache: &mut TileMeans,
+    ) {
+        let TileMeans { first, means, sums, .. } = cache;
+        *first = blocks.start;
+        for (index, mean) in blocks.zip(means) {
+            sums.mean(expansion.term_and_points(index), self.background, context, mean);
+        }
+    }
+
+    #[inline(always)]
+    fn fill<A: Arithmetic, const W: usize>(
+        &self,
+        at: &Evaluation<'_>,
+        block: &mut Block,
+        cache: &mut TileMeans,
+    ) -> Spread {
+        let &Evaluation { x, term, points, index, .. } = at;
+        let TileMeans { first, means, present, .. } = cache;
+        let kept = self.means.as_ref().map(|means| means.of_block(index));
+        let absent = kept.unwrap_or_else(|| &means[index - *first]);
+        term.fill::<A, W>(x, points, present);
+        fill_from::<A, _, W>(present, absent, block, &FromMean { absent: self, term, x, points })
+    }
+}
+
+/// The mean of k(x, point) − k(z, point) over background rows z.
+struct FromMean<'a> {
+    absent: &'a Marginal<'a>,
+    term: &'a PackedTerm,
+    x: &'a [f64],
+    points: &'a [Lanes],
+}
+
+impl Contrast for FromMean<'_> {
+    // Each takes a walk through the background.
+    const LOSS: f64 = 1.0 / 65_536.0;
+
+    #[inline(always)]
+    fn contrast<A: Arithmetic, const W: usize>(
+        &self,
+        player: usize,
+        part: usize,
+        kept: &[f64; W],
+    ) -> [f64; W] {
+        let mut c = [0.0; W];
+        let is_only = |column: usize| self.absent.only_entry[column] == Some(self.x[column]);
+        if !self.term.columns_of(player).all(is_only) {
+            for i in (0..W).filter(|&i| kept[i] < 0.0) {
+                c[i] = self.of_lane::<A, W>(player, part * W + i);
+            }
+        }
+        c
+    }
+}
+
+impl FromMean<'_> {
+    /// That of a single point, with background rows side by side.
+    #[inline(always)]
+    fn of_lane<A: Arithmetic, const W: usize>(&self, player: usize, lane: usize) -> f64 {
+        let Background { rows, weights } = self.absent.background;
+        let mut sum = Accumulator::ZERO;
+        for (first, weights) in (0..).step_by(LANES).zip(weights.chunks(LANES)) {
+            let (mut values, mut low) = (Lanes::ZERO, Lanes::ZERO);
+            for part in 0..LANES / W {
+                let z = |i: usize| rows.row((first + part * W + i).min(rows.rows() - 1));
+                let entries = |column: usize| {
+                    let (x, point) = (self.x[column], self.points[column].0[lane]);
+                    Entries { x: [x; W], z: each_lane(|i| z(i)[column]), y: [point; W] }
+                };
+                let contrast = self.term.contrast::<A, W>(player, entries);
+                *values.part_mut(part) = contrast.high;
+                *low.part_mut(part) = contrast.low;
+            }
+            let weights = Lanes(each_lane(|lane| weights.get(lane).copied().unwrap_or(0.0)));
+            sum.add_product::<A, W>(&weights, &values, Summation::Compensated);
+            sum.add_product::<A, W>(&weights, &low, Summation::Compensated);
+        }
+        sum.total(Summation::Compensated).value()
+    }
+}

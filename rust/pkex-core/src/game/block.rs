@@ -1,0 +1,68 @@
+//! A block of evaluations: the factors of sixteen product games, player by player.
+
+use crate::error::Error;
+use crate::memory::{FACTORS, Memory};
+use crate::simd::lanes::{LANES, Lanes, each_lane, zip_lanes};
+
+/// Factors of [`LANES`] product games, and room for what is computed from them.
+///
+/// Entry j of each vector belongs to player j of the block.
+#[derive(Clone, Debug, Default)]
+pub struct Block {
+    /// The factors of present players, a.
+    pub present: Vec<Lanes>,
+    /// The factors of absent players, b; empty where all of them are 1.
+    pub absent: Vec<Lanes>,
+    /// c = a − b, delivered without cancellation.
+    pub difference: Vec<Lanes>,
+    /// Ω: a player's Shapley (or Banzhaf) value divided by c.
+    pub omega: Vec<Lanes>,
+}
+
+impl Block {
+    /// Makes room for factors of that many players, and numbers of that many players or coalitions.
+    pub fn reserve(&mut self, players: usize, count: usize, memory: &Memory) -> Result<(), Error> {
+        memory.reserve(&mut self.present, players, FACTORS)?;
+        memory.reserve(&mut self.absent, players, FACTORS)?;
+        memory.reserve(&mut self.difference, players.max(count), FACTORS)?;
+        memory.reserve(&mut self.omega, players.max(count), FACTORS)
+    }
+
+    /// Sets the number of players; `unit_absent` says that every absent factor is 1.
+    pub fn resize(&mut self, players: usize, unit_absent: bool) {
+        self.present.resize(players, Lanes::ONE);
+        self.difference.resize(players, Lanes::ZERO);
+        self.omega.resize(players, Lanes::ZERO);
+        self.absent.resize(if unit_absent { 0 } else { players }, Lanes::ONE);
+    }
+
+    /// Gives factors, filled for absent ones of 1, absent ones of another size: one for each player.
+    #[inline(always)]
+    pub fn set_absent<const W: usize>(&mut self, absent: impl Iterator<Item = f64>) {
+        self.absent.clear();
+        for (b, difference) in absent.zip(&mut self.difference) {
+            self.absent.push(Lanes([b; LANES]));
+            // a − b = (a − 1) − (b − 1).
+            for part in 0..LANES / W {
+                let c: &mut [f64; W] = difference.part_mut(part);
+                *c = each_lane(|i| c[i] - (b - 1.0));
+            }
+        }
+    }
+
+    /// The product of all present or of all absent factors, the worth of the grand or the empty
+    /// coalition, as Ω of a single player with c = 1.
+    #[inline(always)]
+    pub fn multiply_all<const W: usize>(&mut self, present: bool) {
+        self.omega.resize(1, Lanes::ZERO);
+        self.difference.resize(1, Lanes::ONE);
+        self.difference[0] = Lanes::ONE;
+        for part in 0..LANES / W {
+            let mut product = [1.0; W];
+            for factor in if present { &self.present } else { &self.absent } {
+                product = zip_lanes(&product, factor.part(part), |p, a| p * a);
+            }
+            *self.omega[0].part_mut(part) = product;
+        }
+    }
+}

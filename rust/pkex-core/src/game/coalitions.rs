@@ -1,0 +1,225 @@
+//! Coalitions of a given size, in lexicographic order: counted, numbered, walked.
+
+use std::ops::Range;
+
+/// The coalitions of `size` of the players 0..`players` that begin with the players `fixed`, followed
+/// by one in `next`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Coalitions {
+    players: usize,
+    size: usize,
+    fixed: Vec<usize>,
+    next: Range<usize>,
+}
+
+impl Coalitions {
+    /// All coalitions of a size. The one without players counts as one whose first player is 0.
+    pub fn all(players: usize, size: usize) -> Self {
+        Self { players, size, fixed: Vec::new(), next: 0..if size == 0 { 1 } else { players } }
+    }
+
+    /// All coalitions of a size, in parts of at most `most` if no more differ in their last player.
+    /// `None` if they are too many to be counted.
+    pub fn parts(players: usize, size: usize, most: usize) -> Option<Vec<Self>> {
+        binomial(players, size)?;
+        let mut parts = Vec::new();
+        Self::all(players, size).split(most, &mut parts);
+        Some(parts)
+    }
+
+    /// Adds parts of these coalitions.
+    fn split(&self, most: usize, parts: &mut Vec<Self>) {
+        for next in self.next.clone() {
+            let one = Self { next: next..next + 1, ..self.clone() };
+            let count = one.count();
+            if count > most && self.size > self.fixed.len() + 1 {
+                let fixed = [&self.fixed[..], &[next]].concat();
+                Self { fixed, next: next + 1..self.players, ..*self }.split(most, parts);
+                continue;
+            }
+            match parts.last_mut() {
+                Some(part)
+                    if part.fixed == self.fixed
+                        && part.next.end == next
+                        && part.count() + count <= most =>
+                {
+                    part.next.end += 1;
+                }
+                _ if count > 0 => parts.push(one),
+                _ => {}
+            }
+        }
+    }
+
+    /// Number of players in each.
+    pub fn size(&self) -> usize {
+        self.size
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        if self.size == 0 {
+            return 1;
+        }
+        self.from(self.next.start) - self.from(self.next.end)
+    }
+
+    /// How many begin with the fixed players, followed by `next` or a later one.
+    fn from(&self, next: usize) -> usize {
+        binomial(self.players - next, self.size - self.fixed.len()).unwrap_or(usize::MAX)
+    }
+
+    /// The coalitions of some of the players (ascending) only, who are renumbered from 0.
+    pub fn among(&self, players: &[usize]) -> Self {
+        let position = |player| players.partition_point(|&other| other < player);
+        let fixed: Vec<usize> = self.fixed.iter().map(|&player| position(player)).collect();
+        let is_there = |(&player, &place): (&usize, &usize)| players.get(place) == Some(&player);
+        let next = if self.fixed.iter().zip(&fixed).all(is_there) {
+            position(self.next.start)..position(self.next.end)
+        } else {
+            0..0
+        };
+        Self { players: players.len(), size: self.size, fixed, next }
+    }
+
+    /// Adds to `places` the number among these coalitions of each one that has some of the players
+    /// (ascending) only.
+    pub fn places(&self, players: &[usize], cursor: &mut Cursor, places: &mut Vec<usize>) {
+        if self.size == 0 || players.len() == self.players {
+            places.extend(0..self.count());
+            return;
+        }
+        let some = self.among(players);
+        // Of the coalitions after {p₁ < … < pₛ}, C(d − 1 − pᵢ, s − i + 1) first differ at pᵢ.
+        let last = self.from(self.next.start) - 1;
+        let after = |depth: usize, player: usize| {
+            binomial(self.players - 1 - players[player], self.size - depth).unwrap_or(usize::MAX)
+        };
+        let mut is_left = cursor.start(&some);
+        while is_left {
+            let moving = self.fixed.len()..self.size - 1;
+            let leading: usize = moving.map(|i| after(i, cursor.chosen[i])).sum();
+            for player in cursor.last(&some) {
+                places.push(last - leading - after(self.size - 1, player));
+            }
+            is_left = cursor.advance(&some).is_some();
+        }
+    }
+}
+
+/// C(n, k), if it is a `usize`.
+pub(crate) fn binomial(n: usize, k: usize) -> Option<usize> {
+    if k > n {
+        return Some(0);
+    }
+    (0..k.min(n - k)).try_fold(1_usize, |product, i| Some(product.checked_mul(n - i)? / (i + 1)))
+}
+
+/// Walks coalitions by all but their last player; the last is for the caller to run through.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Cursor {
+    /// All but the last player, ascending.
+    pub chosen: Vec<usize>,
+}
+
+impl Cursor {
+    /// Goes to the first coalitions, of at least one player; false if there are none.
+    #[inline(always)]
+    pub fn start(&mut self, coalitions: &Coalitions) -> bool {
+        let Coalitions { players, size, ref fixed, ref next } = *coalitions;
+        self.chosen.clear();
+        self.chosen.extend_from_slice(fixed);
+        self.chosen.extend(next.start..next.start + size - 1 - fixed.len());
+        !next.is_empty() && next.start + size - fixed.len() <= players
+    }
+
+    /// What the last player can be.
+    #[inline(always)]
+    pub fn last(&self, coalitions: &Coalitions) -> Range<usize> {
+        match self.chosen.last() {
+            Some(player) if self.chosen.len() > coalitions.fixed.len() => {
+                player + 1..coalitions.players
+            }
+            _ => coalitions.next.clone(),
+        }
+    }
+
+    /// Goes on: returns the place in `chosen` of the player that was replaced by the next one; the
+    /// players after it follow directly. `None` after the last coalitions.
+    #[inline(always)]
+    pub fn advance(&mut self, coalitions: &Coalitions) -> Option<usize> {
+        let moving = coalitions.fixed.len();
+        for depth in (moving..self.chosen.len()).rev() {
+            let next = self.chosen[depth] + 1;
+            let in_part = depth > moving || next < coalitions.next.end;
+            if in_part && next + coalitions.size - depth <= coalitions.players {
+                for (offset, player) in self.chosen[depth..].iter_mut().enumerate() {
+                    *player = next + offset;
+                }
+                return Some(depth);
+            }
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The coalitions that a cursor meets.
+    fn walked(coalitions: &Coalitions) -> Vec<Vec<usize>> {
+        let mut cursor = Cursor::default();
+        let mut found = Vec::new();
+        let mut is_left = cursor.start(coalitions);
+        while is_left {
+            let with = |last| [cursor.chosen.clone(), vec![last]].concat();
+            found.extend(cursor.last(coalitions).map(with));
+            is_left = cursor.advance(coalitions).is_some();
+        }
+        found
+    }
+
+    #[test]
+    fn parts_hold_every_coalition_once_in_lexicographic_order() {
+        for players in 1..8 {
+            for size in 1..=players {
+                let all = Coalitions::all(players, size);
+                let found = walked(&all);
+                assert_eq!(found.len(), binomial(players, size).unwrap());
+                assert!(found.is_sorted());
+                assert!(found.iter().all(|coalition| coalition.is_sorted()));
+                for most in [1, 7, 1000] {
+                    let parts = Coalitions::parts(players, size, most).unwrap();
+                    assert!(parts.iter().all(|part| walked(part).len() == part.count()));
+                    assert!(parts.iter().all(|part| part.count() <= most.max(players)));
+                    assert_eq!(parts.iter().flat_map(walked).collect::<Vec<_>>(), found);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn places_of_some_players_are_those_among_all() {
+        for (size, most) in [(1, 2), (2, 5), (3, 1000)] {
+            for part in Coalitions::parts(7, size, most).unwrap() {
+                for some in [vec![0, 1, 2, 3, 4, 5, 6], vec![1, 4, 5, 6], vec![0, 2], vec![]] {
+                    let mut places = Vec::new();
+                    part.places(&some, &mut Cursor::default(), &mut places);
+                    let all = walked(&part);
+                    let expected = walked(&part.among(&some)).into_iter().map(|coalition| {
+                        let named: Vec<usize> = coalition.iter().map(|&p| some[p]).collect();
+                        all.iter().position(|other| *other == named).unwrap()
+                    });
+                    assert_eq!(places, expected.collect::<Vec<_>>());
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn too_many_coalitions_are_none() {
+        assert!(Coalitions::parts(10_000, 30, 100).is_none());
+        assert_eq!(binomial(60, 30), Some(118_264_581_564_861_424));
+    }
+}

@@ -1,0 +1,302 @@
+//! Families of one-dimensional kernels, and all that the engine knows of each: its parameter, the
+//! factor a = k(x, y) of a column, c = a − 1 without cancellation, and its part in differences of
+//! factors at two places. A new family is an entry of [`Family`] and a branch in each of
+//! [`Profile`]'s functions.
+
+use std::f64::consts::FRAC_1_SQRT_2;
+
+use crate::error::Error;
+use crate::kernel::joint::{Distances, Entries, Joint};
+use crate::memory::{INPUT, Memory};
+use crate::simd::arithmetic::{Arithmetic, Separate, two_sum};
+use crate::simd::double::{self, Double};
+use crate::simd::exp::exp_and_expm1;
+use crate::simd::lanes::{each_lane, map_lanes, zip_lanes};
+
+/// A family of one-dimensional kernels k(x, y) with one parameter; most are functions of r = x − y.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Family {
+    /// exp(−(r/ℓ)²/2) with the length-scale ℓ.
+    Rbf,
+    /// exp(−|r|/ℓ) with the length-scale ℓ.
+    Laplacian,
+    /// 1/(1 + (r/ℓ)²) with the length-scale ℓ.
+    Cauchy,
+    /// 1 where r = 0, else the similarity s in [0, 1) of different categories.
+    Categorical,
+    /// exp(−γ r²/(x + y)), 1 where x = y = 0, with γ > 0. Entries must not be negative.
+    Chi2,
+}
+
+impl Family {
+    /// All families.
+    pub const ALL: &'static [Self] =
+        &[Self::Rbf, Self::Laplacian, Self::Cauchy, Self::Categorical, Self::Chi2];
+
+    /// The family's name in Python.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Rbf => "rbf",
+            Self::Laplacian => "laplacian",
+            Self::Cauchy => "cauchy",
+            Self::Categorical => "categorical",
+            Self::Chi2 => "chi2",
+        }
+    }
+}
+
+/// The product of all factors on one column.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Profile {
+    /// 1/(ℓ√2) of the product of all RBF factors (0: none).
+    rbf: f64,
+    /// 1/ℓ of the product of all Laplacian factors (0: none).
+    laplacian: f64,
+    /// γ of the product of all χ² factors (0: none).
+    chi2: f64,
+    /// What rounding took away from the first two.
+    rbf_low: f64,
+    laplacian_low: f64,
+    /// 1/ℓ of the Cauchy factors, likewise.
+    cauchy: Vec<(f64, f64)>,
+    /// The similarity of different categories, the product of all such factors.
+    categorical: Option<f64>,
+}
+
+impl Profile {
+    /// Multiplies the profile by another factor.
+    pub fn include(&mut self, family: Family, parameter: f64) -> Result<(), Error> {
+        match family {
+            Family::Rbf => self.include_gaussian(inverse(parameter)?),
+            Family::Laplacian => {
+                let (inverse, low) = inverse(parameter)?;
+                let (sum, error) = two_sum(self.laplacian, inverse);
+                self.laplacian = sum;
+                self.laplacian_low += error + low;
+            }
+            Family::Cauchy => {
+                let factors = self.cauchy.len() + 1;
+                Memory::default().reserve(&mut self.cauchy, factors, INPUT)?;
+                self.cauchy.push(inverse(parameter)?);
+            }
+            Family::Chi2 => {
+                if !(parameter > 0.0 && parameter.is_finite()) {
+                    return Err(Error::Domain {
+                        argument: "gamma",
+                        requirement: "positive and finite",
+                        got: parameter.to_string(),
+                    });
+                }
+                self.chi2 += parameter;
+            }
+            Family::Categorical => {
+                if !(0.0..1.0).contains(&parameter) {
+                    return Err(Error::Domain {
+                        argument: "similarity",
+                        requirement: "at least 0 and below 1",
+                        got: parameter.to_string(),
+                    });
+                }
+                self.categorical = Some(self.categorical.unwrap_or(1.0) * parameter);
+            }
+        }
+        Ok(())
+    }
+
+    /// exp(−(r p)²) exp(−(r q)²) = exp(−r² (p² + q²)) with p² = 1/(2ℓ²).
+    fn include_gaussian(&mut self, inverse: (f64, f64)) {
+        let square = |high: f64, low: f64| {
+            let number = Double::<1>::of(high, low);
+            number.times::<Separate>(&number)
+        };
+        let half = square(inverse.0, inverse.1).times::<Separate>(&Double::of(0.5, 0.0));
+        let squares = square(self.rbf, self.rbf_low).plus(&half);
+        self.rbf = self.rbf.hypot(inverse.0 * FRAC_1_SQRT_2);
+        // √(p² + δ) = p + δ/(2p); far from 1 squares leave the range.
+        let [missing] = squares.plus(&square(self.rbf, 0.0).negated()).high;
+        let is_moderate = (1e-100..1e100).contains(&self.rbf);
+        self.rbf_low = if is_moderate { missing / (2.0 * self.rbf) } else { 0.0 };
+    }
+
+    /// The rate p of exp(−(r p)²) if it is that and no more.
+    pub fn gaussian_rate(&self) -> Option<f64> {
+        let has_others = self.laplacian > 0.0 || self.chi2 > 0.0 || !self.cauchy.is_empty();
+        (self.rbf > 0.0 && !has_others && self.categorical.is_none()).then_some(self.rbf)
+    }
+
+    /// a = k(x, y) and c = a − 1.
+    #[inline(always)]
+    pub fn factor<A: Arithmetic, const W: usize>(
+        &self,
+        x: &[f64; W],
+        y: &[f64; W],
+    ) -> ([f64; W], [f64; W]) {
+        let r = &zip_lanes(x, y, |x, y| x - y);
+        let rbf = |r: f64| -((r * self.rbf) * (r * self.rbf));
+        let laplacian = |r: f64| -(r.abs() * self.laplacian);
+        let (mut a, mut c) = match (self.rbf > 0.0, self.laplacian > 0.0) {
+            _ if self.chi2 > 0.0 => {
+                let chi2 = chi2_exponent(self.chi2, r, x, y);
+                exp_and_expm1::<A, W>(&zip_lanes(r, &chi2, |r, chi2| rbf(r) + laplacian(r) - chi2))
+            }
+            (true, false) => exp_and_expm1::<A, W>(&map_lanes(r, rbf)),
+            (false, true) => exp_and_expm1::<A, W>(&map_lanes(r, laplacian)),
+            (true, true) => exp_and_expm1::<A, W>(&map_lanes(r, |r| rbf(r) + laplacian(r))),
+            (false, false) => ([1.0; W], [0.0; W]),
+        };
+        for (inverse, _) in &self.cauchy {
+            let square = map_lanes(r, |r| (r * inverse) * (r * inverse));
+            // 1/(1+s), and 1/(1+s) − 1 = −s/(1+s), which is −1 at s = ∞.
+            let present = map_lanes(&square, |s| 1.0 / (1.0 + s));
+            let less_one =
+                zip_lanes(&square, &present, |s, f| if s < 1e300 { -(s * f) } else { -1.0 });
+            (a, c) = multiplied::<A, W>((&a, &c), (&present, &less_one));
+        }
+        if let Some(similarity) = self.categorical {
+            let present = map_lanes(r, |r| if r == 0.0 { 1.0 } else { similarity });
+            let less_one = map_lanes(r, |r| if r == 0.0 { 0.0 } else { similarity - 1.0 });
+            (a, c) = multiplied::<A, W>((&a, &c), (&present, &less_one));
+        }
+        (a, c)
+    }
+}
+
+impl Profile {
+    /// Multiplies the two products that are compared by the profile at x and at z.
+    #[inline(always)]
+    pub fn join<A: Arithmetic, const W: usize>(&self, joint: &mut Joint<W>, at: &Entries<W>) {
+        if self.rbf > 0.0 {
+            join_gaussian::<A, W>((self.rbf, self.rbf_low), at, joint);
+        }
+        if self.laplacian > 0.0 {
+            join_laplacian::<A, W>((self.laplacian, self.laplacian_low), at, joint);
+        }
+        for &inverse in &self.cauchy {
+            join_cauchy::<A, W>(inverse, at, joint);
+        }
+        if let Some(similarity) = self.categorical {
+            let kernel = |entry: f64, y: f64| if entry - y == 0.0 { 1.0 } else { similarity };
+            joint.include_factors(zip_lanes(&at.x, &at.y, kernel), zip_lanes(&at.z, &at.y, kernel));
+        }
+        if self.chi2 > 0.0 {
+            join_chi2(self.chi2, at, joint);
+        }
+    }
+}
+
+/// Multiplies by exp(−(r/ℓ)²), from 1/ℓ.
+#[inline(always)]
+fn join_gaussian<A: Arithmetic, const W: usize>(
+    inverse: (f64, f64),
+    at: &Entries<W>,
+    joint: &mut Joint<W>,
+) {
+    let distances = Distances::new(at);
+    let square = |r: f64| (r * inverse.0) * (r * inverse.0);
+    let change = distances.change_of_squares::<A>(&Double::of(inverse.0, inverse.1));
+    let Distances { from_x, from_z, .. } = distances;
+    joint.include_exponents(
+        (&map_lanes(&from_x.high, square), &map_lanes(&from_z.high, square)),
+        &change,
+    );
+}
+
+/// Multiplies by exp(−|r|/ℓ), from 1/ℓ.
+#[inline(always)]
+fn join_laplacian<A: Arithmetic, const W: usize>(
+    inverse: (f64, f64),
+    at: &Entries<W>,
+    joint: &mut Joint<W>,
+) {
+    let Distances { from_x, from_z, .. } = Distances::new(at);
+    let scaled = |r: f64| r.abs() * inverse.0;
+    let change = from_x.size().plus(&from_z.size().negated());
+    let change = change.times::<A>(&Double::of(inverse.0, inverse.1));
+    joint.include_exponents(
+        (&map_lanes(&from_x.high, scaled), &map_lanes(&from_z.high, scaled)),
+        &change,
+    );
+}
+
+/// Multiplies by 1/(1 + (r/ℓ)²), from 1/ℓ.
+#[inline(always)]
+fn join_cauchy<A: Arithmetic, const W: usize>(
+    inverse: (f64, f64),
+    at: &Entries<W>,
+    joint: &mut Joint<W>,
+) {
+    let inverse = Double::of(inverse.0, inverse.1);
+    let distances = Distances::new(at);
+    let denominator = |r: &Double<W>| {
+        let scaled = r.times::<A>(&inverse);
+        scaled.times::<A>(&scaled).plus(&Double::of(1.0, 0.0))
+    };
+    let (at_x, at_z) = (denominator(&distances.from_x), denominator(&distances.from_z));
+    let change = distances.change_of_squares::<A>(&inverse).negated();
+    joint.include_denominators::<A>((&at_x, &at_z), &change);
+}
+
+/// Multiplies by exp(−γ (r/√(x + y))²).
+#[inline(always)]
+fn join_chi2<const W: usize>(gamma: f64, at: &Entries<W>, joint: &mut Joint<W>) {
+    let Entries { x, z, y } = at;
+    let exponent = |x: &[f64; W]| chi2_exponent(gamma, &zip_lanes(x, y, |x, y| x - y), x, y);
+    let change = chi2_change(gamma, &zip_lanes(x, z, |x, z| x - z), (x, z, y));
+    let change = Double { high: change, low: [0.0; W] };
+    joint.include_exponents((&exponent(x), &exponent(z)), &change);
+}
+
+/// The exponent γ (x − y)²/(x + y), 0 where x = y = 0. `r` is x − y.
+#[inline(always)]
+fn chi2_exponent<const W: usize>(gamma: f64, r: &[f64; W], x: &[f64; W], y: &[f64; W]) -> [f64; W] {
+    let ratio = ratio(x, y);
+    zip_lanes(r, &ratio, |r, ratio| (gamma * r) * ratio)
+}
+
+/// The exponent of χ² at x less that at z, without cancellation where x ≈ z. `step` is x − z.
+///
+/// (u − y)²/(u + y) is u − 3y + 4y²/(u + y). So the difference is (x − z)(1 − (1 − p)(1 − q)) with
+/// p = (x − y)/(x + y), 1 − p = 2y/(x + y), and q the same of z.
+#[inline(always)]
+fn chi2_change<const W: usize>(
+    gamma: f64,
+    step: &[f64; W],
+    (x, z, y): (&[f64; W], &[f64; W], &[f64; W]),
+) -> [f64; W] {
+    let (p, q) = (ratio(x, y), ratio(z, y));
+    each_lane(|i| (gamma * step[i]) * (p[i] + q[i] - p[i] * q[i]))
+}
+
+/// (x − y)/(x + y), from −1 to 1, and 0 where x = y = 0.
+#[inline(always)]
+fn ratio<const W: usize>(x: &[f64; W], y: &[f64; W]) -> [f64; W] {
+    zip_lanes(x, y, |x, y| {
+        // Halves, whose sum does not overflow.
+        let half = 0.5 * x + 0.5 * y;
+        if half > 0.0 { 0.5 * (x - y) / half } else { 0.0 }
+    })
+}
+
+/// (a a′, a a′ − 1) from (a, a − 1) and (a′, a′ − 1): a a′ − 1 = (a − 1) + a (a′ − 1), and for
+/// factors in [0, 1] both terms have one sign.
+#[inline(always)]
+pub(crate) fn multiplied<A: Arithmetic, const W: usize>(
+    (a, c): (&[f64; W], &[f64; W]),
+    (other_a, other_c): (&[f64; W], &[f64; W]),
+) -> ([f64; W], [f64; W]) {
+    (zip_lanes(a, other_a, |a, other| a * other), each_lane(|i| A::mul_add(a[i], other_c[i], c[i])))
+}
+
+/// 1/ℓ, and what rounding took away from it.
+fn inverse(length_scale: f64) -> Result<(f64, f64), Error> {
+    let (inverse, low) = double::inverse(length_scale);
+    if inverse > 0.0 && inverse.is_finite() && length_scale.is_finite() {
+        return Ok((inverse, low));
+    }
+    Err(Error::Domain {
+        argument: "length_scale",
+        requirement: "positive and finite, and so its reciprocal",
+        got: length_scale.to_string(),
+    })
+}

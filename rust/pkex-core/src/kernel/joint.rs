@@ -1,0 +1,196 @@
+//! The difference of two products of factors, k(x, y) − k(z, y) over the columns of a player,
+//! without cancellation.
+//!
+//! Some columns may rise and others fall, so that the products nearly agree though no column does.
+//! Exponentials have a joint exponent: its change is a sum of differences of squares or of
+//! distances, added to twice the working precision, and a − b = ± max(a, b) (1 − exp(−|change|)).
+//! Cauchy's factors have a joint denominator, whose change is found likewise. With each other, and
+//! with a third factor of categories, a difference is (a − b) a′ + b (a′ − b′), or with the smaller
+//! one of a′ and b′ and of a and b where the two terms have opposite signs: then an error is small
+//! beside the products themselves.
+
+use crate::simd::arithmetic::Arithmetic;
+use crate::simd::double::Double;
+use crate::simd::exp::{NEAR, exp_and_expm1, reduced_tail};
+use crate::simd::lanes::{map_lanes, zip_lanes};
+
+/// Columns in which x and z are compared with y.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Entries<const W: usize> {
+    pub x: [f64; W],
+    pub z: [f64; W],
+    pub y: [f64; W],
+}
+
+/// A factor at x and at z, and their difference.
+#[derive(Clone, Copy, Debug)]
+struct FactorPair<const W: usize> {
+    a: [f64; W],
+    b: [f64; W],
+    c: Double<W>,
+}
+
+impl<const W: usize> FactorPair<W> {
+    const ONE: Self = Self { a: [1.0; W], b: [1.0; W], c: Double::of(0.0, 0.0) };
+
+    /// The factors' products, and their difference.
+    #[inline(always)]
+    fn times(&self, other: &Self) -> Self {
+        let c = Double::from_lanes(|i| {
+            let (c, other_c) = (self.c.high[i], other.c.high[i]);
+            let least = |pair: &Self| if pair.a[i] < pair.b[i] { pair.a[i] } else { pair.b[i] };
+            let are_opposite = c * other_c < 0.0;
+            let with = if are_opposite { least(other) } else { other.a[i] };
+            let without = if are_opposite { least(self) } else { self.b[i] };
+            let low = self.c.low[i] * with + without * other.c.low[i];
+            (c * with + without * other_c, low)
+        });
+        Self {
+            a: zip_lanes(&self.a, &other.a, |a, b| a * b),
+            b: zip_lanes(&self.b, &other.b, |a, b| a * b),
+            c,
+        }
+    }
+}
+
+/// Distances in a column: x − y, z − y, x − z and (x − y) + (z − y).
+pub(crate) struct Distances<const W: usize> {
+    pub from_x: Double<W>,
+    pub from_z: Double<W>,
+    step: Double<W>,
+    sum: Double<W>,
+}
+
+impl<const W: usize> Distances<W> {
+    #[inline(always)]
+    pub fn new(at: &Entries<W>) -> Self {
+        let from_x = Double::difference(&at.x, &at.y);
+        let from_z = Double::difference(&at.z, &at.y);
+        let step = Double::difference(&at.x, &at.z);
+        Self { from_x, from_z, step, sum: from_x.plus(&from_z) }
+    }
+
+    /// ((x − y)² − (z − y)²)/ℓ² = (x − z)/ℓ · ((x − y) + (z − y))/ℓ, from 1/ℓ.
+    #[inline(always)]
+    pub fn change_of_squares<A: Arithmetic>(&self, inverse: &Double<W>) -> Double<W> {
+        self.step.times::<A>(inverse).times::<A>(&self.sum.times::<A>(inverse))
+    }
+}
+
+/// The factors that have been multiplied so far.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Joint<const W: usize> {
+    /// The exponents at x and at z, and how much the first is larger.
+    exponents: ([f64; W], [f64; W]),
+    exponent_change: Double<W>,
+    /// The denominators at x and at z, and how much the second is larger.
+    denominators: (Double<W>, Double<W>),
+    denominator_change: Double<W>,
+    category: FactorPair<W>,
+    /// Which of the three there are.
+    has: [bool; 3],
+}
+
+impl<const W: usize> Joint<W> {
+    /// Of no factors.
+    pub const ONE: Self = Self {
+        exponents: ([0.0; W], [0.0; W]),
+        exponent_change: Double::of(0.0, 0.0),
+        denominators: (Double::of(1.0, 0.0), Double::of(1.0, 0.0)),
+        denominator_change: Double::of(0.0, 0.0),
+        category: FactorPair::ONE,
+        has: [false; 3],
+    };
+
+    /// Multiplies by exp(−E), from E at x and at z and how much the first is larger.
+    #[inline(always)]
+    pub fn include_exponents(&mut self, (at_x, at_z): (&[f64; W], &[f64; W]), change: &Double<W>) {
+        self.has[0] = true;
+        self.exponents.0 = zip_lanes(&self.exponents.0, at_x, |sum, exponent| sum + exponent);
+        self.exponents.1 = zip_lanes(&self.exponents.1, at_z, |sum, exponent| sum + exponent);
+        self.exponent_change = self.exponent_change.plus(change);
+    }
+
+    /// Multiplies by 1/D, from D at x and at z and how much the second is larger.
+    #[inline(always)]
+    pub fn include_denominators<A: Arithmetic>(
+        &mut self,
+        (at_x, at_z): (&Double<W>, &Double<W>),
+        change: &Double<W>,
+    ) {
+        self.has[1] = true;
+        // n n′ − m m′ = (n − m) n′ + m (n′ − m′).
+        let change = self.denominators.0.times::<A>(change);
+        self.denominator_change = self.denominator_change.times::<A>(at_z).plus(&change);
+        self.denominators.0 = self.denominators.0.times::<A>(at_x);
+        self.denominators.1 = self.denominators.1.times::<A>(at_z);
+    }
+
+    /// Multiplies by a factor that is given at x and at z: of categories, which do not cancel.
+    #[inline(always)]
+    pub fn include_factors(&mut self, a: [f64; W], b: [f64; W]) {
+        self.has[2] = true;
+        let c = zip_lanes(&a, &b, |a, b| a - b);
+        self.category =
+            self.category.times(&FactorPair { a, b, c: Double { high: c, low: [0.0; W] } });
+    }
+
+    /// The difference of the products. Small ones of several z have, in one family, the product at
+    /// x as a common factor of more digits, so that they may cancel in a sum.
+    #[inline(always)]
+    pub fn difference<A: Arithmetic>(&self) -> Double<W> {
+        let mut product = FactorPair::ONE;
+        if self.has[0] {
+            product = self.exponential::<A>();
+        }
+        if self.has[1] {
+            product = product.times(&self.cauchy::<A>());
+        }
+        if self.has[2] {
+            product = product.times(&self.category);
+        }
+        product.c
+    }
+
+    #[inline(always)]
+    fn exponential<A: Arithmetic>(&self) -> FactorPair<W> {
+        let change = self.exponent_change.high;
+        let (a, _) = exp_and_expm1::<A, W>(&map_lanes(&self.exponents.0, |exponent| -exponent));
+        let (b, _) = exp_and_expm1::<A, W>(&map_lanes(&self.exponents.1, |exponent| -exponent));
+        let (_, less_one) = exp_and_expm1::<A, W>(&map_lanes(&change, |change| -change.abs()));
+        let c = Double::from_lanes(|i| {
+            if change[i].abs() < NEAR {
+                // −a (e^change − 1).
+                let (c, error) = A::two_product(-a[i], change[i]);
+                let tail = reduced_tail::<A>(change[i], -self.exponent_change.low[i]);
+                (c, A::mul_add(a[i], tail, error))
+            } else if change[i] > 0.0 {
+                (b[i] * less_one[i], 0.0)
+            } else {
+                (-(a[i] * less_one[i]), 0.0)
+            }
+        });
+        where_finite(&change, FactorPair { a, b, c })
+    }
+
+    /// 1/m, 1/n and 1/m − 1/n = (n − m)/n/m of the denominators m and n.
+    #[inline(always)]
+    fn cauchy<A: Arithmetic>(&self) -> FactorPair<W> {
+        let inverse = |numbers: &Double<W>| map_lanes(&numbers.high, |number| 1.0 / number);
+        let (a, b) = (inverse(&self.denominators.0), inverse(&self.denominators.1));
+        let change = self.denominator_change.quotient::<A>(&self.denominators.1);
+        let of_x = Double { high: a, low: [0.0; W] };
+        where_finite(&change.high, FactorPair { a, b, c: change.times::<A>(&of_x) })
+    }
+}
+
+/// c where the change it comes from is finite, else a − b: of exponents, or squares, that differ by
+/// more than the range one factor at least is 0, and nothing cancels.
+#[inline(always)]
+fn where_finite<const W: usize>(change: &[f64; W], pair: FactorPair<W>) -> FactorPair<W> {
+    let FactorPair { a, b, c } = pair;
+    let c = Double::from_lanes(|i| {
+        if change[i].is_finite() { (c.high[i], c.low[i]) } else { (a[i] - b[i], 0.0) }
+    });
+    FactorPair { c, ..pair }
+}

@@ -1,0 +1,196 @@
+//! The sums over the pairs of one tile.
+
+use std::ops::Range;
+
+use crate::error::Error;
+use crate::game::quantity::{Nodes, Quantity};
+use crate::memory::{Memory, PAIRS, saturating_product};
+use crate::pairs::absent::{AddTerm, FillPairs};
+use crate::pairs::octets::Correlate;
+use crate::pairs::packed::PackedPairs;
+use crate::pairs::workspace::{Accumulate, AddAlone, PairWorkspace, Weigh};
+use crate::settings::Context;
+use crate::simd::lanes::{LANES, Lanes};
+use crate::walk::chunks::Chunk;
+use crate::walk::pairs::Tile;
+
+/// Plain sums of one tile; the last axis of each is players.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct TileSums {
+    /// For each row of the first chunk and of the second.
+    pub rows: [Vec<f64>; 2],
+    /// For each group of the first chunk, of the second, and each weight.
+    pub groups: Vec<f64>,
+    pub alone: Vec<f64>,
+    pub squares: Vec<f64>,
+}
+
+impl TileSums {
+    /// Makes room for a tile's sums.
+    pub fn reserve(
+        &mut self,
+        packed: &PackedPairs<'_>,
+        tile: Tile<'_>,
+        memory: &Memory,
+    ) -> Result<(), Error> {
+        let room = |sums: &mut Vec<f64>, count| {
+            memory.reserve(sums, saturating_product([count, packed.players()]), PAIRS)
+        };
+        for (rows, chunk) in self.rows.iter_mut().zip([tile.first, tile.second]) {
+            room(rows, chunk.rows.len() * packed.row_sums())?;
+        }
+        memory.reserve(&mut self.groups, packed.group_sums(tile), PAIRS)?;
+        room(&mut self.alone, 1)?;
+        room(&mut self.squares, 1)
+    }
+
+    /// Sets all sums to 0, at the sizes of the tile.
+    fn reset(&mut self, packed: &PackedPairs<'_>, tile: Tile<'_>) {
+        let zeros = |sums: &mut Vec<f64>, length| {
+            sums.clear();
+            sums.resize(length, 0.0);
+        };
+        let players = packed.players();
+        for (rows, chunk) in self.rows.iter_mut().zip([tile.first, tile.second]) {
+            zeros(rows, chunk.rows.len() * packed.row_sums() * players);
+        }
+        zeros(&mut self.groups, packed.group_sums(tile));
+        zeros(&mut self.alone, players);
+        zeros(&mut self.squares, players);
+    }
+}
+
+impl PackedPairs<'_> {
+    /// Sums the pairs of one tile.
+    pub fn add_up(
+        &self,
+        tile: Tile<'_>,
+        context: Context<'_>,
+        workspace: &mut PairWorkspace,
+        sums: &mut TileSums,
+    ) {
+        sums.reset(self, tile);
+        workspace.reset(self, tile.second.blocks());
+        let groups = &self.problem.groups;
+        let in_row = self.row_sums() * self.players();
+        for start in tile.first.rows.clone().step_by(self.rows_together()) {
+            let rows = start..(start + self.rows_together()).min(tile.first.rows.end);
+            workspace.rows.fill(Lanes::ZERO);
+            for block in tile.blocks_of(start) {
+                self.add_block(tile, rows.clone(), block, context, workspace);
+            }
+            let first = (start - tile.first.rows.start) * in_row;
+            into_totals(&workspace.rows, &mut sums.rows[0][first..][..rows.len() * in_row]);
+            let last = rows.end - 1;
+            if rows.end == tile.first.rows.end || groups[last] != groups[rows.end] {
+                let group = groups[last] - groups[tile.first.rows.start];
+                self.flush_columns(group, tile.second, workspace, sums);
+            }
+        }
+        into_totals(&workspace.alone, &mut sums.alone);
+        into_totals(&workspace.squares, &mut sums.squares);
+    }
+
+    /// Adds the pairs of some rows and a block to running sums.
+    fn add_block(
+        &self,
+        tile: Tile<'_>,
+        rows: Range<usize>,
+        block: usize,
+        context: Context<'_>,
+        workspace: &mut PairWorkspace,
+    ) {
+        let at = (tile.second, block);
+        let in_row = self.row_sums() * self.players();
+        if self.weights.exchanges() {
+            workspace.octet.reset(self.values_in_groups());
+        }
+        for (place, row) in rows.enumerate() {
+            let mask = tile.mask(row, block);
+            let weight = context.run(Weigh { packed: self, row, at, mask, workspace });
+            self.evaluate(row, at, context, [&mask, &weight], workspace);
+            let row_sums = place * in_row..(place + 1) * in_row;
+            context.run(Accumulate { packed: self, row, block, row_sums, mask, weight, workspace });
+        }
+        if self.weights.exchanges() {
+            let sums = &mut workspace.columns[block * self.in_column()..];
+            context.run(Correlate { pairs: &mut workspace.octet, sums });
+        }
+    }
+
+    /// γ of the pairs of a row and a block, summed over terms; adds what players are worth alone.
+    fn evaluate(
+        &self,
+        row: usize,
+        at: (&Chunk, usize),
+        context: Context<'_>,
+        [mask, weight]: [&Lanes; 2],
+        workspace: &mut PairWorkspace,
+    ) {
+        let (x, points) = (self.problem.rows.row(row), self.points.block(at.0, at.1));
+        workspace.gamma.fill(Lanes::ZERO);
+        for (term, absent) in self.kernel.terms.iter().zip(&self.absent) {
+            let block = &mut workspace.block;
+            let spread = context.run(FillPairs { term, absent, x, points, block });
+            let (packed, block) = (self, at.1);
+            context.run(AddAlone { packed, term, absent, row, block, mask, weight, workspace });
+            let PairWorkspace { block, scratch, gamma, .. } = &mut *workspace;
+            Quantity::Values(Nodes::Table(&self.nodes)).evaluate(
+                &spread,
+                (block, &term.players),
+                scratch,
+                context,
+            );
+            if !self.is_one_term() {
+                context.run(AddTerm { term, block, gamma });
+            }
+        }
+    }
+
+    /// Hands the column sums of the rows of one group over to rows and groups, and starts anew.
+    fn flush_columns(
+        &self,
+        group: usize,
+        second: &Chunk,
+        workspace: &mut PairWorkspace,
+        sums: &mut TileSums,
+    ) {
+        let in_row = self.row_sums() * self.players();
+        let together = self.rows_together();
+        let (values, in_group) = (self.values_in_groups(), self.in_group());
+        let groups = self.groups_of(second);
+        // In the place of each row are sums for one transformed place in an octet, so that an octet
+        // that is not whole has as many.
+        for place in 0..second.rows.len().next_multiple_of(together) {
+            let (block, lane) = (place / LANES, place % LANES);
+            let columns = &workspace.columns[block * self.in_column()..][..self.in_column()];
+            let (of_groups, others) = columns.split_at(self.in_group_of_column());
+            let row = (second.rows.start + place).min(second.rows.end - 1);
+            let other = group * groups.len() + self.problem.groups[row] - groups.start;
+            let into_group = &mut sums.groups[other * in_group..][..in_group];
+            let of_place = into_group.chunks_mut(values).skip(place % together).step_by(together);
+            for (sums, lanes) in of_place.zip(of_groups.chunks(values)) {
+                add_lane(sums, lanes, lane);
+            }
+            if let Some(into_row) = sums.rows[1].chunks_mut(in_row).nth(place) {
+                let (weighted, rest) = into_row.split_at_mut(in_row - others.len());
+                add_lane(weighted, of_groups, lane);
+                add_lane(rest, others, lane);
+            }
+        }
+        workspace.columns.fill(Lanes::ZERO);
+    }
+}
+
+/// Adds one lane of each to sums, of which there may be fewer.
+fn add_lane(sums: &mut [f64], lanes: &[Lanes], lane: usize) {
+    for (sum, lanes) in sums.iter_mut().zip(lanes) {
+        *sum += lanes.0[lane];
+    }
+}
+
+fn into_totals(lanes: &[Lanes], totals: &mut [f64]) {
+    for (total, lanes) in totals.iter_mut().zip(lanes) {
+        *total = lanes.total();
+    }
+}

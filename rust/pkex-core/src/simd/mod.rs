@@ -1,0 +1,13 @@
+//! Numbers side by side in lanes, and how they are computed on every instruction set.
+//!
+//! `arithmetic`: multiply-add, exact products and sums; `level`: the instruction sets; `lanes`:
+//! sixteen numbers; `numbers`: operations on single ones; `exp`: eˣ and eˣ − 1; `double`: twice the
+//! working precision; `sum`: weighted sums in a fixed order.
+
+pub(crate) mod arithmetic;
+pub(crate) mod double;
+pub(crate) mod exp;
+pub(crate) mod lanes;
+pub(crate) mod level;
+pub(crate) mod numbers;
+pub(crate) mod sum;
