@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 
+collect_ignore = ["shared"]  # imported by tests, and none itself
+
 
 @pytest.fixture
 def rng():

@@ -1,7 +1,5 @@
 """Pipelines: values of the columns that the first step gets, against brute force."""
 
-import pickle
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -118,7 +116,7 @@ def test_a_nystroem_map_and_a_linear_model_are_one_model_at_the_end():
     assert np.all(explanation.values[:, 0] == 0.0)
 
 
-# --- methods, pickles, progress ---
+# --- methods, progress ---
 
 
 def test_methods_of_pipelines_are_unwrapped():
@@ -131,15 +129,6 @@ def test_methods_of_pipelines_are_unwrapped():
         pkex.UnsupportedModelError, match=r"Pipeline.predict cannot.*or its decision_function"
     ):
         pkex.Explainer(classifier.predict)
-
-
-def test_a_pickle_explains_to_equal_bits():
-    for name in ("by name", "SelectFromModel", "function", "nested"):
-        pipeline, data = fitted(name)
-        explainer = pkex.Explainer(pipeline)
-        again = pickle.loads(pickle.dumps(explainer))
-        np.testing.assert_array_equal(again.shap_values(data), explainer.shap_values(data))
-        assert repr(again) == repr(explainer)
 
 
 def test_progress_of_a_pipeline_is_reported():

@@ -1,7 +1,5 @@
 """Models made of other models: what holds for all of them."""
 
-import pickle
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -55,30 +53,6 @@ MADE_OF_OTHERS = {
 def made(request):
     model, target, method = MADE_OF_OTHERS[request.param]
     return sklearn.base.clone(model).fit(X, target), method
-
-
-def test_a_pickle_explains_to_equal_bits(made):
-    explainer = pkex.Explainer(made[0])
-    again = pickle.loads(pickle.dumps(explainer))
-    np.testing.assert_array_equal(again(X).values, explainer(X).values)
-    assert repr(again) == repr(explainer)
-
-
-def test_explaining_row_by_row_gives_equal_bits(made):
-    explainer = pkex.Explainer(made[0])
-    values = explainer.shap_values(ROWS)
-    for row, expected in zip(ROWS, values, strict=True):
-        np.testing.assert_array_equal(explainer.shap_values(row[None])[0], expected)
-    for n_jobs in (1, 2):
-        again = pkex.Explainer(made[0], n_jobs=n_jobs).shap_values(ROWS)
-        np.testing.assert_array_equal(again, values)
-
-
-def test_methods_and_summations_agree(made):
-    values = pkex.Explainer(made[0]).shap_values(ROWS)
-    for options in ({"method": "recursion"}, {"summation": "plain"}):
-        other = pkex.Explainer(made[0], **options).shap_values(ROWS)
-        np.testing.assert_allclose(other, values, rtol=0, atol=1e-12 * np.abs(values).max())
 
 
 def test_unfitted_models_are_reported_as_such(made):

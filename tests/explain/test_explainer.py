@@ -377,20 +377,7 @@ def test_what_is_handed_out_changes_nothing(explainer):
                 array[0] = 0.0
 
 
-# --- pickles ---
-
-
-def test_explaining_row_by_row_gives_equal_bits(explainer, values):
-    for row, expected in zip(ROWS, values, strict=True):
-        np.testing.assert_array_equal(explainer.shap_values(row[None])[0], expected)
-
-
-def test_a_pickle_explains_to_equal_bits(of_pairs):
-    for explainer in (pkex.Explainer(of_pairs), pkex.Explainer(of_pairs, outputs=1)):
-        again = pickle.loads(pickle.dumps(explainer))
-        np.testing.assert_array_equal(again(ROWS).values, explainer(ROWS).values)
-        assert again(ROWS).output_names == explainer(ROWS).output_names
-        assert repr(again) == repr(explainer)
+# --- copies ---
 
 
 def test_a_copy_explains_to_equal_bits(explainer, values):
@@ -399,13 +386,6 @@ def test_a_copy_explains_to_equal_bits(explainer, values):
 
 
 # --- options ---
-
-
-def test_both_methods_and_summations_agree(model, values):
-    for method in ("quadrature", "recursion"):
-        for summation in ("compensated", "plain"):
-            explainer = pkex.Explainer(model, method=method, summation=summation)
-            np.testing.assert_allclose(explainer.shap_values(ROWS), values, rtol=0, atol=1e-12)
 
 
 def test_the_default_game_can_be_named(model, values):

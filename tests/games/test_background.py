@@ -1,13 +1,12 @@
 """Games against background rows: interventional and marginal."""
 
-import pickle
 import time
 
 import numpy as np
 import pandas as pd
 import pytest
-from brute_force import interventional, marginal, product_games, shapley_weights
-from fitted_models import MODELS, ROWS, WEIGHTS, D, X, Y, Z, fitted
+from brute_force import product_games, shapley_weights
+from explainable import ROWS, WEIGHTS, D, X, Y, Z, fitted
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -15,46 +14,6 @@ from sklearn.svm import SVC
 
 import pkex
 from pkex.kernels import RBF, Categorical, Cauchy, Constant, Laplacian
-
-
-@pytest.mark.parametrize("name", MODELS)
-@pytest.mark.parametrize("weights", [None, WEIGHTS], ids=["equal", "weighted"])
-def test_interventional_values_equal_brute_force_through_the_models_own_output(name, weights):
-    model, output = fitted(name)
-    explainer = pkex.Explainer(model, background=Z, background_weights=weights)
-    shares = None if weights is None else weights / weights.sum()
-    for row, found in zip(ROWS, explainer.shap_values(ROWS), strict=True):
-        expected, base = interventional(output, row, Z, shares)
-        expected.assert_close(found)
-        np.testing.assert_allclose(
-            explainer.expected_value, base, rtol=0, atol=1e-10 * expected.scale.max()
-        )
-
-
-@pytest.mark.parametrize("name", MODELS)
-def test_marginal_values_equal_brute_force_through_the_models_own_output(name):
-    model, output = fitted(name)
-    few, shares = Z[:3], np.array([0.5, 0.125, 0.375])
-    explainer = pkex.Explainer(
-        model, background=few, background_weights=8.0 * shares, value_function="marginal"
-    )
-    for row, found in zip(ROWS, explainer.shap_values(ROWS), strict=True):
-        expected, base = marginal(output, row, few, shares)
-        expected.assert_close(found)
-        np.testing.assert_allclose(
-            explainer.expected_value, base, rtol=0, atol=1e-10 * expected.scale.max()
-        )
-
-
-@pytest.mark.parametrize("name", MODELS)
-@pytest.mark.parametrize("value_function", ["interventional", "marginal"])
-def test_base_and_values_add_up_to_the_models_output(name, value_function):
-    model, output = fitted(name)
-    explanation = pkex.Explainer(model, Z, value_function=value_function)(ROWS)
-    total = explanation.values.sum(axis=1) + explanation.base_values
-    own = output(ROWS)
-    np.testing.assert_allclose(total, own, rtol=0, atol=1e-11 * np.abs(own).max())
-
 
 KERNELS = {
     "RBF": RBF([0.3, 1.0, 2.0, 4.0, 1e4]),
@@ -156,26 +115,6 @@ def test_weights_count_relatively_and_rows_of_weight_zero_not_at_all():
     )
 
 
-# --- threads, pieces, pickles ---
-
-
-@pytest.mark.parametrize("value_function", ["interventional", "marginal"])
-def test_threads_pieces_and_pickles_give_equal_bits(value_function):
-    model, _ = fitted("VotingRegressor")
-    explainer = pkex.Explainer(model, Z, value_function=value_function, n_jobs=1)
-    values = explainer.shap_values(X)
-    for n_jobs in (2, 3, -1):
-        other = pkex.Explainer(model, Z, value_function=value_function, n_jobs=n_jobs)
-        np.testing.assert_array_equal(other.shap_values(X), values)
-        assert other.expected_value == explainer.expected_value
-    pieces = [explainer.shap_values(X[:7]), explainer.shap_values(X[7:])]
-    np.testing.assert_array_equal(np.concatenate(pieces), values)
-    again = pickle.loads(pickle.dumps(explainer))
-    np.testing.assert_array_equal(again.shap_values(X), values)
-    assert again.expected_value == explainer.expected_value
-    assert repr(again) == repr(explainer)
-
-
 def test_a_marginal_background_is_prepared_once_however_often_rows_are_explained():
     # Here of a Pipeline, which maps the background in every call.
     rng = np.random.default_rng(0)
@@ -190,14 +129,6 @@ def test_a_marginal_background_is_prepared_once_however_often_rows_are_explained
         explainer.shap_values(rows[:1])
         times.append(time.perf_counter() - start)
     assert min(times) < prepared / 5
-
-
-def test_outputs_can_be_chosen():
-    model, _ = fitted("SVC of three")
-    whole = pkex.Explainer(model, Z)(ROWS)
-    one = pkex.Explainer(model, Z, outputs=1)(ROWS)
-    np.testing.assert_array_equal(one.values, whole.values[..., 1])
-    np.testing.assert_array_equal(one.base_values, whole.base_values[..., 1])
 
 
 # --- beside shap ---

@@ -5,7 +5,7 @@ import pandas as pd
 import polars as pl
 import pytest
 from brute_force import interventional
-from fitted_models import ROWS, WEIGHTS, D, X, Y, Z, fitted
+from explainable import ROWS, WEIGHTS, D, X, Y, Z, fitted
 from scipy import sparse
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline

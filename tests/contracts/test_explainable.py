@@ -1,0 +1,178 @@
+"""What every kernel, function and model keeps that is explained: the list is in `explainable`."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from brute_force import Reference, coalitions, interventional, marginal, shapley_weights
+from explainable import FUNCTIONS, KERNELS, MODELS, NAMES, WEIGHTS, D, explainable, fitted
+
+import pkex
+from pkex.adapters import registry
+from pkex.functions.base import Function
+from pkex.kernels import Kernel
+
+GROUPS, PLAYERS = {"first": [0, 3], "last": [2, 4]}, [[0, 3], [1], [2, 4]]
+COLUMNS = ["age", "bmi", "bp", "s1", "s2"]
+SHARES = WEIGHTS / WEIGHTS.sum()
+FEW = np.array([0.5, 0.125, 0.375])
+
+
+@pytest.fixture(params=NAMES)
+def case(request):
+    return explainable(request.param)
+
+
+@pytest.fixture(params=[name for name in NAMES if explainable(name).worth is not None])
+def with_worths(request):
+    return explainable(request.param)
+
+
+def assert_explained(explainer, rows, expected):
+    """Compare values and the base value with a reference and the empty coalition's worth."""
+    for row, found in zip(rows, explainer.shap_values(rows), strict=True):
+        reference, base = expected(row)
+        reference.assert_close(found)
+        np.testing.assert_allclose(
+            explainer.expected_value, base, rtol=0, atol=1e-10 * reference.scale.max()
+        )
+
+
+# --- values ---
+
+
+@pytest.mark.parametrize("weights", [None, WEIGHTS], ids=["equal", "weighted"])
+def test_interventional_values_equal_brute_force(case, weights):
+    explainer = pkex.Explainer(case.model, case.background, background_weights=weights)
+    shares = None if weights is None else SHARES
+    assert_explained(
+        explainer,
+        case.rows,
+        lambda row: interventional(case.output, row, case.background, shares),
+    )
+
+
+def test_marginal_values_equal_brute_force(case):
+    few = case.background[:3]
+    options = {"background_weights": 8.0 * FEW, "value_function": "marginal"}
+    explainer = pkex.Explainer(case.model, few, **options)
+    assert_explained(explainer, case.rows, lambda row: marginal(case.output, row, few, FEW))
+
+
+def test_neutral_values_equal_brute_force(with_worths):
+    case = with_worths
+
+    def expected(row):
+        worths = np.stack([case.worth(row, members) for members in coalitions(D)])
+        values = np.tensordot(shapley_weights(D), worths, axes=1)
+        return Reference(values, np.abs(worths).max(axis=0) * np.ones_like(values)), worths[0]
+
+    explainer = pkex.Explainer(case.model, value_function="neutral")
+    assert_explained(explainer, case.rows, expected)
+
+
+@pytest.mark.parametrize("value_function", [None, "neutral", "marginal", "interventional"])
+def test_values_and_base_add_up_to_the_output(case, value_function):
+    background = case.background if value_function in ("marginal", "interventional") else None
+    explainer = pkex.Explainer(case.model, background, value_function=value_function)
+    explanation, own = explainer(case.rows), case.output(case.rows)
+    total = explanation.values.sum(axis=1) + explanation.base_values
+    assert total.shape == own.shape
+    scale = max(np.abs(explanation.values).max(), np.abs(own).max())
+    np.testing.assert_allclose(total, own, rtol=0, atol=1e-11 * scale)
+
+
+def test_values_of_groups_equal_brute_force_over_their_coalitions(case):
+    explainer = pkex.Explainer(case.model, case.background, groups=GROUPS)
+    assert explainer.feature_names == ["first", "x1", "last"]
+    assert_explained(
+        explainer,
+        case.rows,
+        lambda row: interventional(case.output, row, case.background, groups=PLAYERS),
+    )
+
+
+@pytest.mark.parametrize("is_own", [True, False], ids=["own points", "background"])
+def test_both_methods_and_summations_agree(case, is_own):
+    background = None if is_own else case.background
+    values = pkex.Explainer(case.model, background).shap_values(case.rows)
+    scale = max(1.0, np.abs(case.output(case.rows)).max())
+    for options in ({"method": "recursion"}, {"summation": "plain"}):
+        other = pkex.Explainer(case.model, background, **options)
+        np.testing.assert_allclose(other.shap_values(case.rows), values, rtol=0, atol=1e-12 * scale)
+
+
+# --- outputs and names ---
+
+
+def test_a_chosen_output_has_the_values_that_it_has_among_all(case):
+    whole = pkex.Explainer(case.model, case.background)
+    explanation = whole(case.rows)
+    if explanation.values.ndim == 2:
+        assert whole.output_names is None
+        with pytest.raises(ValueError, match="single output"):
+            pkex.Explainer(case.model, case.background, outputs=0)
+        return
+    names = explanation.output_names
+    assert len(set(names)) == len(names) == explanation.values.shape[2]
+    for outputs, index in ((1, 1), (names[-1], len(names) - 1), ([1, names[0]], [1, 0])):
+        chosen = pkex.Explainer(case.model, case.background, outputs=outputs)(case.rows)
+        np.testing.assert_array_equal(chosen.values, explanation.values[..., index])
+        np.testing.assert_array_equal(chosen.base_values, explanation.base_values[..., index])
+
+
+def test_features_have_the_names_of_the_columns(case):
+    explainer = pkex.Explainer(case.model, case.background)
+    assert explainer(case.rows).feature_names == [f"x{j}" for j in range(D)]
+    frame = pd.DataFrame(case.rows, columns=COLUMNS)
+    assert explainer(frame).feature_names == COLUMNS
+    np.testing.assert_array_equal(explainer.shap_values(frame), explainer.shap_values(case.rows))
+    named = pkex.Explainer(case.model, case.background, feature_names=COLUMNS)
+    assert named(case.rows).feature_names == COLUMNS
+
+
+# --- equal bits ---
+
+
+@pytest.mark.parametrize("value_function", [None, "neutral", "marginal", "interventional"])
+def test_threads_pieces_and_pickles_give_equal_bits(case, value_function):
+    background = case.background if value_function in ("marginal", "interventional") else None
+    options = {"value_function": value_function}
+    explainer = pkex.Explainer(case.model, background, n_jobs=1, **options)
+    values = explainer.shap_values(case.rows)
+    again = pickle.loads(pickle.dumps(explainer))
+    assert repr(again) == repr(explainer)
+    threads = [pkex.Explainer(case.model, background, n_jobs=n, **options) for n in (2, 3, -1)]
+    for other in (again, *threads):
+        np.testing.assert_array_equal(other.shap_values(case.rows), values)
+        np.testing.assert_array_equal(other.expected_value, explainer.expected_value)
+    pieces = [explainer.shap_values(row[None]) for row in case.rows]
+    np.testing.assert_array_equal(np.concatenate(pieces), values)
+
+
+# --- nothing is left out ---
+
+
+def concrete(base):
+    """The classes of pkex below a class that are none's base."""
+    below = [cls for cls in base.__subclasses__() if cls.__module__.partition(".")[0] == "pkex"]
+    return {found for cls in below for found in concrete(cls) or {cls}}
+
+
+def test_every_kernel_is_among_them():
+    assert {type(kernel) for kernel in KERNELS.values()} == concrete(Kernel)
+
+
+def test_every_function_is_among_them():
+    assert {type(function) for function, _ in FUNCTIONS.values()} == concrete(Function)
+
+
+def test_every_adapter_is_among_them():
+    models = [fitted(name)[0] for name in MODELS]
+    adapters = registry._adapt.registry
+    met = {next(cls for cls in type(model).__mro__ if cls in adapters) for model in models}
+    assert met == {cls for cls in adapters if adapters[cls].__module__.startswith("pkex.")} - {
+        object,
+        pkex.KernelExpansion,
+    }

@@ -1,0 +1,316 @@
+"""All that is explained, one of every kind: kernels, functions and models.
+
+What is new needs one line in `KERNELS`, `FUNCTIONS` or `MODELS`, and has then the whole contract of
+tests/contracts/test_explainable.py to keep.
+"""
+
+import functools
+import importlib.util
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import sklearn.model_selection
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.compose import TransformedTargetRegressor, make_column_transformer
+from sklearn.decomposition import KernelPCA
+from sklearn.ensemble import BaggingRegressor, VotingRegressor
+from sklearn.feature_selection import SelectKBest
+from sklearn.gaussian_process import GaussianProcessClassifier, GaussianProcessRegressor
+from sklearn.gaussian_process.kernels import RBF as GPRBF
+from sklearn.gaussian_process.kernels import ConstantKernel, WhiteKernel
+from sklearn.kernel_approximation import Nystroem
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier
+from sklearn.multioutput import MultiOutputRegressor
+from sklearn.neighbors import KernelDensity
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import PowerTransformer, QuantileTransformer, StandardScaler
+from sklearn.svm import SVC, SVR, NuSVC, NuSVR, OneClassSVM
+
+import pkex
+from pkex.functions.column_maps import Selection
+from pkex.functions.combination import Combination
+from pkex.functions.stack import Stack
+from pkex.functions.transformed import Transformed
+from pkex.kernels import RBF, Categorical, Cauchy, Chi2, Constant, Laplacian
+
+D = 5
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(50, D))
+Y = X[:, 0] + np.sin(X[:, 1]) * X[:, 2]
+TWO = Y > 0.0
+THREE = np.digitize(Y, [-0.5, 0.5])
+TARGETS = np.column_stack([Y, Y**2])
+ROWS = RNG.normal(size=(3, D))
+Z = RNG.normal(size=(7, D))
+WEIGHTS = np.array([1.0, 0.0, 2.0, 0.5, 3.0, 1e-9, 4.0])
+
+
+@dataclass(frozen=True)
+class Explainable:
+    """What is passed to an Explainer, and the function that is explained, computed without pkex.
+
+    Parameters
+    ----------
+    model : object
+    output : callable
+        From rows (n, d) to outputs (n,) or (n, outputs).
+    rows, background : ndarray of shape (n, d)
+    worth : callable, optional
+        From a row and the columns of a coalition to its worth in the neutral game.
+    """
+
+    model: Any
+    output: Callable[[np.ndarray], np.ndarray]
+    rows: np.ndarray
+    background: np.ndarray
+    worth: Callable[[np.ndarray, list[int]], np.ndarray] | None = None
+
+
+# --- kernels and functions ---
+
+# name: kernel of D columns
+KERNELS = {
+    "RBF": RBF([0.3, 1.0, 2.0, 4.0, 1e4]),
+    "Laplacian": Laplacian(1.5),
+    "Cauchy": Cauchy(0.7),
+    "Chi2": Chi2(0.4),
+    "Categorical": Categorical(0.25),
+    "Constant": Constant(),
+    "scaled": 3.0 * RBF(2.0),
+    "product": RBF(2.0) * Laplacian(3.0) * Chi2(0.2),
+    "sum": RBF() * Cauchy().on([1]) + 3.0 * Laplacian(2.0) + 2.0 * Constant(),
+    "on columns": RBF().on([4, 0, 2]),
+    "on other columns": RBF().on([0, 1]) * Categorical(0.3).on([3, 4]) * Chi2().on([1]),
+}
+
+# Multiples of 1/2 and none below 0: equal ones for Categorical, counts for Chi2.
+POINTS, COUNTS, COUNTED = (np.abs(np.round(2.0 * rows)) / 2.0 for rows in (X[:20], ROWS, Z))
+ALPHAS = np.cos(np.arange(20.0))
+
+
+@dataclass(frozen=True)
+class Reference:
+    """The function Σ_i α_i k(x, x_i) + b, or one made of such, by kernels' own evaluation."""
+
+    output: Callable[[np.ndarray], np.ndarray]
+    worth: Callable[[np.ndarray, list[int]], np.ndarray]
+
+
+def of_kernel(kernel, points=POINTS, intercept=0.5):
+    """An expansion and its reference. A column that is absent is at distance 0 of each point."""
+
+    def worth(x, members):
+        rows = points.copy()
+        rows[:, members] = x[members]
+        return np.diag(kernel(rows, points)) @ ALPHAS + intercept
+
+    reference = Reference(lambda rows: kernel(rows, points) @ ALPHAS + intercept, worth)
+    return pkex.KernelExpansion(points, ALPHAS, kernel, intercept), reference
+
+
+def combination(parts, weights, intercept):
+    functions, references = zip(*parts, strict=True)
+
+    def added(values):
+        return sum(w * value for w, value in zip(weights, values, strict=True)) + intercept
+
+    reference = Reference(
+        lambda rows: added([part.output(rows) for part in references]),
+        lambda x, members: added([part.worth(x, members) for part in references]),
+    )
+    return Combination(functions, weights, intercept), reference
+
+
+def stack(parts):
+    functions, references = zip(*parts, strict=True)
+    reference = Reference(
+        lambda rows: np.stack([part.output(rows) for part in references], axis=-1),
+        lambda x, members: np.stack([part.worth(x, members) for part in references]),
+    )
+    return Stack(functions), reference
+
+
+def transformed(sources, part):
+    function, of_made = part
+    reference = Reference(
+        lambda rows: of_made.output(rows[:, sources]),
+        lambda x, members: of_made.worth(
+            x[sources], [j for j, source in enumerate(sources) if source in members]
+        ),
+    )
+    return Transformed(Selection(D, sources), function), reference
+
+
+WIDE, NARROW = of_kernel(RBF(3.0)), of_kernel(Laplacian(0.8), intercept=-2.0)
+OF_THREE = of_kernel(Cauchy([1.0, 2.0, 3.0]), points=POINTS[:, :3])
+
+# name: (function of D columns, its reference)
+FUNCTIONS = {
+    "KernelExpansion": WIDE,
+    "Combination": combination([WIDE, NARROW], [2.0, -0.5], 7.0),
+    "Stack": stack([WIDE, combination([NARROW], [3.0], 0.0)]),
+    "Transformed": transformed([4, 0, 4], OF_THREE),
+    "combination of stacks": combination([stack([WIDE, NARROW]), stack([NARROW, WIDE])], [1, 2], 1),
+    "stack of transformed": stack([WIDE, transformed([3, 1, 0], OF_THREE)]),
+}
+
+
+class Explained:
+    """A model that is a function of pkex."""
+
+    def __init__(self, function, output):
+        self.function, self.output = function, output
+
+    def predict(self, rows):
+        return self.output(rows)
+
+
+@pkex.adapters.register(Explained)
+def _(model):
+    return pkex.adapters.AdaptedModel(model.function, "predict", model.predict)
+
+
+# --- models ---
+
+GP_KERNEL = 2.0 * GPRBF([0.5, 1.0, 2.0, 4.0, 8.0]) + ConstantKernel(0.3) + WhiteKernel(0.1)
+
+
+def method(name):
+    return lambda model: getattr(model, name)
+
+
+def decisions_of_pairs(model):
+    return model.set_params(decision_function_shape="ovo").decision_function
+
+
+def latent_mean(model):
+    machine = model.base_estimator_
+    return lambda rows: machine.kernel_(rows, machine.X_train_) @ (machine.y_train_ - machine.pi_)
+
+
+def density(model):
+    return lambda rows: np.exp(model.score_samples(rows))
+
+
+def of_machines(model):
+    return lambda rows: -np.stack([m.decision_function(rows) for m in model.estimators_], axis=-1)
+
+
+def of_classifier(model):
+    return model.calibrated_classifiers_[0].estimator.decision_function
+
+
+PREDICT, DECIDE = method("predict"), method("decision_function")
+
+# name: (unfitted model, target, function that gives its explained function)
+MODELS = {
+    "SVR": (SVR(), Y, PREDICT),
+    "NuSVR": (NuSVR(gamma=1.0), Y, PREDICT),
+    "SVC": (SVC(C=5.0), TWO, DECIDE),
+    "SVC of three": (SVC(), THREE, decisions_of_pairs),
+    "NuSVC": (NuSVC(nu=0.3), TWO, DECIDE),
+    "OneClassSVM": (OneClassSVM(nu=0.2), None, DECIDE),
+    "KernelRidge": (KernelRidge(kernel="rbf", gamma=0.4), Y, PREDICT),
+    "KernelRidge laplacian": (KernelRidge(kernel="laplacian"), TARGETS, PREDICT),
+    "GaussianProcessRegressor": (
+        GaussianProcessRegressor(GP_KERNEL, normalize_y=True, optimizer=None),
+        100.0 * Y + 500.0,
+        PREDICT,
+    ),
+    "GaussianProcessRegressor of two": (
+        GaussianProcessRegressor(GP_KERNEL, optimizer=None),
+        TARGETS,
+        PREDICT,
+    ),
+    "GaussianProcessClassifier": (
+        GaussianProcessClassifier(4.0 * GPRBF(1.5), optimizer=None),
+        TWO,
+        latent_mean,
+    ),
+    "KernelPCA": (KernelPCA(3, kernel="rbf", gamma=0.3), None, method("transform")),
+    "KernelDensity": (KernelDensity(bandwidth=0.8), None, density),
+    "Nystroem": (
+        make_pipeline(Nystroem(n_components=20, random_state=0), LogisticRegression()),
+        TWO,
+        DECIDE,
+    ),
+    "Pipeline": (
+        make_pipeline(StandardScaler(), PowerTransformer(), SelectKBest(k=3), SVC()),
+        TWO,
+        DECIDE,
+    ),
+    "ColumnTransformer": (
+        make_pipeline(
+            make_column_transformer(
+                (QuantileTransformer(n_quantiles=9), [3, 0]),
+                (StandardScaler(), [1]),
+                remainder="passthrough",
+            ),
+            KernelRidge(kernel="rbf"),
+        ),
+        Y,
+        PREDICT,
+    ),
+    "GridSearchCV": (GridSearchCV(SVR(), {"C": [1.0, 2.0]}, cv=2), Y, PREDICT),
+    "BaggingRegressor": (
+        BaggingRegressor(SVR(), n_estimators=3, max_features=0.6, random_state=0),
+        Y,
+        PREDICT,
+    ),
+    "VotingRegressor": (
+        VotingRegressor(
+            [("a", SVR()), ("b", make_pipeline(StandardScaler(), SVR()))], weights=[1.0, 2.0]
+        ),
+        Y,
+        PREDICT,
+    ),
+    "MultiOutputRegressor": (MultiOutputRegressor(SVR()), TARGETS, PREDICT),
+    "OneVsRestClassifier": (OneVsRestClassifier(SVC()), THREE, DECIDE),
+    "OneVsOneClassifier": (OneVsOneClassifier(SVC()), THREE, of_machines),
+    "TransformedTargetRegressor": (
+        TransformedTargetRegressor(SVR(), transformer=StandardScaler()),
+        100.0 * Y,
+        PREDICT,
+    ),
+    "CalibratedClassifierCV": (CalibratedClassifierCV(SVC(), ensemble=False), TWO, of_classifier),
+}
+for name, options in {
+    "FixedThresholdClassifier": {},
+    "TunedThresholdClassifierCV": {"cv": 2},
+}.items():
+    if hasattr(sklearn.model_selection, name):  # newer than the oldest scikit-learn
+        MODELS[name] = (getattr(sklearn.model_selection, name)(SVC(), **options), TWO, DECIDE)
+if importlib.util.find_spec("sklearn.frozen"):
+    frozen = importlib.import_module("sklearn.frozen").FrozenEstimator(SVR().fit(X, Y))
+    MODELS["FrozenEstimator"] = (frozen, Y, PREDICT)
+
+
+@functools.cache
+def fitted(name):
+    model, target, explained = MODELS[name]
+    model = model.fit(X) if target is None else model.fit(X, target)
+    return model, explained(model)
+
+
+# --- all of them ---
+
+NAMES = [
+    *(f"kernel {name}" for name in KERNELS),
+    *(f"function {name}" for name in FUNCTIONS),
+    *(f"model {name}" for name in MODELS),
+]
+
+
+@functools.cache
+def explainable(name):
+    kind, _, name = name.partition(" ")
+    if kind == "model":
+        return Explainable(*fitted(name), ROWS, Z)
+    function, reference = of_kernel(KERNELS[name]) if kind == "kernel" else FUNCTIONS[name]
+    model = function if kind == "kernel" else Explained(function, reference.output)
+    return Explainable(model, reference.output, COUNTS, COUNTED, reference.worth)
