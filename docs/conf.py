@@ -20,8 +20,8 @@ extensions = [
     # Of this project, in docs/_extensions.
     "examples",
     "formulas",
-    "names",
     "forge_links",
+    "reference",
 ]
 templates_path = ["_templates"]
 exclude_patterns = ["_build", "_templates"]
@@ -37,7 +37,12 @@ myst_links_external_new_tab = False
 
 default_role = "py:obj"  # a link for `pkex.mmd`, not for the parameter `X`
 autosummary_generate = True
+# Of a class that has methods for the engine, those for users.
+autosummary_context = {
+    "members_for_users": {"KernelExpansion": "points, coefficients, kernel, intercept, predict"}
+}
 autodoc_member_order = "bysource"
+autodoc_preserve_defaults = True
 autodoc_typehints = "none"  # the types stand beside the parameters, in words
 python_maximum_signature_line_length = 80  # else one line for each parameter
 numpydoc_show_class_members = False  # the template of classes shows them

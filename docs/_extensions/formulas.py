@@ -12,12 +12,13 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
-# Below, in braces, or up to three letters after a single one: x_ij, unlike n_jobs and log_odds.
+# Below, in braces, or one letter, or up to three after a single one: points_i, x_ij, unlike n_jobs.
 BRACED = r"(?<=[^\W_]|[Σ∏∫})])_\{(?P<braced>[^{}]*)\}"
-SHORT = r"(?<![^\W_]{2})(?<=[^\W_]|[Σ∏∫})])_(?P<short>[^\W_]{1,3})(?!\w)"
+SHORT = r"(?<![^\W_]{2})(?<=[^\W_]|[Σ∏∫})])_(?P<short>[^\W_]{2,3})(?!\w)"
+LETTER = r"(?<=[^\W_]|[Σ∏∫})])_(?P<letter>[^\W_])(?!\w)"
 # Above, in braces or a word: t^q, e^{2s}.
 ABOVE = r"(?<=[\w)\]}])\^(?:\{(?P<above>[^{}]*)\}|(?P<word>[^\W_]+))"
-SCRIPT = re.compile(f"{BRACED}|{SHORT}|{ABOVE}")
+SCRIPT = re.compile(f"{BRACED}|{SHORT}|{LETTER}|{ABOVE}")
 # What has underscores of its own.
 LITERAL = (nodes.literal, nodes.literal_block, nodes.raw)
 
