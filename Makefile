@@ -67,6 +67,13 @@ format: .venv/installed ## lay out all code, and mend what ruff can mend
 
 # --- to look at ---
 
+# A warning is an error, and so is a link that leads nowhere.
+.PHONY: docs
+docs: build ## the documentation as a site, in docs/_build/html
+	rm -rf docs/api
+	$(bin)/sphinx-build -M html docs docs/_build --fail-on-warning --keep-going --quiet
+	$(bin)/python tools/check_site.py docs/_build/html
+
 .PHONY: demo
 demo: build ## explain three models of scikit-learn and draw the result
 	$(bin)/python -m pkex demo
@@ -98,5 +105,6 @@ wheel: .venv/installed ## build a manylinux wheel and try it without Rust
 clean: ## remove all that was made
 	cargo clean
 	rm -rf .venv .venv-oldest .venv-wheel .*_cache .hypothesis .benchmarks dist pkex-demo
+	rm -rf docs/_build docs/api docs/gallery
 	rm -f python/pkex/_core.*.so python/pkex/_core.*.pyd
 	find python tests benches tools -name __pycache__ -prune -exec rm -rf {} +

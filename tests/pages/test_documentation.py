@@ -1,7 +1,7 @@
-"""The Python code in README.md and docs/ runs, and prints what the page says it prints.
+"""The Python code of the pages runs and prints what they say; links and names lead somewhere.
 
 The ``python`` blocks of a page run in order, as one script. A ``text`` block right after one holds
-what it prints.
+what it prints. `make docs` checks the rest, on the site that it builds.
 """
 
 from __future__ import annotations
@@ -13,10 +13,20 @@ from pathlib import Path
 
 import pytest
 
+import pkex
+
 ROOT = Path(__file__).parents[2]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+DOCS = ROOT / "docs"
+PAGES = [*sorted(ROOT.glob("*.md")), *sorted(DOCS.glob("*.md")), *sorted(DOCS.glob("project/*.md"))]
+WITH_CODE = [page for page in PAGES if "\n```python\n" in page.read_text(encoding="utf-8")]
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-LINK = re.compile(r"\]\(([^)#\s]+)(#[^)\s]*)?\)|src=\"([^\"]+)\"")
+LINK = re.compile(r"\]\(([^)#\s]*)#?([^)\s]*)\)|src=\"([^\"]+)\"")
+HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
+CODE = re.compile(r"`[^`\n]*`")
+
+
+def _name(page: Path) -> str:
+    return page.relative_to(ROOT).as_posix()
 
 
 def _blocks(page: str) -> list[tuple[str, str, int]]:
@@ -38,7 +48,7 @@ def _without_blank_lines_and_spacing(text: str) -> list[str]:
     return [" ".join(line.split()) for line in text.splitlines() if line.strip()]
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", WITH_CODE, ids=_name)
 def test_the_code_on_the_page_runs_and_prints_what_it_says(page, tmp_path, monkeypatch):
     for library in ("sklearn", "shap", "shapiq", "pandas"):
         pytest.importorskip(library)
@@ -61,14 +71,50 @@ def test_the_code_on_the_page_runs_and_prints_what_it_says(page, tmp_path, monke
         ) == _without_blank_lines_and_spacing(expected), f"{page.name}, line {line}"
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_links_to_files_of_the_project_lead_somewhere(page):
-    text = BLOCK.sub("", page.read_text(encoding="utf-8"))
-    targets = [match[1] or match[3] for match in LINK.finditer(text)]
-    local = [target for target in targets if "://" not in target]
-    assert local, "the page has no link to another page"
-    for target in local:
-        assert (page.parent / target).exists(), target
+def _places(page: Path) -> set[str]:
+    """Names of a page's headings, as a forge makes them for links."""
+    headings = HEADING.findall(BLOCK.sub("", page.read_text(encoding="utf-8")))
+    plain = [re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", heading) for heading in headings]
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in plain}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=_name)
+def test_links_to_files_of_the_project_and_their_headings_lead_somewhere(page):
+    text = CODE.sub("", BLOCK.sub("", page.read_text(encoding="utf-8")))
+    for target, place, source in LINK.findall(text):
+        if "://" in target:
+            continue
+        file = page.parent / (target or source) if target or source else page
+        assert file.exists(), target or source
+        assert not place or place in _places(file), f"{target}#{place}"
+
+
+def test_no_page_is_without_a_link_to_another():
+    linked = {
+        (page.parent / match[1]).resolve()
+        for page in PAGES
+        for match in LINK.finditer(page.read_text(encoding="utf-8"))
+        if match[1]
+    }
+    # Those that the site alone has, and leads to by itself.
+    of_the_site = {DOCS / "index.md", *DOCS.glob("project/*.md")}
+    of_a_forge = {ROOT / "README.md", ROOT / "CHANGELOG.md", ROOT / "SECURITY.md"}
+    assert not {page for page in PAGES if page not in linked | of_the_site | of_a_forge}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=_name)
+def test_underscores_of_formulas_are_no_emphasis(page):
+    text = CODE.sub("", BLOCK.sub("", page.read_text(encoding="utf-8")))
+    # To some forges ∏_{j} … ∏_{j} is emphasis, as ∏ is no letter; ∏\\_{j} is none to any.
+    assert not re.findall(r"[^\w\s\\]_[\w{]", text)
+
+
+def test_the_reference_has_every_public_name():
+    listed = re.findall(r"^   ([\w.]+)$", (DOCS / "api.rst").read_text("utf-8"), re.MULTILINE)
+    modules = {"adapters", "kernels"}
+    public = {*pkex.__all__, *pkex.kernels.__all__, *pkex.adapters.__all__} - modules
+    public |= {"shap.KernelMachineExplainer", "shapiq.ProductKernelExplainer"}
+    assert sorted(listed) == sorted(public)
 
 
 def test_the_readme_has_python_code_to_run():

@@ -360,8 +360,9 @@ class Interactions:
     def order_shares(self) -> NDArray[np.float64]:
         """Return what the coalitions of each size contribute to each feature's Shapley value.
 
-        The Shapley value of feature j is Σ_T m_T/|T| over the coalitions T of which it is a member,
-        with the Möbius coefficients m: here it is split by |T|. For index="Moebius" only.
+        The Shapley value of feature j is ``Σ_T m_T/|T|`` over the coalitions T of which it is a
+        member, with the Möbius coefficients m: here it is split by ``|T|``. For index="Moebius"
+        only.
 
         Returns
         -------

@@ -189,7 +189,7 @@ class KernelExpansion(Function):
         return values
 
     def magnitude(self, X: ArrayLike, *, n_threads: int) -> Float:
-        """Return |intercept| + Σ_i |coefficients_i| · kernel(x, points_i) for rows.
+        """Return ``|intercept| + Σ_i |coefficients_i| · kernel(x, points_i)`` for rows.
 
         It is the scale of the rounding errors in f(x), however f is summed.
         """

@@ -1,0 +1,129 @@
+"""The gallery: a page for each script of examples/, with its pictures, its code and what it prints.
+
+The scripts are run where the site is built, each in a folder of docs/gallery, and again only after
+the script or the package has changed. An example that fails is an error.
+"""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from sphinx.application import Sphinx
+from sphinx.errors import ExtensionError
+
+ROOT = Path(__file__).parents[2]
+PACKAGE = ROOT / "python" / "pkex"
+DEMO = PACKAGE / "commands" / "demo.py"
+GALLERY = ROOT / "docs" / "gallery"
+PICTURE = re.compile(r"picture: (\S+)")
+
+PAGE = """\
+# {title}
+
+{text}
+
+{pictures}
+
+## The code
+
+```python
+{code}
+```
+
+## What it prints
+
+```text
+{printed}
+```
+"""
+
+INDEX = """\
+# Examples
+
+Scripts to run and to copy from, with what they print. The data comes with scikit-learn, or is drawn
+at random, and each takes seconds.
+
+```{{container}} gallery
+{cards}
+```
+
+```{{toctree}}
+:hidden:
+
+{names}
+```
+"""
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    app.connect("builder-inited", write_gallery)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
+
+
+def write_gallery(_: Sphinx) -> None:
+    """Run the scripts, and write their pages and the page that leads to them."""
+    scripts = [DEMO, *sorted((ROOT / "examples").glob("*.py"))]
+    GALLERY.mkdir(exist_ok=True)
+    with ThreadPoolExecutor(max_workers=2) as pool:
+        printed = list(pool.map(run, scripts))
+    cards = []
+    for script, output in zip(scripts, printed, strict=True):
+        title, text, code = parts(script)
+        pictures = [f"{script.stem}/{picture}" for picture in PICTURE.findall(output)]
+        page = PAGE.format(
+            title=title,
+            text=text,
+            pictures="\n\n".join(f"![What the script draws]({picture})" for picture in pictures),
+            code=code,
+            printed=output.strip("\n"),
+        )
+        write(GALLERY / f"{script.stem}.md", page)
+        cards.append(f"[![]({pictures[0]})]({script.stem}.md) [{title}]({script.stem}.md)")
+    names = [script.stem for script in scripts]
+    for page in GALLERY.glob("*.md"):
+        if page.stem not in [*names, "index"]:
+            page.unlink()
+    write(GALLERY / "index.md", INDEX.format(cards="\n\n".join(cards), names="\n".join(names)))
+
+
+def run(script: Path) -> str:
+    """Run a script, unless that has been done, and return what it printed."""
+    printed = GALLERY / script.stem / "printed.txt"
+    sources = [script, *PACKAGE.rglob("*.py"), *PACKAGE.glob("_core.*")]
+    if printed.exists() and printed.stat().st_mtime > max(s.stat().st_mtime for s in sources):
+        return printed.read_text(encoding="utf-8")
+    printed.parent.mkdir(exist_ok=True)
+    command = ["-m", "pkex", "demo", "--output", "."] if script == DEMO else [str(script)]
+    done = subprocess.run(
+        [sys.executable, *command],
+        cwd=printed.parent,
+        env={**os.environ, "MPLBACKEND": "agg", "PYTHONUTF8": "1"},
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
+    if done.returncode != 0:
+        raise ExtensionError(f"{script} failed:\n{done.stderr}")
+    printed.write_text(done.stdout, encoding="utf-8")
+    return done.stdout
+
+
+def parts(script: Path) -> tuple[str, str, str]:
+    """Return the first line of a script's docstring, the rest of it, and the code."""
+    source = script.read_text(encoding="utf-8")
+    tree = ast.parse(source)
+    title, _, text = (ast.get_docstring(tree) or "").partition("\n")
+    code = source.splitlines()[tree.body[0].end_lineno :]
+    return title.rstrip("."), text.strip("\n").replace("::\n", ":\n"), "\n".join(code).strip("\n")
+
+
+def write(page: Path, text: str) -> None:
+    """Write a page, unless it is the same already: Sphinx then need not read it again."""
+    if not page.exists() or page.read_text(encoding="utf-8") != text:
+        page.write_text(text, encoding="utf-8")
