@@ -33,6 +33,10 @@ class Computation:
         """Return the same with other progress."""
         return replace(self, progress=progress)
 
+    def compensated(self) -> Computation:
+        """Return the same with compensated sums, for what else depends on them."""
+        return replace(self, summation="compensated")
+
     def part(self, number: int, n_parts: int) -> Computation:
         """Return the same for one of several equal parts, whose progress is the whole's."""
         return self.reporting(share(self.progress, number, n_parts))

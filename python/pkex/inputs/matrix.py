@@ -73,8 +73,9 @@ def as_table(
     name: str,
     *,
     non_numeric: Collection[int],
+    n_columns: int | None = None,
     names: Sequence[str] | None = None,
-    **options: Any,
+    allow_missing: bool = False,
 ) -> NDArray[Any]:
     """Return a matrix as `as_matrix` does, or one of objects if some columns hold no numbers.
 
@@ -84,11 +85,16 @@ def as_table(
         data = unmasked(data, name)
     objects = _objects(data) if non_numeric else None
     free = [] if objects is None else [c for c in non_numeric if not _are_numbers(objects, c)]
+    numbers, labels = data, names
+    if objects is not None and free:
+        numbers, labels = objects.copy(), column_labels(data) or names
+        numbers[:, free] = 0.0
+    table: NDArray[Any] = as_matrix(
+        numbers, name, n_columns=n_columns, names=labels, allow_missing=allow_missing
+    )
     if objects is None or not free:
-        return as_matrix(data, name, names=names, **options)
-    numbers = objects.copy()
-    numbers[:, free] = 0.0
-    table = as_matrix(numbers, name, names=column_labels(data) or names, **options).astype(object)
+        return table
+    table = table.astype(object)
     for column in free:
         # pandas' NA is known to no encoder.
         table[:, column] = [np.nan if _is_na(entry) else entry for entry in objects[:, column]]

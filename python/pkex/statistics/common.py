@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from pkex.execution.computation import Computation
 from pkex.execution.progress import parts_of
 from pkex.execution.threads import check_n_jobs, thread_count
 from pkex.inputs.choices import (
@@ -49,20 +50,21 @@ class Conventions:
         check_choice("summation", self.summation, SUMMATIONS)
         object.__setattr__(self, "n_jobs", check_n_jobs(self.n_jobs))
 
-    @property
-    def n_threads(self) -> int:
-        """The number of threads here and now."""
-        return thread_count(self.n_jobs)
+    def computation(self, progress: Report | None = None) -> Computation:
+        """Return how sums are computed, with the threads that there are here and now."""
+        n_threads = thread_count(self.n_jobs)
+        return Computation(summation=self.summation, n_threads=n_threads, progress=progress)
 
     def with_means(
         self, terms: KernelTerms, rows: Float, report: Report | None
-    ) -> tuple[KernelTerms, Report | None]:
-        """Return terms with what absent features are, and the report of what is left to do."""
+    ) -> tuple[KernelTerms, Computation]:
+        """Return terms with what absent features are, and how what is left is computed."""
+        how = self.computation(report)
         if self.value_function == "neutral":
-            return terms, report
+            return terms, how
         # The means take a third of the time, or next to none of Gaussian kernels.
         of_means, report = parts_of(report, 1.0, 2.0)
-        return terms.with_means(rows, self.n_threads, of_means), report
+        return terms.with_means(rows, how.n_threads, of_means), how.reporting(report)
 
 
 def with_kernel(

@@ -25,8 +25,8 @@ from pkex.kernels.scales import Constants
 from pkex.statistics.attribution import Parts
 from pkex.statistics.common import Conventions, in_units
 from pkex.statistics.kernel_choice import chosen_kernel, without_rounding
-from pkex.statistics.mmd import PairWeights
 from pkex.statistics.pair_sums import KernelTerms, pair_sums, total
+from pkex.statistics.pair_weights import PairWeights
 from pkex.statistics.report import described
 from pkex.statistics.results import MMDResult
 from pkex.statistics.samples import as_rows, as_sample, check_row_count, warn_of_constant_columns
@@ -114,15 +114,8 @@ class MMDDrift:
         self._rows = rows.copy()
         self._rows.setflags(write=False)
         with reporting(progress) as report:
-            self._terms, report = self._chosen.with_means(terms, rows, report)
-            sums = pair_sums(
-                self._rows,
-                len(rows),
-                self._terms,
-                summation=summation,
-                n_threads=self._chosen.n_threads,
-                progress=report,
-            )
+            self._terms, how = self._chosen.with_means(terms, rows, report)
+            sums = pair_sums(self._rows, len(rows), self._terms, how=how)
         self._row_sums = sums.rows[:, 0].copy()
         self._alone, self._squares = sums.alone[0], sums.squares[0]
 
@@ -163,9 +156,7 @@ class MMDDrift:
                 m,
                 self._terms,
                 skips_second=True,
-                summation=self._chosen.summation,
-                n_threads=self._chosen.n_threads,
-                progress=report,
+                how=self._chosen.computation(report),
             )
         within, between = sums.rows[:m, 0], sums.rows[:m, 1]
         weights = PairWeights.of(self._chosen.estimator, n, m)

@@ -7,15 +7,12 @@ rows is a product game, so that with γ_j its value of player j, φ_j = Σ_ab w_
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from pkex import _core
 from pkex.execution.progress import Progress, parts_of, reporting
 from pkex.games.players import Players, as_players
 from pkex.inputs.arrays import read_only
@@ -29,17 +26,14 @@ from pkex.inputs.choices import (
 )
 from pkex.inputs.keywords import with_known_keywords
 from pkex.kernels import Kernel
-from pkex.kernels.factors import FAMILIES
-from pkex.kernels.heuristic import evenly_random
 from pkex.statistics.attribution import Parts
 from pkex.statistics.common import Conventions, in_units, with_kernel
+from pkex.statistics.hsic_problem import SAMPLE, HSICProblem
+from pkex.statistics.hsic_significance import tested_in_octets, tested_row_by_row
 from pkex.statistics.normaliser import Normaliser
-from pkex.statistics.octets import MOST_GROUPS, Octets, exchanged_sums, rounding_scale
+from pkex.statistics.octets import MOST_GROUPS, Octets
 from pkex.statistics.pair_sums import (
     KernelTerms,
-    pair_matrix,
-    pair_sums,
-    pair_triangle,
     total,
 )
 from pkex.statistics.permutations import (
@@ -47,21 +41,14 @@ from pkex.statistics.permutations import (
     can_permute_rows,
     check_fits,
     check_n_permutations,
-    permuted_sums,
-    share_of_same_orders,
-    warn_of_few_relabellings,
 )
 from pkex.statistics.results import HSICResult
 from pkex.statistics.samples import as_sample, check_row_count
-from pkex.statistics.significance import Relabelled, Significance
-from pkex.statistics.standard_errors import hsic_errors, within_sample
+from pkex.statistics.standard_errors import hsic_errors
 from pkex.statistics.targets import as_target
 from pkex.typing import Float, Report
 
 __all__ = ["hsic"]
-
-# Rows that standard errors are estimated on.
-_SAMPLE = 1000
 
 
 @with_known_keywords
@@ -197,10 +184,10 @@ def hsic(
     sides = (x_side, y_side) if attribute == "x" else (y_side, x_side)
     with reporting(progress) as report:
         (attributed, terms), other = sides
-        terms, report = chosen.with_means(terms, attributed, report)
+        terms, how = chosen.with_means(terms, attributed, report)
         sides = (attributed, terms), other
-        reports = _reports(report, len(x), terms.n_players, n_permutations)
-        problem = _Problem.of(*sides, estimator, summation, chosen.n_threads, reports)
+        reports = _reports(how.progress, len(x), terms.n_players, n_permutations)
+        problem = HSICProblem.of(*sides, estimator, how, reports)
         parts = _attributed(problem, n_permutations, generator).times(unit)
     return HSICResult(
         parts.values,
@@ -228,164 +215,11 @@ def _players(rows: Float, players: Players, is_attributed: bool) -> Players:
     return Players(tuple(f"{j}" for j in range(d)), np.arange(d, dtype=np.int64))
 
 
-@dataclass(frozen=True, eq=False)
-class _Problem:
-    """An HSIC to compute: the attributed side, and the other one with its centring.
-
-    The weight of the ordered pair a, b is `scale` · (l_ab − offsets_a − offsets_b + constant) with
-    l = L − L(0); `sample` are the rows that standard errors are estimated on.
-    """
-
-    rows: Float
-    terms: KernelTerms
-    targets: Float
-    target_terms: KernelTerms
-    offsets: Float
-    constant: float
-    scale: float
-    is_biased: bool
-    sample: NDArray[np.intp]
-    summation: str
-    n_threads: int
-    reports: dict[str, Report | None]
-
-    @classmethod
-    def of(
-        cls,
-        attributed: tuple[Float, KernelTerms],
-        other: tuple[Float, KernelTerms],
-        estimator: str,
-        summation: str,
-        n_threads: int,
-        reports: dict[str, Report | None],
-    ) -> _Problem:
-        """Centre the kernel of the other side by its row sums.
-
-        They are those of L − L(0): centring loses the constant, but L near L(0) would lose digits.
-        """
-        targets, terms = other
-        n = len(targets)
-        centring = pair_sums(
-            targets, n, terms.joined(), n_threads=n_threads, progress=reports["centring"]
-        )
-        sums = centring.rows[:, 0, 0]
-        if estimator == "biased":
-            offsets = sums / n
-            constant, scale = math.fsum(offsets) / n, 1.0 / (n - 1.0) ** 2
-        else:
-            offsets = sums / (n - 2.0)
-            constant, scale = math.fsum(offsets) / (n - 1.0), 1.0 / (n * (n - 3.0))
-        return cls(
-            *attributed,
-            targets,
-            terms,
-            offsets,
-            constant,
-            scale,
-            estimator == "biased",
-            evenly_random(n, _SAMPLE),
-            summation,
-            n_threads,
-            reports,
-        )
-
-    def arranged(self, order: NDArray[np.int64]) -> _Problem:
-        """Return the same problem with its rows in another order."""
-        return replace(
-            self,
-            rows=self.rows[order],
-            targets=self.targets[order],
-            offsets=self.offsets[order],
-            sample=np.argsort(order)[self.sample],
-        )
-
-    def sums(
-        self, groups: NDArray[np.int64] | None = None, exchanges: bool = False
-    ) -> tuple[Float, Float, Float]:
-        """Return sums over pairs: rows (n, 2, P), groups (G(G+1)/2, 1 or 64, ·), alone (P,).
-
-        Groups' sums, if there are groups, are those of the values, then of features alone.
-        """
-        return _core.hsic_sums(
-            self.rows,
-            self.terms.terms,
-            self.terms.players,
-            self.targets,
-            self.target_terms.terms,
-            self.offsets,
-            self.constant,
-            self.terms.absent,
-            np.zeros(len(self.rows), dtype=np.int64) if groups is None else groups,
-            exchanges=exchanges,
-            alone_in_groups=groups is not None,
-            summation=self.summation,
-            n_threads=self.n_threads,
-            progress=self.reports["sums"],
-        )
-
-    def projections(self, rows: Float) -> Float:
-        """Return for the sampled rows a the mean over all c of Γ_ac L̃_ac, both doubly centred.
-
-        It is n Σ_c (Γ_ac − g_c) w_ac, g the means of the rows of Γ. The weights of a row add up to
-        0, so that g may be taken from any origin.
-        """
-        n, sample = len(rows), self.sample
-        means = rows[:, 1] / (n if self.is_biased else n - 2.0)
-        means = np.ascontiguousarray(means - means.mean(axis=0))
-        target = self.target_terms.joined()
-        kernel = _core.Expansion(self.targets, means, target.terms, target.players)
-        products = kernel.explain(
-            np.ascontiguousarray(self.targets[sample]),
-            game="neutral",
-            method="quadrature",
-            summation="compensated",
-            n_threads=self.n_threads,
-            progress=self.reports["projections"],
-        )[:, 0]
-        products -= (self.offsets[:, None] * means).sum(axis=0)
-        own = (self.constant - 2.0 * self.offsets[sample])[:, None]
-        if self.is_biased:
-            products -= own * self.terms.self_pair()
-        else:
-            products -= own * means[sample]
-        projections: Float = n * self.scale * (rows[sample, 0] - products)
-        return projections
-
-    def on_the_diagonal(self) -> list[Float]:
-        """Return Σ_a w_aa γ_aa, and Σ_a w_aa v_aa({j}), which no relabelling changes; 2 × (P,)."""
-        weight = 0.0
-        if self.is_biased:
-            weight = self.scale * math.fsum(self.constant - 2.0 * self.offsets)
-        return [weight * self.terms.self_pair(), weight * self.terms.self_pair_alone()]
-
-    def second_order(self) -> Float:
-        """Return the mean square of Γ L̃ over pairs of independent rows, on some of them."""
-        factor = (float(len(self.rows)) ** 2 * self.scale) ** 2
-        means = []
-        for side, terms, report in (
-            (self.rows, self.terms, self.reports["sample"]),
-            (self.targets, self.target_terms.joined(), self.reports["targets of the sample"]),
-        ):
-            sample = np.ascontiguousarray(side[self.sample])
-            sums = pair_sums(sample, len(sample), terms, n_threads=self.n_threads, progress=report)
-            means.append(within_sample(sums.squares[0], sums.rows[:, 0]))
-        product: Float = factor * means[0] * means[1]
-        return product
-
-    def weight_matrix(self) -> Float:
-        """Return the weights of all pairs (n, n); of few rows."""
-        kernel = pair_matrix(self.targets, self.target_terms.joined(), self.n_threads)[:, :, 0]
-        weights: Float = self.scale * (
-            kernel - self.offsets[:, None] - self.offsets + self.constant
-        )
-        return weights
-
-
 def _reports(
     report: Report | None, n: int, n_players: int, n_permutations: int
 ) -> dict[str, Report | None]:
     """Return the reports of a problem's passes over pairs, by what they cost."""
-    n_sample = min(n, _SAMPLE)
+    n_sample = min(n, SAMPLE)
     # A pair's value is multiplied some twenty times as fast as it is found; sums of pairs of groups
     # are looked up four times as fast.
     relabelling = 0.25 * MOST_GROUPS**2
@@ -402,7 +236,7 @@ def _reports(
     return dict(zip(costs, parts_of(report, *costs.values()), strict=True))
 
 
-def _attributed(problem: _Problem, n_permutations: int, generator: np.random.Generator) -> Parts:
+def _attributed(problem: HSICProblem, n_permutations: int, generator: np.random.Generator) -> Parts:
     n, n_players = len(problem.rows), problem.terms.n_players
     check_fits(n_permutations, n_players)
     octets = None
@@ -414,9 +248,9 @@ def _attributed(problem: _Problem, n_permutations: int, generator: np.random.Gen
         rows, groups, alone = problem.sums()
     tested = None
     if octets is not None:
-        tested = _tested_in_octets(problem, octets, groups, n_permutations, generator)
+        tested = tested_in_octets(problem, octets, groups, n_permutations, generator)
     elif n_permutations:
-        tested = _tested_row_by_row(problem, n_permutations, generator)
+        tested = tested_row_by_row(problem, n_permutations, generator)
     diagonals = problem.on_the_diagonal()
     return Parts(
         problem.scale * total(rows[:, 0]) + diagonals[0],
@@ -424,54 +258,3 @@ def _attributed(problem: _Problem, n_permutations: int, generator: np.random.Gen
         hsic_errors(problem.projections(rows), problem.second_order(), n),
         tested,
     )
-
-
-def _tested_in_octets(
-    problem: _Problem,
-    octets: Octets,
-    groups: Float,
-    n_permutations: int,
-    generator: np.random.Generator,
-) -> Significance:
-    """Let groups of octets of rows exchange their targets, by sums over pairs of groups."""
-    same = octets.share_of_same(problem.rows, problem.targets)
-    warn_of_few_relabellings(n_permutations, same)
-    exchanges = np.zeros((n_permutations + 1, octets.n_groups), dtype=np.uint8)
-    exchanges[1:] = octets.relabelled(n_permutations, generator)
-    # Of ordered pairs.
-    report = problem.reports["relabelling"]
-    sums = 2.0 * problem.scale * exchanged_sums(groups, exchanges, report)
-    sums += np.concatenate(problem.on_the_diagonal())
-    scale = 2.0 * problem.scale * rounding_scale(groups)
-    return _of_both(sums, scale)
-
-
-def _tested_row_by_row(
-    problem: _Problem, n_permutations: int, generator: np.random.Generator
-) -> Significance:
-    """Permute the targets of few rows, all pairs of which fit into memory."""
-    sides = ((problem.rows, problem.terms), (problem.targets, problem.target_terms))
-    same = max(share_of_same_orders(rows, _are_labels(rows, terms)) for rows, terms in sides)
-    warn_of_few_relabellings(n_permutations, same)
-    n, n_threads = len(problem.rows), problem.n_threads
-    values = pair_triangle(problem.rows, problem.terms, n_threads, with_alone=True)
-    weights = problem.weight_matrix()
-    report = problem.reports["relabelling"]
-    sums = permuted_sums(weights, values, n_permutations, generator, n_threads, report)
-    sums *= 2.0
-    sums += np.concatenate(problem.on_the_diagonal())
-    scale = 2.0 * np.abs(weights[np.triu_indices(n)]) @ np.abs(values)
-    return _of_both(sums, scale)
-
-
-def _of_both(sums: Float, scale: Float) -> Significance:
-    """Test relabelled values (1 + B, 2P), each feature's, then each alone, of rounding scales."""
-    of_both = zip(np.split(sums, 2, axis=1), np.split(scale, 2), strict=True)
-    return Significance.of(*(Relabelled(*of) for of in of_both))
-
-
-def _are_labels(rows: Float, terms: KernelTerms) -> bool:
-    """Whether a kernel says no more of rows than whether they are equal."""
-    families = {FAMILIES[family] for _, factors in terms.terms for family, _, _ in factors}
-    compare_labels = [family.compares_labels for family in families]
-    return rows.shape[1] == 1 and bool(compare_labels) and all(compare_labels)

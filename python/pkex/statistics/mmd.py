@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pkex.execution.computation import Computation
 from pkex.execution.progress import Progress, reporting
 from pkex.functions.expansion import KernelExpansion
 from pkex.games.players import as_players
@@ -36,6 +36,7 @@ from pkex.statistics.pair_sums import (
     pair_sums,
     total,
 )
+from pkex.statistics.pair_weights import PairWeights
 from pkex.statistics.permutations import (
     as_generator,
     check_fits,
@@ -46,11 +47,11 @@ from pkex.statistics.permutations import (
 from pkex.statistics.results import MMDResult
 from pkex.statistics.samples import two_samples
 from pkex.statistics.significance import Relabelled, Significance
-from pkex.statistics.standard_errors import between_samples, mmd_errors, within_sample
+from pkex.statistics.standard_errors import between_samples, within_sample
 from pkex.statistics.weights import RowWeights, weight_of_pairs
-from pkex.typing import Float, Report
+from pkex.typing import Float
 
-__all__ = ["PairWeights", "mmd", "witness"]
+__all__ = ["mmd", "witness"]
 
 
 @with_known_keywords
@@ -180,12 +181,11 @@ def mmd(
     x, y = np.split(pooled, [len(x)])
     terms, unit = in_units(KernelTerms.of(used, players))
     with reporting(progress) as report:
-        terms, report = chosen.with_means(terms, pooled, report)
-        run = _Run(estimator, summation, chosen.n_threads, report)
+        terms, how = chosen.with_means(terms, pooled, report)
         if of_rows is not None:
-            parts = _weighted(x, y, of_rows, terms, run)
+            parts = _weighted(x, y, of_rows, terms, estimator, how)
         else:
-            parts = _unweighted(pooled, len(x), terms, n_permutations, generator, run)
+            parts = _unweighted(pooled, len(x), terms, estimator, n_permutations, generator, how)
     parts = parts.times(unit)
     return MMDResult(
         parts.values,
@@ -244,84 +244,16 @@ def witness(X: ArrayLike, Y: ArrayLike, *, kernel: Kernel | None = None) -> Kern
     return KernelExpansion(pooled, signs, used).named(of_x.labels.names or of_y.labels.names)
 
 
-@dataclass(frozen=True)
-class PairWeights:
-    """The weights of ordered pairs in MMD²: within each sample, and between the samples.
-
-    Parameters
-    ----------
-    first, second, between : float
-    self_pairs : float
-        The weight of all pairs of a row with itself together, in the values.
-    """
-
-    first: float
-    second: float
-    between: float
-    self_pairs: float = 0.0
-
-    @classmethod
-    def of(cls, estimator: str, n: int, m: int) -> PairWeights:
-        """Return the weights for samples of n and m rows; floats, for n² may not fit an int."""
-        between = 1.0 / (float(n) * m)
-        if estimator == "biased":
-            return cls(1.0 / n**2, 1.0 / m**2, between, 1.0 / n + 1.0 / m)
-        return cls(1.0 / (n * (n - 1.0)), 1.0 / (m * (m - 1.0)), between)
-
-    def combine(self, sums: Float) -> Float:
-        """Weigh sums over unordered pairs (3, P): within the first, between, within the second."""
-        within = self.first * sums[0] + self.second * sums[2]
-        combined: Float = 2.0 * (within - self.between * sums[1])
-        return combined
-
-    def errors(
-        self,
-        first: tuple[Float, Float],
-        second: tuple[Float, Float],
-        sizes: tuple[int, int],
-        squares: tuple[Float, Float, Float],
-    ) -> Float:
-        """Return standard errors of the values, whose averages are weighted as these are.
-
-        Parameters
-        ----------
-        first, second : tuple of two ndarrays of shape (k, P)
-            For rows of each sample, all or some of them, γ summed over the sample's other rows and
-            over all rows of the other sample.
-        sizes : tuple of int
-            The numbers of rows n, m of the samples.
-        squares : tuple of three ndarrays of shape (P,)
-            Mean squares of doubly centred γ: within the first sample, between, within the second.
-        """
-        n, m = sizes
-        # The biased estimator's averages within a sample are those of the unbiased, times these.
-        shrunk = self.first * n * (n - 1.0), self.second * m * (m - 1.0)
-        return mmd_errors(
-            (
-                shrunk[0] * first[0] / (n - 1.0) - first[1] / m,
-                shrunk[1] * second[0] / (m - 1.0) - second[1] / n,
-            ),
-            sizes,
-            (shrunk[0] ** 2 * squares[0], squares[1], shrunk[1] ** 2 * squares[2]),
-        )
-
-
-@dataclass(frozen=True)
-class _Run:
-    estimator: str
-    summation: str
-    n_threads: int
-    report: Report | None
-
-
 def _unweighted(
     pooled: Float,
     n: int,
     terms: KernelTerms,
+    estimator: Estimator,
     n_permutations: int,
     generator: np.random.Generator,
-    run: _Run,
+    how: Computation,
 ) -> Parts:
+    """Attribute MMD² of the first n rows and the others, and test it."""
     m = len(pooled) - n
     blocks = None
     if n_permutations:
@@ -335,11 +267,9 @@ def _unweighted(
         terms,
         None if blocks is None else blocks.groups,
         alone_in_groups=blocks is not None,
-        summation=run.summation,
-        n_threads=run.n_threads,
-        progress=run.report,
+        how=how,
     )
-    weights = PairWeights.of(run.estimator, n, m)
+    weights = PairWeights.of(estimator, n, m)
     diagonals = [weights.self_pairs * g for g in (terms.self_pair(), terms.self_pair_alone())]
     values = weights.combine(_by_class(sums, n)) + diagonals[0]
     alone = weights.combine(sums.alone) + diagonals[1]
@@ -386,10 +316,17 @@ def _relabelled(
     return block_form(groups, within, weights.between).relabelled(labels, on_the_diagonal)
 
 
-def _weighted(x: Float, y: Float, weights: RowWeights, terms: KernelTerms, run: _Run) -> Parts:
+def _weighted(
+    x: Float,
+    y: Float,
+    weights: RowWeights,
+    terms: KernelTerms,
+    estimator: Estimator,
+    how: Computation,
+) -> Parts:
     """Attribute MMD² of weighted samples, with the means Σ w w′ k."""
     v, w = weights.weights
-    if run.estimator == "biased":
+    if estimator == "biased":
         of_pairs = PairWeights(1.0, 1.0, 1.0, math.fsum(v**2) + math.fsum(w**2))
     else:
         of_pairs = PairWeights(1.0 / weight_of_pairs(v, "X"), 1.0 / weight_of_pairs(w, "Y"), 1.0)
@@ -398,9 +335,7 @@ def _weighted(x: Float, y: Float, weights: RowWeights, terms: KernelTerms, run: 
         len(x),
         terms,
         weights=np.concatenate([v, w]),
-        summation=run.summation,
-        n_threads=run.n_threads,
-        progress=run.report,
+        how=how,
     )
     values = of_pairs.combine(_by_class(sums, len(x))) + of_pairs.self_pairs * terms.self_pair()
     alone = of_pairs.combine(sums.alone) + of_pairs.self_pairs * terms.self_pair_alone()

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from pkex.execution.computation import Computation
 from pkex.execution.threads import thread_count
 from pkex.statistics.pair_sums import KernelTerms, pair_sums
 from pkex.typing import Float
@@ -50,7 +51,7 @@ class Normaliser:
         return indices
 
     def _with_itself(self, side: tuple[Float, KernelTerms]) -> float:
-        return self_hsic(*side, self.estimator, thread_count(self.n_jobs))
+        return self_hsic(*side, self.estimator, Computation(n_threads=thread_count(self.n_jobs)))
 
     def _ratio(self, statistic: float, one: float, other: float) -> float:
         if not min(one, other) > 0.0:
@@ -58,14 +59,14 @@ class Normaliser:
         return statistic / self.unit / (math.sqrt(one) * math.sqrt(other))
 
 
-def self_hsic(rows: Float, terms: KernelTerms, estimator: str, n_threads: int) -> float:
+def self_hsic(rows: Float, terms: KernelTerms, estimator: str, how: Computation) -> float:
     """Return HSIC(x, x) = Σ (doubly centred k)², biased or unbiased as HSIC is.
 
     A constant drops out of both kinds of centring, so that k − k(x, x) does as well as k: it has a
     zero diagonal.
     """
     n = len(rows)
-    sums = pair_sums(rows, n, terms.joined(), n_threads=n_threads)
+    sums = pair_sums(rows, n, terms.joined(), how=how)
     row_sums, squares = sums.rows[:, 0, 0], 2.0 * float(sums.squares[0, 0])
     total, of_rows = math.fsum(row_sums), math.fsum(row_sums**2)
     if estimator == "biased":

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pkex import _core
+from pkex.execution.computation import Computation
 from pkex.games.players import Players
 from pkex.kernels import Kernel
 from pkex.kernels.factors import PackedTerm
@@ -152,9 +153,7 @@ def pair_sums(
     weights: Float | None = None,
     skips_second: bool = False,
     alone_in_groups: bool = False,
-    summation: str = "compensated",
-    n_threads: int,
-    progress: Report | None = None,
+    how: Computation,
 ) -> PairSums:
     """Sum over all pairs of rows, of which the first `n_first` are one class.
 
@@ -169,6 +168,7 @@ def pair_sums(
         Whether pairs within the second class are left out.
     alone_in_groups : bool
         Whether groups' sums are those of what players are worth alone, too.
+    how : Computation
     """
     if groups is None:
         groups = np.zeros(len(rows), dtype=np.int64)
@@ -184,9 +184,9 @@ def pair_sums(
             weights,
             skips_second=skips_second,
             alone_in_groups=alone_in_groups,
-            summation=summation,
-            n_threads=n_threads,
-            progress=progress,
+            summation=how.summation,
+            n_threads=how.n_threads,
+            progress=how.progress,
         )
     )
 
@@ -198,7 +198,7 @@ def total(rows: Float, weights: Float | None = None) -> Float:
 
 
 def pair_triangle(
-    rows: Float, terms: KernelTerms, n_threads: int, *, with_alone: bool = False
+    rows: Float, terms: KernelTerms, how: Computation, *, with_alone: bool = False
 ) -> Float:
     """Return γ of the pairs a ≤ b of a few rows, row by row; shape (n(n+1)/2, P).
 
@@ -207,13 +207,13 @@ def pair_triangle(
     """
     n = len(rows)
     each = np.arange(n, dtype=np.int64)
-    sums = pair_sums(rows, n, terms, each, alone_in_groups=with_alone, n_threads=n_threads)
+    sums = pair_sums(rows, n, terms, each, alone_in_groups=with_alone, how=how)
     return sums.groups
 
 
-def pair_matrix(rows: Float, terms: KernelTerms, n_threads: int) -> Float:
+def pair_matrix(rows: Float, terms: KernelTerms, how: Computation) -> Float:
     """Return γ of all pairs of a few rows, 0 for a row with itself; shape (n, n, P)."""
-    triangle = pair_triangle(rows, terms, n_threads)
+    triangle = pair_triangle(rows, terms, how)
     matrix = np.zeros((len(rows), len(rows), triangle.shape[1]))
     matrix[np.triu_indices(len(rows))] = triangle
     return matrix + matrix.transpose(1, 0, 2)

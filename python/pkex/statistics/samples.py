@@ -25,10 +25,12 @@ _REMEDIES = {
 }
 
 
-def as_rows(data: Any, name: str, **options: Any) -> Float:
+def as_rows(
+    data: Any, name: str, *, n_columns: int | None = None, names: Sequence[str] | None = None
+) -> Float:
     """Return a table as `as_matrix` does, whose error says what to do about dates and texts."""
     try:
-        return as_matrix(data, name, **options)
+        return as_matrix(data, name, n_columns=n_columns, names=names)
     except TypeError as error:
         for words, remedy in _REMEDIES.items():
             if re.search(words, str(error), re.IGNORECASE):
@@ -36,11 +38,13 @@ def as_rows(data: Any, name: str, **options: Any) -> Float:
         raise
 
 
-def as_sample(data: ArrayLike, name: str, *, like: Labels | None = None, **options: Any) -> Table:
+def as_sample(
+    data: ArrayLike, name: str, *, like: Labels | None = None, n_columns: int | None = None
+) -> Table:
     """Read a sample; its columns are called as those of another one if it does not name them."""
     labels = Labels.of(data)
     names = labels.texts or (None if like is None else like.texts)
-    return Table(as_rows(data, name, names=names, **options), labels, names)
+    return Table(as_rows(data, name, n_columns=n_columns, names=names), labels, names)
 
 
 def two_samples(X: ArrayLike, Y: ArrayLike) -> tuple[Table, Table]:

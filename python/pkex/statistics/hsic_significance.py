@@ -1,0 +1,73 @@
+"""Permutation tests of HSIC: by exchanges in octets of rows, or row by row."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pkex.kernels.factors import FAMILIES
+from pkex.statistics.hsic_problem import HSICProblem
+from pkex.statistics.octets import Octets, exchanged_sums, rounding_scale
+from pkex.statistics.pair_sums import (
+    KernelTerms,
+    pair_triangle,
+)
+from pkex.statistics.permutations import (
+    permuted_sums,
+    share_of_same_orders,
+    warn_of_few_relabellings,
+)
+from pkex.statistics.significance import Relabelled, Significance
+from pkex.typing import Float
+
+__all__ = ["tested_in_octets", "tested_row_by_row"]
+
+
+def tested_in_octets(
+    problem: HSICProblem,
+    octets: Octets,
+    groups: Float,
+    n_permutations: int,
+    generator: np.random.Generator,
+) -> Significance:
+    """Let groups of octets of rows exchange their targets, by sums over pairs of groups."""
+    same = octets.share_of_same(problem.rows, problem.targets)
+    warn_of_few_relabellings(n_permutations, same)
+    exchanges = np.zeros((n_permutations + 1, octets.n_groups), dtype=np.uint8)
+    exchanges[1:] = octets.relabelled(n_permutations, generator)
+    # Of ordered pairs.
+    report = problem.reports["relabelling"]
+    sums = 2.0 * problem.scale * exchanged_sums(groups, exchanges, report)
+    sums += np.concatenate(problem.on_the_diagonal())
+    scale = 2.0 * problem.scale * rounding_scale(groups)
+    return _of_both(sums, scale)
+
+
+def tested_row_by_row(
+    problem: HSICProblem, n_permutations: int, generator: np.random.Generator
+) -> Significance:
+    """Permute the targets of few rows, all pairs of which fit into memory."""
+    sides = ((problem.rows, problem.terms), (problem.targets, problem.target_terms))
+    same = max(share_of_same_orders(rows, _are_labels(rows, terms)) for rows, terms in sides)
+    warn_of_few_relabellings(n_permutations, same)
+    n, how = len(problem.rows), problem.how.compensated()
+    values = pair_triangle(problem.rows, problem.terms, how, with_alone=True)
+    weights = problem.weight_matrix()
+    report = problem.reports["relabelling"]
+    sums = permuted_sums(weights, values, n_permutations, generator, how.n_threads, report)
+    sums *= 2.0
+    sums += np.concatenate(problem.on_the_diagonal())
+    scale = 2.0 * np.abs(weights[np.triu_indices(n)]) @ np.abs(values)
+    return _of_both(sums, scale)
+
+
+def _of_both(sums: Float, scale: Float) -> Significance:
+    """Test relabelled values (1 + B, 2P), each feature's, then each alone, of rounding scales."""
+    of_both = zip(np.split(sums, 2, axis=1), np.split(scale, 2), strict=True)
+    return Significance.of(*(Relabelled(*of) for of in of_both))
+
+
+def _are_labels(rows: Float, terms: KernelTerms) -> bool:
+    """Whether a kernel says no more of rows than whether they are equal."""
+    families = {FAMILIES[family] for _, factors in terms.terms for family, _, _ in factors}
+    compare_labels = [family.compares_labels for family in families]
+    return rows.shape[1] == 1 and bool(compare_labels) and all(compare_labels)
