@@ -24,9 +24,9 @@ from pkex.inputs.wording import counted, shown
 from pkex.typing import Float
 
 if TYPE_CHECKING:
+    import matplotlib.axes
     import pandas as pd
     import shap
-    from matplotlib.axes import Axes as Picture
 
 __all__ = ["Explanation"]
 
@@ -420,7 +420,9 @@ class Explanation:
             check_same_base(by_row, reference.base_values, reference.values)
 
     @with_known_keywords
-    def plot(self, ax: Picture | None = None, *, max_features: int = 15) -> Picture:
+    def plot(
+        self, ax: matplotlib.axes.Axes | None = None, *, max_features: int = 15
+    ) -> matplotlib.axes.Axes:
         """Draw one row as bars, or many rows as points beside bars of the importance.
 
         Parameters

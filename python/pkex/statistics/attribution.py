@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from pkex.display.plots import draw_attribution
 from pkex.display.tables import number
+from pkex.explain.axes import Axes
 from pkex.inputs.keywords import with_known_keywords
 from pkex.inputs.optional import missing_library
 from pkex.kernels import Kernel
@@ -20,8 +21,8 @@ from pkex.statistics.significance import Significance
 from pkex.typing import Float
 
 if TYPE_CHECKING:
+    import matplotlib.axes
     import pandas as pd
-    from matplotlib.axes import Axes
 
 
 __all__ = ["Attribution", "Parts", "protect"]
@@ -81,7 +82,7 @@ class Attribution:
     values: Float
     standard_errors: Float | None
     alone: Float
-    names: tuple[str, ...]
+    axes: Axes
     kernel: Kernel
     bandwidth: str | None
     estimator: str
@@ -103,7 +104,7 @@ class Attribution:
     @property
     def feature_names(self) -> list[str]:
         """The names of the features or groups."""
-        return list(self.names)
+        return list(self.axes.features)
 
     @property
     def statistic(self) -> float:
@@ -156,7 +157,7 @@ class Attribution:
         if self.significance is None:
             return ()
         is_neutral = self.value_function == "neutral"
-        return notes_of(self.names, self.significance, self.finding, is_neutral=is_neutral)
+        return notes_of(self.axes.features, self.significance, self.finding, is_neutral=is_neutral)
 
     def __array__(
         self, dtype: npt.DTypeLike | None = None, copy: bool | None = None
@@ -193,12 +194,14 @@ class Attribution:
         columns = {title: getattr(self, name) for name, title in COLUMNS.items()}
         frame = pd.DataFrame(
             {title: column for title, column in columns.items() if column is not None},
-            index=pd.Index(self.names, name="feature"),
+            index=pd.Index(self.axes.features, name="feature"),
         )
         return frame.sort_values("value", ascending=False, kind="stable")
 
     @with_known_keywords
-    def plot(self, ax: Axes | None = None, *, max_features: int = 20) -> Axes:
+    def plot(
+        self, ax: matplotlib.axes.Axes | None = None, *, max_features: int = 20
+    ) -> matplotlib.axes.Axes:
         """Draw the values as bars, with what permutations make of them.
 
         Parameters
@@ -224,7 +227,7 @@ class Attribution:
         return draw_attribution(
             ax,
             max_features,
-            names=self.names,
+            names=self.axes.features,
             values=self.values,
             standard_errors=self.standard_errors,
             alone=self.alone,
@@ -264,7 +267,7 @@ class Attribution:
         lines = [
             f"{type(self).__name__}: {self.label} = {number(self.statistic)}{pvalue} "
             f"({self.estimator}, {self.value_function} values)",
-            *table(self.names, {name: getattr(self, name) for name in COLUMNS}),
+            *table(self.axes.features, {name: getattr(self, name) for name in COLUMNS}),
         ]
         if self.significance is not None:
             lines.append(legend(self.hypothesis, self.alone_hypothesis))

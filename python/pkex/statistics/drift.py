@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from pkex.errors import warn
 from pkex.execution.progress import Progress, reporting
+from pkex.explain.axes import FEATURE, Axes
 from pkex.games.players import as_players
 from pkex.inputs.choices import (
     Estimator,
@@ -180,7 +181,7 @@ class MMDDrift:
             parts.values,
             parts.standard_errors,
             parts.alone,
-            self._players.names,
+            Axes(self._players.names, present=(FEATURE,)),
             self._kernel,
             self._bandwidth,
             self._chosen.estimator,

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pkex.execution.progress import Progress, parts_of, reporting
+from pkex.explain.axes import FEATURE, Axes
 from pkex.games.players import Players, as_players
 from pkex.inputs.arrays import read_only
 from pkex.inputs.choices import (
@@ -193,7 +194,7 @@ def hsic(
         parts.values,
         parts.standard_errors,
         parts.alone,
-        players.names,
+        Axes(players.names, present=(FEATURE,)),
         used,
         bandwidth,
         estimator,

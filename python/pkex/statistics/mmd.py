@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from pkex.execution.computation import Computation
 from pkex.execution.progress import Progress, reporting
+from pkex.explain.axes import FEATURE, Axes
 from pkex.functions.expansion import KernelExpansion
 from pkex.games.players import as_players
 from pkex.inputs.choices import (
@@ -191,7 +192,7 @@ def mmd(
         parts.values,
         parts.standard_errors,
         parts.alone,
-        players.names,
+        Axes(players.names, present=(FEATURE,)),
         used,
         bandwidth,
         estimator,
