@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from types import MethodType
-from typing import Any, Never
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,6 +18,7 @@ from pkex.explain.explanation import Explanation
 from pkex.explain.interaction_values import check_interactions, interaction_values
 from pkex.explain.interactions import Interactions
 from pkex.explain.outputs import Outputs
+from pkex.explain.result import Hinting
 from pkex.functions.base import Function, finite
 from pkex.games.indices import Index
 from pkex.games.players import Players, as_players
@@ -33,7 +34,18 @@ from pkex.typing import Float, Report
 __all__ = ["Explainer"]
 
 
-class Explainer:
+# What users of other explainers look for, and what to do instead.
+_HINTS = {
+    "explain": "call the explainer: explanation = explainer(X)",
+    "plot": "explanations have it: explainer(X).plot()",
+    "values": "explanations have them: explainer(X).values",
+    "importance": "explanations have it: explainer(X).importance()",
+    "fit": "it needs none: pkex.Explainer(model, background) takes a fitted model, and no target",
+    "shap_interaction_values": "explainer.interactions(X).to_shap().values",
+}
+
+
+class Explainer(Hinting):
     """Explain the output of a kernel machine by exact Shapley values.
 
     The Shapley value of a feature is its average contribution to v over all orders in which
@@ -190,6 +202,8 @@ class Explainer:
         "_players",
         "_summation",
     )
+
+    _hints = _HINTS
 
     _columns: Columns
     _function: Function
@@ -466,12 +480,6 @@ class Explainer:
             value_function=self.value_function,
         )
 
-    def __getattr__(self, name: str) -> Never:
-        """Say how what other explainers have is done here."""
-        hint = f"; {_ELSEWHERE[name]}" if name in _ELSEWHERE else ""
-        message = f"{type(self).__name__!r} object has no attribute {name!r}{hint}"
-        raise AttributeError(message, name=name, obj=self)
-
     def __repr__(self) -> str:
         parts = [self._explained, counted(self._function.n_players, "feature")]
         if self.output_names is not None:
@@ -505,14 +513,3 @@ class Explainer:
         with reporting(progress) as report:
             values = self._function.explain(rows, game=self._game, how=self._computation(report))
         return values if self._function.has_output_axis else values[..., 0]
-
-
-# What users of other explainers look for, and what to do instead.
-_ELSEWHERE = {
-    "explain": "call the explainer: explanation = explainer(X)",
-    "plot": "explanations have it: explainer(X).plot()",
-    "values": "explanations have them: explainer(X).values",
-    "importance": "explanations have it: explainer(X).importance()",
-    "fit": "it needs none: pkex.Explainer(model, background) takes a fitted model, and no target",
-    "shap_interaction_values": "explainer.interactions(X).to_shap().values",
-}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Never, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
@@ -16,6 +16,7 @@ from pkex.explain.centering import check_rows_of_reference, check_same_base, mea
 from pkex.explain.conversions import frame, shap_explanation
 from pkex.explain.explanation_plot import draw_row, draw_rows
 from pkex.explain.indexing import pick
+from pkex.explain.result import Result
 from pkex.games.value_functions import ValueFunction
 from pkex.inputs.arrays import read_only
 from pkex.inputs.choices import as_names, check_choice
@@ -34,7 +35,17 @@ __all__ = ["Explanation"]
 _ARRAYS = {"_values": None, "_base_values": FEATURE, "_data": OUTPUT}
 
 
-class Explanation:
+# What users of other explanations look for: it is here under another name, or shap has it.
+_OF_SHAP = {"abs", "argsort", "cohorts", "display_data", "flip", "hclust", "hstack", "max", "mean"}
+_OF_SHAP |= {"min", "percentile", "sample", "sum"}
+_HINTS = {
+    "expected_value": "it is explainer.expected_value, and for each row base_values",
+    "shap_values": "they are explanation.values",
+    "interactions": "the explainer has them: explainer.interactions(X)",
+} | {name: f"shap's explanations have it: explanation.to_shap().{name}" for name in _OF_SHAP}
+
+
+class Explanation(Result):
     """Shapley values of some rows, and what is needed to read them.
 
     For every row the values and the base value add up to the explained function, for each output:
@@ -109,13 +120,9 @@ class Explanation:
 
     __slots__ = ("_axes", "_base_values", "_data", "_is_centered", "_value_function", "_values")
 
-    _values: Float
+    _hints = _HINTS
+
     _base_values: Float
-    _data: NDArray[Any]
-    # The names along the axes that the values still have.
-    _axes: Axes
-    # The game that the values are of, None if it is not known.
-    _value_function: ValueFunction | None
     # Whether the mean over some rows has been subtracted.
     _is_centered: bool
 
@@ -184,48 +191,9 @@ class Explanation:
         return self._base_values
 
     @property
-    def data(self) -> NDArray[Any]:
-        """The explained rows, shape (n, d)."""
-        return self._data
-
-    @property
-    def feature_names(self) -> list[str]:
-        """Names of the features, a list even where slicing has left one feature without an axis."""
-        return list(self._axes.features)
-
-    @property
-    def output_names(self) -> list[str] | None:
-        """Names along the output axis; None if there is no such axis."""
-        return self._axes.output_names
-
-    @property
-    def output_name(self) -> str | None:
-        """Name of the single output where there is no output axis, None if it has none.
-
-        Of a classifier of two classes it is "b vs a", where positive values speak for b; after
-        ``explanation[..., "a vs b"]`` the name of the output that was singled out.
-        """
-        return self._axes.output_name
-
-    @property
-    def row_index(self) -> pd.Index | None:
-        """Labels of the rows, those of the explained DataFrame; None if it was none of pandas."""
-        return self._axes.row_index
-
-    @property
-    def value_function(self) -> ValueFunction | None:
-        """The game that the values are of, as in `Explainer`; None if it is not known."""
-        return self._value_function
-
-    @property
     def is_centered(self) -> bool:
         """Whether the mean over some rows has been subtracted, by `centered`."""
         return self._is_centered
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """Shape of `values`."""
-        return self._values.shape
 
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
         """Return the values, for NumPy: ``np.abs(explanation)`` is that of its `values`."""
@@ -233,14 +201,6 @@ class Explanation:
         if copy is False and array is not self._values:
             raise ValueError("the values cannot be had as they are, without a copy")
         return array.copy() if copy else array
-
-    def __getattr__(self, name: str) -> Never:
-        """Say where what users of other explanations look for is."""
-        hint = f"; {_ELSEWHERE[name]}" if name in _ELSEWHERE else ""
-        if name in _OF_SHAP:
-            hint = f"; shap's explanations have it: explanation.to_shap().{name}"
-        message = f"{type(self).__name__!r} object has no attribute {name!r}{hint}"
-        raise AttributeError(message, name=name, obj=self)
 
     def __len__(self) -> int:
         """Return the length of the first axis: the number of rows, if there is a row axis."""
@@ -537,19 +497,6 @@ class Explanation:
             np.reshape(base_values, (rows, *outputs)),
             np.reshape(data, (rows, features)),
         )
-
-
-# What `shap.Explanation` has and users of it look for; `__getattr__` tells them where it is.
-_OF_SHAP = {"abs", "argsort", "cohorts", "display_data", "flip", "hclust", "hstack", "max", "mean"}
-_OF_SHAP |= {"min", "percentile", "sample", "sum"}
-
-
-# What is here under another name.
-_ELSEWHERE = {
-    "expected_value": "it is explainer.expected_value, and for each row base_values",
-    "shap_values": "they are explanation.values",
-    "interactions": "the explainer has them: explainer.interactions(X)",
-}
 
 
 def _floats(argument: str, numbers: ArrayLike) -> NDArray[np.float64]:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
 from math import comb
-from typing import TYPE_CHECKING, Any, Never
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,8 +17,10 @@ from pkex.display.tables import MOST_VALUES, table_of_largest
 from pkex.explain.axes import FEATURE, OUTPUT, ROW, Axes
 from pkex.explain.centering import mean_size
 from pkex.explain.conversions import frame
+from pkex.explain.result import Result
 from pkex.games.coalitions import coalition_at, coalitions, ranks
 from pkex.games.indices import Index
+from pkex.games.value_functions import ValueFunction
 from pkex.inputs.optional import missing_library
 from pkex.inputs.wording import counted
 from pkex.typing import Float
@@ -36,7 +38,16 @@ _EFFICIENT = ("k-SII", "SII", "STII", "FSII")
 _SMALL_SHARE = 0.01
 
 
-class Interactions:
+# What users of explanations look for, and what to do instead.
+_HINTS = {
+    "plot": "the strongest are printed by print(interactions); shap and shapiq draw them, given "
+    "interactions.to_shap() or interactions.to_shapiq()",
+    "expected_value": "it is interactions.base_values, one for each row",
+    "centered": "explanations have it: explainer(X).centered()",
+}
+
+
+class Interactions(Result):
     """Interactions of features in some rows: a coefficient for every coalition up to an order.
 
     What `Explainer.interactions` returns. The coefficients are whole, not split between the members
@@ -87,6 +98,8 @@ class Interactions:
     True
     """
 
+    _hints = _HINTS
+
     def __init__(
         self,
         values: Float,
@@ -99,7 +112,7 @@ class Interactions:
         order: int,
         row_index: pd.Index | None = None,
         output_name: str | None = None,
-        value_function: str | None = None,
+        value_function: ValueFunction | None = None,
     ) -> None:
         present = (ROW, FEATURE) if output_names is None else (ROW, FEATURE, OUTPUT)
         outputs = output_names
@@ -149,36 +162,6 @@ class Interactions:
         return np.broadcast_to(self._base, self._empty_values.shape)
 
     @property
-    def data(self) -> NDArray[Any]:
-        """The explained rows, shape (n, d)."""
-        return self._data
-
-    @property
-    def feature_names(self) -> list[str]:
-        """Names of the features."""
-        return list(self._axes.features)
-
-    @property
-    def output_names(self) -> list[str] | None:
-        """Names along the output axis; None if there is no such axis."""
-        return self._axes.output_names
-
-    @property
-    def output_name(self) -> str | None:
-        """Name of the single output where there is no output axis, None if it has none."""
-        return self._axes.output_name
-
-    @property
-    def row_index(self) -> pd.Index | None:
-        """Labels of the rows, those of the explained DataFrame; None if it was none of pandas."""
-        return self._axes.row_index
-
-    @property
-    def value_function(self) -> str | None:
-        """The game that the coefficients are of, as in `Explainer`; None if it is not known."""
-        return self._value_function
-
-    @property
     def index(self) -> str:
         """The interaction index."""
         return self._index
@@ -187,11 +170,6 @@ class Interactions:
     def order(self) -> int:
         """The largest number of features in a coalition."""
         return self._order
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """Shape of `values`."""
-        return self._values.shape
 
     @cached_property
     def coalitions(self) -> list[tuple[int, ...]]:
@@ -213,12 +191,6 @@ class Interactions:
     def __len__(self) -> int:
         """Return the number of rows."""
         return len(self._values)
-
-    def __getattr__(self, name: str) -> Never:
-        """Say what there is in place of what explanations have."""
-        hint = f"; {_ELSEWHERE[name]}" if name in _ELSEWHERE else ""
-        message = f"{type(self).__name__!r} object has no attribute {name!r}{hint}"
-        raise AttributeError(message, name=name, obj=self)
 
     def __repr__(self) -> str:
         """Return sizes, game and index, and a small table of the strongest coalitions.
@@ -526,14 +498,6 @@ _PARTS = (
     "_order",
     "_value_function",
 )
-
-# What users of explanations look for, and what to do instead.
-_ELSEWHERE = {
-    "plot": "the strongest are printed by print(interactions); shap and shapiq draw them, given "
-    "interactions.to_shap() or interactions.to_shapiq()",
-    "expected_value": "it is interactions.base_values, one for each row",
-    "centered": "explanations have it: explainer(X).centered()",
-}
 
 
 def _are_last_small(shares: Float) -> bool:

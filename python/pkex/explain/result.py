@@ -1,0 +1,82 @@
+"""What explanations and interactions have in common: names, rows and game."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, Never
+
+from numpy.typing import NDArray
+
+from pkex.explain.axes import Axes
+from pkex.games.value_functions import ValueFunction
+from pkex.typing import Float
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Hinting", "Result"]
+
+
+class Hinting:
+    """An object that says where that is which users look for here."""
+
+    __slots__ = ()
+
+    # By the names that are looked for.
+    _hints: ClassVar[Mapping[str, str]] = {}
+
+    def __getattr__(self, name: str) -> Never:
+        """Raise the error that there is no such attribute, with a hint if there is one."""
+        hint = f"; {self._hints[name]}" if name in self._hints else ""
+        message = f"{type(self).__name__!r} object has no attribute {name!r}{hint}"
+        raise AttributeError(message, name=name, obj=self)
+
+
+class Result(Hinting):
+    """Values of some rows, and what stands along their axes."""
+
+    __slots__ = ()
+
+    _values: Float
+    _data: NDArray[Any]
+    _axes: Axes
+    _value_function: ValueFunction | None
+
+    @property
+    def data(self) -> NDArray[Any]:
+        """The explained rows, shape (n, d)."""
+        return self._data
+
+    @property
+    def feature_names(self) -> list[str]:
+        """Names of the features, a list even where slicing has left one feature without an axis."""
+        return list(self._axes.features)
+
+    @property
+    def output_names(self) -> list[str] | None:
+        """Names along the output axis; None if there is no such axis."""
+        return self._axes.output_names
+
+    @property
+    def output_name(self) -> str | None:
+        """Name of the single output where there is no output axis, None if it has none.
+
+        Of a classifier of two classes it is "b vs a", where positive values speak for b; where one
+        of several outputs has been singled out, its name.
+        """
+        return self._axes.output_name
+
+    @property
+    def row_index(self) -> pd.Index | None:
+        """Labels of the rows, those of the explained DataFrame; None if it was none of pandas."""
+        return self._axes.row_index
+
+    @property
+    def value_function(self) -> ValueFunction | None:
+        """The game that the values are of, as in `Explainer`; None if it is not known."""
+        return self._value_function
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of `values`."""
+        return self._values.shape
