@@ -1,7 +1,7 @@
 //! Borrowed matrices.
 
-use crate::Error;
-use crate::lanes::{LANES, Lanes};
+use crate::error::Error;
+use crate::simd::lanes::{LANES, Lanes};
 
 /// A matrix of numbers, row by row.
 #[derive(Clone, Copy, Debug)]

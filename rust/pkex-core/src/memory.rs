@@ -8,7 +8,7 @@ use std::fs;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::Error;
+use crate::error::Error;
 
 /// What memory is for, and what to do where it is missing.
 pub(crate) type Use = &'static str;

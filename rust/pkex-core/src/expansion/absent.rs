@@ -1,0 +1,197 @@
+//! What absent features are replaced by, and the factors that this gives a block of evaluations.
+
+use crate::error::Error;
+use crate::game::block::{Block, Spread, larger, smaller};
+use crate::kernel::term::CompiledTerm;
+use crate::matrix::Matrix;
+use crate::memory::{FACTORS, Memory};
+use crate::simd::arithmetic::Arithmetic;
+use crate::simd::lanes::{LANES, Lanes, each, zip};
+use crate::simd::level::Body;
+
+/// Background rows and their weights, which add up to 1.
+#[derive(Clone, Copy, Debug)]
+pub struct Background<'a> {
+    /// The rows.
+    pub rows: Matrix<'a>,
+    /// Their weights.
+    pub weights: &'a [f64],
+}
+
+/// What the features outside a coalition are replaced by.
+#[derive(Clone, Copy, Debug)]
+pub enum ValueFunction<'a> {
+    /// Nothing: their factors are 1.
+    Neutral,
+    /// The values of a background row; the worth is the mean over the rows.
+    Interventional(Background<'a>),
+    /// As interventional, but each from a background row of its own, independently.
+    Marginal(Background<'a>),
+    /// As marginal, against the expansion's own points, all of the same weight.
+    MarginalOfPoints,
+}
+
+impl<'a> ValueFunction<'a> {
+    /// The background, if it is given one.
+    pub(crate) fn background(self) -> Option<Background<'a>> {
+        match self {
+            Self::Neutral | Self::MarginalOfPoints => None,
+            Self::Interventional(background) | Self::Marginal(background) => Some(background),
+        }
+    }
+}
+
+/// Factors b of a block's absent players, and b − 1.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct AbsentFactors {
+    pub factor: Vec<Lanes>,
+    pub less_one: Vec<Lanes>,
+}
+
+impl AbsentFactors {
+    /// Bytes for each player of a block.
+    pub const BYTES: usize = 2 * size_of::<Lanes>();
+
+    /// Makes room for that many players.
+    pub fn reserve(&mut self, players: usize, memory: &Memory) -> Result<(), Error> {
+        memory.reserve(&mut self.factor, players, FACTORS)?;
+        memory.reserve(&mut self.less_one, players, FACTORS)
+    }
+
+    /// Room for so many blocks of that many players.
+    pub fn reserve_all(
+        all: &mut Vec<Self>,
+        (blocks, players): (usize, usize),
+        memory: &Memory,
+    ) -> Result<(), Error> {
+        all.resize_with(blocks, Self::default);
+        all.iter_mut().try_for_each(|factors| factors.reserve(players, memory))
+    }
+}
+
+/// Computes the factors of a row and a block of points.
+pub(crate) struct FactorsOf<'a> {
+    pub term: &'a CompiledTerm,
+    pub row: &'a [f64],
+    pub points: &'a [Lanes],
+    pub block: &'a mut Block,
+}
+
+impl Body for FactorsOf<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<A: Arithmetic, const W: usize>(self) {
+        self.term.fill::<A, W>(self.row, self.points, self.block);
+    }
+}
+
+/// a − b of single players without cancellation.
+pub(crate) trait Contrast {
+    /// The share of a factor, or of its lack to 1, below which a difference is too small to be found
+    /// by subtraction. The smaller, the less often a contrast is computed.
+    const LOSS: f64;
+
+    /// That of a player in a part of a block; needed only in the lanes where `kept` is negative.
+    fn contrast<A: Arithmetic, const W: usize>(
+        &self,
+        player: usize,
+        part: usize,
+        kept: &[f64; W],
+    ) -> [f64; W];
+}
+
+/// Fills a block with factors that were computed against 1.
+#[inline(always)]
+pub(crate) fn fill_from<A: Arithmetic, C: Contrast, const W: usize>(
+    own: &Block,
+    absent: &AbsentFactors,
+    block: &mut Block,
+    contrast: &C,
+) -> Spread {
+    let players = own.present.len();
+    block.resize(players, false);
+    block.present.copy_from_slice(&own.present);
+    block.absent.copy_from_slice(&absent.factor);
+    for part in 0..LANES / W {
+        let mut least_kept = [0.0; W];
+        for player in 0..players {
+            let (c, kept) = difference::<A, C, W>(own, absent, player, part);
+            *block.difference[player].part_mut(part) = c;
+            least_kept = zip(&least_kept, &kept, smaller);
+        }
+        if least_kept.iter().any(|&kept| kept < 0.0) {
+            replace_cancelled::<A, C, W>(own, absent, block, contrast, part);
+        }
+    }
+    block.spread_of_fractions::<A, W>()
+}
+
+/// Puts the contrast where bits have cancelled.
+#[inline(always)]
+fn replace_cancelled<A: Arithmetic, C: Contrast, const W: usize>(
+    own: &Block,
+    absent: &AbsentFactors,
+    block: &mut Block,
+    contrast: &C,
+    part: usize,
+) {
+    for player in 0..own.present.len() {
+        let (c, kept) = difference::<A, C, W>(own, absent, player, part);
+        if kept.iter().any(|&kept| kept < 0.0) {
+            let exact = contrast.contrast::<A, W>(player, part, &kept);
+            *block.difference[player].part_mut::<W>(part) =
+                each(|i| if kept[i] < 0.0 { exact[i] } else { c[i] });
+        }
+    }
+}
+
+/// c = a − b, from a and b where both are below ½ and else from what they lack to 1: whichever is
+/// known to more digits. And what is left of it when as much is taken away as rounding may spoil:
+/// less than nothing where too many bits have cancelled.
+///
+/// A factor exp(−E) is as wrong as its exponent, by a multiple of E·2⁻⁵³ of itself.
+#[inline(always)]
+fn difference<A: Arithmetic, C: Contrast, const W: usize>(
+    own: &Block,
+    absent: &AbsentFactors,
+    player: usize,
+    part: usize,
+) -> ([f64; W], [f64; W]) {
+    let a: &[f64; W] = own.present[player].part(part);
+    let b: &[f64; W] = absent.factor[player].part(part);
+    let a_less_one: &[f64; W] = own.difference[player].part(part);
+    let b_less_one: &[f64; W] = absent.less_one[player].part(part);
+    let size = zip(a, b, larger);
+    let lack = zip(a_less_one, b_less_one, smaller);
+    let from_zero = zip(a, b, |a, b| a - b);
+    let from_one = zip(a_less_one, b_less_one, |a, b| a - b);
+    let c: [f64; W] = each(|i| if size[i] < 0.5 { from_zero[i] } else { from_one[i] });
+    let of: [f64; W] = each(|i| if size[i] < 0.5 { size[i] } else { -lack[i] });
+    let kept = each(|i| A::mul_add(-of[i], in_halvings(C::LOSS, size[i]), c[i].abs()));
+    (c, kept)
+}
+
+/// `unit`, a power of two, times 1 + ⌈−log₂ x⌉ of x from 0 to 1 (or 1 more): by its binary exponent.
+#[inline(always)]
+const fn in_halvings(unit: f64, x: f64) -> f64 {
+    // Units are the last digits of 2⁵² of them. The biased exponent of 1 is 1023.
+    let many = 4_503_599_627_370_496.0 * unit;
+    let bits = (many + 1024.0 * unit).to_bits();
+    f64::from_bits(bits - (x.to_bits() >> 52)) - many
+}
+
+#[cfg(test)]
+mod tests {
+    use super::in_halvings;
+
+    #[test]
+    fn halvings_count_powers_of_two() {
+        let numbers = [1.0, 0.75, 0.5, 0.3, 2.0_f64.powi(-30), f64::MIN_POSITIVE, 5e-324, 0.0];
+        let expected = [1.0, 2.0, 2.0, 3.0, 31.0, 1023.0, 1024.0, 1024.0];
+        for unit in [1.0, 0.125] {
+            let found = numbers.map(|x| in_halvings(unit, x) / unit);
+            assert_eq!(found.map(f64::to_bits), expected.map(f64::to_bits));
+        }
+    }
+}

@@ -1,0 +1,223 @@
+//! The mean factors of a background, which the players of a marginal game have while absent.
+//!
+//! They cost as much as a prediction of all background rows. An expansion keeps those of its own
+//! points, and those of its last background up to [`MOST_BYTES`]; beyond, they are computed in each
+//! call, tile by tile, for several explained rows at a time.
+
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, OnceLock};
+
+use crate::error::Error;
+use crate::expansion::absent::{AbsentFactors, Background, FactorsOf};
+use crate::expansion::explain::Expansion;
+use crate::expansion::own_point_means::means_of_points;
+use crate::game::block::Block;
+use crate::matrix::Matrix;
+use crate::memory::{FACTORS, INPUT, Memory, product};
+use crate::simd::arithmetic::Arithmetic;
+use crate::simd::lanes::{LANES, Lanes};
+use crate::simd::level::{Body, Level};
+use crate::simd::sum::{Accumulator, Summation};
+use crate::threads::{self, Monitor, Parallelism, Stop};
+use crate::walk::items::Settings;
+
+/// Means are kept for all evaluations of an expansion up to this many bytes.
+const MOST_BYTES: usize = 128 << 20;
+
+/// Mean factors of a background, by evaluation block.
+#[derive(Debug)]
+pub(crate) struct Means {
+    rows: Vec<f64>,
+    columns: usize,
+    weights: Vec<f64>,
+    level: Level,
+    factors: Vec<AbsentFactors>,
+}
+
+/// The means of the background that an expansion was last explained against.
+#[derive(Debug, Default)]
+pub(crate) struct LastMeans(Mutex<Option<Arc<Means>>>);
+
+impl LastMeans {
+    /// The means of a background, computed if they are not those kept; `None` if they are too many.
+    pub fn of(
+        &self,
+        expansion: &Expansion,
+        background: Background<'_>,
+        settings: &Settings,
+        monitor: Monitor<'_>,
+    ) -> Result<Option<Arc<Means>>, Error> {
+        let factors = [expansion.evaluation_blocks(), expansion.players().count()];
+        if product([AbsentFactors::BYTES, product(factors)]) > MOST_BYTES {
+            return Ok(None);
+        }
+        // Not waited for: in a forked child nobody might unlock it.
+        let kept = self.0.try_lock().ok().and_then(|kept| kept.clone());
+        if let Some(means) = kept.filter(|means| means.are_of(background, settings.level)) {
+            return Ok(Some(means));
+        }
+        let means = Arc::new(Means::new(expansion, background, settings, monitor)?);
+        if let Ok(mut kept) = self.0.try_lock() {
+            *kept = Some(Arc::clone(&means));
+        }
+        Ok(Some(means))
+    }
+}
+
+/// The means over an expansion's own points, all of the same weight: they never change.
+#[derive(Debug, Default)]
+pub(crate) struct MeansOfPoints(OnceLock<Arc<Means>>);
+
+impl MeansOfPoints {
+    /// The means, computed if that has not been done. The expansion has points.
+    pub fn of(
+        &self,
+        expansion: &Expansion,
+        settings: &Settings,
+        monitor: Monitor<'_>,
+    ) -> Result<Arc<Means>, Error> {
+        if let Some(means) = self.0.get().filter(|means| means.level == settings.level) {
+            return Ok(Arc::clone(means));
+        }
+        let (rows, shape) = expansion.unpacked_points()?;
+        let points = Matrix::of_shape(&rows, shape);
+        let terms = expansion.terms();
+        let mut factors = Vec::new();
+        for (number, term) in terms.iter().enumerate() {
+            factors.extend(means_of_points(points, term, settings, &mut |done, total| {
+                monitor(number * total + done, terms.len() * total)
+            })?);
+        }
+        let [count, columns] = shape;
+        let weights = Memory::default().filled(count, 1.0 / count as f64, INPUT)?;
+        let means = Arc::new(Means { rows, columns, weights, level: settings.level, factors });
+        // Whoever came first: both have the same bits.
+        let _ = self.0.set(Arc::clone(&means));
+        Ok(means)
+    }
+}
+
+impl Means {
+    fn new(
+        expansion: &Expansion,
+        background: Background<'_>,
+        settings: &Settings,
+        monitor: Monitor<'_>,
+    ) -> Result<Self, Error> {
+        let blocks = expansion.evaluation_blocks();
+        let cost = product([blocks, background.cost_of_means(expansion.players().count())]);
+        let memory = Memory::default();
+        let mut factors = memory.filled(blocks, AbsentFactors::default(), FACTORS)?;
+        for (index, mean) in factors.iter_mut().enumerate() {
+            mean.reserve(expansion.term_and_points(index).0.players.len(), &memory)?;
+        }
+        let mut rows = Vec::new();
+        memory.reserve(&mut rows, background.rows.data().len(), INPUT)?;
+        rows.extend_from_slice(background.rows.data());
+        threads::for_each(
+            factors.iter_mut().enumerate(),
+            Parallelism::of(cost, settings.threads),
+            || {
+                let mut scratch = Scratch::default();
+                scratch.reserve(expansion.players().count(), &memory)?;
+                Ok(scratch)
+            },
+            |scratch, (index, mean), stop| {
+                scratch.mean(expansion, background, index, (settings.level, stop), mean);
+            },
+            // A computation that needs means has then done nothing of its own.
+            &mut |_, total| monitor(0, total),
+        )?;
+        let (columns, weights) = (background.rows.columns(), background.weights.to_vec());
+        Ok(Self { rows, columns, weights, level: settings.level, factors })
+    }
+
+    /// The background that they are of.
+    pub fn background(&self) -> Background<'_> {
+        let shape = [self.weights.len(), self.columns];
+        Background { rows: Matrix::of_shape(&self.rows, shape), weights: &self.weights }
+    }
+
+    /// Those of an evaluation block.
+    pub fn of_block(&self, index: usize) -> &AbsentFactors {
+        &self.factors[index]
+    }
+
+    fn are_of(&self, background: Background<'_>, level: Level) -> bool {
+        self.level == level
+            && self.weights == background.weights
+            && background.rows.data() == self.rows
+    }
+}
+
+impl Background<'_> {
+    /// Rough cost of the means of a block, in steps of one node and player.
+    fn cost_of_means(self, players: usize) -> usize {
+        product([4, LANES, players, self.rows.rows()])
+    }
+}
+
+/// Room for the computation of means.
+#[derive(Debug, Default)]
+pub(crate) struct Scratch {
+    block: Block,
+    factor: Vec<Accumulator>,
+    less_one: Vec<Accumulator>,
+}
+
+impl Scratch {
+    /// Makes room for that many players.
+    pub fn reserve(&mut self, players: usize, memory: &Memory) -> Result<(), Error> {
+        memory.reserve(&mut self.factor, players, FACTORS)?;
+        memory.reserve(&mut self.less_one, players, FACTORS)?;
+        self.block.reserve(players, 0, memory)
+    }
+
+    /// The mean factors of an evaluation block; some of the sums when told to stop.
+    pub fn mean(
+        &mut self,
+        expansion: &Expansion,
+        background: Background<'_>,
+        index: usize,
+        (level, stop): (Level, &Stop),
+        mean: &mut AbsentFactors,
+    ) {
+        let Self { block, factor, less_one } = self;
+        let (term, points) = expansion.term_and_points(index);
+        for sums in [&mut *factor, &mut *less_one] {
+            sums.clear();
+            sums.resize(term.players.len(), Accumulator::ZERO);
+        }
+        for (z, &weight) in background.weights.iter().enumerate() {
+            if stop.load(Ordering::Relaxed) {
+                return;
+            }
+            level.run(FactorsOf { term, row: background.rows.row(z), points, block });
+            level.run(AddWeighted { weight, values: &block.present, sums: factor });
+            level.run(AddWeighted { weight, values: &block.difference, sums: less_one });
+        }
+        mean.factor.clear();
+        mean.factor.extend(factor.iter().map(Accumulator::lanes));
+        mean.less_one.clear();
+        mean.less_one.extend(less_one.iter().map(Accumulator::lanes));
+    }
+}
+
+/// Adds a weight times values to sums, lane by lane.
+struct AddWeighted<'a> {
+    weight: f64,
+    values: &'a [Lanes],
+    sums: &'a mut [Accumulator],
+}
+
+impl Body for AddWeighted<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<A: Arithmetic, const W: usize>(self) {
+        let weights = Lanes([self.weight; LANES]);
+        for (sum, value) in self.sums.iter_mut().zip(self.values) {
+            sum.add_product::<A, W>(&weights, value, Summation::Compensated);
+        }
+    }
+}

@@ -1,0 +1,198 @@
+//! The mean factors over an expansion's own points: each pair of points is computed once, and counts
+//! for both.
+//!
+//! Sums over sixteen rows are plain, and those of such runs compensated: a mean is known to nearly
+//! all its digits, as contrasts with it, in which digits cancel, need.
+
+use crate::error::Error;
+use crate::expansion::absent::AbsentFactors;
+use crate::game::block::Block;
+use crate::kernel::term::CompiledTerm;
+use crate::matrix::Matrix;
+use crate::memory::{FACTORS, Memory, product};
+use crate::simd::arithmetic::Arithmetic;
+use crate::simd::lanes::{LANES, Lanes};
+use crate::simd::level::Body;
+use crate::simd::sum::{Accumulator, Sum, Summation};
+use crate::threads::Monitor;
+use crate::walk::chunks::{Chunks, PackedRows};
+use crate::walk::items::Settings;
+use crate::walk::pairs::{Tile, Walk};
+
+/// Sums of each player: of its factors, and of these less 1.
+const KINDS: usize = 2;
+
+/// The mean factors of a term over all points, block by block of points.
+pub(crate) fn means_of_points(
+    points: Matrix<'_>,
+    term: &CompiledTerm,
+    settings: &Settings,
+    monitor: Monitor<'_>,
+) -> Result<Vec<AbsentFactors>, Error> {
+    let width = KINDS * term.players.len();
+    // The sums of a chunk's columns stay in the first-level cache.
+    let blocks = (320 / width.max(1)).clamp(1, 16);
+    let chunks = Chunks::new(std::slice::from_ref(&(0..points.rows())), blocks);
+    let packed = PackedRows::new(points, &chunks, |row| row)?;
+    let pairs = Pairs { points, packed, term, settings };
+    let memory = Memory::default();
+    let mut totals = memory.filled(product([points.rows(), width]), Sum::default(), FACTORS)?;
+    let rows = |tile: Tile<'_>| [tile.first, tile.second].map(|chunk| chunk.rows.len());
+    Walk::new(&chunks, false, width, settings.threads)?.run(
+        (
+            |tile| product([rows(tile).into_iter().sum(), width, size_of::<f64>()]),
+            |tile, sums: &mut [Vec<f64>; 2]| {
+                let mut both = sums.iter_mut().zip(rows(tile));
+                both.try_for_each(|(sums, rows)| {
+                    memory.reserve(sums, product([rows, width]), FACTORS)
+                })
+            },
+        ),
+        || Workspace::new(term.players.len(), blocks, &memory),
+        |workspace, tile, sums, _| pairs.add_up(tile, workspace, sums),
+        |tile, sums| {
+            for (chunk, sums) in [tile.first, tile.second].into_iter().zip(sums) {
+                let totals = &mut totals[chunk.rows.start * width..][..sums.len()];
+                for (total, &sum) in totals.iter_mut().zip(sums) {
+                    total.add(sum.into(), Summation::Compensated);
+                }
+            }
+        },
+        monitor,
+    )?;
+    in_lanes(&totals, points.rows(), term.players.len(), &memory)
+}
+
+/// The means, from the sums over all other points: a point's factor with itself is 1.
+fn in_lanes(
+    totals: &[Sum],
+    count: usize,
+    players: usize,
+    memory: &Memory,
+) -> Result<Vec<AbsentFactors>, Error> {
+    // The last point fills up unused lanes, as among the points.
+    let mean = |row: usize, place: usize, own: f64| {
+        let mut total = Sum::from(own);
+        total.add(totals[row.min(count - 1) * KINDS * players + place], Summation::Compensated);
+        total.value() / count as f64
+    };
+    let mut means = Vec::new();
+    AbsentFactors::reserve_all(&mut means, (count.div_ceil(LANES), players), memory)?;
+    for (block, means) in means.iter_mut().enumerate() {
+        let lanes = |place: usize, own: f64| {
+            Lanes(std::array::from_fn(|lane| mean(block * LANES + lane, place, own)))
+        };
+        means.factor.extend((0..players).map(|player| lanes(KINDS * player, 1.0)));
+        means.less_one.extend((0..players).map(|player| lanes(KINDS * player + 1, 0.0)));
+    }
+    Ok(means)
+}
+
+/// The pairs of points, made ready.
+struct Pairs<'a> {
+    points: Matrix<'a>,
+    packed: PackedRows,
+    term: &'a CompiledTerm,
+    settings: &'a Settings,
+}
+
+/// What a thread keeps between tiles: sums player by player, of both kinds.
+#[derive(Debug, Default)]
+struct Workspace {
+    block: Block,
+    row: Vec<Lanes>,
+    /// Of each block of the second chunk, over a run of rows; and over all runs so far.
+    run: Vec<Lanes>,
+    columns: Vec<Accumulator>,
+}
+
+impl Workspace {
+    fn new(players: usize, blocks: usize, memory: &Memory) -> Result<Self, Error> {
+        let mut workspace = Self::default();
+        let Self { block, row, run, columns } = &mut workspace;
+        block.reserve(players, 0, memory)?;
+        memory.reserve(row, KINDS * players, FACTORS)?;
+        memory.reserve(run, product([blocks, KINDS, players]), FACTORS)?;
+        memory.reserve(columns, product([blocks, KINDS, players]), FACTORS)?;
+        Ok(workspace)
+    }
+}
+
+impl Pairs<'_> {
+    /// The sums of the rows of both chunks over a tile's pairs.
+    fn add_up(&self, tile: Tile<'_>, workspace: &mut Workspace, sums: &mut [Vec<f64>; 2]) {
+        let width = KINDS * self.term.players.len();
+        let length = tile.second.blocks() * width;
+        workspace.columns.clear();
+        workspace.columns.resize(length, Accumulator::ZERO);
+        for sums in &mut *sums {
+            sums.clear();
+        }
+        for run in tile.first.rows.clone().step_by(LANES) {
+            workspace.run.clear();
+            workspace.run.resize(length, Lanes::ZERO);
+            for row in run..(run + LANES).min(tile.first.rows.end) {
+                self.settings.level.run(AddRow { pairs: self, row, tile, workspace });
+                sums[0].extend(workspace.row.iter().map(Lanes::total));
+            }
+            self.settings.level.run(Flush { workspace });
+        }
+        workspace.run.clear();
+        workspace.run.extend(workspace.columns.iter().map(Accumulator::lanes));
+        let column = |row: usize| workspace.run[row / LANES * width..][..width].iter();
+        let rows = 0..tile.second.rows.len();
+        sums[1].extend(rows.flat_map(|row| column(row).map(move |sum| sum.0[row % LANES])));
+    }
+}
+
+/// Adds the pairs of a row and the second chunk of a tile.
+struct AddRow<'a> {
+    pairs: &'a Pairs<'a>,
+    row: usize,
+    tile: Tile<'a>,
+    workspace: &'a mut Workspace,
+}
+
+impl Body for AddRow<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<A: Arithmetic, const W: usize>(self) {
+        let Self { pairs, row, tile, workspace } = self;
+        let Workspace { block, row: of_row, run, .. } = workspace;
+        let width = KINDS * pairs.term.players.len();
+        of_row.clear();
+        of_row.resize(width, Lanes::ZERO);
+        for index in tile.blocks_of(row) {
+            let mask = tile.mask(row, index);
+            let points = pairs.packed.block(tile.second, index);
+            pairs.term.fill::<A, W>(pairs.points.row(row), points, block);
+            let columns = &mut run[index * width..][..width];
+            let sums = of_row.chunks_exact_mut(KINDS).zip(columns.chunks_exact_mut(KINDS));
+            let factors = block.present.iter().zip(&block.difference);
+            for ((of_row, of_columns), (factor, less_one)) in sums.zip(factors) {
+                for (kind, value) in [factor, less_one].into_iter().enumerate() {
+                    of_row[kind].add_product::<A, W>(value, &mask);
+                    of_columns[kind].add_product::<A, W>(value, &mask);
+                }
+            }
+        }
+    }
+}
+
+/// Adds the sums of a run of rows to those of all runs.
+struct Flush<'a> {
+    workspace: &'a mut Workspace,
+}
+
+impl Body for Flush<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<A: Arithmetic, const W: usize>(self) {
+        let Workspace { run, columns, .. } = self.workspace;
+        for (sum, of_run) in columns.iter_mut().zip(run) {
+            sum.add_product::<A, W>(&Lanes::ONE, of_run, Summation::Compensated);
+        }
+    }
+}

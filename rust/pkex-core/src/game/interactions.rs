@@ -1,0 +1,198 @@
+//! ∫ ∏_{l∉T} Fₗ(t) μ(dt) for every coalition T of a size, by a quadrature rule.
+//!
+//! At each node the products of the factors after a player are kept. A running product of those
+//! before it, without the members of T, then gives all coalitions that differ in their last player
+//! by two instructions each, and one for the factor: O(d^|T|) a node.
+
+use crate::error::Error;
+use crate::game::block::Block;
+use crate::game::coalitions::{Coalitions, Walk};
+use crate::game::values::{End, MOST_NODES, Sweep, add_product, pass, product};
+use crate::memory::{FACTORS, Memory};
+use crate::quadrature::table::{Node, Rule};
+use crate::simd::arithmetic::Arithmetic;
+use crate::simd::lanes::{LANES, Lanes, zip};
+
+/// Room for products, kept between blocks.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Products {
+    walk: Walk,
+    /// For player j and node n: the node's weight times the factors of players j, j + 1, ….
+    suffixes: Vec<Lanes>,
+    /// For the i-th member of T and node n: the factors of the players before it outside T; or, for
+    /// [`differences`], the product of the c of the members before it.
+    before: Vec<Lanes>,
+    /// The product of c over each coalition.
+    differences: Vec<Lanes>,
+}
+
+impl Products {
+    /// Room for a walk.
+    pub fn walk(&mut self) -> &mut Walk {
+        &mut self.walk
+    }
+
+    /// Makes room for games of that many players.
+    pub fn reserve(
+        &mut self,
+        players: usize,
+        coalitions: &Coalitions,
+        memory: &Memory,
+    ) -> Result<(), Error> {
+        memory.reserve(&mut self.suffixes, (players + 1).saturating_mul(MOST_NODES), FACTORS)?;
+        memory.reserve(&mut self.before, coalitions.size().saturating_mul(MOST_NODES), FACTORS)?;
+        // Swapped with the block's.
+        memory.reserve(&mut self.differences, players.max(coalitions.count()), FACTORS)
+    }
+}
+
+/// Ω of every coalition into `block.omega`, and the product of its members' c into
+/// `block.difference`.
+#[inline(always)]
+pub(crate) fn omega<A: Arithmetic, const W: usize>(
+    rule: &Rule,
+    coalitions: &Coalitions,
+    block: &mut Block,
+    products: &mut Products,
+) {
+    let players = block.difference.len();
+    products.suffixes.resize((players + 1) * MOST_NODES, Lanes::ONE);
+    products.before.resize(coalitions.size() * MOST_NODES, Lanes::ONE);
+    block.omega.clear();
+    block.omega.resize(coalitions.count(), Lanes::ZERO);
+    pass::<A, W, _>(rule, block, &mut ByCoalition { coalitions, products });
+    differences::<W>(coalitions, &block.difference, products);
+    std::mem::swap(&mut block.difference, &mut products.differences);
+}
+
+/// Ω of every coalition.
+struct ByCoalition<'a> {
+    coalitions: &'a Coalitions,
+    products: &'a mut Products,
+}
+
+impl Sweep for ByCoalition<'_> {
+    #[inline(always)]
+    fn sweep<A: Arithmetic, const W: usize, const N: usize, E: End>(
+        &mut self,
+        nodes: [Node; N],
+        end: E,
+        difference: &[Lanes],
+        omega: &mut [Lanes],
+    ) {
+        let players = difference.len();
+        let Products { walk, suffixes, before, .. } = &mut *self.products;
+        let suffixes = &mut suffixes.as_chunks_mut::<N>().0[..=players];
+        let before = before.as_chunks_mut::<N>().0;
+        for part in 0..LANES / W {
+            let factors = Factors { nodes: &nodes, end, difference, part };
+            for n in 0..N {
+                let mut suffix = [nodes[n].weight; W];
+                *suffixes[players][n].part_mut(part) = suffix;
+                for player in (0..players).rev() {
+                    suffix = product(&suffix, &factors.at::<A, W>(player, n));
+                    *suffixes[player][n].part_mut(part) = suffix;
+                }
+            }
+            add_up::<A, W, N, E>((self.coalitions, walk), factors, (suffixes, before), omega);
+        }
+    }
+}
+
+/// The factors at `N` nodes, of one part of the lanes.
+#[derive(Clone, Copy)]
+struct Factors<'a, const N: usize, E> {
+    nodes: &'a [Node; N],
+    end: E,
+    difference: &'a [Lanes],
+    part: usize,
+}
+
+impl<const N: usize, E: End> Factors<'_, N, E> {
+    /// No closure: one that is used in several places is not inlined, and then not vectorised.
+    #[inline(always)]
+    fn at<A: Arithmetic, const W: usize>(&self, player: usize, n: usize) -> [f64; W] {
+        let c: &[f64; W] = self.difference[player].part(self.part);
+        let end = self.end.factor(player, self.part);
+        zip(c, &end, |c, end| A::mul_add(self.nodes[n].step, c, end))
+    }
+}
+
+/// Adds to Ω of every coalition what `N` nodes contribute, from their factors and suffix products.
+#[inline(always)]
+fn add_up<A: Arithmetic, const W: usize, const N: usize, E: End>(
+    (coalitions, walk): (&Coalitions, &mut Walk),
+    factors: Factors<'_, N, E>,
+    (suffixes, before): (&[[Lanes; N]], &mut [[Lanes; N]]),
+    omega: &mut [Lanes],
+) {
+    let part = factors.part;
+    if coalitions.size() == 0 {
+        let total: &mut [f64; W] = omega[0].part_mut(part);
+        for suffix in &suffixes[0] {
+            *total = zip(total, suffix.part(part), |total, all| total + all);
+        }
+        return;
+    }
+    if !walk.start(coalitions) {
+        return;
+    }
+    let last = coalitions.size() - 1;
+    let members = [&walk.chosen[..], &[walk.last(coalitions).start]].concat();
+    for n in 0..N {
+        let (mut run, mut next) = ([1.0; W], 0);
+        for (&member, products) in members.iter().zip(&mut before[..=last]) {
+            for player in next..member {
+                run = product(&run, &factors.at::<A, W>(player, n));
+            }
+            *products[n].part_mut(part) = run;
+            next = member + 1;
+        }
+    }
+    let mut omega = omega.iter_mut();
+    loop {
+        let mut run: [[f64; W]; N] = std::array::from_fn(|n| *before[last][n].part(part));
+        let members = walk.last(coalitions);
+        for ((player, after), omega) in
+            members.clone().zip(&suffixes[members.start + 1..]).zip(&mut omega)
+        {
+            let mut sum: [f64; W] = *omega.part(part);
+            for n in 0..N {
+                sum = add_product::<A, W>(&sum, &run[n], after[n].part(part));
+                run[n] = product(&run[n], &factors.at::<A, W>(player, n));
+            }
+            *omega.part_mut(part) = sum;
+        }
+        let Some(moved) = walk.advance(coalitions) else { return };
+        for n in 0..N {
+            let passed = factors.at::<A, W>(walk.chosen[moved] - 1, n);
+            let run: [f64; W] = product(before[moved][n].part(part), &passed);
+            for products in &mut before[moved..=last] {
+                *products[n].part_mut(part) = run;
+            }
+        }
+    }
+}
+
+/// The product of c over the members of every coalition.
+#[inline(always)]
+fn differences<const W: usize>(coalitions: &Coalitions, c: &[Lanes], products: &mut Products) {
+    let Products { walk, before, differences, .. } = products;
+    differences.clear();
+    if coalitions.size() == 0 {
+        differences.push(Lanes::ONE);
+    }
+    if coalitions.size() == 0 || !walk.start(coalitions) {
+        return;
+    }
+    before[0] = Lanes::ONE;
+    let mut moved = Some(0);
+    while let Some(first) = moved {
+        for depth in first..walk.chosen.len() {
+            before[depth + 1] = before[depth].times::<W>(&c[walk.chosen[depth]]);
+        }
+        let of_others = before[walk.chosen.len()];
+        differences.extend(c[walk.last(coalitions)].iter().map(|c| of_others.times::<W>(c)));
+        moved = walk.advance(coalitions);
+    }
+}

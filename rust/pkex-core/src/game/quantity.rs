@@ -1,0 +1,210 @@
+//! What is computed of each game of a block.
+
+use crate::error::Error;
+use crate::game::block::{Block, Scaling, Spread};
+use crate::game::coalitions::Coalitions;
+use crate::game::interactions::{self, Products};
+use crate::game::recursion::{self, Rows};
+use crate::game::values::{self, Prefixes};
+use crate::memory::{Memory, product};
+use crate::quadrature::table::{NodeTable, Rule};
+use crate::simd::arithmetic::Arithmetic;
+use crate::simd::level::{Body, Level};
+use crate::threads::Stop;
+
+/// What is computed of each game.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Quantity<'a> {
+    /// A value of each player by quadrature: Shapley's, or another measure's.
+    Values(Nodes<'a>),
+    /// Shapley values by the recursion.
+    ShapleyByRecursion,
+    /// A coefficient of each of some coalitions by quadrature.
+    Interactions(&'a Coalitions, Nodes<'a>),
+    /// The worth of the grand coalition, as if it were one player's value.
+    GrandCoalition,
+    /// The worth of the empty coalition, likewise.
+    EmptyCoalition,
+}
+
+/// The nodes of a quadrature.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Nodes<'a> {
+    /// As many as full double precision takes.
+    Table(&'a NodeTable),
+    /// Always the same.
+    Rule(&'a Rule),
+}
+
+impl<'a> Nodes<'a> {
+    fn rule(self, spread: &Spread) -> &'a Rule {
+        match self {
+            Self::Table(table) => table.rule(spread.lambda, spread.mixed_signs),
+            Self::Rule(rule) => rule,
+        }
+    }
+
+    /// A rough number of nodes.
+    fn steps(self, players: usize) -> usize {
+        match self {
+            Self::Table(_) => 12 + players.isqrt(),
+            Self::Rule(_) => 4,
+        }
+    }
+}
+
+impl Quantity<'_> {
+    /// Numbers that result, for games of `players` players.
+    pub fn count(self, players: usize) -> usize {
+        match self {
+            Self::GrandCoalition | Self::EmptyCoalition => 1,
+            Self::Interactions(coalitions, _) => coalitions.count(),
+            _ => players,
+        }
+    }
+
+    /// Rough cost of a game, in steps of one node and player.
+    pub fn cost(self, players: usize) -> usize {
+        match self {
+            Self::Values(nodes) => product([players, nodes.steps(players)]),
+            Self::Interactions(coalitions, nodes) => {
+                product([players.saturating_add(coalitions.count()), nodes.steps(players)])
+            }
+            Self::ShapleyByRecursion => product([2, players, players]),
+            Self::GrandCoalition | Self::EmptyCoalition => product([4, players]),
+        }
+    }
+
+    /// Which of the result's numbers a block's are, if it has only some (ascending) of the players.
+    pub fn places(self, players: &[usize], scratch: &mut Scratch, places: &mut Vec<usize>) {
+        places.clear();
+        match self {
+            Self::Interactions(coalitions, _) => {
+                coalitions.places(players, scratch.products.walk(), places);
+            }
+            Self::GrandCoalition | Self::EmptyCoalition => places.push(0),
+            _ => places.extend_from_slice(players),
+        }
+    }
+}
+
+/// Room for the computation, kept between blocks.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Scratch {
+    prefixes: Prefixes,
+    rows: Rows,
+    products: Products,
+}
+
+impl Scratch {
+    /// Makes room for games of that many players.
+    pub fn reserve(
+        &mut self,
+        quantity: Quantity<'_>,
+        players: usize,
+        memory: &Memory,
+    ) -> Result<(), Error> {
+        match quantity {
+            Quantity::Values(_) => self.prefixes.reserve(players, memory),
+            Quantity::ShapleyByRecursion => self.rows.reserve(players, memory),
+            Quantity::Interactions(coalitions, _) => {
+                self.products.reserve(players, coalitions, memory)
+            }
+            Quantity::GrandCoalition | Quantity::EmptyCoalition => Ok(()),
+        }
+    }
+}
+
+impl Quantity<'_> {
+    /// Ω of each game of a block with these players (ascending), player by player or coalition by
+    /// coalition, from factors of that spread; then `difference` holds the c, or their products, that
+    /// it is to be multiplied by.
+    pub fn evaluate(
+        self,
+        spread: &Spread,
+        (block, players): (&mut Block, &[usize]),
+        scratch: &mut Scratch,
+        (level, stop): (Level, &Stop),
+    ) {
+        let scaling = Scaling::apply(block, spread);
+        let Scratch { prefixes, rows, products } = scratch;
+        match self {
+            Self::GrandCoalition => level.run(WholeCoalition { block, is_present: true }),
+            Self::EmptyCoalition => level.run(WholeCoalition { block, is_present: false }),
+            Self::ShapleyByRecursion => level.run(ByRecursion { block, rows, stop }),
+            Self::Values(nodes) => {
+                level.run(ByQuadrature { rule: nodes.rule(spread), block, prefixes });
+            }
+            Self::Interactions(coalitions, nodes) => {
+                let (rule, coalitions) = (nodes.rule(spread), &coalitions.among(players));
+                level.run(OfCoalitions { rule, coalitions, block, products });
+            }
+        }
+        if let Some(scaling) = scaling {
+            scaling.undo(block);
+        }
+    }
+}
+
+// Each is compiled by itself: in one large function the compiler unrolls and keeps in registers
+// less than it could.
+
+struct WholeCoalition<'a> {
+    block: &'a mut Block,
+    is_present: bool,
+}
+
+impl Body for WholeCoalition<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<A: Arithmetic, const W: usize>(self) {
+        self.block.multiply_all::<W>(self.is_present);
+    }
+}
+
+struct ByRecursion<'a> {
+    block: &'a mut Block,
+    rows: &'a mut Rows,
+    stop: &'a Stop,
+}
+
+impl Body for ByRecursion<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<A: Arithmetic, const W: usize>(self) {
+        recursion::omega::<A>(self.block, self.rows, self.stop);
+    }
+}
+
+struct ByQuadrature<'a> {
+    rule: &'a Rule,
+    block: &'a mut Block,
+    prefixes: &'a mut Prefixes,
+}
+
+impl Body for ByQuadrature<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<A: Arithmetic, const W: usize>(self) {
+        values::omega::<A, W>(self.rule, self.block, self.prefixes);
+    }
+}
+
+struct OfCoalitions<'a> {
+    rule: &'a Rule,
+    coalitions: &'a Coalitions,
+    block: &'a mut Block,
+    products: &'a mut Products,
+}
+
+impl Body for OfCoalitions<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<A: Arithmetic, const W: usize>(self) {
+        interactions::omega::<A, W>(self.rule, self.coalitions, self.block, self.products);
+    }
+}

@@ -1,0 +1,146 @@
+//! Sums of coefficients over the coalitions that hold a smaller one.
+
+use crate::error::Error;
+use crate::game::coalitions::{Coalitions, Walk, binomial};
+use crate::memory::{Memory, RESULT, SUMS, product};
+use crate::simd::sum::Sum;
+use crate::threads::{self, Monitor, Parallelism};
+use crate::walk::items::Settings;
+use std::sync::atomic::Ordering;
+
+/// For every row, every coalition of `sizes.0` of the players and every output: the sum of `values`
+/// over the coalitions of `sizes.1` players that hold it. `values` has a number for every row,
+/// coalition of `sizes.1` players and output, in lexicographic order.
+///
+/// # Errors
+/// If `values` has another size, there is too little memory, or the monitor stops the call.
+pub fn superset_sums(
+    values: &[f64],
+    players: usize,
+    sizes: (usize, usize),
+    (rows, outputs): (usize, usize),
+    settings: &Settings,
+    monitor: Monitor<'_>,
+) -> Result<Vec<f64>, Error> {
+    let counts = (binomial(players, sizes.0), binomial(players, sizes.1));
+    let (Some(smaller), Some(larger), true) = (counts.0, counts.1, sizes.0 < sizes.1) else {
+        return Err(Error::Unsupported(format!("coalitions of {sizes:?} of {players} players")));
+    };
+    if values.len() != product([rows, larger, outputs]) {
+        return Err(Error::Shape {
+            argument: "values",
+            expected: format!("{rows} × {larger} × {outputs} numbers"),
+            got: format!("{} numbers", values.len()),
+        });
+    }
+    let memory = Memory::default();
+    let mut sums = memory.filled(product([rows, smaller, outputs]), 0.0, RESULT)?;
+    if sums.is_empty() || values.is_empty() {
+        return Ok(sums);
+    }
+    let subsets = Subsets::new(players, sizes);
+    let tasks = sums.chunks_mut(smaller * outputs).zip(values.chunks(larger * outputs));
+    let cost = product([values.len(), subsets.kept.len(), LOOKUP_COST]);
+    threads::for_each(
+        tasks,
+        Parallelism::of(cost, settings.threads),
+        || {
+            let mut totals = Vec::new();
+            memory.reserve(&mut totals, smaller * outputs, SUMS)?;
+            Ok(totals)
+        },
+        |totals, (sums, values), stop| {
+            totals.clear();
+            totals.resize(sums.len(), Sum::default());
+            subsets.add(
+                values.chunks(outputs),
+                || stop.load(Ordering::Relaxed),
+                |place, values| {
+                    for (total, &value) in totals[place * outputs..].iter_mut().zip(values) {
+                        total.add(Sum::from(value), settings.summation);
+                    }
+                },
+            );
+            for (sum, total) in sums.iter_mut().zip(totals) {
+                *sum = total.value();
+            }
+        },
+        monitor,
+    )?;
+    Ok(sums)
+}
+
+/// A lookup's cost, in steps of one node, player and lane.
+const LOOKUP_COST: usize = 16;
+
+/// The smaller coalitions within larger ones.
+struct Subsets {
+    all: Coalitions,
+    /// Which members a smaller one keeps, as places among the larger one's.
+    kept: Vec<Vec<usize>>,
+    /// For the i-th member and a player: coalitions after one with that member there, before i alike.
+    after: Vec<Vec<usize>>,
+    last: usize,
+}
+
+impl Subsets {
+    fn new(players: usize, (smaller, larger): (usize, usize)) -> Self {
+        let count = |n: usize, k: usize| binomial(n, k).unwrap_or(usize::MAX);
+        let after = |i: usize| (0..players).map(|p| count(players - 1 - p, smaller - i)).collect();
+        Self {
+            all: Coalitions::all(players, larger),
+            kept: members(&Coalitions::all(larger, smaller)),
+            after: (0..smaller).map(after).collect(),
+            last: count(players, smaller) - 1,
+        }
+    }
+
+    /// Calls `add` with the number of each smaller coalition and a larger one's values, until stopped.
+    fn add<'a>(
+        &self,
+        mut values: impl Iterator<Item = &'a [f64]>,
+        stopped: impl Fn() -> bool,
+        mut add: impl FnMut(usize, &[f64]),
+    ) {
+        for_each(&self.all, |larger| {
+            let Some(values) = values.next() else { return false };
+            for kept in &self.kept {
+                let later = kept.iter().zip(&self.after).map(|(&i, after)| after[larger[i]]);
+                add(self.last - later.sum::<usize>(), values);
+            }
+            !stopped()
+        });
+    }
+}
+
+/// Calls `visit` with the members of each coalition in turn, as long as it returns true.
+fn for_each(coalitions: &Coalitions, mut visit: impl FnMut(&[usize]) -> bool) {
+    if coalitions.size() == 0 {
+        visit(&[]);
+        return;
+    }
+    let mut walk = Walk::default();
+    let mut is_left = walk.start(coalitions);
+    let mut members = Vec::new();
+    while is_left {
+        for last in walk.last(coalitions) {
+            members.clear();
+            members.extend_from_slice(&walk.chosen);
+            members.push(last);
+            if !visit(&members) {
+                return;
+            }
+        }
+        is_left = walk.advance(coalitions).is_some();
+    }
+}
+
+/// The members of each coalition.
+fn members(coalitions: &Coalitions) -> Vec<Vec<usize>> {
+    let mut all = Vec::new();
+    for_each(coalitions, |members| {
+        all.push(members.to_vec());
+        true
+    });
+    all
+}

@@ -1,0 +1,228 @@
+//! The difference of two products of factors, k(x, y) − k(z, y) over the columns of a player,
+//! without cancellation.
+//!
+//! Some columns may rise and others fall, so that the products nearly agree though no column does.
+//! Exponentials have a joint exponent: its change is a sum of differences of squares or of
+//! distances, added to twice the working precision, and a − b = ± max(a, b) (1 − exp(−|change|)).
+//! Cauchy's factors have a joint denominator, whose change is found likewise. With each other, and
+//! with a third factor of categories, a difference is (a − b) a′ + b (a′ − b′), or with the smaller
+//! one of a′ and b′ and of a and b where the two terms have opposite signs: then an error is small
+//! beside the products themselves.
+
+use crate::kernel::chi2;
+use crate::simd::arithmetic::Arithmetic;
+use crate::simd::double::Double;
+use crate::simd::exp::{NEAR, exp_and_expm1, reduced_tail};
+use crate::simd::lanes::{map, zip};
+
+/// Columns in which x and z are compared with y.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Entries<const W: usize> {
+    pub x: [f64; W],
+    pub z: [f64; W],
+    pub y: [f64; W],
+}
+
+/// A factor at x and at z, and their difference.
+#[derive(Clone, Copy, Debug)]
+struct Pair<const W: usize> {
+    a: [f64; W],
+    b: [f64; W],
+    c: Double<W>,
+}
+
+impl<const W: usize> Pair<W> {
+    const ONE: Self = Self { a: [1.0; W], b: [1.0; W], c: Double::of(0.0, 0.0) };
+
+    /// The factors' products, and their difference.
+    #[inline(always)]
+    fn times(&self, other: &Self) -> Self {
+        let c = Double::from_lanes(|i| {
+            let (c, other_c) = (self.c.high[i], other.c.high[i]);
+            let least = |pair: &Self| if pair.a[i] < pair.b[i] { pair.a[i] } else { pair.b[i] };
+            let are_opposite = c * other_c < 0.0;
+            let with = if are_opposite { least(other) } else { other.a[i] };
+            let without = if are_opposite { least(self) } else { self.b[i] };
+            let low = self.c.low[i] * with + without * other.c.low[i];
+            (c * with + without * other_c, low)
+        });
+        Self { a: zip(&self.a, &other.a, |a, b| a * b), b: zip(&self.b, &other.b, |a, b| a * b), c }
+    }
+}
+
+/// Distances in a column: x − y, z − y, x − z and (x − y) + (z − y).
+struct Distances<const W: usize> {
+    from_x: Double<W>,
+    from_z: Double<W>,
+    step: Double<W>,
+    sum: Double<W>,
+}
+
+impl<const W: usize> Distances<W> {
+    #[inline(always)]
+    fn new(at: &Entries<W>) -> Self {
+        let from_x = Double::difference(&at.x, &at.y);
+        let from_z = Double::difference(&at.z, &at.y);
+        let step = Double::difference(&at.x, &at.z);
+        Self { from_x, from_z, step, sum: from_x.plus(&from_z) }
+    }
+
+    /// ((x − y)² − (z − y)²)/ℓ² = (x − z)/ℓ · ((x − y) + (z − y))/ℓ, from 1/ℓ.
+    #[inline(always)]
+    fn change_of_squares<A: Arithmetic>(&self, inverse: &Double<W>) -> Double<W> {
+        self.step.times::<A>(inverse).times::<A>(&self.sum.times::<A>(inverse))
+    }
+}
+
+/// The factors that have been multiplied so far.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Joint<const W: usize> {
+    /// The exponents at x and at z, and how much the first is larger.
+    exponents: ([f64; W], [f64; W]),
+    exponent_change: Double<W>,
+    /// The denominators at x and at z, and how much the second is larger.
+    denominators: (Double<W>, Double<W>),
+    denominator_change: Double<W>,
+    category: Pair<W>,
+    /// Which of the three there are.
+    has: [bool; 3],
+}
+
+impl<const W: usize> Joint<W> {
+    /// Of no factors.
+    pub const ONE: Self = Self {
+        exponents: ([0.0; W], [0.0; W]),
+        exponent_change: Double::of(0.0, 0.0),
+        denominators: (Double::of(1.0, 0.0), Double::of(1.0, 0.0)),
+        denominator_change: Double::of(0.0, 0.0),
+        category: Pair::ONE,
+        has: [false; 3],
+    };
+
+    /// Multiplies by exp(−(r/ℓ)²), from 1/ℓ.
+    #[inline(always)]
+    pub fn include_gaussian<A: Arithmetic>(&mut self, inverse: (f64, f64), at: &Entries<W>) {
+        self.has[0] = true;
+        let distances = Distances::new(at);
+        let square = |sum: f64, r: f64| sum + (r * inverse.0) * (r * inverse.0);
+        self.exponents.0 = zip(&self.exponents.0, &distances.from_x.high, square);
+        self.exponents.1 = zip(&self.exponents.1, &distances.from_z.high, square);
+        let change = distances.change_of_squares::<A>(&Double::of(inverse.0, inverse.1));
+        self.exponent_change = self.exponent_change.plus(&change);
+    }
+
+    /// Multiplies by exp(−|r|/ℓ), from 1/ℓ.
+    #[inline(always)]
+    pub fn include_laplacian<A: Arithmetic>(&mut self, inverse: (f64, f64), at: &Entries<W>) {
+        self.has[0] = true;
+        let Distances { from_x, from_z, .. } = Distances::new(at);
+        let scaled = |sum: f64, r: f64| sum + r.abs() * inverse.0;
+        self.exponents.0 = zip(&self.exponents.0, &from_x.high, scaled);
+        self.exponents.1 = zip(&self.exponents.1, &from_z.high, scaled);
+        let change = from_x.size().plus(&from_z.size().negated());
+        let change = change.times::<A>(&Double::of(inverse.0, inverse.1));
+        self.exponent_change = self.exponent_change.plus(&change);
+    }
+
+    /// Multiplies by 1/(1 + (r/ℓ)²), from 1/ℓ.
+    #[inline(always)]
+    pub fn include_cauchy<A: Arithmetic>(&mut self, inverse: (f64, f64), at: &Entries<W>) {
+        self.has[1] = true;
+        let inverse = Double::of(inverse.0, inverse.1);
+        let distances = Distances::new(at);
+        let denominator = |r: &Double<W>| {
+            let scaled = r.times::<A>(&inverse);
+            scaled.times::<A>(&scaled).plus(&Double::of(1.0, 0.0))
+        };
+        let (at_x, at_z) = (denominator(&distances.from_x), denominator(&distances.from_z));
+        // n n′ − m m′ = (n − m) n′ + m (n′ − m′).
+        let change = distances.change_of_squares::<A>(&inverse).negated();
+        let change = self.denominators.0.times::<A>(&change);
+        self.denominator_change = self.denominator_change.times::<A>(&at_z).plus(&change);
+        self.denominators.0 = self.denominators.0.times::<A>(&at_x);
+        self.denominators.1 = self.denominators.1.times::<A>(&at_z);
+    }
+
+    /// Multiplies by 1 where x, or z, is y, else by `similarity`.
+    #[inline(always)]
+    pub fn include_categories(&mut self, similarity: f64, at: &Entries<W>) {
+        self.has[2] = true;
+        let kernel = |entry: f64, y: f64| if entry - y == 0.0 { 1.0 } else { similarity };
+        let (a, b) = (zip(&at.x, &at.y, kernel), zip(&at.z, &at.y, kernel));
+        let c = zip(&a, &b, |a, b| a - b);
+        self.category = self.category.times(&Pair { a, b, c: Double { high: c, low: [0.0; W] } });
+    }
+
+    /// Multiplies by exp(−γ (r/√(x + y))²).
+    #[inline(always)]
+    pub fn include_chi2(&mut self, gamma: f64, at: &Entries<W>) {
+        self.has[0] = true;
+        let Entries { x, z, y } = at;
+        let distance = |x: &[f64; W]| zip(x, y, |x, y| x - y);
+        let (at_x, at_z) =
+            (chi2::exponent(gamma, &distance(x), x, y), chi2::exponent(gamma, &distance(z), z, y));
+        self.exponents.0 = zip(&self.exponents.0, &at_x, |sum, exponent| sum + exponent);
+        self.exponents.1 = zip(&self.exponents.1, &at_z, |sum, exponent| sum + exponent);
+        let change = chi2::change(gamma, &zip(x, z, |x, z| x - z), (x, z, y));
+        self.exponent_change = self.exponent_change.plus(&Double { high: change, low: [0.0; W] });
+    }
+
+    /// The difference of the products. Small ones of several z have, in one family, the product at
+    /// x as a common factor of more digits, so that they may cancel in a sum.
+    #[inline(always)]
+    pub fn difference<A: Arithmetic>(&self) -> Double<W> {
+        let mut product = Pair::ONE;
+        if self.has[0] {
+            product = self.exponential::<A>();
+        }
+        if self.has[1] {
+            product = product.times(&self.cauchy::<A>());
+        }
+        if self.has[2] {
+            product = product.times(&self.category);
+        }
+        product.c
+    }
+
+    #[inline(always)]
+    fn exponential<A: Arithmetic>(&self) -> Pair<W> {
+        let change = self.exponent_change.high;
+        let (a, _) = exp_and_expm1::<A, W>(&map(&self.exponents.0, |exponent| -exponent));
+        let (b, _) = exp_and_expm1::<A, W>(&map(&self.exponents.1, |exponent| -exponent));
+        let (_, less_one) = exp_and_expm1::<A, W>(&map(&change, |change| -change.abs()));
+        let c = Double::from_lanes(|i| {
+            if change[i].abs() < NEAR {
+                // −a (e^change − 1).
+                let (c, error) = A::two_product(-a[i], change[i]);
+                let tail = reduced_tail::<A>(change[i], -self.exponent_change.low[i]);
+                (c, A::mul_add(a[i], tail, error))
+            } else if change[i] > 0.0 {
+                (b[i] * less_one[i], 0.0)
+            } else {
+                (-(a[i] * less_one[i]), 0.0)
+            }
+        });
+        where_finite(&change, Pair { a, b, c })
+    }
+
+    /// 1/m, 1/n and 1/m − 1/n = (n − m)/n/m of the denominators m and n.
+    #[inline(always)]
+    fn cauchy<A: Arithmetic>(&self) -> Pair<W> {
+        let inverse = |numbers: &Double<W>| map(&numbers.high, |number| 1.0 / number);
+        let (a, b) = (inverse(&self.denominators.0), inverse(&self.denominators.1));
+        let change = self.denominator_change.quotient::<A>(&self.denominators.1);
+        let of_x = Double { high: a, low: [0.0; W] };
+        where_finite(&change.high, Pair { a, b, c: change.times::<A>(&of_x) })
+    }
+}
+
+/// c where the change it comes from is finite, else a − b: of exponents, or squares, that differ by
+/// more than the range one factor at least is 0, and nothing cancels.
+#[inline(always)]
+fn where_finite<const W: usize>(change: &[f64; W], pair: Pair<W>) -> Pair<W> {
+    let Pair { a, b, c } = pair;
+    let c = Double::from_lanes(|i| {
+        if change[i].is_finite() { (c.high[i], c.low[i]) } else { (a[i] - b[i], 0.0) }
+    });
+    Pair { c, ..pair }
+}

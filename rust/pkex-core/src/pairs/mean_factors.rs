@@ -1,0 +1,170 @@
+//! The means of players' factors over pairs of rows: the absent factors of the marginal convention.
+//!
+//! A Gaussian kernel of one column has its mean without the pairs; all others are summed over them.
+
+use crate::error::Error;
+use crate::game::block::Block;
+use crate::kernel::term::{CompiledTerm, Players, Term};
+use crate::matrix::Matrix;
+use crate::memory::{Memory, PAIRS, RESULT, product};
+use crate::pairs::gaussian_means::gaussian_mean;
+use crate::pairs::problem::add_all;
+use crate::simd::arithmetic::Arithmetic;
+use crate::simd::lanes::Lanes;
+use crate::simd::level::Body;
+use crate::simd::sum::Sum;
+use crate::threads::Monitor;
+use crate::walk::chunks::{Chunks, PackedRows};
+use crate::walk::items::Settings;
+use crate::walk::pairs::Walk;
+
+/// Blocks of a chunk of rows.
+const BLOCKS: usize = 16;
+
+/// The mean of each player's factor over all pairs of different rows, term by term.
+///
+/// # Errors
+/// If shapes do not fit, there are fewer than two rows, a factor is not valid, or the monitor stops
+/// the call.
+pub fn mean_factors(
+    rows: Matrix<'_>,
+    terms: &[Term],
+    players: &Players,
+    settings: &Settings,
+    monitor: Monitor<'_>,
+) -> Result<Vec<f64>, Error> {
+    let count = rows.rows();
+    if count < 2 || rows.columns() != players.column_count() {
+        return Err(Error::Shape {
+            argument: "rows",
+            expected: format!("at least two of {} columns", players.column_count()),
+            got: format!("{count} of {}", rows.columns()),
+        });
+    }
+    let memory = Memory::default();
+    let mut means = memory.filled(product([terms.len(), players.count()]), 1.0, RESULT)?;
+    let mut others = Vec::new();
+    memory.reserve(&mut others, terms.len(), PAIRS)?;
+    for (term, means) in terms.iter().zip(means.chunks_mut(players.count().max(1))) {
+        others.push(set_gaussian_means(rows, term, players, settings, means)?);
+    }
+    if others.iter().any(|term| !term.players.is_empty()) {
+        set_pair_means(rows, &others, players, (settings, monitor), &mut means)?;
+    } else if monitor(1, 1).is_break() {
+        return Err(Error::Interrupted);
+    }
+    Ok(means)
+}
+
+/// Sets the means of all players of some terms, by their factors of all pairs.
+fn set_pair_means(
+    rows: Matrix<'_>,
+    terms: &[CompiledTerm],
+    players: &Players,
+    (settings, monitor): (&Settings, Monitor<'_>),
+    means: &mut [f64],
+) -> Result<(), Error> {
+    let (count, memory) = (rows.rows(), Memory::default());
+    let factors: usize = terms.iter().map(|term| term.players.len()).sum();
+    let chunks = Chunks::new(std::slice::from_ref(&(0..count)), BLOCKS);
+    let points = PackedRows::new(rows, &chunks, |row| row)?;
+    let mut totals = memory.filled(factors, Sum::default(), PAIRS)?;
+    Walk::new(&chunks, false, factors, settings.threads)?.run(
+        (
+            |_| product([factors, size_of::<f64>()]),
+            |_, sums: &mut Vec<f64>| memory.reserve(sums, factors, PAIRS),
+        ),
+        || {
+            let mut workspace = Workspace::default();
+            memory.reserve(&mut workspace.sums, factors, PAIRS)?;
+            workspace.block.reserve(players.count(), 0, &memory)?;
+            Ok(workspace)
+        },
+        |workspace, tile, sums: &mut Vec<f64>, _| {
+            workspace.sums.clear();
+            workspace.sums.resize(factors, Lanes::ZERO);
+            for row in tile.first.rows.clone() {
+                for index in tile.blocks_of(row) {
+                    let mask = tile.mask(row, index);
+                    let (x, points) = (rows.row(row), points.block(tile.second, index));
+                    settings.level.run(AddDifferences { terms, x, points, mask, workspace });
+                }
+            }
+            sums.clear();
+            sums.extend(workspace.sums.iter().map(Lanes::total));
+        },
+        |_, sums| add_all(&mut totals, sums, settings.summation),
+        monitor,
+    )?;
+    let pairs = count as f64 * (count - 1) as f64 / 2.0;
+    let places = terms.iter().enumerate().flat_map(|(number, term)| {
+        term.players.iter().map(move |player| number * players.count() + player)
+    });
+    for (place, total) in places.zip(totals) {
+        // Not below 0, where rounding could take it.
+        means[place] = (1.0 + total.value() / pairs).max(0.0);
+    }
+    Ok(())
+}
+
+/// Sets the means of players whose factors are Gaussian kernels of one column, and returns the term
+/// of all others.
+fn set_gaussian_means(
+    rows: Matrix<'_>,
+    term: &Term,
+    players: &Players,
+    settings: &Settings,
+    means: &mut [f64],
+) -> Result<CompiledTerm, Error> {
+    let compiled = CompiledTerm::new(term, players)?;
+    let mut entries = Vec::new();
+    Memory::default().reserve(&mut entries, rows.rows(), PAIRS)?;
+    let mut rest = term.clone();
+    for (place, &player) in compiled.players.iter().enumerate() {
+        let Some((column, rate)) = compiled.gaussian_of(place) else {
+            continue;
+        };
+        entries.clear();
+        entries.extend((0..rows.rows()).map(|row| rows.row(row)[column]));
+        if let Some(mean) = gaussian_mean(&entries, rate, settings.level)? {
+            means[player] = mean;
+            rest.factors.retain(|factor| factor.column != column);
+        }
+    }
+    CompiledTerm::new(&rest, players)
+}
+
+/// What a thread keeps between tiles.
+#[derive(Default)]
+struct Workspace {
+    block: Block,
+    /// Term by term, player by player.
+    sums: Vec<Lanes>,
+}
+
+/// Adds the factors less 1 of the pairs of a row and a block.
+struct AddDifferences<'a> {
+    terms: &'a [CompiledTerm],
+    x: &'a [f64],
+    points: &'a [Lanes],
+    mask: Lanes,
+    workspace: &'a mut Workspace,
+}
+
+impl Body for AddDifferences<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<A: Arithmetic, const W: usize>(self) {
+        let Workspace { block, sums } = self.workspace;
+        let mut sums = &mut sums[..];
+        for term in self.terms {
+            term.fill::<A, W>(self.x, self.points, block);
+            let (of_term, rest) = sums.split_at_mut(term.players.len());
+            for (sum, difference) in of_term.iter_mut().zip(&block.difference) {
+                sum.add_product::<A, W>(difference, &self.mask);
+            }
+            sums = rest;
+        }
+    }
+}

@@ -1,0 +1,10 @@
+//! Sums over all pairs of rows of a sample.
+
+pub(crate) mod gaussian_means;
+pub(crate) mod mean_factors;
+pub(crate) mod octets;
+pub(crate) mod permuted;
+pub(crate) mod problem;
+pub(crate) mod terms;
+pub(crate) mod tiles;
+pub(crate) mod weights;

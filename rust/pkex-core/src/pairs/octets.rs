@@ -1,0 +1,124 @@
+//! Exchanges of targets within octets of rows, all 64 a pair of octets at the price of few.
+//!
+//! The rows of an octet are numbered by three bits; exchange p gives row i the target of row i ⊕ p.
+//! Two octets with the values Γ of their 8 × 8 pairs and the weights L then add
+//!
+//!   T^{pq} = Σ_ij Γ_ij L_{i⊕p, j⊕q},
+//!
+//! a correlation over the group (ℤ/2)³ × (ℤ/2)³. The Walsh–Hadamard transform, whose matrix has the
+//! entries (−1)^{|a ∧ i|}, turns it into a product: T̂_ab = Γ̂_ab L̂_ab. It is linear, so that products
+//! are summed over pairs of octets, and transformed back at the end.
+
+use crate::error::Error;
+use crate::memory::{Memory, PAIRS, product};
+use crate::simd::arithmetic::Arithmetic;
+use crate::simd::lanes::{Lanes, each};
+use crate::simd::level::Body;
+
+/// Rows that exchange targets among each other.
+pub const OCTET: usize = 8;
+
+/// The pairs of the rows of an octet with a block of rows, which is two octets.
+#[derive(Debug, Default)]
+pub(crate) struct OctetPairs {
+    /// For each row of the octet all values that are summed, 0 where a lane holds no pair.
+    values: Vec<Lanes>,
+    /// For each row of the octet.
+    weights: Vec<Lanes>,
+}
+
+impl OctetPairs {
+    /// Makes room for so many values a pair.
+    pub fn reserve(&mut self, width: usize, memory: &Memory) -> Result<(), Error> {
+        memory.reserve(&mut self.values, product([OCTET, width]), PAIRS)?;
+        memory.reserve(&mut self.weights, OCTET, PAIRS)
+    }
+
+    /// Sets all to 0, for so many values a pair.
+    pub fn reset(&mut self, width: usize) {
+        for (lanes, length) in [(&mut self.values, OCTET * width), (&mut self.weights, OCTET)] {
+            lanes.clear();
+            lanes.resize(length, Lanes::ZERO);
+        }
+    }
+
+    /// What the pairs of a row (of the sample) weigh.
+    pub fn weights_of(&mut self, row: usize) -> &mut Lanes {
+        &mut self.weights[row % OCTET]
+    }
+
+    /// The values of the pairs of a row (of the sample).
+    pub fn values_of(&mut self, row: usize) -> &mut [Lanes] {
+        let width = self.values.len() / OCTET;
+        &mut self.values[row % OCTET * width..][..width]
+    }
+}
+
+/// Adds the products of transformed values and weights to sums, a for each row and b for each lane.
+pub(crate) struct Correlate<'a> {
+    pub pairs: &'a mut OctetPairs,
+    pub sums: &'a mut [Lanes],
+}
+
+impl Body for Correlate<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<A: Arithmetic, const W: usize>(self) {
+        let width = self.pairs.values.len() / OCTET;
+        let weights = transformed::<A>(|row| self.pairs.weights[row]);
+        for value in 0..width {
+            let values = transformed::<A>(|row| self.pairs.values[row * width + value]);
+            for row in 0..OCTET {
+                self.sums[row * width + value].add_product::<A, W>(&values[row], &weights[row]);
+            }
+        }
+    }
+}
+
+/// The transform of the lanes of eight rows, over the rows and over the octets of lanes.
+#[inline(always)]
+fn transformed<A: Arithmetic>(rows: impl Fn(usize) -> Lanes) -> [Lanes; OCTET] {
+    let mut lanes = [Lanes::ZERO; OCTET];
+    for (row, lanes) in lanes.iter_mut().enumerate() {
+        *lanes = rows(row);
+        for octet in lanes.0.as_chunks_mut::<OCTET>().0 {
+            butterflies::<A, 1>(octet);
+            butterflies::<A, 2>(octet);
+            butterflies::<A, 4>(octet);
+        }
+    }
+    for stride in [1, 2, 4] {
+        for row in (0..OCTET).filter(|row| row & stride == 0) {
+            let (one, other) = (lanes[row], lanes[row + stride]);
+            lanes[row] = Lanes(each(|i| one.0[i] + other.0[i]));
+            lanes[row + stride] = Lanes(each(|i| one.0[i] - other.0[i]));
+        }
+    }
+    lanes
+}
+
+/// One bit's step of the transform: sums where it is 0, differences where it is 1.
+#[inline(always)]
+fn butterflies<A: Arithmetic, const STRIDE: usize>(octet: &mut [f64; OCTET]) {
+    let old = *octet;
+    let others: [f64; OCTET] = each(|i| old[i ^ STRIDE]);
+    let signs: [f64; OCTET] = each(|i| if i & STRIDE == 0 { 1.0 } else { -1.0 });
+    *octet = each(|i| A::mul_add(signs[i], old[i], others[i]));
+}
+
+/// Turns T̂_ab of a pair of groups, `width` values for each ab, into T^{pq}.
+pub(crate) fn transform_back(sums: &mut [f64], width: usize) {
+    // Of the six bits of ab; the matrix is its own inverse but for the factor 64.
+    for stride in (0..6).map(|bit| width << bit) {
+        for both in sums.chunks_exact_mut(2 * stride) {
+            let (zeros, ones) = both.split_at_mut(stride);
+            for (zero, one) in zeros.iter_mut().zip(ones) {
+                (*zero, *one) = (*zero + *one, *zero - *one);
+            }
+        }
+    }
+    for sum in sums {
+        *sum /= (OCTET * OCTET) as f64;
+    }
+}

@@ -1,0 +1,179 @@
+//! Sums over the pairs of a small sample, weighted as they are after permutations of the rows.
+
+use std::sync::atomic::Ordering;
+
+use crate::error::Error;
+use crate::matrix::Matrix;
+use crate::memory::{Memory, PAIRS, RESULT, product};
+use crate::pairs::problem::triangle_index;
+use crate::simd::arithmetic::Arithmetic;
+use crate::simd::lanes::{LANES, Lanes};
+use crate::simd::level::Body;
+use crate::threads::{self, Monitor, Parallelism};
+use crate::walk::items::Settings;
+
+/// For every permutation π, a row of `orders`, and every value the sum Σ_{a<b} w(π_a, π_b) γ(a, b).
+///
+/// `weights` are symmetric; `values` has a row for each pair of rows a ≤ b, row by row of the
+/// triangle. Those of a row with itself play no part. The result has a row for each permutation.
+///
+/// # Errors
+/// If shapes do not fit, orders have other rows, there is too little memory, or the monitor stops the
+/// call.
+pub fn permuted_sums(
+    weights: Matrix<'_>,
+    values: Matrix<'_>,
+    orders: &[usize],
+    settings: &Settings,
+    monitor: Monitor<'_>,
+) -> Result<Vec<f64>, Error> {
+    let (rows, width) = (weights.rows(), values.columns());
+    check(weights, values, orders)?;
+    let memory = Memory::default();
+    let mut sums = memory.filled(product([orders.len() / rows.max(1), width]), 0.0, RESULT)?;
+    if sums.is_empty() {
+        return Ok(sums);
+    }
+    let packed = PackedValues::new(values, rows, &memory)?;
+    threads::for_each(
+        sums.chunks_mut(TOGETHER * width).zip(orders.chunks(TOGETHER * rows)),
+        Parallelism::of(product([orders.len(), rows, width + 1]) / LANES, settings.threads),
+        || {
+            let mut gathered = Vec::new();
+            let blocks = product([TOGETHER / ABREAST, rows.div_ceil(LANES)]);
+            memory.reserve(&mut gathered, blocks, PAIRS)?;
+            Ok(gathered)
+        },
+        |gathered, (sums, orders), stop| {
+            for row in 0..rows {
+                if stop.load(Ordering::Relaxed) {
+                    return;
+                }
+                settings.level.run(AddRow {
+                    weights,
+                    packed: &packed,
+                    row,
+                    orders,
+                    gathered,
+                    sums,
+                });
+            }
+        },
+        monitor,
+    )?;
+    Ok(sums)
+}
+
+/// Permutations that a row's values are read for at a time.
+const TOGETHER: usize = 32;
+/// Permutations whose sums are formed side by side.
+const ABREAST: usize = 4;
+
+fn check(weights: Matrix<'_>, values: Matrix<'_>, orders: &[usize]) -> Result<(), Error> {
+    let rows = weights.rows();
+    let shape = |argument, expected, got: usize| {
+        Err(Error::Shape { argument, expected, got: got.to_string() })
+    };
+    if weights.columns() != rows {
+        return shape("weights", format!("{rows} columns"), weights.columns());
+    }
+    if values.rows() != rows * (rows + 1) / 2 {
+        return shape("values", format!("the pairs of {rows} rows"), values.rows());
+    }
+    if !orders.len().is_multiple_of(rows.max(1)) {
+        return shape("orders", format!("{rows} columns"), orders.len());
+    }
+    match orders.iter().find(|&&row| row >= rows) {
+        None => Ok(()),
+        Some(row) => Err(Error::Domain {
+            argument: "orders",
+            requirement: "row numbers of the sample",
+            got: row.to_string(),
+        }),
+    }
+}
+
+/// For each row a and each value the pairs with the rows b > a side by side in lanes, in blocks that
+/// start with the one of a; 0 where no such pair is.
+struct PackedValues {
+    lanes: Vec<Lanes>,
+    /// Where each row's begin.
+    starts: Vec<usize>,
+}
+
+impl PackedValues {
+    fn new(values: Matrix<'_>, rows: usize, memory: &Memory) -> Result<Self, Error> {
+        let (mut lanes, mut starts) = (Vec::new(), Vec::new());
+        let blocks = (0..rows).map(|row| rows.div_ceil(LANES) - row / LANES).sum();
+        memory.reserve(&mut lanes, product([blocks, values.columns()]), PAIRS)?;
+        memory.reserve(&mut starts, rows + 1, PAIRS)?;
+        for row in 0..rows {
+            starts.push(lanes.len());
+            for value in 0..values.columns() {
+                lanes.extend((row / LANES..rows.div_ceil(LANES)).map(|block| {
+                    Lanes(std::array::from_fn(|lane| {
+                        let other = block * LANES + lane;
+                        if !(row + 1..rows).contains(&other) {
+                            return 0.0;
+                        }
+                        values.row(triangle_index(row, other, rows))[value]
+                    }))
+                }));
+            }
+        }
+        starts.push(lanes.len());
+        Ok(Self { lanes, starts })
+    }
+
+    fn of_row(&self, row: usize) -> &[Lanes] {
+        &self.lanes[self.starts[row]..self.starts[row + 1]]
+    }
+}
+
+/// Adds the pairs of one row with the rows behind it to the sums of some permutations.
+struct AddRow<'a> {
+    weights: Matrix<'a>,
+    packed: &'a PackedValues,
+    row: usize,
+    orders: &'a [usize],
+    /// For each permutations abreast and each block what the pairs weigh.
+    gathered: &'a mut Vec<[Lanes; ABREAST]>,
+    sums: &'a mut [f64],
+}
+
+impl Body for AddRow<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<A: Arithmetic, const W: usize>(self) {
+        let (rows, first) = (self.weights.rows(), self.row / LANES);
+        let blocks = rows.div_ceil(LANES) - first;
+        let permutations = self.orders.len() / rows;
+        self.gathered.clear();
+        self.gathered.resize(permutations.div_ceil(ABREAST) * blocks, [Lanes::ZERO; ABREAST]);
+        for (number, order) in self.orders.chunks(rows).enumerate() {
+            let weights = self.weights.row(order[self.row]);
+            for (block, others) in order[first * LANES..].chunks(LANES).enumerate() {
+                let gathered = &mut self.gathered[number / ABREAST * blocks + block];
+                for (lane, &other) in gathered[number % ABREAST].0.iter_mut().zip(others) {
+                    *lane = weights[other];
+                }
+            }
+        }
+        let width = self.sums.len() / permutations;
+        for (value, values) in self.packed.of_row(self.row).chunks(blocks).enumerate() {
+            let sums = self.sums.chunks_mut(ABREAST * width);
+            for (sums, weights) in sums.zip(self.gathered.chunks(blocks)) {
+                let mut totals = [Lanes::ZERO; ABREAST];
+                for (value, weights) in values.iter().zip(weights) {
+                    for (total, weight) in totals.iter_mut().zip(weights) {
+                        total.add_product::<A, W>(value, weight);
+                    }
+                }
+                for (sum, total) in sums[value..].iter_mut().step_by(width).zip(totals) {
+                    *sum += total.total();
+                }
+            }
+        }
+    }
+}

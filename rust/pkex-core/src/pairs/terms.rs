@@ -1,0 +1,78 @@
+//! A term of the kernel of pairs: factors of present and absent players.
+
+use crate::game::block::{Block, Spread};
+use crate::kernel::term::CompiledTerm;
+use crate::simd::arithmetic::Arithmetic;
+use crate::simd::lanes::{LANES, Lanes};
+use crate::simd::level::Body;
+
+/// A term with what is absent, made ready.
+pub(crate) struct PackedTerm<'a> {
+    pub term: CompiledTerm,
+    /// The absent factors of all players.
+    absent: Option<&'a [f64]>,
+    /// For each of the term's players what c is to be multiplied by for the player's worth alone:
+    /// the coefficient and the absent factors of the others.
+    pub alone: Vec<f64>,
+}
+
+impl<'a> PackedTerm<'a> {
+    pub fn new(term: CompiledTerm, absent: Option<&'a [f64]>) -> Self {
+        let of = |player: usize| absent.map_or(1.0, |absent| absent[player]);
+        let players = &term.players;
+        let mut alone = vec![term.coefficient; players.len()];
+        let (mut before, mut after) = (1.0, 1.0);
+        for place in 0..players.len() {
+            let opposite = players.len() - 1 - place;
+            alone[place] *= before;
+            alone[opposite] *= after;
+            before *= of(players[place]);
+            after *= of(players[opposite]);
+        }
+        Self { term, absent, alone }
+    }
+}
+
+/// The factors of the pairs of a row and a block.
+pub(crate) struct Fill<'a> {
+    pub term: &'a PackedTerm<'a>,
+    pub x: &'a [f64],
+    pub points: &'a [Lanes],
+    pub block: &'a mut Block,
+}
+
+impl Body for Fill<'_> {
+    type Output = Spread;
+
+    #[inline(always)]
+    fn run<A: Arithmetic, const W: usize>(self) -> Spread {
+        let PackedTerm { term, absent, .. } = self.term;
+        let spread = term.fill::<A, W>(self.x, self.points, self.block);
+        let Some(absent) = absent else {
+            return spread;
+        };
+        self.block.set_absent::<W>(term.players.iter().map(|&player| absent[player]));
+        self.block.spread_of_fractions::<A, W>()
+    }
+}
+
+/// Adds a term's values to the pairs'.
+pub(crate) struct AddTerm<'a> {
+    pub term: &'a CompiledTerm,
+    pub block: &'a Block,
+    pub gamma: &'a mut [Lanes],
+}
+
+impl Body for AddTerm<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<A: Arithmetic, const W: usize>(self) {
+        let coefficient = Lanes([self.term.coefficient; LANES]);
+        let values = self.block.omega.iter().zip(&self.block.difference);
+        for ((omega, difference), &player) in values.zip(&self.term.players) {
+            let value = omega.times::<W>(difference);
+            self.gamma[player].add_product::<A, W>(&value, &coefficient);
+        }
+    }
+}

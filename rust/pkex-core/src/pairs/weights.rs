@@ -1,0 +1,156 @@
+//! What the pairs of a sample weigh.
+
+use crate::error::Error;
+use crate::game::block::Block;
+use crate::kernel::term::{CompiledTerm, Players, Term};
+use crate::matrix::Matrix;
+use crate::simd::arithmetic::Arithmetic;
+use crate::simd::lanes::{LANES, Lanes, each};
+use crate::walk::chunks::{Chunk, Chunks, PackedRows};
+
+/// What pairs weigh, and so what rows' sums are kept apart.
+#[derive(Clone, Copy, Debug)]
+pub enum Weighting<'a> {
+    /// Rows are of two classes. A row has one sum over each class.
+    Classes(Classes<'a>),
+    /// Pairs weigh what a target says. A row has its weighted sum and its plain one.
+    Target(TargetWeights<'a>),
+}
+
+/// Two classes of rows; no group has rows of both.
+#[derive(Clone, Copy, Debug)]
+pub struct Classes<'a> {
+    /// Number of rows of the first class, which come first.
+    pub first: usize,
+    /// The weight of each row, a pair's being the product of both; 1 if not given.
+    pub weights: Option<&'a [f64]>,
+    /// Whether pairs within the second class are left out.
+    pub skips_second: bool,
+}
+
+/// The weight of HSIC: w_ab = l_ab − offset_a − offset_b + constant, l = L − L(0) the kernel of a
+/// target less its value at distance 0: centring loses the constant, but a kernel near 1 its digits.
+#[derive(Clone, Copy, Debug)]
+pub struct TargetWeights<'a> {
+    /// The target, a row for each row of the sample.
+    pub targets: Matrix<'a>,
+    /// The target's kernel.
+    pub terms: &'a [Term],
+    /// One for each row.
+    pub offsets: &'a [f64],
+    /// The same for all pairs.
+    pub constant: f64,
+    /// Whether the rows of octets exchange targets (see [`crate::OCTET`]).
+    pub exchanges: bool,
+}
+
+/// A weighting, packed.
+#[derive(Debug)]
+pub(crate) enum PackedWeights<'a> {
+    One,
+    OfRows(&'a [f64], PackedRows),
+    Target(PackedTarget<'a>),
+}
+
+impl<'a> PackedWeights<'a> {
+    pub fn new(weighting: Weighting<'a>, rows: usize, chunks: &Chunks) -> Result<Self, Error> {
+        match weighting {
+            Weighting::Classes(Classes { weights: None, .. }) => Ok(Self::One),
+            Weighting::Classes(Classes { weights: Some(given), .. }) => {
+                check_length("weights", given.len(), rows)?;
+                let weights = Matrix::of_shape(given, [rows, 1]);
+                Ok(Self::OfRows(given, PackedRows::new(weights, chunks, |row| row)?))
+            }
+            Weighting::Target(given) => PackedTarget::new(given, rows, chunks).map(Self::Target),
+        }
+    }
+
+    pub fn is_target(&self) -> bool {
+        matches!(self, Self::Target(_))
+    }
+
+    /// Whether the rows of octets exchange targets.
+    pub fn exchanges(&self) -> bool {
+        matches!(self, Self::Target(target) if target.given.exchanges)
+    }
+
+    /// The weights of the pairs of row `row` with a block of rows.
+    #[inline(always)]
+    pub fn of_pairs<A: Arithmetic, const W: usize>(
+        &self,
+        row: usize,
+        (chunk, index): (&Chunk, usize),
+        block: &mut Block,
+    ) -> Lanes {
+        match self {
+            Self::One => Lanes::ONE,
+            Self::OfRows(given, lanes) => {
+                lanes.block(chunk, index)[0].times::<W>(&Lanes([given[row]; LANES]))
+            }
+            Self::Target(target) => target.of_pairs::<A, W>(row, (chunk, index), block),
+        }
+    }
+}
+
+/// Weights by a target, packed.
+#[derive(Debug)]
+pub(crate) struct PackedTarget<'a> {
+    given: TargetWeights<'a>,
+    /// With all columns as one player.
+    terms: Vec<CompiledTerm>,
+    targets: PackedRows,
+    offsets: PackedRows,
+}
+
+impl<'a> PackedTarget<'a> {
+    fn new(given: TargetWeights<'a>, rows: usize, chunks: &Chunks) -> Result<Self, Error> {
+        check_length("targets", given.targets.rows(), rows)?;
+        check_length("offsets", given.offsets.len(), rows)?;
+        let players = Players::grouped(vec![0; given.targets.columns()]);
+        let compile = |term| CompiledTerm::new(term, &players);
+        let terms = given.terms.iter().map(compile).collect::<Result<_, _>>()?;
+        let offsets = Matrix::of_shape(given.offsets, [rows, 1]);
+        Ok(Self {
+            given,
+            terms,
+            targets: PackedRows::new(given.targets, chunks, |row| row)?,
+            offsets: PackedRows::new(offsets, chunks, |row| row)?,
+        })
+    }
+
+    #[inline(always)]
+    fn of_pairs<A: Arithmetic, const W: usize>(
+        &self,
+        row: usize,
+        (chunk, index): (&Chunk, usize),
+        block: &mut Block,
+    ) -> Lanes {
+        let (y, offset) = (self.given.targets.row(row), self.given.offsets[row]);
+        let offsets = self.offsets.block(chunk, index)[0];
+        let mut weights = Lanes::ZERO;
+        for part in 0..LANES / W {
+            let other: &[f64; W] = offsets.part(part);
+            *weights.part_mut::<W>(part) = each(|i| self.given.constant - offset - other[i]);
+        }
+        for term in &self.terms {
+            term.fill::<A, W>(y, self.targets.block(chunk, index), block);
+            // Of the one player, if the term compares any column.
+            for less_one in &block.difference {
+                let coefficient = Lanes([term.coefficient; LANES]);
+                weights.add_product::<A, W>(&coefficient, less_one);
+            }
+        }
+        weights
+    }
+}
+
+fn check_length(argument: &'static str, length: usize, rows: usize) -> Result<(), Error> {
+    if length == rows {
+        return Ok(());
+    }
+    Err(Error::Shape {
+        argument,
+        expected: format!("{rows} rows, as the sample"),
+        got: format!("{length} rows"),
+    })
+}

@@ -1,0 +1,169 @@
+//! Weighted sums of product games given as arrays: the engine itself.
+
+use crate::error::Error;
+use crate::game::block::{Block, Spread};
+use crate::game::quantity::{Nodes, Quantity};
+use crate::matrix::Matrix;
+use crate::memory::{Memory, RESULT, product};
+use crate::quadrature::table::{NodeTable, Rule};
+use crate::simd::arithmetic::Arithmetic;
+use crate::simd::lanes::{Lanes, each};
+use crate::threads::Monitor;
+use crate::walk::items::{self, Method, Settings, Source};
+use crate::walk::weights::Weights;
+
+/// A value of players: a measure on t in cⱼ ∫ ∏_{l≠j} Fₗ(t) μ(dt).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Index {
+    /// Shapley: the uniform measure on [0, 1].
+    #[default]
+    Shapley,
+    /// Banzhaf: all mass at ½.
+    Banzhaf,
+}
+
+/// Product games: row p holds the factors of game p, column j those of player j.
+#[derive(Clone, Copy, Debug)]
+pub struct ProductGames<'a> {
+    /// Factors a of present players.
+    pub present: Matrix<'a>,
+    /// Factors b of absent players; 1 where not given.
+    pub absent: Option<Matrix<'a>>,
+    /// c = a − b, where it is known better than by subtracting.
+    pub difference: Option<Matrix<'a>>,
+    /// The games' weights, a column for each output.
+    pub weights: Matrix<'a>,
+}
+
+impl ProductGames<'_> {
+    /// The index of the weighted sum Σ_p w_p v_p, player by player, output by output.
+    ///
+    /// # Errors
+    /// If the shapes do not fit, the method does not compute the index, a value overflows, there is
+    /// too little memory, or the monitor stops the call.
+    pub fn values(
+        &self,
+        index: Index,
+        method: Method,
+        settings: &Settings,
+        monitor: Monitor<'_>,
+    ) -> Result<Vec<f64>, Error> {
+        self.check_shapes()?;
+        // Before nodes for as many players are computed, which may take long.
+        let width = product([self.present.columns(), self.weights.columns()]);
+        Memory::default().reserve(&mut Vec::<f64>::new(), width, RESULT)?;
+        let packed = PackedGames {
+            games: *self,
+            weights: Weights::new(self.weights)?,
+            players: (0..self.present.columns()).collect(),
+        };
+        match (index, method) {
+            (Index::Shapley, Method::Quadrature) => {
+                let nodes = NodeTable::new(self.present.columns());
+                items::run(&packed, Quantity::Values(Nodes::Table(&nodes)), settings, monitor)
+            }
+            (Index::Shapley, Method::Recursion) => {
+                items::run(&packed, Quantity::ShapleyByRecursion, settings, monitor)
+            }
+            (Index::Banzhaf, Method::Quadrature) => {
+                let half = Rule::point(0.5);
+                items::run(&packed, Quantity::Values(Nodes::Rule(&half)), settings, monitor)
+            }
+            (Index::Banzhaf, Method::Recursion) => Err(Error::Unsupported(
+                "the recursion computes Shapley values only: take the quadrature".to_owned(),
+            )),
+        }
+    }
+
+    fn check_shapes(&self) -> Result<(), Error> {
+        let shape = |matrix: Matrix<'_>| (matrix.rows(), matrix.columns());
+        let expected = shape(self.present);
+        let others = [("absent", self.absent), ("difference", self.difference)];
+        for (argument, matrix) in others {
+            if let Some(matrix) = matrix
+                && shape(matrix) != expected
+            {
+                return Err(Error::Shape {
+                    argument,
+                    expected: format!("shape {expected:?}, as present"),
+                    got: format!("shape {:?}", shape(matrix)),
+                });
+            }
+        }
+        if self.weights.rows() != expected.0 {
+            return Err(Error::Shape {
+                argument: "weights",
+                expected: format!("{} rows, one for each game", expected.0),
+                got: format!("{} rows", self.weights.rows()),
+            });
+        }
+        Ok(())
+    }
+}
+
+/// The games as one item of the driver.
+struct PackedGames<'a> {
+    games: ProductGames<'a>,
+    weights: Weights,
+    players: Vec<usize>,
+}
+
+impl Source for PackedGames<'_> {
+    type Cache = ();
+
+    fn items(&self) -> usize {
+        1
+    }
+
+    fn players(&self) -> usize {
+        self.players.len()
+    }
+
+    fn outputs(&self) -> usize {
+        self.weights.outputs()
+    }
+
+    fn blocks(&self) -> usize {
+        self.weights.blocks()
+    }
+
+    #[inline(always)]
+    fn fill<A: Arithmetic, const W: usize>(
+        &self,
+        _item: usize,
+        index: usize,
+        block: &mut Block,
+        (): &mut (),
+    ) -> Spread {
+        let ProductGames { present, absent, difference, .. } = self.games;
+        block.resize(self.players.len(), false);
+        fill_from(&mut block.present, present, index);
+        match absent {
+            Some(absent) => fill_from(&mut block.absent, absent, index),
+            None => block.absent.fill(Lanes::ONE),
+        }
+        if let Some(difference) = difference {
+            fill_from(&mut block.difference, difference, index);
+        } else {
+            for j in 0..self.players.len() {
+                let (a, b) = (&block.present[j], &block.absent[j]);
+                block.difference[j] = Lanes(each(|i| a.0[i] - b.0[i]));
+            }
+        }
+        block.spread::<W>()
+    }
+
+    fn block_players(&self, _index: usize) -> &[usize] {
+        &self.players
+    }
+
+    fn weights(&self, index: usize) -> impl Iterator<Item = (usize, Lanes)> {
+        self.weights.of_block(index).map(|(output, weights)| (output, *weights))
+    }
+}
+
+fn fill_from(factors: &mut [Lanes], matrix: Matrix<'_>, block: usize) {
+    for (factor, lanes) in factors.iter_mut().zip(matrix.block_by_column(block)) {
+        *factor = lanes;
+    }
+}

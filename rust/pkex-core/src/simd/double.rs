@@ -1,0 +1,89 @@
+//! Numbers of twice the working precision, each the unevaluated sum of two (Dekker 1971).
+
+use crate::simd::arithmetic::{Arithmetic, two_sum};
+use crate::simd::lanes::each;
+
+/// In each lane the sum of a number and of what is left beyond its digits.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Double<const W: usize> {
+    pub high: [f64; W],
+    pub low: [f64; W],
+}
+
+impl<const W: usize> Double<W> {
+    /// The same in all lanes.
+    pub const fn of(high: f64, low: f64) -> Self {
+        Self { high: [high; W], low: [low; W] }
+    }
+
+    /// As many numbers as there are lanes.
+    #[inline(always)]
+    pub fn from_lanes(lane: impl Fn(usize) -> (f64, f64)) -> Self {
+        let mut numbers = Self::of(0.0, 0.0);
+        for i in 0..W {
+            (numbers.high[i], numbers.low[i]) = lane(i);
+        }
+        numbers
+    }
+
+    /// a − b, exactly.
+    #[inline(always)]
+    pub fn difference(a: &[f64; W], b: &[f64; W]) -> Self {
+        Self::from_lanes(|i| two_sum(a[i], -b[i]))
+    }
+
+    /// The sum of both, to 106 bits (Joldes, Muller, Popescu 2017, algorithm 6).
+    #[inline(always)]
+    pub fn plus(&self, other: &Self) -> Self {
+        Self::from_lanes(|i| {
+            let (high, error) = two_sum(self.high[i], other.high[i]);
+            let (low, low_error) = two_sum(self.low[i], other.low[i]);
+            let (high, error) = two_sum(high, error + low);
+            two_sum(high, error + low_error)
+        })
+    }
+
+    #[inline(always)]
+    pub fn negated(&self) -> Self {
+        Self { high: each(|i| -self.high[i]), low: each(|i| -self.low[i]) }
+    }
+
+    /// |x|.
+    #[inline(always)]
+    pub fn size(&self) -> Self {
+        let sign = |i: usize| if self.high[i] < 0.0 { -1.0 } else { 1.0 };
+        Self { high: each(|i| sign(i) * self.high[i]), low: each(|i| sign(i) * self.low[i]) }
+    }
+
+    /// The product of both, to about 104 bits (algorithm 11 of the same).
+    #[inline(always)]
+    pub fn times<A: Arithmetic>(&self, other: &Self) -> Self {
+        Self::from_lanes(|i| {
+            let (high, error) = A::two_product(self.high[i], other.high[i]);
+            let crossed = A::mul_add(self.high[i], other.low[i], self.low[i] * other.high[i]);
+            two_sum(high, error + crossed)
+        })
+    }
+
+    /// The quotient of both, to about 100 bits (algorithm 17 of the same).
+    #[inline(always)]
+    pub fn quotient<A: Arithmetic>(&self, other: &Self) -> Self {
+        let high = each(|i| self.high[i] / other.high[i]);
+        let product = other.times::<A>(&Self { high, low: [0.0; W] });
+        let rest = self.plus(&product.negated());
+        Self::from_lanes(|i| two_sum(high[i], rest.high[i] / other.high[i]))
+    }
+
+    /// Rounded.
+    #[inline(always)]
+    pub fn values(&self) -> [f64; W] {
+        each(|i| self.high[i] + self.low[i])
+    }
+}
+
+/// 1/x, and what rounding took away from it.
+pub(crate) fn inverse(x: f64) -> (f64, f64) {
+    let inverse = x.recip();
+    let low = (-inverse).mul_add(x, 1.0) * inverse;
+    (inverse, if low.is_finite() { low } else { 0.0 })
+}

@@ -1,0 +1,87 @@
+//! Lanes: sixteen evaluations computed side by side.
+
+use crate::simd::arithmetic::Arithmetic;
+
+/// Evaluations in a block. One number on every instruction set, so that all add in the same order.
+pub const LANES: usize = 16;
+
+/// One number for each evaluation of a block, aligned to a cache line.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[repr(C, align(64))]
+pub struct Lanes(pub [f64; LANES]);
+
+impl Lanes {
+    /// All lanes 0.
+    pub const ZERO: Self = Self([0.0; LANES]);
+    /// All lanes 1.
+    pub const ONE: Self = Self([1.0; LANES]);
+
+    /// The `part`-th group of `W` lanes.
+    #[inline(always)]
+    pub fn part<const W: usize>(&self, part: usize) -> &[f64; W] {
+        &self.0.as_chunks::<W>().0[part]
+    }
+
+    /// The `part`-th group of `W` lanes, to write to.
+    #[inline(always)]
+    pub fn part_mut<const W: usize>(&mut self, part: usize) -> &mut [f64; W] {
+        &mut self.0.as_chunks_mut::<W>().0[part]
+    }
+
+    /// The products lane by lane.
+    #[inline(always)]
+    pub fn times<const W: usize>(&self, other: &Self) -> Self {
+        let mut products = Self::ZERO;
+        for part in 0..LANES / W {
+            let factor: &[f64; W] = other.part(part);
+            *products.part_mut(part) = zip(self.part(part), factor, |a, b| a * b);
+        }
+        products
+    }
+
+    /// Adds the products of `a` and `b`, lane by lane.
+    #[inline(always)]
+    pub fn add_product<A: Arithmetic, const W: usize>(&mut self, a: &Self, b: &Self) {
+        for part in 0..LANES / W {
+            let (a, b): (&[f64; W], &[f64; W]) = (a.part(part), b.part(part));
+            let sum: &mut [f64; W] = self.part_mut(part);
+            *sum = each(|i| A::mul_add(a[i], b[i], sum[i]));
+        }
+    }
+
+    /// The sum of the lanes as a tree: halves, quarters, and so on.
+    pub fn total(&self) -> f64 {
+        let mut sums = self.0;
+        let mut count = LANES;
+        while count > 1 {
+            count /= 2;
+            for i in 0..count {
+                sums[i] += sums[i + count];
+            }
+        }
+        sums[0]
+    }
+}
+
+/// `f(i)` for each lane i: a plain loop, which the compiler turns into vector instructions
+/// (`std::array::from_fn` it does not).
+#[inline(always)]
+pub fn each<const W: usize>(f: impl Fn(usize) -> f64) -> [f64; W] {
+    let mut lanes = [0.0; W];
+    for (i, lane) in lanes.iter_mut().enumerate() {
+        *lane = f(i);
+    }
+    lanes
+}
+
+/// `f` of each lane of `a`.
+#[inline(always)]
+pub fn map<const W: usize>(a: &[f64; W], f: impl Fn(f64) -> f64) -> [f64; W] {
+    each(|i| f(a[i]))
+}
+
+/// `f` of each lane of `a` and `b`.
+#[inline(always)]
+pub fn zip<const W: usize>(a: &[f64; W], b: &[f64; W], f: impl Fn(f64, f64) -> f64) -> [f64; W] {
+    each(|i| f(a[i], b[i]))
+}

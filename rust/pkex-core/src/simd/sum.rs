@@ -1,0 +1,114 @@
+//! Weighted sums over evaluations, in an order that depends on nothing but the problem.
+//!
+//! Lane i of an accumulator adds the evaluations i, i + 16, i + 32, …; lanes are then added as a
+//! fixed tree, and the sums of tiles one after another. Compensated sums are the dot product of
+//! Ogita, Rump and Oishi (2005, algorithm 5.3), as accurate as in twice the working precision.
+
+use crate::simd::arithmetic::{Arithmetic, two_sum};
+use crate::simd::lanes::{LANES, Lanes, each};
+
+/// How rounding errors of sums are treated.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Summation {
+    /// The sum's error does not grow with the number of terms.
+    #[default]
+    Compensated,
+    /// One instruction per term; the error grows with the number of terms.
+    Plain,
+}
+
+/// A number as an unevaluated sum: its rounded value and what rounding left over.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Sum {
+    high: f64,
+    low: f64,
+}
+
+impl From<f64> for Sum {
+    fn from(value: f64) -> Self {
+        Self { high: value, low: 0.0 }
+    }
+}
+
+impl Sum {
+    /// Adds another sum to this one.
+    #[inline(always)]
+    pub fn add(&mut self, other: Self, summation: Summation) {
+        match summation {
+            Summation::Plain => self.high += other.high,
+            Summation::Compensated => {
+                let (high, error) = two_sum(self.high, other.high);
+                self.high = high;
+                self.low += error + other.low;
+            }
+        }
+    }
+
+    /// The number, rounded.
+    #[must_use]
+    pub fn value(self) -> f64 {
+        self.high + self.low
+    }
+}
+
+/// Sixteen running sums, one per lane.
+#[derive(Clone, Copy, Debug)]
+pub struct Accumulator {
+    high: Lanes,
+    low: Lanes,
+}
+
+impl Accumulator {
+    /// All sums 0.
+    pub const ZERO: Self = Self { high: Lanes::ZERO, low: Lanes::ZERO };
+
+    /// Adds `weights`·`values`, lane by lane.
+    #[inline(always)]
+    pub fn add_product<A: Arithmetic, const W: usize>(
+        &mut self,
+        weights: &Lanes,
+        values: &Lanes,
+        summation: Summation,
+    ) {
+        for part in 0..LANES / W {
+            let (w, v): (&[f64; W], &[f64; W]) = (weights.part(part), values.part(part));
+            let high: &mut [f64; W] = self.high.part_mut(part);
+            match summation {
+                Summation::Plain => {
+                    *high = each(|i| A::mul_add(w[i], v[i], high[i]));
+                }
+                Summation::Compensated => {
+                    let low: &mut [f64; W] = self.low.part_mut(part);
+                    for i in 0..W {
+                        let (product, product_error) = A::two_product(w[i], v[i]);
+                        let (sum, sum_error) = two_sum(high[i], product);
+                        high[i] = sum;
+                        low[i] += sum_error + product_error;
+                    }
+                }
+            }
+        }
+    }
+
+    /// The sums, rounded.
+    #[must_use]
+    pub fn lanes(&self) -> Lanes {
+        Lanes(each(|i| self.high.0[i] + self.low.0[i]))
+    }
+
+    /// The sum of all lanes, as a tree: halves, quarters, and so on.
+    #[inline(always)]
+    pub fn total(&self, summation: Summation) -> Sum {
+        let lane = |i: usize| Sum { high: self.high.0[i], low: self.low.0[i] };
+        let mut sums: [Sum; LANES] = std::array::from_fn(lane);
+        let mut count = LANES;
+        while count > 1 {
+            count /= 2;
+            for i in 0..count {
+                let upper = sums[i + count];
+                sums[i].add(upper, summation);
+            }
+        }
+        sums[0]
+    }
+}

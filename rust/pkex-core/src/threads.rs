@@ -1,0 +1,177 @@
+//! Tasks on several threads, while the calling thread stays free to notice an interrupt.
+//!
+//! A call checks an idle pool of the right size out of its process's store, or builds one, and puts
+//! it back afterwards. Calls from several threads so never wait for one another, and a forked child,
+//! in which the parent's threads do not exist, starts with an empty store. The store is never
+//! waited for: a call that finds it locked builds a pool of its own.
+
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, OnceLock, mpsc};
+use std::time::Duration;
+
+use rayon::{ThreadPool, ThreadPoolBuilder};
+
+use crate::error::Error;
+
+/// Called on the calling thread about twenty times a second, with the number of finished tasks and
+/// of all; stops the computation by returning `Break`.
+pub type Monitor<'a> = &'a mut dyn FnMut(usize, usize) -> ControlFlow<()>;
+
+/// Set when a computation is to stop; work that takes long on one task looks at it.
+pub type Stop = AtomicBool;
+
+/// Where tasks run.
+#[derive(Clone, Copy, Debug)]
+pub enum Parallelism<'a> {
+    /// On the calling thread, which cannot notice an interrupt: for work of microseconds.
+    Inline,
+    /// On the calling thread, which works for another computation, until that is to stop.
+    Within(&'a Stop),
+    /// On this many threads beside the calling one.
+    Threads(usize),
+}
+
+impl Parallelism<'_> {
+    /// Below this much work (about 50 µs) threads cost more than they give.
+    const INLINE_COST: usize = 1 << 18;
+
+    /// For work of that cost, in steps of one node, player and lane (about 0.2 ns).
+    pub fn of(cost: usize, threads: usize) -> Self {
+        if cost <= Self::INLINE_COST { Self::Inline } else { Self::Threads(threads.max(1)) }
+    }
+}
+
+pub const POLL_INTERVAL: Duration = Duration::from_millis(50);
+const MOST_IDLE_POOLS: usize = 4;
+
+/// Runs `work` on every task, each thread with a workspace of its own, which is made first.
+pub fn for_each<T: Send, W>(
+    tasks: impl ExactSizeIterator<Item = T> + Send,
+    parallelism: Parallelism<'_>,
+    workspace: impl Fn() -> Result<W, Error> + Sync,
+    work: impl Fn(&mut W, T, &Stop) + Sync,
+    monitor: Monitor<'_>,
+) -> Result<(), Error> {
+    match parallelism {
+        Parallelism::Inline => for_each_here(tasks, workspace()?, work, &Stop::new(false)),
+        Parallelism::Within(stop) => for_each_here(tasks, workspace()?, work, stop),
+        Parallelism::Threads(threads) => {
+            let pool = checked_out(threads)?;
+            let outcome = for_each_in(&pool, tasks, workspace, work, monitor);
+            put_back(pool);
+            outcome
+        }
+    }
+}
+
+fn for_each_here<T, W>(
+    tasks: impl Iterator<Item = T>,
+    mut workspace: W,
+    work: impl Fn(&mut W, T, &Stop),
+    stop: &Stop,
+) -> Result<(), Error> {
+    for task in tasks {
+        work(&mut workspace, task, stop);
+        if stop.load(Ordering::Relaxed) {
+            return Err(Error::Interrupted);
+        }
+    }
+    Ok(())
+}
+
+fn for_each_in<T: Send, W>(
+    pool: &ThreadPool,
+    tasks: impl ExactSizeIterator<Item = T> + Send,
+    workspace: impl Fn() -> Result<W, Error> + Sync,
+    work: impl Fn(&mut W, T, &Stop) + Sync,
+    monitor: Monitor<'_>,
+) -> Result<(), Error> {
+    let total = tasks.len();
+    let queue = Mutex::new(tasks);
+    let next = || queue.lock().ok().and_then(|mut queue| queue.next());
+    let finished = AtomicUsize::new(0);
+    let stopped = Stop::new(false);
+    let failed = OnceLock::new();
+    pool.in_place_scope(|scope| {
+        let (alive, all_done) = mpsc::channel::<()>();
+        for _ in 0..pool.current_num_threads().min(total) {
+            let alive = alive.clone();
+            let (workspace, work, next, finished, stopped, failed) =
+                (&workspace, &work, &next, &finished, &stopped, &failed);
+            scope.spawn(move |_| {
+                // Dropped at the end, whichever it is.
+                let _alive = alive;
+                let mut workspace = match workspace() {
+                    Ok(workspace) => workspace,
+                    Err(error) => {
+                        stopped.store(true, Ordering::Relaxed);
+                        // Another thread's error is as good.
+                        let _ = failed.set(error);
+                        return;
+                    }
+                };
+                while !stopped.load(Ordering::Relaxed)
+                    && let Some(task) = next()
+                {
+                    work(&mut workspace, task, stopped);
+                    finished.fetch_add(1, Ordering::Relaxed);
+                }
+            });
+        }
+        drop(alive);
+        while all_done.recv_timeout(POLL_INTERVAL) == Err(mpsc::RecvTimeoutError::Timeout) {
+            if monitor(finished.load(Ordering::Relaxed), total).is_break() {
+                stopped.store(true, Ordering::Relaxed);
+            }
+        }
+    });
+    match failed.into_inner() {
+        Some(error) => Err(error),
+        None if stopped.into_inner() => Err(Error::Interrupted),
+        None => Ok(()),
+    }
+}
+
+/// The idle pools of one process.
+struct Store {
+    process: u32,
+    idle: Vec<ThreadPool>,
+}
+
+static STORE: Mutex<Store> = Mutex::new(Store { process: 0, idle: Vec::new() });
+
+/// Does something with the store of this process, unless another thread has it.
+fn with_store<R>(action: impl FnOnce(&mut Store) -> R) -> Option<R> {
+    let mut store = STORE.try_lock().ok()?;
+    let process = std::process::id();
+    if store.process != process {
+        // The threads of these pools live in the parent: joining them would wait for ever.
+        std::mem::forget(std::mem::take(&mut store.idle));
+        store.process = process;
+    }
+    Some(action(&mut store))
+}
+
+fn checked_out(threads: usize) -> Result<ThreadPool, Error> {
+    let idle = with_store(|store| {
+        let fits = |pool: &ThreadPool| pool.current_num_threads() == threads;
+        store.idle.iter().position(fits).map(|index| store.idle.swap_remove(index))
+    });
+    if let Some(pool) = idle.flatten() {
+        return Ok(pool);
+    }
+    let builder = ThreadPoolBuilder::new().num_threads(threads);
+    builder.thread_name(|index| format!("pkex-{index}")).build().map_err(|error| {
+        Error::Unsupported(format!("cannot start {threads} threads ({error}): use fewer"))
+    })
+}
+
+fn put_back(pool: ThreadPool) {
+    with_store(|store| {
+        if store.idle.len() == MOST_IDLE_POOLS {
+            store.idle.remove(0);
+        }
+        store.idle.push(pool);
+    });
+}

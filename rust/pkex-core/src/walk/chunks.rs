@@ -1,0 +1,85 @@
+//! A sample of rows, cut into chunks whose rows also stand side by side in lanes.
+
+use std::ops::Range;
+
+use crate::error::Error;
+use crate::matrix::Matrix;
+use crate::memory::{INPUT, Memory, product};
+use crate::simd::lanes::{LANES, Lanes};
+
+/// Where a sample is cut: every pair of chunks is a tile of the walk over pairs.
+#[derive(Clone, Debug)]
+pub(crate) struct Chunks {
+    chunks: Vec<Chunk>,
+}
+
+/// Neighbouring rows of one class.
+#[derive(Clone, Debug)]
+pub(crate) struct Chunk {
+    pub rows: Range<usize>,
+    pub class: usize,
+    /// Index of the chunk's first block among all blocks.
+    first_block: usize,
+}
+
+impl Chunk {
+    /// Blocks of lanes.
+    pub fn blocks(&self) -> usize {
+        self.rows.len().div_ceil(LANES)
+    }
+}
+
+impl Chunks {
+    /// Cuts the rows of each class into chunks of at most `blocks` blocks.
+    pub fn new(classes: &[Range<usize>], blocks: usize) -> Self {
+        let mut chunks = Vec::new();
+        let mut first_block = 0;
+        for (class, rows) in classes.iter().enumerate() {
+            for start in rows.clone().step_by(blocks * LANES) {
+                let rows = start..(start + blocks * LANES).min(rows.end);
+                let chunk = Chunk { rows, class, first_block };
+                first_block += chunk.blocks();
+                chunks.push(chunk);
+            }
+        }
+        Self { chunks }
+    }
+
+    /// The chunks, in the order of their rows.
+    pub fn all(&self) -> &[Chunk] {
+        &self.chunks
+    }
+}
+
+/// The rows of a matrix in the lanes of chunks, block by block, column by column.
+#[derive(Clone, Debug)]
+pub(crate) struct PackedRows {
+    columns: usize,
+    lanes: Vec<Lanes>,
+}
+
+impl PackedRows {
+    /// Packs row `source(i)` of `rows` in the place of row i; a chunk's last row fills unused lanes.
+    pub fn new(
+        rows: Matrix<'_>,
+        chunks: &Chunks,
+        source: impl Fn(usize) -> usize,
+    ) -> Result<Self, Error> {
+        let mut lanes = Vec::new();
+        let blocks = chunks.chunks.iter().map(Chunk::blocks).sum();
+        Memory::default().reserve(&mut lanes, product([blocks, rows.columns()]), INPUT)?;
+        for chunk in &chunks.chunks {
+            for first in chunk.rows.clone().step_by(LANES) {
+                let row = |lane: usize| rows.row(source((first + lane).min(chunk.rows.end - 1)));
+                let side_by_side: [&[f64]; LANES] = std::array::from_fn(row);
+                lanes.extend((0..rows.columns()).map(|j| Lanes(side_by_side.map(|row| row[j]))));
+            }
+        }
+        Ok(Self { columns: rows.columns(), lanes })
+    }
+
+    /// A block of a chunk, column by column.
+    pub fn block(&self, chunk: &Chunk, block: usize) -> &[Lanes] {
+        &self.lanes[(chunk.first_block + block) * self.columns..][..self.columns]
+    }
+}

@@ -1,0 +1,150 @@
+//! The walk over all pairs of rows, in tiles: pairs of chunks of rows.
+//!
+//! Tiles are computed in parallel, wave after wave, and collected in their order. Neither the order
+//! nor what a tile holds depends on the number of threads or the length of a wave, and so neither
+//! do the bits of what is added up.
+
+use std::ops::Range;
+
+use std::time::Instant;
+
+use crate::error::Error;
+use crate::memory::{Memory, PAIRS, product};
+use crate::simd::lanes::{LANES, Lanes};
+use crate::threads::{self, Monitor, POLL_INTERVAL, Parallelism, Stop};
+use crate::walk::chunks::{Chunk, Chunks};
+
+/// The pairs between the rows of two chunks, the first one not behind the second.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Tile<'a> {
+    pub first: &'a Chunk,
+    pub second: &'a Chunk,
+    /// Whether the chunks are the same.
+    is_diagonal: bool,
+}
+
+impl Tile<'_> {
+    /// The blocks of the second chunk that a row of the first one makes pairs with.
+    pub fn blocks_of(self, row: usize) -> Range<usize> {
+        let start = if self.is_diagonal { (row - self.first.rows.start) / LANES } else { 0 };
+        start..self.second.blocks()
+    }
+
+    /// The lanes that hold a pair: 1, and 0 for the others. A pair occurs once, a row's pair with
+    /// itself never.
+    pub fn mask(self, row: usize, block: usize) -> Lanes {
+        let start = self.second.rows.start + block * LANES;
+        let behind = if self.is_diagonal { row + 1 } else { start };
+        if behind <= start && start + LANES <= self.second.rows.end {
+            return Lanes::ONE;
+        }
+        let is_pair = |column| (behind..self.second.rows.end).contains(&column);
+        Lanes(std::array::from_fn(|lane| f64::from(u8::from(is_pair(start + lane)))))
+    }
+}
+
+/// Tiles in the order in which their sums are collected.
+pub(crate) struct Walk<'a> {
+    pub tiles: Vec<Tile<'a>>,
+    pub parallelism: Parallelism<'static>,
+}
+
+/// Bytes of tiles' sums that are kept at a time, unless that were too few tiles for the threads.
+const WAVE_BYTES: usize = 8 << 20;
+
+impl<'a> Walk<'a> {
+    /// All pairs of chunks, or those that do not lie within the second class. `pair_cost` is
+    /// roughly the number of factors of a pair.
+    pub fn new(
+        chunks: &'a Chunks,
+        skips_second: bool,
+        pair_cost: usize,
+        threads: usize,
+    ) -> Result<Self, Error> {
+        let chunks = chunks.all();
+        let tile = |i: usize, j: usize| Tile {
+            first: &chunks[i],
+            second: &chunks[j],
+            is_diagonal: i == j,
+        };
+        let mut tiles = Vec::new();
+        let most = product([chunks.len(), chunks.len() + 1]) / 2;
+        Memory::default().reserve(&mut tiles, most, PAIRS)?;
+        tiles.extend(
+            (0..chunks.len())
+                .flat_map(|i| (i..chunks.len()).map(move |j| tile(i, j)))
+                .filter(|tile| !(skips_second && tile.first.class == 1)),
+        );
+        let pairs = |tile: &Tile<'_>| tile.first.rows.len() * tile.second.rows.len();
+        let pairs = tiles.iter().map(pairs).sum();
+        let parallelism = if product([pairs, pair_cost]) < 50_000 {
+            Parallelism::Inline
+        } else {
+            Parallelism::Threads(threads.max(1))
+        };
+        Ok(Self { tiles, parallelism })
+    }
+
+    /// Sets the sums of each tile by `add_up`, in a number of bytes that is made room for, and hands
+    /// them to `collect` in the tiles' order.
+    pub fn run<S: Default + Send, W>(
+        &self,
+        (bytes, reserve): (
+            impl Fn(Tile<'_>) -> usize,
+            impl Fn(Tile<'_>, &mut S) -> Result<(), Error>,
+        ),
+        workspace: impl Fn() -> Result<W, Error> + Sync,
+        add_up: impl Fn(&mut W, Tile<'_>, &mut S, &Stop) + Sync,
+        mut collect: impl FnMut(Tile<'_>, &S),
+        monitor: Monitor<'_>,
+    ) -> Result<(), Error> {
+        let mut wave: Vec<S> = Vec::new();
+        let mut done = 0;
+        // Waves may be shorter than the pool takes to ask.
+        let mut asked = Instant::now();
+        while done < self.tiles.len() {
+            let tiles = &self.tiles[done..][..self.wave_length(done, &bytes)];
+            if wave.len() < tiles.len() {
+                wave.resize_with(tiles.len(), S::default);
+            }
+            for (sums, tile) in wave.iter_mut().zip(tiles) {
+                reserve(*tile, sums)?;
+            }
+            threads::for_each(
+                wave.iter_mut().zip(tiles),
+                self.parallelism,
+                &workspace,
+                |workspace, (sums, tile), stop| add_up(workspace, *tile, sums, stop),
+                &mut |of_wave, _| {
+                    asked = Instant::now();
+                    monitor(done + of_wave, self.tiles.len())
+                },
+            )?;
+            for (tile, sums) in tiles.iter().zip(&wave) {
+                collect(*tile, sums);
+            }
+            done += tiles.len();
+            if asked.elapsed() >= POLL_INTERVAL {
+                asked = Instant::now();
+                if monitor(done, self.tiles.len()).is_break() {
+                    return Err(Error::Interrupted);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// How many of the tiles from number `start` on are computed before the next ones.
+    fn wave_length(&self, start: usize, bytes: impl Fn(Tile<'_>) -> usize) -> usize {
+        let least = match self.parallelism {
+            Parallelism::Inline | Parallelism::Within(_) => 1,
+            Parallelism::Threads(threads) => 2 * threads,
+        };
+        let rest = &self.tiles[start..];
+        let fits = |total: &mut usize, tile: &Tile<'_>| {
+            *total = total.saturating_add(bytes(*tile));
+            (*total <= WAVE_BYTES).then_some(())
+        };
+        rest.iter().scan(0, fits).count().max(least).min(rest.len())
+    }
+}
