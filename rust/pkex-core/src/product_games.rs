@@ -1,15 +1,19 @@
 //! Weighted sums of product games given as arrays: the engine itself.
 
 use crate::error::Error;
-use crate::game::block::{Block, Spread};
+use crate::game::block::Block;
 use crate::game::quantity::{Nodes, Quantity};
+use crate::game::spread::Spread;
 use crate::matrix::Matrix;
 use crate::memory::{Memory, RESULT, product};
-use crate::quadrature::table::{NodeTable, Rule};
+use crate::quadrature::rule::Rule;
+use crate::quadrature::table::NodeTable;
+use crate::settings::{Method, Settings};
 use crate::simd::arithmetic::Arithmetic;
 use crate::simd::lanes::{Lanes, each};
 use crate::threads::Monitor;
-use crate::walk::items::{self, Method, Settings, Source};
+use crate::walk::items;
+use crate::walk::source::Source;
 use crate::walk::weights::Weights;
 
 /// A value of players: a measure on t in cⱼ ∫ ∏_{l≠j} Fₗ(t) μ(dt).

@@ -1,13 +1,15 @@
 //! What absent features are replaced by, and the factors that this gives a block of evaluations.
 
 use crate::error::Error;
-use crate::game::block::{Block, Spread, larger, smaller};
+use crate::game::block::Block;
+use crate::game::spread::Spread;
 use crate::kernel::term::CompiledTerm;
 use crate::matrix::Matrix;
 use crate::memory::{FACTORS, Memory};
 use crate::simd::arithmetic::Arithmetic;
 use crate::simd::lanes::{LANES, Lanes, each, zip};
 use crate::simd::level::Body;
+use crate::simd::numbers::{larger, smaller};
 
 /// Background rows and their weights, which add up to 1.
 #[derive(Clone, Copy, Debug)]

@@ -14,12 +14,12 @@ use crate::expansion::own_point_means::means_of_points;
 use crate::game::block::Block;
 use crate::matrix::Matrix;
 use crate::memory::{FACTORS, INPUT, Memory, product};
+use crate::settings::Settings;
 use crate::simd::arithmetic::Arithmetic;
 use crate::simd::lanes::{LANES, Lanes};
 use crate::simd::level::{Body, Level};
 use crate::simd::sum::{Accumulator, Summation};
 use crate::threads::{self, Monitor, Parallelism, Stop};
-use crate::walk::items::Settings;
 
 /// Means are kept for all evaluations of an expansion up to this many bytes.
 const MOST_BYTES: usize = 128 << 20;

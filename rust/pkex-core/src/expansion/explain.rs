@@ -11,17 +11,23 @@ use crate::expansion::absent::{Background, ValueFunction};
 use crate::expansion::background_means::{LastMeans, MeansOfPoints};
 use crate::expansion::interventional::InterventionalGames;
 use crate::expansion::marginal::MarginalGames;
-use crate::game::block::{Block, Spread};
+use crate::game::block::Block;
 use crate::game::coalitions::{Coalitions, binomial};
 use crate::game::quantity::{Nodes, Quantity};
-use crate::kernel::term::{CompiledTerm, Players, Term};
+use crate::game::spread::Spread;
+use crate::kernel::players::Players;
+use crate::kernel::term::{CompiledTerm, Term};
 use crate::matrix::Matrix;
 use crate::memory::{INPUT, Memory, RESULT, product};
-use crate::quadrature::table::{Measure, NodeTable, Rule};
+use crate::quadrature::measure::Measure;
+use crate::quadrature::rule::Rule;
+use crate::quadrature::table::NodeTable;
+use crate::settings::{Method, Settings};
 use crate::simd::arithmetic::Arithmetic;
 use crate::simd::lanes::{LANES, Lanes, map};
 use crate::threads::{self, Monitor, Parallelism};
-use crate::walk::items::{self, Method, Settings, Source};
+use crate::walk::items;
+use crate::walk::source::Source;
 use crate::walk::weights::Weights;
 
 /// A kernel expansion, packed for the engine.

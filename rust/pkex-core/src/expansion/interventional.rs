@@ -13,7 +13,8 @@ use std::ops::Range;
 use crate::error::Error;
 use crate::expansion::absent::{AbsentFactors, Background, Contrast, FactorsOf, fill_from};
 use crate::expansion::explain::Expansion;
-use crate::game::block::{Block, Spread};
+use crate::game::block::Block;
+use crate::game::spread::Spread;
 use crate::kernel::joint::Entries;
 use crate::kernel::term::CompiledTerm;
 use crate::matrix::Matrix;
@@ -22,7 +23,7 @@ use crate::simd::arithmetic::Arithmetic;
 use crate::simd::lanes::{Lanes, map};
 use crate::simd::level::Level;
 use crate::threads::Stop;
-use crate::walk::items::Source;
+use crate::walk::source::Source;
 
 /// The interventional games between some rows and an expansion's points.
 pub(crate) struct InterventionalGames<'a> {
@@ -68,6 +69,10 @@ impl Source for InterventionalGames<'_> {
 
     fn preparation(&self) -> usize {
         1
+    }
+
+    fn prepared_bytes(&self) -> usize {
+        AbsentFactors::BYTES
     }
 
     fn reserve(&self, blocks: usize, cache: &mut Factors, memory: &Memory) -> Result<(), Error> {

@@ -10,7 +10,8 @@ use crate::error::Error;
 use crate::expansion::absent::{AbsentFactors, Background, Contrast, fill_from};
 use crate::expansion::background_means::{Means, Scratch};
 use crate::expansion::explain::Expansion;
-use crate::game::block::{Block, Spread};
+use crate::game::block::Block;
+use crate::game::spread::Spread;
 use crate::kernel::joint::Entries;
 use crate::kernel::term::CompiledTerm;
 use crate::matrix::Matrix;
@@ -20,7 +21,7 @@ use crate::simd::lanes::{LANES, Lanes, each};
 use crate::simd::level::Level;
 use crate::simd::sum::{Accumulator, Summation};
 use crate::threads::Stop;
-use crate::walk::items::Source;
+use crate::walk::source::Source;
 
 /// The games between some rows and an expansion's points with independent absent features.
 pub(crate) struct MarginalGames<'a> {
@@ -79,6 +80,10 @@ impl Source for MarginalGames<'_> {
 
     fn preparation(&self) -> usize {
         if self.means.is_some() { 0 } else { self.background.rows.rows() }
+    }
+
+    fn prepared_bytes(&self) -> usize {
+        AbsentFactors::BYTES
     }
 
     fn reserve(&self, blocks: usize, cache: &mut Factors, memory: &Memory) -> Result<(), Error> {

@@ -10,13 +10,13 @@ use crate::game::block::Block;
 use crate::kernel::term::CompiledTerm;
 use crate::matrix::Matrix;
 use crate::memory::{FACTORS, Memory, product};
+use crate::settings::Settings;
 use crate::simd::arithmetic::Arithmetic;
 use crate::simd::lanes::{LANES, Lanes};
 use crate::simd::level::Body;
 use crate::simd::sum::{Accumulator, Sum, Summation};
 use crate::threads::Monitor;
 use crate::walk::chunks::{Chunks, PackedRows};
-use crate::walk::items::Settings;
 use crate::walk::pairs::{Tile, Walk};
 
 /// Sums of each player: of its factors, and of these less 1.

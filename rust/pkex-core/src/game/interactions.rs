@@ -7,11 +7,11 @@
 use crate::error::Error;
 use crate::game::block::Block;
 use crate::game::coalitions::{Coalitions, Walk};
-use crate::game::values::{End, MOST_NODES, Sweep, add_product, pass, product};
+use crate::game::sweep::{End, MOST_NODES, Sweep, pass};
 use crate::memory::{FACTORS, Memory};
-use crate::quadrature::table::{Node, Rule};
+use crate::quadrature::rule::{Node, Rule};
 use crate::simd::arithmetic::Arithmetic;
-use crate::simd::lanes::{LANES, Lanes, zip};
+use crate::simd::lanes::{LANES, Lanes, add_product, product, zip};
 
 /// Room for products, kept between blocks.
 #[derive(Clone, Debug, Default)]

@@ -1,13 +1,16 @@
 //! What is computed of each game of a block.
 
 use crate::error::Error;
-use crate::game::block::{Block, Scaling, Spread};
+use crate::game::block::Block;
 use crate::game::coalitions::Coalitions;
 use crate::game::interactions::{self, Products};
 use crate::game::recursion::{self, Rows};
+use crate::game::scaling::Scaling;
+use crate::game::spread::Spread;
 use crate::game::values::{self, Prefixes};
 use crate::memory::{Memory, product};
-use crate::quadrature::table::{NodeTable, Rule};
+use crate::quadrature::rule::Rule;
+use crate::quadrature::table::NodeTable;
 use crate::simd::arithmetic::Arithmetic;
 use crate::simd::level::{Body, Level};
 use crate::threads::Stop;

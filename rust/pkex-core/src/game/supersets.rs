@@ -3,9 +3,9 @@
 use crate::error::Error;
 use crate::game::coalitions::{Coalitions, Walk, binomial};
 use crate::memory::{Memory, RESULT, SUMS, product};
+use crate::settings::Settings;
 use crate::simd::sum::Sum;
 use crate::threads::{self, Monitor, Parallelism};
-use crate::walk::items::Settings;
 use std::sync::atomic::Ordering;
 
 /// For every row, every coalition of `sizes.0` of the players and every output: the sum of `values`

@@ -3,4 +3,5 @@
 pub(crate) mod chi2;
 pub(crate) mod family;
 pub(crate) mod joint;
+pub(crate) mod players;
 pub(crate) mod term;

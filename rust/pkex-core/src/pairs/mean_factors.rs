@@ -4,18 +4,19 @@
 
 use crate::error::Error;
 use crate::game::block::Block;
-use crate::kernel::term::{CompiledTerm, Players, Term};
+use crate::kernel::players::Players;
+use crate::kernel::term::{CompiledTerm, Term};
 use crate::matrix::Matrix;
 use crate::memory::{Memory, PAIRS, RESULT, product};
 use crate::pairs::gaussian_means::gaussian_mean;
 use crate::pairs::problem::add_all;
+use crate::settings::Settings;
 use crate::simd::arithmetic::Arithmetic;
 use crate::simd::lanes::Lanes;
 use crate::simd::level::Body;
 use crate::simd::sum::Sum;
 use crate::threads::Monitor;
 use crate::walk::chunks::{Chunks, PackedRows};
-use crate::walk::items::Settings;
 use crate::walk::pairs::Walk;
 
 /// Blocks of a chunk of rows.

@@ -6,11 +6,11 @@ use crate::error::Error;
 use crate::matrix::Matrix;
 use crate::memory::{Memory, PAIRS, RESULT, product};
 use crate::pairs::problem::triangle_index;
+use crate::settings::Settings;
 use crate::simd::arithmetic::Arithmetic;
 use crate::simd::lanes::{LANES, Lanes};
 use crate::simd::level::Body;
 use crate::threads::{self, Monitor, Parallelism};
-use crate::walk::items::Settings;
 
 /// For every permutation π, a row of `orders`, and every value the sum Σ_{a<b} w(π_a, π_b) γ(a, b).
 ///

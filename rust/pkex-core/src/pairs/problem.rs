@@ -6,15 +6,16 @@
 //! results, and the sums of a wave of tiles.
 
 use crate::error::Error;
-use crate::kernel::term::{Players, Term};
+use crate::kernel::players::Players;
+use crate::kernel::term::Term;
 use crate::matrix::Matrix;
 use crate::memory::{Memory, PAIRS, product};
 use crate::pairs::octets::{self, OCTET};
 use crate::pairs::tiles::{PackedPairs, TileSums};
 use crate::pairs::weights::{Classes, Weighting};
+use crate::settings::Settings;
 use crate::simd::sum::{Sum, Summation};
 use crate::threads::Monitor;
-use crate::walk::items::Settings;
 use crate::walk::pairs::Tile;
 
 /// A sample whose pairs are to be summed.

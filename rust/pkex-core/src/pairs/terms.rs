@@ -1,6 +1,7 @@
 //! A term of the kernel of pairs: factors of present and absent players.
 
-use crate::game::block::{Block, Spread};
+use crate::game::block::Block;
+use crate::game::spread::Spread;
 use crate::kernel::term::CompiledTerm;
 use crate::simd::arithmetic::Arithmetic;
 use crate::simd::lanes::{LANES, Lanes};

@@ -2,7 +2,8 @@
 
 use crate::error::Error;
 use crate::game::block::Block;
-use crate::kernel::term::{CompiledTerm, Players, Term};
+use crate::kernel::players::Players;
+use crate::kernel::term::{CompiledTerm, Term};
 use crate::matrix::Matrix;
 use crate::simd::arithmetic::Arithmetic;
 use crate::simd::lanes::{LANES, Lanes, each};

@@ -85,3 +85,19 @@ pub fn map<const W: usize>(a: &[f64; W], f: impl Fn(f64) -> f64) -> [f64; W] {
 pub fn zip<const W: usize>(a: &[f64; W], b: &[f64; W], f: impl Fn(f64, f64) -> f64) -> [f64; W] {
     each(|i| f(a[i], b[i]))
 }
+
+/// a·b, lane by lane.
+#[inline(always)]
+pub(crate) fn product<const W: usize>(a: &[f64; W], b: &[f64; W]) -> [f64; W] {
+    zip(a, b, |a, b| a * b)
+}
+
+/// sum + a·b, lane by lane.
+#[inline(always)]
+pub(crate) fn add_product<A: Arithmetic, const W: usize>(
+    sum: &[f64; W],
+    a: &[f64; W],
+    b: &[f64; W],
+) -> [f64; W] {
+    each(|i| A::mul_add(a[i], b[i], sum[i]))
+}

@@ -5,4 +5,5 @@ pub(crate) mod double;
 pub(crate) mod exp;
 pub(crate) mod lanes;
 pub(crate) mod level;
+pub(crate) mod numbers;
 pub(crate) mod sum;

@@ -1,0 +1,83 @@
+//! What brings the factors of a block into the range of double precision.
+
+use crate::game::block::Block;
+use crate::game::spread::Spread;
+use crate::simd::lanes::{LANES, Lanes};
+use crate::simd::numbers::{binary_exponent, power_of_two};
+
+/// Powers of two that factors of any size are divided by.
+///
+/// Each player's a, b and c are divided by a power of two such that the product of the sizes M of
+/// the first k players stays in [1, 2) for every k. Products of factors can then neither overflow
+/// nor, unless they are negligible beside ∏M, underflow. The game is 2^exponent times the scaled one.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Scaling {
+    exponent: [i32; LANES],
+    /// Whether a player's factors are both 0, so that the products of all others are, too.
+    has_zero: [bool; LANES],
+}
+
+impl Scaling {
+    /// Scales the block's factors where their products could leave the range; else `None`.
+    pub fn apply(block: &mut Block, spread: &Spread) -> Option<Self> {
+        if spread.in_range {
+            return None;
+        }
+        let mut exponent = [0; LANES];
+        let mut has_zero = [false; LANES];
+        let mut size_so_far = [1.0; LANES];
+        for j in 0..block.present.len() {
+            for lane in 0..LANES {
+                let (a, b) = (block.present[j].0[lane], block.absent[j].0[lane]);
+                let size = a.abs().max(b.abs());
+                if size == 0.0 || !size.is_finite() {
+                    has_zero[lane] |= size == 0.0;
+                    continue;
+                }
+                let power = (binary_exponent(size_so_far[lane]) + binary_exponent(size))
+                    .clamp(-MAX_POWER, MAX_POWER);
+                let factor = power_of_two(-power);
+                size_so_far[lane] *= size * factor;
+                exponent[lane] += power;
+                for factors in [&mut block.present, &mut block.absent, &mut block.difference] {
+                    factors[j].0[lane] *= factor;
+                }
+            }
+        }
+        Some(Self { exponent, has_zero })
+    }
+
+    /// Turns the Ω of the scaled games into c Ω of the games themselves, and c into 1. Where Ω has
+    /// sunk below the range although the game's own size would bring it back, it becomes NaN: its
+    /// digits are lost. Of few players that is impossible, and an Ω of nothing the sum of terms
+    /// that cancel.
+    pub fn undo(&self, block: &mut Block) {
+        let may_be_lost = block.omega.len() > FEW_PLAYERS;
+        for (omega, difference) in block.omega.iter_mut().zip(&mut block.difference) {
+            for lane in 0..LANES {
+                let is_small = omega.0[lane].abs() < LEAST_OMEGA && self.exponent[lane] > 0;
+                if is_small && may_be_lost {
+                    omega.0[lane] = if self.has_zero[lane] { 0.0 } else { f64::NAN };
+                }
+                omega.0[lane] *= difference.0[lane];
+                let mut left = self.exponent[lane];
+                while left != 0 {
+                    let power = left.clamp(-MAX_POWER, MAX_POWER);
+                    omega.0[lane] *= power_of_two(power);
+                    left -= power;
+                }
+            }
+            *difference = Lanes::ONE;
+        }
+    }
+}
+
+/// Below this, relative to ∏M, Ω may have lost digits to underflow.
+const LEAST_OMEGA: f64 = 1e-250;
+
+/// So many factors cannot sink that far: at a node each is 0 or, t being at least 10⁻⁴, no less than
+/// 2⁻⁶⁷ of its size.
+const FEW_PLAYERS: usize = 12;
+
+/// Powers of two beyond this are applied in steps.
+const MAX_POWER: i32 = 1000;

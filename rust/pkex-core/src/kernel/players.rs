@@ -1,0 +1,41 @@
+//! Whom the columns of a kernel belong to.
+
+/// Which player each column belongs to: columns of one player are present or absent together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Players {
+    of_column: Vec<usize>,
+    count: usize,
+}
+
+impl Players {
+    /// Every column is a player of its own.
+    #[must_use]
+    pub fn columns(count: usize) -> Self {
+        Self { of_column: (0..count).collect(), count }
+    }
+
+    /// Column j belongs to player `of_column[j]`; players are numbered from 0 without gaps.
+    #[must_use]
+    pub fn grouped(of_column: Vec<usize>) -> Self {
+        let count = of_column.iter().max().map_or(0, |last| last + 1);
+        Self { of_column, count }
+    }
+
+    /// Number of players.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.count
+    }
+
+    /// The player of a column, if there is such a column.
+    #[must_use]
+    pub fn of(&self, column: usize) -> Option<usize> {
+        self.of_column.get(column).copied()
+    }
+
+    /// Number of columns.
+    #[must_use]
+    pub fn column_count(&self) -> usize {
+        self.of_column.len()
+    }
+}

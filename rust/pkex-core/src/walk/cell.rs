@@ -1,0 +1,143 @@
+//! The sums of one cell: of the evaluations of an item in a tile.
+
+use std::ops::Range;
+use std::sync::atomic::Ordering;
+
+use crate::error::Error;
+use crate::game::block::Block;
+use crate::game::quantity::{Quantity, Scratch};
+use crate::game::spread::Spread;
+use crate::memory::{Memory, SUMS};
+use crate::settings::Settings;
+use crate::simd::arithmetic::Arithmetic;
+use crate::simd::lanes::Lanes;
+use crate::simd::level::{Body, Level};
+use crate::simd::sum::{Accumulator, Sum, Summation};
+use crate::threads::Stop;
+use crate::walk::source::Source;
+use crate::walk::tiling::Tiling;
+
+/// What a thread keeps between cells.
+#[derive(Debug, Default)]
+pub(crate) struct Workspace<C> {
+    block: Block,
+    /// The first block of the tile that the cache is prepared for.
+    prepared: Option<usize>,
+    cache: C,
+    scratch: Scratch,
+    weights: Vec<(usize, Lanes)>,
+    places: Vec<usize>,
+    accumulators: Vec<Accumulator>,
+}
+
+impl<C: Default> Workspace<C> {
+    /// With room for every cell: later none is asked for.
+    pub fn new<S: Source<Cache = C>>(
+        source: &S,
+        quantity: Quantity<'_>,
+        tiling: &Tiling,
+        memory: &Memory,
+    ) -> Result<Self, Error> {
+        let (players, outputs) = (source.players(), source.outputs());
+        let count = quantity.count(players);
+        let mut workspace = Self::default();
+        memory.reserve(&mut workspace.accumulators, tiling.width, SUMS)?;
+        memory.reserve(&mut workspace.weights, outputs, SUMS)?;
+        memory.reserve(&mut workspace.places, count, SUMS)?;
+        workspace.block.reserve(players, count, memory)?;
+        workspace.scratch.reserve(quantity, players, memory)?;
+        source.reserve(tiling.blocks_per_tile, &mut workspace.cache, memory)?;
+        Ok(workspace)
+    }
+
+    /// Prepares a tile, unless that has just been done.
+    pub fn prepare<S: Source<Cache = C>>(
+        &mut self,
+        source: &S,
+        blocks: &Range<usize>,
+        level: Level,
+        stop: &Stop,
+    ) {
+        if source.preparation() > 0 && self.prepared != Some(blocks.start) {
+            source.prepare(blocks.clone(), level, stop, &mut self.cache);
+            self.prepared = Some(blocks.start);
+        }
+    }
+}
+
+/// Adds up one cell: the evaluations in `blocks` of an item.
+pub(crate) fn add_up<S: Source>(
+    source: &S,
+    quantity: Quantity<'_>,
+    (item, blocks): (usize, Range<usize>),
+    (settings, stop): (&Settings, &Stop),
+    workspace: &mut Workspace<S::Cache>,
+    sums: &mut [Sum],
+) {
+    let Workspace { block, cache, scratch, weights, places, accumulators, .. } = workspace;
+    accumulators.clear();
+    accumulators.resize(sums.len(), Accumulator::ZERO);
+    for index in blocks {
+        if stop.load(Ordering::Relaxed) {
+            return;
+        }
+        let spread = settings.level.run(Fill { source, item, index, block, cache });
+        let players = source.block_players(index);
+        quantity.evaluate(&spread, (block, players), scratch, (settings.level, stop));
+        quantity.places(players, scratch, places);
+        weights.clear();
+        weights.extend(source.weights(index));
+        let (outputs, summation) = (source.outputs(), settings.summation);
+        settings.level.run(Reduce { block, places, weights, outputs, summation, accumulators });
+    }
+    for (sum, accumulator) in sums.iter_mut().zip(accumulators) {
+        *sum = accumulator.total(settings.summation);
+    }
+}
+
+/// The factors of a block.
+struct Fill<'a, S: Source> {
+    source: &'a S,
+    item: usize,
+    index: usize,
+    block: &'a mut Block,
+    cache: &'a mut S::Cache,
+}
+
+impl<S: Source> Body for Fill<'_, S> {
+    type Output = Spread;
+
+    #[inline(always)]
+    fn run<A: Arithmetic, const W: usize>(self) -> Spread {
+        self.source.fill::<A, W>(self.item, self.index, self.block, self.cache)
+    }
+}
+
+/// Weighs and adds the values of a block.
+struct Reduce<'a> {
+    block: &'a Block,
+    places: &'a [usize],
+    weights: &'a [(usize, Lanes)],
+    outputs: usize,
+    summation: Summation,
+    accumulators: &'a mut [Accumulator],
+}
+
+impl Body for Reduce<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<A: Arithmetic, const W: usize>(self) {
+        let values = self.block.omega.iter().zip(&self.block.difference);
+        for ((omega, difference), place) in values.zip(self.places) {
+            let value = omega.times::<W>(difference);
+            for (output, weights) in self.weights {
+                self.accumulators[place * self.outputs + output].add_product::<A, W>(
+                    weights,
+                    &value,
+                    self.summation,
+                );
+            }
+        }
+    }
+}

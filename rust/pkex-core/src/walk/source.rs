@@ -1,0 +1,53 @@
+//! Where evaluations come from, as the walk over items sees it.
+
+use std::ops::Range;
+
+use crate::error::Error;
+use crate::game::block::Block;
+use crate::game::spread::Spread;
+use crate::memory::Memory;
+use crate::simd::arithmetic::Arithmetic;
+use crate::simd::lanes::Lanes;
+use crate::simd::level::Level;
+use crate::threads::Stop;
+
+/// The evaluations of some items, block by block, and their weights.
+pub(crate) trait Source: Sync {
+    /// What a thread keeps between fills.
+    type Cache: Default;
+
+    /// Number of items.
+    fn items(&self) -> usize;
+    /// Players of the games.
+    fn players(&self) -> usize;
+    /// Outputs: sums with weights of their own.
+    fn outputs(&self) -> usize;
+    /// Blocks of evaluations of an item.
+    fn blocks(&self) -> usize;
+    /// What it costs to prepare a block, in fills: 0 if there is nothing to prepare.
+    fn preparation(&self) -> usize {
+        0
+    }
+    /// Bytes of what is prepared for each player of a block.
+    fn prepared_bytes(&self) -> usize {
+        0
+    }
+    /// Makes room in a cache for the factors of so many blocks at a time.
+    fn reserve(&self, _: usize, _: &mut Self::Cache, _: &Memory) -> Result<(), Error> {
+        Ok(())
+    }
+    /// Makes ready what the items have in common in some blocks, before these are filled.
+    fn prepare(&self, _: Range<usize>, _: Level, _: &Stop, _: &mut Self::Cache) {}
+    /// Fills a block's factors; lanes beyond the last evaluation repeat one.
+    fn fill<A: Arithmetic, const W: usize>(
+        &self,
+        item: usize,
+        index: usize,
+        block: &mut Block,
+        cache: &mut Self::Cache,
+    ) -> Spread;
+    /// The result's player for each player of the block.
+    fn block_players(&self, index: usize) -> &[usize];
+    /// For each output with a weight in the block: the output, and its weights (0 in unused lanes).
+    fn weights(&self, index: usize) -> impl Iterator<Item = (usize, Lanes)>;
+}

@@ -1,0 +1,86 @@
+//! How the evaluations of some items are cut into tiles, waves and tasks.
+
+use std::ops::Range;
+
+use crate::game::quantity::Quantity;
+use crate::memory::product;
+use crate::simd::lanes::LANES;
+use crate::simd::sum::Sum;
+use crate::threads::Parallelism;
+use crate::walk::source::Source;
+
+/// How the work is cut. Only `blocks_per_tile` decides the result's bits.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Tiling {
+    blocks: usize,
+    pub blocks_per_tile: usize,
+    /// Tiles of an item.
+    pub tiles: usize,
+    pub items_per_batch: usize,
+    pub tiles_per_wave: usize,
+    /// Numbers of one item: players (or coalitions) × outputs.
+    pub width: usize,
+    /// Rough cost of a cell, in node-player steps of one lane.
+    cell_cost: usize,
+    /// What preparing a tile costs, in cells, roughly.
+    preparation: usize,
+}
+
+impl Tiling {
+    /// Bytes of the sums of a wave, if that is a cell for each thread.
+    const WAVE_BYTES: usize = 16 << 20;
+    /// Tiles of a wave, so that it has work for many threads even where a batch is few items.
+    const TILES_PER_WAVE: usize = 16;
+    /// Bytes of what is prepared of a tile.
+    const PREPARED_BYTES: usize = 16 << 20;
+    /// A task is at least this much work (about 50 µs) and a cell at most (about 50 ms).
+    const TASK_COST: usize = 1 << 18;
+    const MOST_CELL_COST: usize = 1 << 28;
+    const MOST_BLOCKS_PER_TILE: usize = 64;
+    /// A task costs at least this many times its preparation, if it has the items.
+    const PREPARATION_SHARE: usize = 8;
+
+    pub fn new<S: Source>(source: &S, quantity: Quantity<'_>, threads: usize) -> Self {
+        let width = product([quantity.count(source.players()), source.outputs()]);
+        let game_cost = quantity.cost(source.players()).saturating_add(width);
+        let block_cost = product([LANES, game_cost.max(1)]);
+        let most_prepared = match source.preparation() {
+            0 => usize::MAX,
+            _ => Self::PREPARED_BYTES / product([source.prepared_bytes(), source.players().max(1)]),
+        };
+        let blocks_per_tile = (Self::MOST_CELL_COST / block_cost)
+            .min(most_prepared)
+            .clamp(1, Self::MOST_BLOCKS_PER_TILE);
+        let tiles = source.blocks().div_ceil(blocks_per_tile);
+        let sums_bytes = product([width, size_of::<Sum>()]);
+        let cells_per_wave = (Self::WAVE_BYTES / sums_bytes.max(1)).max(threads);
+        let items_per_batch =
+            (cells_per_wave / tiles.clamp(1, Self::TILES_PER_WAVE)).clamp(1, source.items().max(1));
+        Self {
+            blocks: source.blocks(),
+            blocks_per_tile,
+            tiles,
+            items_per_batch,
+            tiles_per_wave: (cells_per_wave / items_per_batch).max(1),
+            width,
+            cell_cost: product([block_cost, blocks_per_tile.min(source.blocks())]),
+            preparation: source.preparation(),
+        }
+    }
+
+    pub fn parallelism(&self, items: usize, threads: usize) -> Parallelism<'static> {
+        Parallelism::of(product([items, self.tiles, self.cell_cost]), threads)
+    }
+
+    /// Cells of a task; no more of those that share a preparation than are of one tile.
+    pub fn cells_per_task(&self, items: usize) -> usize {
+        let sharing = items.min(product([Self::PREPARATION_SHARE, self.preparation]));
+        (Self::TASK_COST / self.cell_cost.max(1)).max(sharing).max(1)
+    }
+
+    /// The blocks of a tile.
+    pub fn blocks(&self, tile: usize) -> Range<usize> {
+        let first = tile * self.blocks_per_tile;
+        first..(first + self.blocks_per_tile).min(self.blocks)
+    }
+}
