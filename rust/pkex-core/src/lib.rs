@@ -28,7 +28,7 @@ mod threads;
 mod walk;
 
 pub use error::Error;
-pub use expansion::absent::{Background, ValueFunction};
+pub use expansion::background::{Background, ValueFunction};
 pub use expansion::explain::Expansion;
 pub use game::supersets::superset_sums;
 pub use kernel::family::Family;

@@ -1,7 +1,10 @@
 //! How a call computes: its options, and what the work on a thread gets to know of them.
 
-use crate::simd::level::Level;
+use std::sync::atomic::Ordering;
+
+use crate::simd::level::{Body, Level};
 use crate::simd::sum::Summation;
+use crate::threads::Stop;
 
 /// How Ω is computed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -28,5 +31,24 @@ impl Default for Settings {
     /// Compensated sums, one thread, the best instruction set of this machine.
     fn default() -> Self {
         Self { summation: Summation::default(), threads: 1, level: Level::best() }
+    }
+}
+
+/// What work on a thread knows of the call that it is a part of.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Context<'a> {
+    pub settings: &'a Settings,
+    pub stop: &'a Stop,
+}
+
+impl Context<'_> {
+    /// Runs `body` on the call's instruction set.
+    pub fn run<B: Body>(self, body: B) -> B::Output {
+        self.settings.level.run(body)
+    }
+
+    /// Whether the call is to stop.
+    pub fn is_stopped(self) -> bool {
+        self.stop.load(Ordering::Relaxed)
     }
 }

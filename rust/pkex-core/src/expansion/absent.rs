@@ -1,47 +1,14 @@
-//! What absent features are replaced by, and the factors that this gives a block of evaluations.
+//! Factors of absent players, and what a block of evaluations becomes by them.
 
 use crate::error::Error;
 use crate::game::block::Block;
 use crate::game::spread::Spread;
-use crate::kernel::term::CompiledTerm;
-use crate::matrix::Matrix;
+use crate::kernel::term::PackedTerm;
 use crate::memory::{FACTORS, Memory};
 use crate::simd::arithmetic::Arithmetic;
 use crate::simd::lanes::{LANES, Lanes, each, zip};
 use crate::simd::level::Body;
 use crate::simd::numbers::{larger, smaller};
-
-/// Background rows and their weights, which add up to 1.
-#[derive(Clone, Copy, Debug)]
-pub struct Background<'a> {
-    /// The rows.
-    pub rows: Matrix<'a>,
-    /// Their weights.
-    pub weights: &'a [f64],
-}
-
-/// What the features outside a coalition are replaced by.
-#[derive(Clone, Copy, Debug)]
-pub enum ValueFunction<'a> {
-    /// Nothing: their factors are 1.
-    Neutral,
-    /// The values of a background row; the worth is the mean over the rows.
-    Interventional(Background<'a>),
-    /// As interventional, but each from a background row of its own, independently.
-    Marginal(Background<'a>),
-    /// As marginal, against the expansion's own points, all of the same weight.
-    MarginalOfPoints,
-}
-
-impl<'a> ValueFunction<'a> {
-    /// The background, if it is given one.
-    pub(crate) fn background(self) -> Option<Background<'a>> {
-        match self {
-            Self::Neutral | Self::MarginalOfPoints => None,
-            Self::Interventional(background) | Self::Marginal(background) => Some(background),
-        }
-    }
-}
 
 /// Factors b of a block's absent players, and b − 1.
 #[derive(Clone, Debug, Default)]
@@ -73,7 +40,7 @@ impl AbsentFactors {
 
 /// Computes the factors of a row and a block of points.
 pub(crate) struct FactorsOf<'a> {
-    pub term: &'a CompiledTerm,
+    pub term: &'a PackedTerm,
     pub row: &'a [f64],
     pub points: &'a [Lanes],
     pub block: &'a mut Block,

@@ -4,29 +4,30 @@
 //! points, and those of its last background up to [`MOST_BYTES`]; beyond, they are computed in each
 //! call, tile by tile, for several explained rows at a time.
 
-use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, OnceLock};
 
 use crate::error::Error;
-use crate::expansion::absent::{AbsentFactors, Background, FactorsOf};
-use crate::expansion::explain::Expansion;
+use crate::expansion::absent::{AbsentFactors, FactorsOf};
+use crate::expansion::background::Background;
 use crate::expansion::own_point_means::means_of_points;
+use crate::expansion::packed::PackedExpansion;
 use crate::game::block::Block;
+use crate::kernel::term::PackedTerm;
 use crate::matrix::Matrix;
 use crate::memory::{FACTORS, INPUT, Memory, product};
-use crate::settings::Settings;
+use crate::settings::{Context, Settings};
 use crate::simd::arithmetic::Arithmetic;
 use crate::simd::lanes::{LANES, Lanes};
 use crate::simd::level::{Body, Level};
 use crate::simd::sum::{Accumulator, Summation};
-use crate::threads::{self, Monitor, Parallelism, Stop};
+use crate::threads::{self, Monitor, Parallelism};
 
-/// Means are kept for all evaluations of an expansion up to this many bytes.
+/// BackgroundMeans are kept for all evaluations of an expansion up to this many bytes.
 const MOST_BYTES: usize = 128 << 20;
 
 /// Mean factors of a background, by evaluation block.
 #[derive(Debug)]
-pub(crate) struct Means {
+pub(crate) struct BackgroundMeans {
     rows: Vec<f64>,
     columns: usize,
     weights: Vec<f64>,
@@ -36,18 +37,18 @@ pub(crate) struct Means {
 
 /// The means of the background that an expansion was last explained against.
 #[derive(Debug, Default)]
-pub(crate) struct LastMeans(Mutex<Option<Arc<Means>>>);
+pub(crate) struct LastMeans(Mutex<Option<Arc<BackgroundMeans>>>);
 
 impl LastMeans {
     /// The means of a background, computed if they are not those kept; `None` if they are too many.
     pub fn of(
         &self,
-        expansion: &Expansion,
+        expansion: &PackedExpansion,
         background: Background<'_>,
         settings: &Settings,
         monitor: Monitor<'_>,
-    ) -> Result<Option<Arc<Means>>, Error> {
-        let factors = [expansion.evaluation_blocks(), expansion.players().count()];
+    ) -> Result<Option<Arc<BackgroundMeans>>, Error> {
+        let factors = [expansion.evaluation_blocks(), expansion.players()];
         if product([AbsentFactors::BYTES, product(factors)]) > MOST_BYTES {
             return Ok(None);
         }
@@ -56,7 +57,7 @@ impl LastMeans {
         if let Some(means) = kept.filter(|means| means.are_of(background, settings.level)) {
             return Ok(Some(means));
         }
-        let means = Arc::new(Means::new(expansion, background, settings, monitor)?);
+        let means = Arc::new(BackgroundMeans::new(expansion, background, settings, monitor)?);
         if let Ok(mut kept) = self.0.try_lock() {
             *kept = Some(Arc::clone(&means));
         }
@@ -66,22 +67,22 @@ impl LastMeans {
 
 /// The means over an expansion's own points, all of the same weight: they never change.
 #[derive(Debug, Default)]
-pub(crate) struct MeansOfPoints(OnceLock<Arc<Means>>);
+pub(crate) struct MeansOfPoints(OnceLock<Arc<BackgroundMeans>>);
 
 impl MeansOfPoints {
     /// The means, computed if that has not been done. The expansion has points.
     pub fn of(
         &self,
-        expansion: &Expansion,
+        expansion: &PackedExpansion,
         settings: &Settings,
         monitor: Monitor<'_>,
-    ) -> Result<Arc<Means>, Error> {
+    ) -> Result<Arc<BackgroundMeans>, Error> {
         if let Some(means) = self.0.get().filter(|means| means.level == settings.level) {
             return Ok(Arc::clone(means));
         }
         let (rows, shape) = expansion.unpacked_points()?;
         let points = Matrix::of_shape(&rows, shape);
-        let terms = expansion.terms();
+        let terms = &expansion.kernel.terms;
         let mut factors = Vec::new();
         for (number, term) in terms.iter().enumerate() {
             factors.extend(means_of_points(points, term, settings, &mut |done, total| {
@@ -90,22 +91,23 @@ impl MeansOfPoints {
         }
         let [count, columns] = shape;
         let weights = Memory::default().filled(count, 1.0 / count as f64, INPUT)?;
-        let means = Arc::new(Means { rows, columns, weights, level: settings.level, factors });
+        let means =
+            Arc::new(BackgroundMeans { rows, columns, weights, level: settings.level, factors });
         // Whoever came first: both have the same bits.
         let _ = self.0.set(Arc::clone(&means));
         Ok(means)
     }
 }
 
-impl Means {
+impl BackgroundMeans {
     fn new(
-        expansion: &Expansion,
+        expansion: &PackedExpansion,
         background: Background<'_>,
         settings: &Settings,
         monitor: Monitor<'_>,
     ) -> Result<Self, Error> {
         let blocks = expansion.evaluation_blocks();
-        let cost = product([blocks, background.cost_of_means(expansion.players().count())]);
+        let cost = product([blocks, background.cost_of_means(expansion.players())]);
         let memory = Memory::default();
         let mut factors = memory.filled(blocks, AbsentFactors::default(), FACTORS)?;
         for (index, mean) in factors.iter_mut().enumerate() {
@@ -118,12 +120,13 @@ impl Means {
             factors.iter_mut().enumerate(),
             Parallelism::of(cost, settings.threads),
             || {
-                let mut scratch = Scratch::default();
-                scratch.reserve(expansion.players().count(), &memory)?;
-                Ok(scratch)
+                let mut sums = MeanSums::default();
+                sums.reserve(expansion.players(), &memory)?;
+                Ok(sums)
             },
-            |scratch, (index, mean), stop| {
-                scratch.mean(expansion, background, index, (settings.level, stop), mean);
+            |sums, (index, mean), stop| {
+                let context = Context { settings, stop };
+                sums.mean(expansion.term_and_points(index), background, context, mean);
             },
             // A computation that needs means has then done nothing of its own.
             &mut |_, total| monitor(0, total),
@@ -159,13 +162,13 @@ impl Background<'_> {
 
 /// Room for the computation of means.
 #[derive(Debug, Default)]
-pub(crate) struct Scratch {
+pub(crate) struct MeanSums {
     block: Block,
     factor: Vec<Accumulator>,
     less_one: Vec<Accumulator>,
 }
 
-impl Scratch {
+impl MeanSums {
     /// Makes room for that many players.
     pub fn reserve(&mut self, players: usize, memory: &Memory) -> Result<(), Error> {
         memory.reserve(&mut self.factor, players, FACTORS)?;
@@ -173,28 +176,26 @@ impl Scratch {
         self.block.reserve(players, 0, memory)
     }
 
-    /// The mean factors of an evaluation block; some of the sums when told to stop.
+    /// The mean factors of a term and a block of points; some of the sums when told to stop.
     pub fn mean(
         &mut self,
-        expansion: &Expansion,
+        (term, points): (&PackedTerm, &[Lanes]),
         background: Background<'_>,
-        index: usize,
-        (level, stop): (Level, &Stop),
+        context: Context<'_>,
         mean: &mut AbsentFactors,
     ) {
         let Self { block, factor, less_one } = self;
-        let (term, points) = expansion.term_and_points(index);
         for sums in [&mut *factor, &mut *less_one] {
             sums.clear();
             sums.resize(term.players.len(), Accumulator::ZERO);
         }
         for (z, &weight) in background.weights.iter().enumerate() {
-            if stop.load(Ordering::Relaxed) {
+            if context.is_stopped() {
                 return;
             }
-            level.run(FactorsOf { term, row: background.rows.row(z), points, block });
-            level.run(AddWeighted { weight, values: &block.present, sums: factor });
-            level.run(AddWeighted { weight, values: &block.difference, sums: less_one });
+            context.run(FactorsOf { term, row: background.rows.row(z), points, block });
+            context.run(AddWeighted { weight, values: &block.present, sums: factor });
+            context.run(AddWeighted { weight, values: &block.difference, sums: less_one });
         }
         mean.factor.clear();
         mean.factor.extend(factor.iter().map(Accumulator::lanes));

@@ -11,83 +11,73 @@
 use std::ops::Range;
 
 use crate::error::Error;
-use crate::expansion::absent::{AbsentFactors, Background, Contrast, FactorsOf, fill_from};
-use crate::expansion::explain::Expansion;
+use crate::expansion::absent::{AbsentFactors, Contrast, FactorsOf, fill_from};
+use crate::expansion::background::Background;
+use crate::expansion::games::{Absent, Evaluation, locate};
+use crate::expansion::packed::PackedExpansion;
 use crate::game::block::Block;
 use crate::game::spread::Spread;
 use crate::kernel::joint::Entries;
-use crate::kernel::term::CompiledTerm;
-use crate::matrix::Matrix;
-use crate::memory::{Memory, product};
+use crate::kernel::term::PackedTerm;
+use crate::memory::Memory;
+use crate::settings::Context;
 use crate::simd::arithmetic::Arithmetic;
-use crate::simd::lanes::{Lanes, map};
-use crate::simd::level::Level;
-use crate::threads::Stop;
-use crate::walk::source::Source;
+use crate::simd::lanes::Lanes;
 
-/// The interventional games between some rows and an expansion's points.
-pub(crate) struct InterventionalGames<'a> {
-    pub expansion: &'a Expansion,
-    pub rows: Matrix<'a>,
+/// The values of each background row in turn.
+pub(crate) struct Interventional<'a> {
     pub background: Background<'a>,
-}
-
-impl InterventionalGames<'_> {
-    /// The block of points and the background row of an evaluation block.
-    fn locate(&self, index: usize) -> (usize, usize) {
-        (index / self.background.rows.rows(), index % self.background.rows.rows())
-    }
 }
 
 /// The absent factors of a tile, and the present ones of a row and a block of points.
 #[derive(Debug, Default)]
-pub(crate) struct Factors {
+pub(crate) struct TileFactors {
     first: usize,
     absent: Vec<AbsentFactors>,
+    /// The row, and the pair of a term and a block of points, of the present factors.
     of: Option<(usize, usize)>,
     present: Block,
 }
 
-impl Source for InterventionalGames<'_> {
-    type Cache = Factors;
+impl Absent for Interventional<'_> {
+    type Cache = TileFactors;
 
-    fn items(&self) -> usize {
-        self.rows.rows()
+    fn alternatives(&self) -> usize {
+        self.background.rows.rows()
     }
 
-    fn players(&self) -> usize {
-        self.expansion.players().count()
-    }
-
-    fn outputs(&self) -> usize {
-        self.expansion.outputs()
-    }
-
-    fn blocks(&self) -> usize {
-        product([self.expansion.evaluation_blocks(), self.background.rows.rows()])
+    fn share(&self, z: usize) -> f64 {
+        self.background.weights[z]
     }
 
     fn preparation(&self) -> usize {
         1
     }
 
-    fn prepared_bytes(&self) -> usize {
-        AbsentFactors::BYTES
+    fn reserve(
+        &self,
+        (blocks, players): (usize, usize),
+        cache: &mut TileFactors,
+        memory: &Memory,
+    ) -> Result<(), Error> {
+        cache.present.reserve(players, 0, memory)?;
+        AbsentFactors::reserve_all(&mut cache.absent, (blocks, players), memory)
     }
 
-    fn reserve(&self, blocks: usize, cache: &mut Factors, memory: &Memory) -> Result<(), Error> {
-        cache.present.reserve(self.players(), 0, memory)?;
-        AbsentFactors::reserve_all(&mut cache.absent, (blocks, self.players()), memory)
-    }
-
-    fn prepare(&self, blocks: Range<usize>, level: Level, _stop: &Stop, cache: &mut Factors) {
+    fn prepare(
+        &self,
+        expansion: &PackedExpansion,
+        blocks: Range<usize>,
+        context: Context<'_>,
+        cache: &mut TileFactors,
+    ) {
         cache.first = blocks.start;
         cache.of = None;
         let block = &mut cache.present;
         for (index, absent) in blocks.zip(&mut cache.absent) {
-            let (outer, z) = self.locate(index);
-            let (term, points) = self.expansion.term_and_points(outer);
-            level.run(FactorsOf { term, row: self.background.rows.row(z), points, block });
+            let (pair, z) = locate(index, self.alternatives());
+            let (term, points) = expansion.term_and_points(pair);
+            context.run(FactorsOf { term, row: self.background.rows.row(z), points, block });
             absent.factor.clone_from(&block.present);
             absent.less_one.clone_from(&block.difference);
         }
@@ -96,38 +86,25 @@ impl Source for InterventionalGames<'_> {
     #[inline(always)]
     fn fill<A: Arithmetic, const W: usize>(
         &self,
-        item: usize,
-        index: usize,
+        at: &Evaluation<'_>,
         block: &mut Block,
-        cache: &mut Factors,
+        cache: &mut TileFactors,
     ) -> Spread {
-        let (outer, z) = self.locate(index);
-        let (term, points) = self.expansion.term_and_points(outer);
-        let (x, z) = (self.rows.row(item), self.background.rows.row(z));
-        let Factors { first, absent, of, present } = cache;
-        if *of != Some((item, outer)) {
+        let &Evaluation { x, term, points, .. } = at;
+        let z = self.background.rows.row(at.alternative);
+        let TileFactors { first, absent, of, present } = cache;
+        if *of != Some((at.item, at.pair)) {
             term.fill::<A, W>(x, points, present);
-            *of = Some((item, outer));
+            *of = Some((at.item, at.pair));
         }
         let contrast = BetweenRows { term, x, z, points };
-        fill_from::<A, _, W>(present, &absent[index - *first], block, &contrast)
-    }
-
-    fn block_players(&self, index: usize) -> &[usize] {
-        &self.expansion.term_and_points(self.locate(index).0).0.players
-    }
-
-    fn weights(&self, index: usize) -> impl Iterator<Item = (usize, Lanes)> {
-        let (outer, z) = self.locate(index);
-        let share = self.background.weights[z];
-        let scaled = move |weights: Lanes| Lanes(map(&weights.0, |weight| weight * share));
-        self.expansion.block_weights(outer).map(move |(output, weights)| (output, scaled(weights)))
+        fill_from::<A, _, W>(present, &absent[at.index - *first], block, &contrast)
     }
 }
 
 /// k(x, point) − k(z, point).
 struct BetweenRows<'a> {
-    term: &'a CompiledTerm,
+    term: &'a PackedTerm,
     x: &'a [f64],
     z: &'a [f64],
     points: &'a [Lanes],

@@ -7,7 +7,7 @@
 use crate::error::Error;
 use crate::expansion::absent::AbsentFactors;
 use crate::game::block::Block;
-use crate::kernel::term::CompiledTerm;
+use crate::kernel::term::PackedTerm;
 use crate::matrix::Matrix;
 use crate::memory::{FACTORS, Memory, product};
 use crate::settings::Settings;
@@ -17,7 +17,7 @@ use crate::simd::level::Body;
 use crate::simd::sum::{Accumulator, Sum, Summation};
 use crate::threads::Monitor;
 use crate::walk::chunks::{Chunks, PackedRows};
-use crate::walk::pairs::{Tile, Walk};
+use crate::walk::pairs::{PairWalk, Tile};
 
 /// Sums of each player: of its factors, and of these less 1.
 const KINDS: usize = 2;
@@ -25,7 +25,7 @@ const KINDS: usize = 2;
 /// The mean factors of a term over all points, block by block of points.
 pub(crate) fn means_of_points(
     points: Matrix<'_>,
-    term: &CompiledTerm,
+    term: &PackedTerm,
     settings: &Settings,
     monitor: Monitor<'_>,
 ) -> Result<Vec<AbsentFactors>, Error> {
@@ -38,7 +38,7 @@ pub(crate) fn means_of_points(
     let memory = Memory::default();
     let mut totals = memory.filled(product([points.rows(), width]), Sum::default(), FACTORS)?;
     let rows = |tile: Tile<'_>| [tile.first, tile.second].map(|chunk| chunk.rows.len());
-    Walk::new(&chunks, false, width, settings.threads)?.run(
+    PairWalk::new(&chunks, false, width, settings.threads)?.run(
         (
             |tile| product([rows(tile).into_iter().sum(), width, size_of::<f64>()]),
             |tile, sums: &mut [Vec<f64>; 2]| {
@@ -92,7 +92,7 @@ fn in_lanes(
 struct Pairs<'a> {
     points: Matrix<'a>,
     packed: PackedRows,
-    term: &'a CompiledTerm,
+    term: &'a PackedTerm,
     settings: &'a Settings,
 }
 

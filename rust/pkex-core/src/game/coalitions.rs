@@ -84,7 +84,7 @@ impl Coalitions {
 
     /// Adds to `places` the number among these coalitions of each one that has some of the players
     /// (ascending) only.
-    pub fn places(&self, players: &[usize], walk: &mut Walk, places: &mut Vec<usize>) {
+    pub fn places(&self, players: &[usize], cursor: &mut Cursor, places: &mut Vec<usize>) {
         if self.size == 0 || players.len() == self.players {
             places.extend(0..self.count());
             return;
@@ -95,14 +95,14 @@ impl Coalitions {
         let after = |depth: usize, player: usize| {
             binomial(self.players - 1 - players[player], self.size - depth).unwrap_or(usize::MAX)
         };
-        let mut is_left = walk.start(&some);
+        let mut is_left = cursor.start(&some);
         while is_left {
             let moving = self.fixed.len()..self.size - 1;
-            let leading: usize = moving.map(|i| after(i, walk.chosen[i])).sum();
-            for player in walk.last(&some) {
+            let leading: usize = moving.map(|i| after(i, cursor.chosen[i])).sum();
+            for player in cursor.last(&some) {
                 places.push(last - leading - after(self.size - 1, player));
             }
-            is_left = walk.advance(&some).is_some();
+            is_left = cursor.advance(&some).is_some();
         }
     }
 }
@@ -117,12 +117,12 @@ pub(crate) fn binomial(n: usize, k: usize) -> Option<usize> {
 
 /// Walks coalitions by all but their last player; the last is for the caller to run through.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Walk {
+pub(crate) struct Cursor {
     /// All but the last player, ascending.
     pub chosen: Vec<usize>,
 }
 
-impl Walk {
+impl Cursor {
     /// Goes to the first coalitions, of at least one player; false if there are none.
     #[inline(always)]
     pub fn start(&mut self, coalitions: &Coalitions) -> bool {
@@ -167,15 +167,15 @@ impl Walk {
 mod tests {
     use super::*;
 
-    /// The coalitions that a walk meets.
+    /// The coalitions that a cursor meets.
     fn walked(coalitions: &Coalitions) -> Vec<Vec<usize>> {
-        let mut walk = Walk::default();
+        let mut cursor = Cursor::default();
         let mut found = Vec::new();
-        let mut is_left = walk.start(coalitions);
+        let mut is_left = cursor.start(coalitions);
         while is_left {
-            let with = |last| [walk.chosen.clone(), vec![last]].concat();
-            found.extend(walk.last(coalitions).map(with));
-            is_left = walk.advance(coalitions).is_some();
+            let with = |last| [cursor.chosen.clone(), vec![last]].concat();
+            found.extend(cursor.last(coalitions).map(with));
+            is_left = cursor.advance(coalitions).is_some();
         }
         found
     }
@@ -205,7 +205,7 @@ mod tests {
             for part in Coalitions::parts(7, size, most).unwrap() {
                 for some in [vec![0, 1, 2, 3, 4, 5, 6], vec![1, 4, 5, 6], vec![0, 2], vec![]] {
                     let mut places = Vec::new();
-                    part.places(&some, &mut Walk::default(), &mut places);
+                    part.places(&some, &mut Cursor::default(), &mut places);
                     let all = walked(&part);
                     let expected = walked(&part.among(&some)).into_iter().map(|coalition| {
                         let named: Vec<usize> = coalition.iter().map(|&p| some[p]).collect();

@@ -6,7 +6,7 @@
 
 use crate::error::Error;
 use crate::game::block::Block;
-use crate::game::coalitions::{Coalitions, Walk};
+use crate::game::coalitions::{Coalitions, Cursor};
 use crate::game::sweep::{End, MOST_NODES, Sweep, pass};
 use crate::memory::{FACTORS, Memory};
 use crate::quadrature::rule::{Node, Rule};
@@ -16,7 +16,7 @@ use crate::simd::lanes::{LANES, Lanes, add_product, product, zip};
 /// Room for products, kept between blocks.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Products {
-    walk: Walk,
+    cursor: Cursor,
     /// For player j and node n: the node's weight times the factors of players j, j + 1, ….
     suffixes: Vec<Lanes>,
     /// For the i-th member of T and node n: the factors of the players before it outside T; or, for
@@ -27,9 +27,9 @@ pub(crate) struct Products {
 }
 
 impl Products {
-    /// Room for a walk.
-    pub fn walk(&mut self) -> &mut Walk {
-        &mut self.walk
+    /// Room for a cursor.
+    pub fn cursor(&mut self) -> &mut Cursor {
+        &mut self.cursor
     }
 
     /// Makes room for games of that many players.
@@ -81,7 +81,7 @@ impl Sweep for ByCoalition<'_> {
         omega: &mut [Lanes],
     ) {
         let players = difference.len();
-        let Products { walk, suffixes, before, .. } = &mut *self.products;
+        let Products { cursor, suffixes, before, .. } = &mut *self.products;
         let suffixes = &mut suffixes.as_chunks_mut::<N>().0[..=players];
         let before = before.as_chunks_mut::<N>().0;
         for part in 0..LANES / W {
@@ -94,7 +94,7 @@ impl Sweep for ByCoalition<'_> {
                     *suffixes[player][n].part_mut(part) = suffix;
                 }
             }
-            add_up::<A, W, N, E>((self.coalitions, walk), factors, (suffixes, before), omega);
+            add_up::<A, W, N, E>((self.coalitions, cursor), factors, (suffixes, before), omega);
         }
     }
 }
@@ -121,7 +121,7 @@ impl<const N: usize, E: End> Factors<'_, N, E> {
 /// Adds to Ω of every coalition what `N` nodes contribute, from their factors and suffix products.
 #[inline(always)]
 fn add_up<A: Arithmetic, const W: usize, const N: usize, E: End>(
-    (coalitions, walk): (&Coalitions, &mut Walk),
+    (coalitions, cursor): (&Coalitions, &mut Cursor),
     factors: Factors<'_, N, E>,
     (suffixes, before): (&[[Lanes; N]], &mut [[Lanes; N]]),
     omega: &mut [Lanes],
@@ -134,11 +134,11 @@ fn add_up<A: Arithmetic, const W: usize, const N: usize, E: End>(
         }
         return;
     }
-    if !walk.start(coalitions) {
+    if !cursor.start(coalitions) {
         return;
     }
     let last = coalitions.size() - 1;
-    let members = [&walk.chosen[..], &[walk.last(coalitions).start]].concat();
+    let members = [&cursor.chosen[..], &[cursor.last(coalitions).start]].concat();
     for n in 0..N {
         let (mut run, mut next) = ([1.0; W], 0);
         for (&member, products) in members.iter().zip(&mut before[..=last]) {
@@ -152,7 +152,7 @@ fn add_up<A: Arithmetic, const W: usize, const N: usize, E: End>(
     let mut omega = omega.iter_mut();
     loop {
         let mut run: [[f64; W]; N] = std::array::from_fn(|n| *before[last][n].part(part));
-        let members = walk.last(coalitions);
+        let members = cursor.last(coalitions);
         for ((player, after), omega) in
             members.clone().zip(&suffixes[members.start + 1..]).zip(&mut omega)
         {
@@ -163,9 +163,9 @@ fn add_up<A: Arithmetic, const W: usize, const N: usize, E: End>(
             }
             *omega.part_mut(part) = sum;
         }
-        let Some(moved) = walk.advance(coalitions) else { return };
+        let Some(moved) = cursor.advance(coalitions) else { return };
         for n in 0..N {
-            let passed = factors.at::<A, W>(walk.chosen[moved] - 1, n);
+            let passed = factors.at::<A, W>(cursor.chosen[moved] - 1, n);
             let run: [f64; W] = product(before[moved][n].part(part), &passed);
             for products in &mut before[moved..=last] {
                 *products[n].part_mut(part) = run;
@@ -177,22 +177,22 @@ fn add_up<A: Arithmetic, const W: usize, const N: usize, E: End>(
 /// The product of c over the members of every coalition.
 #[inline(always)]
 fn differences<const W: usize>(coalitions: &Coalitions, c: &[Lanes], products: &mut Products) {
-    let Products { walk, before, differences, .. } = products;
+    let Products { cursor, before, differences, .. } = products;
     differences.clear();
     if coalitions.size() == 0 {
         differences.push(Lanes::ONE);
     }
-    if coalitions.size() == 0 || !walk.start(coalitions) {
+    if coalitions.size() == 0 || !cursor.start(coalitions) {
         return;
     }
     before[0] = Lanes::ONE;
     let mut moved = Some(0);
     while let Some(first) = moved {
-        for depth in first..walk.chosen.len() {
-            before[depth + 1] = before[depth].times::<W>(&c[walk.chosen[depth]]);
+        for depth in first..cursor.chosen.len() {
+            before[depth + 1] = before[depth].times::<W>(&c[cursor.chosen[depth]]);
         }
-        let of_others = before[walk.chosen.len()];
-        differences.extend(c[walk.last(coalitions)].iter().map(|c| of_others.times::<W>(c)));
-        moved = walk.advance(coalitions);
+        let of_others = before[cursor.chosen.len()];
+        differences.extend(c[cursor.last(coalitions)].iter().map(|c| of_others.times::<W>(c)));
+        moved = cursor.advance(coalitions);
     }
 }

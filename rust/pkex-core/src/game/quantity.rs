@@ -11,8 +11,9 @@ use crate::game::values::{self, Prefixes};
 use crate::memory::{Memory, product};
 use crate::quadrature::rule::Rule;
 use crate::quadrature::table::NodeTable;
+use crate::settings::Context;
 use crate::simd::arithmetic::Arithmetic;
-use crate::simd::level::{Body, Level};
+use crate::simd::level::Body;
 use crate::threads::Stop;
 
 /// What is computed of each game.
@@ -83,7 +84,7 @@ impl Quantity<'_> {
         places.clear();
         match self {
             Self::Interactions(coalitions, _) => {
-                coalitions.places(players, scratch.products.walk(), places);
+                coalitions.places(players, scratch.products.cursor(), places);
             }
             Self::GrandCoalition | Self::EmptyCoalition => places.push(0),
             _ => places.extend_from_slice(players),
@@ -127,20 +128,22 @@ impl Quantity<'_> {
         spread: &Spread,
         (block, players): (&mut Block, &[usize]),
         scratch: &mut Scratch,
-        (level, stop): (Level, &Stop),
+        context: Context<'_>,
     ) {
         let scaling = Scaling::apply(block, spread);
         let Scratch { prefixes, rows, products } = scratch;
         match self {
-            Self::GrandCoalition => level.run(WholeCoalition { block, is_present: true }),
-            Self::EmptyCoalition => level.run(WholeCoalition { block, is_present: false }),
-            Self::ShapleyByRecursion => level.run(ByRecursion { block, rows, stop }),
+            Self::GrandCoalition => context.run(WholeCoalition { block, is_present: true }),
+            Self::EmptyCoalition => context.run(WholeCoalition { block, is_present: false }),
+            Self::ShapleyByRecursion => {
+                context.run(ByRecursion { block, rows, stop: context.stop });
+            }
             Self::Values(nodes) => {
-                level.run(ByQuadrature { rule: nodes.rule(spread), block, prefixes });
+                context.run(ByQuadrature { rule: nodes.rule(spread), block, prefixes });
             }
             Self::Interactions(coalitions, nodes) => {
                 let (rule, coalitions) = (nodes.rule(spread), &coalitions.among(players));
-                level.run(OfCoalitions { rule, coalitions, block, products });
+                context.run(OfCoalitions { rule, coalitions, block, products });
             }
         }
         if let Some(scaling) = scaling {

@@ -1,7 +1,7 @@
 //! Sums of coefficients over the coalitions that hold a smaller one.
 
 use crate::error::Error;
-use crate::game::coalitions::{Coalitions, Walk, binomial};
+use crate::game::coalitions::{Coalitions, Cursor, binomial};
 use crate::memory::{Memory, RESULT, SUMS, product};
 use crate::settings::Settings;
 use crate::simd::sum::Sum;
@@ -119,19 +119,19 @@ fn for_each(coalitions: &Coalitions, mut visit: impl FnMut(&[usize]) -> bool) {
         visit(&[]);
         return;
     }
-    let mut walk = Walk::default();
-    let mut is_left = walk.start(coalitions);
+    let mut cursor = Cursor::default();
+    let mut is_left = cursor.start(coalitions);
     let mut members = Vec::new();
     while is_left {
-        for last in walk.last(coalitions) {
+        for last in cursor.last(coalitions) {
             members.clear();
-            members.extend_from_slice(&walk.chosen);
+            members.extend_from_slice(&cursor.chosen);
             members.push(last);
             if !visit(&members) {
                 return;
             }
         }
-        is_left = walk.advance(coalitions).is_some();
+        is_left = cursor.advance(coalitions).is_some();
     }
 }
 

@@ -3,5 +3,6 @@
 pub(crate) mod chi2;
 pub(crate) mod family;
 pub(crate) mod joint;
+pub(crate) mod packed;
 pub(crate) mod players;
 pub(crate) mod term;

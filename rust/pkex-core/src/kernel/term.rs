@@ -34,7 +34,7 @@ pub struct Term {
 
 /// A term made ready: its players' factors.
 #[derive(Clone, Debug)]
-pub(crate) struct CompiledTerm {
+pub(crate) struct PackedTerm {
     pub coefficient: f64,
     /// The players that it compares, ascending.
     pub players: Vec<usize>,
@@ -73,7 +73,7 @@ struct Member {
     profile: Profile,
 }
 
-impl CompiledTerm {
+impl PackedTerm {
     /// Sorts the factors by player and column.
     pub fn new(term: &Term, players: &Players) -> Result<Self, Error> {
         if !term.coefficient.is_finite() {

@@ -5,7 +5,7 @@
 use crate::error::Error;
 use crate::game::block::Block;
 use crate::kernel::players::Players;
-use crate::kernel::term::{CompiledTerm, Term};
+use crate::kernel::term::{PackedTerm, Term};
 use crate::matrix::Matrix;
 use crate::memory::{Memory, PAIRS, RESULT, product};
 use crate::pairs::gaussian_means::gaussian_mean;
@@ -17,7 +17,7 @@ use crate::simd::level::Body;
 use crate::simd::sum::Sum;
 use crate::threads::Monitor;
 use crate::walk::chunks::{Chunks, PackedRows};
-use crate::walk::pairs::Walk;
+use crate::walk::pairs::PairWalk;
 
 /// Blocks of a chunk of rows.
 const BLOCKS: usize = 16;
@@ -60,7 +60,7 @@ pub fn mean_factors(
 /// Sets the means of all players of some terms, by their factors of all pairs.
 fn set_pair_means(
     rows: Matrix<'_>,
-    terms: &[CompiledTerm],
+    terms: &[PackedTerm],
     players: &Players,
     (settings, monitor): (&Settings, Monitor<'_>),
     means: &mut [f64],
@@ -70,7 +70,7 @@ fn set_pair_means(
     let chunks = Chunks::new(std::slice::from_ref(&(0..count)), BLOCKS);
     let points = PackedRows::new(rows, &chunks, |row| row)?;
     let mut totals = memory.filled(factors, Sum::default(), PAIRS)?;
-    Walk::new(&chunks, false, factors, settings.threads)?.run(
+    PairWalk::new(&chunks, false, factors, settings.threads)?.run(
         (
             |_| product([factors, size_of::<f64>()]),
             |_, sums: &mut Vec<f64>| memory.reserve(sums, factors, PAIRS),
@@ -116,8 +116,8 @@ fn set_gaussian_means(
     players: &Players,
     settings: &Settings,
     means: &mut [f64],
-) -> Result<CompiledTerm, Error> {
-    let compiled = CompiledTerm::new(term, players)?;
+) -> Result<PackedTerm, Error> {
+    let compiled = PackedTerm::new(term, players)?;
     let mut entries = Vec::new();
     Memory::default().reserve(&mut entries, rows.rows(), PAIRS)?;
     let mut rest = term.clone();
@@ -132,7 +132,7 @@ fn set_gaussian_means(
             rest.factors.retain(|factor| factor.column != column);
         }
     }
-    CompiledTerm::new(&rest, players)
+    PackedTerm::new(&rest, players)
 }
 
 /// What a thread keeps between tiles.
@@ -145,7 +145,7 @@ struct Workspace {
 
 /// Adds the factors less 1 of the pairs of a row and a block.
 struct AddDifferences<'a> {
-    terms: &'a [CompiledTerm],
+    terms: &'a [PackedTerm],
     x: &'a [f64],
     points: &'a [Lanes],
     mask: Lanes,

@@ -13,7 +13,7 @@ use crate::memory::{Memory, PAIRS, product};
 use crate::pairs::octets::{self, OCTET};
 use crate::pairs::tiles::{PackedPairs, TileSums};
 use crate::pairs::weights::{Classes, Weighting};
-use crate::settings::Settings;
+use crate::settings::{Context, Settings};
 use crate::simd::sum::{Sum, Summation};
 use crate::threads::Monitor;
 use crate::walk::pairs::Tile;
@@ -67,7 +67,7 @@ impl PairProblem<'_> {
             (|tile| packed.bytes(tile), |tile, sums: &mut _| packed.reserve(tile, sums, &memory)),
             || packed.workspace(&chunks, &memory),
             |workspace, tile, sums, stop| {
-                packed.add_up(tile, (settings.level, stop), workspace, sums);
+                packed.add_up(tile, Context { settings, stop }, workspace, sums);
             },
             |tile, sums| totals.add(&packed, tile, sums, settings.summation),
             monitor,

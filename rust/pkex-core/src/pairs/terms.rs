@@ -2,14 +2,14 @@
 
 use crate::game::block::Block;
 use crate::game::spread::Spread;
-use crate::kernel::term::CompiledTerm;
+use crate::kernel::term::PackedTerm;
 use crate::simd::arithmetic::Arithmetic;
 use crate::simd::lanes::{LANES, Lanes};
 use crate::simd::level::Body;
 
 /// A term with what is absent, made ready.
-pub(crate) struct PackedTerm<'a> {
-    pub term: CompiledTerm,
+pub(crate) struct PairTerm<'a> {
+    pub term: PackedTerm,
     /// The absent factors of all players.
     absent: Option<&'a [f64]>,
     /// For each of the term's players what c is to be multiplied by for the player's worth alone:
@@ -17,8 +17,8 @@ pub(crate) struct PackedTerm<'a> {
     pub alone: Vec<f64>,
 }
 
-impl<'a> PackedTerm<'a> {
-    pub fn new(term: CompiledTerm, absent: Option<&'a [f64]>) -> Self {
+impl<'a> PairTerm<'a> {
+    pub fn new(term: PackedTerm, absent: Option<&'a [f64]>) -> Self {
         let of = |player: usize| absent.map_or(1.0, |absent| absent[player]);
         let players = &term.players;
         let mut alone = vec![term.coefficient; players.len()];
@@ -36,7 +36,7 @@ impl<'a> PackedTerm<'a> {
 
 /// The factors of the pairs of a row and a block.
 pub(crate) struct Fill<'a> {
-    pub term: &'a PackedTerm<'a>,
+    pub term: &'a PairTerm<'a>,
     pub x: &'a [f64],
     pub points: &'a [Lanes],
     pub block: &'a mut Block,
@@ -47,7 +47,7 @@ impl Body for Fill<'_> {
 
     #[inline(always)]
     fn run<A: Arithmetic, const W: usize>(self) -> Spread {
-        let PackedTerm { term, absent, .. } = self.term;
+        let PairTerm { term, absent, .. } = self.term;
         let spread = term.fill::<A, W>(self.x, self.points, self.block);
         let Some(absent) = absent else {
             return spread;
@@ -59,7 +59,7 @@ impl Body for Fill<'_> {
 
 /// Adds a term's values to the pairs'.
 pub(crate) struct AddTerm<'a> {
-    pub term: &'a CompiledTerm,
+    pub term: &'a PackedTerm,
     pub block: &'a Block,
     pub gamma: &'a mut [Lanes],
 }

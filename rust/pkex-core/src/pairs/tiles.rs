@@ -5,26 +5,26 @@ use std::ops::Range;
 use crate::error::Error;
 use crate::game::block::Block;
 use crate::game::quantity::{Nodes, Quantity, Scratch};
-use crate::kernel::term::CompiledTerm;
+use crate::kernel::term::PackedTerm;
 use crate::memory::{Memory, PAIRS, product};
 use crate::pairs::octets::{Correlate, OCTET, OctetPairs};
 use crate::pairs::problem::PairProblem;
-use crate::pairs::terms::{AddTerm, Fill, PackedTerm};
+use crate::pairs::terms::{AddTerm, Fill, PairTerm};
 use crate::pairs::weights::{Classes, PackedWeights, Weighting};
 use crate::quadrature::table::NodeTable;
+use crate::settings::Context;
 use crate::simd::arithmetic::Arithmetic;
 use crate::simd::lanes::{LANES, Lanes};
-use crate::simd::level::{Body, Level};
-use crate::threads::Stop;
+use crate::simd::level::Body;
 use crate::walk::chunks::{Chunk, Chunks, PackedRows};
-use crate::walk::pairs::{Tile, Walk};
+use crate::walk::pairs::{PairWalk, Tile};
 
 /// A problem made ready.
 pub(crate) struct PackedPairs<'a> {
     pub problem: &'a PairProblem<'a>,
     pub weights: PackedWeights<'a>,
     points: PackedRows,
-    terms: Vec<PackedTerm<'a>>,
+    terms: Vec<PairTerm<'a>>,
     nodes: NodeTable,
 }
 
@@ -76,7 +76,7 @@ impl<'a> PackedPairs<'a> {
     pub fn new(problem: &'a PairProblem<'a>, chunks: &Chunks) -> Result<Self, Error> {
         let term = |(number, term)| {
             let absent = problem.absent.map(|absent| absent.row(number));
-            Ok(PackedTerm::new(CompiledTerm::new(term, problem.players)?, absent))
+            Ok(PairTerm::new(PackedTerm::new(term, problem.players)?, absent))
         };
         Ok(Self {
             problem,
@@ -133,13 +133,13 @@ impl<'a> PackedPairs<'a> {
     }
 
     /// The tiles in which the pairs come.
-    pub fn walk<'c>(&self, chunks: &'c Chunks, threads: usize) -> Result<Walk<'c>, Error> {
+    pub fn walk<'c>(&self, chunks: &'c Chunks, threads: usize) -> Result<PairWalk<'c>, Error> {
         let skips_second = match self.problem.weighting {
             Weighting::Classes(Classes { skips_second, .. }) => skips_second,
             Weighting::Target(_) => false,
         };
         let pair_cost = product([self.players(), self.terms.len().max(1)]);
-        Walk::new(chunks, skips_second, pair_cost, threads)
+        PairWalk::new(chunks, skips_second, pair_cost, threads)
     }
 
     /// Whether γ is c Ω of one term, which compares the columns of all players.
@@ -202,7 +202,7 @@ impl<'a> PackedPairs<'a> {
     pub fn add_up(
         &self,
         tile: Tile<'_>,
-        (level, stop): (Level, &Stop),
+        context: Context<'_>,
         workspace: &mut PairWorkspace,
         sums: &mut TileSums,
     ) {
@@ -213,7 +213,7 @@ impl<'a> PackedPairs<'a> {
             let rows = start..(start + self.rows_together()).min(tile.first.rows.end);
             workspace.rows.fill(Lanes::ZERO);
             for block in tile.blocks_of(start) {
-                self.add_block(tile, rows.clone(), block, (level, stop), workspace);
+                self.add_block(tile, rows.clone(), block, context, workspace);
             }
             let first = (start - tile.first.rows.start) * in_row;
             into_totals(&workspace.rows, &mut sums.rows[0][first..][..rows.len() * in_row]);
@@ -233,7 +233,7 @@ impl<'a> PackedPairs<'a> {
         tile: Tile<'_>,
         rows: Range<usize>,
         block: usize,
-        (level, stop): (Level, &Stop),
+        context: Context<'_>,
         workspace: &mut PairWorkspace,
     ) {
         let at = (tile.second, block);
@@ -243,14 +243,14 @@ impl<'a> PackedPairs<'a> {
         }
         for (place, row) in rows.enumerate() {
             let mask = tile.mask(row, block);
-            let weight = level.run(Weigh { packed: self, row, at, mask, workspace });
-            self.evaluate(row, at, (level, stop), [&mask, &weight], workspace);
+            let weight = context.run(Weigh { packed: self, row, at, mask, workspace });
+            self.evaluate(row, at, context, [&mask, &weight], workspace);
             let row_sums = place * in_row..(place + 1) * in_row;
-            level.run(Accumulate { packed: self, row, block, row_sums, mask, weight, workspace });
+            context.run(Accumulate { packed: self, row, block, row_sums, mask, weight, workspace });
         }
         if self.weights.exchanges() {
             let sums = &mut workspace.columns[block * self.in_column()..];
-            level.run(Correlate { pairs: &mut workspace.octet, sums });
+            context.run(Correlate { pairs: &mut workspace.octet, sums });
         }
     }
 
@@ -277,24 +277,24 @@ impl<'a> PackedPairs<'a> {
         &self,
         row: usize,
         at: (&Chunk, usize),
-        (level, stop): (Level, &Stop),
+        context: Context<'_>,
         [mask, weight]: [&Lanes; 2],
         workspace: &mut PairWorkspace,
     ) {
         let (x, points) = (self.problem.rows.row(row), self.points.block(at.0, at.1));
         workspace.gamma.fill(Lanes::ZERO);
         for term in &self.terms {
-            let spread = level.run(Fill { term, x, points, block: &mut workspace.block });
-            level.run(AddAlone { packed: self, term, row, block: at.1, mask, weight, workspace });
+            let spread = context.run(Fill { term, x, points, block: &mut workspace.block });
+            context.run(AddAlone { packed: self, term, row, block: at.1, mask, weight, workspace });
             let PairWorkspace { block, scratch, gamma, .. } = &mut *workspace;
             Quantity::Values(Nodes::Table(&self.nodes)).evaluate(
                 &spread,
                 (block, &term.term.players),
                 scratch,
-                (level, stop),
+                context,
             );
             if !self.is_one_term() {
-                level.run(AddTerm { term: &term.term, block, gamma });
+                context.run(AddTerm { term: &term.term, block, gamma });
             }
         }
     }
@@ -378,7 +378,7 @@ impl Body for Weigh<'_> {
 /// Adds what players are worth alone in a term to weighted sums.
 struct AddAlone<'a> {
     packed: &'a PackedPairs<'a>,
-    term: &'a PackedTerm<'a>,
+    term: &'a PairTerm<'a>,
     row: usize,
     block: usize,
     mask: &'a Lanes,

@@ -3,7 +3,7 @@
 use crate::error::Error;
 use crate::game::block::Block;
 use crate::kernel::players::Players;
-use crate::kernel::term::{CompiledTerm, Term};
+use crate::kernel::term::{PackedTerm, Term};
 use crate::matrix::Matrix;
 use crate::simd::arithmetic::Arithmetic;
 use crate::simd::lanes::{LANES, Lanes, each};
@@ -98,7 +98,7 @@ impl<'a> PackedWeights<'a> {
 pub(crate) struct PackedTarget<'a> {
     given: TargetWeights<'a>,
     /// With all columns as one player.
-    terms: Vec<CompiledTerm>,
+    terms: Vec<PackedTerm>,
     targets: PackedRows,
     offsets: PackedRows,
 }
@@ -108,7 +108,7 @@ impl<'a> PackedTarget<'a> {
         check_length("targets", given.targets.rows(), rows)?;
         check_length("offsets", given.offsets.len(), rows)?;
         let players = Players::grouped(vec![0; given.targets.columns()]);
-        let compile = |term| CompiledTerm::new(term, &players);
+        let compile = |term| PackedTerm::new(term, &players);
         let terms = given.terms.iter().map(compile).collect::<Result<_, _>>()?;
         let offsets = Matrix::of_shape(given.offsets, [rows, 1]);
         Ok(Self {

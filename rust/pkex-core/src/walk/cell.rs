@@ -1,19 +1,17 @@
 //! The sums of one cell: of the evaluations of an item in a tile.
 
 use std::ops::Range;
-use std::sync::atomic::Ordering;
 
 use crate::error::Error;
 use crate::game::block::Block;
 use crate::game::quantity::{Quantity, Scratch};
 use crate::game::spread::Spread;
 use crate::memory::{Memory, SUMS};
-use crate::settings::Settings;
+use crate::settings::Context;
 use crate::simd::arithmetic::Arithmetic;
 use crate::simd::lanes::Lanes;
-use crate::simd::level::{Body, Level};
+use crate::simd::level::Body;
 use crate::simd::sum::{Accumulator, Sum, Summation};
-use crate::threads::Stop;
 use crate::walk::source::Source;
 use crate::walk::tiling::Tiling;
 
@@ -55,11 +53,10 @@ impl<C: Default> Workspace<C> {
         &mut self,
         source: &S,
         blocks: &Range<usize>,
-        level: Level,
-        stop: &Stop,
+        context: Context<'_>,
     ) {
         if source.preparation() > 0 && self.prepared != Some(blocks.start) {
-            source.prepare(blocks.clone(), level, stop, &mut self.cache);
+            source.prepare(blocks.clone(), context, &mut self.cache);
             self.prepared = Some(blocks.start);
         }
     }
@@ -70,7 +67,7 @@ pub(crate) fn add_up<S: Source>(
     source: &S,
     quantity: Quantity<'_>,
     (item, blocks): (usize, Range<usize>),
-    (settings, stop): (&Settings, &Stop),
+    context: Context<'_>,
     workspace: &mut Workspace<S::Cache>,
     sums: &mut [Sum],
 ) {
@@ -78,20 +75,20 @@ pub(crate) fn add_up<S: Source>(
     accumulators.clear();
     accumulators.resize(sums.len(), Accumulator::ZERO);
     for index in blocks {
-        if stop.load(Ordering::Relaxed) {
+        if context.is_stopped() {
             return;
         }
-        let spread = settings.level.run(Fill { source, item, index, block, cache });
+        let spread = context.run(Fill { source, item, index, block, cache });
         let players = source.block_players(index);
-        quantity.evaluate(&spread, (block, players), scratch, (settings.level, stop));
+        quantity.evaluate(&spread, (block, players), scratch, context);
         quantity.places(players, scratch, places);
         weights.clear();
         weights.extend(source.weights(index));
-        let (outputs, summation) = (source.outputs(), settings.summation);
-        settings.level.run(Reduce { block, places, weights, outputs, summation, accumulators });
+        let (outputs, summation) = (source.outputs(), context.settings.summation);
+        context.run(Reduce { block, places, weights, outputs, summation, accumulators });
     }
     for (sum, accumulator) in sums.iter_mut().zip(accumulators) {
-        *sum = accumulator.total(settings.summation);
+        *sum = accumulator.total(context.settings.summation);
     }
 }
 

@@ -8,17 +8,17 @@
 //! Memory: the results, a tile's workspace per thread, and the sums of a wave of cells.
 
 use std::ops::{ControlFlow, Range};
-use std::time::Instant;
 
 use crate::error::Error;
 use crate::game::quantity::Quantity;
 use crate::memory::{Memory, RESULT, SUMS, product};
-use crate::settings::Settings;
+use crate::settings::{Context, Settings};
 use crate::simd::sum::Sum;
-use crate::threads::{self, Monitor, Parallelism, Stop};
+use crate::threads::{Monitor, Parallelism, Stop};
 use crate::walk::cell::{Workspace, add_up};
 use crate::walk::source::Source;
 use crate::walk::tiling::Tiling;
+use crate::walk::waves::Waves;
 
 /// For every item, player (or coalition) and output, in this order: Σ weight · quantity over the
 /// evaluations.
@@ -60,25 +60,14 @@ fn walk<S: Source>(
         return Ok(result);
     }
     let (sums, totals) = (Vec::new(), Vec::new());
-    let mut walk = Walk { source, quantity, settings, within, tiling, memory, sums, totals };
-    let cells = product([source.items(), tiling.tiles]);
-    let mut cells_before = 0;
-    // Waves may be shorter than the pool takes to ask.
-    let mut asked = Instant::now();
+    let mut walk = ItemWalk { source, quantity, settings, within, tiling, memory, sums, totals };
+    let mut waves = Waves::new(product([source.items(), tiling.tiles]), monitor);
     for first in (0..source.items()).step_by(tiling.items_per_batch) {
         let items = first..(first + tiling.items_per_batch).min(source.items());
-        let batch_cells = items.len() * tiling.tiles;
         // Memory is touched batch by batch: all at once would take long, unnoticed by the monitor.
         let (start, end) = (items.start * width, items.end * width);
         result.resize(end, 0.0);
-        walk.batch(items, &mut result[start..], &mut |done| {
-            if asked.elapsed() < threads::POLL_INTERVAL {
-                return ControlFlow::Continue(());
-            }
-            asked = Instant::now();
-            monitor(cells_before + done, cells)
-        })?;
-        cells_before += batch_cells;
+        walk.batch(&items, &mut result[start..], &mut waves)?;
     }
     match result.iter().position(|value| !value.is_finite()) {
         Some(index) => Err(Error::Overflow { row: index / width }),
@@ -87,7 +76,7 @@ fn walk<S: Source>(
 }
 
 /// A walk over batches of items.
-struct Walk<'a, S> {
+struct ItemWalk<'a, S> {
     source: &'a S,
     quantity: Quantity<'a>,
     settings: &'a Settings,
@@ -101,26 +90,20 @@ struct Walk<'a, S> {
     totals: Vec<Sum>,
 }
 
-impl<S: Source> Walk<'_, S> {
-    /// Walks the tiles of some items in waves; `monitor` is told how many cells are done.
+impl<S: Source> ItemWalk<'_, S> {
+    /// Walks the tiles of some items in waves of cells.
     fn batch(
         &mut self,
-        items: Range<usize>,
+        items: &Range<usize>,
         results: &mut [f64],
-        monitor: &mut dyn FnMut(usize) -> ControlFlow<()>,
+        waves: &mut Waves<'_>,
     ) -> Result<(), Error> {
         let Tiling { tiles, tiles_per_wave, .. } = self.tiling;
         self.memory.reserve(&mut self.totals, results.len(), SUMS)?;
         self.totals.clear();
         self.totals.resize(results.len(), Sum::default());
         for first in (0..tiles).step_by(tiles_per_wave) {
-            let wave = first..(first + tiles_per_wave).min(tiles);
-            let done = first * items.len();
-            let cells = wave.len() * items.len();
-            self.wave(wave, &items, &mut |cells, _| monitor(done + cells))?;
-            if monitor(done + cells).is_break() {
-                return Err(Error::Interrupted);
-            }
+            self.wave(first..(first + tiles_per_wave).min(tiles), items, waves)?;
         }
         for (result, total) in results.iter_mut().zip(&self.totals) {
             *result = total.value();
@@ -133,31 +116,33 @@ impl<S: Source> Walk<'_, S> {
         &mut self,
         tiles: Range<usize>,
         items: &Range<usize>,
-        monitor: Monitor<'_>,
+        waves: &mut Waves<'_>,
     ) -> Result<(), Error> {
         let Self { source, quantity, settings, within, tiling, memory, sums, totals } = self;
         let (cells, width) = (tiles.len() * items.len(), tiling.width);
         memory.reserve(sums, product([cells, width]), SUMS)?;
         sums.resize(cells * width, Sum::default());
         let cells_per_task = tiling.cells_per_task(items.len());
-        threads::for_each(
+        let parallelism = within.map_or_else(
+            || tiling.parallelism(source.items(), settings.threads),
+            Parallelism::Within,
+        );
+        waves.compute(
+            (cells, cells_per_task),
+            parallelism,
             sums.chunks_mut(cells_per_task * width).enumerate(),
-            within.map_or_else(
-                || tiling.parallelism(source.items(), settings.threads),
-                Parallelism::Within,
-            ),
             || Workspace::new(*source, *quantity, tiling, memory),
             |workspace, (task, sums), stop| {
+                let context = Context { settings, stop };
                 for (offset, sums) in sums.chunks_mut(width).enumerate() {
                     let cell = task * cells_per_task + offset;
                     let (tile, item) = (cell / items.len(), cell % items.len());
                     let blocks = tiling.blocks(tiles.start + tile);
-                    workspace.prepare(*source, &blocks, settings.level, stop);
+                    workspace.prepare(*source, &blocks, context);
                     let cell = (items.start + item, blocks);
-                    add_up(*source, *quantity, cell, (settings, stop), workspace, sums);
+                    add_up(*source, *quantity, cell, context, workspace, sums);
                 }
             },
-            &mut |done, _| monitor(cells.min(done * cells_per_task), cells),
         )?;
         for tile in sums.chunks(totals.len()) {
             for (total, sum) in totals.iter_mut().zip(tile) {

@@ -6,4 +6,5 @@ pub(crate) mod items;
 pub(crate) mod pairs;
 pub(crate) mod source;
 pub(crate) mod tiling;
+pub(crate) mod waves;
 pub(crate) mod weights;

@@ -1,18 +1,15 @@
 //! The walk over all pairs of rows, in tiles: pairs of chunks of rows.
 //!
-//! Tiles are computed in parallel, wave after wave, and collected in their order. Neither the order
-//! nor what a tile holds depends on the number of threads or the length of a wave, and so neither
-//! do the bits of what is added up.
+//! Tiles are computed wave after wave, and collected in their order, which depends on the chunks alone.
 
 use std::ops::Range;
-
-use std::time::Instant;
 
 use crate::error::Error;
 use crate::memory::{Memory, PAIRS, product};
 use crate::simd::lanes::{LANES, Lanes};
-use crate::threads::{self, Monitor, POLL_INTERVAL, Parallelism, Stop};
+use crate::threads::{Monitor, Parallelism, Stop};
 use crate::walk::chunks::{Chunk, Chunks};
+use crate::walk::waves::Waves;
 
 /// The pairs between the rows of two chunks, the first one not behind the second.
 #[derive(Clone, Copy, Debug)]
@@ -44,7 +41,7 @@ impl Tile<'_> {
 }
 
 /// Tiles in the order in which their sums are collected.
-pub(crate) struct Walk<'a> {
+pub(crate) struct PairWalk<'a> {
     pub tiles: Vec<Tile<'a>>,
     pub parallelism: Parallelism<'static>,
 }
@@ -52,7 +49,7 @@ pub(crate) struct Walk<'a> {
 /// Bytes of tiles' sums that are kept at a time, unless that were too few tiles for the threads.
 const WAVE_BYTES: usize = 8 << 20;
 
-impl<'a> Walk<'a> {
+impl<'a> PairWalk<'a> {
     /// All pairs of chunks, or those that do not lie within the second class. `pair_cost` is
     /// roughly the number of factors of a pair.
     pub fn new(
@@ -98,10 +95,9 @@ impl<'a> Walk<'a> {
         mut collect: impl FnMut(Tile<'_>, &S),
         monitor: Monitor<'_>,
     ) -> Result<(), Error> {
+        let mut waves = Waves::new(self.tiles.len(), monitor);
         let mut wave: Vec<S> = Vec::new();
         let mut done = 0;
-        // Waves may be shorter than the pool takes to ask.
-        let mut asked = Instant::now();
         while done < self.tiles.len() {
             let tiles = &self.tiles[done..][..self.wave_length(done, &bytes)];
             if wave.len() < tiles.len() {
@@ -110,26 +106,17 @@ impl<'a> Walk<'a> {
             for (sums, tile) in wave.iter_mut().zip(tiles) {
                 reserve(*tile, sums)?;
             }
-            threads::for_each(
-                wave.iter_mut().zip(tiles),
+            waves.compute(
+                (tiles.len(), 1),
                 self.parallelism,
+                wave.iter_mut().zip(tiles),
                 &workspace,
                 |workspace, (sums, tile), stop| add_up(workspace, *tile, sums, stop),
-                &mut |of_wave, _| {
-                    asked = Instant::now();
-                    monitor(done + of_wave, self.tiles.len())
-                },
             )?;
             for (tile, sums) in tiles.iter().zip(&wave) {
                 collect(*tile, sums);
             }
             done += tiles.len();
-            if asked.elapsed() >= POLL_INTERVAL {
-                asked = Instant::now();
-                if monitor(done, self.tiles.len()).is_break() {
-                    return Err(Error::Interrupted);
-                }
-            }
         }
         Ok(())
     }

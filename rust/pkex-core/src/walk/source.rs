@@ -6,10 +6,9 @@ use crate::error::Error;
 use crate::game::block::Block;
 use crate::game::spread::Spread;
 use crate::memory::Memory;
+use crate::settings::Context;
 use crate::simd::arithmetic::Arithmetic;
 use crate::simd::lanes::Lanes;
-use crate::simd::level::Level;
-use crate::threads::Stop;
 
 /// The evaluations of some items, block by block, and their weights.
 pub(crate) trait Source: Sync {
@@ -37,7 +36,7 @@ pub(crate) trait Source: Sync {
         Ok(())
     }
     /// Makes ready what the items have in common in some blocks, before these are filled.
-    fn prepare(&self, _: Range<usize>, _: Level, _: &Stop, _: &mut Self::Cache) {}
+    fn prepare(&self, _: Range<usize>, _: Context<'_>, _: &mut Self::Cache) {}
     /// Fills a block's factors; lanes beyond the last evaluation repeat one.
     fn fill<A: Arithmetic, const W: usize>(
         &self,

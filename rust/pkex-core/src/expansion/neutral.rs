@@ -1,0 +1,26 @@
+//! Neutral games: the factors of absent features are 1.
+//!
+//! The neutral game of a row x (the PKeX-Shapley paper's, its definition 2) is
+//! v(S) = Σᵢ αᵢ ∏_{j∈S} kⱼ(xⱼ, xᵢⱼ), term by term for a kernel that is a sum of products.
+
+use crate::expansion::games::{Absent, Evaluation};
+use crate::game::block::Block;
+use crate::game::spread::Spread;
+use crate::simd::arithmetic::Arithmetic;
+
+/// Nothing: factors are 1.
+pub(crate) struct Neutral;
+
+impl Absent for Neutral {
+    type Cache = ();
+
+    #[inline(always)]
+    fn fill<A: Arithmetic, const W: usize>(
+        &self,
+        at: &Evaluation<'_>,
+        block: &mut Block,
+        (): &mut (),
+    ) -> Spread {
+        at.term.fill::<A, W>(at.x, at.points, block)
+    }
+}

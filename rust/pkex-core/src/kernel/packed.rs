@@ -1,0 +1,25 @@
+//! A kernel made ready for the engine: its terms, and the players that they compare.
+
+use crate::error::Error;
+use crate::kernel::players::Players;
+use crate::kernel::term::{PackedTerm, Term};
+
+/// A sum of product kernels, packed. Expansions and sums over pairs share it.
+#[derive(Clone, Debug)]
+pub(crate) struct PackedKernel {
+    pub players: Players,
+    pub terms: Vec<PackedTerm>,
+}
+
+impl PackedKernel {
+    /// Packs the terms of a kernel whose columns belong to these players.
+    pub fn new(terms: &[Term], players: Players) -> Result<Self, Error> {
+        let terms = terms.iter().map(|term| PackedTerm::new(term, &players));
+        Ok(Self { terms: terms.collect::<Result<_, _>>()?, players })
+    }
+
+    /// The number of players of the term that compares most of them.
+    pub fn most_players(&self) -> usize {
+        self.terms.iter().map(|term| term.players.len()).max().unwrap_or(0)
+    }
+}
