@@ -9,12 +9,11 @@ use crate::kernel::term::{PackedTerm, Term};
 use crate::matrix::Matrix;
 use crate::memory::{Memory, PAIRS, RESULT, product};
 use crate::pairs::gaussian_means::gaussian_mean;
-use crate::pairs::problem::add_all;
 use crate::settings::Settings;
 use crate::simd::arithmetic::Arithmetic;
 use crate::simd::lanes::Lanes;
 use crate::simd::level::Body;
-use crate::simd::sum::Sum;
+use crate::simd::sum::{Sum, add_each};
 use crate::threads::Monitor;
 use crate::walk::chunks::{Chunks, PackedRows};
 use crate::walk::pairs::PairWalk;
@@ -94,7 +93,7 @@ fn set_pair_means(
             sums.clear();
             sums.extend(workspace.sums.iter().map(Lanes::total));
         },
-        |_, sums| add_all(&mut totals, sums, settings.summation),
+        |_, sums| add_each(&mut totals, sums, settings.summation),
         monitor,
     )?;
     let pairs = count as f64 * (count - 1) as f64 / 2.0;

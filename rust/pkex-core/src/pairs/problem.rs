@@ -1,22 +1,12 @@
-//! Sums over all pairs of rows of a sample: what MMD and HSIC and their attributions are made of.
-//!
-//! Every pair of rows a, b is a product game with the value γⱼ = cⱼ Ωⱼ for player j, summed over
-//! the terms of the kernel. Each unordered pair is computed once, in tiles whose plain sums (of some
-//! hundred numbers) are added up in tile order. A row's pair with itself is left out. Memory: the
-//! results, and the sums of a wave of tiles.
+//! What is summed over all pairs of rows of a sample, and what results.
 
 use crate::error::Error;
 use crate::kernel::players::Players;
 use crate::kernel::term::Term;
 use crate::matrix::Matrix;
-use crate::memory::{Memory, PAIRS, product};
-use crate::pairs::octets::{self, OCTET};
-use crate::pairs::tiles::{PackedPairs, TileSums};
+use crate::pairs::octets::OCTET;
 use crate::pairs::weights::{Classes, Weighting};
-use crate::settings::{Context, Settings};
-use crate::simd::sum::{Sum, Summation};
-use crate::threads::Monitor;
-use crate::walk::pairs::Tile;
+use crate::walk::chunks::Chunks;
 
 /// A sample whose pairs are to be summed.
 #[derive(Clone, Copy, Debug)]
@@ -53,66 +43,46 @@ pub struct PairSums {
 }
 
 impl PairProblem<'_> {
-    /// Computes the sums.
-    ///
-    /// # Errors
-    /// If shapes do not fit, groups are not as described, a sum overflows, or the monitor stops.
-    pub fn sums(&self, settings: &Settings, monitor: Monitor<'_>) -> Result<PairSums, Error> {
-        self.check_shapes()?;
-        let chunks = self.chunks();
-        let packed = PackedPairs::new(self, &chunks)?;
-        let memory = Memory::default();
-        let mut totals = Totals::new(&packed, &memory)?;
-        packed.walk(&chunks, settings.threads)?.run(
-            (|tile| packed.bytes(tile), |tile, sums: &mut _| packed.reserve(tile, sums, &memory)),
-            || packed.workspace(&chunks, &memory),
-            |workspace, tile, sums, stop| {
-                packed.add_up(tile, Context { settings, stop }, workspace, sums);
-            },
-            |tile, sums| totals.add(&packed, tile, sums, settings.summation),
-            monitor,
-        )?;
-        totals.finish(&packed)
-    }
-
-    fn check_shapes(&self) -> Result<(), Error> {
-        let rows = self.rows.rows();
-        let shape = |argument, expected: String, got: usize| Error::Shape {
-            argument,
-            expected,
-            got: got.to_string(),
-        };
+    /// Whether shapes fit, absent factors are in range and groups are as described.
+    pub(crate) fn check(&self) -> Result<(), Error> {
         if self.rows.columns() != self.players.column_count() {
             let expected = format!("{} columns", self.players.column_count());
             return Err(shape("rows", expected, self.rows.columns()));
         }
+        let rows = self.rows.rows();
         if self.groups.len() != rows {
             return Err(shape("groups", format!("{rows} entries"), self.groups.len()));
         }
-        if let Some(absent) = self.absent
-            && (absent.rows(), absent.columns()) != (self.terms.len(), self.players.count())
-        {
+        self.check_absent()?;
+        self.check_groups()
+    }
+
+    fn check_absent(&self) -> Result<(), Error> {
+        let Some(absent) = self.absent else { return Ok(()) };
+        if (absent.rows(), absent.columns()) != (self.terms.len(), self.players.count()) {
             let expected = format!("{} × {} factors", self.terms.len(), self.players.count());
             return Err(shape("absent", expected, absent.rows()));
         }
-        let absent = self.absent.into_iter();
-        let mut factors = absent.flat_map(|m| (0..m.rows()).flat_map(move |row| m.row(row)));
-        if let Some(factor) = factors.find(|factor| !(0.0..=1.0).contains(*factor)) {
-            return Err(Error::Domain {
+        match absent.data().iter().find(|factor| !(0.0..=1.0).contains(*factor)) {
+            None => Ok(()),
+            Some(factor) => Err(Error::Domain {
                 argument: "absent",
                 requirement: "factors in [0, 1]",
                 got: factor.to_string(),
-            });
+            }),
         }
+    }
+
+    fn check_groups(&self) -> Result<(), Error> {
+        let refused = |requirement| {
+            let got = "others".to_owned();
+            Err(Error::Domain { argument: "groups", requirement, got })
+        };
         let exchanges = matches!(self.weighting, Weighting::Target(target) if target.exchanges);
         if exchanges && self.groups.chunks(OCTET).any(|octet| octet[0] != octet[octet.len() - 1]) {
-            return Err(Error::Domain {
-                argument: "groups",
-                requirement: "of whole octets",
-                got: "others".to_owned(),
-            });
+            return refused("of whole octets");
         }
-        let steps = self.groups.windows(2).map(|pair| pair[1].checked_sub(pair[0]));
+        let rows = self.rows.rows();
         let straddled = match self.weighting {
             Weighting::Classes(Classes { first, .. }) if first > rows => {
                 return Err(shape("first", format!("at most {rows}"), first));
@@ -122,121 +92,33 @@ impl PairProblem<'_> {
             }
             _ => false,
         };
+        let mut steps = self.groups.windows(2).map(|pair| pair[1].checked_sub(pair[0]));
         let is_dense = self.groups.first().is_none_or(|&first| first == 0)
-            && steps.into_iter().all(|step| matches!(step, Some(0 | 1)));
+            && steps.all(|step| matches!(step, Some(0 | 1)));
         if straddled || !is_dense {
-            return Err(Error::Domain {
-                argument: "groups",
-                requirement: "0, 1, … without gaps or descents, and of one class each",
-                got: "others".to_owned(),
-            });
+            return refused("0, 1, … without gaps or descents, and of one class each");
         }
         Ok(())
     }
+
+    /// Chunks whose columns' sums stay in the first-level cache, or in the second-level one where
+    /// octets exchange targets: then each column has sums for every row of an octet.
+    pub(crate) fn chunks(&self) -> Chunks {
+        // With a target all rows are of the second class.
+        let first = match self.weighting {
+            Weighting::Classes(Classes { first, .. }) => first,
+            Weighting::Target(_) => 0,
+        };
+        let blocks = (320 / self.players.count().max(1)).clamp(1, 16);
+        Chunks::new(&[0..first, first..self.rows.rows()], blocks)
+    }
 }
 
-/// Row sums kept for each row.
-const ROW_SUMS: usize = 2;
-
-/// The sums over all tiles so far.
-struct Totals {
-    rows: Vec<Sum>,
-    groups: Vec<Sum>,
-    alone: Vec<Sum>,
-    squares: Vec<Sum>,
-}
-
-impl Totals {
-    fn new(packed: &PackedPairs<'_>, memory: &Memory) -> Result<Self, Error> {
-        let zeros = |length: usize| {
-            memory.filled(product([length, packed.players()]), Sum::default(), PAIRS)
-        };
-        let groups = packed.group_count();
-        let group_pairs = product([groups, groups + 1]) / 2;
-        let (class_pairs, squares) = if packed.weights.is_target() { (1, 0) } else { (3, 3) };
-        Ok(Self {
-            rows: zeros(product([packed.problem.rows.rows(), ROW_SUMS]))?,
-            groups: memory.filled(
-                product([group_pairs, packed.in_group()]),
-                Sum::default(),
-                PAIRS,
-            )?,
-            alone: zeros(class_pairs)?,
-            squares: zeros(squares)?,
-        })
-    }
-
-    /// Adds a tile's sums.
-    fn add(
-        &mut self,
-        packed: &PackedPairs<'_>,
-        tile: Tile<'_>,
-        sums: &TileSums,
-        summation: Summation,
-    ) {
-        let (players, is_target) = (packed.players(), packed.weights.is_target());
-        let in_row = packed.row_sums() * players;
-        for (side, [chunk, other]) in
-            [[tile.first, tile.second], [tile.second, tile.first]].into_iter().enumerate()
-        {
-            let place = if is_target { 0 } else { other.class * players };
-            for (row, values) in chunk.rows.clone().zip(sums.rows[side].chunks(in_row)) {
-                let at = row * ROW_SUMS * players + place;
-                add_all(&mut self.rows[at..at + in_row], values, summation);
-            }
-        }
-        let (row_groups, column_groups) =
-            (packed.groups_of(tile.first), packed.groups_of(tile.second));
-        let width = packed.in_group();
-        for (number, values) in sums.groups.chunks(width).enumerate() {
-            let one = row_groups.start + number / column_groups.len();
-            let other = column_groups.start + number % column_groups.len();
-            if one <= other {
-                let at = triangle_index(one, other, packed.group_count()) * width;
-                add_all(&mut self.groups[at..at + width], values, summation);
-            }
-        }
-        // The classes' pairs 00, 01, 11.
-        let at = if is_target { 0 } else { (tile.first.class + tile.second.class) * players };
-        add_all(&mut self.alone[at..at + players], &sums.alone, summation);
-        if !is_target {
-            add_all(&mut self.squares[at..at + players], &sums.squares, summation);
-        }
-    }
-
-    fn finish(self, packed: &PackedPairs<'_>) -> Result<PairSums, Error> {
-        // Collected in place, into half of the memory: the other half is given back.
-        let values = |sums: Vec<Sum>| {
-            let mut values: Vec<f64> = sums.into_iter().map(Sum::value).collect();
-            values.shrink_to_fit();
-            values
-        };
-        let mut sums = PairSums {
-            rows: values(self.rows),
-            groups: values(self.groups),
-            alone: values(self.alone),
-            squares: values(self.squares),
-        };
-        if packed.weights.exchanges() {
-            for of_groups in sums.groups.chunks_mut(packed.in_group()) {
-                octets::transform_back(of_groups, packed.values_in_groups());
-            }
-        }
-        match sums.rows.iter().position(|value| !value.is_finite()) {
-            Some(index) => Err(Error::Overflow { row: index / (ROW_SUMS * packed.players()) }),
-            None => Ok(sums),
-        }
-    }
+fn shape(argument: &'static str, expected: String, got: usize) -> Error {
+    Error::Shape { argument, expected, got: got.to_string() }
 }
 
 /// The place of the pair one ≤ other among the pairs of `count` things, row by row.
 pub(crate) fn triangle_index(one: usize, other: usize, count: usize) -> usize {
     one * (2 * count - one + 1) / 2 + (other - one)
-}
-
-/// Adds to sums, place by place.
-pub(crate) fn add_all(totals: &mut [Sum], values: &[f64], summation: Summation) {
-    for (total, &value) in totals.iter_mut().zip(values) {
-        total.add(Sum::from(value), summation);
-    }
 }

@@ -3,30 +3,16 @@
 use std::ops::Range;
 
 use crate::error::Error;
-use crate::game::block::Block;
-use crate::game::quantity::{Nodes, Quantity, Scratch};
-use crate::kernel::term::PackedTerm;
+use crate::game::quantity::{Nodes, Quantity};
 use crate::memory::{Memory, PAIRS, product};
-use crate::pairs::octets::{Correlate, OCTET, OctetPairs};
-use crate::pairs::problem::PairProblem;
-use crate::pairs::terms::{AddTerm, Fill, PairTerm};
-use crate::pairs::weights::{Classes, PackedWeights, Weighting};
-use crate::quadrature::table::NodeTable;
+use crate::pairs::absent::{AddTerm, FillPairs};
+use crate::pairs::octets::Correlate;
+use crate::pairs::packed::PackedPairs;
+use crate::pairs::workspace::{Accumulate, AddAlone, PairWorkspace, Weigh};
 use crate::settings::Context;
-use crate::simd::arithmetic::Arithmetic;
 use crate::simd::lanes::{LANES, Lanes};
-use crate::simd::level::Body;
-use crate::walk::chunks::{Chunk, Chunks, PackedRows};
-use crate::walk::pairs::{PairWalk, Tile};
-
-/// A problem made ready.
-pub(crate) struct PackedPairs<'a> {
-    pub problem: &'a PairProblem<'a>,
-    pub weights: PackedWeights<'a>,
-    points: PackedRows,
-    terms: Vec<PairTerm<'a>>,
-    nodes: NodeTable,
-}
+use crate::walk::chunks::Chunk;
+use crate::walk::pairs::Tile;
 
 /// Plain sums of one tile; the last axis of each is players.
 #[derive(Clone, Debug, Default)]
@@ -39,165 +25,42 @@ pub(crate) struct TileSums {
     pub squares: Vec<f64>,
 }
 
-/// What a thread keeps between tiles.
-#[derive(Debug, Default)]
-pub(crate) struct PairWorkspace {
-    block: Block,
-    scratch: Scratch,
-    target_block: Block,
-    /// γ of the pairs of a row and a block, player by player; not used for one term.
-    gamma: Vec<Lanes>,
-    /// The pairs of the octet that the row is of, if octets exchange targets.
-    octet: OctetPairs,
-    /// Running sums of the rows that are walked together: for each row, each sum, each player.
-    rows: Vec<Lanes>,
-    /// Running sums of the columns: for each block those of a pair of groups, of octets for each
-    /// row of it, and those of a row that are not among them.
-    columns: Vec<Lanes>,
-    alone: Vec<Lanes>,
-    squares: Vec<Lanes>,
-}
-
-impl PairProblem<'_> {
-    /// Chunks whose columns' sums stay in the first-level cache, or in the second-level one where
-    /// octets exchange targets: then each column has sums for every row of an octet.
-    pub(crate) fn chunks(&self) -> Chunks {
-        // With a target all rows are of the second class.
-        let first = match self.weighting {
-            Weighting::Classes(Classes { first, .. }) => first,
-            Weighting::Target(_) => 0,
-        };
-        let blocks = (320 / self.players.count().max(1)).clamp(1, 16);
-        Chunks::new(&[0..first, first..self.rows.rows()], blocks)
-    }
-}
-
-impl<'a> PackedPairs<'a> {
-    pub fn new(problem: &'a PairProblem<'a>, chunks: &Chunks) -> Result<Self, Error> {
-        let term = |(number, term)| {
-            let absent = problem.absent.map(|absent| absent.row(number));
-            Ok(PairTerm::new(PackedTerm::new(term, problem.players)?, absent))
-        };
-        Ok(Self {
-            problem,
-            weights: PackedWeights::new(problem.weighting, problem.rows.rows(), chunks)?,
-            points: PackedRows::new(problem.rows, chunks, |row| row)?,
-            terms: problem.terms.iter().enumerate().map(term).collect::<Result<_, _>>()?,
-            nodes: NodeTable::new(problem.players.count()),
-        })
-    }
-
-    pub fn players(&self) -> usize {
-        self.problem.players.count()
-    }
-
-    pub fn group_count(&self) -> usize {
-        self.problem.groups.last().map_or(0, |last| last + 1)
-    }
-
-    /// Sums that each row has in a tile: with classes the tile belongs to one of the two.
-    pub fn row_sums(&self) -> usize {
-        if self.weights.is_target() { 2 } else { 1 }
-    }
-
-    /// Rows that are walked together, as their pairs are summed together.
-    fn rows_together(&self) -> usize {
-        if self.weights.exchanges() { OCTET } else { 1 }
-    }
-
-    /// Values of a pair that are summed over groups: γ, and what players are worth alone.
-    pub fn values_in_groups(&self) -> usize {
-        self.players() * (1 + usize::from(self.problem.alone_in_groups))
-    }
-
-    /// Sums of a pair of groups.
-    pub fn in_group(&self) -> usize {
-        self.rows_together().pow(2) * self.values_in_groups()
-    }
-
-    /// Sums over groups of each column.
-    fn in_group_of_column(&self) -> usize {
-        self.rows_together() * self.values_in_groups()
-    }
-
-    /// Sums of each column: those over groups, and the row's that are not among them.
-    fn in_column(&self) -> usize {
-        let others = self.row_sums() - usize::from(!self.weights.exchanges());
-        self.in_group_of_column() + others * self.players()
-    }
-
-    /// The groups of a chunk's rows.
-    pub fn groups_of(&self, chunk: &Chunk) -> Range<usize> {
-        let groups = &self.problem.groups[chunk.rows.clone()];
-        groups[0]..groups[groups.len() - 1] + 1
-    }
-
-    /// The tiles in which the pairs come.
-    pub fn walk<'c>(&self, chunks: &'c Chunks, threads: usize) -> Result<PairWalk<'c>, Error> {
-        let skips_second = match self.problem.weighting {
-            Weighting::Classes(Classes { skips_second, .. }) => skips_second,
-            Weighting::Target(_) => false,
-        };
-        let pair_cost = product([self.players(), self.terms.len().max(1)]);
-        PairWalk::new(chunks, skips_second, pair_cost, threads)
-    }
-
-    /// Whether γ is c Ω of one term, which compares the columns of all players.
-    fn is_one_term(&self) -> bool {
-        self.terms.len() == 1 && self.terms[0].term.players.len() == self.players()
-    }
-
-    /// Sums of all pairs of groups of a tile.
-    fn group_sums(&self, tile: Tile<'_>) -> usize {
-        let [first, second] = [tile.first, tile.second].map(|chunk| self.groups_of(chunk).len());
-        first * second * self.in_group()
-    }
-
-    /// The memory that a tile's sums take.
-    pub fn bytes(&self, tile: Tile<'_>) -> usize {
-        let rows = (tile.first.rows.len() + tile.second.rows.len()) * self.row_sums();
-        let sums = product([rows + 2, self.players()]).saturating_add(self.group_sums(tile));
-        product([sums, size_of::<f64>()])
-    }
-
+impl TileSums {
     /// Makes room for a tile's sums.
     pub fn reserve(
-        &self,
+        &mut self,
+        packed: &PackedPairs<'_>,
         tile: Tile<'_>,
-        sums: &mut TileSums,
         memory: &Memory,
     ) -> Result<(), Error> {
         let room = |sums: &mut Vec<f64>, count| {
-            memory.reserve(sums, product([count, self.players()]), PAIRS)
+            memory.reserve(sums, product([count, packed.players()]), PAIRS)
         };
-        for (rows, chunk) in sums.rows.iter_mut().zip([tile.first, tile.second]) {
-            room(rows, chunk.rows.len() * self.row_sums())?;
+        for (rows, chunk) in self.rows.iter_mut().zip([tile.first, tile.second]) {
+            room(rows, chunk.rows.len() * packed.row_sums())?;
         }
-        memory.reserve(&mut sums.groups, self.group_sums(tile), PAIRS)?;
-        room(&mut sums.alone, 1)?;
-        room(&mut sums.squares, 1)
+        memory.reserve(&mut self.groups, packed.group_sums(tile), PAIRS)?;
+        room(&mut self.alone, 1)?;
+        room(&mut self.squares, 1)
     }
 
-    /// Room for a thread's sums of any tile.
-    pub fn workspace(&self, chunks: &Chunks, memory: &Memory) -> Result<PairWorkspace, Error> {
-        let mut workspace = PairWorkspace::default();
-        let PairWorkspace { block, scratch, gamma, octet, rows, columns, alone, squares, .. } =
-            &mut workspace;
-        block.reserve(self.players(), 0, memory)?;
-        scratch.reserve(Quantity::Values(Nodes::Table(&self.nodes)), self.players(), memory)?;
-        if self.weights.exchanges() {
-            octet.reserve(self.values_in_groups(), memory)?;
+    /// Sets all sums to 0, at the sizes of the tile.
+    fn reset(&mut self, packed: &PackedPairs<'_>, tile: Tile<'_>) {
+        let zeros = |sums: &mut Vec<f64>, length| {
+            sums.clear();
+            sums.resize(length, 0.0);
+        };
+        let players = packed.players();
+        for (rows, chunk) in self.rows.iter_mut().zip([tile.first, tile.second]) {
+            zeros(rows, chunk.rows.len() * packed.row_sums() * players);
         }
-        let blocks = chunks.all().iter().map(Chunk::blocks).max().unwrap_or(0);
-        memory.reserve(columns, product([blocks, self.in_column()]), PAIRS)?;
-        let per_player =
-            [(gamma, 1), (rows, self.rows_together() * self.row_sums()), (alone, 1), (squares, 1)];
-        for (sums, count) in per_player {
-            memory.reserve(sums, product([count, self.players()]), PAIRS)?;
-        }
-        Ok(workspace)
+        zeros(&mut self.groups, packed.group_sums(tile));
+        zeros(&mut self.alone, players);
+        zeros(&mut self.squares, players);
     }
+}
 
+impl PackedPairs<'_> {
     /// Sums the pairs of one tile.
     pub fn add_up(
         &self,
@@ -206,7 +69,8 @@ impl<'a> PackedPairs<'a> {
         workspace: &mut PairWorkspace,
         sums: &mut TileSums,
     ) {
-        self.reset(tile, workspace, sums);
+        sums.reset(self, tile);
+        workspace.reset(self, tile.second.blocks());
         let groups = &self.problem.groups;
         let in_row = self.row_sums() * self.players();
         for start in tile.first.rows.clone().step_by(self.rows_together()) {
@@ -254,24 +118,6 @@ impl<'a> PackedPairs<'a> {
         }
     }
 
-    /// Sets all sums to 0, at the sizes of the tile.
-    fn reset(&self, tile: Tile<'_>, workspace: &mut PairWorkspace, sums: &mut TileSums) {
-        let players = self.players();
-        for (rows, chunk) in sums.rows.iter_mut().zip([tile.first, tile.second]) {
-            zeros(rows, chunk.rows.len() * self.row_sums() * players, 0.0);
-        }
-        zeros(&mut sums.groups, self.group_sums(tile), 0.0);
-        zeros(&mut sums.alone, players, 0.0);
-        zeros(&mut sums.squares, players, 0.0);
-        zeros(&mut workspace.gamma, if self.is_one_term() { 0 } else { players }, Lanes::ZERO);
-        let rows = self.rows_together() * self.row_sums();
-        zeros(&mut workspace.rows, rows * players, Lanes::ZERO);
-        let columns = tile.second.blocks() * self.in_column();
-        zeros(&mut workspace.columns, columns, Lanes::ZERO);
-        zeros(&mut workspace.alone, players, Lanes::ZERO);
-        zeros(&mut workspace.squares, players, Lanes::ZERO);
-    }
-
     /// γ of the pairs of a row and a block, summed over terms; adds what players are worth alone.
     fn evaluate(
         &self,
@@ -283,18 +129,20 @@ impl<'a> PackedPairs<'a> {
     ) {
         let (x, points) = (self.problem.rows.row(row), self.points.block(at.0, at.1));
         workspace.gamma.fill(Lanes::ZERO);
-        for term in &self.terms {
-            let spread = context.run(Fill { term, x, points, block: &mut workspace.block });
-            context.run(AddAlone { packed: self, term, row, block: at.1, mask, weight, workspace });
+        for (term, absent) in self.kernel.terms.iter().zip(&self.absent) {
+            let block = &mut workspace.block;
+            let spread = context.run(FillPairs { term, absent, x, points, block });
+            let (packed, block) = (self, at.1);
+            context.run(AddAlone { packed, term, absent, row, block, mask, weight, workspace });
             let PairWorkspace { block, scratch, gamma, .. } = &mut *workspace;
             Quantity::Values(Nodes::Table(&self.nodes)).evaluate(
                 &spread,
-                (block, &term.term.players),
+                (block, &term.players),
                 scratch,
                 context,
             );
             if !self.is_one_term() {
-                context.run(AddTerm { term: &term.term, block, gamma });
+                context.run(AddTerm { term, block, gamma });
             }
         }
     }
@@ -334,11 +182,6 @@ impl<'a> PackedPairs<'a> {
     }
 }
 
-fn zeros<T: Copy>(vector: &mut Vec<T>, length: usize, zero: T) {
-    vector.clear();
-    vector.resize(length, zero);
-}
-
 /// Adds one lane of each to sums, of which there may be fewer.
 fn add_lane(sums: &mut [f64], lanes: &[Lanes], lane: usize) {
     for (sum, lanes) in sums.iter_mut().zip(lanes) {
@@ -349,150 +192,5 @@ fn add_lane(sums: &mut [f64], lanes: &[Lanes], lane: usize) {
 fn into_totals(lanes: &[Lanes], totals: &mut [f64]) {
     for (total, lanes) in totals.iter_mut().zip(lanes) {
         *total = lanes.total();
-    }
-}
-
-/// The weights of the pairs of a row and a block, 0 where a lane holds no pair.
-struct Weigh<'a> {
-    packed: &'a PackedPairs<'a>,
-    row: usize,
-    at: (&'a Chunk, usize),
-    mask: Lanes,
-    workspace: &'a mut PairWorkspace,
-}
-
-impl Body for Weigh<'_> {
-    type Output = Lanes;
-
-    #[inline(always)]
-    fn run<A: Arithmetic, const W: usize>(self) -> Lanes {
-        let PairWorkspace { target_block, octet, .. } = self.workspace;
-        let weights = self.packed.weights.of_pairs::<A, W>(self.row, self.at, target_block);
-        if self.packed.weights.exchanges() {
-            *octet.weights_of(self.row) = weights;
-        }
-        weights.times::<W>(&self.mask)
-    }
-}
-
-/// Adds what players are worth alone in a term to weighted sums.
-struct AddAlone<'a> {
-    packed: &'a PackedPairs<'a>,
-    term: &'a PairTerm<'a>,
-    row: usize,
-    block: usize,
-    mask: &'a Lanes,
-    weight: &'a Lanes,
-    workspace: &'a mut PairWorkspace,
-}
-
-impl Body for AddAlone<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<A: Arithmetic, const W: usize>(self) {
-        let PairWorkspace { block, octet, alone, columns, .. } = self.workspace;
-        let (width, first) = (self.packed.in_column(), self.packed.players());
-        let columns = &mut columns[self.block * width..][..width];
-        let players = self.term.term.players.iter().zip(&self.term.alone);
-        for ((&player, &factor), difference) in players.zip(&block.difference) {
-            let value = Lanes([factor; LANES]).times::<W>(difference);
-            alone[player].add_product::<A, W>(&value, self.weight);
-            if !self.packed.problem.alone_in_groups {
-                continue;
-            }
-            if self.packed.weights.exchanges() {
-                let values = octet.values_of(self.row);
-                values[first + player].add_product::<A, W>(&value, self.mask);
-            } else {
-                columns[first + player].add_product::<A, W>(&value, self.weight);
-            }
-        }
-    }
-}
-
-/// Adds the pairs of a row and a block to all running sums of γ.
-struct Accumulate<'a> {
-    packed: &'a PackedPairs<'a>,
-    row: usize,
-    block: usize,
-    row_sums: Range<usize>,
-    mask: Lanes,
-    weight: Lanes,
-    workspace: &'a mut PairWorkspace,
-}
-
-impl Body for Accumulate<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<A: Arithmetic, const W: usize>(self) {
-        let PairWorkspace { block, gamma, octet, rows, columns, squares, .. } = self.workspace;
-        let width = self.packed.in_column();
-        let columns = &mut columns[self.block * width..][..width];
-        let (of_groups, others) = columns.split_at_mut(self.packed.in_group_of_column());
-        let mut sums = Sums {
-            weight: &self.weight,
-            mask: &self.mask,
-            row: &mut rows[self.row_sums],
-            of_groups,
-            others,
-            octet: self.packed.weights.exchanges().then(|| octet.values_of(self.row)),
-            squares,
-        };
-        let is_target = self.packed.weights.is_target();
-        if self.packed.is_one_term() {
-            let coefficient = Lanes([self.packed.terms[0].term.coefficient; LANES]);
-            let values = block.omega.iter().zip(&block.difference);
-            for (player, (omega, difference)) in values.enumerate() {
-                let value = omega.times::<W>(difference).times::<W>(&coefficient);
-                sums.add::<A, W>(player, &value, is_target);
-            }
-        } else {
-            for (player, value) in gamma.iter().enumerate() {
-                sums.add::<A, W>(player, value, is_target);
-            }
-        }
-    }
-}
-
-/// Running sums of γ that a row and a block contribute to.
-struct Sums<'a> {
-    weight: &'a Lanes,
-    mask: &'a Lanes,
-    row: &'a mut [Lanes],
-    /// Of the columns: over groups, and others.
-    of_groups: &'a mut [Lanes],
-    others: &'a mut [Lanes],
-    /// The values of the row's octet, if octets exchange targets: its pairs are summed later.
-    octet: Option<&'a mut [Lanes]>,
-    squares: &'a mut [Lanes],
-}
-
-impl Sums<'_> {
-    #[inline(always)]
-    fn add<A: Arithmetic, const W: usize>(
-        &mut self,
-        player: usize,
-        value: &Lanes,
-        is_target: bool,
-    ) {
-        let players = self.squares.len();
-        self.row[player].add_product::<A, W>(value, self.weight);
-        let plain = if let Some(octet) = &mut self.octet {
-            octet[player] = value.times::<W>(self.mask);
-            self.others[player].add_product::<A, W>(value, self.weight);
-            players
-        } else {
-            self.of_groups[player].add_product::<A, W>(value, self.weight);
-            0
-        };
-        if is_target {
-            self.row[players + player].add_product::<A, W>(value, self.mask);
-            self.others[plain + player].add_product::<A, W>(value, self.mask);
-        } else {
-            let square = value.times::<W>(value);
-            self.squares[player].add_product::<A, W>(&square, self.mask);
-        }
     }
 }

@@ -2,8 +2,9 @@
 
 use crate::error::Error;
 use crate::game::block::Block;
+use crate::kernel::packed::PackedKernel;
 use crate::kernel::players::Players;
-use crate::kernel::term::{PackedTerm, Term};
+use crate::kernel::term::Term;
 use crate::matrix::Matrix;
 use crate::simd::arithmetic::Arithmetic;
 use crate::simd::lanes::{LANES, Lanes, each};
@@ -98,7 +99,7 @@ impl<'a> PackedWeights<'a> {
 pub(crate) struct PackedTarget<'a> {
     given: TargetWeights<'a>,
     /// With all columns as one player.
-    terms: Vec<PackedTerm>,
+    kernel: PackedKernel,
     targets: PackedRows,
     offsets: PackedRows,
 }
@@ -108,12 +109,10 @@ impl<'a> PackedTarget<'a> {
         check_length("targets", given.targets.rows(), rows)?;
         check_length("offsets", given.offsets.len(), rows)?;
         let players = Players::grouped(vec![0; given.targets.columns()]);
-        let compile = |term| PackedTerm::new(term, &players);
-        let terms = given.terms.iter().map(compile).collect::<Result<_, _>>()?;
         let offsets = Matrix::of_shape(given.offsets, [rows, 1]);
         Ok(Self {
             given,
-            terms,
+            kernel: PackedKernel::new(given.terms, players)?,
             targets: PackedRows::new(given.targets, chunks, |row| row)?,
             offsets: PackedRows::new(offsets, chunks, |row| row)?,
         })
@@ -133,7 +132,7 @@ impl<'a> PackedTarget<'a> {
             let other: &[f64; W] = offsets.part(part);
             *weights.part_mut::<W>(part) = each(|i| self.given.constant - offset - other[i]);
         }
-        for term in &self.terms {
+        for term in &self.kernel.terms {
             term.fill::<A, W>(y, self.targets.block(chunk, index), block);
             // Of the one player, if the term compares any column.
             for less_one in &block.difference {

@@ -51,6 +51,13 @@ impl Sum {
     }
 }
 
+/// Adds values to as many sums, place by place.
+pub(crate) fn add_each(totals: &mut [Sum], values: &[f64], summation: Summation) {
+    for (total, &value) in totals.iter_mut().zip(values) {
+        total.add(Sum::from(value), summation);
+    }
+}
+
 /// Sixteen running sums, one per lane.
 #[derive(Clone, Copy, Debug)]
 pub struct Accumulator {

@@ -1,4 +1,4 @@
-//! A term of the kernel of pairs: factors of present and absent players.
+//! Factors of the pairs of a term, of present players and of absent ones.
 
 use crate::game::block::Block;
 use crate::game::spread::Spread;
@@ -7,19 +7,18 @@ use crate::simd::arithmetic::Arithmetic;
 use crate::simd::lanes::{LANES, Lanes};
 use crate::simd::level::Body;
 
-/// A term with what is absent, made ready.
-pub(crate) struct PairTerm<'a> {
-    pub term: PackedTerm,
-    /// The absent factors of all players.
-    absent: Option<&'a [f64]>,
+/// What a term's players are worth while others are absent.
+pub(crate) struct AbsentPlayers<'a> {
+    /// The absent factors of all players, if they are not 1.
+    factors: Option<&'a [f64]>,
     /// For each of the term's players what c is to be multiplied by for the player's worth alone:
     /// the coefficient and the absent factors of the others.
     pub alone: Vec<f64>,
 }
 
-impl<'a> PairTerm<'a> {
-    pub fn new(term: PackedTerm, absent: Option<&'a [f64]>) -> Self {
-        let of = |player: usize| absent.map_or(1.0, |absent| absent[player]);
+impl<'a> AbsentPlayers<'a> {
+    pub fn new(term: &PackedTerm, factors: Option<&'a [f64]>) -> Self {
+        let of = |player: usize| factors.map_or(1.0, |factors| factors[player]);
         let players = &term.players;
         let mut alone = vec![term.coefficient; players.len()];
         let (mut before, mut after) = (1.0, 1.0);
@@ -30,29 +29,29 @@ impl<'a> PairTerm<'a> {
             before *= of(players[place]);
             after *= of(players[opposite]);
         }
-        Self { term, absent, alone }
+        Self { factors, alone }
     }
 }
 
 /// The factors of the pairs of a row and a block.
-pub(crate) struct Fill<'a> {
-    pub term: &'a PairTerm<'a>,
+pub(crate) struct FillPairs<'a> {
+    pub term: &'a PackedTerm,
+    pub absent: &'a AbsentPlayers<'a>,
     pub x: &'a [f64],
     pub points: &'a [Lanes],
     pub block: &'a mut Block,
 }
 
-impl Body for Fill<'_> {
+impl Body for FillPairs<'_> {
     type Output = Spread;
 
     #[inline(always)]
     fn run<A: Arithmetic, const W: usize>(self) -> Spread {
-        let PairTerm { term, absent, .. } = self.term;
-        let spread = term.fill::<A, W>(self.x, self.points, self.block);
-        let Some(absent) = absent else {
+        let spread = self.term.fill::<A, W>(self.x, self.points, self.block);
+        let Some(factors) = self.absent.factors else {
             return spread;
         };
-        self.block.set_absent::<W>(term.players.iter().map(|&player| absent[player]));
+        self.block.set_absent::<W>(self.term.players.iter().map(|&player| factors[player]));
         self.block.spread_of_fractions::<A, W>()
     }
 }

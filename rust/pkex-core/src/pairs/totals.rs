@@ -1,0 +1,105 @@
+//! The sums over all tiles.
+
+use crate::error::Error;
+use crate::memory::{Memory, PAIRS, product};
+use crate::pairs::octets;
+use crate::pairs::packed::PackedPairs;
+use crate::pairs::problem::{PairSums, triangle_index};
+use crate::pairs::tiles::TileSums;
+use crate::simd::sum::{Sum, Summation, add_each};
+use crate::walk::pairs::Tile;
+
+/// Row sums kept for each row.
+const ROW_SUMS: usize = 2;
+
+/// The sums over all tiles so far.
+pub(crate) struct Totals {
+    rows: Vec<Sum>,
+    groups: Vec<Sum>,
+    alone: Vec<Sum>,
+    squares: Vec<Sum>,
+}
+
+impl Totals {
+    pub fn new(packed: &PackedPairs<'_>, memory: &Memory) -> Result<Self, Error> {
+        let zeros = |length: usize| {
+            memory.filled(product([length, packed.players()]), Sum::default(), PAIRS)
+        };
+        let groups = packed.group_count();
+        let group_pairs = product([groups, groups + 1]) / 2;
+        let (class_pairs, squares) = if packed.weights.is_target() { (1, 0) } else { (3, 3) };
+        Ok(Self {
+            rows: zeros(product([packed.problem.rows.rows(), ROW_SUMS]))?,
+            groups: memory.filled(
+                product([group_pairs, packed.in_group()]),
+                Sum::default(),
+                PAIRS,
+            )?,
+            alone: zeros(class_pairs)?,
+            squares: zeros(squares)?,
+        })
+    }
+
+    /// Adds a tile's sums.
+    pub fn add(
+        &mut self,
+        packed: &PackedPairs<'_>,
+        tile: Tile<'_>,
+        sums: &TileSums,
+        summation: Summation,
+    ) {
+        let (players, is_target) = (packed.players(), packed.weights.is_target());
+        let in_row = packed.row_sums() * players;
+        for (side, [chunk, other]) in
+            [[tile.first, tile.second], [tile.second, tile.first]].into_iter().enumerate()
+        {
+            let place = if is_target { 0 } else { other.class * players };
+            for (row, values) in chunk.rows.clone().zip(sums.rows[side].chunks(in_row)) {
+                let at = row * ROW_SUMS * players + place;
+                add_each(&mut self.rows[at..at + in_row], values, summation);
+            }
+        }
+        let (row_groups, column_groups) =
+            (packed.groups_of(tile.first), packed.groups_of(tile.second));
+        let width = packed.in_group();
+        for (number, values) in sums.groups.chunks(width).enumerate() {
+            let one = row_groups.start + number / column_groups.len();
+            let other = column_groups.start + number % column_groups.len();
+            if one <= other {
+                let at = triangle_index(one, other, packed.group_count()) * width;
+                add_each(&mut self.groups[at..at + width], values, summation);
+            }
+        }
+        // The classes' pairs 00, 01, 11.
+        let at = if is_target { 0 } else { (tile.first.class + tile.second.class) * players };
+        add_each(&mut self.alone[at..at + players], &sums.alone, summation);
+        if !is_target {
+            add_each(&mut self.squares[at..at + players], &sums.squares, summation);
+        }
+    }
+
+    /// The sums' values.
+    pub fn finish(self, packed: &PackedPairs<'_>) -> Result<PairSums, Error> {
+        // Collected in place, into half of the memory: the other half is given back.
+        let values = |sums: Vec<Sum>| {
+            let mut values: Vec<f64> = sums.into_iter().map(Sum::value).collect();
+            values.shrink_to_fit();
+            values
+        };
+        let mut sums = PairSums {
+            rows: values(self.rows),
+            groups: values(self.groups),
+            alone: values(self.alone),
+            squares: values(self.squares),
+        };
+        if packed.weights.exchanges() {
+            for of_groups in sums.groups.chunks_mut(packed.in_group()) {
+                octets::transform_back(of_groups, packed.values_in_groups());
+            }
+        }
+        match sums.rows.iter().position(|value| !value.is_finite()) {
+            Some(index) => Err(Error::Overflow { row: index / (ROW_SUMS * packed.players()) }),
+            None => Ok(sums),
+        }
+    }
+}

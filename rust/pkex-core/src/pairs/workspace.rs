@@ -1,0 +1,217 @@
+//! The running sums of a thread.
+
+use std::ops::Range;
+
+use crate::error::Error;
+use crate::game::block::Block;
+use crate::game::quantity::{Nodes, Quantity, Scratch};
+use crate::kernel::term::PackedTerm;
+use crate::memory::{Memory, PAIRS, product};
+use crate::pairs::absent::AbsentPlayers;
+use crate::pairs::octets::OctetPairs;
+use crate::pairs::packed::PackedPairs;
+use crate::simd::arithmetic::Arithmetic;
+use crate::simd::lanes::{LANES, Lanes};
+use crate::simd::level::Body;
+use crate::walk::chunks::{Chunk, Chunks};
+
+/// What a thread keeps between tiles.
+#[derive(Debug, Default)]
+pub(crate) struct PairWorkspace {
+    pub block: Block,
+    pub scratch: Scratch,
+    pub target_block: Block,
+    /// γ of the pairs of a row and a block, player by player; not used for one term.
+    pub gamma: Vec<Lanes>,
+    /// The pairs of the octet that the row is of, if octets exchange targets.
+    pub octet: OctetPairs,
+    /// Running sums of the rows that are walked together: for each row, each sum, each player.
+    pub rows: Vec<Lanes>,
+    /// Running sums of the columns: for each block those of a pair of groups, of octets for each
+    /// row of it, and those of a row that are not among them.
+    pub columns: Vec<Lanes>,
+    pub alone: Vec<Lanes>,
+    pub squares: Vec<Lanes>,
+}
+
+impl PairWorkspace {
+    /// With room for the sums of any tile.
+    pub fn new(packed: &PackedPairs<'_>, chunks: &Chunks, memory: &Memory) -> Result<Self, Error> {
+        let players = packed.players();
+        let mut workspace = Self::default();
+        let Self { block, scratch, gamma, octet, rows, columns, alone, squares, .. } =
+            &mut workspace;
+        block.reserve(players, 0, memory)?;
+        scratch.reserve(Quantity::Values(Nodes::Table(&packed.nodes)), players, memory)?;
+        if packed.weights.exchanges() {
+            octet.reserve(packed.values_in_groups(), memory)?;
+        }
+        let blocks = chunks.all().iter().map(Chunk::blocks).max().unwrap_or(0);
+        memory.reserve(columns, product([blocks, packed.in_column()]), PAIRS)?;
+        let row_sums = packed.rows_together() * packed.row_sums();
+        for (sums, count) in [(gamma, 1), (rows, row_sums), (alone, 1), (squares, 1)] {
+            memory.reserve(sums, product([count, players]), PAIRS)?;
+        }
+        Ok(workspace)
+    }
+
+    /// Sets all sums to 0, for a tile with so many blocks of columns.
+    pub fn reset(&mut self, packed: &PackedPairs<'_>, blocks: usize) {
+        let players = packed.players();
+        let zeros = |lanes: &mut Vec<Lanes>, length| {
+            lanes.clear();
+            lanes.resize(length, Lanes::ZERO);
+        };
+        zeros(&mut self.gamma, if packed.is_one_term() { 0 } else { players });
+        zeros(&mut self.rows, packed.rows_together() * packed.row_sums() * players);
+        zeros(&mut self.columns, blocks * packed.in_column());
+        zeros(&mut self.alone, players);
+        zeros(&mut self.squares, players);
+    }
+}
+
+/// The weights of the pairs of a row and a block, 0 where a lane holds no pair.
+pub(crate) struct Weigh<'a> {
+    pub packed: &'a PackedPairs<'a>,
+    pub row: usize,
+    pub at: (&'a Chunk, usize),
+    pub mask: Lanes,
+    pub workspace: &'a mut PairWorkspace,
+}
+
+impl Body for Weigh<'_> {
+    type Output = Lanes;
+
+    #[inline(always)]
+    fn run<A: Arithmetic, const W: usize>(self) -> Lanes {
+        let PairWorkspace { target_block, octet, .. } = self.workspace;
+        let weights = self.packed.weights.of_pairs::<A, W>(self.row, self.at, target_block);
+        if self.packed.weights.exchanges() {
+            *octet.weights_of(self.row) = weights;
+        }
+        weights.times::<W>(&self.mask)
+    }
+}
+
+/// Adds what players are worth alone in a term to weighted sums.
+pub(crate) struct AddAlone<'a> {
+    pub packed: &'a PackedPairs<'a>,
+    pub term: &'a PackedTerm,
+    pub absent: &'a AbsentPlayers<'a>,
+    pub row: usize,
+    pub block: usize,
+    pub mask: &'a Lanes,
+    pub weight: &'a Lanes,
+    pub workspace: &'a mut PairWorkspace,
+}
+
+impl Body for AddAlone<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<A: Arithmetic, const W: usize>(self) {
+        let PairWorkspace { block, octet, alone, columns, .. } = self.workspace;
+        let (width, first) = (self.packed.in_column(), self.packed.players());
+        let columns = &mut columns[self.block * width..][..width];
+        let players = self.term.players.iter().zip(&self.absent.alone);
+        for ((&player, &factor), difference) in players.zip(&block.difference) {
+            let value = Lanes([factor; LANES]).times::<W>(difference);
+            alone[player].add_product::<A, W>(&value, self.weight);
+            if !self.packed.problem.alone_in_groups {
+                continue;
+            }
+            if self.packed.weights.exchanges() {
+                let values = octet.values_of(self.row);
+                values[first + player].add_product::<A, W>(&value, self.mask);
+            } else {
+                columns[first + player].add_product::<A, W>(&value, self.weight);
+            }
+        }
+    }
+}
+
+/// Adds the pairs of a row and a block to all running sums of γ.
+pub(crate) struct Accumulate<'a> {
+    pub packed: &'a PackedPairs<'a>,
+    pub row: usize,
+    pub block: usize,
+    pub row_sums: Range<usize>,
+    pub mask: Lanes,
+    pub weight: Lanes,
+    pub workspace: &'a mut PairWorkspace,
+}
+
+impl Body for Accumulate<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<A: Arithmetic, const W: usize>(self) {
+        let PairWorkspace { block, gamma, octet, rows, columns, squares, .. } = self.workspace;
+        let width = self.packed.in_column();
+        let columns = &mut columns[self.block * width..][..width];
+        let (of_groups, others) = columns.split_at_mut(self.packed.in_group_of_column());
+        let mut sums = Sums {
+            weight: &self.weight,
+            mask: &self.mask,
+            row: &mut rows[self.row_sums],
+            of_groups,
+            others,
+            octet: self.packed.weights.exchanges().then(|| octet.values_of(self.row)),
+            squares,
+        };
+        let is_target = self.packed.weights.is_target();
+        if self.packed.is_one_term() {
+            let coefficient = Lanes([self.packed.kernel.terms[0].coefficient; LANES]);
+            let values = block.omega.iter().zip(&block.difference);
+            for (player, (omega, difference)) in values.enumerate() {
+                let value = omega.times::<W>(difference).times::<W>(&coefficient);
+                sums.add::<A, W>(player, &value, is_target);
+            }
+        } else {
+            for (player, value) in gamma.iter().enumerate() {
+                sums.add::<A, W>(player, value, is_target);
+            }
+        }
+    }
+}
+
+/// Running sums of γ that a row and a block contribute to.
+struct Sums<'a> {
+    weight: &'a Lanes,
+    mask: &'a Lanes,
+    row: &'a mut [Lanes],
+    /// Of the columns: over groups, and others.
+    of_groups: &'a mut [Lanes],
+    others: &'a mut [Lanes],
+    /// The values of the row's octet, if octets exchange targets: its pairs are summed later.
+    octet: Option<&'a mut [Lanes]>,
+    squares: &'a mut [Lanes],
+}
+
+impl Sums<'_> {
+    #[inline(always)]
+    fn add<A: Arithmetic, const W: usize>(
+        &mut self,
+        player: usize,
+        value: &Lanes,
+        is_target: bool,
+    ) {
+        let players = self.squares.len();
+        self.row[player].add_product::<A, W>(value, self.weight);
+        let plain = if let Some(octet) = &mut self.octet {
+            octet[player] = value.times::<W>(self.mask);
+            self.others[player].add_product::<A, W>(value, self.weight);
+            players
+        } else {
+            self.of_groups[player].add_product::<A, W>(value, self.weight);
+            0
+        };
+        if is_target {
+            self.row[players + player].add_product::<A, W>(value, self.mask);
+            self.others[plain + player].add_product::<A, W>(value, self.mask);
+        } else {
+            let square = value.times::<W>(value);
+            self.squares[player].add_product::<A, W>(&square, self.mask);
+        }
+    }
+}
