@@ -200,17 +200,8 @@ impl Sample {
 }
 
 fn family(name: &str) -> PyResult<Family> {
-    choice(
-        "family",
-        name,
-        &[
-            ("rbf", Family::Rbf),
-            ("laplacian", Family::Laplacian),
-            ("cauchy", Family::Cauchy),
-            ("categorical", Family::Categorical),
-            ("chi2", Family::Chi2),
-        ],
-    )
+    let options: Vec<_> = Family::ALL.iter().map(|family| (family.name(), *family)).collect();
+    choice("family", name, &options)
 }
 
 pub fn method(name: &str) -> PyResult<Method> {

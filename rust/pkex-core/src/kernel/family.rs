@@ -1,10 +1,12 @@
-//! One-dimensional kernels: a column's factor a = k(x, y), and c = a − 1 without cancellation.
+//! Families of one-dimensional kernels, and all that the engine knows of each: its parameter, the
+//! factor a = k(x, y) of a column, c = a − 1 without cancellation, and its part in differences of
+//! factors at two places. A new family is an entry of [`Family`] and a branch in each of
+//! [`Profile`]'s functions.
 
 use std::f64::consts::FRAC_1_SQRT_2;
 
 use crate::error::Error;
-use crate::kernel::chi2;
-use crate::kernel::joint::{Entries, Joint};
+use crate::kernel::joint::{Distances, Entries, Joint};
 use crate::memory::{INPUT, Memory};
 use crate::simd::arithmetic::{Arithmetic, Separate, two_sum};
 use crate::simd::double::{self, Double};
@@ -24,6 +26,24 @@ pub enum Family {
     Categorical,
     /// exp(−γ r²/(x + y)), 1 where x = y = 0, with γ > 0. Entries must not be negative.
     Chi2,
+}
+
+impl Family {
+    /// All families.
+    pub const ALL: &'static [Self] =
+        &[Self::Rbf, Self::Laplacian, Self::Cauchy, Self::Categorical, Self::Chi2];
+
+    /// The family's name in Python.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Rbf => "rbf",
+            Self::Laplacian => "laplacian",
+            Self::Cauchy => "cauchy",
+            Self::Categorical => "categorical",
+            Self::Chi2 => "chi2",
+        }
+    }
 }
 
 /// The product of all factors on one column.
@@ -117,7 +137,7 @@ impl Profile {
         let laplacian = |r: f64| -(r.abs() * self.laplacian);
         let (mut a, mut c) = match (self.rbf > 0.0, self.laplacian > 0.0) {
             _ if self.chi2 > 0.0 => {
-                let chi2 = chi2::exponent(self.chi2, r, x, y);
+                let chi2 = chi2_exponent(self.chi2, r, x, y);
                 exp_and_expm1::<A, W>(&zip(r, &chi2, |r, chi2| rbf(r) + laplacian(r) - chi2))
             }
             (true, false) => exp_and_expm1::<A, W>(&map(r, rbf)),
@@ -146,21 +166,109 @@ impl Profile {
     #[inline(always)]
     pub fn join<A: Arithmetic, const W: usize>(&self, joint: &mut Joint<W>, at: &Entries<W>) {
         if self.rbf > 0.0 {
-            joint.include_gaussian::<A>((self.rbf, self.rbf_low), at);
+            join_gaussian::<A, W>((self.rbf, self.rbf_low), at, joint);
         }
         if self.laplacian > 0.0 {
-            joint.include_laplacian::<A>((self.laplacian, self.laplacian_low), at);
+            join_laplacian::<A, W>((self.laplacian, self.laplacian_low), at, joint);
         }
         for &inverse in &self.cauchy {
-            joint.include_cauchy::<A>(inverse, at);
+            join_cauchy::<A, W>(inverse, at, joint);
         }
         if let Some(similarity) = self.categorical {
-            joint.include_categories(similarity, at);
+            let kernel = |entry: f64, y: f64| if entry - y == 0.0 { 1.0 } else { similarity };
+            joint.include_factors(zip(&at.x, &at.y, kernel), zip(&at.z, &at.y, kernel));
         }
         if self.chi2 > 0.0 {
-            joint.include_chi2(self.chi2, at);
+            join_chi2(self.chi2, at, joint);
         }
     }
+}
+
+/// Multiplies by exp(−(r/ℓ)²), from 1/ℓ.
+#[inline(always)]
+fn join_gaussian<A: Arithmetic, const W: usize>(
+    inverse: (f64, f64),
+    at: &Entries<W>,
+    joint: &mut Joint<W>,
+) {
+    let distances = Distances::new(at);
+    let square = |r: f64| (r * inverse.0) * (r * inverse.0);
+    let change = distances.change_of_squares::<A>(&Double::of(inverse.0, inverse.1));
+    let Distances { from_x, from_z, .. } = distances;
+    joint.include_exponents((&map(&from_x.high, square), &map(&from_z.high, square)), &change);
+}
+
+/// Multiplies by exp(−|r|/ℓ), from 1/ℓ.
+#[inline(always)]
+fn join_laplacian<A: Arithmetic, const W: usize>(
+    inverse: (f64, f64),
+    at: &Entries<W>,
+    joint: &mut Joint<W>,
+) {
+    let Distances { from_x, from_z, .. } = Distances::new(at);
+    let scaled = |r: f64| r.abs() * inverse.0;
+    let change = from_x.size().plus(&from_z.size().negated());
+    let change = change.times::<A>(&Double::of(inverse.0, inverse.1));
+    joint.include_exponents((&map(&from_x.high, scaled), &map(&from_z.high, scaled)), &change);
+}
+
+/// Multiplies by 1/(1 + (r/ℓ)²), from 1/ℓ.
+#[inline(always)]
+fn join_cauchy<A: Arithmetic, const W: usize>(
+    inverse: (f64, f64),
+    at: &Entries<W>,
+    joint: &mut Joint<W>,
+) {
+    let inverse = Double::of(inverse.0, inverse.1);
+    let distances = Distances::new(at);
+    let denominator = |r: &Double<W>| {
+        let scaled = r.times::<A>(&inverse);
+        scaled.times::<A>(&scaled).plus(&Double::of(1.0, 0.0))
+    };
+    let (at_x, at_z) = (denominator(&distances.from_x), denominator(&distances.from_z));
+    let change = distances.change_of_squares::<A>(&inverse).negated();
+    joint.include_denominators::<A>((&at_x, &at_z), &change);
+}
+
+/// Multiplies by exp(−γ (r/√(x + y))²).
+#[inline(always)]
+fn join_chi2<const W: usize>(gamma: f64, at: &Entries<W>, joint: &mut Joint<W>) {
+    let Entries { x, z, y } = at;
+    let exponent = |x: &[f64; W]| chi2_exponent(gamma, &zip(x, y, |x, y| x - y), x, y);
+    let change = chi2_change(gamma, &zip(x, z, |x, z| x - z), (x, z, y));
+    let change = Double { high: change, low: [0.0; W] };
+    joint.include_exponents((&exponent(x), &exponent(z)), &change);
+}
+
+/// The exponent γ (x − y)²/(x + y), 0 where x = y = 0. `r` is x − y.
+#[inline(always)]
+fn chi2_exponent<const W: usize>(gamma: f64, r: &[f64; W], x: &[f64; W], y: &[f64; W]) -> [f64; W] {
+    let ratio = ratio(x, y);
+    zip(r, &ratio, |r, ratio| (gamma * r) * ratio)
+}
+
+/// The exponent of χ² at x less that at z, without cancellation where x ≈ z. `step` is x − z.
+///
+/// (u − y)²/(u + y) is u − 3y + 4y²/(u + y). So the difference is (x − z)(1 − (1 − p)(1 − q)) with
+/// p = (x − y)/(x + y), 1 − p = 2y/(x + y), and q the same of z.
+#[inline(always)]
+fn chi2_change<const W: usize>(
+    gamma: f64,
+    step: &[f64; W],
+    (x, z, y): (&[f64; W], &[f64; W], &[f64; W]),
+) -> [f64; W] {
+    let (p, q) = (ratio(x, y), ratio(z, y));
+    each(|i| (gamma * step[i]) * (p[i] + q[i] - p[i] * q[i]))
+}
+
+/// (x − y)/(x + y), from −1 to 1, and 0 where x = y = 0.
+#[inline(always)]
+fn ratio<const W: usize>(x: &[f64; W], y: &[f64; W]) -> [f64; W] {
+    zip(x, y, |x, y| {
+        // Halves, whose sum does not overflow.
+        let half = 0.5 * x + 0.5 * y;
+        if half > 0.0 { 0.5 * (x - y) / half } else { 0.0 }
+    })
 }
 
 /// (a a′, a a′ − 1) from (a, a − 1) and (a′, a′ − 1): a a′ − 1 = (a − 1) + a (a′ − 1), and for

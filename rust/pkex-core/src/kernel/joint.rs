@@ -9,7 +9,6 @@
 //! one of a′ and b′ and of a and b where the two terms have opposite signs: then an error is small
 //! beside the products themselves.
 
-use crate::kernel::chi2;
 use crate::simd::arithmetic::Arithmetic;
 use crate::simd::double::Double;
 use crate::simd::exp::{NEAR, exp_and_expm1, reduced_tail};
@@ -51,16 +50,16 @@ impl<const W: usize> Pair<W> {
 }
 
 /// Distances in a column: x − y, z − y, x − z and (x − y) + (z − y).
-struct Distances<const W: usize> {
-    from_x: Double<W>,
-    from_z: Double<W>,
+pub(crate) struct Distances<const W: usize> {
+    pub from_x: Double<W>,
+    pub from_z: Double<W>,
     step: Double<W>,
     sum: Double<W>,
 }
 
 impl<const W: usize> Distances<W> {
     #[inline(always)]
-    fn new(at: &Entries<W>) -> Self {
+    pub fn new(at: &Entries<W>) -> Self {
         let from_x = Double::difference(&at.x, &at.y);
         let from_z = Double::difference(&at.z, &at.y);
         let step = Double::difference(&at.x, &at.z);
@@ -69,7 +68,7 @@ impl<const W: usize> Distances<W> {
 
     /// ((x − y)² − (z − y)²)/ℓ² = (x − z)/ℓ · ((x − y) + (z − y))/ℓ, from 1/ℓ.
     #[inline(always)]
-    fn change_of_squares<A: Arithmetic>(&self, inverse: &Double<W>) -> Double<W> {
+    pub fn change_of_squares<A: Arithmetic>(&self, inverse: &Double<W>) -> Double<W> {
         self.step.times::<A>(inverse).times::<A>(&self.sum.times::<A>(inverse))
     }
 }
@@ -99,72 +98,36 @@ impl<const W: usize> Joint<W> {
         has: [false; 3],
     };
 
-    /// Multiplies by exp(−(r/ℓ)²), from 1/ℓ.
+    /// Multiplies by exp(−E), from E at x and at z and how much the first is larger.
     #[inline(always)]
-    pub fn include_gaussian<A: Arithmetic>(&mut self, inverse: (f64, f64), at: &Entries<W>) {
+    pub fn include_exponents(&mut self, (at_x, at_z): (&[f64; W], &[f64; W]), change: &Double<W>) {
         self.has[0] = true;
-        let distances = Distances::new(at);
-        let square = |sum: f64, r: f64| sum + (r * inverse.0) * (r * inverse.0);
-        self.exponents.0 = zip(&self.exponents.0, &distances.from_x.high, square);
-        self.exponents.1 = zip(&self.exponents.1, &distances.from_z.high, square);
-        let change = distances.change_of_squares::<A>(&Double::of(inverse.0, inverse.1));
-        self.exponent_change = self.exponent_change.plus(&change);
+        self.exponents.0 = zip(&self.exponents.0, at_x, |sum, exponent| sum + exponent);
+        self.exponents.1 = zip(&self.exponents.1, at_z, |sum, exponent| sum + exponent);
+        self.exponent_change = self.exponent_change.plus(change);
     }
 
-    /// Multiplies by exp(−|r|/ℓ), from 1/ℓ.
+    /// Multiplies by 1/D, from D at x and at z and how much the second is larger.
     #[inline(always)]
-    pub fn include_laplacian<A: Arithmetic>(&mut self, inverse: (f64, f64), at: &Entries<W>) {
-        self.has[0] = true;
-        let Distances { from_x, from_z, .. } = Distances::new(at);
-        let scaled = |sum: f64, r: f64| sum + r.abs() * inverse.0;
-        self.exponents.0 = zip(&self.exponents.0, &from_x.high, scaled);
-        self.exponents.1 = zip(&self.exponents.1, &from_z.high, scaled);
-        let change = from_x.size().plus(&from_z.size().negated());
-        let change = change.times::<A>(&Double::of(inverse.0, inverse.1));
-        self.exponent_change = self.exponent_change.plus(&change);
-    }
-
-    /// Multiplies by 1/(1 + (r/ℓ)²), from 1/ℓ.
-    #[inline(always)]
-    pub fn include_cauchy<A: Arithmetic>(&mut self, inverse: (f64, f64), at: &Entries<W>) {
+    pub fn include_denominators<A: Arithmetic>(
+        &mut self,
+        (at_x, at_z): (&Double<W>, &Double<W>),
+        change: &Double<W>,
+    ) {
         self.has[1] = true;
-        let inverse = Double::of(inverse.0, inverse.1);
-        let distances = Distances::new(at);
-        let denominator = |r: &Double<W>| {
-            let scaled = r.times::<A>(&inverse);
-            scaled.times::<A>(&scaled).plus(&Double::of(1.0, 0.0))
-        };
-        let (at_x, at_z) = (denominator(&distances.from_x), denominator(&distances.from_z));
         // n n′ − m m′ = (n − m) n′ + m (n′ − m′).
-        let change = distances.change_of_squares::<A>(&inverse).negated();
-        let change = self.denominators.0.times::<A>(&change);
-        self.denominator_change = self.denominator_change.times::<A>(&at_z).plus(&change);
-        self.denominators.0 = self.denominators.0.times::<A>(&at_x);
-        self.denominators.1 = self.denominators.1.times::<A>(&at_z);
+        let change = self.denominators.0.times::<A>(change);
+        self.denominator_change = self.denominator_change.times::<A>(at_z).plus(&change);
+        self.denominators.0 = self.denominators.0.times::<A>(at_x);
+        self.denominators.1 = self.denominators.1.times::<A>(at_z);
     }
 
-    /// Multiplies by 1 where x, or z, is y, else by `similarity`.
+    /// Multiplies by a factor that is given at x and at z: of categories, which do not cancel.
     #[inline(always)]
-    pub fn include_categories(&mut self, similarity: f64, at: &Entries<W>) {
+    pub fn include_factors(&mut self, a: [f64; W], b: [f64; W]) {
         self.has[2] = true;
-        let kernel = |entry: f64, y: f64| if entry - y == 0.0 { 1.0 } else { similarity };
-        let (a, b) = (zip(&at.x, &at.y, kernel), zip(&at.z, &at.y, kernel));
         let c = zip(&a, &b, |a, b| a - b);
         self.category = self.category.times(&Pair { a, b, c: Double { high: c, low: [0.0; W] } });
-    }
-
-    /// Multiplies by exp(−γ (r/√(x + y))²).
-    #[inline(always)]
-    pub fn include_chi2(&mut self, gamma: f64, at: &Entries<W>) {
-        self.has[0] = true;
-        let Entries { x, z, y } = at;
-        let distance = |x: &[f64; W]| zip(x, y, |x, y| x - y);
-        let (at_x, at_z) =
-            (chi2::exponent(gamma, &distance(x), x, y), chi2::exponent(gamma, &distance(z), z, y));
-        self.exponents.0 = zip(&self.exponents.0, &at_x, |sum, exponent| sum + exponent);
-        self.exponents.1 = zip(&self.exponents.1, &at_z, |sum, exponent| sum + exponent);
-        let change = chi2::change(gamma, &zip(x, z, |x, z| x - z), (x, z, y));
-        self.exponent_change = self.exponent_change.plus(&Double { high: change, low: [0.0; W] });
     }
 
     /// The difference of the products. Small ones of several z have, in one family, the product at

@@ -1,6 +1,5 @@
 //! Kernels as sums of products, and the factors that they give.
 
-pub(crate) mod chi2;
 pub(crate) mod family;
 pub(crate) mod joint;
 pub(crate) mod packed;

@@ -1,0 +1,75 @@
+//! The core's files stand in rooms, and every file imports only from those before it.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The rooms from the bottom up, one a line: a folder and its files, or single files.
+const ROOMS: &str = "
+    error threads
+    simd/        arithmetic level lanes numbers exp double sum
+    memory settings
+    matrix
+    quadrature/  rule bound measure table
+    game/        block spread scaling coalitions sweep values interactions recursion quantity supersets
+    kernel/      joint family players term packed
+    walk/        source tiling cell waves items weights chunks pairs
+    product_games
+    expansion/   background packed absent games neutral interventional own_point_means background_means marginal parts explain
+    pairs/       octets weights problem absent packed workspace tiles totals sums gaussian_means mean_factors permuted
+";
+
+/// The files, as they are imported (`simd::lanes`), from the bottom up.
+fn ordered() -> Vec<String> {
+    let line = |line: &'static str| {
+        let (folder, files) = match line.split_once('/') {
+            Some((folder, files)) => (format!("{}::", folder.trim()), files),
+            None => (String::new(), line),
+        };
+        files.split_whitespace().map(move |file| format!("{folder}{file}"))
+    };
+    ROOMS.lines().flat_map(line).collect()
+}
+
+/// The sources below a folder but for those that only hold others: path by name, as in [`ordered`].
+fn sources(folder: &Path, within: &str) -> BTreeMap<String, PathBuf> {
+    let mut found = BTreeMap::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let stem = path.file_stem().unwrap().to_str().unwrap().to_owned();
+        if path.is_dir() {
+            found.extend(sources(&path, &format!("{within}{stem}::")));
+        } else if stem != "mod" && stem != "lib" {
+            found.insert(format!("{within}{stem}"), path);
+        }
+    }
+    found
+}
+
+/// What follows `crate::` outside of comments, to the end of its line.
+fn imports(source: &str) -> impl Iterator<Item = &str> {
+    let code = source.lines().map(|line| line.split("//").next().unwrap_or_default());
+    code.flat_map(|line| line.split("crate::").skip(1))
+}
+
+#[test]
+fn files_import_only_from_files_before_them() {
+    let order = ordered();
+    let files = sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), "");
+    let listed: Vec<_> = order.iter().filter(|name| !files.contains_key(*name)).collect();
+    assert!(listed.is_empty(), "ROOMS lists {listed:?}, which are not there");
+    let is_of = |file: &str, import: &str| {
+        import.strip_prefix(file).is_some_and(|rest| rest.starts_with([':', ';']))
+    };
+    for (name, path) in &files {
+        let place = order.iter().position(|file| file == name);
+        let place = place.unwrap_or_else(|| panic!("{name} is in no room: add it to ROOMS"));
+        for import in imports(&fs::read_to_string(path).unwrap()) {
+            assert!(
+                order[..place].iter().any(|file| is_of(file, import)),
+                "{} imports crate::{import}, which is of no file before it in ROOMS",
+                path.display()
+            );
+        }
+    }
+}
