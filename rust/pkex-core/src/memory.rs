@@ -22,7 +22,7 @@ pub(crate) const INPUT: Use = "a copy of the input; take fewer rows, columns or 
 pub(crate) const PAIRS: Use = "the sums over pairs of rows; take fewer rows, groups or players";
 
 /// The product of sizes; the largest number in place of a larger one, which no machine has.
-pub(crate) fn product<const N: usize>(sizes: [usize; N]) -> usize {
+pub(crate) fn saturating_product<const N: usize>(sizes: [usize; N]) -> usize {
     if sizes.contains(&0) { 0 } else { sizes.into_iter().fold(1, usize::saturating_mul) }
 }
 
@@ -87,9 +87,9 @@ mod tests {
 
     #[test]
     fn sizes_beyond_all_numbers_are_the_largest_one() {
-        assert_eq!(product([usize::MAX, 2, 3]), usize::MAX);
-        assert_eq!(product([usize::MAX, usize::MAX, 0]), 0);
-        assert_eq!(product([3, 4]), 12);
+        assert_eq!(saturating_product([usize::MAX, 2, 3]), usize::MAX);
+        assert_eq!(saturating_product([usize::MAX, usize::MAX, 0]), 0);
+        assert_eq!(saturating_product([3, 4]), 12);
     }
 
     #[test]

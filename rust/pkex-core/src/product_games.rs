@@ -5,12 +5,12 @@ use crate::game::block::Block;
 use crate::game::quantity::{Nodes, Quantity};
 use crate::game::spread::Spread;
 use crate::matrix::Matrix;
-use crate::memory::{Memory, RESULT, product};
+use crate::memory::{Memory, RESULT, saturating_product};
 use crate::quadrature::rule::Rule;
 use crate::quadrature::table::NodeTable;
 use crate::settings::{Method, Settings};
 use crate::simd::arithmetic::Arithmetic;
-use crate::simd::lanes::{Lanes, each};
+use crate::simd::lanes::{Lanes, each_lane};
 use crate::threads::Monitor;
 use crate::walk::items;
 use crate::walk::source::Source;
@@ -54,7 +54,7 @@ impl ProductGames<'_> {
     ) -> Result<Vec<f64>, Error> {
         self.check_shapes()?;
         // Before nodes for as many players are computed, which may take long.
-        let width = product([self.present.columns(), self.weights.columns()]);
+        let width = saturating_product([self.present.columns(), self.weights.columns()]);
         Memory::default().reserve(&mut Vec::<f64>::new(), width, RESULT)?;
         let packed = PackedGames {
             games: *self,
@@ -151,7 +151,7 @@ impl Source for PackedGames<'_> {
         } else {
             for j in 0..self.players.len() {
                 let (a, b) = (&block.present[j], &block.absent[j]);
-                block.difference[j] = Lanes(each(|i| a.0[i] - b.0[i]));
+                block.difference[j] = Lanes(each_lane(|i| a.0[i] - b.0[i]));
             }
         }
         block.spread::<W>()

@@ -6,7 +6,7 @@ use crate::game::spread::Spread;
 use crate::kernel::term::PackedTerm;
 use crate::memory::{FACTORS, Memory};
 use crate::simd::arithmetic::Arithmetic;
-use crate::simd::lanes::{LANES, Lanes, each, zip};
+use crate::simd::lanes::{LANES, Lanes, each_lane, zip_lanes};
 use crate::simd::level::Body;
 use crate::simd::numbers::{larger, smaller};
 
@@ -39,14 +39,14 @@ impl AbsentFactors {
 }
 
 /// Computes the factors of a row and a block of points.
-pub(crate) struct FactorsOf<'a> {
+pub(crate) struct FillTerm<'a> {
     pub term: &'a PackedTerm,
     pub row: &'a [f64],
     pub points: &'a [Lanes],
     pub block: &'a mut Block,
 }
 
-impl Body for FactorsOf<'_> {
+impl Body for FillTerm<'_> {
     type Output = ();
 
     #[inline(always)]
@@ -87,7 +87,7 @@ pub(crate) fn fill_from<A: Arithmetic, C: Contrast, const W: usize>(
         for player in 0..players {
             let (c, kept) = difference::<A, C, W>(own, absent, player, part);
             *block.difference[player].part_mut(part) = c;
-            least_kept = zip(&least_kept, &kept, smaller);
+            least_kept = zip_lanes(&least_kept, &kept, smaller);
         }
         if least_kept.iter().any(|&kept| kept < 0.0) {
             replace_cancelled::<A, C, W>(own, absent, block, contrast, part);
@@ -110,7 +110,7 @@ fn replace_cancelled<A: Arithmetic, C: Contrast, const W: usize>(
         if kept.iter().any(|&kept| kept < 0.0) {
             let exact = contrast.contrast::<A, W>(player, part, &kept);
             *block.difference[player].part_mut::<W>(part) =
-                each(|i| if kept[i] < 0.0 { exact[i] } else { c[i] });
+                each_lane(|i| if kept[i] < 0.0 { exact[i] } else { c[i] });
         }
     }
 }
@@ -131,13 +131,13 @@ fn difference<A: Arithmetic, C: Contrast, const W: usize>(
     let b: &[f64; W] = absent.factor[player].part(part);
     let a_less_one: &[f64; W] = own.difference[player].part(part);
     let b_less_one: &[f64; W] = absent.less_one[player].part(part);
-    let size = zip(a, b, larger);
-    let lack = zip(a_less_one, b_less_one, smaller);
-    let from_zero = zip(a, b, |a, b| a - b);
-    let from_one = zip(a_less_one, b_less_one, |a, b| a - b);
-    let c: [f64; W] = each(|i| if size[i] < 0.5 { from_zero[i] } else { from_one[i] });
-    let of: [f64; W] = each(|i| if size[i] < 0.5 { size[i] } else { -lack[i] });
-    let kept = each(|i| A::mul_add(-of[i], in_halvings(C::LOSS, size[i]), c[i].abs()));
+    let size = zip_lanes(a, b, larger);
+    let lack = zip_lanes(a_less_one, b_less_one, smaller);
+    let from_zero = zip_lanes(a, b, |a, b| a - b);
+    let from_one = zip_lanes(a_less_one, b_less_one, |a, b| a - b);
+    let c: [f64; W] = each_lane(|i| if size[i] < 0.5 { from_zero[i] } else { from_one[i] });
+    let of: [f64; W] = each_lane(|i| if size[i] < 0.5 { size[i] } else { -lack[i] });
+    let kept = each_lane(|i| A::mul_add(-of[i], in_halvings(C::LOSS, size[i]), c[i].abs()));
     (c, kept)
 }
 

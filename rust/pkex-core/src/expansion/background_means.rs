@@ -7,14 +7,14 @@
 use std::sync::{Arc, Mutex, OnceLock};
 
 use crate::error::Error;
-use crate::expansion::absent::{AbsentFactors, FactorsOf};
+use crate::expansion::absent::{AbsentFactors, FillTerm};
 use crate::expansion::background::Background;
 use crate::expansion::own_point_means::means_of_points;
 use crate::expansion::packed::PackedExpansion;
 use crate::game::block::Block;
 use crate::kernel::term::PackedTerm;
 use crate::matrix::Matrix;
-use crate::memory::{FACTORS, INPUT, Memory, product};
+use crate::memory::{FACTORS, INPUT, Memory, saturating_product};
 use crate::settings::{Context, Settings};
 use crate::simd::arithmetic::Arithmetic;
 use crate::simd::lanes::{LANES, Lanes};
@@ -49,7 +49,7 @@ impl LastMeans {
         monitor: Monitor<'_>,
     ) -> Result<Option<Arc<BackgroundMeans>>, Error> {
         let factors = [expansion.evaluation_blocks(), expansion.players()];
-        if product([AbsentFactors::BYTES, product(factors)]) > MOST_BYTES {
+        if saturating_product([AbsentFactors::BYTES, saturating_product(factors)]) > MOST_BYTES {
             return Ok(None);
         }
         // Not waited for: in a forked child nobody might unlock it.
@@ -107,7 +107,7 @@ impl BackgroundMeans {
         monitor: Monitor<'_>,
     ) -> Result<Self, Error> {
         let blocks = expansion.evaluation_blocks();
-        let cost = product([blocks, background.cost_of_means(expansion.players())]);
+        let cost = saturating_product([blocks, background.cost_of_means(expansion.players())]);
         let memory = Memory::default();
         let mut factors = memory.filled(blocks, AbsentFactors::default(), FACTORS)?;
         for (index, mean) in factors.iter_mut().enumerate() {
@@ -156,7 +156,7 @@ impl BackgroundMeans {
 impl Background<'_> {
     /// Rough cost of the means of a block, in steps of one node and player.
     fn cost_of_means(self, players: usize) -> usize {
-        product([4, LANES, players, self.rows.rows()])
+        saturating_product([4, LANES, players, self.rows.rows()])
     }
 }
 
@@ -193,7 +193,7 @@ impl MeanSums {
             if context.is_stopped() {
                 return;
             }
-            context.run(FactorsOf { term, row: background.rows.row(z), points, block });
+            context.run(FillTerm { term, row: background.rows.row(z), points, block });
             context.run(AddWeighted { weight, values: &block.present, sums: factor });
             context.run(AddWeighted { weight, values: &block.difference, sums: less_one });
         }

@@ -19,7 +19,7 @@ use crate::game::quantity::{Nodes, Quantity};
 use crate::kernel::players::Players;
 use crate::kernel::term::Term;
 use crate::matrix::Matrix;
-use crate::memory::{Memory, RESULT, product};
+use crate::memory::{Memory, RESULT, saturating_product};
 use crate::quadrature::measure::Measure;
 use crate::quadrature::rule::Rule;
 use crate::quadrature::table::NodeTable;
@@ -100,8 +100,9 @@ impl Expansion {
     ) -> Result<Vec<f64>, Error> {
         let players = self.packed.players();
         let count = binomial(players, size).unwrap_or(usize::MAX);
-        let width = product([count, self.outputs()]);
-        let result = Memory::default().filled(product([x.rows(), width]), 0.0, RESULT)?;
+        let width = saturating_product([count, self.outputs()]);
+        let result =
+            Memory::default().filled(saturating_product([x.rows(), width]), 0.0, RESULT)?;
         // Parts too are many: made only if there is room for their results.
         let parts = if result.is_empty() {
             None

@@ -9,10 +9,10 @@ use crate::game::block::Block;
 use crate::game::spread::Spread;
 use crate::kernel::term::PackedTerm;
 use crate::matrix::Matrix;
-use crate::memory::{Memory, product};
+use crate::memory::{Memory, saturating_product};
 use crate::settings::Context;
 use crate::simd::arithmetic::Arithmetic;
-use crate::simd::lanes::{Lanes, map};
+use crate::simd::lanes::{Lanes, map_lanes};
 use crate::walk::source::Source;
 
 /// What stands in for absent players.
@@ -91,7 +91,7 @@ impl<B: Absent> Source for Games<'_, B> {
     }
 
     fn blocks(&self) -> usize {
-        product([self.expansion.evaluation_blocks(), self.absent.alternatives()])
+        saturating_product([self.expansion.evaluation_blocks(), self.absent.alternatives()])
     }
 
     fn preparation(&self) -> usize {
@@ -133,7 +133,7 @@ impl<B: Absent> Source for Games<'_, B> {
     fn weights(&self, index: usize) -> impl Iterator<Item = (usize, Lanes)> {
         let (pair, alternative) = locate(index, self.absent.alternatives());
         let share = self.absent.share(alternative);
-        let scaled = move |weights: Lanes| Lanes(map(&weights.0, |weight| weight * share));
+        let scaled = move |weights: Lanes| Lanes(map_lanes(&weights.0, |weight| weight * share));
         self.expansion.block_weights(pair).map(move |(output, weights)| (output, scaled(weights)))
     }
 }

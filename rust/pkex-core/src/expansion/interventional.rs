@@ -11,7 +11,7 @@
 use std::ops::Range;
 
 use crate::error::Error;
-use crate::expansion::absent::{AbsentFactors, Contrast, FactorsOf, fill_from};
+use crate::expansion::absent::{AbsentFactors, Contrast, FillTerm, fill_from};
 use crate::expansion::background::Background;
 use crate::expansion::games::{Absent, Evaluation, locate};
 use crate::expansion::packed::PackedExpansion;
@@ -77,7 +77,7 @@ impl Absent for Interventional<'_> {
         for (index, absent) in blocks.zip(&mut cache.absent) {
             let (pair, z) = locate(index, self.alternatives());
             let (term, points) = expansion.term_and_points(pair);
-            context.run(FactorsOf { term, row: self.background.rows.row(z), points, block });
+            context.run(FillTerm { term, row: self.background.rows.row(z), points, block });
             absent.factor.clone_from(&block.present);
             absent.less_one.clone_from(&block.difference);
         }

@@ -19,7 +19,7 @@ use crate::kernel::term::PackedTerm;
 use crate::memory::Memory;
 use crate::settings::Context;
 use crate::simd::arithmetic::Arithmetic;
-use crate::simd::lanes::{LANES, Lanes, each};
+use crate::simd::lanes::{LANES, Lanes, each_lane};
 use crate::simd::sum::{Accumulator, Summation};
 
 /// Values of background rows, each feature's of a row of its own.
@@ -145,13 +145,13 @@ impl FromMean<'_> {
                 let z = |i: usize| rows.row((first + part * W + i).min(rows.rows() - 1));
                 let entries = |column: usize| {
                     let (x, point) = (self.x[column], self.points[column].0[lane]);
-                    Entries { x: [x; W], z: each(|i| z(i)[column]), y: [point; W] }
+                    Entries { x: [x; W], z: each_lane(|i| z(i)[column]), y: [point; W] }
                 };
                 let contrast = self.term.contrast::<A, W>(player, entries);
                 *values.part_mut(part) = contrast.high;
                 *low.part_mut(part) = contrast.low;
             }
-            let weights = Lanes(each(|lane| weights.get(lane).copied().unwrap_or(0.0)));
+            let weights = Lanes(each_lane(|lane| weights.get(lane).copied().unwrap_or(0.0)));
             sum.add_product::<A, W>(&weights, &values, Summation::Compensated);
             sum.add_product::<A, W>(&weights, &low, Summation::Compensated);
         }

@@ -9,7 +9,7 @@ use crate::expansion::absent::AbsentFactors;
 use crate::game::block::Block;
 use crate::kernel::term::PackedTerm;
 use crate::matrix::Matrix;
-use crate::memory::{FACTORS, Memory, product};
+use crate::memory::{FACTORS, Memory, saturating_product};
 use crate::settings::Settings;
 use crate::simd::arithmetic::Arithmetic;
 use crate::simd::lanes::{LANES, Lanes};
@@ -34,21 +34,22 @@ pub(crate) fn means_of_points(
     let blocks = (320 / width.max(1)).clamp(1, 16);
     let chunks = Chunks::new(std::slice::from_ref(&(0..points.rows())), blocks);
     let packed = PackedRows::new(points, &chunks, |row| row)?;
-    let pairs = Pairs { points, packed, term, settings };
+    let pairs = PointPairs { points, packed, term, settings };
     let memory = Memory::default();
-    let mut totals = memory.filled(product([points.rows(), width]), Sum::default(), FACTORS)?;
+    let mut totals =
+        memory.filled(saturating_product([points.rows(), width]), Sum::default(), FACTORS)?;
     let rows = |tile: Tile<'_>| [tile.first, tile.second].map(|chunk| chunk.rows.len());
     PairWalk::new(&chunks, false, width, settings.threads)?.run(
         (
-            |tile| product([rows(tile).into_iter().sum(), width, size_of::<f64>()]),
+            |tile| saturating_product([rows(tile).into_iter().sum(), width, size_of::<f64>()]),
             |tile, sums: &mut [Vec<f64>; 2]| {
                 let mut both = sums.iter_mut().zip(rows(tile));
                 both.try_for_each(|(sums, rows)| {
-                    memory.reserve(sums, product([rows, width]), FACTORS)
+                    memory.reserve(sums, saturating_product([rows, width]), FACTORS)
                 })
             },
         ),
-        || Workspace::new(term.players.len(), blocks, &memory),
+        || PointWorkspace::new(term.players.len(), blocks, &memory),
         |workspace, tile, sums, _| pairs.add_up(tile, workspace, sums),
         |tile, sums| {
             for (chunk, sums) in [tile.first, tile.second].into_iter().zip(sums) {
@@ -89,7 +90,7 @@ fn in_lanes(
 }
 
 /// The pairs of points, made ready.
-struct Pairs<'a> {
+struct PointPairs<'a> {
     points: Matrix<'a>,
     packed: PackedRows,
     term: &'a PackedTerm,
@@ -98,7 +99,7 @@ struct Pairs<'a> {
 
 /// What a thread keeps between tiles: sums player by player, of both kinds.
 #[derive(Debug, Default)]
-struct Workspace {
+struct PointWorkspace {
     block: Block,
     row: Vec<Lanes>,
     /// Of each block of the second chunk, over a run of rows; and over all runs so far.
@@ -106,21 +107,21 @@ struct Workspace {
     columns: Vec<Accumulator>,
 }
 
-impl Workspace {
+impl PointWorkspace {
     fn new(players: usize, blocks: usize, memory: &Memory) -> Result<Self, Error> {
         let mut workspace = Self::default();
         let Self { block, row, run, columns } = &mut workspace;
         block.reserve(players, 0, memory)?;
         memory.reserve(row, KINDS * players, FACTORS)?;
-        memory.reserve(run, product([blocks, KINDS, players]), FACTORS)?;
-        memory.reserve(columns, product([blocks, KINDS, players]), FACTORS)?;
+        memory.reserve(run, saturating_product([blocks, KINDS, players]), FACTORS)?;
+        memory.reserve(columns, saturating_product([blocks, KINDS, players]), FACTORS)?;
         Ok(workspace)
     }
 }
 
-impl Pairs<'_> {
+impl PointPairs<'_> {
     /// The sums of the rows of both chunks over a tile's pairs.
-    fn add_up(&self, tile: Tile<'_>, workspace: &mut Workspace, sums: &mut [Vec<f64>; 2]) {
+    fn add_up(&self, tile: Tile<'_>, workspace: &mut PointWorkspace, sums: &mut [Vec<f64>; 2]) {
         let width = KINDS * self.term.players.len();
         let length = tile.second.blocks() * width;
         workspace.columns.clear();
@@ -132,7 +133,7 @@ impl Pairs<'_> {
             workspace.run.clear();
             workspace.run.resize(length, Lanes::ZERO);
             for row in run..(run + LANES).min(tile.first.rows.end) {
-                self.settings.level.run(AddRow { pairs: self, row, tile, workspace });
+                self.settings.level.run(AddRowOfPoints { pairs: self, row, tile, workspace });
                 sums[0].extend(workspace.row.iter().map(Lanes::total));
             }
             self.settings.level.run(Flush { workspace });
@@ -146,20 +147,20 @@ impl Pairs<'_> {
 }
 
 /// Adds the pairs of a row and the second chunk of a tile.
-struct AddRow<'a> {
-    pairs: &'a Pairs<'a>,
+struct AddRowOfPoints<'a> {
+    pairs: &'a PointPairs<'a>,
     row: usize,
     tile: Tile<'a>,
-    workspace: &'a mut Workspace,
+    workspace: &'a mut PointWorkspace,
 }
 
-impl Body for AddRow<'_> {
+impl Body for AddRowOfPoints<'_> {
     type Output = ();
 
     #[inline(always)]
     fn run<A: Arithmetic, const W: usize>(self) {
         let Self { pairs, row, tile, workspace } = self;
-        let Workspace { block, row: of_row, run, .. } = workspace;
+        let PointWorkspace { block, row: of_row, run, .. } = workspace;
         let width = KINDS * pairs.term.players.len();
         of_row.clear();
         of_row.resize(width, Lanes::ZERO);
@@ -182,7 +183,7 @@ impl Body for AddRow<'_> {
 
 /// Adds the sums of a run of rows to those of all runs.
 struct Flush<'a> {
-    workspace: &'a mut Workspace,
+    workspace: &'a mut PointWorkspace,
 }
 
 impl Body for Flush<'_> {
@@ -190,7 +191,7 @@ impl Body for Flush<'_> {
 
     #[inline(always)]
     fn run<A: Arithmetic, const W: usize>(self) {
-        let Workspace { run, columns, .. } = self.workspace;
+        let PointWorkspace { run, columns, .. } = self.workspace;
         for (sum, of_run) in columns.iter_mut().zip(run) {
             sum.add_product::<A, W>(&Lanes::ONE, of_run, Summation::Compensated);
         }

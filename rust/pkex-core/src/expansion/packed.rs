@@ -5,9 +5,9 @@ use crate::kernel::packed::PackedKernel;
 use crate::kernel::players::Players;
 use crate::kernel::term::{PackedTerm, Term};
 use crate::matrix::Matrix;
-use crate::memory::{INPUT, Memory, product};
+use crate::memory::{INPUT, Memory, saturating_product};
 use crate::quadrature::table::NodeTable;
-use crate::simd::lanes::{LANES, Lanes, map};
+use crate::simd::lanes::{LANES, Lanes, map_lanes};
 use crate::walk::weights::Weights;
 
 /// An expansion's points side by side, their weights, and its kernel.
@@ -47,7 +47,7 @@ impl PackedExpansion {
         let kernel = PackedKernel::new(terms, players)?;
         let blocks = points.rows().div_ceil(LANES);
         let mut packed = Vec::new();
-        let length = product([blocks, points.columns()]);
+        let length = saturating_product([blocks, points.columns()]);
         Memory::default().reserve(&mut packed, length, INPUT)?;
         packed.extend((0..blocks).flat_map(|block| points.block_by_column(block)));
         Ok(Self {
@@ -98,7 +98,7 @@ impl PackedExpansion {
     pub fn unpacked_points(&self) -> Result<(Vec<f64>, [usize; 2]), Error> {
         let shape = [self.count, self.kernel.players.column_count()];
         let mut rows = Vec::new();
-        Memory::default().reserve(&mut rows, product(shape), INPUT)?;
+        Memory::default().reserve(&mut rows, saturating_product(shape), INPUT)?;
         for row in 0..self.count {
             let points = &self.points[row / LANES * shape[1]..][..shape[1]];
             rows.extend(points.iter().map(|column| column.0[row % LANES]));
@@ -109,7 +109,8 @@ impl PackedExpansion {
     /// The outputs with a weight in an evaluation block, and the weights.
     pub fn block_weights(&self, index: usize) -> impl Iterator<Item = (usize, Lanes)> {
         let coefficient = self.kernel.terms[index / self.weights.blocks()].coefficient;
-        let scaled = move |weights: &Lanes| Lanes(map(&weights.0, |weight| weight * coefficient));
+        let scaled =
+            move |weights: &Lanes| Lanes(map_lanes(&weights.0, |weight| weight * coefficient));
         let weights = self.weights.of_block(index % self.weights.blocks());
         weights.map(move |(output, weights)| (output, scaled(weights)))
     }

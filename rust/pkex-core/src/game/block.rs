@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use crate::memory::{FACTORS, Memory};
-use crate::simd::lanes::{LANES, Lanes, each, zip};
+use crate::simd::lanes::{LANES, Lanes, each_lane, zip_lanes};
 
 /// Factors of [`LANES`] product games, and room for what is computed from them.
 ///
@@ -45,7 +45,7 @@ impl Block {
             // a − b = (a − 1) − (b − 1).
             for part in 0..LANES / W {
                 let c: &mut [f64; W] = difference.part_mut(part);
-                *c = each(|i| c[i] - (b - 1.0));
+                *c = each_lane(|i| c[i] - (b - 1.0));
             }
         }
     }
@@ -60,7 +60,7 @@ impl Block {
         for part in 0..LANES / W {
             let mut product = [1.0; W];
             for factor in if present { &self.present } else { &self.absent } {
-                product = zip(&product, factor.part(part), |p, a| p * a);
+                product = zip_lanes(&product, factor.part(part), |p, a| p * a);
             }
             *self.omega[0].part_mut(part) = product;
         }

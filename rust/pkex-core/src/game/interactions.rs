@@ -11,7 +11,7 @@ use crate::game::sweep::{End, MOST_NODES, Sweep, pass};
 use crate::memory::{FACTORS, Memory};
 use crate::quadrature::rule::{Node, Rule};
 use crate::simd::arithmetic::Arithmetic;
-use crate::simd::lanes::{LANES, Lanes, add_product, product, zip};
+use crate::simd::lanes::{LANES, Lanes, multiply_add_lanes, multiply_lanes, zip_lanes};
 
 /// Room for products, kept between blocks.
 #[derive(Clone, Debug, Default)]
@@ -85,44 +85,44 @@ impl Sweep for ByCoalition<'_> {
         let suffixes = &mut suffixes.as_chunks_mut::<N>().0[..=players];
         let before = before.as_chunks_mut::<N>().0;
         for part in 0..LANES / W {
-            let factors = Factors { nodes: &nodes, end, difference, part };
+            let factors = FactorsAtNodes { nodes: &nodes, end, difference, part };
             for n in 0..N {
                 let mut suffix = [nodes[n].weight; W];
                 *suffixes[players][n].part_mut(part) = suffix;
                 for player in (0..players).rev() {
-                    suffix = product(&suffix, &factors.at::<A, W>(player, n));
+                    suffix = multiply_lanes(&suffix, &factors.at::<A, W>(player, n));
                     *suffixes[player][n].part_mut(part) = suffix;
                 }
             }
-            add_up::<A, W, N, E>((self.coalitions, cursor), factors, (suffixes, before), omega);
+            add_nodes::<A, W, N, E>((self.coalitions, cursor), factors, (suffixes, before), omega);
         }
     }
 }
 
 /// The factors at `N` nodes, of one part of the lanes.
 #[derive(Clone, Copy)]
-struct Factors<'a, const N: usize, E> {
+struct FactorsAtNodes<'a, const N: usize, E> {
     nodes: &'a [Node; N],
     end: E,
     difference: &'a [Lanes],
     part: usize,
 }
 
-impl<const N: usize, E: End> Factors<'_, N, E> {
+impl<const N: usize, E: End> FactorsAtNodes<'_, N, E> {
     /// No closure: one that is used in several places is not inlined, and then not vectorised.
     #[inline(always)]
     fn at<A: Arithmetic, const W: usize>(&self, player: usize, n: usize) -> [f64; W] {
         let c: &[f64; W] = self.difference[player].part(self.part);
         let end = self.end.factor(player, self.part);
-        zip(c, &end, |c, end| A::mul_add(self.nodes[n].step, c, end))
+        zip_lanes(c, &end, |c, end| A::mul_add(self.nodes[n].step, c, end))
     }
 }
 
 /// Adds to Ω of every coalition what `N` nodes contribute, from their factors and suffix products.
 #[inline(always)]
-fn add_up<A: Arithmetic, const W: usize, const N: usize, E: End>(
+fn add_nodes<A: Arithmetic, const W: usize, const N: usize, E: End>(
     (coalitions, cursor): (&Coalitions, &mut Cursor),
-    factors: Factors<'_, N, E>,
+    factors: FactorsAtNodes<'_, N, E>,
     (suffixes, before): (&[[Lanes; N]], &mut [[Lanes; N]]),
     omega: &mut [Lanes],
 ) {
@@ -130,7 +130,7 @@ fn add_up<A: Arithmetic, const W: usize, const N: usize, E: End>(
     if coalitions.size() == 0 {
         let total: &mut [f64; W] = omega[0].part_mut(part);
         for suffix in &suffixes[0] {
-            *total = zip(total, suffix.part(part), |total, all| total + all);
+            *total = zip_lanes(total, suffix.part(part), |total, all| total + all);
         }
         return;
     }
@@ -143,7 +143,7 @@ fn add_up<A: Arithmetic, const W: usize, const N: usize, E: End>(
         let (mut run, mut next) = ([1.0; W], 0);
         for (&member, products) in members.iter().zip(&mut before[..=last]) {
             for player in next..member {
-                run = product(&run, &factors.at::<A, W>(player, n));
+                run = multiply_lanes(&run, &factors.at::<A, W>(player, n));
             }
             *products[n].part_mut(part) = run;
             next = member + 1;
@@ -158,15 +158,15 @@ fn add_up<A: Arithmetic, const W: usize, const N: usize, E: End>(
         {
             let mut sum: [f64; W] = *omega.part(part);
             for n in 0..N {
-                sum = add_product::<A, W>(&sum, &run[n], after[n].part(part));
-                run[n] = product(&run[n], &factors.at::<A, W>(player, n));
+                sum = multiply_add_lanes::<A, W>(&sum, &run[n], after[n].part(part));
+                run[n] = multiply_lanes(&run[n], &factors.at::<A, W>(player, n));
             }
             *omega.part_mut(part) = sum;
         }
         let Some(moved) = cursor.advance(coalitions) else { return };
         for n in 0..N {
             let passed = factors.at::<A, W>(cursor.chosen[moved] - 1, n);
-            let run: [f64; W] = product(before[moved][n].part(part), &passed);
+            let run: [f64; W] = multiply_lanes(before[moved][n].part(part), &passed);
             for products in &mut before[moved..=last] {
                 *products[n].part_mut(part) = run;
             }

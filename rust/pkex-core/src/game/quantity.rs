@@ -4,11 +4,11 @@ use crate::error::Error;
 use crate::game::block::Block;
 use crate::game::coalitions::Coalitions;
 use crate::game::interactions::{self, Products};
-use crate::game::recursion::{self, Rows};
+use crate::game::recursion::{self, RecursionRows};
 use crate::game::scaling::Scaling;
 use crate::game::spread::Spread;
 use crate::game::values::{self, Prefixes};
-use crate::memory::{Memory, product};
+use crate::memory::{Memory, saturating_product};
 use crate::quadrature::rule::Rule;
 use crate::quadrature::table::NodeTable;
 use crate::settings::Context;
@@ -70,12 +70,13 @@ impl Quantity<'_> {
     /// Rough cost of a game, in steps of one node and player.
     pub fn cost(self, players: usize) -> usize {
         match self {
-            Self::Values(nodes) => product([players, nodes.steps(players)]),
-            Self::Interactions(coalitions, nodes) => {
-                product([players.saturating_add(coalitions.count()), nodes.steps(players)])
-            }
-            Self::ShapleyByRecursion => product([2, players, players]),
-            Self::GrandCoalition | Self::EmptyCoalition => product([4, players]),
+            Self::Values(nodes) => saturating_product([players, nodes.steps(players)]),
+            Self::Interactions(coalitions, nodes) => saturating_product([
+                players.saturating_add(coalitions.count()),
+                nodes.steps(players),
+            ]),
+            Self::ShapleyByRecursion => saturating_product([2, players, players]),
+            Self::GrandCoalition | Self::EmptyCoalition => saturating_product([4, players]),
         }
     }
 
@@ -96,7 +97,7 @@ impl Quantity<'_> {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Scratch {
     prefixes: Prefixes,
-    rows: Rows,
+    rows: RecursionRows,
     products: Products,
 }
 
@@ -171,7 +172,7 @@ impl Body for WholeCoalition<'_> {
 
 struct ByRecursion<'a> {
     block: &'a mut Block,
-    rows: &'a mut Rows,
+    rows: &'a mut RecursionRows,
     stop: &'a Stop,
 }
 

@@ -21,9 +21,9 @@ use std::sync::atomic::Ordering;
 
 use crate::error::Error;
 use crate::game::block::Block;
-use crate::memory::{Memory, RECURSION, product};
+use crate::memory::{Memory, RECURSION, saturating_product};
 use crate::simd::arithmetic::Arithmetic;
-use crate::simd::lanes::{LANES, each, map};
+use crate::simd::lanes::{LANES, each_lane, map_lanes};
 use crate::threads::Stop;
 
 /// Games computed at a time.
@@ -38,9 +38,9 @@ impl Numbers {
     const ZERO: Self = Self([0.0; GAMES]);
 }
 
-/// Rows of the recursion, kept between blocks.
+/// RecursionRows of the recursion, kept between blocks.
 #[derive(Clone, Debug, Default)]
-pub struct Rows {
+pub struct RecursionRows {
     /// Every stride-th row, without its zeros.
     checkpoints: Vec<Numbers>,
     /// The rows from one checkpoint to the next.
@@ -58,18 +58,23 @@ fn stride(players: usize) -> usize {
 
 /// Where the kept row of a number is: that of k − 1 players has k entries.
 fn checkpoint(number: usize, stride: usize) -> Range<usize> {
-    let before = product([stride, product([number, number.saturating_sub(1)]) / 2]);
+    let before =
+        saturating_product([stride, saturating_product([number, number.saturating_sub(1)]) / 2]);
     let start = number.saturating_add(before);
-    start..start.saturating_add(product([number, stride])).saturating_add(1)
+    start..start.saturating_add(saturating_product([number, stride])).saturating_add(1)
 }
 
-impl Rows {
+impl RecursionRows {
     /// Makes room for games of that many players.
     pub(crate) fn reserve(&mut self, players: usize, memory: &Memory) -> Result<(), Error> {
         let stride = stride(players);
         let kept = checkpoint(players.div_ceil(stride), stride).start;
         memory.reserve(&mut self.checkpoints, kept, RECURSION)?;
-        memory.reserve(&mut self.segment, product([stride + 1, players + 1]), RECURSION)?;
+        memory.reserve(
+            &mut self.segment,
+            saturating_product([stride + 1, players + 1]),
+            RECURSION,
+        )?;
         memory.reserve(&mut self.adjoint, players + 2, RECURSION)?;
         memory.reserve(&mut self.shares, players + 1, RECURSION)
     }
@@ -78,7 +83,7 @@ impl Rows {
 /// Ω of every player into `block.omega`. For thousands of players this takes seconds: it returns
 /// early, with some of the values, when told to stop.
 #[inline(always)]
-pub fn omega<A: Arithmetic>(block: &mut Block, rows: &mut Rows, stop: &Stop) {
+pub fn omega<A: Arithmetic>(block: &mut Block, rows: &mut RecursionRows, stop: &Stop) {
     let players = block.present.len();
     let stride = stride(players);
     let width = players + 1;
@@ -92,7 +97,7 @@ pub fn omega<A: Arithmetic>(block: &mut Block, rows: &mut Rows, stop: &Stop) {
             let absent = block.absent.get(k - 1).map_or([1.0; GAMES], |b| *b.part(part));
             (*block.present[k - 1].part(part), absent)
         };
-        let Rows { checkpoints, segment, adjoint, shares } = &mut *rows;
+        let RecursionRows { checkpoints, segment, adjoint, shares } = &mut *rows;
 
         segment[0] = Numbers([1.0; GAMES]);
         for k in 1..=players {
@@ -165,7 +170,7 @@ impl<'a> Step<'a> {
         (share, without): (f64, &Numbers),
         (other_share, with): (f64, &Numbers),
     ) -> Numbers {
-        Numbers(each(|i| {
+        Numbers(each_lane(|i| {
             A::mul_add(share * self.b[i], without.0[i], other_share * self.a[i] * with.0[i])
         }))
     }
@@ -197,8 +202,8 @@ impl<'a> Step<'a> {
     fn omega<A: Arithmetic>(&self, row: &[Numbers], adjoint: &[Numbers]) -> [f64; GAMES] {
         let mut sum = [0.0; GAMES];
         for q in 1..=self.players() {
-            let lambda = map(&adjoint[q].0, |lambda| lambda * self.shares[q]);
-            sum = each(|i| A::mul_add(lambda[i], row[q - 1].0[i], sum[i]));
+            let lambda = map_lanes(&adjoint[q].0, |lambda| lambda * self.shares[q]);
+            sum = each_lane(|i| A::mul_add(lambda[i], row[q - 1].0[i], sum[i]));
         }
         sum
     }

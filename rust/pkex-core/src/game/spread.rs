@@ -2,7 +2,7 @@
 
 use crate::game::block::Block;
 use crate::simd::arithmetic::Arithmetic;
-use crate::simd::lanes::{LANES, Lanes, each, map, zip};
+use crate::simd::lanes::{LANES, Lanes, each_lane, map_lanes, zip_lanes};
 use crate::simd::numbers::{INVERSE_MARGIN, binary_exponent, larger, nearly_inverse, smaller};
 
 /// What decides the number of quadrature nodes of a block.
@@ -34,13 +34,14 @@ impl Block {
             let (mut lowest, mut highest) = ([0.0; W], [0.0; W]);
             for j in 0..self.present.len() {
                 let c: &[f64; W] = self.difference[j].part(part);
-                let size = zip(self.present[j].part(part), self.absent[j].part(part), larger);
-                size_so_far = zip(&size_so_far, &size, |product, m| product * m);
+                let size = zip_lanes(self.present[j].part(part), self.absent[j].part(part), larger);
+                size_so_far = zip_lanes(&size_so_far, &size, |product, m| product * m);
                 // Where both factors are 0, so is c.
-                let inverse = map(&size, |m| nearly_inverse::<A>(larger(m, f64::MIN_POSITIVE)));
-                sum = each(|i| A::mul_add(c[i].abs(), inverse[i], sum[i]));
-                lowest = zip(&lowest, c, smaller);
-                highest = zip(&highest, c, larger);
+                let inverse =
+                    map_lanes(&size, |m| nearly_inverse::<A>(larger(m, f64::MIN_POSITIVE)));
+                sum = each_lane(|i| A::mul_add(c[i].abs(), inverse[i], sum[i]));
+                lowest = zip_lanes(&lowest, c, smaller);
+                highest = zip_lanes(&highest, c, larger);
             }
             let lambda = sum.into_iter().fold(0.0, f64::max) * INVERSE_MARGIN;
             spread.lambda = spread.lambda.max(lambda);
@@ -66,14 +67,14 @@ impl Block {
                 let a: &[f64; W] = self.present[j].part(part);
                 let b: &[f64; W] = self.absent[j].part(part);
                 let c: &[f64; W] = self.difference[j].part(part);
-                let size = zip(a, b, |a, b| a.abs().max(b.abs()));
-                largest = zip(&largest, &size, f64::max);
-                smallest = zip(&smallest, &size, |s, m| if m > 0.0 { s.min(m) } else { s });
-                let share = zip(c, &size, |c, m| if m > 0.0 { c.abs() / m } else { 0.0 });
-                sum = zip(&sum, &share, |s, x| s + x);
-                lowest = zip(&lowest, c, f64::min);
-                highest = zip(&highest, c, f64::max);
-                least = zip(&least, &zip(a, b, f64::min), f64::min);
+                let size = zip_lanes(a, b, |a, b| a.abs().max(b.abs()));
+                largest = zip_lanes(&largest, &size, f64::max);
+                smallest = zip_lanes(&smallest, &size, |s, m| if m > 0.0 { s.min(m) } else { s });
+                let share = zip_lanes(c, &size, |c, m| if m > 0.0 { c.abs() / m } else { 0.0 });
+                sum = zip_lanes(&sum, &share, |s, x| s + x);
+                lowest = zip_lanes(&lowest, c, f64::min);
+                highest = zip_lanes(&highest, c, f64::max);
+                least = zip_lanes(&least, &zip_lanes(a, b, f64::min), f64::min);
             }
             lambda = sum.into_iter().fold(lambda, f64::max);
             sizes.0 = smallest.into_iter().fold(sizes.0, f64::min);

@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use crate::game::coalitions::{Coalitions, Cursor, binomial};
-use crate::memory::{Memory, RESULT, SUMS, product};
+use crate::memory::{Memory, RESULT, SUMS, saturating_product};
 use crate::settings::Settings;
 use crate::simd::sum::Sum;
 use crate::threads::{self, Monitor, Parallelism};
@@ -26,7 +26,7 @@ pub fn superset_sums(
     let (Some(smaller), Some(larger), true) = (counts.0, counts.1, sizes.0 < sizes.1) else {
         return Err(Error::Unsupported(format!("coalitions of {sizes:?} of {players} players")));
     };
-    if values.len() != product([rows, larger, outputs]) {
+    if values.len() != saturating_product([rows, larger, outputs]) {
         return Err(Error::Shape {
             argument: "values",
             expected: format!("{rows} × {larger} × {outputs} numbers"),
@@ -34,13 +34,13 @@ pub fn superset_sums(
         });
     }
     let memory = Memory::default();
-    let mut sums = memory.filled(product([rows, smaller, outputs]), 0.0, RESULT)?;
+    let mut sums = memory.filled(saturating_product([rows, smaller, outputs]), 0.0, RESULT)?;
     if sums.is_empty() || values.is_empty() {
         return Ok(sums);
     }
     let subsets = Subsets::new(players, sizes);
     let tasks = sums.chunks_mut(smaller * outputs).zip(values.chunks(larger * outputs));
-    let cost = product([values.len(), subsets.kept.len(), LOOKUP_COST]);
+    let cost = saturating_product([values.len(), subsets.kept.len(), LOOKUP_COST]);
     threads::for_each(
         tasks,
         Parallelism::of(cost, settings.threads),

@@ -13,7 +13,7 @@ use crate::game::sweep::{End, MOST_NODES, Sweep, pass};
 use crate::memory::{FACTORS, Memory};
 use crate::quadrature::rule::{Node, Rule};
 use crate::simd::arithmetic::Arithmetic;
-use crate::simd::lanes::{LANES, Lanes, add_product, product, zip};
+use crate::simd::lanes::{LANES, Lanes, multiply_add_lanes, multiply_lanes, zip_lanes};
 
 /// Room for the prefix products, kept between blocks.
 #[derive(Clone, Debug, Default)]
@@ -70,22 +70,22 @@ fn sweep<A: Arithmetic, const W: usize, const N: usize, E: End>(
     for part in 0..LANES / W {
         let factor = |player: usize, node: &Node| -> [f64; W] {
             let c: &[f64; W] = difference[player].part(part);
-            zip(c, &end.factor(player, part), |c, end| A::mul_add(node.step, c, end))
+            zip_lanes(c, &end.factor(player, part), |c, end| A::mul_add(node.step, c, end))
         };
         let mut prefix = [[1.0; W]; N];
         for (pair, stored) in prefixes.iter_mut().enumerate() {
             for n in 0..N {
                 *stored[n].part_mut(part) = prefix[n];
-                prefix[n] = product(&prefix[n], &factor(2 * pair, &nodes[n]));
-                prefix[n] = product(&prefix[n], &factor(2 * pair + 1, &nodes[n]));
+                prefix[n] = multiply_lanes(&prefix[n], &factor(2 * pair, &nodes[n]));
+                prefix[n] = multiply_lanes(&prefix[n], &factor(2 * pair + 1, &nodes[n]));
             }
         }
         let mut suffix: [[f64; W]; N] = std::array::from_fn(|n| [nodes[n].weight; W]);
         if players % 2 == 1 {
             let last: &mut [f64; W] = omega[players - 1].part_mut(part);
             for n in 0..N {
-                *last = add_product::<A, W>(last, &prefix[n], &suffix[n]);
-                suffix[n] = product(&suffix[n], &factor(players - 1, &nodes[n]));
+                *last = multiply_add_lanes::<A, W>(last, &prefix[n], &suffix[n]);
+                suffix[n] = multiply_lanes(&suffix[n], &factor(players - 1, &nodes[n]));
             }
         }
         for (pair, stored) in prefixes.iter().enumerate().rev() {
@@ -95,11 +95,11 @@ fn sweep<A: Arithmetic, const W: usize, const N: usize, E: End>(
             for n in 0..N {
                 let before: &[f64; W] = stored[n].part(part);
                 let first_factor = factor(first, &nodes[n]);
-                let between = product(before, &first_factor);
-                omega_second = add_product::<A, W>(&omega_second, &between, &suffix[n]);
-                suffix[n] = product(&suffix[n], &factor(second, &nodes[n]));
-                omega_first = add_product::<A, W>(&omega_first, before, &suffix[n]);
-                suffix[n] = product(&suffix[n], &first_factor);
+                let between = multiply_lanes(before, &first_factor);
+                omega_second = multiply_add_lanes::<A, W>(&omega_second, &between, &suffix[n]);
+                suffix[n] = multiply_lanes(&suffix[n], &factor(second, &nodes[n]));
+                omega_first = multiply_add_lanes::<A, W>(&omega_first, before, &suffix[n]);
+                suffix[n] = multiply_lanes(&suffix[n], &first_factor);
             }
             *omega[first].part_mut(part) = omega_first;
             *omega[second].part_mut(part) = omega_second;

@@ -11,7 +11,7 @@ use crate::memory::{INPUT, Memory};
 use crate::simd::arithmetic::{Arithmetic, Separate, two_sum};
 use crate::simd::double::{self, Double};
 use crate::simd::exp::exp_and_expm1;
-use crate::simd::lanes::{each, map, zip};
+use crate::simd::lanes::{each_lane, map_lanes, zip_lanes};
 
 /// A family of one-dimensional kernels k(x, y) with one parameter; most are functions of r = x − y.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -132,30 +132,31 @@ impl Profile {
         x: &[f64; W],
         y: &[f64; W],
     ) -> ([f64; W], [f64; W]) {
-        let r = &zip(x, y, |x, y| x - y);
+        let r = &zip_lanes(x, y, |x, y| x - y);
         let rbf = |r: f64| -((r * self.rbf) * (r * self.rbf));
         let laplacian = |r: f64| -(r.abs() * self.laplacian);
         let (mut a, mut c) = match (self.rbf > 0.0, self.laplacian > 0.0) {
             _ if self.chi2 > 0.0 => {
                 let chi2 = chi2_exponent(self.chi2, r, x, y);
-                exp_and_expm1::<A, W>(&zip(r, &chi2, |r, chi2| rbf(r) + laplacian(r) - chi2))
+                exp_and_expm1::<A, W>(&zip_lanes(r, &chi2, |r, chi2| rbf(r) + laplacian(r) - chi2))
             }
-            (true, false) => exp_and_expm1::<A, W>(&map(r, rbf)),
-            (false, true) => exp_and_expm1::<A, W>(&map(r, laplacian)),
-            (true, true) => exp_and_expm1::<A, W>(&map(r, |r| rbf(r) + laplacian(r))),
+            (true, false) => exp_and_expm1::<A, W>(&map_lanes(r, rbf)),
+            (false, true) => exp_and_expm1::<A, W>(&map_lanes(r, laplacian)),
+            (true, true) => exp_and_expm1::<A, W>(&map_lanes(r, |r| rbf(r) + laplacian(r))),
             (false, false) => ([1.0; W], [0.0; W]),
         };
         for (inverse, _) in &self.cauchy {
-            let square = map(r, |r| (r * inverse) * (r * inverse));
+            let square = map_lanes(r, |r| (r * inverse) * (r * inverse));
             // 1/(1+s), and 1/(1+s) − 1 = −s/(1+s), which is −1 at s = ∞.
-            let present = map(&square, |s| 1.0 / (1.0 + s));
-            let less_one = zip(&square, &present, |s, f| if s < 1e300 { -(s * f) } else { -1.0 });
-            (a, c) = joint::<A, W>((&a, &c), (&present, &less_one));
+            let present = map_lanes(&square, |s| 1.0 / (1.0 + s));
+            let less_one =
+                zip_lanes(&square, &present, |s, f| if s < 1e300 { -(s * f) } else { -1.0 });
+            (a, c) = multiplied::<A, W>((&a, &c), (&present, &less_one));
         }
         if let Some(similarity) = self.categorical {
-            let present = map(r, |r| if r == 0.0 { 1.0 } else { similarity });
-            let less_one = map(r, |r| if r == 0.0 { 0.0 } else { similarity - 1.0 });
-            (a, c) = joint::<A, W>((&a, &c), (&present, &less_one));
+            let present = map_lanes(r, |r| if r == 0.0 { 1.0 } else { similarity });
+            let less_one = map_lanes(r, |r| if r == 0.0 { 0.0 } else { similarity - 1.0 });
+            (a, c) = multiplied::<A, W>((&a, &c), (&present, &less_one));
         }
         (a, c)
     }
@@ -176,7 +177,7 @@ impl Profile {
         }
         if let Some(similarity) = self.categorical {
             let kernel = |entry: f64, y: f64| if entry - y == 0.0 { 1.0 } else { similarity };
-            joint.include_factors(zip(&at.x, &at.y, kernel), zip(&at.z, &at.y, kernel));
+            joint.include_factors(zip_lanes(&at.x, &at.y, kernel), zip_lanes(&at.z, &at.y, kernel));
         }
         if self.chi2 > 0.0 {
             join_chi2(self.chi2, at, joint);
@@ -195,7 +196,10 @@ fn join_gaussian<A: Arithmetic, const W: usize>(
     let square = |r: f64| (r * inverse.0) * (r * inverse.0);
     let change = distances.change_of_squares::<A>(&Double::of(inverse.0, inverse.1));
     let Distances { from_x, from_z, .. } = distances;
-    joint.include_exponents((&map(&from_x.high, square), &map(&from_z.high, square)), &change);
+    joint.include_exponents(
+        (&map_lanes(&from_x.high, square), &map_lanes(&from_z.high, square)),
+        &change,
+    );
 }
 
 /// Multiplies by exp(−|r|/ℓ), from 1/ℓ.
@@ -209,7 +213,10 @@ fn join_laplacian<A: Arithmetic, const W: usize>(
     let scaled = |r: f64| r.abs() * inverse.0;
     let change = from_x.size().plus(&from_z.size().negated());
     let change = change.times::<A>(&Double::of(inverse.0, inverse.1));
-    joint.include_exponents((&map(&from_x.high, scaled), &map(&from_z.high, scaled)), &change);
+    joint.include_exponents(
+        (&map_lanes(&from_x.high, scaled), &map_lanes(&from_z.high, scaled)),
+        &change,
+    );
 }
 
 /// Multiplies by 1/(1 + (r/ℓ)²), from 1/ℓ.
@@ -234,8 +241,8 @@ fn join_cauchy<A: Arithmetic, const W: usize>(
 #[inline(always)]
 fn join_chi2<const W: usize>(gamma: f64, at: &Entries<W>, joint: &mut Joint<W>) {
     let Entries { x, z, y } = at;
-    let exponent = |x: &[f64; W]| chi2_exponent(gamma, &zip(x, y, |x, y| x - y), x, y);
-    let change = chi2_change(gamma, &zip(x, z, |x, z| x - z), (x, z, y));
+    let exponent = |x: &[f64; W]| chi2_exponent(gamma, &zip_lanes(x, y, |x, y| x - y), x, y);
+    let change = chi2_change(gamma, &zip_lanes(x, z, |x, z| x - z), (x, z, y));
     let change = Double { high: change, low: [0.0; W] };
     joint.include_exponents((&exponent(x), &exponent(z)), &change);
 }
@@ -244,7 +251,7 @@ fn join_chi2<const W: usize>(gamma: f64, at: &Entries<W>, joint: &mut Joint<W>) 
 #[inline(always)]
 fn chi2_exponent<const W: usize>(gamma: f64, r: &[f64; W], x: &[f64; W], y: &[f64; W]) -> [f64; W] {
     let ratio = ratio(x, y);
-    zip(r, &ratio, |r, ratio| (gamma * r) * ratio)
+    zip_lanes(r, &ratio, |r, ratio| (gamma * r) * ratio)
 }
 
 /// The exponent of χ² at x less that at z, without cancellation where x ≈ z. `step` is x − z.
@@ -258,13 +265,13 @@ fn chi2_change<const W: usize>(
     (x, z, y): (&[f64; W], &[f64; W], &[f64; W]),
 ) -> [f64; W] {
     let (p, q) = (ratio(x, y), ratio(z, y));
-    each(|i| (gamma * step[i]) * (p[i] + q[i] - p[i] * q[i]))
+    each_lane(|i| (gamma * step[i]) * (p[i] + q[i] - p[i] * q[i]))
 }
 
 /// (x − y)/(x + y), from −1 to 1, and 0 where x = y = 0.
 #[inline(always)]
 fn ratio<const W: usize>(x: &[f64; W], y: &[f64; W]) -> [f64; W] {
-    zip(x, y, |x, y| {
+    zip_lanes(x, y, |x, y| {
         // Halves, whose sum does not overflow.
         let half = 0.5 * x + 0.5 * y;
         if half > 0.0 { 0.5 * (x - y) / half } else { 0.0 }
@@ -274,11 +281,11 @@ fn ratio<const W: usize>(x: &[f64; W], y: &[f64; W]) -> [f64; W] {
 /// (a a′, a a′ − 1) from (a, a − 1) and (a′, a′ − 1): a a′ − 1 = (a − 1) + a (a′ − 1), and for
 /// factors in [0, 1] both terms have one sign.
 #[inline(always)]
-pub(crate) fn joint<A: Arithmetic, const W: usize>(
+pub(crate) fn multiplied<A: Arithmetic, const W: usize>(
     (a, c): (&[f64; W], &[f64; W]),
     (other_a, other_c): (&[f64; W], &[f64; W]),
 ) -> ([f64; W], [f64; W]) {
-    (zip(a, other_a, |a, other| a * other), each(|i| A::mul_add(a[i], other_c[i], c[i])))
+    (zip_lanes(a, other_a, |a, other| a * other), each_lane(|i| A::mul_add(a[i], other_c[i], c[i])))
 }
 
 /// 1/ℓ, and what rounding took away from it.

@@ -12,7 +12,7 @@
 use crate::simd::arithmetic::Arithmetic;
 use crate::simd::double::Double;
 use crate::simd::exp::{NEAR, exp_and_expm1, reduced_tail};
-use crate::simd::lanes::{map, zip};
+use crate::simd::lanes::{map_lanes, zip_lanes};
 
 /// Columns in which x and z are compared with y.
 #[derive(Clone, Copy, Debug)]
@@ -24,13 +24,13 @@ pub(crate) struct Entries<const W: usize> {
 
 /// A factor at x and at z, and their difference.
 #[derive(Clone, Copy, Debug)]
-struct Pair<const W: usize> {
+struct FactorPair<const W: usize> {
     a: [f64; W],
     b: [f64; W],
     c: Double<W>,
 }
 
-impl<const W: usize> Pair<W> {
+impl<const W: usize> FactorPair<W> {
     const ONE: Self = Self { a: [1.0; W], b: [1.0; W], c: Double::of(0.0, 0.0) };
 
     /// The factors' products, and their difference.
@@ -45,7 +45,11 @@ impl<const W: usize> Pair<W> {
             let low = self.c.low[i] * with + without * other.c.low[i];
             (c * with + without * other_c, low)
         });
-        Self { a: zip(&self.a, &other.a, |a, b| a * b), b: zip(&self.b, &other.b, |a, b| a * b), c }
+        Self {
+            a: zip_lanes(&self.a, &other.a, |a, b| a * b),
+            b: zip_lanes(&self.b, &other.b, |a, b| a * b),
+            c,
+        }
     }
 }
 
@@ -82,7 +86,7 @@ pub(crate) struct Joint<const W: usize> {
     /// The denominators at x and at z, and how much the second is larger.
     denominators: (Double<W>, Double<W>),
     denominator_change: Double<W>,
-    category: Pair<W>,
+    category: FactorPair<W>,
     /// Which of the three there are.
     has: [bool; 3],
 }
@@ -94,7 +98,7 @@ impl<const W: usize> Joint<W> {
         exponent_change: Double::of(0.0, 0.0),
         denominators: (Double::of(1.0, 0.0), Double::of(1.0, 0.0)),
         denominator_change: Double::of(0.0, 0.0),
-        category: Pair::ONE,
+        category: FactorPair::ONE,
         has: [false; 3],
     };
 
@@ -102,8 +106,8 @@ impl<const W: usize> Joint<W> {
     #[inline(always)]
     pub fn include_exponents(&mut self, (at_x, at_z): (&[f64; W], &[f64; W]), change: &Double<W>) {
         self.has[0] = true;
-        self.exponents.0 = zip(&self.exponents.0, at_x, |sum, exponent| sum + exponent);
-        self.exponents.1 = zip(&self.exponents.1, at_z, |sum, exponent| sum + exponent);
+        self.exponents.0 = zip_lanes(&self.exponents.0, at_x, |sum, exponent| sum + exponent);
+        self.exponents.1 = zip_lanes(&self.exponents.1, at_z, |sum, exponent| sum + exponent);
         self.exponent_change = self.exponent_change.plus(change);
     }
 
@@ -126,15 +130,16 @@ impl<const W: usize> Joint<W> {
     #[inline(always)]
     pub fn include_factors(&mut self, a: [f64; W], b: [f64; W]) {
         self.has[2] = true;
-        let c = zip(&a, &b, |a, b| a - b);
-        self.category = self.category.times(&Pair { a, b, c: Double { high: c, low: [0.0; W] } });
+        let c = zip_lanes(&a, &b, |a, b| a - b);
+        self.category =
+            self.category.times(&FactorPair { a, b, c: Double { high: c, low: [0.0; W] } });
     }
 
     /// The difference of the products. Small ones of several z have, in one family, the product at
     /// x as a common factor of more digits, so that they may cancel in a sum.
     #[inline(always)]
     pub fn difference<A: Arithmetic>(&self) -> Double<W> {
-        let mut product = Pair::ONE;
+        let mut product = FactorPair::ONE;
         if self.has[0] {
             product = self.exponential::<A>();
         }
@@ -148,11 +153,11 @@ impl<const W: usize> Joint<W> {
     }
 
     #[inline(always)]
-    fn exponential<A: Arithmetic>(&self) -> Pair<W> {
+    fn exponential<A: Arithmetic>(&self) -> FactorPair<W> {
         let change = self.exponent_change.high;
-        let (a, _) = exp_and_expm1::<A, W>(&map(&self.exponents.0, |exponent| -exponent));
-        let (b, _) = exp_and_expm1::<A, W>(&map(&self.exponents.1, |exponent| -exponent));
-        let (_, less_one) = exp_and_expm1::<A, W>(&map(&change, |change| -change.abs()));
+        let (a, _) = exp_and_expm1::<A, W>(&map_lanes(&self.exponents.0, |exponent| -exponent));
+        let (b, _) = exp_and_expm1::<A, W>(&map_lanes(&self.exponents.1, |exponent| -exponent));
+        let (_, less_one) = exp_and_expm1::<A, W>(&map_lanes(&change, |change| -change.abs()));
         let c = Double::from_lanes(|i| {
             if change[i].abs() < NEAR {
                 // −a (e^change − 1).
@@ -165,27 +170,27 @@ impl<const W: usize> Joint<W> {
                 (-(a[i] * less_one[i]), 0.0)
             }
         });
-        where_finite(&change, Pair { a, b, c })
+        where_finite(&change, FactorPair { a, b, c })
     }
 
     /// 1/m, 1/n and 1/m − 1/n = (n − m)/n/m of the denominators m and n.
     #[inline(always)]
-    fn cauchy<A: Arithmetic>(&self) -> Pair<W> {
-        let inverse = |numbers: &Double<W>| map(&numbers.high, |number| 1.0 / number);
+    fn cauchy<A: Arithmetic>(&self) -> FactorPair<W> {
+        let inverse = |numbers: &Double<W>| map_lanes(&numbers.high, |number| 1.0 / number);
         let (a, b) = (inverse(&self.denominators.0), inverse(&self.denominators.1));
         let change = self.denominator_change.quotient::<A>(&self.denominators.1);
         let of_x = Double { high: a, low: [0.0; W] };
-        where_finite(&change.high, Pair { a, b, c: change.times::<A>(&of_x) })
+        where_finite(&change.high, FactorPair { a, b, c: change.times::<A>(&of_x) })
     }
 }
 
 /// c where the change it comes from is finite, else a − b: of exponents, or squares, that differ by
 /// more than the range one factor at least is 0, and nothing cancels.
 #[inline(always)]
-fn where_finite<const W: usize>(change: &[f64; W], pair: Pair<W>) -> Pair<W> {
-    let Pair { a, b, c } = pair;
+fn where_finite<const W: usize>(change: &[f64; W], pair: FactorPair<W>) -> FactorPair<W> {
+    let FactorPair { a, b, c } = pair;
     let c = Double::from_lanes(|i| {
         if change[i].is_finite() { (c.high[i], c.low[i]) } else { (a[i] - b[i], 0.0) }
     });
-    Pair { c, ..pair }
+    FactorPair { c, ..pair }
 }

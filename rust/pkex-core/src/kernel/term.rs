@@ -3,13 +3,13 @@
 use crate::error::Error;
 use crate::game::block::Block;
 use crate::game::spread::Spread;
-use crate::kernel::family::{Family, Profile, joint};
+use crate::kernel::family::{Family, Profile, multiplied};
 use crate::kernel::joint::{Entries, Joint};
 use crate::kernel::players::Players;
 use crate::memory::{INPUT, Memory};
 use crate::simd::arithmetic::Arithmetic;
 use crate::simd::double::Double;
-use crate::simd::lanes::{LANES, Lanes, zip};
+use crate::simd::lanes::{LANES, Lanes, zip_lanes};
 
 /// A one-dimensional kernel on one column.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -132,12 +132,12 @@ impl PackedTerm {
                 let (mut a, mut c) = member.profile.factor::<A, W>(&[x[member.column]; W], y);
                 let sum = sums.part_mut(part);
                 if member.is_first {
-                    *sum = zip(sum, &c, |sum, c| sum - c);
+                    *sum = zip_lanes(sum, &c, |sum, c| sum - c);
                 } else {
                     let before: &[f64; W] = difference.part(part);
-                    let total = joint::<A, W>((present.part(part), before), (&a, &c));
-                    let change = zip(&total.1, before, |total, before| total - before);
-                    *sum = zip(sum, &change, |sum, change| sum - change);
+                    let total = multiplied::<A, W>((present.part(part), before), (&a, &c));
+                    let change = zip_lanes(&total.1, before, |total, before| total - before);
+                    *sum = zip_lanes(sum, &change, |sum, change| sum - change);
                     (a, c) = total;
                 }
                 *present.part_mut(part) = a;

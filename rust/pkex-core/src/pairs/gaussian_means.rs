@@ -11,7 +11,7 @@ use crate::error::Error;
 use crate::memory::{Memory, PAIRS};
 use crate::simd::arithmetic::Arithmetic;
 use crate::simd::exp::exp_and_expm1;
-use crate::simd::lanes::{LANES, Lanes, map, zip};
+use crate::simd::lanes::{LANES, Lanes, map_lanes, zip_lanes};
 use crate::simd::level::{Body, Level};
 use crate::simd::sum::{Accumulator, Sum, Summation};
 
@@ -79,10 +79,10 @@ impl Body for AddPowers<'_> {
         }
         for part in 0..LANES / W {
             let u: [f64; W] = *step.part(part);
-            let (gauss, _) = exp_and_expm1::<A, W>(&map(&u, |u| -(u * u)));
+            let (gauss, _) = exp_and_expm1::<A, W>(&map_lanes(&u, |u| -(u * u)));
             let counted: [f64; W] = *power.part(part);
-            *power.part_mut(part) = zip(&gauss, &counted, |gauss, counted| gauss * counted);
-            *step.part_mut(part) = map(&u, |u| u * std::f64::consts::SQRT_2);
+            *power.part_mut(part) = zip_lanes(&gauss, &counted, |gauss, counted| gauss * counted);
+            *step.part_mut(part) = map_lanes(&u, |u| u * std::f64::consts::SQRT_2);
         }
         for (k, sum) in self.sums.iter_mut().enumerate() {
             sum.add_product::<A, W>(&power, &Lanes::ONE, Summation::Compensated);

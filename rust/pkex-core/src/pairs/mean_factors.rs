@@ -7,7 +7,7 @@ use crate::game::block::Block;
 use crate::kernel::players::Players;
 use crate::kernel::term::{PackedTerm, Term};
 use crate::matrix::Matrix;
-use crate::memory::{Memory, PAIRS, RESULT, product};
+use crate::memory::{Memory, PAIRS, RESULT, saturating_product};
 use crate::pairs::gaussian_means::gaussian_mean;
 use crate::settings::Settings;
 use crate::simd::arithmetic::Arithmetic;
@@ -42,7 +42,8 @@ pub fn mean_factors(
         });
     }
     let memory = Memory::default();
-    let mut means = memory.filled(product([terms.len(), players.count()]), 1.0, RESULT)?;
+    let mut means =
+        memory.filled(saturating_product([terms.len(), players.count()]), 1.0, RESULT)?;
     let mut others = Vec::new();
     memory.reserve(&mut others, terms.len(), PAIRS)?;
     for (term, means) in terms.iter().zip(means.chunks_mut(players.count().max(1))) {
@@ -71,11 +72,11 @@ fn set_pair_means(
     let mut totals = memory.filled(factors, Sum::default(), PAIRS)?;
     PairWalk::new(&chunks, false, factors, settings.threads)?.run(
         (
-            |_| product([factors, size_of::<f64>()]),
+            |_| saturating_product([factors, size_of::<f64>()]),
             |_, sums: &mut Vec<f64>| memory.reserve(sums, factors, PAIRS),
         ),
         || {
-            let mut workspace = Workspace::default();
+            let mut workspace = MeanWorkspace::default();
             memory.reserve(&mut workspace.sums, factors, PAIRS)?;
             workspace.block.reserve(players.count(), 0, &memory)?;
             Ok(workspace)
@@ -136,7 +137,7 @@ fn set_gaussian_means(
 
 /// What a thread keeps between tiles.
 #[derive(Default)]
-struct Workspace {
+struct MeanWorkspace {
     block: Block,
     /// Term by term, player by player.
     sums: Vec<Lanes>,
@@ -148,7 +149,7 @@ struct AddDifferences<'a> {
     x: &'a [f64],
     points: &'a [Lanes],
     mask: Lanes,
-    workspace: &'a mut Workspace,
+    workspace: &'a mut MeanWorkspace,
 }
 
 impl Body for AddDifferences<'_> {
@@ -156,7 +157,7 @@ impl Body for AddDifferences<'_> {
 
     #[inline(always)]
     fn run<A: Arithmetic, const W: usize>(self) {
-        let Workspace { block, sums } = self.workspace;
+        let MeanWorkspace { block, sums } = self.workspace;
         let mut sums = &mut sums[..];
         for term in self.terms {
             term.fill::<A, W>(self.x, self.points, block);

@@ -10,9 +10,9 @@
 //! are summed over pairs of octets, and transformed back at the end.
 
 use crate::error::Error;
-use crate::memory::{Memory, PAIRS, product};
+use crate::memory::{Memory, PAIRS, saturating_product};
 use crate::simd::arithmetic::Arithmetic;
-use crate::simd::lanes::{Lanes, each};
+use crate::simd::lanes::{Lanes, each_lane};
 use crate::simd::level::Body;
 
 /// Rows that exchange targets among each other.
@@ -30,7 +30,7 @@ pub(crate) struct OctetPairs {
 impl OctetPairs {
     /// Makes room for so many values a pair.
     pub fn reserve(&mut self, width: usize, memory: &Memory) -> Result<(), Error> {
-        memory.reserve(&mut self.values, product([OCTET, width]), PAIRS)?;
+        memory.reserve(&mut self.values, saturating_product([OCTET, width]), PAIRS)?;
         memory.reserve(&mut self.weights, OCTET, PAIRS)
     }
 
@@ -91,8 +91,8 @@ fn transformed<A: Arithmetic>(rows: impl Fn(usize) -> Lanes) -> [Lanes; OCTET] {
     for stride in [1, 2, 4] {
         for row in (0..OCTET).filter(|row| row & stride == 0) {
             let (one, other) = (lanes[row], lanes[row + stride]);
-            lanes[row] = Lanes(each(|i| one.0[i] + other.0[i]));
-            lanes[row + stride] = Lanes(each(|i| one.0[i] - other.0[i]));
+            lanes[row] = Lanes(each_lane(|i| one.0[i] + other.0[i]));
+            lanes[row + stride] = Lanes(each_lane(|i| one.0[i] - other.0[i]));
         }
     }
     lanes
@@ -102,9 +102,9 @@ fn transformed<A: Arithmetic>(rows: impl Fn(usize) -> Lanes) -> [Lanes; OCTET] {
 #[inline(always)]
 fn butterflies<A: Arithmetic, const STRIDE: usize>(octet: &mut [f64; OCTET]) {
     let old = *octet;
-    let others: [f64; OCTET] = each(|i| old[i ^ STRIDE]);
-    let signs: [f64; OCTET] = each(|i| if i & STRIDE == 0 { 1.0 } else { -1.0 });
-    *octet = each(|i| A::mul_add(signs[i], old[i], others[i]));
+    let others: [f64; OCTET] = each_lane(|i| old[i ^ STRIDE]);
+    let signs: [f64; OCTET] = each_lane(|i| if i & STRIDE == 0 { 1.0 } else { -1.0 });
+    *octet = each_lane(|i| A::mul_add(signs[i], old[i], others[i]));
 }
 
 /// Turns T̂_ab of a pair of groups, `width` values for each ab, into T^{pq}.

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::error::Error;
 use crate::kernel::packed::PackedKernel;
-use crate::memory::product;
+use crate::memory::saturating_product;
 use crate::pairs::absent::AbsentPlayers;
 use crate::pairs::octets::OCTET;
 use crate::pairs::problem::PairProblem;
@@ -91,7 +91,7 @@ impl<'a> PackedPairs<'a> {
             Weighting::Classes(Classes { skips_second, .. }) => skips_second,
             Weighting::Target(_) => false,
         };
-        let pair_cost = product([self.players(), self.kernel.terms.len().max(1)]);
+        let pair_cost = saturating_product([self.players(), self.kernel.terms.len().max(1)]);
         PairWalk::new(chunks, skips_second, pair_cost, threads)
     }
 
@@ -109,7 +109,8 @@ impl<'a> PackedPairs<'a> {
     /// The memory that a tile's sums take.
     pub fn bytes(&self, tile: Tile<'_>) -> usize {
         let rows = (tile.first.rows.len() + tile.second.rows.len()) * self.row_sums();
-        let sums = product([rows + 2, self.players()]).saturating_add(self.group_sums(tile));
-        product([sums, size_of::<f64>()])
+        let sums =
+            saturating_product([rows + 2, self.players()]).saturating_add(self.group_sums(tile));
+        saturating_product([sums, size_of::<f64>()])
     }
 }

@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 
 use crate::error::Error;
 use crate::matrix::Matrix;
-use crate::memory::{Memory, PAIRS, RESULT, product};
+use crate::memory::{Memory, PAIRS, RESULT, saturating_product};
 use crate::pairs::problem::triangle_index;
 use crate::settings::Settings;
 use crate::simd::arithmetic::Arithmetic;
@@ -30,17 +30,21 @@ pub fn permuted_sums(
     let (rows, width) = (weights.rows(), values.columns());
     check(weights, values, orders)?;
     let memory = Memory::default();
-    let mut sums = memory.filled(product([orders.len() / rows.max(1), width]), 0.0, RESULT)?;
+    let mut sums =
+        memory.filled(saturating_product([orders.len() / rows.max(1), width]), 0.0, RESULT)?;
     if sums.is_empty() {
         return Ok(sums);
     }
     let packed = PackedValues::new(values, rows, &memory)?;
     threads::for_each(
         sums.chunks_mut(TOGETHER * width).zip(orders.chunks(TOGETHER * rows)),
-        Parallelism::of(product([orders.len(), rows, width + 1]) / LANES, settings.threads),
+        Parallelism::of(
+            saturating_product([orders.len(), rows, width + 1]) / LANES,
+            settings.threads,
+        ),
         || {
             let mut gathered = Vec::new();
-            let blocks = product([TOGETHER / ABREAST, rows.div_ceil(LANES)]);
+            let blocks = saturating_product([TOGETHER / ABREAST, rows.div_ceil(LANES)]);
             memory.reserve(&mut gathered, blocks, PAIRS)?;
             Ok(gathered)
         },
@@ -49,7 +53,7 @@ pub fn permuted_sums(
                 if stop.load(Ordering::Relaxed) {
                     return;
                 }
-                settings.level.run(AddRow {
+                settings.level.run(AddPermutedRow {
                     weights,
                     packed: &packed,
                     row,
@@ -105,7 +109,7 @@ impl PackedValues {
     fn new(values: Matrix<'_>, rows: usize, memory: &Memory) -> Result<Self, Error> {
         let (mut lanes, mut starts) = (Vec::new(), Vec::new());
         let blocks = (0..rows).map(|row| rows.div_ceil(LANES) - row / LANES).sum();
-        memory.reserve(&mut lanes, product([blocks, values.columns()]), PAIRS)?;
+        memory.reserve(&mut lanes, saturating_product([blocks, values.columns()]), PAIRS)?;
         memory.reserve(&mut starts, rows + 1, PAIRS)?;
         for row in 0..rows {
             starts.push(lanes.len());
@@ -131,7 +135,7 @@ impl PackedValues {
 }
 
 /// Adds the pairs of one row with the rows behind it to the sums of some permutations.
-struct AddRow<'a> {
+struct AddPermutedRow<'a> {
     weights: Matrix<'a>,
     packed: &'a PackedValues,
     row: usize,
@@ -141,7 +145,7 @@ struct AddRow<'a> {
     sums: &'a mut [f64],
 }
 
-impl Body for AddRow<'_> {
+impl Body for AddPermutedRow<'_> {
     type Output = ();
 
     #[inline(always)]

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::error::Error;
 use crate::game::quantity::{Nodes, Quantity};
-use crate::memory::{Memory, PAIRS, product};
+use crate::memory::{Memory, PAIRS, saturating_product};
 use crate::pairs::absent::{AddTerm, FillPairs};
 use crate::pairs::octets::Correlate;
 use crate::pairs::packed::PackedPairs;
@@ -34,7 +34,7 @@ impl TileSums {
         memory: &Memory,
     ) -> Result<(), Error> {
         let room = |sums: &mut Vec<f64>, count| {
-            memory.reserve(sums, product([count, packed.players()]), PAIRS)
+            memory.reserve(sums, saturating_product([count, packed.players()]), PAIRS)
         };
         for (rows, chunk) in self.rows.iter_mut().zip([tile.first, tile.second]) {
             room(rows, chunk.rows.len() * packed.row_sums())?;

@@ -1,7 +1,7 @@
 //! The sums over all tiles.
 
 use crate::error::Error;
-use crate::memory::{Memory, PAIRS, product};
+use crate::memory::{Memory, PAIRS, saturating_product};
 use crate::pairs::octets;
 use crate::pairs::packed::PackedPairs;
 use crate::pairs::problem::{PairSums, triangle_index};
@@ -23,15 +23,15 @@ pub(crate) struct Totals {
 impl Totals {
     pub fn new(packed: &PackedPairs<'_>, memory: &Memory) -> Result<Self, Error> {
         let zeros = |length: usize| {
-            memory.filled(product([length, packed.players()]), Sum::default(), PAIRS)
+            memory.filled(saturating_product([length, packed.players()]), Sum::default(), PAIRS)
         };
         let groups = packed.group_count();
-        let group_pairs = product([groups, groups + 1]) / 2;
+        let group_pairs = saturating_product([groups, groups + 1]) / 2;
         let (class_pairs, squares) = if packed.weights.is_target() { (1, 0) } else { (3, 3) };
         Ok(Self {
-            rows: zeros(product([packed.problem.rows.rows(), ROW_SUMS]))?,
+            rows: zeros(saturating_product([packed.problem.rows.rows(), ROW_SUMS]))?,
             groups: memory.filled(
-                product([group_pairs, packed.in_group()]),
+                saturating_product([group_pairs, packed.in_group()]),
                 Sum::default(),
                 PAIRS,
             )?,

@@ -7,7 +7,7 @@ use crate::kernel::players::Players;
 use crate::kernel::term::Term;
 use crate::matrix::Matrix;
 use crate::simd::arithmetic::Arithmetic;
-use crate::simd::lanes::{LANES, Lanes, each};
+use crate::simd::lanes::{LANES, Lanes, each_lane};
 use crate::walk::chunks::{Chunk, Chunks, PackedRows};
 
 /// What pairs weigh, and so what rows' sums are kept apart.
@@ -130,7 +130,7 @@ impl<'a> PackedTarget<'a> {
         let mut weights = Lanes::ZERO;
         for part in 0..LANES / W {
             let other: &[f64; W] = offsets.part(part);
-            *weights.part_mut::<W>(part) = each(|i| self.given.constant - offset - other[i]);
+            *weights.part_mut::<W>(part) = each_lane(|i| self.given.constant - offset - other[i]);
         }
         for term in &self.kernel.terms {
             term.fill::<A, W>(y, self.targets.block(chunk, index), block);

@@ -6,7 +6,7 @@ use crate::error::Error;
 use crate::game::block::Block;
 use crate::game::quantity::{Nodes, Quantity, Scratch};
 use crate::kernel::term::PackedTerm;
-use crate::memory::{Memory, PAIRS, product};
+use crate::memory::{Memory, PAIRS, saturating_product};
 use crate::pairs::absent::AbsentPlayers;
 use crate::pairs::octets::OctetPairs;
 use crate::pairs::packed::PackedPairs;
@@ -47,10 +47,10 @@ impl PairWorkspace {
             octet.reserve(packed.values_in_groups(), memory)?;
         }
         let blocks = chunks.all().iter().map(Chunk::blocks).max().unwrap_or(0);
-        memory.reserve(columns, product([blocks, packed.in_column()]), PAIRS)?;
+        memory.reserve(columns, saturating_product([blocks, packed.in_column()]), PAIRS)?;
         let row_sums = packed.rows_together() * packed.row_sums();
         for (sums, count) in [(gamma, 1), (rows, row_sums), (alone, 1), (squares, 1)] {
-            memory.reserve(sums, product([count, players]), PAIRS)?;
+            memory.reserve(sums, saturating_product([count, players]), PAIRS)?;
         }
         Ok(workspace)
     }
@@ -150,7 +150,7 @@ impl Body for Accumulate<'_> {
         let width = self.packed.in_column();
         let columns = &mut columns[self.block * width..][..width];
         let (of_groups, others) = columns.split_at_mut(self.packed.in_group_of_column());
-        let mut sums = Sums {
+        let mut sums = RunningSums {
             weight: &self.weight,
             mask: &self.mask,
             row: &mut rows[self.row_sums],
@@ -176,7 +176,7 @@ impl Body for Accumulate<'_> {
 }
 
 /// Running sums of γ that a row and a block contribute to.
-struct Sums<'a> {
+struct RunningSums<'a> {
     weight: &'a Lanes,
     mask: &'a Lanes,
     row: &'a mut [Lanes],
@@ -188,7 +188,7 @@ struct Sums<'a> {
     squares: &'a mut [Lanes],
 }
 
-impl Sums<'_> {
+impl RunningSums<'_> {
     #[inline(always)]
     fn add<A: Arithmetic, const W: usize>(
         &mut self,

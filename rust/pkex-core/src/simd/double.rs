@@ -1,7 +1,7 @@
 //! Numbers of twice the working precision, each the unevaluated sum of two (Dekker 1971).
 
 use crate::simd::arithmetic::{Arithmetic, two_sum};
-use crate::simd::lanes::each;
+use crate::simd::lanes::each_lane;
 
 /// In each lane the sum of a number and of what is left beyond its digits.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -45,14 +45,17 @@ impl<const W: usize> Double<W> {
 
     #[inline(always)]
     pub fn negated(&self) -> Self {
-        Self { high: each(|i| -self.high[i]), low: each(|i| -self.low[i]) }
+        Self { high: each_lane(|i| -self.high[i]), low: each_lane(|i| -self.low[i]) }
     }
 
     /// |x|.
     #[inline(always)]
     pub fn size(&self) -> Self {
         let sign = |i: usize| if self.high[i] < 0.0 { -1.0 } else { 1.0 };
-        Self { high: each(|i| sign(i) * self.high[i]), low: each(|i| sign(i) * self.low[i]) }
+        Self {
+            high: each_lane(|i| sign(i) * self.high[i]),
+            low: each_lane(|i| sign(i) * self.low[i]),
+        }
     }
 
     /// The product of both, to about 104 bits (algorithm 11 of the same).
@@ -68,7 +71,7 @@ impl<const W: usize> Double<W> {
     /// The quotient of both, to about 100 bits (algorithm 17 of the same).
     #[inline(always)]
     pub fn quotient<A: Arithmetic>(&self, other: &Self) -> Self {
-        let high = each(|i| self.high[i] / other.high[i]);
+        let high = each_lane(|i| self.high[i] / other.high[i]);
         let product = other.times::<A>(&Self { high, low: [0.0; W] });
         let rest = self.plus(&product.negated());
         Self::from_lanes(|i| two_sum(high[i], rest.high[i] / other.high[i]))
@@ -77,7 +80,7 @@ impl<const W: usize> Double<W> {
     /// Rounded.
     #[inline(always)]
     pub fn values(&self) -> [f64; W] {
-        each(|i| self.high[i] + self.low[i])
+        each_lane(|i| self.high[i] + self.low[i])
     }
 }
 

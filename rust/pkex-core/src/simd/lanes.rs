@@ -34,7 +34,7 @@ impl Lanes {
         let mut products = Self::ZERO;
         for part in 0..LANES / W {
             let factor: &[f64; W] = other.part(part);
-            *products.part_mut(part) = zip(self.part(part), factor, |a, b| a * b);
+            *products.part_mut(part) = zip_lanes(self.part(part), factor, |a, b| a * b);
         }
         products
     }
@@ -45,7 +45,7 @@ impl Lanes {
         for part in 0..LANES / W {
             let (a, b): (&[f64; W], &[f64; W]) = (a.part(part), b.part(part));
             let sum: &mut [f64; W] = self.part_mut(part);
-            *sum = each(|i| A::mul_add(a[i], b[i], sum[i]));
+            *sum = each_lane(|i| A::mul_add(a[i], b[i], sum[i]));
         }
     }
 
@@ -66,7 +66,7 @@ impl Lanes {
 /// `f(i)` for each lane i: a plain loop, which the compiler turns into vector instructions
 /// (`std::array::from_fn` it does not).
 #[inline(always)]
-pub fn each<const W: usize>(f: impl Fn(usize) -> f64) -> [f64; W] {
+pub fn each_lane<const W: usize>(f: impl Fn(usize) -> f64) -> [f64; W] {
     let mut lanes = [0.0; W];
     for (i, lane) in lanes.iter_mut().enumerate() {
         *lane = f(i);
@@ -76,28 +76,32 @@ pub fn each<const W: usize>(f: impl Fn(usize) -> f64) -> [f64; W] {
 
 /// `f` of each lane of `a`.
 #[inline(always)]
-pub fn map<const W: usize>(a: &[f64; W], f: impl Fn(f64) -> f64) -> [f64; W] {
-    each(|i| f(a[i]))
+pub fn map_lanes<const W: usize>(a: &[f64; W], f: impl Fn(f64) -> f64) -> [f64; W] {
+    each_lane(|i| f(a[i]))
 }
 
 /// `f` of each lane of `a` and `b`.
 #[inline(always)]
-pub fn zip<const W: usize>(a: &[f64; W], b: &[f64; W], f: impl Fn(f64, f64) -> f64) -> [f64; W] {
-    each(|i| f(a[i], b[i]))
+pub fn zip_lanes<const W: usize>(
+    a: &[f64; W],
+    b: &[f64; W],
+    f: impl Fn(f64, f64) -> f64,
+) -> [f64; W] {
+    each_lane(|i| f(a[i], b[i]))
 }
 
 /// a·b, lane by lane.
 #[inline(always)]
-pub(crate) fn product<const W: usize>(a: &[f64; W], b: &[f64; W]) -> [f64; W] {
-    zip(a, b, |a, b| a * b)
+pub(crate) fn multiply_lanes<const W: usize>(a: &[f64; W], b: &[f64; W]) -> [f64; W] {
+    zip_lanes(a, b, |a, b| a * b)
 }
 
 /// sum + a·b, lane by lane.
 #[inline(always)]
-pub(crate) fn add_product<A: Arithmetic, const W: usize>(
+pub(crate) fn multiply_add_lanes<A: Arithmetic, const W: usize>(
     sum: &[f64; W],
     a: &[f64; W],
     b: &[f64; W],
 ) -> [f64; W] {
-    each(|i| A::mul_add(a[i], b[i], sum[i]))
+    each_lane(|i| A::mul_add(a[i], b[i], sum[i]))
 }

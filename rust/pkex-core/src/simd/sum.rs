@@ -5,7 +5,7 @@
 //! Ogita, Rump and Oishi (2005, algorithm 5.3), as accurate as in twice the working precision.
 
 use crate::simd::arithmetic::{Arithmetic, two_sum};
-use crate::simd::lanes::{LANES, Lanes, each};
+use crate::simd::lanes::{LANES, Lanes, each_lane};
 
 /// How rounding errors of sums are treated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -82,7 +82,7 @@ impl Accumulator {
             let high: &mut [f64; W] = self.high.part_mut(part);
             match summation {
                 Summation::Plain => {
-                    *high = each(|i| A::mul_add(w[i], v[i], high[i]));
+                    *high = each_lane(|i| A::mul_add(w[i], v[i], high[i]));
                 }
                 Summation::Compensated => {
                     let low: &mut [f64; W] = self.low.part_mut(part);
@@ -100,7 +100,7 @@ impl Accumulator {
     /// The sums, rounded.
     #[must_use]
     pub fn lanes(&self) -> Lanes {
-        Lanes(each(|i| self.high.0[i] + self.low.0[i]))
+        Lanes(each_lane(|i| self.high.0[i] + self.low.0[i]))
     }
 
     /// The sum of all lanes, as a tree: halves, quarters, and so on.

@@ -17,7 +17,7 @@ use crate::walk::tiling::Tiling;
 
 /// What a thread keeps between cells.
 #[derive(Debug, Default)]
-pub(crate) struct Workspace<C> {
+pub(crate) struct CellWorkspace<C> {
     block: Block,
     /// The first block of the tile that the cache is prepared for.
     prepared: Option<usize>,
@@ -28,7 +28,7 @@ pub(crate) struct Workspace<C> {
     accumulators: Vec<Accumulator>,
 }
 
-impl<C: Default> Workspace<C> {
+impl<C: Default> CellWorkspace<C> {
     /// With room for every cell: later none is asked for.
     pub fn new<S: Source<Cache = C>>(
         source: &S,
@@ -63,15 +63,15 @@ impl<C: Default> Workspace<C> {
 }
 
 /// Adds up one cell: the evaluations in `blocks` of an item.
-pub(crate) fn add_up<S: Source>(
+pub(crate) fn add_up_cell<S: Source>(
     source: &S,
     quantity: Quantity<'_>,
     (item, blocks): (usize, Range<usize>),
     context: Context<'_>,
-    workspace: &mut Workspace<S::Cache>,
+    workspace: &mut CellWorkspace<S::Cache>,
     sums: &mut [Sum],
 ) {
-    let Workspace { block, cache, scratch, weights, places, accumulators, .. } = workspace;
+    let CellWorkspace { block, cache, scratch, weights, places, accumulators, .. } = workspace;
     accumulators.clear();
     accumulators.resize(sums.len(), Accumulator::ZERO);
     for index in blocks {

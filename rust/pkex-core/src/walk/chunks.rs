@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::error::Error;
 use crate::matrix::Matrix;
-use crate::memory::{INPUT, Memory, product};
+use crate::memory::{INPUT, Memory, saturating_product};
 use crate::simd::lanes::{LANES, Lanes};
 
 /// Where a sample is cut: every pair of chunks is a tile of the walk over pairs.
@@ -67,7 +67,11 @@ impl PackedRows {
     ) -> Result<Self, Error> {
         let mut lanes = Vec::new();
         let blocks = chunks.chunks.iter().map(Chunk::blocks).sum();
-        Memory::default().reserve(&mut lanes, product([blocks, rows.columns()]), INPUT)?;
+        Memory::default().reserve(
+            &mut lanes,
+            saturating_product([blocks, rows.columns()]),
+            INPUT,
+        )?;
         for chunk in &chunks.chunks {
             for first in chunk.rows.clone().step_by(LANES) {
                 let row = |lane: usize| rows.row(source((first + lane).min(chunk.rows.end - 1)));

@@ -11,11 +11,11 @@ use std::ops::{ControlFlow, Range};
 
 use crate::error::Error;
 use crate::game::quantity::Quantity;
-use crate::memory::{Memory, RESULT, SUMS, product};
+use crate::memory::{Memory, RESULT, SUMS, saturating_product};
 use crate::settings::{Context, Settings};
 use crate::simd::sum::Sum;
 use crate::threads::{Monitor, Parallelism, Stop};
-use crate::walk::cell::{Workspace, add_up};
+use crate::walk::cell::{CellWorkspace, add_up_cell};
 use crate::walk::source::Source;
 use crate::walk::tiling::Tiling;
 use crate::walk::waves::Waves;
@@ -52,7 +52,7 @@ fn walk<S: Source>(
     let tiling = Tiling::new(source, quantity, settings.threads);
     let width = tiling.width;
     let memory = Memory::default();
-    let length = product([source.items(), width]);
+    let length = saturating_product([source.items(), width]);
     let mut result = Vec::new();
     memory.reserve(&mut result, length, RESULT)?;
     if tiling.tiles == 0 || width == 0 {
@@ -61,7 +61,7 @@ fn walk<S: Source>(
     }
     let (sums, totals) = (Vec::new(), Vec::new());
     let mut walk = ItemWalk { source, quantity, settings, within, tiling, memory, sums, totals };
-    let mut waves = Waves::new(product([source.items(), tiling.tiles]), monitor);
+    let mut waves = Waves::new(saturating_product([source.items(), tiling.tiles]), monitor);
     for first in (0..source.items()).step_by(tiling.items_per_batch) {
         let items = first..(first + tiling.items_per_batch).min(source.items());
         // Memory is touched batch by batch: all at once would take long, unnoticed by the monitor.
@@ -120,7 +120,7 @@ impl<S: Source> ItemWalk<'_, S> {
     ) -> Result<(), Error> {
         let Self { source, quantity, settings, within, tiling, memory, sums, totals } = self;
         let (cells, width) = (tiles.len() * items.len(), tiling.width);
-        memory.reserve(sums, product([cells, width]), SUMS)?;
+        memory.reserve(sums, saturating_product([cells, width]), SUMS)?;
         sums.resize(cells * width, Sum::default());
         let cells_per_task = tiling.cells_per_task(items.len());
         let parallelism = within.map_or_else(
@@ -131,7 +131,7 @@ impl<S: Source> ItemWalk<'_, S> {
             (cells, cells_per_task),
             parallelism,
             sums.chunks_mut(cells_per_task * width).enumerate(),
-            || Workspace::new(*source, *quantity, tiling, memory),
+            || CellWorkspace::new(*source, *quantity, tiling, memory),
             |workspace, (task, sums), stop| {
                 let context = Context { settings, stop };
                 for (offset, sums) in sums.chunks_mut(width).enumerate() {
@@ -140,7 +140,7 @@ impl<S: Source> ItemWalk<'_, S> {
                     let blocks = tiling.blocks(tiles.start + tile);
                     workspace.prepare(*source, &blocks, context);
                     let cell = (items.start + item, blocks);
-                    add_up(*source, *quantity, cell, context, workspace, sums);
+                    add_up_cell(*source, *quantity, cell, context, workspace, sums);
                 }
             },
         )?;

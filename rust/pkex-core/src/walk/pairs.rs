@@ -5,7 +5,7 @@
 use std::ops::Range;
 
 use crate::error::Error;
-use crate::memory::{Memory, PAIRS, product};
+use crate::memory::{Memory, PAIRS, saturating_product};
 use crate::simd::lanes::{LANES, Lanes};
 use crate::threads::{Monitor, Parallelism, Stop};
 use crate::walk::chunks::{Chunk, Chunks};
@@ -65,7 +65,7 @@ impl<'a> PairWalk<'a> {
             is_diagonal: i == j,
         };
         let mut tiles = Vec::new();
-        let most = product([chunks.len(), chunks.len() + 1]) / 2;
+        let most = saturating_product([chunks.len(), chunks.len() + 1]) / 2;
         Memory::default().reserve(&mut tiles, most, PAIRS)?;
         tiles.extend(
             (0..chunks.len())
@@ -74,7 +74,7 @@ impl<'a> PairWalk<'a> {
         );
         let pairs = |tile: &Tile<'_>| tile.first.rows.len() * tile.second.rows.len();
         let pairs = tiles.iter().map(pairs).sum();
-        let parallelism = if product([pairs, pair_cost]) < 50_000 {
+        let parallelism = if saturating_product([pairs, pair_cost]) < 50_000 {
             Parallelism::Inline
         } else {
             Parallelism::Threads(threads.max(1))

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::game::quantity::Quantity;
-use crate::memory::product;
+use crate::memory::saturating_product;
 use crate::simd::lanes::LANES;
 use crate::simd::sum::Sum;
 use crate::threads::Parallelism;
@@ -41,18 +41,21 @@ impl Tiling {
     const PREPARATION_SHARE: usize = 8;
 
     pub fn new<S: Source>(source: &S, quantity: Quantity<'_>, threads: usize) -> Self {
-        let width = product([quantity.count(source.players()), source.outputs()]);
+        let width = saturating_product([quantity.count(source.players()), source.outputs()]);
         let game_cost = quantity.cost(source.players()).saturating_add(width);
-        let block_cost = product([LANES, game_cost.max(1)]);
+        let block_cost = saturating_product([LANES, game_cost.max(1)]);
         let most_prepared = match source.preparation() {
             0 => usize::MAX,
-            _ => Self::PREPARED_BYTES / product([source.prepared_bytes(), source.players().max(1)]),
+            _ => {
+                Self::PREPARED_BYTES
+                    / saturating_product([source.prepared_bytes(), source.players().max(1)])
+            }
         };
         let blocks_per_tile = (Self::MOST_CELL_COST / block_cost)
             .min(most_prepared)
             .clamp(1, Self::MOST_BLOCKS_PER_TILE);
         let tiles = source.blocks().div_ceil(blocks_per_tile);
-        let sums_bytes = product([width, size_of::<Sum>()]);
+        let sums_bytes = saturating_product([width, size_of::<Sum>()]);
         let cells_per_wave = (Self::WAVE_BYTES / sums_bytes.max(1)).max(threads);
         let items_per_batch =
             (cells_per_wave / tiles.clamp(1, Self::TILES_PER_WAVE)).clamp(1, source.items().max(1));
@@ -63,18 +66,18 @@ impl Tiling {
             items_per_batch,
             tiles_per_wave: (cells_per_wave / items_per_batch).max(1),
             width,
-            cell_cost: product([block_cost, blocks_per_tile.min(source.blocks())]),
+            cell_cost: saturating_product([block_cost, blocks_per_tile.min(source.blocks())]),
             preparation: source.preparation(),
         }
     }
 
     pub fn parallelism(&self, items: usize, threads: usize) -> Parallelism<'static> {
-        Parallelism::of(product([items, self.tiles, self.cell_cost]), threads)
+        Parallelism::of(saturating_product([items, self.tiles, self.cell_cost]), threads)
     }
 
     /// Cells of a task; no more of those that share a preparation than are of one tile.
     pub fn cells_per_task(&self, items: usize) -> usize {
-        let sharing = items.min(product([Self::PREPARATION_SHARE, self.preparation]));
+        let sharing = items.min(saturating_product([Self::PREPARATION_SHARE, self.preparation]));
         (Self::TASK_COST / self.cell_cost.max(1)).max(sharing).max(1)
     }
 
