@@ -4,19 +4,21 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The rooms from the bottom up, one a line: a folder and its files, or single files.
+/// The rooms from the bottom up: a folder and its files, or single files.
 const ROOMS: &str = "
     error threads
     simd/        arithmetic level lanes numbers exp double sum
-    memory settings
-    matrix
+    memory settings matrix
     quadrature/  rule bound measure table
-    game/        block spread scaling coalitions sweep values interactions recursion quantity supersets
+    game/        block spread scaling coalitions sweep values interactions recursion quantity
+    game/        supersets
     kernel/      joint family players term packed
     walk/        source tiling cell waves items weights chunks pairs
     product_games
-    expansion/   background packed absent games neutral interventional own_point_means background_means marginal parts explain
-    pairs/       octets weights problem absent packed workspace tiles totals sums gaussian_means mean_factors permuted
+    expansion/   background packed absent games neutral interventional
+    expansion/   own_point_means background_means marginal parts explain
+    pairs/       octets weights problem absent packed workspace tiles totals sums
+    pairs/       gaussian_means mean_factors permuted
 ";
 
 /// The files, as they are imported (`simd::lanes`), from the bottom up.

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use pkex_core::{Density, Measure, Settings};
 
-use crate::background::{Case, Kind, PLAYERS};
+use crate::case::{Case, Kind, PLAYERS};
 
 fn binomial(n: usize, k: usize) -> f64 {
     (0..k).map(|i| (n - i) as f64 / (i + 1) as f64).product()

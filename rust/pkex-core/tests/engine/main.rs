@@ -1,10 +1,13 @@
 //! Tests of the engine through its public surface, named after what they promise.
 
 mod background;
+mod cancellation;
+mod case;
 mod exactness;
 mod games;
 mod interactions;
 mod pairs;
 mod permuted;
+mod preparation;
 mod random;
 mod reproducibility;
