@@ -28,7 +28,12 @@ def test_call(compare, rng, name):
     explainer = pkex.Explainer(expansion, n_jobs=1)
     call = explainer if name == "explainer(row)" else explainer.shap_values
     row = rng.standard_normal((1, d))
-    options = {"method": "quadrature", "summation": "compensated", "n_threads": 1}
+    options = {
+        "game": "neutral",
+        "method": "quadrature",
+        "summation": "compensated",
+        "n_threads": 1,
+    }
 
     def repeat(function):
         for _ in range(CALLS):

@@ -18,9 +18,12 @@ __all__ = [
     "superset_sums",
 ]
 
-# (coefficient, [(family, columns of shape (k,), parameters of shape (k, n_parameters)), ...]):
+# (coefficient, [(family, columns of shape (k,), parameters of shape (k, 1)), ...]):
 # columns that no factor mentions have factor 1; a column may occur in several.
 _Term = tuple[float, list[tuple[str, NDArray[np.int64], NDArray[np.float64]]]]
+# "neutral" or "marginal of points"; or ("interventional" or "marginal", background rows of shape
+# (m, columns), their weights of shape (m,)).
+_Game = str | tuple[str, NDArray[np.float64], NDArray[np.float64]]
 _Progress = Callable[[int, int], None]
 
 @final
@@ -36,8 +39,7 @@ class Expansion:
         self,
         X: NDArray[np.float64],
         *,
-        background: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None,
-        marginal: bool = False,
+        game: _Game,
         method: str,
         summation: str,
         n_threads: int,
@@ -47,8 +49,7 @@ class Expansion:
         self,
         X: NDArray[np.float64],
         *,
-        background: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None,
-        marginal: bool = False,
+        game: _Game,
         size: int,
         measure: float | tuple[float, int, int, int],
         summation: str,
@@ -58,8 +59,7 @@ class Expansion:
     def base(
         self,
         *,
-        background: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None,
-        marginal: bool = False,
+        game: _Game,
         n_threads: int,
         progress: _Progress | None = None,
     ) -> NDArray[np.float64]: ...

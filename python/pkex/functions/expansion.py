@@ -208,8 +208,7 @@ class KernelExpansion(Function):
         """Return a quantity of rows, in the engine's layout (n, coalitions, n_outputs)."""
         check_not_negative(X, self._not_negative, "X")
         options: dict[str, Any] = {
-            "background": game.background,
-            "marginal": game.is_marginal,
+            "game": _packed_game(game),
             "summation": how.summation,
             "n_threads": how.n_threads,
             "progress": how.progress,
@@ -278,8 +277,7 @@ class KernelExpansion(Function):
         if game.background is not None:
             check_not_negative(game.background[0], self._not_negative, "background")
         return self._packed.base(
-            background=game.background,
-            marginal=game.is_marginal,
+            game=_packed_game(game),
             n_threads=how.n_threads,
             progress=how.progress,
         )
@@ -358,6 +356,13 @@ def _checked_intercept(intercept: Any, shape: tuple[int, ...]) -> float | Float:
     if not np.isfinite(array).all():
         raise ValueError(f"intercept must be finite; got {intercept!r}")
     return read_only(np.broadcast_to(array, shape)) if shape else float(array)
+
+
+def _packed_game(game: Game) -> str | tuple[str, Float, Float]:
+    """Return the game as the engine takes it."""
+    if game.background is not None:
+        return (game.value_function, *game.background)
+    return "marginal of points" if game.is_of_points else game.value_function
 
 
 def _restored(

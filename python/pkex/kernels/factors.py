@@ -67,7 +67,7 @@ class Factor:
     family : str
         "rbf", "laplacian", "cauchy", "categorical" or "chi2".
     columns : ndarray of int64, shape (k,)
-    parameters : ndarray of float64, shape (k, n_parameters)
+    parameters : ndarray of float64, shape (k, 1)
         For each of the columns: the length-scale, the similarity of different categories, or γ.
     """
 

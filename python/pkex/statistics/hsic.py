@@ -336,6 +336,7 @@ class _Problem:
         kernel = _core.Expansion(self.targets, means, target.terms, target.players)
         products = kernel.explain(
             np.ascontiguousarray(self.targets[sample]),
+            game="neutral",
             method="quadrature",
             summation="compensated",
             n_threads=self.n_threads,

@@ -56,32 +56,52 @@ fn reserve<T>(vector: &mut Vec<T>, more: usize) -> PyResult<()> {
     })
 }
 
-/// Copies of background rows and their weights.
-pub struct BackgroundArray {
-    rows: Array,
-    weights: Vec<f64>,
+/// A value function's name; with background rows and their weights, if it takes a background.
+#[derive(FromPyObject)]
+pub enum GameArgument<'py> {
+    Alone(String),
+    Against((String, PyReadonlyArray2<'py, f64>, PyReadonlyArray1<'py, f64>)),
 }
 
-impl BackgroundArray {
-    pub fn copied(
-        (rows, weights): (PyReadonlyArray2<'_, f64>, PyReadonlyArray1<'_, f64>),
-    ) -> PyResult<Self> {
-        Ok(Self { rows: Array::copied(&rows)?, weights: weights.as_array().to_vec() })
+/// What makes a game against background rows and their weights.
+type Against = fn(Array, Vec<f64>) -> Game;
+
+/// A value function, with copies of its background rows and their weights.
+pub enum Game {
+    Neutral,
+    MarginalOfPoints,
+    Interventional(Array, Vec<f64>),
+    Marginal(Array, Vec<f64>),
+}
+
+impl Game {
+    pub fn copied(argument: GameArgument<'_>) -> PyResult<Self> {
+        match argument {
+            GameArgument::Alone(name) => {
+                let games: [(_, fn() -> Self); 2] = [
+                    ("neutral", || Self::Neutral),
+                    ("marginal of points", || Self::MarginalOfPoints),
+                ];
+                Ok(choice("game", &name, &games)?())
+            }
+            GameArgument::Against((name, rows, weights)) => {
+                let games: [(_, Against); 2] =
+                    [("interventional", Self::Interventional), ("marginal", Self::Marginal)];
+                let game = choice("game", &name, &games)?;
+                Ok(game(Array::copied(&rows)?, weights.as_array().to_vec()))
+            }
+        }
     }
-}
 
-/// The value function: marginal if so chosen, without background against the expansion's points;
-/// else neutral without background, and interventional with one.
-pub fn value_function(background: Option<&BackgroundArray>, marginal: bool) -> ValueFunction<'_> {
-    match background {
-        None if marginal => ValueFunction::MarginalOfPoints,
-        None => ValueFunction::Neutral,
-        Some(BackgroundArray { rows, weights }) => {
-            let background = Background { rows: rows.matrix(), weights };
-            if marginal {
-                ValueFunction::Marginal(background)
-            } else {
-                ValueFunction::Interventional(background)
+    pub fn value_function(&self) -> ValueFunction<'_> {
+        match self {
+            Self::Neutral => ValueFunction::Neutral,
+            Self::MarginalOfPoints => ValueFunction::MarginalOfPoints,
+            Self::Interventional(rows, weights) => {
+                ValueFunction::Interventional(Background { rows: rows.matrix(), weights })
+            }
+            Self::Marginal(rows, weights) => {
+                ValueFunction::Marginal(Background { rows: rows.matrix(), weights })
             }
         }
     }
@@ -108,7 +128,8 @@ impl MeasureArgument {
     }
 }
 
-/// A product kernel: its coefficient, and (family, columns, parameters) of its factors.
+/// A product kernel: its coefficient, and (family, columns, parameters) of its factors, with k
+/// columns and k × 1 parameters.
 pub type TermArgument<'py> =
     (f64, Vec<(String, PyReadonlyArray1<'py, i64>, PyReadonlyArray2<'py, f64>)>);
 

@@ -19,7 +19,9 @@ mod _core {
     };
     use pyo3::prelude::*;
 
-    use crate::arguments::{self, Array, BackgroundArray, MeasureArgument, Sample, TermArgument};
+    use crate::arguments::{
+        self, Array, Game, GameArgument, MeasureArgument, Sample, TermArgument,
+    };
     use crate::call;
 
     #[pymodule_init]
@@ -65,44 +67,42 @@ mod _core {
                 .map_err(call::to_python)
         }
 
-        /// Shapley values of shape (rows, players, outputs): of the neutral game without background;
-        /// of the interventional or, if so chosen, the marginal one with rows and their weights.
-        #[pyo3(signature = (X, *, background = None, marginal = false, method, summation, n_threads, progress = None))]
+        /// Shapley values of shape (rows, players, outputs), of the game "neutral" or "marginal of
+        /// points"; or of ("interventional" or "marginal", background rows, their weights).
+        #[pyo3(signature = (X, *, game, method, summation, n_threads, progress = None))]
         #[expect(non_snake_case, reason = "X is what Python's users call it")]
         #[expect(clippy::too_many_arguments, reason = "the public class's options")]
         fn explain<'py>(
             &self,
             py: Python<'py>,
             X: PyReadonlyArray2<'py, f64>,
-            background: Option<(PyReadonlyArray2<'py, f64>, PyReadonlyArray1<'py, f64>)>,
-            marginal: bool,
+            game: GameArgument<'py>,
             method: &str,
             summation: &str,
             n_threads: usize,
             progress: Option<Py<PyAny>>,
         ) -> PyResult<Bound<'py, PyArray3<f64>>> {
             let x = Array::copied(&X)?;
-            let background = background.map(BackgroundArray::copied).transpose()?;
-            let game = arguments::value_function(background.as_ref(), marginal);
+            let game = Game::copied(game)?;
             let method = arguments::method(method)?;
             let settings = settings(summation, n_threads)?;
             let shape = [x.rows(), self.0.players().count(), self.0.outputs()];
-            let explain =
-                |monitor: Monitor<'_>| self.0.explain(x.matrix(), game, method, &settings, monitor);
+            let explain = |monitor: Monitor<'_>| {
+                self.0.explain(x.matrix(), game.value_function(), method, &settings, monitor)
+            };
             call::array(py, call::run(py, progress, explain)?, shape)
         }
 
         /// Interactions of coalitions of `size` players, of shape (rows, coalitions, outputs): against
         /// the point or the density that the measure is, as `Measure` has it.
-        #[pyo3(signature = (X, *, background = None, marginal = false, size, measure, summation, n_threads, progress = None))]
+        #[pyo3(signature = (X, *, game, size, measure, summation, n_threads, progress = None))]
         #[expect(non_snake_case, reason = "X is what Python's users call it")]
         #[expect(clippy::too_many_arguments, reason = "the public class's options")]
         fn interactions<'py>(
             &self,
             py: Python<'py>,
             X: PyReadonlyArray2<'py, f64>,
-            background: Option<(PyReadonlyArray2<'py, f64>, PyReadonlyArray1<'py, f64>)>,
-            marginal: bool,
+            game: GameArgument<'py>,
             size: usize,
             measure: MeasureArgument,
             summation: &str,
@@ -110,11 +110,11 @@ mod _core {
             progress: Option<Py<PyAny>>,
         ) -> PyResult<Bound<'py, PyArray3<f64>>> {
             let x = Array::copied(&X)?;
-            let background = background.map(BackgroundArray::copied).transpose()?;
-            let game = arguments::value_function(background.as_ref(), marginal);
+            let game = Game::copied(game)?;
             let measure = measure.checked()?;
             let settings = settings(summation, n_threads)?;
             let interactions = |monitor: Monitor<'_>| {
+                let game = game.value_function();
                 self.0.interactions(x.matrix(), game, (size, &measure), &settings, monitor)
             };
             let values = call::run(py, progress, interactions)?;
@@ -123,19 +123,18 @@ mod _core {
         }
 
         /// The worth of the empty coalition, of shape (outputs,).
-        #[pyo3(signature = (*, background = None, marginal = false, n_threads, progress = None))]
+        #[pyo3(signature = (*, game, n_threads, progress = None))]
         fn base<'py>(
             &self,
             py: Python<'py>,
-            background: Option<(PyReadonlyArray2<'py, f64>, PyReadonlyArray1<'py, f64>)>,
-            marginal: bool,
+            game: GameArgument<'py>,
             n_threads: usize,
             progress: Option<Py<PyAny>>,
         ) -> PyResult<Bound<'py, PyArray1<f64>>> {
-            let background = background.map(BackgroundArray::copied).transpose()?;
-            let game = arguments::value_function(background.as_ref(), marginal);
+            let game = Game::copied(game)?;
             let settings = settings("compensated", n_threads)?;
-            let base = |monitor: Monitor<'_>| self.0.base(game, &settings, monitor);
+            let base =
+                |monitor: Monitor<'_>| self.0.base(game.value_function(), &settings, monitor);
             call::array(py, call::run(py, progress, base)?, [self.0.outputs()])
         }
 
