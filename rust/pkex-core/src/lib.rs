@@ -6,9 +6,58 @@
 //!
 //!   φⱼ = Σ_p w_p c_pj ∫₀¹ ∏_{l≠j} (b_pl + t c_pl) dt,  c = a − b  (Owen 1972).
 //!
-//! From the outside in: [`Expansion`] and [`ProductGames`] say what the evaluations are, the driver
-//! walks them in tiles, the quadrature or the recursion computes the integral for a block of
-//! sixteen evaluations, and the reduction weighs and adds.
+//! # Overview
+//!
+//! - [`ProductGames`]: games given as arrays of factors, and their [`Index`].
+//! - [`Expansion`]: a kernel expansion f(x) = Σᵢ αᵢ k(x, xᵢ), its values and interactions at rows,
+//!   in the game of a [`ValueFunction`], which may need a [`Background`]. Interactions integrate
+//!   over a [`Measure`], such as a [`Density`]; [`superset_sums`] adds those of larger coalitions.
+//! - [`PairProblem`]: sums over all pairs of rows of a sample ([`PairSums`]), which MMD and HSIC are
+//!   made of. Pairs weigh what a [`Weighting`] says: by [`Classes`] of rows, or by a target
+//!   ([`TargetWeights`]), which rows may exchange within an octet of [`OCTET`].
+//!   [`mean_factors`] gives absent factors, [`permuted_sums`] the sums after permutations.
+//! - A kernel is a sum of [`Term`]s, each a product of [`Factor`]s of a [`Family`] on one column;
+//!   columns belong to [`Players`].
+//! - Data are borrowed as a [`Matrix`]. [`Settings`] name the threads, the [`Summation`] and the
+//!   instruction set ([`Level`]); values are computed by a [`Method`]. A long call asks its
+//!   [`Monitor`] whether to go on, and may fail with an [`Error`].
+//!
+//! # Example
+//!
+//! The Shapley values of a prediction, against the model's own points:
+//!
+//! ```
+//! use std::ops::ControlFlow;
+//!
+//! use pkex_core::{
+//!     Expansion, Factor, Family, Matrix, Method, Players, Settings, Term, ValueFunction,
+//! };
+//!
+//! # fn main() -> Result<(), pkex_core::Error> {
+//! // f(x) = k(x, (0, 0)) − k(x, (1, 2)) with a Gaussian kernel.
+//! let points = Matrix::new(&[0.0, 0.0, 1.0, 2.0], 2, 2)?;
+//! let coefficients = Matrix::new(&[1.0, -1.0], 2, 1)?;
+//! let rbf = |column| Factor { family: Family::Rbf, column, parameter: 1.0 };
+//! let kernel = [Term { coefficient: 1.0, factors: vec![rbf(0), rbf(1)] }];
+//! let f = Expansion::new(points, coefficients, &kernel, Players::columns(2))?;
+//!
+//! let x = Matrix::new(&[0.5, 1.5], 1, 2)?;
+//! let (game, settings) = (ValueFunction::MarginalOfPoints, Settings::default());
+//! let mut go_on = |_, _| ControlFlow::Continue(());
+//! let values = f.explain(x, game, Method::Quadrature, &settings, &mut go_on)?;
+//! let base = f.base(game, &settings, &mut go_on)?;
+//! let prediction = f.predict(x, &settings, &mut go_on)?;
+//! assert!((base[0] + values[0] + values[1] - prediction[0]).abs() < 1e-15);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # How it is built
+//!
+//! Every file imports only from files before it in the order of `tests/rooms.rs`; from the bottom
+//! up: `simd` (lanes and instruction sets), `quadrature` (nodes), `game` (what is computed of a
+//! block of sixteen evaluations), `kernel` (their factors), `walk` (tiles, waves, sums),
+//! `product_games`, `expansion` and `pairs` (what the evaluations are).
 
 // Functions are inlined into one copy per instruction set (see `simd`): there is no other way.
 #![allow(clippy::inline_always)]

@@ -1,4 +1,9 @@
 //! Kernel expansions and their explanations.
+//!
+//! `background`: value functions; `packed`: points, weights and kernel; `absent`: factors of absent
+//! players; `games`: the games of rows, whatever is absent; `neutral`, `interventional` and
+//! `marginal`: what it may be; `background_means` and `own_point_means`: mean factors; `parts`:
+//! interactions in parts; `explain`: the public expansion.
 
 pub(crate) mod absent;
 pub(crate) mod background;

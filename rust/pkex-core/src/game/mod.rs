@@ -1,4 +1,9 @@
 //! What is computed of the product games of a block.
+//!
+//! `block`: factors of sixteen games; `spread`: their Λ and range; `scaling`: powers of two for
+//! those beyond it; `sweep`: passes over the nodes of a rule; `values`, `interactions` and
+//! `recursion`: Ω of players and of coalitions; `coalitions`: their order; `quantity`: the choice
+//! between them; `supersets`: sums over larger coalitions.
 
 pub(crate) mod block;
 pub(crate) mod coalitions;

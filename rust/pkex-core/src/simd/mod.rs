@@ -1,4 +1,8 @@
-//! The numbers of a block side by side, and how they are computed on every instruction set.
+//! Numbers side by side in lanes, and how they are computed on every instruction set.
+//!
+//! `arithmetic`: multiply-add, exact products and sums; `level`: the instruction sets; `lanes`:
+//! sixteen numbers; `numbers`: operations on single ones; `exp`: eˣ and eˣ − 1; `double`: twice the
+//! working precision; `sum`: weighted sums in a fixed order.
 
 pub(crate) mod arithmetic;
 pub(crate) mod double;

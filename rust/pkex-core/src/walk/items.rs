@@ -1,7 +1,7 @@
 //! The pair driver: walks items × evaluations in tiles, and adds what they contribute.
 //!
 //! An item is what gets a result of its own (an explained row); its evaluations come in blocks of
-//! [`LANES`], and a tile is a fixed number of blocks. A batch of items is walked tile by tile, so that
+//! sixteen, and a tile is a fixed number of blocks. A batch of items is walked tile by tile, so that
 //! what the items have in common in a tile is prepared once for many of them. A cell is a tile of one
 //! item. Tiles depend on the problem alone and the sums of an item's cells are added in order, so the
 //! result's bits depend neither on the number of threads nor on which items are computed together.
