@@ -105,7 +105,7 @@ impl ProductGames<'_> {
     }
 }
 
-/// The games as one item of the driver.
+/// The games, as evaluations of a single item.
 struct PackedGames<'a> {
     games: ProductGames<'a>,
     weights: Weights,

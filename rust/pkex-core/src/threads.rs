@@ -100,13 +100,13 @@ fn for_each_in<T: Send, W>(
             let (workspace, work, next, finished, stopped, failed) =
                 (&workspace, &work, &next, &finished, &stopped, &failed);
             scope.spawn(move |_| {
-                // Dropped at the end, whichever it is.
+                // Dropped when the task ends, or panics: that disconnects the channel.
                 let _alive = alive;
                 let mut workspace = match workspace() {
                     Ok(workspace) => workspace,
                     Err(error) => {
                         stopped.store(true, Ordering::Relaxed);
-                        // Another thread's error is as good.
+                        // Of several errors, any one is returned.
                         let _ = failed.set(error);
                         return;
                     }

@@ -47,10 +47,11 @@ impl Scaling {
         Some(Self { exponent, has_zero })
     }
 
-    /// Turns the Ω of the scaled games into c Ω of the games themselves, and c into 1. Where Ω has
-    /// sunk below the range although the game's own size would bring it back, it becomes NaN: its
-    /// digits are lost. Of few players that is impossible, and an Ω of nothing the sum of terms
-    /// that cancel.
+    /// Turns the Ω of the scaled games into c Ω of the games themselves, and c into 1.
+    ///
+    /// An Ω below the range has lost its digits. If the exponent would bring it back into the range,
+    /// it becomes NaN; or 0, if a player's factors are both 0. With few players no product can sink
+    /// that far: there such an Ω is a sum of terms that cancel.
     pub fn undo(&self, block: &mut Block) {
         let may_be_lost = block.omega.len() > FEW_PLAYERS;
         for (omega, difference) in block.omega.iter_mut().zip(&mut block.difference) {

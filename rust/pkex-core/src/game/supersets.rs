@@ -1,12 +1,13 @@
 //! Sums of coefficients over the coalitions that hold a smaller one.
 
+use std::sync::atomic::Ordering;
+
 use crate::error::Error;
 use crate::game::coalitions::{Coalitions, Cursor, binomial};
 use crate::memory::{Memory, RESULT, SUMS, saturating_product};
 use crate::settings::Settings;
 use crate::simd::sum::Sum;
 use crate::threads::{self, Monitor, Parallelism};
-use std::sync::atomic::Ordering;
 
 /// For every row, every coalition of `sizes.0` of the players and every output: the sum of `values`
 /// over the coalitions of `sizes.1` players that hold it. `values` has a number for every row,
@@ -22,17 +23,7 @@ pub fn superset_sums(
     settings: &Settings,
     monitor: Monitor<'_>,
 ) -> Result<Vec<f64>, Error> {
-    let counts = (binomial(players, sizes.0), binomial(players, sizes.1));
-    let (Some(smaller), Some(larger), true) = (counts.0, counts.1, sizes.0 < sizes.1) else {
-        return Err(Error::Unsupported(format!("coalitions of {sizes:?} of {players} players")));
-    };
-    if values.len() != saturating_product([rows, larger, outputs]) {
-        return Err(Error::Shape {
-            argument: "values",
-            expected: format!("{rows} × {larger} × {outputs} numbers"),
-            got: format!("{} numbers", values.len()),
-        });
-    }
+    let (smaller, larger) = counts(values, players, sizes, (rows, outputs))?;
     let memory = Memory::default();
     let mut sums = memory.filled(saturating_product([rows, smaller, outputs]), 0.0, RESULT)?;
     if sums.is_empty() || values.is_empty() {
@@ -68,6 +59,27 @@ pub fn superset_sums(
         monitor,
     )?;
     Ok(sums)
+}
+
+/// The numbers of coalitions of both sizes, if `values` has a number for each of the larger ones.
+fn counts(
+    values: &[f64],
+    players: usize,
+    sizes: (usize, usize),
+    (rows, outputs): (usize, usize),
+) -> Result<(usize, usize), Error> {
+    let counts = (binomial(players, sizes.0), binomial(players, sizes.1));
+    let (Some(smaller), Some(larger), true) = (counts.0, counts.1, sizes.0 < sizes.1) else {
+        return Err(Error::Unsupported(format!("coalitions of {sizes:?} of {players} players")));
+    };
+    if values.len() != saturating_product([rows, larger, outputs]) {
+        return Err(Error::Shape {
+            argument: "values",
+            expected: format!("{rows} × {larger} × {outputs} numbers"),
+            got: format!("{} numbers", values.len()),
+        });
+    }
+    Ok((smaller, larger))
 }
 
 /// A lookup's cost, in steps of one node, player and lane.

@@ -140,7 +140,7 @@ struct AddPermutedRow<'a> {
     packed: &'a PackedValues,
     row: usize,
     orders: &'a [usize],
-    /// For each permutations abreast and each block what the pairs weigh.
+    /// The weights of the pairs, for each [`ABREAST`] permutations and each block.
     gathered: &'a mut Vec<[Lanes; ABREAST]>,
     sums: &'a mut [f64],
 }

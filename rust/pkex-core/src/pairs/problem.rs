@@ -38,7 +38,7 @@ pub struct PairSums {
     /// Σ w v({j}), what players are worth alone; for classes apart for the pairs of classes 00, 01,
     /// 11.
     pub alone: Vec<f64>,
-    /// Σ γ² for the pairs of classes, whatever they weigh; empty with a target.
+    /// Σ γ² for the pairs of classes, without weights; empty with a target.
     pub squares: Vec<f64>,
 }
 

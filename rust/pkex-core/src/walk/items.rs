@@ -1,4 +1,4 @@
-//! The pair driver: walks items × evaluations in tiles, and adds what they contribute.
+//! The walk over items × evaluations, in tiles whose sums are added up.
 //!
 //! An item is what gets a result of its own (an explained row); its evaluations come in blocks of
 //! sixteen, and a tile is a fixed number of blocks. A batch of items is walked tile by tile, so that
