@@ -68,8 +68,8 @@ impl Expansion {
     /// Shapley values: row by row of `x`, player by player, output by output.
     ///
     /// # Errors
-    /// If `x` or the background has another number of columns, a value overflows, there is too little
-    /// memory, or the monitor stops the call.
+    /// If `x` or the background has another number of columns, a value overflows, there is too
+    /// little memory, or the monitor stops the call.
     pub fn explain(
         &self,
         x: Matrix<'_>,

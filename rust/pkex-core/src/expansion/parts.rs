@@ -34,7 +34,8 @@ impl Computation for Values<'_> {
 /// 100 players twice as fast as all pairs at once, although every pass fills the factors again).
 pub(crate) const MOST_COALITIONS: usize = 1 << 11;
 
-/// The interactions of coalitions, part by part: many parts share the threads, of a few each has all.
+/// The interactions of coalitions, part by part: many parts share the threads, of a few each has
+/// all.
 pub(crate) struct InParts<'a> {
     /// Room for all.
     pub result: Vec<f64>,

@@ -1,11 +1,9 @@
 //! Sums of coefficients over the coalitions that hold a smaller one.
 
-use std::sync::atomic::Ordering;
-
 use crate::error::Error;
 use crate::game::coalitions::{Coalitions, Cursor, binomial};
 use crate::memory::{Memory, RESULT, SUMS, saturating_product};
-use crate::settings::Settings;
+use crate::settings::{Context, Settings};
 use crate::simd::sum::Sum;
 use crate::threads::{self, Monitor, Parallelism};
 
@@ -41,11 +39,12 @@ pub fn superset_sums(
             Ok(totals)
         },
         |totals, (sums, values), stop| {
+            let context = Context { settings, stop };
             totals.clear();
             totals.resize(sums.len(), Sum::default());
             subsets.add(
                 values.chunks(outputs),
-                || stop.load(Ordering::Relaxed),
+                || context.is_stopped(),
                 |place, values| {
                     for (total, &value) in totals[place * outputs..].iter_mut().zip(values) {
                         total.add(Sum::from(value), settings.summation);
@@ -90,7 +89,8 @@ struct Subsets {
     all: Coalitions,
     /// Which members a smaller one keeps, as places among the larger one's.
     kept: Vec<Vec<usize>>,
-    /// For the i-th member and a player: coalitions after one with that member there, before i alike.
+    /// For the i-th member and a player: coalitions after one with that member there, before i
+    /// alike.
     after: Vec<Vec<usize>>,
     last: usize,
 }
@@ -107,14 +107,15 @@ impl Subsets {
         }
     }
 
-    /// Calls `add` with the number of each smaller coalition and a larger one's values, until stopped.
+    /// Calls `add` with the number of each smaller coalition and a larger one's values, until
+    /// stopped.
     fn add<'a>(
         &self,
         mut values: impl Iterator<Item = &'a [f64]>,
         stopped: impl Fn() -> bool,
         mut add: impl FnMut(usize, &[f64]),
     ) {
-        for_each(&self.all, |larger| {
+        for_each_coalition(&self.all, |larger| {
             let Some(values) = values.next() else { return false };
             for kept in &self.kept {
                 let later = kept.iter().zip(&self.after).map(|(&i, after)| after[larger[i]]);
@@ -126,7 +127,7 @@ impl Subsets {
 }
 
 /// Calls `visit` with the members of each coalition in turn, as long as it returns true.
-fn for_each(coalitions: &Coalitions, mut visit: impl FnMut(&[usize]) -> bool) {
+fn for_each_coalition(coalitions: &Coalitions, mut visit: impl FnMut(&[usize]) -> bool) {
     if coalitions.size() == 0 {
         visit(&[]);
         return;
@@ -150,7 +151,7 @@ fn for_each(coalitions: &Coalitions, mut visit: impl FnMut(&[usize]) -> bool) {
 /// The members of each coalition.
 fn members(coalitions: &Coalitions) -> Vec<Vec<usize>> {
     let mut all = Vec::new();
-    for_each(coalitions, |members| {
+    for_each_coalition(coalitions, |members| {
         all.push(members.to_vec());
         true
     });

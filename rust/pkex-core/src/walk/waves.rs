@@ -1,4 +1,5 @@
-//! Waves: tasks of one wave are computed side by side, and their sums collected before the next one.
+//! Waves: tasks of one wave are computed side by side, and their sums collected before the next
+//! one.
 //!
 //! Only the sums of one wave are in memory. What a task holds, and the order of collecting, do not
 //! depend on the length of a wave or the number of threads; so a result's bits do not, either.
