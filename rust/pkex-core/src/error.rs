@@ -50,7 +50,7 @@ pub enum Error {
     Interrupted,
 }
 
-/// A size in the unit that people buy memory in.
+/// A size in megabytes, or in gigabytes of 10⁹ bytes.
 fn gigabytes(bytes: usize) -> String {
     match bytes {
         usize::MAX => "more than ten billion GB".to_owned(),

@@ -12,10 +12,10 @@
 //! - [`Expansion`]: a kernel expansion f(x) = Σᵢ αᵢ k(x, xᵢ), its values and interactions at rows,
 //!   in the game of a [`ValueFunction`], which may need a [`Background`]. Interactions integrate
 //!   over a [`Measure`], such as a [`Density`]; [`superset_sums`] adds those of larger coalitions.
-//! - [`PairProblem`]: sums over all pairs of rows of a sample ([`PairSums`]), which MMD and HSIC are
-//!   made of. Pairs weigh what a [`Weighting`] says: by [`Classes`] of rows, or by a target
-//!   ([`TargetWeights`]), which rows may exchange within an octet of [`OCTET`].
-//!   [`mean_factors`] gives absent factors, [`permuted_sums`] the sums after permutations.
+//! - [`PairProblem`]: sums over all pairs of rows of a sample ([`PairSums`]), which MMD and HSIC
+//!   are made of. Pairs weigh what a [`Weighting`] says: by [`Classes`] of rows, or by a target
+//!   ([`TargetWeights`]), which rows may exchange within an octet of [`OCTET`]. [`mean_factors`]
+//!   gives absent factors, [`permuted_sums`] the sums after permutations.
 //! - A kernel is a sum of [`Term`]s, each a product of [`Factor`]s of a [`Family`] on one column;
 //!   columns belong to [`Players`].
 //! - Data are borrowed as a [`Matrix`]. [`Settings`] name the threads, the [`Summation`] and the

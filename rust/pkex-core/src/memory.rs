@@ -1,8 +1,8 @@
-//! Memory whose amount the input decides: where there is too little of it, the call fails, not the
-//! process.
+//! Memory whose amount the input decides: where there is too little of it, the call returns an
+//! error instead of ending the process.
 //!
-//! What grows with rows, columns, outputs or points is asked for here; only numbers of players and
-//! of columns, a word each, are not.
+//! What grows with rows, columns, outputs or points is reserved here; vectors with a single number
+//! for each player or column are not.
 
 use std::fs;
 use std::sync::OnceLock;
@@ -21,7 +21,7 @@ pub(crate) const RECURSION: Use =
 pub(crate) const INPUT: Use = "a copy of the input; take fewer rows, columns or outputs";
 pub(crate) const PAIRS: Use = "the sums over pairs of rows; take fewer rows, groups or players";
 
-/// The product of sizes; the largest number in place of a larger one, which no machine has.
+/// The product of sizes, or the largest `usize` if it is larger.
 pub(crate) fn saturating_product<const N: usize>(sizes: [usize; N]) -> usize {
     if sizes.contains(&0) { 0 } else { sizes.into_iter().fold(1, usize::saturating_mul) }
 }
@@ -34,12 +34,13 @@ pub(crate) struct Memory {
 }
 
 impl Memory {
-    /// Up to here nobody is asked how much there is.
+    /// Up to this many bytes the available memory is not looked up.
     const UNCHECKED: usize = 1 << 30;
 
     /// Makes room for `length` entries in all.
     ///
-    /// Linux promises more than it has, and ends the process that takes it at its word.
+    /// Linux grants more than it has, and ends a process that uses it. So what was reserved is
+    /// compared with what is available.
     pub fn reserve<T>(&self, vector: &mut Vec<T>, length: usize, of: Use) -> Result<(), Error> {
         let more = length.saturating_sub(vector.capacity());
         if more == 0 {

@@ -105,7 +105,7 @@ impl ProductGames<'_> {
     }
 }
 
-/// The games as one item of the driver.
+/// The games, as evaluations of a single item.
 struct PackedGames<'a> {
     games: ProductGames<'a>,
     weights: Weights,
@@ -141,13 +141,13 @@ impl Source for PackedGames<'_> {
     ) -> Spread {
         let ProductGames { present, absent, difference, .. } = self.games;
         block.resize(self.players.len(), false);
-        fill_from(&mut block.present, present, index);
+        fill_columns(&mut block.present, present, index);
         match absent {
-            Some(absent) => fill_from(&mut block.absent, absent, index),
+            Some(absent) => fill_columns(&mut block.absent, absent, index),
             None => block.absent.fill(Lanes::ONE),
         }
         if let Some(difference) = difference {
-            fill_from(&mut block.difference, difference, index);
+            fill_columns(&mut block.difference, difference, index);
         } else {
             for j in 0..self.players.len() {
                 let (a, b) = (&block.present[j], &block.absent[j]);
@@ -166,7 +166,7 @@ impl Source for PackedGames<'_> {
     }
 }
 
-fn fill_from(factors: &mut [Lanes], matrix: Matrix<'_>, block: usize) {
+fn fill_columns(factors: &mut [Lanes], matrix: Matrix<'_>, block: usize) {
     for (factor, lanes) in factors.iter_mut().zip(matrix.block_by_column(block)) {
         *factor = lanes;
     }

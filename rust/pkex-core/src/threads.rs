@@ -1,9 +1,9 @@
 //! Tasks on several threads, while the calling thread stays free to notice an interrupt.
 //!
 //! A call checks an idle pool of the right size out of its process's store, or builds one, and puts
-//! it back afterwards. Calls from several threads so never wait for one another, and a forked child,
-//! in which the parent's threads do not exist, starts with an empty store. The store is never
-//! waited for: a call that finds it locked builds a pool of its own.
+//! it back afterwards. Calls from several threads so never wait for one another, and a forked
+//! child, in which the parent's threads do not exist, starts with an empty store. The store is
+//! never waited for: a call that finds it locked builds a pool of its own.
 
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -100,13 +100,13 @@ fn for_each_in<T: Send, W>(
             let (workspace, work, next, finished, stopped, failed) =
                 (&workspace, &work, &next, &finished, &stopped, &failed);
             scope.spawn(move |_| {
-                // Dropped at the end, whichever it is.
+                // Dropped when the task ends, or panics: that disconnects the channel.
                 let _alive = alive;
                 let mut workspace = match workspace() {
                     Ok(workspace) => workspace,
                     Err(error) => {
                         stopped.store(true, Ordering::Relaxed);
-                        // Another thread's error is as good.
+                        // Of several errors, any one is returned.
                         let _ = failed.set(error);
                         return;
                     }

@@ -107,7 +107,8 @@ impl Game {
     }
 }
 
-/// A point of [0, 1]; or a density's scale, powers of t and 1 − t, and degree of Jacobi's polynomial.
+/// A point of [0, 1]; or a density's scale, powers of t and 1 − t, and degree of Jacobi's
+/// polynomial.
 #[derive(FromPyObject)]
 pub enum MeasureArgument {
     Point(f64),

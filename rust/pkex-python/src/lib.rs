@@ -93,8 +93,8 @@ mod _core {
             call::array(py, call::run(py, progress, explain)?, shape)
         }
 
-        /// Interactions of coalitions of `size` players, of shape (rows, coalitions, outputs): against
-        /// the point or the density that the measure is, as `Measure` has it.
+        /// Interactions of coalitions of `size` players, of shape (rows, coalitions, outputs):
+        /// against the point or the density that the measure is, as `Measure` has it.
         #[pyo3(signature = (X, *, game, size, measure, summation, n_threads, progress = None))]
         #[expect(non_snake_case, reason = "X is what Python's users call it")]
         #[expect(clippy::too_many_arguments, reason = "the public class's options")]
@@ -157,8 +157,8 @@ mod _core {
         }
     }
 
-    /// For coalitions of `smaller` players the sums of `values`, of shape (rows, coalitions, outputs),
-    /// over the coalitions of `larger` players that hold them.
+    /// For coalitions of `smaller` players the sums of `values`, of shape (rows, coalitions,
+    /// outputs), over the coalitions of `larger` players that hold them.
     #[pyfunction]
     #[pyo3(signature = (values, n_players, larger, smaller, *, n_threads, progress = None))]
     fn superset_sums<'py>(
@@ -235,9 +235,9 @@ mod _core {
     }
 
     /// Sums over the pairs of two pooled samples, the first of `n_first` rows, weighted by products
-    /// of rows' weights if there are some: for each row Σwγ over each sample, for each pair of groups
-    /// Σwγ (followed by Σw v({j}) if asked for), and for the pairs of samples Σw v({j}) and Σγ².
-    /// Pairs within the second sample may be left out.
+    /// of rows' weights if there are some: for each row Σwγ over each sample, for each pair of
+    /// groups Σwγ (followed by Σw v({j}) if asked for), and for the pairs of samples Σw v({j}) and
+    /// Σγ². Pairs within the second sample may be left out.
     #[pyfunction]
     #[pyo3(signature = (points, n_first, terms, players, absent, groups, weights, *, skips_second, alone_in_groups, summation, n_threads, progress = None))]
     #[expect(clippy::too_many_arguments, reason = "the parts of the problem")]
@@ -284,10 +284,10 @@ mod _core {
         Bound<'py, PyArray2<f64>>,
     );
 
-    /// Sums over the pairs of a sample weighted by a target's kernel less its value at distance 0 and
-    /// `offsets` of both rows plus `constant`: for each row Σwγ and Σγ, for each pair of groups (and
-    /// the exchanges of targets within octets of both) Σwγ, followed by Σw v({j}) if asked for, and Σw v({j})
-    /// of all.
+    /// Sums over the pairs of a sample weighted by a target's kernel less its value at distance 0
+    /// and `offsets` of both rows plus `constant`: for each row Σwγ and Σγ, for each pair of groups
+    /// (and the exchanges of targets within octets of both) Σwγ, followed by Σw v({j}) if asked
+    /// for, and Σw v({j}) of all.
     #[pyfunction]
     #[pyo3(signature = (points, terms, players, targets, target_terms, offsets, constant, absent, groups, *, exchanges, alone_in_groups, summation, n_threads, progress = None))]
     #[expect(clippy::too_many_arguments, reason = "the parts of the problem")]

@@ -57,8 +57,8 @@ impl Body for FillTerm<'_> {
 
 /// a − b of single players without cancellation.
 pub(crate) trait Contrast {
-    /// The share of a factor, or of its lack to 1, below which a difference is too small to be found
-    /// by subtraction. The smaller, the less often a contrast is computed.
+    /// The share of a factor, or of its lack to 1, below which a difference is too small to be
+    /// found by subtraction. The smaller, the less often a contrast is computed.
     const LOSS: f64;
 
     /// That of a player in a part of a block; needed only in the lanes where `kept` is negative.
@@ -141,7 +141,8 @@ fn difference<A: Arithmetic, C: Contrast, const W: usize>(
     (c, kept)
 }
 
-/// `unit`, a power of two, times 1 + ⌈−log₂ x⌉ of x from 0 to 1 (or 1 more): by its binary exponent.
+/// `unit`, a power of two, times 1 + ⌈−log₂ x⌉ of x from 0 to 1 (or 1 more): by its binary
+/// exponent.
 #[inline(always)]
 const fn in_halvings(unit: f64, x: f64) -> f64 {
     // Units are the last digits of 2⁵² of them. The biased exponent of 1 is 1023.

@@ -52,7 +52,7 @@ impl LastMeans {
         if saturating_product([AbsentFactors::BYTES, saturating_product(factors)]) > MOST_BYTES {
             return Ok(None);
         }
-        // Not waited for: in a forked child nobody might unlock it.
+        // Without waiting: in a forked child the thread that holds the lock may not exist.
         let kept = self.0.try_lock().ok().and_then(|kept| kept.clone());
         if let Some(means) = kept.filter(|means| means.are_of(background, settings.level)) {
             return Ok(Some(means));
@@ -93,7 +93,7 @@ impl MeansOfPoints {
         let weights = Memory::default().filled(count, 1.0 / count as f64, INPUT)?;
         let means =
             Arc::new(BackgroundMeans { rows, columns, weights, level: settings.level, factors });
-        // Whoever came first: both have the same bits.
+        // Means that another thread has set meanwhile have the same bits.
         let _ = self.0.set(Arc::clone(&means));
         Ok(means)
     }
@@ -128,7 +128,7 @@ impl BackgroundMeans {
                 let context = Context { settings, stop };
                 sums.mean(expansion.term_and_points(index), background, context, mean);
             },
-            // A computation that needs means has then done nothing of its own.
+            // Of the computation that needs the means nothing is done yet.
             &mut |_, total| monitor(0, total),
         )?;
         let (columns, weights) = (background.rows.columns(), background.weights.to_vec());

@@ -68,8 +68,8 @@ impl Expansion {
     /// Shapley values: row by row of `x`, player by player, output by output.
     ///
     /// # Errors
-    /// If `x` or the background has another number of columns, a value overflows, there is too little
-    /// memory, or the monitor stops the call.
+    /// If `x` or the background has another number of columns, a value overflows, there is too
+    /// little memory, or the monitor stops the call.
     pub fn explain(
         &self,
         x: Matrix<'_>,
@@ -103,7 +103,7 @@ impl Expansion {
         let width = saturating_product([count, self.outputs()]);
         let result =
             Memory::default().filled(saturating_product([x.rows(), width]), 0.0, RESULT)?;
-        // Parts too are many: made only if there is room for their results.
+        // There may be very many parts: they are made only if their results have room.
         let parts = if result.is_empty() {
             None
         } else {
@@ -187,12 +187,12 @@ impl Expansion {
                 let absent = Marginal::new(background, means);
                 computation.of(&Games { expansion, rows, absent }, settings)
             }
-            // Without points there is no game whose factors would matter.
+            // Without points there are no evaluations, and no means.
             ValueFunction::MarginalOfPoints if expansion.count == 0 => {
                 computation.of(&Games { expansion, rows, absent: Neutral }, settings)
             }
             ValueFunction::MarginalOfPoints => {
-                // The computation has then done nothing of its own.
+                // Of the computation itself nothing is done yet.
                 let preparation = &mut |_, total| computation.monitor()(0, total);
                 let means = self.means_of_points.of(expansion, settings, preparation)?;
                 let absent = Marginal::new(means.background(), Some(Arc::clone(&means)));

@@ -1,5 +1,5 @@
-//! The mean factors over an expansion's own points: each pair of points is computed once, and counts
-//! for both.
+//! The mean factors over an expansion's own points: each pair of points is computed once, and
+//! counts for both.
 //!
 //! Sums over sixteen rows are plain, and those of such runs compensated: a mean is known to nearly
 //! all its digits, as contrasts with it, in which digits cancel, need.
@@ -10,7 +10,7 @@ use crate::game::block::Block;
 use crate::kernel::term::PackedTerm;
 use crate::matrix::Matrix;
 use crate::memory::{FACTORS, Memory, saturating_product};
-use crate::settings::Settings;
+use crate::settings::{Context, Settings};
 use crate::simd::arithmetic::Arithmetic;
 use crate::simd::lanes::{LANES, Lanes};
 use crate::simd::level::Body;
@@ -34,12 +34,12 @@ pub(crate) fn means_of_points(
     let blocks = (320 / width.max(1)).clamp(1, 16);
     let chunks = Chunks::new(std::slice::from_ref(&(0..points.rows())), blocks);
     let packed = PackedRows::new(points, &chunks, |row| row)?;
-    let pairs = PointPairs { points, packed, term, settings };
+    let pairs = PointPairs { points, packed, term };
     let memory = Memory::default();
     let mut totals =
         memory.filled(saturating_product([points.rows(), width]), Sum::default(), FACTORS)?;
     let rows = |tile: Tile<'_>| [tile.first, tile.second].map(|chunk| chunk.rows.len());
-    PairWalk::new(&chunks, false, width, settings.threads)?.run(
+    PairWalk::new(&chunks, false, width, settings)?.run(
         (
             |tile| saturating_product([rows(tile).into_iter().sum(), width, size_of::<f64>()]),
             |tile, sums: &mut [Vec<f64>; 2]| {
@@ -50,7 +50,7 @@ pub(crate) fn means_of_points(
             },
         ),
         || PointWorkspace::new(term.players.len(), blocks, &memory),
-        |workspace, tile, sums, _| pairs.add_up(tile, workspace, sums),
+        |workspace, tile, sums, context| pairs.add_up(tile, context, workspace, sums),
         |tile, sums| {
             for (chunk, sums) in [tile.first, tile.second].into_iter().zip(sums) {
                 let totals = &mut totals[chunk.rows.start * width..][..sums.len()];
@@ -94,7 +94,6 @@ struct PointPairs<'a> {
     points: Matrix<'a>,
     packed: PackedRows,
     term: &'a PackedTerm,
-    settings: &'a Settings,
 }
 
 /// What a thread keeps between tiles: sums player by player, of both kinds.
@@ -121,7 +120,13 @@ impl PointWorkspace {
 
 impl PointPairs<'_> {
     /// The sums of the rows of both chunks over a tile's pairs.
-    fn add_up(&self, tile: Tile<'_>, workspace: &mut PointWorkspace, sums: &mut [Vec<f64>; 2]) {
+    fn add_up(
+        &self,
+        tile: Tile<'_>,
+        context: Context<'_>,
+        workspace: &mut PointWorkspace,
+        sums: &mut [Vec<f64>; 2],
+    ) {
         let width = KINDS * self.term.players.len();
         let length = tile.second.blocks() * width;
         workspace.columns.clear();
@@ -133,10 +138,10 @@ impl PointPairs<'_> {
             workspace.run.clear();
             workspace.run.resize(length, Lanes::ZERO);
             for row in run..(run + LANES).min(tile.first.rows.end) {
-                self.settings.level.run(AddRowOfPoints { pairs: self, row, tile, workspace });
+                context.run(AddRowOfPoints { pairs: self, row, tile, workspace });
                 sums[0].extend(workspace.row.iter().map(Lanes::total));
             }
-            self.settings.level.run(Flush { workspace });
+            context.run(Flush { workspace });
         }
         workspace.run.clear();
         workspace.run.extend(workspace.columns.iter().map(Accumulator::lanes));

@@ -34,7 +34,8 @@ impl Computation for Values<'_> {
 /// 100 players twice as fast as all pairs at once, although every pass fills the factors again).
 pub(crate) const MOST_COALITIONS: usize = 1 << 11;
 
-/// The interactions of coalitions, part by part: many parts share the threads, of a few each has all.
+/// The interactions of coalitions, part by part: many parts share the threads, of a few each has
+/// all.
 pub(crate) struct InParts<'a> {
     /// Room for all.
     pub result: Vec<f64>,
@@ -50,53 +51,83 @@ impl Computation for InParts<'_> {
         self.monitor
     }
 
-    fn of<S: Source>(self, games: &S, settings: &Settings) -> Result<Vec<f64>, Error> {
-        let Self { mut result, width, parts, nodes, monitor } = self;
-        let starts = parts.iter().scan(0, |start, part| {
-            *start += part.count() * games.outputs();
-            Some(*start - part.count() * games.outputs())
+    fn of<S: Source>(mut self, games: &S, settings: &Settings) -> Result<Vec<f64>, Error> {
+        let mut start = 0;
+        let starts = self.parts.iter().map(|part| {
+            start += part.count() * games.outputs();
+            start - part.count() * games.outputs()
         });
-        let place = |result: &mut [f64], start: usize, values: &[f64]| {
-            let part_width = values.len() / games.items().max(1);
-            for (row, values) in values.chunks(part_width.max(1)).enumerate() {
-                result[row * width + start..][..part_width].copy_from_slice(values);
-            }
-        };
-        let quantity = |part| Quantity::Interactions(part, nodes);
-        if parts.len() < 2 * settings.threads {
-            for (number, (part, start)) in parts.iter().zip(starts).enumerate() {
-                let values = items::run(games, quantity(part), settings, &mut |done, total| {
-                    monitor(number * total + done, parts.len() * total)
-                })?;
-                place(&mut result, start, &values);
-                if monitor(number + 1, parts.len()).is_break() {
-                    return Err(Error::Interrupted);
-                }
-            }
-            return Ok(result);
+        let starts: Vec<usize> = starts.collect();
+        if self.parts.len() < 2 * settings.threads {
+            self.one_by_one(games, &starts, settings)?;
+        } else {
+            self.side_by_side(games, &starts, settings)?;
         }
-        // The values, and the first part that failed, whichever thread comes first.
-        let outcome = Mutex::new((&mut result, None));
+        Ok(self.result)
+    }
+}
+
+impl InParts<'_> {
+    /// Computes the parts in turn, each on all threads.
+    fn one_by_one<S: Source>(
+        &mut self,
+        games: &S,
+        starts: &[usize],
+        settings: &Settings,
+    ) -> Result<(), Error> {
+        let Self { result, width, parts, nodes, monitor } = self;
+        for (number, (part, &start)) in parts.iter().zip(starts).enumerate() {
+            let quantity = Quantity::Interactions(part, *nodes);
+            let values = items::run(games, quantity, settings, &mut |done, total| {
+                monitor(number * total + done, parts.len() * total)
+            })?;
+            place(result, *width, start, (&values, games.items()));
+            if monitor(number + 1, parts.len()).is_break() {
+                return Err(Error::Interrupted);
+            }
+        }
+        Ok(())
+    }
+
+    /// Computes many parts, each on one of the threads.
+    fn side_by_side<S: Source>(
+        &mut self,
+        games: &S,
+        starts: &[usize],
+        settings: &Settings,
+    ) -> Result<(), Error> {
+        let Self { result, width, parts, nodes, monitor } = self;
+        // The values, and the error of the first part, in their order, that failed.
+        let outcome = Mutex::new((result, None));
         threads::for_each(
-            parts.iter().zip(starts.collect::<Vec<_>>()),
+            parts.iter().zip(starts),
             Parallelism::Threads(settings.threads),
             || Ok(()),
-            |(), (part, start), stop| {
-                let values = items::run_within(games, quantity(part), settings, stop);
+            |(), (part, &start), stop| {
+                let quantity = Quantity::Interactions(part, *nodes);
+                let values = items::run_within(games, quantity, settings, stop);
                 let mut outcome = outcome.lock().unwrap_or_else(PoisonError::into_inner);
                 match values {
-                    Ok(values) => place(outcome.0, start, &values),
+                    Ok(values) => place(outcome.0, *width, start, (&values, games.items())),
                     Err(error) => match &outcome.1 {
                         Some((first, _)) if *first < start => {}
                         _ => outcome.1 = Some((start, error)),
                     },
                 }
             },
-            monitor,
+            *monitor,
         )?;
         match outcome.into_inner().unwrap_or_else(PoisonError::into_inner).1 {
             Some((_, error)) => Err(error),
-            None => Ok(result),
+            None => Ok(()),
         }
+    }
+}
+
+/// Puts the values of a part for so many rows in their place among those of all parts.
+fn place(result: &mut [f64], width: usize, start: usize, (values, rows): (&[f64], usize)) {
+    let part_width = values.len() / rows.max(1);
+    for (row, values) in values.chunks(part_width.max(1)).enumerate() {
+        result[row * width + start..][..part_width].copy_from_slice(values);
     }
 }

@@ -36,7 +36,8 @@ impl Block {
         self.absent.resize(if unit_absent { 0 } else { players }, Lanes::ONE);
     }
 
-    /// Gives factors, filled for absent ones of 1, absent ones of another size: one for each player.
+    /// Gives factors, filled for absent ones of 1, absent ones of another size: one for each
+    /// player.
     #[inline(always)]
     pub fn set_absent<const W: usize>(&mut self, absent: impl Iterator<Item = f64>) {
         self.absent.clear();

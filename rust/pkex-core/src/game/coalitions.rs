@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-/// The coalitions of `size` of the players 0..`players` that begin with the players `fixed`, followed
-/// by one in `next`.
+/// The coalitions of `size` of the players 0..`players` that begin with the players `fixed`,
+/// followed by one in `next`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Coalitions {
     players: usize,

@@ -14,7 +14,6 @@ use crate::quadrature::table::NodeTable;
 use crate::settings::Context;
 use crate::simd::arithmetic::Arithmetic;
 use crate::simd::level::Body;
-use crate::threads::Stop;
 
 /// What is computed of each game.
 #[derive(Clone, Copy, Debug)]
@@ -122,8 +121,8 @@ impl Scratch {
 
 impl Quantity<'_> {
     /// Ω of each game of a block with these players (ascending), player by player or coalition by
-    /// coalition, from factors of that spread; then `difference` holds the c, or their products, that
-    /// it is to be multiplied by.
+    /// coalition, from factors of that spread; then `difference` holds the c, or their products,
+    /// that it is to be multiplied by.
     pub fn evaluate(
         self,
         spread: &Spread,
@@ -137,7 +136,7 @@ impl Quantity<'_> {
             Self::GrandCoalition => context.run(WholeCoalition { block, is_present: true }),
             Self::EmptyCoalition => context.run(WholeCoalition { block, is_present: false }),
             Self::ShapleyByRecursion => {
-                context.run(ByRecursion { block, rows, stop: context.stop });
+                context.run(ByRecursion { block, rows, context });
             }
             Self::Values(nodes) => {
                 context.run(ByQuadrature { rule: nodes.rule(spread), block, prefixes });
@@ -173,7 +172,7 @@ impl Body for WholeCoalition<'_> {
 struct ByRecursion<'a> {
     block: &'a mut Block,
     rows: &'a mut RecursionRows,
-    stop: &'a Stop,
+    context: Context<'a>,
 }
 
 impl Body for ByRecursion<'_> {
@@ -181,7 +180,7 @@ impl Body for ByRecursion<'_> {
 
     #[inline(always)]
     fn run<A: Arithmetic, const W: usize>(self) {
-        recursion::omega::<A>(self.block, self.rows, self.stop);
+        recursion::omega::<A>(self.block, self.rows, self.context);
     }
 }
 

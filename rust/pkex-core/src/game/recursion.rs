@@ -12,19 +12,18 @@
 //!   Ωₖ = Σ_{q=1}^k λᵏ_q (q/k) hᵏ⁻¹_{q−1},
 //!   λᵏ⁻¹_q = ((k−q)/k) bₖ λᵏ_q + ((q+1)/k) aₖ λᵏ_{q+1}.
 //!
-//! It needs the rows h in reverse, so every √(d/2)-th is kept and those between are made again: half
-//! as much work more, for d√(2d) numbers instead of d²/2. Eight games are computed at a time, for
-//! the sake of memory: of 10,000 players, 90 MB a thread.
+//! It needs the rows h in reverse, so every √(d/2)-th is kept and those between are made again:
+//! half as much work more, for d√(2d) numbers instead of d²/2. Eight games are computed at a time,
+//! for the sake of memory: of 10,000 players, 90 MB a thread.
 
 use std::ops::Range;
-use std::sync::atomic::Ordering;
 
 use crate::error::Error;
 use crate::game::block::Block;
 use crate::memory::{Memory, RECURSION, saturating_product};
+use crate::settings::Context;
 use crate::simd::arithmetic::Arithmetic;
 use crate::simd::lanes::{LANES, each_lane, map_lanes};
-use crate::threads::Stop;
 
 /// Games computed at a time.
 const GAMES: usize = 8;
@@ -83,7 +82,7 @@ impl RecursionRows {
 /// Ω of every player into `block.omega`. For thousands of players this takes seconds: it returns
 /// early, with some of the values, when told to stop.
 #[inline(always)]
-pub fn omega<A: Arithmetic>(block: &mut Block, rows: &mut RecursionRows, stop: &Stop) {
+pub fn omega<A: Arithmetic>(block: &mut Block, rows: &mut RecursionRows, context: Context<'_>) {
     let players = block.present.len();
     let stride = stride(players);
     let width = players + 1;
@@ -102,7 +101,7 @@ pub fn omega<A: Arithmetic>(block: &mut Block, rows: &mut RecursionRows, stop: &
         segment[0] = Numbers([1.0; GAMES]);
         for k in 1..=players {
             if (k - 1) % stride == 0 {
-                if stop.load(Ordering::Relaxed) {
+                if context.is_stopped() {
                     return;
                 }
                 checkpoints[checkpoint((k - 1) / stride)].copy_from_slice(&segment[..k]);
@@ -114,7 +113,7 @@ pub fn omega<A: Arithmetic>(block: &mut Block, rows: &mut RecursionRows, stop: &
             *lambda = Numbers([if q <= players { 1.0 / q as f64 } else { 0.0 }; GAMES]);
         }
         for first in (0..players).step_by(stride).rev().map(|before| before + 1) {
-            if stop.load(Ordering::Relaxed) {
+            if context.is_stopped() {
                 return;
             }
             let last = (first + stride - 1).min(players);

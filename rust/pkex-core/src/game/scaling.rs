@@ -9,7 +9,8 @@ use crate::simd::numbers::{binary_exponent, power_of_two};
 ///
 /// Each player's a, b and c are divided by a power of two such that the product of the sizes M of
 /// the first k players stays in [1, 2) for every k. Products of factors can then neither overflow
-/// nor, unless they are negligible beside ∏M, underflow. The game is 2^exponent times the scaled one.
+/// nor, unless they are negligible beside ∏M, underflow. The game is 2^exponent times the scaled
+/// one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Scaling {
     exponent: [i32; LANES],
@@ -47,10 +48,11 @@ impl Scaling {
         Some(Self { exponent, has_zero })
     }
 
-    /// Turns the Ω of the scaled games into c Ω of the games themselves, and c into 1. Where Ω has
-    /// sunk below the range although the game's own size would bring it back, it becomes NaN: its
-    /// digits are lost. Of few players that is impossible, and an Ω of nothing the sum of terms
-    /// that cancel.
+    /// Turns the Ω of the scaled games into c Ω of the games themselves, and c into 1.
+    ///
+    /// An Ω below the range has lost its digits. If the exponent would bring it back into the
+    /// range, it becomes NaN; or 0, if a player's factors are both 0. With few players no product
+    /// can sink that far: there such an Ω is a sum of terms that cancel.
     pub fn undo(&self, block: &mut Block) {
         let may_be_lost = block.omega.len() > FEW_PLAYERS;
         for (omega, difference) in block.omega.iter_mut().zip(&mut block.difference) {
@@ -75,8 +77,8 @@ impl Scaling {
 /// Below this, relative to ∏M, Ω may have lost digits to underflow.
 const LEAST_OMEGA: f64 = 1e-250;
 
-/// So many factors cannot sink that far: at a node each is 0 or, t being at least 10⁻⁴, no less than
-/// 2⁻⁶⁷ of its size.
+/// So many factors cannot sink that far: at a node each is 0 or, t being at least 10⁻⁴, no less
+/// than 2⁻⁶⁷ of its size.
 const FEW_PLAYERS: usize = 12;
 
 /// Powers of two beyond this are applied in steps.

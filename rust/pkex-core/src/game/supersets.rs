@@ -3,10 +3,9 @@
 use crate::error::Error;
 use crate::game::coalitions::{Coalitions, Cursor, binomial};
 use crate::memory::{Memory, RESULT, SUMS, saturating_product};
-use crate::settings::Settings;
+use crate::settings::{Context, Settings};
 use crate::simd::sum::Sum;
 use crate::threads::{self, Monitor, Parallelism};
-use std::sync::atomic::Ordering;
 
 /// For every row, every coalition of `sizes.0` of the players and every output: the sum of `values`
 /// over the coalitions of `sizes.1` players that hold it. `values` has a number for every row,
@@ -22,17 +21,7 @@ pub fn superset_sums(
     settings: &Settings,
     monitor: Monitor<'_>,
 ) -> Result<Vec<f64>, Error> {
-    let counts = (binomial(players, sizes.0), binomial(players, sizes.1));
-    let (Some(smaller), Some(larger), true) = (counts.0, counts.1, sizes.0 < sizes.1) else {
-        return Err(Error::Unsupported(format!("coalitions of {sizes:?} of {players} players")));
-    };
-    if values.len() != saturating_product([rows, larger, outputs]) {
-        return Err(Error::Shape {
-            argument: "values",
-            expected: format!("{rows} × {larger} × {outputs} numbers"),
-            got: format!("{} numbers", values.len()),
-        });
-    }
+    let (smaller, larger) = counts(values, players, sizes, (rows, outputs))?;
     let memory = Memory::default();
     let mut sums = memory.filled(saturating_product([rows, smaller, outputs]), 0.0, RESULT)?;
     if sums.is_empty() || values.is_empty() {
@@ -50,11 +39,12 @@ pub fn superset_sums(
             Ok(totals)
         },
         |totals, (sums, values), stop| {
+            let context = Context { settings, stop };
             totals.clear();
             totals.resize(sums.len(), Sum::default());
             subsets.add(
                 values.chunks(outputs),
-                || stop.load(Ordering::Relaxed),
+                || context.is_stopped(),
                 |place, values| {
                     for (total, &value) in totals[place * outputs..].iter_mut().zip(values) {
                         total.add(Sum::from(value), settings.summation);
@@ -70,6 +60,27 @@ pub fn superset_sums(
     Ok(sums)
 }
 
+/// The numbers of coalitions of both sizes, if `values` has a number for each of the larger ones.
+fn counts(
+    values: &[f64],
+    players: usize,
+    sizes: (usize, usize),
+    (rows, outputs): (usize, usize),
+) -> Result<(usize, usize), Error> {
+    let counts = (binomial(players, sizes.0), binomial(players, sizes.1));
+    let (Some(smaller), Some(larger), true) = (counts.0, counts.1, sizes.0 < sizes.1) else {
+        return Err(Error::Unsupported(format!("coalitions of {sizes:?} of {players} players")));
+    };
+    if values.len() != saturating_product([rows, larger, outputs]) {
+        return Err(Error::Shape {
+            argument: "values",
+            expected: format!("{rows} × {larger} × {outputs} numbers"),
+            got: format!("{} numbers", values.len()),
+        });
+    }
+    Ok((smaller, larger))
+}
+
 /// A lookup's cost, in steps of one node, player and lane.
 const LOOKUP_COST: usize = 16;
 
@@ -78,7 +89,8 @@ struct Subsets {
     all: Coalitions,
     /// Which members a smaller one keeps, as places among the larger one's.
     kept: Vec<Vec<usize>>,
-    /// For the i-th member and a player: coalitions after one with that member there, before i alike.
+    /// For the i-th member and a player: coalitions after one with that member there, before i
+    /// alike.
     after: Vec<Vec<usize>>,
     last: usize,
 }
@@ -95,14 +107,15 @@ impl Subsets {
         }
     }
 
-    /// Calls `add` with the number of each smaller coalition and a larger one's values, until stopped.
+    /// Calls `add` with the number of each smaller coalition and a larger one's values, until
+    /// stopped.
     fn add<'a>(
         &self,
         mut values: impl Iterator<Item = &'a [f64]>,
         stopped: impl Fn() -> bool,
         mut add: impl FnMut(usize, &[f64]),
     ) {
-        for_each(&self.all, |larger| {
+        for_each_coalition(&self.all, |larger| {
             let Some(values) = values.next() else { return false };
             for kept in &self.kept {
                 let later = kept.iter().zip(&self.after).map(|(&i, after)| after[larger[i]]);
@@ -114,7 +127,7 @@ impl Subsets {
 }
 
 /// Calls `visit` with the members of each coalition in turn, as long as it returns true.
-fn for_each(coalitions: &Coalitions, mut visit: impl FnMut(&[usize]) -> bool) {
+fn for_each_coalition(coalitions: &Coalitions, mut visit: impl FnMut(&[usize]) -> bool) {
     if coalitions.size() == 0 {
         visit(&[]);
         return;
@@ -138,7 +151,7 @@ fn for_each(coalitions: &Coalitions, mut visit: impl FnMut(&[usize]) -> bool) {
 /// The members of each coalition.
 fn members(coalitions: &Coalitions) -> Vec<Vec<usize>> {
     let mut all = Vec::new();
-    for_each(coalitions, |members| {
+    for_each_coalition(coalitions, |members| {
         all.push(members.to_vec());
         true
     });

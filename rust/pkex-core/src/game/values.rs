@@ -3,9 +3,10 @@
 //! Ωⱼ = ∫₀¹ ∏_{l≠j} Fₗ(t) dt with Fₗ(t) = bₗ + t cₗ (Owen 1972). At each node the products of the
 //! factors before and after player j are kept as a running prefix and suffix, so nothing is ever
 //! divided (factors may be 0) and no logarithm is taken (they may be negative). Five instructions
-//! per node and player: two on the way up (F, prefix), three on the way down (F, Ω, suffix). Prefixes
-//! are stored for every second player only, which costs half an instruction more and saves half of
-//! the memory: stores, and what does not fit the first-level cache, cost more than arithmetic.
+//! per node and player: two on the way up (F, prefix), three on the way down (F, Ω, suffix).
+//! Prefixes are stored for every second player only, which costs half an instruction more and saves
+//! half of the memory: stores, and what does not fit the first-level cache, cost more than
+//! arithmetic.
 
 use crate::error::Error;
 use crate::game::block::Block;

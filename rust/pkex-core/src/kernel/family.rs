@@ -68,9 +68,9 @@ impl Profile {
     /// Multiplies the profile by another factor.
     pub fn include(&mut self, family: Family, parameter: f64) -> Result<(), Error> {
         match family {
-            Family::Rbf => self.include_gaussian(inverse(parameter)?),
+            Family::Rbf => self.include_gaussian(checked_inverse(parameter)?),
             Family::Laplacian => {
-                let (inverse, low) = inverse(parameter)?;
+                let (inverse, low) = checked_inverse(parameter)?;
                 let (sum, error) = two_sum(self.laplacian, inverse);
                 self.laplacian = sum;
                 self.laplacian_low += error + low;
@@ -78,7 +78,7 @@ impl Profile {
             Family::Cauchy => {
                 let factors = self.cauchy.len() + 1;
                 Memory::default().reserve(&mut self.cauchy, factors, INPUT)?;
-                self.cauchy.push(inverse(parameter)?);
+                self.cauchy.push(checked_inverse(parameter)?);
             }
             Family::Chi2 => {
                 if !(parameter > 0.0 && parameter.is_finite()) {
@@ -289,7 +289,7 @@ pub(crate) fn multiplied<A: Arithmetic, const W: usize>(
 }
 
 /// 1/ℓ, and what rounding took away from it.
-fn inverse(length_scale: f64) -> Result<(f64, f64), Error> {
+fn checked_inverse(length_scale: f64) -> Result<(f64, f64), Error> {
     let (inverse, low) = double::inverse(length_scale);
     if inverse > 0.0 && inverse.is_finite() && length_scale.is_finite() {
         return Ok((inverse, low));

@@ -70,7 +70,7 @@ fn set_pair_means(
     let chunks = Chunks::new(std::slice::from_ref(&(0..count)), BLOCKS);
     let points = PackedRows::new(rows, &chunks, |row| row)?;
     let mut totals = memory.filled(factors, Sum::default(), PAIRS)?;
-    PairWalk::new(&chunks, false, factors, settings.threads)?.run(
+    PairWalk::new(&chunks, false, factors, settings)?.run(
         (
             |_| saturating_product([factors, size_of::<f64>()]),
             |_, sums: &mut Vec<f64>| memory.reserve(sums, factors, PAIRS),
@@ -81,14 +81,14 @@ fn set_pair_means(
             workspace.block.reserve(players.count(), 0, &memory)?;
             Ok(workspace)
         },
-        |workspace, tile, sums: &mut Vec<f64>, _| {
+        |workspace, tile, sums: &mut Vec<f64>, context| {
             workspace.sums.clear();
             workspace.sums.resize(factors, Lanes::ZERO);
             for row in tile.first.rows.clone() {
                 for index in tile.blocks_of(row) {
                     let mask = tile.mask(row, index);
                     let (x, points) = (rows.row(row), points.block(tile.second, index));
-                    settings.level.run(AddDifferences { terms, x, points, mask, workspace });
+                    context.run(AddDifferences { terms, x, points, mask, workspace });
                 }
             }
             sums.clear();

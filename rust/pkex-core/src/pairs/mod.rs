@@ -1,9 +1,10 @@
 //! Sums over all pairs of rows of a sample.
 //!
-//! `problem`: what is summed; `weights`: what pairs weigh; `octets`: exchanges of targets; `absent`:
-//! the factors of pairs; `packed`: a problem made ready; `workspace`: the running sums of a thread;
-//! `tiles`: the sums of a tile; `totals`: those of all tiles; `sums`: the whole computation.
-//! `mean_factors` and `gaussian_means`: means over pairs; `permuted`: sums after permutations.
+//! `problem`: what is summed; `weights`: what pairs weigh; `octets`: exchanges of targets;
+//! `absent`: the factors of pairs; `packed`: a problem made ready; `workspace`: the running sums of
+//! a thread; `tiles`: the sums of a tile; `totals`: those of all tiles; `sums`: the whole
+//! computation. `mean_factors` and `gaussian_means`: means over pairs; `permuted`: sums after
+//! permutations.
 
 pub(crate) mod absent;
 pub(crate) mod gaussian_means;

@@ -6,8 +6,8 @@
 //!   T^{pq} = Σ_ij Γ_ij L_{i⊕p, j⊕q},
 //!
 //! a correlation over the group (ℤ/2)³ × (ℤ/2)³. The Walsh–Hadamard transform, whose matrix has the
-//! entries (−1)^{|a ∧ i|}, turns it into a product: T̂_ab = Γ̂_ab L̂_ab. It is linear, so that products
-//! are summed over pairs of octets, and transformed back at the end.
+//! entries (−1)^{|a ∧ i|}, turns it into a product: T̂_ab = Γ̂_ab L̂_ab. It is linear, so that
+//! products are summed over pairs of octets, and transformed back at the end.
 
 use crate::error::Error;
 use crate::memory::{Memory, PAIRS, saturating_product};

@@ -10,6 +10,7 @@ use crate::pairs::octets::OCTET;
 use crate::pairs::problem::PairProblem;
 use crate::pairs::weights::{Classes, PackedWeights, Weighting};
 use crate::quadrature::table::NodeTable;
+use crate::settings::Settings;
 use crate::walk::chunks::{Chunk, Chunks, PackedRows};
 use crate::walk::pairs::{PairWalk, Tile};
 
@@ -86,13 +87,17 @@ impl<'a> PackedPairs<'a> {
     }
 
     /// The tiles in which the pairs come.
-    pub fn walk<'c>(&self, chunks: &'c Chunks, threads: usize) -> Result<PairWalk<'c>, Error> {
+    pub fn walk<'c>(
+        &self,
+        chunks: &'c Chunks,
+        settings: &'c Settings,
+    ) -> Result<PairWalk<'c>, Error> {
         let skips_second = match self.problem.weighting {
             Weighting::Classes(Classes { skips_second, .. }) => skips_second,
             Weighting::Target(_) => false,
         };
         let pair_cost = saturating_product([self.players(), self.kernel.terms.len().max(1)]);
-        PairWalk::new(chunks, skips_second, pair_cost, threads)
+        PairWalk::new(chunks, skips_second, pair_cost, settings)
     }
 
     /// Whether γ is c Ω of one term, which compares the columns of all players.

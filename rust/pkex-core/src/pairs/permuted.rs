@@ -1,12 +1,10 @@
 //! Sums over the pairs of a small sample, weighted as they are after permutations of the rows.
 
-use std::sync::atomic::Ordering;
-
 use crate::error::Error;
 use crate::matrix::Matrix;
 use crate::memory::{Memory, PAIRS, RESULT, saturating_product};
 use crate::pairs::problem::triangle_index;
-use crate::settings::Settings;
+use crate::settings::{Context, Settings};
 use crate::simd::arithmetic::Arithmetic;
 use crate::simd::lanes::{LANES, Lanes};
 use crate::simd::level::Body;
@@ -18,8 +16,8 @@ use crate::threads::{self, Monitor, Parallelism};
 /// triangle. Those of a row with itself play no part. The result has a row for each permutation.
 ///
 /// # Errors
-/// If shapes do not fit, orders have other rows, there is too little memory, or the monitor stops the
-/// call.
+/// If shapes do not fit, orders have other rows, there is too little memory, or the monitor stops
+/// the call.
 pub fn permuted_sums(
     weights: Matrix<'_>,
     values: Matrix<'_>,
@@ -49,11 +47,12 @@ pub fn permuted_sums(
             Ok(gathered)
         },
         |gathered, (sums, orders), stop| {
+            let context = Context { settings, stop };
             for row in 0..rows {
-                if stop.load(Ordering::Relaxed) {
+                if context.is_stopped() {
                     return;
                 }
-                settings.level.run(AddPermutedRow {
+                context.run(AddPermutedRow {
                     weights,
                     packed: &packed,
                     row,
@@ -97,8 +96,8 @@ fn check(weights: Matrix<'_>, values: Matrix<'_>, orders: &[usize]) -> Result<()
     }
 }
 
-/// For each row a and each value the pairs with the rows b > a side by side in lanes, in blocks that
-/// start with the one of a; 0 where no such pair is.
+/// For each row a and each value the pairs with the rows b > a side by side in lanes, in blocks
+/// that start with the one of a; 0 where no such pair is.
 struct PackedValues {
     lanes: Vec<Lanes>,
     /// Where each row's begin.
@@ -140,7 +139,7 @@ struct AddPermutedRow<'a> {
     packed: &'a PackedValues,
     row: usize,
     orders: &'a [usize],
-    /// For each permutations abreast and each block what the pairs weigh.
+    /// The weights of the pairs, for each [`ABREAST`] permutations and each block.
     gathered: &'a mut Vec<[Lanes; ABREAST]>,
     sums: &'a mut [f64],
 }

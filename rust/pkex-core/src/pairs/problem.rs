@@ -32,13 +32,13 @@ pub struct PairProblem<'a> {
 pub struct PairSums {
     /// For each row, over all other rows: two sums of γ (see [`Weighting`]).
     pub rows: Vec<f64>,
-    /// Σ w γ for each pair of groups I ≤ J, row by row of the triangle, and each exchange of targets
-    /// in I and in J, number 8p + q; followed by Σ w v({j}), if that is asked for.
+    /// Σ w γ for each pair of groups I ≤ J, row by row of the triangle, and each exchange of
+    /// targets in I and in J, number 8p + q; followed by Σ w v({j}), if that is asked for.
     pub groups: Vec<f64>,
     /// Σ w v({j}), what players are worth alone; for classes apart for the pairs of classes 00, 01,
     /// 11.
     pub alone: Vec<f64>,
-    /// Σ γ² for the pairs of classes, whatever they weigh; empty with a target.
+    /// Σ γ² for the pairs of classes, without weights; empty with a target.
     pub squares: Vec<f64>,
 }
 

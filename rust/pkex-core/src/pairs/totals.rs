@@ -80,7 +80,7 @@ impl Totals {
 
     /// The sums' values.
     pub fn finish(self, packed: &PackedPairs<'_>) -> Result<PairSums, Error> {
-        // Collected in place, into half of the memory: the other half is given back.
+        // Collected in place, in half of the memory; the other half is freed.
         let values = |sums: Vec<Sum>| {
             let mut values: Vec<f64> = sums.into_iter().map(Sum::value).collect();
             values.shrink_to_fit();

@@ -30,8 +30,9 @@ pub struct Classes<'a> {
     pub skips_second: bool,
 }
 
-/// The weight of HSIC: w_ab = l_ab − offset_a − offset_b + constant, l = L − L(0) the kernel of a
-/// target less its value at distance 0: centring loses the constant, but a kernel near 1 its digits.
+/// The weight of HSIC: w_ab = l_ab − offset_a − offset_b + constant, where l = L − L(0) is the
+/// kernel of a target less its value at distance 0. Centring removes that constant anyway, and
+/// without it a kernel near 1 keeps its digits.
 #[derive(Clone, Copy, Debug)]
 pub struct TargetWeights<'a> {
     /// The target, a row for each row of the sample.

@@ -11,8 +11,8 @@ pub enum Measure {
     Density(Density),
 }
 
-/// The density `scale` · tⁱ (1 − t)ʲ `P_m`(1 − 2t) with the powers i and j and Jacobi's polynomial of
-/// degree m and parameters j + 1 and i (1 for degree 0); the uniform one is 1.
+/// The density `scale` · tⁱ (1 − t)ʲ `P_m`(1 − 2t) with the powers i and j and Jacobi's polynomial
+/// of degree m and parameters j + 1 and i (1 for degree 0); the uniform one is 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Density {
     /// A factor in front.

@@ -84,7 +84,7 @@ fn legendre_zero(count: usize, k: usize) -> f64 {
 
 /// P(cos θ) of degree `count` ≥ 1, and its derivative by θ.
 ///
-/// Bonnet's recursion for D = `P_k` − `P_{k−1}` in y = 1 − cos θ = 2 sin²(θ/2), accurate near θ = 0:
+/// Bonnet's recursion for D = `P_k` − `P_{k−1}` in y = 1 − cos θ = 2 sin²(θ/2), accurate near 0:
 /// (k+1) `D_{k+1}` = k `D_k` − (2k+1) y `P_k`; and dP/dθ = k (`D_k` − y `P_k`)/sin θ.
 fn legendre(count: usize, theta: f64) -> (f64, f64) {
     let y = 2.0 * (theta / 2.0).sin().powi(2);

@@ -76,8 +76,9 @@ impl NodeTable {
 
     /// The rules for the integral of games of at most `players` players over a density of degree g.
     ///
-    /// On an ellipse e^s the density grows by e^{gs} at most (Bernstein), as much as ⌈g/2⌉ nodes more
-    /// make up for. It may leave little of the game's own size: limits are those of mixed signs.
+    /// On an ellipse e^s the density grows by e^{gs} at most (Bernstein), as much as ⌈g/2⌉ nodes
+    /// more make up for. It may leave little of the game's own size: limits are those of mixed
+    /// signs.
     #[must_use]
     pub fn weighted(players: usize, density: &Density) -> Self {
         if *density == Density::UNIFORM {

@@ -1,9 +1,9 @@
 //! The one arithmetic operation in which instruction sets differ: multiply-add.
 //!
 //! Every numerical body of this crate is written once, over arrays of `W` lanes and a type
-//! `A: Arithmetic`, always inlined, and compiled for several instruction sets by [`crate::simd::level`].
-//! All sets with a fused multiply-add compute the same operations on the same lanes and so return
-//! the same bits, whatever `W` they take at a time.
+//! `A: Arithmetic`, always inlined, and compiled for several instruction sets by
+//! [`crate::simd::level`]. All sets with a fused multiply-add compute the same operations on the
+//! same lanes and so return the same bits, whatever `W` they take at a time.
 
 /// How `a·b + c` is rounded.
 pub trait Arithmetic: Copy + Send + Sync + 'static {

@@ -14,14 +14,14 @@
 //! # Errors
 //!
 //! ln 2 is split so that r₁ = x − k [`LN2_HIGH`] is exact; r₂ = k [`LN2_LOW`] joins only the small
-//! part of p = r₁ − (r₂ − r² q(r)), where only q and r² take the rounded r = r₁ − r₂. A rounding of p
-//! costs at most ¼ ulp of either result (½ ulp of eˣ − 1 where k = 0, which ends there), the last
-//! addition ½ ulp, the small part and the polynomial the rest. The worst places belong to eˣ − 1:
-//! x near −0.288, where k = 0 and its ulp has just halved, and x near −0.4, where k = −1 and 2ᵏ p
+//! part of p = r₁ − (r₂ − r² q(r)), where only q and r² take the rounded r = r₁ − r₂. A rounding of
+//! p costs at most ¼ ulp of either result (½ ulp of eˣ − 1 where k = 0, which ends there), the last
+//! addition ½ ulp, the small part and the polynomial the rest. The worst places belong to eˣ − 1: x
+//! near −0.288, where k = 0 and its ulp has just halved, and x near −0.4, where k = −1 and 2ᵏ p
 //! takes something from 2ᵏ − 1.
 //!
-//! Largest errors found, in ulps, for each arithmetic at 2.8·10⁸ random points, most of them near the
-//! worst places, against the double-double reference of the tests, and at 2·10⁶ against mpmath:
+//! Largest errors found, in ulps, for each arithmetic at 2.8·10⁸ random points, most of them near
+//! the worst places, against the double-double reference of the tests, and at 2·10⁶ against mpmath:
 //!
 //! | arithmetic | eˣ | eˣ − 1 |
 //! |---|---|---|
@@ -42,7 +42,8 @@ pub(crate) const NEAR: f64 = 0.34;
 /// Above this k = 0: half of ln 2 with a margin.
 const UNREDUCED: f64 = -NEAR;
 
-/// The inverse of the factor by which the shifted bits of a rounded sum exceed 2ᵏ: 1076 = 1023 + 53.
+/// The inverse of the factor by which the shifted bits of a rounded sum exceed 2ᵏ, as 1076 is
+/// 1023 + 53.
 const TWO_TO_MINUS_53: f64 = f64::EPSILON / 2.0;
 
 /// ln 2 to 42 bits: its product with k, of 11 bits, is exact.
@@ -188,7 +189,8 @@ mod tests {
         (exp[0], expm1[0])
     }
 
-    /// Points over the whole range, tiny ones, and those around changes of k, of sign and of binade.
+    /// Points over the whole range, tiny ones, and those around changes of k, of sign and of
+    /// binade.
     fn samples() -> Vec<f64> {
         let linear = (1..=200_000).map(|i| -745.2 / 200_000.0 * f64::from(i));
         let logarithmic = (0..20_000).map(|i| -745.2 * 10.0_f64.powf(-f64::from(i) / 66.0));

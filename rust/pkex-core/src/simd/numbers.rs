@@ -15,7 +15,7 @@ pub(crate) fn nearly_inverse<A: Arithmetic>(x: f64) -> f64 {
 /// What makes a sum of [`nearly_inverse`] an upper bound again.
 pub(crate) const INVERSE_MARGIN: f64 = 1.0026;
 
-/// The larger of two numbers, in one instruction: `f64::max` has to mind NaN.
+/// The larger of two numbers, in one instruction: `f64::max` handles NaN, too.
 #[inline(always)]
 pub(crate) fn larger(a: f64, b: f64) -> f64 {
     if a > b { a } else { b }

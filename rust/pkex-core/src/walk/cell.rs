@@ -29,7 +29,7 @@ pub(crate) struct CellWorkspace<C> {
 }
 
 impl<C: Default> CellWorkspace<C> {
-    /// With room for every cell: later none is asked for.
+    /// With room for any cell, so that no memory is reserved later.
     pub fn new<S: Source<Cache = C>>(
         source: &S,
         quantity: Quantity<'_>,

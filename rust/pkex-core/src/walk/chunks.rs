@@ -59,7 +59,8 @@ pub(crate) struct PackedRows {
 }
 
 impl PackedRows {
-    /// Packs row `source(i)` of `rows` in the place of row i; a chunk's last row fills unused lanes.
+    /// Packs row `source(i)` of `rows` in the place of row i; a chunk's last row fills unused
+    /// lanes.
     pub fn new(
         rows: Matrix<'_>,
         chunks: &Chunks,

@@ -1,11 +1,12 @@
-//! The pair driver: walks items × evaluations in tiles, and adds what they contribute.
+//! The walk over items × evaluations, in tiles whose sums are added up.
 //!
 //! An item is what gets a result of its own (an explained row); its evaluations come in blocks of
-//! sixteen, and a tile is a fixed number of blocks. A batch of items is walked tile by tile, so that
-//! what the items have in common in a tile is prepared once for many of them. A cell is a tile of one
-//! item. Tiles depend on the problem alone and the sums of an item's cells are added in order, so the
-//! result's bits depend neither on the number of threads nor on which items are computed together.
-//! Memory: the results, a tile's workspace per thread, and the sums of a wave of cells.
+//! sixteen, and a tile is a fixed number of blocks. A batch of items is walked tile by tile, so
+//! that what the items have in common in a tile is prepared once for many of them. A cell is a tile
+//! of one item. Tiles depend on the problem alone and the sums of an item's cells are added in
+//! order, so the result's bits depend neither on the number of threads nor on which items are
+//! computed together. Memory: the results, a tile's workspace per thread, and the sums of a wave of
+//! cells.
 
 use std::ops::{ControlFlow, Range};
 

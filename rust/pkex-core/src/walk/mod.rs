@@ -1,8 +1,9 @@
 //! How evaluations, and pairs of rows, are walked in tiles on several threads.
 //!
-//! `source`: where evaluations come from; `tiling`: how they are cut; `cell`: the sums of a tile and
-//! an item; `waves`: tasks side by side, wave after wave; `items`: the walk over items × evaluations;
-//! `weights`: their weights; `chunks`: a sample cut into chunks; `pairs`: the walk over its pairs.
+//! `source`: where evaluations come from; `tiling`: how they are cut; `cell`: the sums of a tile
+//! and an item; `waves`: tasks side by side, wave after wave; `items`: the walk over items ×
+//! evaluations; `weights`: their weights; `chunks`: a sample cut into chunks; `pairs`: the walk
+//! over its pairs.
 
 pub(crate) mod cell;
 pub(crate) mod chunks;

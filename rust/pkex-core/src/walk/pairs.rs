@@ -1,13 +1,15 @@
 //! The walk over all pairs of rows, in tiles: pairs of chunks of rows.
 //!
-//! Tiles are computed wave after wave, and collected in their order, which depends on the chunks alone.
+//! Tiles are computed wave after wave, and collected in their order, which depends on the chunks
+//! alone.
 
 use std::ops::Range;
 
 use crate::error::Error;
 use crate::memory::{Memory, PAIRS, saturating_product};
+use crate::settings::{Context, Settings};
 use crate::simd::lanes::{LANES, Lanes};
-use crate::threads::{Monitor, Parallelism, Stop};
+use crate::threads::{Monitor, Parallelism};
 use crate::walk::chunks::{Chunk, Chunks};
 use crate::walk::waves::Waves;
 
@@ -42,8 +44,9 @@ impl Tile<'_> {
 
 /// Tiles in the order in which their sums are collected.
 pub(crate) struct PairWalk<'a> {
-    pub tiles: Vec<Tile<'a>>,
-    pub parallelism: Parallelism<'static>,
+    tiles: Vec<Tile<'a>>,
+    parallelism: Parallelism<'static>,
+    settings: &'a Settings,
 }
 
 /// Bytes of tiles' sums that are kept at a time, unless that were too few tiles for the threads.
@@ -56,7 +59,7 @@ impl<'a> PairWalk<'a> {
         chunks: &'a Chunks,
         skips_second: bool,
         pair_cost: usize,
-        threads: usize,
+        settings: &'a Settings,
     ) -> Result<Self, Error> {
         let chunks = chunks.all();
         let tile = |i: usize, j: usize| Tile {
@@ -77,13 +80,13 @@ impl<'a> PairWalk<'a> {
         let parallelism = if saturating_product([pairs, pair_cost]) < 50_000 {
             Parallelism::Inline
         } else {
-            Parallelism::Threads(threads.max(1))
+            Parallelism::Threads(settings.threads.max(1))
         };
-        Ok(Self { tiles, parallelism })
+        Ok(Self { tiles, parallelism, settings })
     }
 
-    /// Sets the sums of each tile by `add_up`, in a number of bytes that is made room for, and hands
-    /// them to `collect` in the tiles' order.
+    /// Sets the sums of each tile by `add_up`, and hands them to `collect` in the tiles' order. The
+    /// sums of a tile take `bytes`, for which `reserve` makes room.
     pub fn run<S: Default + Send, W>(
         &self,
         (bytes, reserve): (
@@ -91,10 +94,11 @@ impl<'a> PairWalk<'a> {
             impl Fn(Tile<'_>, &mut S) -> Result<(), Error>,
         ),
         workspace: impl Fn() -> Result<W, Error> + Sync,
-        add_up: impl Fn(&mut W, Tile<'_>, &mut S, &Stop) + Sync,
+        add_up: impl Fn(&mut W, Tile<'_>, &mut S, Context<'_>) + Sync,
         mut collect: impl FnMut(Tile<'_>, &S),
         monitor: Monitor<'_>,
     ) -> Result<(), Error> {
+        let settings = self.settings;
         let mut waves = Waves::new(self.tiles.len(), monitor);
         let mut wave: Vec<S> = Vec::new();
         let mut done = 0;
@@ -111,7 +115,9 @@ impl<'a> PairWalk<'a> {
                 self.parallelism,
                 wave.iter_mut().zip(tiles),
                 &workspace,
-                |workspace, (sums, tile), stop| add_up(workspace, *tile, sums, stop),
+                |workspace, (sums, tile), stop| {
+                    add_up(workspace, *tile, sums, Context { settings, stop });
+                },
             )?;
             for (tile, sums) in tiles.iter().zip(&wave) {
                 collect(*tile, sums);

@@ -1,7 +1,8 @@
-//! Waves: tasks of one wave are computed side by side, and their sums collected before the next one.
+//! Waves: tasks of one wave are computed side by side, and their sums collected before the next
+//! one.
 //!
-//! So the sums of all tasks never have to be kept at a time. What a task holds does not depend on
-//! the length of a wave, nor does the order of collecting, and so neither do the bits of a result.
+//! Only the sums of one wave are in memory. What a task holds, and the order of collecting, do not
+//! depend on the length of a wave or the number of threads; so a result's bits do not, either.
 
 use std::ops::ControlFlow;
 use std::time::Instant;

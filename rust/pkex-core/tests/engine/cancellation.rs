@@ -73,7 +73,8 @@ fn a_background_next_to_the_row_loses_no_accuracy() {
 
 #[test]
 fn rows_and_backgrounds_far_from_the_points_lose_no_accuracy() {
-    // exp(−8.5²/2) (1 − ½ (exp((8.5² − 8.8²)/2) + exp((8.5² − 9²)/2))): the last factor is of order 1.
+    // exp(−8.5²/2) (1 − ½ (exp((8.5² − 8.8²)/2) + exp((8.5² − 9²)/2))), whose last factor is not
+    // small.
     for kind in BOTH {
         let value = value_of_one(Family::Rbf, 1.0, 8.5, &[8.8, 9.0], kind);
         let expected =
