@@ -26,30 +26,40 @@ build: .venv/installed ## build the extension module in place
 
 # --- checks ---
 
-.PHONY: test
-test: check-rust check-python ## everything that must hold before a commit
+# $(call pytest,COMMAND,MARKS): side by side, a process a core and in each one thread of BLAS; then
+# one by one the tests that measure the machine itself.
+define pytest
+	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 \
+	    $(1) --numprocesses auto --dist worksteal -m "not alone$(2)"
+	$(1) -m "alone$(2)"
+endef
 
-.PHONY: check-rust
-check-rust: .venv/installed ## rustfmt, clippy, documentation and the tests of the crates
+.PHONY: check
+check: lint ## the quick loop: lint, types, stubs and the fast tests, in about two minutes
+	cargo test --workspace --quiet
+	$(call pytest,$(bin)/pytest, and not slow)
+
+.PHONY: lint
+lint: build ## rustfmt, clippy, ruff, mypy, and the stubs against the built module
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets -- -D warnings
-	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --document-private-items --quiet
-	cargo test --workspace
-
-.PHONY: check-python
-check-python: build ## ruff, mypy, stubs against the built module, pytest
 	$(bin)/ruff check
 	$(bin)/ruff format --check
 	$(bin)/mypy
 	$(bin)/python -m mypy.stubtest pkex._core
-	$(bin)/pytest
+
+.PHONY: test
+test: lint ## everything that must hold before a commit
+	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --document-private-items --quiet
+	cargo test --workspace
+	$(call pytest,$(bin)/pytest)
 
 # Without the tests that depend on no library. Libraries of that age warn of their own age.
 .PHONY: test-oldest
 test-oldest: build .venv-oldest/installed ## the Python tests with the oldest libraries
-	.venv-oldest/bin/python -m pytest -W default tests \
+	$(call pytest,.venv-oldest/bin/python -m pytest -W default tests \
 	    --ignore=tests/execution/test_behaviour.py --ignore=tests/execution/test_reproducibility.py \
-	    --ignore=tests/games/test_extended_precision.py --ignore-glob='*/test_any_*.py'
+	    --ignore=tests/games/test_extended_precision.py --ignore-glob='*/test_any_*.py')
 
 # The package is the one built in place, by its entry in the other environment.
 .venv-oldest/installed: tools/oldest.txt .venv/installed

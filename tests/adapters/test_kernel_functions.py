@@ -137,7 +137,7 @@ def linear(A, B):
         lambda A, B: rbf_kernel(A, B),
         RBF(2.0),
     ],
-    ids=repr,
+    ids=["def", "polynomial", "additive_chi2", "partial", "partial of another", "lambda", "kernel"],
 )
 def test_other_functions_are_refused_with_the_remedy(function):
     is_bound = isinstance(function, functools.partial) and "Y" in function.keywords

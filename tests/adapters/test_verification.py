@@ -222,7 +222,7 @@ def test_gaussian_processes_as_they_were_fitted_are_no_reason_to_refuse(model, d
         (SelectPercentile(f_regression, percentile=67), {"percentile": 34}),
         (SelectFromModel(Ridge(), threshold="mean"), {"threshold": 1e-9}),
     ],
-    ids=repr,
+    ids=lambda value: type(value).__name__,
 )
 @pytest.mark.parametrize("between", [[], [StandardScaler()], ["passthrough"]], ids=repr)
 def test_a_selector_changed_after_fitting_is_named(selector, option, between):

@@ -144,16 +144,24 @@ print(pkex.product_game(np.full((10_000, 5), 0.5)).shape)
     return stopped - sent
 
 
+@pytest.mark.alone
 @needs_posix
-@pytest.mark.parametrize("call", LONG_CALLS.values(), ids=LONG_CALLS)
-def test_control_c_ends_a_call_within_a_second_and_leaves_all_in_order(call):
+@pytest.mark.parametrize(
+    "name",
+    [
+        name if name in ("explain", "mmd") else pytest.param(name, marks=pytest.mark.slow)
+        for name in LONG_CALLS
+    ],
+)
+def test_control_c_ends_a_call_within_a_second_and_leaves_all_in_order(name):
     # Other work on the machine may delay one of several attempts, a slow call delays all.
-    assert any(seconds_to_stop(call) < 1.0 for _ in range(4))
+    assert any(seconds_to_stop(LONG_CALLS[name]) < 1.0 for _ in range(4))
 
 
 # --- threads ---
 
 
+@pytest.mark.alone
 def test_other_threads_run_during_a_call():
     explainer = random_explainer(2000, 30, n_jobs=1)
     rows, ticks = rows_for(0.6, explainer, 30), []
@@ -169,6 +177,7 @@ def test_other_threads_run_during_a_call():
     assert len(ticks) > 20 * duration
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize("n_jobs", [1, 2, -1])
 def test_threads_that_share_an_explainer_get_the_bits_that_each_alone_would(n_jobs):
     explainer, rows = random_explainer(500, 20, n_jobs=n_jobs), random_rows(160, 20)
@@ -227,6 +236,7 @@ def test_a_forked_child_explains_after_its_parent_has_and_so_does_its_own_child(
     assert run_script(dedent(FORKING) + dedent(script)) == [True, True, True]
 
 
+@pytest.mark.alone
 @needs_posix
 def test_forked_children_explain_while_other_threads_of_the_parent_do():
     # Short calls take and return pools of threads all the time, a long one holds its own.
@@ -280,6 +290,7 @@ def reports():
     return found
 
 
+@pytest.mark.alone
 def test_progress_is_reported_again_and_again_from_the_calling_thread(reports):
     times, threads, done, totals = zip(*reports, strict=True)
     assert times[0] < 0.5
@@ -290,6 +301,7 @@ def test_progress_is_reported_again_and_again_from_the_calling_thread(reports):
     assert len(set(done)) > len(done) / 2
 
 
+@pytest.mark.alone
 def test_progress_approaches_the_total_as_time_passes(reports):
     done, total = reports[-1][2:]
     assert 0.5 * total < done <= total
@@ -302,6 +314,7 @@ def test_progress_changes_no_bits():
     np.testing.assert_array_equal(shown, plain)
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize("explain", ["__call__", "shap_values"])
 def test_an_exception_from_progress_ends_the_call_at_once_and_leaves_all_in_order(explain):
     explainer = random_explainer(5000, 50)
@@ -320,6 +333,7 @@ def test_an_exception_from_progress_ends_the_call_at_once_and_leaves_all_in_orde
     np.testing.assert_array_equal(explainer.shap_values(rows[:3]), expected)
 
 
+@pytest.mark.alone
 def test_progress_may_explain_something_itself():
     explainer = random_explainer(2000, 30)
     rows, found = rows_for(0.5, explainer, 30), []
@@ -369,6 +383,7 @@ def test_writing_to_the_rows_during_a_call_changes_nothing(explain):
 # --- memory ---
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
 def test_explaining_ten_thousand_rows_against_five_thousand_points_takes_below_100_megabytes():
     shape, growth = shape_and_memory("""
@@ -380,6 +395,7 @@ def test_explaining_ten_thousand_rows_against_five_thousand_points_takes_below_1
     assert 8e6 < growth < 100e6
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
 def test_memory_does_not_grow_with_points_times_background_rows_times_outputs():
     # The sums of 390 tiles of 50 features and 128 outputs would be 40 MB.
@@ -391,6 +407,7 @@ def test_memory_does_not_grow_with_points_times_background_rows_times_outputs():
     assert growth < 36e6
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
 def test_the_recursion_over_ten_thousand_players_takes_about_a_hundred_megabytes():
     shape, growth = shape_and_memory(

@@ -103,6 +103,7 @@ def test_an_expansion_point_of_many_columns_that_fits():
     assert refusal(call) == "1.0"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("call", ["mmd(rows, rows + 0.1)", "hsic(rows, rows[:, 0])"])
 def test_sums_over_pairs_of_many_rows_and_columns(call):
     prepare = "rows = np.random.default_rng(0).normal(size=(150, 20_000))"
@@ -111,7 +112,9 @@ def test_sums_over_pairs_of_many_rows_and_columns(call):
 
 
 @pytest.mark.parametrize("kernel", ["Cauchy(3.0)", "Laplacian(3.0)", "Chi2(0.1)"])
-@pytest.mark.parametrize("megabytes", [100, 200, 210, 220])
+@pytest.mark.parametrize(
+    "megabytes", [100, *(pytest.param(n, marks=pytest.mark.slow) for n in (200, 210, 220))]
+)
 def test_kernels_of_many_columns(kernel, megabytes):
     prepare = "from pkex.kernels import Cauchy, Chi2, Laplacian; points = np.zeros((1, 1_000_000))"
     found = refusal(f"pkex.KernelExpansion(points, [1.0], {kernel})", prepare, megabytes)

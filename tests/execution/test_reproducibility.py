@@ -280,6 +280,7 @@ def test_a_process_chooses_the_widest_level_and_it_gives_equal_bits_to_that_leve
             assert_equal_bits(found[name], expected[name])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("level", [level for level in LEVELS if level != "portable"])
 def test_the_portable_level_agrees_to_rounding(results_at, level):
     fused, portable = results_at(level), results_at("portable")

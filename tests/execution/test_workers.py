@@ -28,16 +28,13 @@ def test_threads_may_share_an_explainer(explainer, values):
             np.testing.assert_array_equal(found, values)
 
 
-def explain_and_count(explainer, rows):
-    return explainer.shap_values(rows), thread_count(-1), thread_count(-2), thread_count(3)
-
-
 @pytest.mark.parametrize("backend", ["loky", "threading", "multiprocessing"])
 def test_joblib_workers_use_one_thread_unless_told_otherwise(explainer, values, backend):
-    job = joblib.delayed(explain_and_count)
-    for found, *counts in joblib.Parallel(2, backend=backend)(job(explainer, ROWS) for _ in "abc"):
+    explain, count = joblib.delayed(explainer.shap_values), joblib.delayed(thread_count)
+    in_workers = joblib.Parallel(2, backend=backend)
+    for found in in_workers(explain(ROWS) for _ in "abc"):
         np.testing.assert_array_equal(found, values)
-        assert counts == [1, 1, 3]
+    assert in_workers(count(n_jobs) for n_jobs in (-1, -2, 3)) == [1, 1, 3]
 
 
 def test_n_jobs_follows_joblibs_convention(monkeypatch):

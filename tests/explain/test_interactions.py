@@ -345,6 +345,7 @@ def test_order_may_be_an_integer_of_numpy(integer, index):
     assert type(found.order) is int
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize(
     ("d", "order"), [(1100, 550), (20_000, 10_000), (20_000, 20_000), (100_000, np.uint32(99_999))]
 )

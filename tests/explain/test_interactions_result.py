@@ -30,6 +30,7 @@ def test_lines_of_shaps_layout_add_up_to_shapley_values():
     )
 
 
+@pytest.mark.slow
 def test_shapley_taylor_interactions_are_those_of_shaps_exact_explainer():
     shap = pytest.importorskip("shap")
     theirs = shap.ExactExplainer(SVR_MODEL.predict, shap.maskers.Independent(Z))

@@ -115,6 +115,7 @@ def test_weights_count_relatively_and_rows_of_weight_zero_not_at_all():
     )
 
 
+@pytest.mark.alone
 def test_a_marginal_background_is_prepared_once_however_often_rows_are_explained():
     # Here of a Pipeline, which maps the background in every call.
     rng = np.random.default_rng(0)

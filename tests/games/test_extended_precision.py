@@ -24,6 +24,13 @@ from mpmath import mp
 import pkex
 from pkex.kernels import RBF, Cauchy, Laplacian
 
+
+def slow(values):
+    """The values of several parameters that take long."""
+    return pytest.param(*values, marks=pytest.mark.slow)
+
+
+THOUSANDS = [slow([d]) for d in (4000, 10_000)]
 KERNELS = {"rbf": RBF, "laplacian": Laplacian, "cauchy": Cauchy}
 
 
@@ -103,9 +110,9 @@ def expected_of(family, row, points, coefficients, length_scales):
     ("d", "family", "length_scale"),
     [
         *product([1500], KERNELS, [1e-3, 1.0, 30.0, 1e3, 1e6]),
-        *product([4000], KERNELS, [1e-3, 30.0, 1e6]),
-        *product([10_000], ["rbf"], [1e-3, 100.0, 1e6]),
-        *product([10_000], ["laplacian", "cauchy"], [100.0]),
+        *map(slow, product([4000], KERNELS, [1e-3, 30.0, 1e6])),
+        *map(slow, product([10_000], ["rbf"], [1e-3, 100.0, 1e6])),
+        *map(slow, product([10_000], ["laplacian", "cauchy"], [100.0])),
     ],
 )
 def test_length_scales_from_tiny_to_huge(rng, d, family, length_scale):
@@ -168,7 +175,7 @@ def test_a_point_that_the_row_repeats_contributes_nothing(rng):
 @pytest.mark.parametrize(
     ("kernel", "distance"), [(RBF(), 40.0), (Laplacian(), 800.0), (Cauchy(), 1e200)], ids=repr
 )
-@pytest.mark.parametrize("d", [1500, 4000, 10_000])
+@pytest.mark.parametrize("d", [1500, *THOUSANDS])
 def test_where_all_factors_underflow_all_features_share_equally(kernel, distance, d):
     points = np.zeros((3, d))
     points[1] = 2.0 * distance
@@ -177,6 +184,7 @@ def test_where_all_factors_underflow_all_features_share_equally(kernel, distance
     np.testing.assert_allclose(found, -2.75 / d, rtol=d * 3e-17)
 
 
+@pytest.mark.slow
 def test_a_product_that_underflows_leaves_the_values_exact(rng):
     # exp(−0.2)^10,000 = exp(−2000): beyond the range, while the values are of the order 1/2000.
     row = np.zeros(10_000)
@@ -203,7 +211,7 @@ def test_factors_above_one_of_present_and_of_absent_players(rng, method):
     assert error_of_games(present, absent, method=method) < 1e-14
 
 
-@pytest.mark.parametrize("d", [4000, 10_000])
+@pytest.mark.parametrize("d", THOUSANDS)
 def test_factors_above_one_of_thousands_of_players(rng, d):
     present, absent = np.exp(0.05 * rng.normal(size=(2, 1, d)))
     assert error_of_games(present, absent) < 1e-14
@@ -235,7 +243,7 @@ def test_negative_factors(rng, method, lowest):
     assert error_of_games(present, method=method) < 1e-14
 
 
-@pytest.mark.parametrize("d", [1500, 4000, 10_000])
+@pytest.mark.parametrize("d", [1500, *THOUSANDS])
 def test_a_few_negative_factors_among_factors_about_one(rng, d):
     present, absent = 1.0 + 0.03 * rng.normal(size=(2, 1, d))
     present[:, :: d // 3] *= -1.0
@@ -243,7 +251,8 @@ def test_a_few_negative_factors_among_factors_about_one(rng, d):
 
 
 @pytest.mark.parametrize(
-    ("d", "length_scale"), [(1500, 5.0), (1500, 40.0), (4000, 60.0), (10_000, 100.0), (1500, 1e6)]
+    ("d", "length_scale"),
+    [(1500, 5.0), (1500, 40.0), (1500, 1e6), *map(slow, [(4000, 60.0), (10_000, 100.0)])],
 )
 def test_a_background_makes_differences_of_both_signs(rng, d, length_scale):
     row, other, point = rng.normal(size=(3, d))
@@ -325,7 +334,7 @@ def test_a_mean_over_a_background_on_both_sides_of_the_row(family, distance, spr
         assert abs(value / expected - 1) < 1e-12
 
 
-@pytest.mark.parametrize("d", [1500, 4000, 10_000])
+@pytest.mark.parametrize("d", [1500, *THOUSANDS])
 def test_a_given_difference_keeps_the_digits_that_subtracting_loses(rng, d):
     absent = np.exp(0.02 * rng.normal(size=(1, d)))
     difference = 1e-12 * absent * rng.normal(size=(1, d))
@@ -338,7 +347,7 @@ def test_a_given_difference_keeps_the_digits_that_subtracting_loses(rng, d):
 # --- sums over many evaluations ---
 
 
-@pytest.mark.parametrize("p", [1000, 20_000, 200_000])
+@pytest.mark.parametrize("p", [1000, 20_000, pytest.param(200_000, marks=pytest.mark.slow)])
 def test_compensated_sums_are_exact_to_their_last_digit_whatever_their_length(rng, p):
     # With one player the values are w (a − 1), where a − 1 is exact: only the sum can err.
     present = np.tile(rng.uniform(0.5, 1.0, size=p // 2), 2)

@@ -176,6 +176,7 @@ def test_heatmap_draws_the_whole_table(pair):
     assert _tick_names() == _by_importance(ours)
 
 
+@pytest.mark.slow
 def test_violin_draws_every_feature(pair):
     ours, theirs = pair
     shap.plots.violin(theirs, show=False)

@@ -48,7 +48,14 @@ def _without_blank_lines_and_spacing(text: str) -> list[str]:
     return [" ".join(line.split()) for line in text.splitlines() if line.strip()]
 
 
-@pytest.mark.parametrize("page", WITH_CODE, ids=_name)
+@pytest.mark.parametrize(
+    "page",
+    [
+        page if page.name == "README.md" else pytest.param(page, marks=pytest.mark.slow)
+        for page in WITH_CODE
+    ],
+    ids=_name,
+)
 def test_the_code_on_the_page_runs_and_prints_what_it_says(page, tmp_path, monkeypatch):
     for library in ("sklearn", "shap", "shapiq", "pandas"):
         pytest.importorskip(library)

@@ -227,6 +227,7 @@ POWER = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("design", POWER)
 def test_octets_have_the_power_of_all_permutations(monkeypatch, design):
     found = []

@@ -12,6 +12,7 @@ import pkex
 from pkex.kernels import RBF
 
 
+@pytest.mark.slow
 def test_ten_digits_remain_where_twenty_thousand_rows_cancel(rng):
     n = 20_000
     x = rng.normal(size=(n, 3))
@@ -60,6 +61,7 @@ def peaks(rows, columns, *calls):
 needs_linux = pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs Linux")
 
 
+@pytest.mark.slow
 @needs_linux
 def test_twenty_thousand_rows_need_no_matrix_of_pairs():
     before, after = peaks(

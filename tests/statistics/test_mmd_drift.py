@@ -86,6 +86,7 @@ def test_standard_errors_are_those_of_all_rows_of_a_large_reference(rng, batch):
     np.testing.assert_allclose(drift.predict(batch).standard_errors, expected, rtol=1e-9)
 
 
+@pytest.mark.alone
 def test_the_reference_is_not_paired_again(rng):
     # 32 million pairs of the reference, half a million new ones.
     drift = pkex.MMDDrift(rng.normal(size=(8000, 10)), kernel=RBF(4.0))

@@ -54,6 +54,12 @@ DESIGNS = {
 SEEDS = 300
 
 
+def mostly_slow(names):
+    """Parameters of which the first is tried in the quick loop, too."""
+    first, *others = names
+    return [first, *(pytest.param(name, marks=pytest.mark.slow) for name in others)]
+
+
 def assert_uniform(pvalues):
     """Check p-values of 1 + B permutations, one row for each data set."""
     ranks = np.array(pvalues) * (B + 1)
@@ -71,7 +77,7 @@ def assert_found_by_chance(familywise):
     assert abs(found - 0.05) < 3.0 * np.sqrt(0.05 * 0.95 / len(familywise))
 
 
-@pytest.mark.parametrize("design", DESIGNS)
+@pytest.mark.parametrize("design", mostly_slow(DESIGNS))
 def test_pvalues_are_uniform_where_nothing_differs(design):
     rngs = map(np.random.default_rng, range(SEEDS))
     results = [DESIGNS[design](rng, n_permutations=B) for rng in rngs]
@@ -82,6 +88,7 @@ def test_pvalues_are_uniform_where_nothing_differs(design):
 
 
 # The hypothesis of values is that nothing differs; that of a feature alone concerns this feature.
+@pytest.mark.slow
 @pytest.mark.parametrize("convention", [NEUTRAL, MARGINAL], ids=str)
 @pytest.mark.parametrize(
     "design",
@@ -96,21 +103,20 @@ def test_pvalues_alone_are_uniform_where_other_features_differ(design, conventio
     assert found < 0.05 + 3.0 * np.sqrt(0.05 * 0.95 / SEEDS)
 
 
+WITH_ONE = {
+    "MMD": partial(differing, n=30, shift=1.2),
+    "MMD in blocks": partial(differing, n=200, shift=0.5),
+    "HSIC": partial(dependent, n=60, slope=1.0),
+    "HSIC in octets": partial(dependent, n=300, slope=0.6),
+    "HSIC of rare labels": partial(of_rare_labels, n=120, shift=3.0),
+}
+
+
 @pytest.mark.parametrize("convention", [NEUTRAL, MARGINAL], ids=str)
-@pytest.mark.parametrize(
-    "design",
-    [
-        partial(differing, n=30, shift=1.2),
-        partial(differing, n=200, shift=0.5),
-        partial(dependent, n=60, slope=1.0),
-        partial(dependent, n=300, slope=0.6),
-        partial(of_rare_labels, n=120, shift=3.0),
-    ],
-    ids=["MMD", "MMD in blocks", "HSIC", "HSIC in octets", "HSIC of rare labels"],
-)
-def test_the_one_feature_that_differs_is_found(design, convention):
+@pytest.mark.parametrize("name", mostly_slow(WITH_ONE))
+def test_the_one_feature_that_differs_is_found(name, convention):
     rngs = map(np.random.default_rng, range(40))
-    results = [design(rng, d=5, n_permutations=99, **convention) for rng in rngs]
+    results = [WITH_ONE[name](rng, d=5, n_permutations=99, **convention) for rng in rngs]
     assert np.mean([r.pvalue <= 0.05 for r in results]) > 0.9
     assert np.mean([r.values.argmax() == 0 for r in results]) > 0.9
     for name in ("familywise_pvalues", "alone_familywise_pvalues"):
@@ -136,7 +142,7 @@ SIZES = {
 
 @pytest.mark.parametrize("estimator", ["unbiased", "biased"])
 @pytest.mark.parametrize("shift", [0.0, 0.8])
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", mostly_slow(SIZES))
 def test_standard_errors_are_the_spread_over_repetitions(size, shift, estimator):
     values, errors = [], []
     for seed in range(250):
@@ -157,6 +163,7 @@ def test_standard_errors_are_the_spread_over_repetitions(size, shift, estimator)
         assert covered[:, features].mean() > 0.84
 
 
+@pytest.mark.slow
 def test_unbiased_estimators_are_unbiased():
     for design, other in ((differing, {}), (dependent, {"target_kernel": RBF(1.5)})):
         values = np.array(
