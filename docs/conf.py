@@ -21,6 +21,7 @@ extensions = [
     "examples",
     "formulas",
     "forge_links",
+    "long_names",
     "reference",
 ]
 templates_path = ["_templates"]

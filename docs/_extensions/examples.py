@@ -21,6 +21,13 @@ ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "python" / "pkex"
 DEMO = PACKAGE / "commands" / "demo.py"
 GALLERY = ROOT / "docs" / "gallery"
+# Scripts run two at a time: NumPy on one thread each, so that they do not wait for each other.
+ENVIRONMENT = {
+    "MPLBACKEND": "agg",
+    "OMP_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+    "PYTHONUTF8": "1",
+}
 PICTURE = re.compile(r"picture: (\S+)")
 
 PAGE = """\
@@ -103,7 +110,7 @@ def run(script: Path) -> str:
     done = subprocess.run(
         [sys.executable, *command],
         cwd=printed.parent,
-        env={**os.environ, "MPLBACKEND": "agg", "PYTHONUTF8": "1"},
+        env={**os.environ, **ENVIRONMENT},
         capture_output=True,
         encoding="utf-8",
         check=False,

@@ -124,6 +124,19 @@ def test_the_reference_has_every_public_name():
     assert sorted(listed) == sorted(public)
 
 
+@pytest.mark.parametrize("folder", ["rust/pkex-core/src", "python/pkex"])
+def test_the_rooms_of_the_architecture_are_those_of_the_code(folder):
+    page = (DOCS / "architecture.md").read_text(encoding="utf-8")
+    table = page.partition(f"| `{folder}/` |")[2].partition("\n\n")[0]
+    listed = {
+        name
+        for row in table.splitlines()[2:]
+        for name in re.findall(r"`(\w+)`", row[: row.index("|", 1)])
+    }
+    found = {path.stem for path in (ROOT / folder).iterdir() if path.suffix in ("", ".py", ".rs")}
+    assert listed == {name for name in found if not name.startswith("_")} - {"lib"}
+
+
 def test_the_readme_has_python_code_to_run():
     assert _blocks((ROOT / "README.md").read_text(encoding="utf-8"))
 
