@@ -59,6 +59,10 @@ test-oldest: build .venv-oldest/installed ## the Python tests with the oldest li
 	cp -R .venv/lib/python3*/site-packages/pkex* .venv-oldest/lib/python3*/site-packages/
 	touch $@
 
+.PHONY: surface
+surface: build ## renew the snapshot of what is public, after a change that is meant
+	$(bin)/python tests/shared/public_surface.py
+
 .PHONY: format
 format: .venv/installed ## lay out all code, and mend what ruff can mend
 	cargo fmt --all
