@@ -69,6 +69,38 @@ test-oldest: build .venv-oldest/installed ## the Python tests with the oldest li
 	cp -R .venv/lib/python3*/site-packages/pkex* .venv-oldest/lib/python3*/site-packages/
 	touch $@
 
+# Made anew each time: what is newest changes by itself. Where nothing in it differs from the
+# environment of `make test`, that has run the tests.
+.PHONY: test-newest
+test-newest: build ## the Python tests with the newest Python and libraries
+	"$$($(bin)/python tools/newest_python.py)" -m venv --clear .venv-newest
+	.venv-newest/bin/python -m pip install --upgrade pip
+	.venv-newest/bin/pip install --group test --group libraries
+	@versions() { $$1/bin/python -V; $$1/bin/pip freeze --exclude pkex; }; \
+	versions .venv >.venv-newest/known; \
+	if versions .venv-newest | grep -vxFf .venv-newest/known; then \
+	    cp -R .venv/lib/python3*/site-packages/pkex* .venv-newest/lib/python3*/site-packages/ && \
+	    .venv-newest/bin/python -m pytest --numprocesses auto --dist worksteal -m "not alone" && \
+	    .venv-newest/bin/python -m pytest -m alone; \
+	else echo "The newest Python and libraries are those of .venv: make test has tested them."; fi
+
+FUZZ_SECONDS ?= 60
+
+.PHONY: fuzz
+fuzz: .venv/installed ## play the methods against each other on random games
+	BOLERO_RANDOM_TEST_TIME_MS=$(FUZZ_SECONDS)000 \
+	    cargo test --package pkex-fuzz -- --show-output
+
+# cargo-deny: `cargo install --locked cargo-deny`. Advisories come last: they are fetched.
+.PHONY: deny
+deny: ## check licences, sources, versions and advisories of the crates
+	cargo deny check bans licenses sources
+	cargo deny check advisories
+
+.PHONY: surface
+surface: build ## renew the snapshot of what is public, after a change that is meant
+	$(bin)/python tests/shared/public_surface.py
+
 .PHONY: format
 format: .venv/installed ## lay out all code, and mend what ruff can mend
 	cargo fmt --all
@@ -114,7 +146,7 @@ wheel: .venv/installed ## build a manylinux wheel and try it without Rust
 .PHONY: clean
 clean: ## remove all that was made
 	cargo clean
-	rm -rf .venv .venv-oldest .venv-wheel .*_cache .hypothesis .benchmarks dist pkex-demo
+	rm -rf .venv .venv-newest .venv-oldest .venv-wheel .*_cache .hypothesis .benchmarks dist pkex-demo
 	rm -rf docs/_build docs/api docs/gallery
 	rm -f python/pkex/_core.*.so python/pkex/_core.*.pyd
 	find python tests benches tools -name __pycache__ -prune -exec rm -rf {} +

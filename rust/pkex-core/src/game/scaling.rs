@@ -40,8 +40,13 @@ impl Scaling {
                 let factor = power_of_two(-power);
                 size_so_far[lane] *= size * factor;
                 exponent[lane] += power;
+                let c = block.difference[j].0[lane];
                 for factors in [&mut block.present, &mut block.absent, &mut block.difference] {
                     factors[j].0[lane] *= factor;
+                }
+                // So far below its factors, a given c has lost its digits: reported as an overflow.
+                if c != 0.0 && block.difference[j].0[lane].abs() < f64::MIN_POSITIVE {
+                    block.difference[j].0[lane] = f64::NAN;
                 }
             }
         }
