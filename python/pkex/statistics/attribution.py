@@ -82,7 +82,7 @@ class Attribution:
     values: Float
     standard_errors: Float | None
     alone: Float
-    axes: Axes
+    _axes: Axes = field(repr=False)
     kernel: Kernel
     bandwidth: str | None
     estimator: str
@@ -104,7 +104,7 @@ class Attribution:
     @property
     def feature_names(self) -> list[str]:
         """The names of the features or groups."""
-        return list(self.axes.features)
+        return list(self._axes.features)
 
     @property
     def statistic(self) -> float:
@@ -157,7 +157,7 @@ class Attribution:
         if self.significance is None:
             return ()
         is_neutral = self.value_function == "neutral"
-        return notes_of(self.axes.features, self.significance, self.finding, is_neutral=is_neutral)
+        return notes_of(self._axes.features, self.significance, self.finding, is_neutral=is_neutral)
 
     def __array__(
         self, dtype: npt.DTypeLike | None = None, copy: bool | None = None
@@ -194,7 +194,7 @@ class Attribution:
         columns = {title: getattr(self, name) for name, title in COLUMNS.items()}
         frame = pd.DataFrame(
             {title: column for title, column in columns.items() if column is not None},
-            index=pd.Index(self.axes.features, name="feature"),
+            index=pd.Index(self._axes.features, name="feature"),
         )
         return frame.sort_values("value", ascending=False, kind="stable")
 
@@ -227,7 +227,7 @@ class Attribution:
         return draw_attribution(
             ax,
             max_features,
-            names=self.axes.features,
+            names=self._axes.features,
             values=self.values,
             standard_errors=self.standard_errors,
             alone=self.alone,
@@ -267,7 +267,7 @@ class Attribution:
         lines = [
             f"{type(self).__name__}: {self.label} = {number(self.statistic)}{pvalue} "
             f"({self.estimator}, {self.value_function} values)",
-            *table(self.axes.features, {name: getattr(self, name) for name in COLUMNS}),
+            *table(self._axes.features, {name: getattr(self, name) for name in COLUMNS}),
         ]
         if self.significance is not None:
             lines.append(legend(self.hypothesis, self.alone_hypothesis))
