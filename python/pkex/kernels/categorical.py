@@ -8,15 +8,17 @@ from numbers import Real
 import numpy as np
 
 from pkex.kernels.base import Kernel
-from pkex.kernels.factors import Factor, Family, Term
+from pkex.kernels.factors import Factor, Family, Term, add_family
 
 __all__ = ["Categorical"]
 
-_FAMILY = Family(
-    "categorical",
-    lambda x, y, similarity: np.where(x - y == 0.0, 1.0, similarity),
-    is_of_distance=False,
-    compares_labels=True,
+_FAMILY = add_family(
+    Family(
+        "categorical",
+        lambda x, y, similarity: np.where(x - y == 0.0, 1.0, similarity),
+        is_of_distance=False,
+        compares_labels=True,
+    )
 )
 
 

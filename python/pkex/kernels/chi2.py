@@ -9,7 +9,7 @@ from numbers import Real
 import numpy as np
 
 from pkex.kernels.base import Kernel
-from pkex.kernels.factors import Factor, Family, Term
+from pkex.kernels.factors import Factor, Family, Term, add_family
 from pkex.typing import Float
 
 __all__ = ["Chi2"]
@@ -22,7 +22,7 @@ def _chi2(x: Float, y: Float, gamma: float) -> Float:
     return np.exp(-(gamma * (x - y)) * ratio)
 
 
-_FAMILY = Family("chi2", _chi2, is_of_distance=False, takes_negative=False)
+_FAMILY = add_family(Family("chi2", _chi2, is_of_distance=False, takes_negative=False))
 
 
 @dataclass(frozen=True, init=False)

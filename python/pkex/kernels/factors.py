@@ -17,6 +17,7 @@ __all__ = [
     "Family",
     "PackedTerm",
     "Term",
+    "add_family",
     "check_not_negative",
     "columns_not_negative",
 ]
@@ -50,12 +51,15 @@ class Family:
     compares_labels: bool = False
     takes_negative: bool = True
 
-    def __post_init__(self) -> None:
-        FAMILIES[self.name] = self
 
-
-# All families, by their names: each stands beside its kernel.
+# All families by their names; each is added beside its kernel.
 FAMILIES: dict[str, Family] = {}
+
+
+def add_family(family: Family) -> Family:
+    """Make a family known by its name, and return it."""
+    FAMILIES[family.name] = family
+    return family
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +69,7 @@ class Factor:
     Parameters
     ----------
     family : str
-        "rbf", "laplacian", "cauchy", "categorical" or "chi2".
+        A name in `FAMILIES`: "rbf", "laplacian", "cauchy", "categorical" or "chi2".
     columns : ndarray of int64, shape (k,)
     parameters : ndarray of float64, shape (k, 1)
         For each of the columns: the length-scale, the similarity of different categories, or γ.

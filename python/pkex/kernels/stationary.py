@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pkex.kernels.base import Kernel
-from pkex.kernels.factors import Factor, Family, Term
+from pkex.kernels.factors import Factor, Family, Term, add_family
 from pkex.kernels.length_scales import checked_length_scale, converting_gamma
 
 __all__ = ["RBF", "Cauchy", "Laplacian"]
@@ -60,7 +60,7 @@ class RBF(_Stationary):
     RBF(length_scale=(0.5, 2.0))
     """
 
-    family = Family("rbf", lambda x, y, scale: np.exp(-0.5 * ((x - y) / scale) ** 2))
+    family = add_family(Family("rbf", lambda x, y, scale: np.exp(-0.5 * ((x - y) / scale) ** 2)))
     _of_gamma = "(2 * gamma) ** -0.5, since gamma = 1 / (2 * length_scale**2)"
 
 
@@ -84,7 +84,7 @@ class Laplacian(_Stationary):
     array([[0.36787944]])
     """
 
-    family = Family("laplacian", lambda x, y, scale: np.exp(-np.abs((x - y) / scale)))
+    family = add_family(Family("laplacian", lambda x, y, scale: np.exp(-np.abs((x - y) / scale))))
     _of_gamma = "1 / gamma"
 
 
@@ -108,4 +108,4 @@ class Cauchy(_Stationary):
     array([[0.5]])
     """
 
-    family = Family("cauchy", lambda x, y, scale: 1.0 / (1.0 + ((x - y) / scale) ** 2))
+    family = add_family(Family("cauchy", lambda x, y, scale: 1.0 / (1.0 + ((x - y) / scale) ** 2)))
