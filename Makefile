@@ -30,7 +30,7 @@ build: .venv/installed ## build the extension module in place
 # one by one the tests that measure the machine itself.
 define pytest
 	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 \
-	    $(1) --numprocesses auto --dist worksteal -m "not alone$(2)"
+	    $(1) --numprocesses auto --dist worksteal -m "not alone$(2)" && \
 	$(1) -m "alone$(2)"
 endef
 
@@ -80,8 +80,7 @@ test-newest: build ## the Python tests with the newest Python and libraries
 	versions .venv >.venv-newest/known; \
 	if versions .venv-newest | grep -vxFf .venv-newest/known; then \
 	    cp -R .venv/lib/python3*/site-packages/pkex* .venv-newest/lib/python3*/site-packages/ && \
-	    .venv-newest/bin/python -m pytest --numprocesses auto --dist worksteal -m "not alone" && \
-	    .venv-newest/bin/python -m pytest -m alone; \
+	    $(call pytest,.venv-newest/bin/python -m pytest); \
 	else echo "The newest Python and libraries are those of .venv: make test has tested them."; fi
 
 FUZZ_SECONDS ?= 60
