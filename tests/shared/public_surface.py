@@ -53,17 +53,24 @@ def _returned(function):
     return "" if annotation is None else f" -> {_annotation(annotation)}"
 
 
+def _method(name, kind, function):
+    library = function.__module__.partition(".")[0]
+    if library == "pkex":
+        yield f"{name}: {kind}{_returned(function)}"
+        yield from _parameters(function)
+    else:  # another library's own, whose versions differ
+        yield f"{name}: {kind} of {library}"
+
+
 def _member(name, member, annotation):
     if isinstance(member, cached_property):
         yield f"{name}: property{_returned(member.func)}"
     elif isinstance(member, property):
         yield f"{name}: property{_returned(member.fget)}"
     elif isinstance(member, classmethod | staticmethod):
-        yield f"{name}: {type(member).__name__}{_returned(member.__func__)}"
-        yield from _parameters(member.__func__)
+        yield from _method(name, type(member).__name__, member.__func__)
     elif inspect.isfunction(member):
-        yield f"{name}: method{_returned(member)}"
-        yield from _parameters(member)
+        yield from _method(name, "method", member)
     else:
         yield f"{name}: attribute" + (f" of type {annotation}" if annotation else "")
 
