@@ -24,4 +24,4 @@ def setup(app: Sphinx) -> dict[str, bool]:
 def lead_to_pages(_: Sphinx, document: str, source: list[str]) -> None:
     """Replace the targets of links in one page."""
     for target, page in PAGES.items():
-        source[0] = re.sub(rf"\]\({target}(#[^)]*)?\)", rf"]({page})", source[0])
+        source[0] = re.sub(rf"\]\({target}(?P<place>#[^)]*)?\)", rf"]({page}\g<place>)", source[0])

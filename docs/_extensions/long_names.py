@@ -9,7 +9,7 @@ from sphinx.application import Sphinx
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
 LONG = 16
-PARTS = re.compile(r"(?<=[a-z][_.])(?=\w)|(?<=::)")
+PARTS = re.compile(r"(?<=[a-z][_.])(?=[^\W_])|(?<=::)")
 
 
 class Breaks(SphinxPostTransform):

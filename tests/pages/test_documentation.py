@@ -125,14 +125,11 @@ def test_the_reference_has_every_public_name():
 
 
 @pytest.mark.parametrize("folder", ["rust/pkex-core/src", "python/pkex"])
-def test_the_rooms_of_the_architecture_are_those_of_the_code(folder):
-    page = (DOCS / "architecture.md").read_text(encoding="utf-8")
+def test_the_rooms_that_contributors_read_of_are_those_of_the_code(folder):
+    page = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
     table = page.partition(f"| `{folder}/` |")[2].partition("\n\n")[0]
-    listed = {
-        name
-        for row in table.splitlines()[2:]
-        for name in re.findall(r"`(\w+)`", row[: row.index("|", 1)])
-    }
+    rooms = [row.split("|")[1] for row in table.splitlines()[2:]]
+    listed = {name for names in rooms for name in re.findall(r"`(\w+)/?`", names)}
     found = {path.stem for path in (ROOT / folder).iterdir() if path.suffix in ("", ".py", ".rs")}
     assert listed == {name for name in found if not name.startswith("_")} - {"lib"}
 
