@@ -55,7 +55,9 @@ def brute_force(pipeline, data):
     return [neutral(kernel, row, points, model.dual_coef_[0]) for row in rows], sources
 
 
-@pytest.mark.parametrize("method", ["quadrature", "recursion"])
+@pytest.mark.parametrize(
+    "method", ["quadrature", pytest.param("recursion", marks=pytest.mark.slow)]
+)
 @pytest.mark.parametrize("name", STEPS)
 def test_values_of_the_input_columns_equal_brute_force(name, method):
     pipeline, data = fitted(name)

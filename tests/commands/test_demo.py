@@ -42,6 +42,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path]:
     return done.stdout, directory / "a" / "b"
 
 
+@pytest.mark.slow
 def test_demo_explains_every_row_of_three_data_sets(demo):
     sizes = re.findall(r"Explanation\((.*?), marginal", demo[0])
     assert sizes == [
@@ -51,6 +52,7 @@ def test_demo_explains_every_row_of_three_data_sets(demo):
     ]
 
 
+@pytest.mark.slow
 def test_demo_values_add_up_to_the_output_to_rounding(demo):
     pattern = r"largest \|base \+ Σφ - output\|: (\S+) \(outputs up to (\S+)\)"
     found = re.findall(pattern, demo[0])
@@ -59,6 +61,7 @@ def test_demo_values_add_up_to_the_output_to_rounding(demo):
         assert float(error) <= 1e-12 * float(scale)
 
 
+@pytest.mark.slow
 def test_demo_prints_the_strongest_features_of_each_model_in_order(demo):
     tables = re.findall(
         r"(?:feature|mean \|value\| of) (.*)\n((?:.*\n){8}) *\((\d+) smaller features not shown\)",
@@ -77,12 +80,14 @@ def test_demo_prints_the_strongest_features_of_each_model_in_order(demo):
     assert tables[0][1].split()[0] == "bmi"
 
 
+@pytest.mark.slow
 def test_demo_prints_the_time_per_row(demo):
     times = re.findall(r"time per row: (\S+) µs", demo[0])
     assert len(times) == 3
     assert all(0 < float(time) < 1e5 for time in times)
 
 
+@pytest.mark.slow
 def test_demo_saves_the_pictures_that_it_names(demo):
     image = pytest.importorskip("matplotlib.image")
     printed, directory = demo

@@ -3,6 +3,7 @@
 from itertools import product
 
 import numpy as np
+import pytest
 from anything import (
     ANYTHING,
     DTYPES,
@@ -179,6 +180,7 @@ def test_explainers_are_made_of_anything(model, background, options):
         assert list(options.get("feature_names") or ["x0", "x1", "x2"]) == explanation.feature_names
 
 
+@pytest.mark.slow
 @examples(200)
 @given(data=st.data(), n=st.integers(0, 5), d=st.integers(1, 4), shape=st.sampled_from([(), (2,)]))
 def test_expansions_are_made_of_anything(data, n, d, shape):
@@ -209,6 +211,7 @@ def test_kernels_are_made_of_anything(family, length_scale):
         assert kernel == family(kernel.length_scale)
 
 
+@pytest.mark.slow
 @examples(150)
 @given(
     kernel=kernels(3),

@@ -96,6 +96,7 @@ def test_explanations_answer_any_index(explanation, key):
         assert repr(found)
 
 
+@pytest.mark.slow
 @examples(200)
 @given(data=st.data(), n=st.integers(0, 3), d=st.integers(1, 3), outputs=st.none() | st.just(2))
 def test_explanations_are_made_of_anything(data, n, d, outputs):

@@ -46,8 +46,8 @@ def test_shorter_calls_and_what_is_prepared_before_say_nothing(clock):
 
 
 def test_an_explainer_that_takes_long_to_prepare_says_so(monkeypatch):
-    monkeypatch.setattr(progress_module, "_LONG", 0.3)
-    monkeypatch.setattr(progress_module, "_MEASURED", 0.1)
+    monkeypatch.setattr(progress_module, "_LONG", 0.15)
+    monkeypatch.setattr(progress_module, "_MEASURED", 0.05)
     points = np.random.default_rng(0).normal(size=(3000, 100))
     function = pkex.KernelExpansion(points, np.ones(3000), pkex.kernels.RBF(8.0))
     with pytest.warns(UserWarning, match="is going to take about .* seconds") as found:
@@ -64,7 +64,7 @@ def test_a_call_whose_progress_is_shown_says_nothing(clock):
 def test_the_forecast_of_a_call_points_at_the_line_that_calls(monkeypatch):
     monkeypatch.setattr(progress_module, "_LONG", 0.3)
     monkeypatch.setattr(progress_module, "_MEASURED", 0.1)
-    rows = np.random.default_rng(0).normal(size=(12_000, 40))
+    rows = np.random.default_rng(0).normal(size=(6000, 40))
     function = pkex.KernelExpansion(rows[:1000], np.ones(1000), pkex.kernels.RBF(3.0))
     explainer = pkex.Explainer(function, n_jobs=1)
     with pytest.warns(UserWarning, match="is going to take about .* seconds") as found:

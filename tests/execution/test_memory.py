@@ -47,6 +47,7 @@ RECURSION = "for the rows of the recursion; take the quadrature, or fewer thread
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="/proc is Linux's")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("call", ["explainer.shap_values(rows)", "explainer(rows)"])
 def test_values_of_many_rows_columns_and_outputs(call):
     prepare = """
@@ -98,6 +99,7 @@ def test_an_expansion_point_of_many_columns(megabytes):
     assert re.match(r"not enough memory: \d+\.\d MB for |Unable to allocate", found), found
 
 
+@pytest.mark.slow
 def test_an_expansion_point_of_many_columns_that_fits():
     call = "print(expansion(1, 300_000, 1).predict(np.zeros((1, 300_000)))[0, 0])"
     assert refusal(call) == "1.0"

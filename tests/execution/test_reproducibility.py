@@ -263,6 +263,7 @@ def test_levels_with_fused_multiply_add_give_equal_bits(results_at, levels):
         assert_equal_bits(first[name], second[name])
 
 
+@pytest.mark.slow
 def test_a_process_chooses_the_widest_level_and_it_gives_equal_bits_to_that_level_by_name(
     results_at,
 ):

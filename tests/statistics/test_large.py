@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -58,6 +59,7 @@ def peaks(rows, columns, *calls):
     return memory["before"], memory["after"]
 
 
+slow = partial(pytest.param, marks=pytest.mark.slow)
 needs_linux = pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs Linux")
 
 
@@ -80,9 +82,9 @@ def test_twenty_thousand_rows_need_no_matrix_of_pairs():
     ("call", "most"),
     [
         ("pkex.mmd(x, y)", 150),
-        ('pkex.mmd(x, y, weights=(np.ones(len(x)), None), value_function="marginal")', 150),
-        ("pkex.hsic(x, y[:, 0])", 150),
-        ("pkex.hsic(x, y[:, 0], n_permutations=20, random_state=0)", 350),
+        slow('pkex.mmd(x, y, weights=(np.ones(len(x)), None), value_function="marginal")', 150),
+        slow("pkex.hsic(x, y[:, 0])", 150),
+        slow("pkex.hsic(x, y[:, 0], n_permutations=20, random_state=0)", 350),
     ],
 )
 def test_thousands_of_columns_need_little_more_than_the_data_and_the_results(call, most):

@@ -32,7 +32,13 @@ CALLS = {
 }
 
 
-@pytest.mark.parametrize("name", CALLS)
+@pytest.mark.parametrize(
+    "name",
+    [
+        name if name in ("plain", "hsic", "batch") else pytest.param(name, marks=pytest.mark.slow)
+        for name in CALLS
+    ],
+)
 def test_progress_rises_once_from_the_start_to_the_whole(rng, name):
     n = 5000 if name.startswith("hsic") else 2500  # as many pairs of one sample as of two
     x, y = rng.normal(size=(2, n, 20))

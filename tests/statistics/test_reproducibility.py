@@ -59,6 +59,7 @@ def expected():
     return digests(OPENBLAS_NUM_THREADS=1, RAYON_NUM_THREADS=1)
 
 
+@pytest.mark.slow
 def test_bits_do_not_depend_on_the_threads_of_blas(expected):
     assert digests(OPENBLAS_NUM_THREADS=2, OMP_NUM_THREADS=2) == expected
     assert digests(OPENBLAS_NUM_THREADS=7, OMP_NUM_THREADS=7) == expected
