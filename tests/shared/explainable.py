@@ -94,7 +94,7 @@ ALPHAS = np.cos(np.arange(20.0))
 
 
 @dataclass(frozen=True)
-class Reference:
+class Formula:
     """The function Σ_i α_i k(x, x_i) + b, or one made of such, by kernels' own evaluation."""
 
     output: Callable[[np.ndarray], np.ndarray]
@@ -109,7 +109,7 @@ def of_kernel(kernel, points=POINTS, intercept=0.5):
         rows[:, members] = x[members]
         return np.diag(kernel(rows, points)) @ ALPHAS + intercept
 
-    reference = Reference(lambda rows: kernel(rows, points) @ ALPHAS + intercept, worth)
+    reference = Formula(lambda rows: kernel(rows, points) @ ALPHAS + intercept, worth)
     return pkex.KernelExpansion(points, ALPHAS, kernel, intercept), reference
 
 
@@ -119,7 +119,7 @@ def combination(parts, weights, intercept):
     def added(values):
         return sum(w * value for w, value in zip(weights, values, strict=True)) + intercept
 
-    reference = Reference(
+    reference = Formula(
         lambda rows: added([part.output(rows) for part in references]),
         lambda x, members: added([part.worth(x, members) for part in references]),
     )
@@ -128,7 +128,7 @@ def combination(parts, weights, intercept):
 
 def stack(parts):
     functions, references = zip(*parts, strict=True)
-    reference = Reference(
+    reference = Formula(
         lambda rows: np.stack([part.output(rows) for part in references], axis=-1),
         lambda x, members: np.stack([part.worth(x, members) for part in references]),
     )
@@ -137,7 +137,7 @@ def stack(parts):
 
 def transformed(sources, part):
     function, of_made = part
-    reference = Reference(
+    reference = Formula(
         lambda rows: of_made.output(rows[:, sources]),
         lambda x, members: of_made.worth(
             x[sources], [j for j, source in enumerate(sources) if source in members]
