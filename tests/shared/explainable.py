@@ -52,7 +52,7 @@ WEIGHTS = np.array([1.0, 0.0, 2.0, 0.5, 3.0, 1e-9, 4.0])
 
 @dataclass(frozen=True)
 class Explainable:
-    """What is passed to an Explainer, and the function that is explained, computed without pkex.
+    """What is passed to an Explainer, and the function explained, computed without the engine.
 
     Parameters
     ----------
