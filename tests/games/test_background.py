@@ -143,6 +143,7 @@ def of_eight():
     return model, inputs[:10], rng.normal(size=(4, 8))
 
 
+@pytest.mark.slow
 def test_values_are_those_of_shaps_exact_explainer(of_eight):
     shap = pytest.importorskip("shap")
     model, background, rows = of_eight
@@ -153,6 +154,7 @@ def test_values_are_those_of_shaps_exact_explainer(of_eight):
     np.testing.assert_allclose(ours.base_values, theirs.base_values, rtol=0, atol=1e-12)
 
 
+@pytest.mark.slow
 def test_shaps_kernel_explainer_comes_close_to_the_values(of_eight):
     shap = pytest.importorskip("shap")
     model, background, rows = of_eight

@@ -98,6 +98,7 @@ def exact_explainer_of(name):
     return KernelMachineExplainer(model, masker), shap.ExactExplainer(output, masker)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MODELS)
 def test_values_are_those_of_shaps_exact_explainer(name):
     ours, theirs = exact_explainer_of(name)
