@@ -72,6 +72,26 @@ def test_relabelling_has_its_share(rng, n, number):
     assert sum(0.3 < share < 1.0 for share in shares) > 2
 
 
+@pytest.mark.parametrize("convention", ["marginal", "neutral"])
+def test_progress_does_not_go_back_where_rows_are_permuted_one_by_one(rng, convention):
+    x = rng.normal(size=(512, 30))
+    kernel = pkex.kernels.Cauchy(5.0)
+    for length_scale in range(6, 18):  # the values of all pairs take a while
+        kernel = kernel + pkex.kernels.Cauchy(float(length_scale))
+    shares = []
+    pkex.hsic(
+        x,
+        x[:, 0],
+        kernel=kernel,
+        value_function=convention,
+        n_permutations=60,
+        progress=lambda done, total: shares.append(done / total),
+        **ONE,
+    )
+    assert shares == sorted(shares)
+    assert shares.count(1.0) == 1
+
+
 def test_an_exception_from_progress_ends_the_call_without_another_report(rng):
     x, y = rng.normal(size=(2, 3000, 10))
     reports = []

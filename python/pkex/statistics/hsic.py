@@ -188,7 +188,7 @@ def hsic(
         terms, how = chosen.with_means(terms, attributed, report)
         sides = (attributed, terms), other
         reports = _reports(how.progress, len(x), terms.n_players, n_permutations)
-        problem = HSICProblem.of(*sides, estimator, how, reports)
+        problem = HSICProblem.of(*sides, estimator, how.reporting(None), reports)
         parts = _attributed(problem, n_permutations, generator).times(unit)
     return HSICResult(
         parts.values,
