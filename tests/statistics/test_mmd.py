@@ -11,6 +11,7 @@ from sklearn.metrics.pairwise import laplacian_kernel, rbf_kernel
 
 import pkex
 from pkex.kernels import RBF, Categorical, Cauchy, Laplacian, median_heuristic
+from pkex.statistics.weights import RowWeights
 
 N, M = 13, 17  # rows of `samples`
 KERNELS = {
@@ -80,6 +81,13 @@ def test_values_equal_brute_force(samples, kernel, estimator, convention, groups
     # Arranged in blocks, for permutations.
     tested = pkex.mmd(*samples, groups=given, n_permutations=3, random_state=0, **options)
     assert_attributed(tested, expected)
+
+
+def test_weights_have_the_bits_of_shares_of_their_sum():
+    relative = np.arange(50.0) / 49.0
+    weights = RowWeights.of((np.arange(50.0), None), 50, 4).weights
+    np.testing.assert_array_equal(weights[0], (relative / relative.sum())[1:])
+    np.testing.assert_array_equal(weights[1], np.full(4, 0.25))
 
 
 @pytest.mark.parametrize("groups", GROUPS)

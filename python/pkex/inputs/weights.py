@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from pkex.inputs.matrix import as_vector_or_matrix
 from pkex.typing import Float
 
-__all__ = ["as_weights", "equal_weights"]
+__all__ = ["as_weights", "equal_weights", "relative_weights"]
 
 
 def equal_weights(n_rows: int) -> Float:
@@ -19,7 +19,14 @@ def equal_weights(n_rows: int) -> Float:
 
 
 def as_weights(weights: ArrayLike, name: str, n_rows: int, rows_of: str) -> Float:
-    """Return weights that add up to 1, in proportion to those given.
+    """Return weights that add up to 1, in proportion to those given; see `relative_weights`."""
+    relative = relative_weights(weights, name, n_rows, rows_of)
+    normalised: Float = relative / math.fsum(relative)
+    return normalised
+
+
+def relative_weights(weights: ArrayLike, name: str, n_rows: int, rows_of: str) -> Float:
+    """Return weights divided by the largest of them, so that their sum cannot overflow.
 
     Parameters
     ----------
@@ -46,6 +53,5 @@ def as_weights(weights: ArrayLike, name: str, n_rows: int, rows_of: str) -> Floa
         )
     if not array.any():
         raise ValueError(f"{name} must not all be 0")
-    relative = array / array.max()
-    normalised: Float = relative / math.fsum(relative)
-    return normalised
+    relative: Float = array / array.max()
+    return relative

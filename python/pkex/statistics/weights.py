@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pkex.inputs.weights import as_weights, equal_weights
+from pkex.inputs.weights import equal_weights, relative_weights
 from pkex.typing import Float
 
 __all__ = ["RowWeights", "weight_of_pairs"]
@@ -76,10 +76,11 @@ def _normalised(given: Any, n_rows: int, of: str, place: int) -> Float:
     if given is None:
         return equal_weights(n_rows)
     name = f"weights[{place}]"
-    weights = as_weights(given, name, n_rows, of)
+    weights = relative_weights(given, name, n_rows, of)
     if np.count_nonzero(weights) < 2:
         raise ValueError(
             f"{name} must be positive for at least two rows of {of} (weights that vanish beside "
             "the largest are none)"
         )
-    return weights
+    normalised: Float = weights / weights.sum()
+    return normalised
