@@ -8,7 +8,18 @@ import numpy as np
 import pytest
 from sklearn.metrics.pairwise import laplacian_kernel, rbf_kernel
 
-from pkex.kernels import RBF, Cauchy, Chi2, Constant, Laplacian, median_heuristic
+from pkex import KernelExpansion
+from pkex.kernels import (
+    RBF,
+    Cauchy,
+    Chi2,
+    Constant,
+    Factor,
+    Kernel,
+    Laplacian,
+    Term,
+    median_heuristic,
+)
 
 COMBINATIONS = [
     RBF(),
@@ -153,9 +164,9 @@ def test_columns_must_be_distinct_numbers_from_zero(columns):
         RBF().on(columns)
 
 
-@pytest.mark.parametrize("columns", [[0.5], "ab", 3, None])
+@pytest.mark.parametrize("columns", [[0.5], "ab", 3, None, np.array(3)])
 def test_columns_must_be_integers(columns):
-    with pytest.raises(TypeError, match="columns"):
+    with pytest.raises(TypeError, match="columns must be a list of column numbers"):
         RBF().on(columns)
 
 
@@ -199,3 +210,19 @@ def test_a_kernel_is_no_length_scale():
     kernel = median_heuristic(np.random.default_rng(0).normal(size=(5, 2)))
     with pytest.raises(TypeError, match="median_heuristic returns a kernel, and no length-scale"):
         RBF(kernel)
+
+
+def test_a_family_that_there_is_not_is_answered_with_those_there_are():
+    class Other(Kernel):
+        def terms(self, n_features):
+            columns = np.arange(n_features)
+            return [Term(1.0, (Factor("matern", columns, np.ones((n_features, 1))),))]
+
+    with pytest.raises(ValueError, match=r"^family must be one of .*'rbf'.*; got 'matern'"):
+        KernelExpansion([[0.0]], [1.0], Other())
+    with pytest.raises(ValueError, match=r"^family must be one of .*'rbf'.*; got 'matern'"):
+        Other()([[0.0]])
+
+
+def test_families_are_known_by_their_names():
+    assert [kernel.family for kernel in (RBF, Laplacian, Cauchy)] == ["rbf", "laplacian", "cauchy"]

@@ -24,6 +24,13 @@ def samples(rng):
     return x, y
 
 
+def test_names_of_features_are_a_list_and_a_tuple(samples):
+    x, y = samples
+    for result in (pkex.mmd(x, y), pkex.hsic(x, y[:, 0]), pkex.MMDDrift(x).predict(y)):
+        assert result.feature_names == ["x0", "x1", "x2", "x3"]
+        assert result.names == ("x0", "x1", "x2", "x3")
+
+
 # --- the test of a feature by itself ---
 
 

@@ -228,10 +228,12 @@ def _bracketed(kernel: Kernel, *weaker: type[Kernel]) -> str:
 
 
 def _checked_columns(columns: Iterable[int]) -> tuple[int, ...]:
-    if not isinstance(columns, Iterable):
-        raise TypeError(f"columns must be a list of column numbers; got {columns!r}")
     what = "a list of column numbers"
-    checked = tuple(as_integer("columns", column, what) for column in columns)
+    try:
+        listed = list(columns)
+    except TypeError:
+        raise TypeError(f"columns must be {what}; got {columns!r}") from None
+    checked = tuple(as_integer("columns", column, what) for column in listed)
     if not checked or min(checked) < 0 or len(set(checked)) < len(checked):
         raise ValueError(
             "columns must be one or more column numbers, each from 0 and only once; "

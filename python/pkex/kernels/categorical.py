@@ -57,4 +57,4 @@ class Categorical(Kernel):
         """Return the product over all features."""
         columns = np.arange(n_features, dtype=np.int64)
         similarities = np.full((n_features, 1), self.similarity)
-        return [Term(1.0, (Factor(_FAMILY.name, columns, similarities),))]
+        return [Term(1.0, (Factor(_FAMILY, columns, similarities),))]

@@ -58,4 +58,4 @@ class Chi2(Kernel):
     def terms(self, n_features: int) -> list[Term]:
         """Return the product over all features."""
         columns = np.arange(n_features, dtype=np.int64)
-        return [Term(1.0, (Factor(_FAMILY.name, columns, np.full((n_features, 1), self.gamma)),))]
+        return [Term(1.0, (Factor(_FAMILY, columns, np.full((n_features, 1), self.gamma)),))]

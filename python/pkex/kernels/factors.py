@@ -9,6 +9,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from pkex.inputs.choices import check_choice
 from pkex.typing import Float
 
 __all__ = [
@@ -56,10 +57,10 @@ class Family:
 FAMILIES: dict[str, Family] = {}
 
 
-def add_family(family: Family) -> Family:
-    """Make a family known by its name, and return it."""
+def add_family(family: Family) -> str:
+    """Make a family known by its name, and return the name."""
     FAMILIES[family.name] = family
-    return family
+    return family.name
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,8 +82,14 @@ class Factor:
 
     @property
     def definition(self) -> Family:
-        """What is known of the family."""
-        return FAMILIES[self.family]
+        """What is known of the family.
+
+        Raises
+        ------
+        ValueError
+            If there is no such family.
+        """
+        return FAMILIES[check_choice("family", self.family, list(FAMILIES))]
 
     def evaluated(self, left: Float, right: Float) -> Iterator[tuple[int, Float]]:
         """Yield the number of each column, and its factors for all pairs of rows."""

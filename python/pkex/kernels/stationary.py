@@ -21,7 +21,7 @@ class _Stationary(Kernel):
 
     length_scale: float | tuple[float, ...] = 1.0
 
-    family: ClassVar[Family]
+    family: ClassVar[str]
     # The length-scale that scikit-learn's gamma stands for.
     _of_gamma: ClassVar[str] = ""
 
@@ -37,7 +37,7 @@ class _Stationary(Kernel):
             )
         length_scales = np.full(n_features, self.length_scale, dtype=np.float64)
         columns = np.arange(n_features, dtype=np.int64)
-        return [Term(1.0, (Factor(self.family.name, columns, length_scales[:, None]),))]
+        return [Term(1.0, (Factor(self.family, columns, length_scales[:, None]),))]
 
 
 @dataclass(frozen=True, init=False)

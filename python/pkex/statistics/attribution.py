@@ -104,7 +104,12 @@ class Attribution:
     @property
     def feature_names(self) -> list[str]:
         """The names of the features or groups."""
-        return list(self._axes.features)
+        return list(self.names)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The same names, as a tuple."""
+        return self._axes.features
 
     @property
     def statistic(self) -> float:

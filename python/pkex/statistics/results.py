@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pkex.kernels import Kernel
+from pkex.statistics.attribution import Attribution, protect
 from pkex.statistics.normaliser import Normaliser
 from pkex.typing import Float
-
-if TYPE_CHECKING:
-    pass
-
-from pkex.statistics.attribution import Attribution, protect
 
 __all__ = ["HSICResult", "MMDResult"]
 
