@@ -287,6 +287,17 @@ def test_an_output_chosen_twice_is_refused(of_pairs, outputs):
         pkex.Explainer(of_pairs, outputs=outputs)
 
 
+def test_a_number_of_whatever_type_chooses_one_output(of_pairs):
+    class Two:
+        def __index__(self):
+            return 2
+
+    for outputs in (2, np.int8(2), Two()):
+        explainer = pkex.Explainer(of_pairs, outputs=outputs)
+        assert explainer.output_name == "1 vs 2"
+        assert explainer.output_names is None
+
+
 @pytest.mark.parametrize("outputs", [3, -1, "a vs b", [0, 7], [], True, 1.0, [None]])
 def test_unknown_outputs_are_answered_with_the_known_ones(of_pairs, outputs):
     with pytest.raises(ValueError, match="0 vs 1"):

@@ -136,6 +136,8 @@ def test_coalitions_are_found_by_number_and_by_name():
     np.testing.assert_array_equal(found.of(), found.empty_values)
     with pytest.raises(KeyError, match="one by one"):
         found.of("a × c")
+    with pytest.raises(TypeError, match=r"cannot choose features by .*; give a number or a name$"):
+        found.of(["a", "c"])
     with pytest.raises(IndexError, match=r"a coalition is by \.of"):
         found["a"]
     assert [tuple(pair) for pair in combinations(range(D), 2)] == found.coalitions[D : D + 15]

@@ -90,7 +90,7 @@ def _resolved(axis: str, size: int, key: Any, names: _Names) -> Resolved:
         return key
     listed = np.asarray(key, dtype=None if isinstance(key, np.ndarray) else object)
     if listed.ndim == 0:
-        return place_on(axis, size, key, names)
+        return place_on(axis, size, key, names, or_else=_LISTS)
     if listed.ndim != 1:
         raise IndexError(f"{axis}s are chosen by a list or 1-d array, not {listed.ndim}-d")
     if listed.dtype == object and listed.size and all(map(_is_boolean, listed)):
@@ -99,12 +99,27 @@ def _resolved(axis: str, size: int, key: Any, names: _Names) -> Resolved:
         if listed.size != size:
             raise IndexError(f"the boolean index for {axis}s has length {listed.size}, not {size}")
         return np.flatnonzero(listed)
-    positions = [place_on(axis, size, item, names) for item in listed]
+    positions = [place_on(axis, size, item, names, or_else=_LISTS) for item in listed]
     return np.array(positions, dtype=np.intp)
 
 
-def place_on(axis: str, size: int, key: object, names: _Names) -> int:
+# What brackets take besides a number or a name.
+_LISTS = ", a list of these, or a slice"
+
+
+def place_on(axis: str, size: int, key: object, names: _Names, *, or_else: str = "") -> int:
     """Return the place on an axis that a number or a name stands for.
+
+    Parameters
+    ----------
+    axis : str
+    size : int
+        Of the axis.
+    key : int or str
+    names : dict of str to sequence of str
+        The names of features and outputs.
+    or_else : str
+        What messages say that may be given besides.
 
     Raises
     ------
@@ -118,8 +133,7 @@ def place_on(axis: str, size: int, key: object, names: _Names) -> int:
     if found is None:
         kinds = "a number" if axis == ROW else "a number or a name"
         raise TypeError(
-            f"cannot choose {axis}s by {key!r} of type {type(key).__name__}; "
-            f"give {kinds}, a list of these, or a slice"
+            f"cannot choose {axis}s by {key!r} of type {type(key).__name__}; give {kinds}{or_else}"
         )
     if len(found) == 1:
         return found[0]

@@ -6,8 +6,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from pkex.adapters import AdaptedModel
 from pkex.functions.base import Function
 from pkex.inputs.choices import check_names, places_of
@@ -51,8 +49,7 @@ class Outputs:
         places = _places(outputs, names)
         if names is not None:
             names = tuple(names[place] for place in places)
-        is_single = isinstance(outputs, str | int | np.integer)
-        return cls(names, single, drops_axis=is_single), function.select(places)
+        return cls(names, single, drops_axis=_is_single(outputs)), function.select(places)
 
     @property
     def axis_names(self) -> list[str] | None:
@@ -79,14 +76,17 @@ def _all_names(adapted: AdaptedModel, given: Sequence[str] | None) -> tuple[str,
     return adapted.output_names or tuple(f"y{k}" for k in range(function.n_outputs))
 
 
+def _is_single(outputs: object) -> bool:
+    return isinstance(outputs, str) or not isinstance(outputs, Iterable)
+
+
 def _places(outputs: Any, names: tuple[str, ...] | None) -> list[int]:
     """Return the numbers of the chosen outputs."""
     if names is None:
         raise ValueError(
             f"outputs={outputs!r} was given, but the model has a single output and no output axis"
         )
-    is_list = isinstance(outputs, Iterable) and not isinstance(outputs, str)
-    listed = list(outputs) if is_list else [outputs]
+    listed = [outputs] if _is_single(outputs) else list(outputs)
     if not listed:
         raise ValueError(f"outputs is empty; choose among {shown(names)}")
     places = [_place(output, names) for output in listed]
