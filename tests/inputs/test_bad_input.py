@@ -172,6 +172,12 @@ def test_empty_rows_are_answered_with_their_shape(explainer, rows):
         explainer(rows)
 
 
+@pytest.mark.parametrize("rows", [pd.DataFrame(index=range(4)), pl.DataFrame()])
+def test_a_frame_without_columns_is_empty_whatever_names_are_expected(named_explainer, rows):
+    with pytest.raises(ValueError, match=r"X is empty: got shape \("):
+        named_explainer(rows)
+
+
 def test_an_empty_list_is_answered_with_its_shape(explainer):
     with pytest.raises(ValueError, match=r"got shape \(0,\)"):
         explainer([])

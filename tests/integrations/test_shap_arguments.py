@@ -120,6 +120,12 @@ def test_one_error_names_all_that_is_wrong_with_what_pkex_takes(options, words):
         assert problem.startswith(word)
 
 
+def test_groups_are_compared_with_the_names_of_a_background_of_bad_weights():
+    frame = pd.DataFrame(Z, columns=NAMES)
+    with pytest.raises(ValueError, match=r"(?s)^2 things .*background_weights .*groups: 'g' has"):
+        KernelMachineExplainer(MODEL, frame, background_weights=[1.0], groups={"g": ["a", "z"]})
+
+
 def test_a_refusal_is_not_shown_twice():
     with pytest.raises(ValueError, match="n_jobs") as caught:
         KernelMachineExplainer(MODEL, Z, n_jobs=0)

@@ -15,6 +15,16 @@ TARGET = RNG.normal(size=20)
 NAMES = ["age", "bmi", "bp"]
 
 
+class Index:
+    """An integer of no common type."""
+
+    def __init__(self, number):
+        self._number = number
+
+    def __index__(self):
+        return self._number
+
+
 def with_entry(rows, value):
     rows = rows.copy()
     rows[2, 1] = value
@@ -253,6 +263,7 @@ CALLS = {
         ({"random_state": True}, TypeError, "random_state must be .*RandomState; got True"),
         ({"random_state": [1, 2]}, TypeError, "random_state must be None, a non-negative integer"),
         ({"random_state": -1}, ValueError, "random_state must be None, a non-negative integer"),
+        ({"random_state": Index(-1)}, ValueError, "random_state must be None, a non-negative"),
         ({"kernel": "rbf"}, TypeError, "kernel must be a kernel of pkex.kernels.*got 'rbf'"),
         ({"kernel": RBF([1.0, 2.0])}, ValueError, "^kernel: length_scale .* 2 values; expected 3"),
         ({"kernel": RBF().on([3])}, ValueError, "^kernel: .* refers to column 3; expected 0 to 2"),

@@ -87,8 +87,9 @@ class Labels:
         As in scikit-learn, these are strings: numbers or tuples label columns, and are not
         compared.
         """
-        is_named = all(isinstance(label, str) for label in self.columns or ())
-        return self.texts if is_named else None
+        if not self.columns or not all(isinstance(label, str) for label in self.columns):
+            return None
+        return self.texts
 
     def check_same(self, expected: Labels, name: str, expected_by: str) -> None:
         """Refuse columns that are labelled otherwise than those of another DataFrame.

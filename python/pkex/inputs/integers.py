@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from typing import SupportsIndex
 
 import numpy as np
 
@@ -11,11 +12,11 @@ __all__ = ["as_integer", "whole"]
 
 def whole(value: object) -> int | None:
     """Return an integer of whatever type, None for anything else; truth values are no numbers."""
-    if isinstance(value, bool | np.bool_):
+    if isinstance(value, bool | np.bool_) or not isinstance(value, SupportsIndex):
         return None
     try:
-        return operator.index(value)  # type: ignore[arg-type]
-    except TypeError:
+        return operator.index(value)
+    except TypeError:  # an array, but no number
         return None
 
 

@@ -59,7 +59,9 @@ def examined(
     known = len(problems)
     with noted(problems):
         if background is not None:
-            _, columns = columns.read_background(background, background_weights)
+            # It names the columns even if its weights are bad.
+            _, columns = columns.read_background(background, None)
+            columns.read_background(background, background_weights)
     explainer._columns, explainer._players = columns, None
     # Groups may have names of columns that a background would have told, if not an array.
     is_background_read = len(problems) == known or isinstance(background, np.ndarray | list)

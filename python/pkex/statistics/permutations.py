@@ -70,12 +70,12 @@ def as_generator(random_state: Any) -> np.random.Generator:
     """
     if isinstance(random_state, np.random.RandomState):
         return np.random.default_rng(random_state.randint(1 << 31, size=4))
-    is_seed = whole(random_state) is not None
-    if is_seed and random_state >= 0:
-        return np.random.default_rng(int(random_state))
+    seed = whole(random_state)
+    if seed is not None and seed >= 0:
+        return np.random.default_rng(seed)
     if random_state is None or isinstance(random_state, np.random.Generator):
         return np.random.default_rng(random_state)
-    raise (ValueError if is_seed else TypeError)(
+    raise (TypeError if seed is None else ValueError)(
         "random_state must be None, a non-negative integer, a numpy.random.Generator or a "
         f"numpy.random.RandomState; got {random_state!r}"
     )
