@@ -58,6 +58,19 @@ def test_the_error_is_called_as_users_import_it_and_can_be_pickled():
     assert (type(again), again.args) == (pkex.UnsupportedModelError, ("no",))
 
 
+@pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
+def test_pickles_of_what_is_explained_name_only_what_stays_where_it_is(protocol):
+    function = pkex.KernelExpansion([[0.0, 1.0]], [[1.0, 2.0]], pkex.kernels.RBF())
+    explainer = pkex.Explainer(function, feature_names=["age", "bmi"])
+    for result in (explainer([[2.0, 3.0]]), explainer.interactions([[2.0, 3.0]])):
+        pickled = pickle.dumps(result, protocol)
+        named = set(re.findall(rb"pkex[\w.]*", pickled))
+        assert named == {b"pkex"}
+        again = pickle.loads(pickled)
+        assert repr(again) == repr(result)
+        assert not again.values.flags.writeable
+
+
 @pytest.mark.parametrize(
     "function",
     [pkex.Explainer, pkex.Explainer.shap_values, pkex.Explanation, pkex.mmd, pkex.product_game],
@@ -65,7 +78,7 @@ def test_the_error_is_called_as_users_import_it_and_can_be_pickled():
 def test_help_shows_annotations_without_quotes(function):
     shown = str(inspect.signature(function))
     assert "'" not in re.sub(r"= '\w+'", "", shown)
-    assert "_Float" not in shown or function is pkex.product_game
+    assert "Float" not in shown or function is pkex.product_game
 
 
 def test_the_integrations_have_one_explainer_each():

@@ -51,6 +51,10 @@ class Axes:
         """Name of the single output where there is no output axis, None if it has none."""
         return None if self.outputs is None or OUTPUT in self.present else self.outputs[0]
 
+    def parts(self) -> dict[str, Any]:
+        """Return what makes the same again, `Axes(**parts)`: in a pickle, which outlives a move."""
+        return dict(vars(self))
+
     def without(self, left_out: str | None) -> list[str]:
         """Return the axes that there are but for one: those of an array that does not have it."""
         return [axis for axis in self.present if axis != left_out]

@@ -34,7 +34,6 @@ __all__ = ["Explanation"]
 # The arrays of an explanation, and the axis that each does not have.
 _ARRAYS = {"_values": None, "_base_values": FEATURE, "_data": OUTPUT}
 
-
 # What users of other explanations look for: it is here under another name, or shap has it.
 _OF_SHAP = {"abs", "argsort", "cohorts", "display_data", "flip", "hclust", "hstack", "max", "mean"}
 _OF_SHAP |= {"min", "percentile", "sample", "sum"}
@@ -164,7 +163,7 @@ class Explanation(Result):
 
     @classmethod
     def _from_parts(cls, parts: dict[str, Any]) -> Explanation:
-        """Assemble an explanation from attributes known to fit: slicing and unpickling."""
+        """Assemble an explanation from attributes known to fit."""
         self = cls.__new__(cls)
         for name, part in parts.items():
             # Picking by list makes a new array, unpickling a writable one; numbers have no flag.
@@ -178,7 +177,11 @@ class Explanation(Result):
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the parts, so that the arrays are read-only again afterwards."""
-        return Explanation._from_parts, (self._parts(),)
+        return Explanation._unpickled, ({**self._parts(), "_axes": self._axes.parts()},)
+
+    @classmethod
+    def _unpickled(cls, parts: dict[str, Any]) -> Explanation:
+        return cls._from_parts({**parts, "_axes": Axes(**parts["_axes"])})
 
     @property
     def values(self) -> NDArray[np.float64]:

@@ -37,7 +37,6 @@ _EFFICIENT = ("k-SII", "SII", "STII", "FSII")
 # Last shares below this part of the sums of shares are small: no warning.
 _SMALL_SHARE = 0.01
 
-
 # What users of explanations look for, and what to do instead.
 _HINTS = {
     "plot": "the strongest are printed by print(interactions); shap and shapiq draw them, given "
@@ -134,16 +133,20 @@ class Interactions(Result):
     def _replaced(self, **parts: Any) -> Interactions:
         """Return the same with other parts, by the names of attributes; lists are made anew."""
         other = object.__new__(Interactions)
-        other.__setstate__({**self.__getstate__(), **parts})
+        other.__dict__.update(self._parts() | parts)
+        other._protect()
         return other
+
+    def _parts(self) -> dict[str, Any]:
+        return {name: vars(self)[name] for name in _PARTS}
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the parts; lists are made anew."""
-        return {name: vars(self)[name] for name in _PARTS}
+        return {**self._parts(), "_axes": self._axes.parts()}
 
     def __setstate__(self, parts: dict[str, Any]) -> None:
         """Take over parts, whose arrays come writable out of a pickle."""
-        self.__dict__.update(parts)
+        self.__dict__.update({**parts, "_axes": Axes(**parts["_axes"])})
         self._protect()
 
     @property
