@@ -13,11 +13,7 @@ from pkex.errors import warn
 from pkex.execution.progress import Progress, reporting
 from pkex.explain.axes import FEATURE, Axes
 from pkex.games.players import as_players
-from pkex.inputs.choices import (
-    Estimator,
-    StatisticsConvention,
-    Summation,
-)
+from pkex.inputs.choices import Estimator, StatisticsConvention, Summation
 from pkex.inputs.columns import Labels
 from pkex.inputs.keywords import with_known_keywords
 from pkex.inputs.wording import counted, shown
@@ -100,8 +96,8 @@ class MMDDrift:
         progress: Progress = False,
     ) -> None:
         self._chosen = Conventions(estimator, value_function, summation, n_jobs)
-        self._labels = replace(Labels.comparable(X_reference, "X_reference"), rows=None)
-        table = as_sample(X_reference, "X_reference")
+        table = as_sample(X_reference, "X_reference", Labels.comparable(X_reference, "X_reference"))
+        self._labels = replace(table.labels, rows=None)
         rows, self._names = table.rows, table.names
         check_row_count(rows, "X_reference", 2)
         warn_of_constant_columns(

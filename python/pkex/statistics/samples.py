@@ -39,10 +39,18 @@ def as_rows(
 
 
 def as_sample(
-    data: ArrayLike, name: str, *, like: Labels | None = None, n_columns: int | None = None
+    data: ArrayLike,
+    name: str,
+    labels: Labels | None = None,
+    *,
+    like: Labels | None = None,
+    n_columns: int | None = None,
 ) -> Table:
-    """Read a sample; its columns are called as those of another one if it does not name them."""
-    labels = Labels.of(data)
+    """Read a sample, whose labels may have been read before.
+
+    Its columns are called as those of another one, `like`, if it does not name them.
+    """
+    labels = Labels.of(data) if labels is None else labels
     names = labels.texts or (None if like is None else like.texts)
     return Table(as_rows(data, name, n_columns=n_columns, names=names), labels, names)
 
@@ -57,8 +65,8 @@ def two_samples(X: ArrayLike, Y: ArrayLike) -> tuple[Table, Table]:
     """
     of_x, of_y = Labels.comparable(X, "X"), Labels.comparable(Y, "Y")
     of_y.check_same(of_x, "Y", "X")
-    x = as_sample(X, "X", like=of_y)
-    y = as_sample(Y, "Y", like=of_x, n_columns=x.rows.shape[1])
+    x = as_sample(X, "X", of_x, like=of_y)
+    y = as_sample(Y, "Y", of_y, like=of_x, n_columns=x.rows.shape[1])
     for table, name in ((x, "X"), (y, "Y")):
         check_row_count(table.rows, name, 2)
     return x, y
