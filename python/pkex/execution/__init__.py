@@ -1,1 +1,1 @@
-"""How a call runs: its threads, and its progress."""
+"""How a call runs: its method and sums, its threads, and its progress."""

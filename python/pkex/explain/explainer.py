@@ -33,7 +33,6 @@ from pkex.typing import Float, Report
 
 __all__ = ["Explainer"]
 
-
 # What users of other explainers look for, and what to do instead.
 _HINTS = {
     "explain": "call the explainer: explanation = explainer(X)",

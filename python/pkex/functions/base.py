@@ -16,7 +16,6 @@ from pkex.typing import Float
 
 __all__ = ["ONE_THREAD", "Function", "finite"]
 
-
 ONE_THREAD = Computation()
 
 

@@ -1,1 +1,1 @@
-"""The games: players, value functions, coalitions and indices."""
+"""Games: players, value functions and backgrounds, coalitions, indices, the engine itself."""

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     import matplotlib.axes
     import pandas as pd
 
-
 __all__ = ["Attribution", "Parts", "protect"]
 
 

@@ -33,10 +33,7 @@ from pkex.statistics.hsic_problem import SAMPLE, HSICProblem
 from pkex.statistics.hsic_significance import tested_in_octets, tested_row_by_row
 from pkex.statistics.normaliser import Normaliser
 from pkex.statistics.octets import MOST_GROUPS, Octets
-from pkex.statistics.pair_sums import (
-    KernelTerms,
-    total,
-)
+from pkex.statistics.pair_sums import KernelTerms, total
 from pkex.statistics.permutations import (
     as_generator,
     can_permute_rows,

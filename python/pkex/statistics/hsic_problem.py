@@ -11,11 +11,7 @@ from numpy.typing import NDArray
 from pkex import _core
 from pkex.execution.computation import Computation
 from pkex.kernels.heuristic import evenly_random
-from pkex.statistics.pair_sums import (
-    KernelTerms,
-    pair_matrix,
-    pair_sums,
-)
+from pkex.statistics.pair_sums import KernelTerms, pair_matrix, pair_sums
 from pkex.statistics.standard_errors import within_sample
 from pkex.typing import Float, Report
 

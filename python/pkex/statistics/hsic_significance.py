@@ -7,10 +7,7 @@ import numpy as np
 from pkex.kernels.factors import FAMILIES
 from pkex.statistics.hsic_problem import HSICProblem
 from pkex.statistics.octets import Octets, exchanged_sums, rounding_scale
-from pkex.statistics.pair_sums import (
-    KernelTerms,
-    pair_triangle,
-)
+from pkex.statistics.pair_sums import KernelTerms, pair_triangle
 from pkex.statistics.permutations import (
     permuted_sums,
     share_of_same_orders,

@@ -20,23 +20,14 @@ from pkex.execution.progress import Progress, reporting
 from pkex.explain.axes import FEATURE, Axes
 from pkex.functions.expansion import KernelExpansion
 from pkex.games.players import as_players
-from pkex.inputs.choices import (
-    Estimator,
-    StatisticsConvention,
-    Summation,
-)
+from pkex.inputs.choices import Estimator, StatisticsConvention, Summation
 from pkex.inputs.keywords import with_known_keywords
 from pkex.kernels import Kernel
 from pkex.statistics.attribution import Parts
 from pkex.statistics.common import Conventions, in_units, with_kernel
 from pkex.statistics.forms import block_form
 from pkex.statistics.kernel_choice import check_rows, chosen_kernel
-from pkex.statistics.pair_sums import (
-    KernelTerms,
-    PairSums,
-    pair_sums,
-    total,
-)
+from pkex.statistics.pair_sums import KernelTerms, PairSums, pair_sums, total
 from pkex.statistics.pair_weights import PairWeights
 from pkex.statistics.permutations import (
     as_generator,

@@ -15,9 +15,7 @@ from numpy.typing import NDArray
 from sklearn.compose import ColumnTransformer
 from sklearn.feature_selection import SelectorMixin
 from sklearn.pipeline import Pipeline
-from sklearn.preprocessing import (
-    FunctionTransformer,
-)
+from sklearn.preprocessing import FunctionTransformer
 
 from pkex.adapters.sklearn.fitted import FrozenEstimator, check_fitted, inside
 from pkex.adapters.sklearn.step import Step

@@ -10,8 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 INEXACT = "floats do not tell such numbers apart, integers from 2**53 on"
-
-
 STRINGS = "strings of them, such as X['id'].astype(str)"
 
 

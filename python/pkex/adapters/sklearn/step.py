@@ -9,11 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.impute import SimpleImputer
-from sklearn.preprocessing import (
-    OneHotEncoder,
-    OrdinalEncoder,
-    TargetEncoder,
-)
+from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, TargetEncoder
 
 from pkex.adapters.sklearn.description import dense
 from pkex.adapters.sklearn.inexact import INEXACT, STRINGS, any_inexact

@@ -6,10 +6,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.impute import SimpleImputer
-from sklearn.preprocessing import (
-    FunctionTransformer,
-    KBinsDiscretizer,
-)
+from sklearn.preprocessing import FunctionTransformer, KBinsDiscretizer
 from sklearn.utils.validation import check_is_fitted
 
 from pkex.adapters.sklearn.description import feature_names

@@ -12,13 +12,7 @@ from shap.utils._exceptions import DimensionError
 from shap.utils._legacy import IdentityLink
 
 from pkex.integrations import as_rows, dimensions
-from pkex.integrations.arguments import (
-    Check,
-    check_flag,
-    check_random_state,
-    count,
-    one_of,
-)
+from pkex.integrations.arguments import Check, check_flag, check_random_state, count, one_of
 
 __all__ = [
     "CALL",
