@@ -46,6 +46,7 @@ for _thing in (
     HSICResult,
 ):
     _thing.__module__ = __name__
+del _thing
 
 
 def __getattr__(name: str) -> str:

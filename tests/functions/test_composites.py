@@ -34,16 +34,18 @@ def test_the_sum_over_parts_is_compensated():
     parts = [WIDE, NARROW] * 50
     weights = np.where(np.arange(100) % 2, 1e16, -1e16)
     cancelling = Combination([*[WIDE] * 100, NARROW], [*weights, 1.0])
-    np.testing.assert_array_equal(cancelling.explain(BASE[:3]), NARROW.explain(BASE[:3]))
-    assert Combination(parts).base(NEUTRAL) == pytest.approx(
-        50 * (WIDE.base(NEUTRAL) + NARROW.base(NEUTRAL)), rel=1e-15
+    np.testing.assert_array_equal(
+        cancelling.explain(BASE[:3], how=Computation()), NARROW.explain(BASE[:3], how=Computation())
+    )
+    assert Combination(parts).base(NEUTRAL, Computation()) == pytest.approx(
+        50 * (WIDE.base(NEUTRAL, Computation()) + NARROW.base(NEUTRAL, Computation())), rel=1e-15
     )
 
 
 def test_values_too_large_for_a_float_are_reported_with_their_row():
     huge = Combination([WIDE, WIDE], [1e308, 1e308])
     with pytest.raises(OverflowError, match="row 0"):
-        huge.explain(BASE)
+        huge.explain(BASE, how=Computation())
 
 
 def test_progress_of_many_parts_is_that_of_the_whole():

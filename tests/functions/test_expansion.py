@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 import pkex
+from pkex.execution.computation import Computation
 from pkex.games.value_functions import NEUTRAL
 from pkex.kernels import RBF, Cauchy, Laplacian
 
@@ -38,12 +39,14 @@ def test_predictions_are_the_weighted_sum_of_kernel_values(arrays, kernel):
 def test_the_neutral_base_is_the_prediction_at_distance_zero(rng, kernel):
     coefficients = rng.normal(size=4)
     expansion = pkex.KernelExpansion(np.ones((4, 3)), coefficients, kernel, 0.5)
-    assert expansion.base(NEUTRAL) == pytest.approx(expansion.predict(np.ones((1, 3)))[0])
+    assert expansion.base(NEUTRAL, Computation()) == pytest.approx(
+        expansion.predict(np.ones((1, 3)))[0]
+    )
 
 
 def test_the_neutral_base_does_not_cancel():
     expansion = pkex.KernelExpansion(np.ones((4, 1)), [1e20, 1.0, 1.0, -1e20], RBF(), 0.25)
-    assert expansion.base(NEUTRAL) == 2.25
+    assert expansion.base(NEUTRAL, Computation()) == 2.25
 
 
 def test_one_output_in_a_matrix_keeps_its_axis(arrays):
@@ -51,13 +54,13 @@ def test_one_output_in_a_matrix_keeps_its_axis(arrays):
     expansion = pkex.KernelExpansion(points, coefficients[:, :1], RBF())
     assert expansion.has_output_axis
     assert expansion.predict(X).shape == (6, 1)
-    assert expansion.base(NEUTRAL).shape == (1,)
+    assert expansion.base(NEUTRAL, Computation()).shape == (1,)
 
 
 def test_without_points_there_is_only_the_intercept():
     expansion = pkex.KernelExpansion(np.empty((0, 2)), np.empty((0, 3)), RBF(), [1.0, 2.0, 3.0])
     np.testing.assert_array_equal(expansion.predict(np.zeros((2, 2))), [[1, 2, 3], [1, 2, 3]])
-    np.testing.assert_array_equal(expansion.base(NEUTRAL), [1, 2, 3])
+    np.testing.assert_array_equal(expansion.base(NEUTRAL, Computation()), [1, 2, 3])
     assert np.all(pkex.Explainer(expansion).shap_values(np.zeros((2, 2))) == 0.0)
 
 
@@ -69,7 +72,7 @@ def test_changing_the_arguments_afterwards_changes_nothing(arrays):
     for array in (points, coefficients, intercept):
         array += 1.0
     np.testing.assert_array_equal(expansion.predict(X), before)
-    np.testing.assert_array_equal(expansion.base(NEUTRAL), arrays[1].sum(axis=0))
+    np.testing.assert_array_equal(expansion.base(NEUTRAL, Computation()), arrays[1].sum(axis=0))
 
 
 def test_its_arrays_are_read_only(arrays):
@@ -140,7 +143,7 @@ def test_a_prediction_that_overflows_names_the_row():
     with pytest.raises(OverflowError, match="1"):
         expansion.predict([[1e9], [0.0]])
     with pytest.raises(OverflowError, match="base value"):
-        expansion.base(NEUTRAL)
+        expansion.base(NEUTRAL, Computation())
 
 
 def test_names_of_columns_are_those_of_data_frames(arrays):

@@ -14,9 +14,7 @@ from pkex.games.indices import SHAPLEY, Quantity
 from pkex.games.value_functions import NEUTRAL, Game
 from pkex.typing import Float
 
-__all__ = ["ONE_THREAD", "Function", "finite"]
-
-ONE_THREAD = Computation()
+__all__ = ["Function", "finite"]
 
 
 class Function(ABC):
@@ -78,7 +76,7 @@ class Function(ABC):
         *,
         game: Game = NEUTRAL,
         quantity: Quantity = SHAPLEY,
-        how: Computation = ONE_THREAD,
+        how: Computation,
     ) -> Float:
         """Return the Shapley values of rows, with shape (n, n_players, n_outputs).
 
@@ -87,7 +85,7 @@ class Function(ABC):
         """
 
     @abstractmethod
-    def base(self, game: Game, how: Computation = ONE_THREAD) -> float | Float:
+    def base(self, game: Game, how: Computation) -> float | Float:
         """Return the value of the empty coalition, of shape (outputs,) with an output axis.
 
         What takes time is to prepare the game of a function's own points: progress is of that.

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pkex.execution.computation import Computation
-from pkex.functions.base import ONE_THREAD, Function, finite
+from pkex.functions.base import Function, finite
 from pkex.functions.composite import Composite, alike
 from pkex.games.indices import SHAPLEY, Quantity
 from pkex.games.value_functions import NEUTRAL, Game
@@ -73,7 +73,7 @@ class Combination(Composite):
         *,
         game: Game = NEUTRAL,
         quantity: Quantity = SHAPLEY,
-        how: Computation = ONE_THREAD,
+        how: Computation,
     ) -> Float:
         parts = self._explained(X, game, quantity, how)
         constant = self._intercept if quantity.size == 0 else np.zeros(())
@@ -81,7 +81,7 @@ class Combination(Composite):
             terms = (w * part for w, part in zip(self._weights, parts, strict=True))
             return finite(_compensated_sum(chain(terms, [constant])))
 
-    def base(self, game: Game, how: Computation = ONE_THREAD) -> float | Float:
+    def base(self, game: Game, how: Computation) -> float | Float:
         bases = self._bases(game, how)
         terms = [w * np.asarray(base) for w, base in zip(self._weights, bases, strict=True)]
         base = _compensated_sum([*terms, self._intercept])

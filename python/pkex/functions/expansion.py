@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from pkex import _core
 from pkex.execution.computation import Computation
 from pkex.execution.threads import thread_count
-from pkex.functions.base import ONE_THREAD, Function
+from pkex.functions.base import Function
 from pkex.games.indices import SHAPLEY, Quantity
 from pkex.games.value_functions import NEUTRAL, Game
 from pkex.inputs.arrays import read_only
@@ -203,7 +203,7 @@ class KernelExpansion(Function):
         *,
         game: Game = NEUTRAL,
         quantity: Quantity = SHAPLEY,
-        how: Computation = ONE_THREAD,
+        how: Computation,
     ) -> Float:
         """Return a quantity of rows, in the engine's layout (n, coalitions, n_outputs)."""
         check_not_negative(X, self._not_negative, "X")
@@ -239,7 +239,7 @@ class KernelExpansion(Function):
         rows[:, self._not_negative] = positive + 1e-6 * positive.max(axis=0)
         return rows
 
-    def base(self, game: Game, how: Computation = ONE_THREAD) -> float | Float:
+    def base(self, game: Game, how: Computation) -> float | Float:
         """Return the value of the empty coalition.
 
         Returns

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pkex.execution.computation import Computation
-from pkex.functions.base import ONE_THREAD, Function
+from pkex.functions.base import Function
 from pkex.functions.composite import Composite, alike
 from pkex.games.indices import SHAPLEY, Quantity
 from pkex.games.value_functions import NEUTRAL, Game
@@ -59,11 +59,11 @@ class Stack(Composite):
         *,
         game: Game = NEUTRAL,
         quantity: Quantity = SHAPLEY,
-        how: Computation = ONE_THREAD,
+        how: Computation,
     ) -> Float:
         return np.concatenate(list(self._explained(X, game, quantity, how)), axis=-1)
 
-    def base(self, game: Game, how: Computation = ONE_THREAD) -> Float:
+    def base(self, game: Game, how: Computation) -> Float:
         return np.array(list(self._bases(game, how)))
 
     def grouped(self, players: NDArray[np.int64]) -> Stack:

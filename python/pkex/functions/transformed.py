@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from pkex.errors import UnsupportedModelError
 from pkex.execution.computation import Computation
-from pkex.functions.base import ONE_THREAD, Function
+from pkex.functions.base import Function
 from pkex.functions.column_maps import ColumnMap, Selection, decoded
 from pkex.games.coalitions import coalitions, ranks
 from pkex.games.indices import SHAPLEY, Quantity
@@ -109,7 +109,7 @@ class Transformed(Function):
         *,
         game: Game = NEUTRAL,
         quantity: Quantity = SHAPLEY,
-        how: Computation = ONE_THREAD,
+        how: Computation,
     ) -> Float:
         own = self._grouped.explain(
             self._mapped(X), game=self._of_function(game), quantity=quantity, how=how
@@ -119,7 +119,7 @@ class Transformed(Function):
         values[:, ranks(members, self.n_players)] = own
         return values
 
-    def base(self, game: Game, how: Computation = ONE_THREAD) -> float | Float:
+    def base(self, game: Game, how: Computation) -> float | Float:
         return self._grouped.base(self._of_function(game), how)
 
     def grouped(self, players: NDArray[np.int64]) -> Transformed:

@@ -67,7 +67,7 @@ class Labels:
         labels = cls.of(data)
         is_name = [isinstance(label, str) for label in labels.columns or ()]
         if any(is_name) and not all(is_name):
-            other = data.columns[is_name.index(False)]
+            other = (labels.columns or ())[is_name.index(False)]
             raise TypeError(
                 f"the columns of {argument} are named by strings and by others, such as {other!r} "
                 f"({type(other).__name__}); name all of them by strings: "

@@ -37,3 +37,4 @@ __all__ = [
 # They are said to be where users find them: see the package.
 for _kernel in (RBF, Categorical, Cauchy, Chi2, Constant, Factor, Kernel, Laplacian, Term):
     _kernel.__module__ = __name__
+del _kernel
