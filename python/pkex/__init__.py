@@ -36,17 +36,10 @@ __all__ = [
 
 # They are said to be where users find them, in tracebacks and in pickles, which so survive that
 # their files move.
-for _thing in (
-    Explainer,
-    Explanation,
-    Interactions,
-    KernelExpansion,
-    MMDDrift,
-    MMDResult,
-    HSICResult,
-):
-    _thing.__module__ = __name__
-del _thing
+for _name in __all__:
+    if isinstance(_public := globals()[_name], type):
+        _public.__module__ = __name__
+del _name, _public
 
 
 def __getattr__(name: str) -> str:

@@ -2,8 +2,8 @@
 
 A kernel over features 1..d is here a sum of *terms*, each a coefficient times a product of one
 factor per feature: k(x, y) = Σ_t c_t ∏_j k_tj(x_j, y_j). That is the form in which Shapley values
-are exact. Kernels are built from `RBF`, `Laplacian`, `Cauchy`, `Chi2`, `Categorical` and `Constant`
-by ``a * b``, ``a + b``, ``2.0 * a`` and ``a.on(columns)``.
+are exact. Kernels, such as `RBF`, are combined by ``a * b``, ``a + b``, ``2.0 * a`` and
+``a.on(columns)``.
 
 Examples
 --------
@@ -35,6 +35,7 @@ __all__ = [
 ]
 
 # They are said to be where users find them: see the package.
-for _kernel in (RBF, Categorical, Cauchy, Chi2, Constant, Factor, Kernel, Laplacian, Term):
-    _kernel.__module__ = __name__
-del _kernel
+for _name in __all__:
+    if isinstance(_public := globals()[_name], type):
+        _public.__module__ = __name__
+del _name, _public

@@ -70,7 +70,7 @@ class Factor:
     Parameters
     ----------
     family : str
-        A name in `FAMILIES`: "rbf", "laplacian", "cauchy", "categorical" or "chi2".
+        The name of a kernel's family, such as "rbf".
     columns : ndarray of int64, shape (k,)
     parameters : ndarray of float64, shape (k, 1)
         For each of the columns: the length-scale, the similarity of different categories, or γ.

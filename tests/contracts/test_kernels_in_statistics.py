@@ -1,0 +1,50 @@
+"""Every kernel in MMD, by itself and beside a Gaussian one in each column, against brute force.
+
+Mean factors of products of Gaussian ones have an evaluation of their own: others must not take it.
+"""
+
+import warnings
+
+import numpy as np
+import pytest
+from brute_force_statistics import attributed, mmd_statistic
+from explainable import COUNTED, COUNTS, KERNELS
+
+import pkex
+from pkex.kernels import RBF
+
+
+class ByItsOwnFormulas:
+    """A kernel in the form of the references, by the formulas of its factors in NumPy."""
+
+    def __init__(self, kernel):
+        self.kernel = kernel
+
+    def factors(self, rows, players):
+        for term in self.kernel.terms(rows.shape[1]):
+            found = np.ones((max(players) + 1, len(rows), len(rows)))
+            for factor in term.factors:
+                for column, values in factor.evaluated(rows, rows):
+                    found[players[column]] *= values
+            yield term.coefficient, found
+
+
+@pytest.mark.parametrize("beside_a_gaussian", [False, True], ids=["alone", "beside a Gaussian"])
+@pytest.mark.parametrize("name", KERNELS)
+def test_mmd_is_divided_as_by_brute_force(name, beside_a_gaussian):
+    kernel = RBF(1.3) * KERNELS[name] if beside_a_gaussian else KERNELS[name]
+    rows = np.concatenate([COUNTS, COUNTED + 0.5])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of kernels and columns that show little
+        found = pkex.mmd(COUNTS, COUNTED + 0.5, kernel=kernel)
+    values, alone, statistic = attributed(
+        mmd_statistic(len(COUNTS)),
+        ByItsOwnFormulas(kernel),
+        rows,
+        list(range(rows.shape[1])),
+        marginal=True,
+    )
+    scale = max(np.abs(values).max(), 1e-3)
+    np.testing.assert_allclose(found.values, values, rtol=0.0, atol=1e-12 * scale)
+    np.testing.assert_allclose(found.alone, alone, rtol=0.0, atol=1e-12 * scale)
+    assert found.statistic == pytest.approx(statistic, abs=1e-12 * scale)
