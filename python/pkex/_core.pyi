@@ -18,7 +18,7 @@ __all__ = [
     "superset_sums",
 ]
 
-# (coefficient, [(family, columns of shape (k,), parameters of shape (k, 1)), ...]):
+# (coefficient, [(family, columns of shape (k,), parameters of shape (k, 1 or 2)), ...]):
 # columns that no factor mentions have factor 1; a column may occur in several.
 _Term = tuple[float, list[tuple[str, NDArray[np.int64], NDArray[np.float64]]]]
 # "neutral" or "marginal of points"; or ("interventional" or "marginal", background rows of shape

@@ -36,7 +36,16 @@ from pkex.functions.column_maps import Selection
 from pkex.functions.combination import Combination
 from pkex.functions.stack import Stack
 from pkex.functions.transformed import Transformed
-from pkex.kernels import RBF, Categorical, Cauchy, Chi2, Constant, Laplacian
+from pkex.kernels import (
+    RBF,
+    Categorical,
+    Cauchy,
+    Chi2,
+    Constant,
+    Laplacian,
+    Periodic,
+    ProductMatern,
+)
 
 D = 5
 RNG = np.random.default_rng(0)
@@ -79,10 +88,14 @@ KERNELS = {
     "Laplacian": Laplacian(1.5),
     "Cauchy": Cauchy(0.7),
     "Chi2": Chi2(0.4),
+    "ProductMatern 3/2": ProductMatern([0.3, 1.0, 2.0, 4.0, 1e4]),
+    "ProductMatern 5/2": ProductMatern(1.5, nu=2.5),
+    "Periodic": Periodic([0.5, 1.0, 2.0, 0.9, 1e3], [3.0, 1.7, 0.8, 20.0, 7.0]),
     "Categorical": Categorical(0.25),
     "Constant": Constant(),
     "scaled": 3.0 * RBF(2.0),
     "product": RBF(2.0) * Laplacian(3.0) * Chi2(0.2),
+    "product of others": Periodic(2.0, 1.7) * ProductMatern(2.0) * Cauchy(3.0) * RBF(5.0),
     "sum": RBF() * Cauchy().on([1]) + 3.0 * Laplacian(2.0) + 2.0 * Constant(),
     "on columns": RBF().on([4, 0, 2]),
     "on other columns": RBF().on([0, 1]) * Categorical(0.3).on([3, 4]) * Chi2().on([1]),

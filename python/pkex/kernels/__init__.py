@@ -19,6 +19,8 @@ from pkex.kernels.categorical import Categorical
 from pkex.kernels.chi2 import Chi2
 from pkex.kernels.factors import Factor, Term
 from pkex.kernels.heuristic import median_heuristic
+from pkex.kernels.matern import ProductMatern
+from pkex.kernels.periodic import Periodic
 from pkex.kernels.stationary import RBF, Cauchy, Laplacian
 
 __all__ = [
@@ -30,6 +32,8 @@ __all__ = [
     "Factor",
     "Kernel",
     "Laplacian",
+    "Periodic",
+    "ProductMatern",
     "Term",
     "median_heuristic",
 ]

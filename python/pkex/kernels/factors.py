@@ -37,7 +37,7 @@ class Family:
     ----------
     name : str
     value : callable
-        Returns the factors of entries x, y and a parameter.
+        Returns the factors of entries x, y and the parameters.
     is_of_distance : bool, default True
         Whether factors depend on the distance in units of the parameter, a length-scale.
     compares_labels : bool, default False
@@ -47,7 +47,7 @@ class Family:
     """
 
     name: str
-    value: Callable[[Float, Float, float], Float]
+    value: Callable[..., Float]
     is_of_distance: bool = True
     compares_labels: bool = False
     takes_negative: bool = True
@@ -72,8 +72,9 @@ class Factor:
     family : str
         The name of a kernel's family, such as "rbf".
     columns : ndarray of int64, shape (k,)
-    parameters : ndarray of float64, shape (k, 1)
-        For each of the columns: the length-scale, the similarity of different categories, or γ.
+    parameters : ndarray of float64, shape (k, 1) or (k, 2)
+        For each of the columns: the length-scale, the similarity of different categories, or γ; of
+        "periodic" the length-scale and the period.
     """
 
     family: str
@@ -94,10 +95,10 @@ class Factor:
     def evaluated(self, left: Float, right: Float) -> Iterator[tuple[int, Float]]:
         """Yield the number of each column, and its factors for all pairs of rows."""
         value = self.definition.value
-        for column, (parameter,) in zip(self.columns.tolist(), self.parameters, strict=True):
+        for column, parameters in zip(self.columns.tolist(), self.parameters, strict=True):
             # Far apart, the squared distance may overflow: the factor is then 0.
             with np.errstate(over="ignore"):
-                yield column, value(left[:, column, None], right[:, column], parameter)
+                yield column, value(left[:, column, None], right[:, column], *parameters)
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,7 +9,9 @@ from typing import ParamSpec
 import numpy as np
 from numpy.typing import ArrayLike
 
-__all__ = ["checked_length_scale", "converting_gamma"]
+from pkex.kernels.factors import Factor, Term
+
+__all__ = ["checked_length_scale", "checked_scale", "converting_gamma", "over_features"]
 
 _P = ParamSpec("_P")
 
@@ -36,18 +38,23 @@ def checked_length_scale(length_scale: ArrayLike) -> float | tuple[float, ...]:
             f"length_scale must be numbers; got the kernel {length_scale!r}. It is to be used as "
             "it is: median_heuristic returns a kernel, and no length-scale"
         )
+    return checked_scale(length_scale, "length_scale")
+
+
+def checked_scale(scale: ArrayLike, name: str) -> float | tuple[float, ...]:
+    """Return one number, or those of all features, if they and their reciprocals are positive."""
     try:
-        array = np.asarray(length_scale)
+        array = np.asarray(scale)
         if array.dtype.kind not in "iuf":
             raise TypeError
         array = array.astype(np.float64)
     except (TypeError, ValueError):
         raise ValueError(
-            f"length_scale must be a number or one number for each feature; got {length_scale!r}"
+            f"{name} must be a number or one number for each feature; got {scale!r}"
         ) from None
     if array.ndim > 1 or array.size == 0:
         raise ValueError(
-            "length_scale must be a number or have shape (n_features,); "
+            f"{name} must be a number or have shape (n_features,); "
             f"got an array of shape {array.shape}"
         )
     with np.errstate(divide="ignore", over="ignore"):
@@ -56,7 +63,38 @@ def checked_length_scale(length_scale: ArrayLike) -> float | tuple[float, ...]:
         wrong = float(array[~usable][0])
         where = f" for feature {int(np.argmin(usable))}" if array.ndim else ""
         raise ValueError(
-            f"length_scale must be positive and finite, its reciprocal too; got {wrong!r}{where}. "
+            f"{name} must be positive and finite, its reciprocal too; got {wrong!r}{where}. "
             "To ignore a feature, leave it out with kernel.on(columns)"
         )
     return float(array) if array.ndim == 0 else tuple(array.tolist())
+
+
+def over_features(
+    kernel: object, family: str, n_features: int, **scales: float | tuple[float, ...]
+) -> Term:
+    """Return the product over all features of a family's factors.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        Whom messages are about.
+    family : str
+    n_features : int
+    **scales : float or tuple of float
+        The family's parameters, of one number for all features or of one for each.
+
+    Raises
+    ------
+    ValueError
+        If a parameter has another number of values than there are features.
+    """
+    parameters = np.empty((n_features, len(scales)))
+    for place, (name, scale) in enumerate(scales.items()):
+        if isinstance(scale, tuple) and len(scale) != n_features:
+            raise ValueError(
+                f"{name} of {type(kernel).__name__} has {len(scale)} values; "
+                f"expected {n_features}, one for each feature, or a single number for all"
+            )
+        parameters[:, place] = scale
+    columns = np.arange(n_features, dtype=np.int64)
+    return Term(1.0, (Factor(family, columns, parameters),))

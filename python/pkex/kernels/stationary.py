@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pkex.kernels.base import Kernel
-from pkex.kernels.factors import Factor, Family, Term, add_family
-from pkex.kernels.length_scales import checked_length_scale, converting_gamma
+from pkex.kernels.factors import Family, Term, add_family
+from pkex.kernels.length_scales import checked_length_scale, converting_gamma, over_features
 
 __all__ = ["RBF", "Cauchy", "Laplacian"]
 
@@ -30,14 +30,7 @@ class _Stationary(Kernel):
         object.__setattr__(self, "length_scale", checked_length_scale(length_scale))
 
     def terms(self, n_features: int) -> list[Term]:
-        if isinstance(self.length_scale, tuple) and len(self.length_scale) != n_features:
-            raise ValueError(
-                f"length_scale of {type(self).__name__} has {len(self.length_scale)} values; "
-                f"expected {n_features}, one for each feature, or a single number for all"
-            )
-        length_scales = np.full(n_features, self.length_scale, dtype=np.float64)
-        columns = np.arange(n_features, dtype=np.int64)
-        return [Term(1.0, (Factor(self.family, columns, length_scales[:, None]),))]
+        return [over_features(self, self.family, n_features, length_scale=self.length_scale)]
 
 
 @dataclass(frozen=True, init=False)

@@ -7,12 +7,12 @@ use std::path::{Path, PathBuf};
 /// The rooms from the bottom up: a folder and its files, or single files.
 const ROOMS: &str = "
     error threads
-    simd/        arithmetic level lanes numbers exp double sum
+    simd/        arithmetic level lanes numbers exp double sin sum
     memory settings matrix
     quadrature/  rule bound measure table
     game/        block spread scaling coalitions sweep values interactions recursion quantity
     game/        supersets
-    kernel/      joint family players term packed
+    kernel/      joint matern periodic family players term packed
     walk/        source tiling cell waves items weights chunks pairs
     product_games
     expansion/   background packed absent games neutral interventional

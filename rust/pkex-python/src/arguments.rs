@@ -130,7 +130,7 @@ impl MeasureArgument {
 }
 
 /// A product kernel: its coefficient, and (family, columns, parameters) of its factors, with k
-/// columns and k × 1 parameters.
+/// columns and k × 1 parameters, or k × 2 where the family has a period.
 pub type TermArgument<'py> =
     (f64, Vec<(String, PyReadonlyArray1<'py, i64>, PyReadonlyArray2<'py, f64>)>);
 
@@ -143,12 +143,14 @@ fn term((coefficient, parts): &TermArgument<'_>) -> PyResult<Term> {
     for (family, columns, parameters) in parts {
         let family = self::family(family)?;
         let (columns, parameters) = (indices("columns", columns)?, parameters.as_array());
-        if parameters.dim() != (columns.len(), 1) {
-            return Err(PyValueError::new_err("expected one parameter for each column"));
+        let has_period = matches!(family, Family::Periodic { .. });
+        if parameters.dim() != (columns.len(), 1 + usize::from(has_period)) {
+            return Err(PyValueError::new_err("expected each column's parameters in a row"));
         }
         reserve(&mut factors, columns.len())?;
-        for (column, &parameter) in columns.into_iter().zip(parameters) {
-            factors.push(Factor { family, column, parameter });
+        for (column, own) in columns.into_iter().zip(parameters.rows()) {
+            let family = if has_period { Family::Periodic { period: own[1] } } else { family };
+            factors.push(Factor { family, column, parameter: own[0] });
         }
     }
     Ok(Term { coefficient: *coefficient, factors })

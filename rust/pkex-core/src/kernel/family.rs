@@ -1,4 +1,4 @@
-//! Families of one-dimensional kernels, and all that the engine knows of each: its parameter, the
+//! Families of one-dimensional kernels, and all that the engine knows of each: its parameters, the
 //! factor a = k(x, y) of a column, c = a − 1 without cancellation, and its part in differences of
 //! factors at two places. A new family is an entry of [`Family`] and a branch in each of
 //! [`Profile`]'s functions.
@@ -7,14 +7,17 @@ use std::f64::consts::FRAC_1_SQRT_2;
 
 use crate::error::Error;
 use crate::kernel::joint::{Distances, Entries, Joint};
+use crate::kernel::matern::Matern;
+use crate::kernel::periodic::Periodic;
 use crate::memory::{INPUT, Memory};
 use crate::simd::arithmetic::{Arithmetic, Separate, two_sum};
 use crate::simd::double::{self, Double};
 use crate::simd::exp::exp_and_expm1;
 use crate::simd::lanes::{each_lane, map_lanes, zip_lanes};
+use crate::simd::sin::Period;
 
-/// A family of one-dimensional kernels k(x, y) with one parameter; most are functions of r = x − y.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// A family of one-dimensional kernels k(x, y) with a parameter; most are functions of r = x − y.
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Family {
     /// exp(−(r/ℓ)²/2) with the length-scale ℓ.
     Rbf,
@@ -26,12 +29,29 @@ pub enum Family {
     Categorical,
     /// exp(−γ r²/(x + y)), 1 where x = y = 0, with γ > 0. Entries must not be negative.
     Chi2,
+    /// (1 + z) exp(−z) with z = √3 |r|/ℓ and the length-scale ℓ.
+    Matern32,
+    /// (1 + z + z²/3) exp(−z) with z = √5 |r|/ℓ and the length-scale ℓ.
+    Matern52,
+    /// exp(−2 sin²(π r/p)/ℓ²) with the length-scale ℓ.
+    Periodic {
+        /// p, from 1e-290 to 1e290.
+        period: f64,
+    },
 }
 
 impl Family {
-    /// All families.
-    pub const ALL: &'static [Self] =
-        &[Self::Rbf, Self::Laplacian, Self::Cauchy, Self::Categorical, Self::Chi2];
+    /// All families; of periodic kernels that with the period 1.
+    pub const ALL: &'static [Self] = &[
+        Self::Rbf,
+        Self::Laplacian,
+        Self::Cauchy,
+        Self::Categorical,
+        Self::Chi2,
+        Self::Matern32,
+        Self::Matern52,
+        Self::Periodic { period: 1.0 },
+    ];
 
     /// The family's name in Python.
     #[must_use]
@@ -42,8 +62,20 @@ impl Family {
             Self::Cauchy => "cauchy",
             Self::Categorical => "categorical",
             Self::Chi2 => "chi2",
+            Self::Matern32 => "matern32",
+            Self::Matern52 => "matern52",
+            Self::Periodic { .. } => "periodic",
         }
     }
+}
+
+/// A factor that is multiplied with the others of its column, and has no part in their exponent.
+#[derive(Clone, Copy, Debug)]
+enum Single {
+    /// From 1/ℓ, and what rounding took away from it.
+    Cauchy((f64, f64)),
+    Matern(Matern),
+    Periodic(Periodic),
 }
 
 /// The product of all factors on one column.
@@ -58,8 +90,8 @@ pub(crate) struct Profile {
     /// What rounding took away from the first two.
     rbf_low: f64,
     laplacian_low: f64,
-    /// 1/ℓ of the Cauchy factors, likewise.
-    cauchy: Vec<(f64, f64)>,
+    /// The factors that stay apart.
+    singles: Vec<Single>,
     /// The similarity of different categories, the product of all such factors.
     categorical: Option<f64>,
 }
@@ -75,10 +107,19 @@ impl Profile {
                 self.laplacian = sum;
                 self.laplacian_low += error + low;
             }
-            Family::Cauchy => {
-                let factors = self.cauchy.len() + 1;
-                Memory::default().reserve(&mut self.cauchy, factors, INPUT)?;
-                self.cauchy.push(checked_inverse(parameter)?);
+            Family::Cauchy => self.include_single(Single::Cauchy(checked_inverse(parameter)?))?,
+            Family::Matern32 => {
+                let kernel = Matern::three_halves(checked_inverse(parameter)?);
+                self.include_single(Single::Matern(kernel))?;
+            }
+            Family::Matern52 => {
+                let kernel = Matern::five_halves(checked_inverse(parameter)?);
+                self.include_single(Single::Matern(kernel))?;
+            }
+            Family::Periodic { period } => {
+                let (inverse, _) = checked_inverse(parameter)?;
+                let kernel = Periodic::new(inverse, checked_period(period)?);
+                self.include_single(Single::Periodic(kernel))?;
             }
             Family::Chi2 => {
                 if !(parameter > 0.0 && parameter.is_finite()) {
@@ -104,6 +145,13 @@ impl Profile {
         Ok(())
     }
 
+    fn include_single(&mut self, factor: Single) -> Result<(), Error> {
+        let factors = self.singles.len() + 1;
+        Memory::default().reserve(&mut self.singles, factors, INPUT)?;
+        self.singles.push(factor);
+        Ok(())
+    }
+
     /// exp(−(r p)²) exp(−(r q)²) = exp(−r² (p² + q²)) with p² = 1/(2ℓ²).
     fn include_gaussian(&mut self, inverse: (f64, f64)) {
         let square = |high: f64, low: f64| {
@@ -121,7 +169,7 @@ impl Profile {
 
     /// The rate p of exp(−(r p)²) if it is that and no more.
     pub fn gaussian_rate(&self) -> Option<f64> {
-        let has_others = self.laplacian > 0.0 || self.chi2 > 0.0 || !self.cauchy.is_empty();
+        let has_others = self.laplacian > 0.0 || self.chi2 > 0.0 || !self.singles.is_empty();
         (self.rbf > 0.0 && !has_others && self.categorical.is_none()).then_some(self.rbf)
     }
 
@@ -145,12 +193,12 @@ impl Profile {
             (true, true) => exp_and_expm1::<A, W>(&map_lanes(r, |r| rbf(r) + laplacian(r))),
             (false, false) => ([1.0; W], [0.0; W]),
         };
-        for (inverse, _) in &self.cauchy {
-            let square = map_lanes(r, |r| (r * inverse) * (r * inverse));
-            // 1/(1+s), and 1/(1+s) − 1 = −s/(1+s), which is −1 at s = ∞.
-            let present = map_lanes(&square, |s| 1.0 / (1.0 + s));
-            let less_one =
-                zip_lanes(&square, &present, |s, f| if s < 1e300 { -(s * f) } else { -1.0 });
+        for single in &self.singles {
+            let (present, less_one) = match single {
+                Single::Cauchy((inverse, _)) => cauchy(*inverse, r),
+                Single::Matern(kernel) => kernel.factor::<A, W>(r),
+                Single::Periodic(kernel) => kernel.factor::<A, W>(x, y),
+            };
             (a, c) = multiplied::<A, W>((&a, &c), (&present, &less_one));
         }
         if let Some(similarity) = self.categorical {
@@ -172,12 +220,17 @@ impl Profile {
         if self.laplacian > 0.0 {
             join_laplacian::<A, W>((self.laplacian, self.laplacian_low), at, joint);
         }
-        for &inverse in &self.cauchy {
-            join_cauchy::<A, W>(inverse, at, joint);
+        for single in &self.singles {
+            match single {
+                Single::Cauchy(inverse) => join_cauchy::<A, W>(*inverse, at, joint),
+                Single::Matern(kernel) => kernel.join::<A, W>(joint, at),
+                Single::Periodic(kernel) => kernel.join::<A, W>(joint, at),
+            }
         }
         if let Some(similarity) = self.categorical {
             let kernel = |entry: f64, y: f64| if entry - y == 0.0 { 1.0 } else { similarity };
-            joint.include_factors(zip_lanes(&at.x, &at.y, kernel), zip_lanes(&at.z, &at.y, kernel));
+            let (a, b) = (zip_lanes(&at.x, &at.y, kernel), zip_lanes(&at.z, &at.y, kernel));
+            joint.include_factors(a, b, zip_lanes(&a, &b, |a, b| a - b));
         }
         if self.chi2 > 0.0 {
             join_chi2(self.chi2, at, joint);
@@ -217,6 +270,15 @@ fn join_laplacian<A: Arithmetic, const W: usize>(
         (&map_lanes(&from_x.high, scaled), &map_lanes(&from_z.high, scaled)),
         &change,
     );
+}
+
+/// 1/(1+s), and 1/(1+s) − 1 = −s/(1+s), which is −1 at s = ∞, with s = (r/ℓ)², from 1/ℓ.
+#[inline(always)]
+fn cauchy<const W: usize>(inverse: f64, r: &[f64; W]) -> ([f64; W], [f64; W]) {
+    let square = map_lanes(r, |r| (r * inverse) * (r * inverse));
+    let present = map_lanes(&square, |s| 1.0 / (1.0 + s));
+    let less_one = zip_lanes(&square, &present, |s, f| if s < 1e300 { -(s * f) } else { -1.0 });
+    (present, less_one)
 }
 
 /// Multiplies by 1/(1 + (r/ℓ)²), from 1/ℓ.
@@ -298,5 +360,16 @@ fn checked_inverse(length_scale: f64) -> Result<(f64, f64), Error> {
         argument: "length_scale",
         requirement: "positive and finite, and so its reciprocal",
         got: length_scale.to_string(),
+    })
+}
+
+fn checked_period(period: f64) -> Result<Period, Error> {
+    if (1e-290..=1e290).contains(&period) {
+        return Ok(Period::new(period));
+    }
+    Err(Error::Domain {
+        argument: "period",
+        requirement: "from 1e-290 to 1e290",
+        got: period.to_string(),
     })
 }

@@ -5,9 +5,9 @@
 //! Exponentials have a joint exponent: its change is a sum of differences of squares or of
 //! distances, added to twice the working precision, and a − b = ± max(a, b) (1 − exp(−|change|)).
 //! Cauchy's factors have a joint denominator, whose change is found likewise. With each other, and
-//! with a third factor of categories, a difference is (a − b) a′ + b (a′ − b′), or with the smaller
-//! one of a′ and b′ and of a and b where the two terms have opposite signs: then an error is small
-//! beside the products themselves.
+//! with others, of which each brings its own difference (categories, Matérn's kernels), a difference
+//! is (a − b) a′ + b (a′ − b′), or with the smaller one of a′ and b′ and of a and b where the two
+//! terms have opposite signs: then an error is small beside the products themselves.
 
 use crate::simd::arithmetic::Arithmetic;
 use crate::simd::double::Double;
@@ -57,8 +57,8 @@ impl<const W: usize> FactorPair<W> {
 pub(crate) struct Distances<const W: usize> {
     pub from_x: Double<W>,
     pub from_z: Double<W>,
-    step: Double<W>,
-    sum: Double<W>,
+    pub step: Double<W>,
+    pub sum: Double<W>,
 }
 
 impl<const W: usize> Distances<W> {
@@ -86,7 +86,7 @@ pub(crate) struct Joint<const W: usize> {
     /// The denominators at x and at z, and how much the second is larger.
     denominators: (Double<W>, Double<W>),
     denominator_change: Double<W>,
-    category: FactorPair<W>,
+    others: FactorPair<W>,
     /// Which of the three there are.
     has: [bool; 3],
 }
@@ -98,7 +98,7 @@ impl<const W: usize> Joint<W> {
         exponent_change: Double::of(0.0, 0.0),
         denominators: (Double::of(1.0, 0.0), Double::of(1.0, 0.0)),
         denominator_change: Double::of(0.0, 0.0),
-        category: FactorPair::ONE,
+        others: FactorPair::ONE,
         has: [false; 3],
     };
 
@@ -126,13 +126,11 @@ impl<const W: usize> Joint<W> {
         self.denominators.1 = self.denominators.1.times::<A>(at_z);
     }
 
-    /// Multiplies by a factor that is given at x and at z: of categories, which do not cancel.
+    /// Multiplies by a factor that is given at x and at z, with the difference of the two.
     #[inline(always)]
-    pub fn include_factors(&mut self, a: [f64; W], b: [f64; W]) {
+    pub fn include_factors(&mut self, a: [f64; W], b: [f64; W], c: [f64; W]) {
         self.has[2] = true;
-        let c = zip_lanes(&a, &b, |a, b| a - b);
-        self.category =
-            self.category.times(&FactorPair { a, b, c: Double { high: c, low: [0.0; W] } });
+        self.others = self.others.times(&FactorPair { a, b, c: Double { high: c, low: [0.0; W] } });
     }
 
     /// The difference of the products. Small ones of several z have, in one family, the product at
@@ -147,7 +145,7 @@ impl<const W: usize> Joint<W> {
             product = product.times(&self.cauchy::<A>());
         }
         if self.has[2] {
-            product = product.times(&self.category);
+            product = product.times(&self.others);
         }
         product.c
     }

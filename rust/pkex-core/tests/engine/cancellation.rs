@@ -132,6 +132,30 @@ fn chi2_factors_change_without_cancellation() {
     }
 }
 
+/// Families of which `FAMILIES` has no formulas.
+const SINGLES: [Family; 3] =
+    [Family::Matern32, Family::Matern52, Family::Periodic { period: 0.75 }];
+
+#[test]
+fn factors_of_entries_of_any_size_are_numbers_from_0_to_1() {
+    for (family, kind) in SINGLES.into_iter().flat_map(|f| BOTH.map(|kind| (f, kind))) {
+        for scale in [1e-308, 1e-160, 1.0, 1e160] {
+            for (x, z) in [(1e160, -2e200), (3e-308, 0.0), (1e160, 0.0), (1.7e308, -1.7e308)] {
+                let value = value_of_one(family, scale, x, &[z], kind);
+                assert!(value.abs() <= 1.0, "{kind:?}, {family:?}, x = {x}, z = {z}: {value}");
+            }
+        }
+    }
+    for period in [0.0, -1.0, f64::NAN, f64::INFINITY, 1e-300] {
+        let family = Family::Periodic { period };
+        let factor = Factor { family, column: 0, parameter: 1.0 };
+        let term = Term { coefficient: 1.0, factors: vec![factor] };
+        let one = Matrix::of_shape(&[1.0], [1, 1]);
+        let made = Expansion::new(one, one, &[term], Players::columns(1));
+        assert!(matches!(made, Err(Error::Domain { argument: "period", .. })), "{period}");
+    }
+}
+
 /// The value of one player of two columns of a family, points at 0, against one background row.
 fn value_of_group(family: Family, scales: [f64; 2], x: [f64; 2], z: [f64; 2], kind: Kind) -> f64 {
     let factor = |column| Factor { family, column, parameter: scales[column] };
