@@ -220,6 +220,66 @@ def test_kernels_of_gaussian_processes_are_read_as_what_they_are(name):
     assert pkex.Explainer(classifier).shap_values(ROWS).shape == (2, D, 3)
 
 
+# Of one column; by what it is.
+OF_ONE_COLUMN = {
+    "nu=0.5": (Matern(0.7, nu=0.5), kernels.Laplacian(0.7)),
+    "nu=1.5": (Matern([0.7], nu=1.5), kernels.ProductMatern(0.7)),
+    "nu=2.5": (2.0 * Matern(0.7, nu=2.5), 2.0 * kernels.ProductMatern(0.7, 2.5)),
+    "ExpSineSquared": (ExpSineSquared(0.7, periodicity=1.3), kernels.Periodic(0.7, 1.3)),
+    "powers": (
+        (ExpSineSquared(0.5, 1.3) * Matern(0.7)) ** 2 * Matern(3.0, nu=0.5),
+        kernels.Laplacian(3.0)
+        * (kernels.ProductMatern(0.7) * kernels.ProductMatern(0.7))
+        * kernels.Periodic(0.5 / np.sqrt(2.0), 1.3),
+    ),
+    "any power": (ExpSineSquared(0.6, 1.3) ** 2.25, kernels.Periodic(0.6 / 1.5, 1.3)),
+    "sum": (
+        RBF(2.0) * ExpSineSquared() + WhiteKernel(0.1),
+        kernels.RBF(2.0) * kernels.Periodic(),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", OF_ONE_COLUMN)
+def test_kernels_of_one_column_are_read_as_what_they_are(name):
+    covariance, kernel = OF_ONE_COLUMN[name]
+    column = X[:, :1]
+    read = kernel_to_training_points(covariance, 1, "the model")
+    assert read == kernel
+    np.testing.assert_allclose(read(column[:9], column), covariance(column[:9], column), rtol=1e-12)
+    models = [
+        GaussianProcessRegressor(covariance, alpha=0.1, optimizer=None).fit(column, Y),
+        KernelRidge(kernel=covariance).fit(column, Y),
+    ]
+    for model in models:
+        explanation = pkex.Explainer(model)(column)
+        total = explanation.values.sum(axis=1) + explanation.base_values
+        np.testing.assert_allclose(total, model.predict(column), rtol=1e-9, atol=1e-9)
+    classifier = GaussianProcessClassifier(covariance, optimizer=None).fit(column, THREE)
+    assert pkex.Explainer(classifier).shap_values(column).shape == (len(X), 1, 3)
+
+
+@pytest.mark.parametrize("far", [1e3, 1e6])
+def test_scikit_learns_rounding_of_periods_is_no_reason_to_refuse(far):
+    covariance = ExpSineSquared(0.3, periodicity=0.7)
+    model = GaussianProcessRegressor(covariance, alpha=0.1, optimizer=None)
+    assert pkex.Explainer(model.fit(far * X[:, :1], Y))
+
+
+def test_what_kernels_of_one_column_may_not_have_is_refused():
+    for covariance, why in [
+        (Matern(nu=0.7), "with RBF in its place"),
+        (Matern() ** 1.5, "the exponent of a Matern must be an integer"),
+        (Matern() ** 1e9, "the exponent of a Matern must be an integer, at most 1000"),
+        (ExpSineSquared(-1.0), "length_scale and periodicity must be positive"),
+        (ExpSineSquared(1.0, np.nan), "length_scale and periodicity must be positive"),
+    ]:
+        with pytest.raises(pkex.UnsupportedModelError, match=why):
+            kernel_to_training_points(covariance, 1, "A model")
+    with pytest.raises(pkex.UnsupportedModelError, match="Of several columns it is no sum"):
+        kernel_to_training_points(ExpSineSquared(), 2, "A model")
+
+
 def test_hyperparameters_of_pairwise_kernels_are_those_that_were_fitted():
     bounds = (1e-2, 1e1)
     covariance = PairwiseKernel(metric="laplacian", gamma_bounds=bounds)

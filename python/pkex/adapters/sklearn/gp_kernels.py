@@ -1,17 +1,18 @@
 """The kernels of scikit-learn's Gaussian processes, as sums of products over the features.
 
 Of a tree of ConstantKernel, RBF (also as Matern with nu=inf), PairwiseKernel, WhiteKernel, Sum,
-Product and Exponentiation, what counts between a new row and the training points is a polynomial in
-Gaussian, Laplace and χ² kernels: WhiteKernel is 0 there, also within products and powers, for a new
-row is no training point even if it equals one. The polynomial is multiplied out with equal products
-merged, and each product of kernels of one family is a kernel of that family again: of Gaussians
-with 1/ℓ² = Σ 1/ℓ_a², of Laplace kernels with 1/ℓ = Σ 1/ℓ_a, of χ² kernels with γ = Σ γ_a.
+Product and Exponentiation, and of one feature Matern and ExpSineSquared, what counts between a new
+row and the training points is a polynomial in kernels that are products over features: WhiteKernel
+is 0 there, also within products and powers, for a new row is no training point even if it equals
+one. The polynomial is multiplied out with equal products merged, and each product of kernels of one
+family is a kernel of that family again: of Gaussians with 1/ℓ² = Σ 1/ℓ_a², of Laplace kernels with
+1/ℓ = Σ 1/ℓ_a, of χ² kernels with γ = Σ γ_a. A power t of a periodic kernel has ℓ/√t.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import reduce
 from typing import Any
 
@@ -23,10 +24,12 @@ from pkex.adapters.sklearn.description import expansion_of
 from pkex.adapters.sklearn.kernel_functions import APPROXIMATE, square_rounding
 from pkex.errors import UnsupportedModelError
 from pkex.functions.expansion import KernelExpansion
-from pkex.kernels import RBF, Chi2, Constant, Kernel, Laplacian
+from pkex.kernels import RBF, Chi2, Constant, Kernel, Laplacian, Periodic, ProductMatern
+from pkex.kernels.factors import Factor
 from pkex.typing import Float
 
-# A family of kernels, and one of them: for each feature its length-scale, of a χ² kernel γ.
+# A family of kernels, and one of them: for each feature its length-scale, of a χ² kernel γ; of a
+# periodic one the length-scale and the period of the only feature.
 _Factor = tuple[str, tuple[float, ...]]
 # A product of these: how often each occurs; empty for a constant.
 _Product = frozenset[tuple[_Factor, float]]
@@ -43,7 +46,8 @@ _CHECKED_POINTS = 50
 
 _KNOWN = (
     "ConstantKernel, RBF, Matern with nu=inf, PairwiseKernel with metric 'rbf', 'laplacian' or "
-    "'chi2', WhiteKernel, their sums and products, and powers of these"
+    "'chi2', WhiteKernel, of one column also ExpSineSquared and Matern with nu=0.5, 1.5 or 2.5, "
+    "their sums and products, and powers of these"
 )
 
 
@@ -125,9 +129,7 @@ def kernel_to_training_points(kernel: Any, n_features: int, model_name: str) -> 
     polynomial = _Reader(n_features, model_name).read(kernel)
     products: dict[tuple[_Factor, ...], float] = {}
     for product, coefficient in polynomial.items():
-        factors = tuple(
-            (family, scales) for family in _FAMILIES if (scales := _merged(product, family))
-        )
+        factors = (*_merged_factors(product), *_separate_factors(product))
         products[factors] = products.get(factors, 0.0) + coefficient
     try:
         summands = [value * _kernel(factors) for factors, value in products.items()]
@@ -139,19 +141,29 @@ def kernel_to_training_points(kernel: Any, n_features: int, model_name: str) -> 
 def scaling_rounding(kernel: Kernel, points: Float, resolution: float) -> float:
     """Bound the relative error of scikit-learn's RBF, which divides rows by ℓ before subtracting.
 
-    Far from the origin, as measured by ℓ, the difference of the quotients has few digits left.
+    Far from the origin, as measured by ℓ, the difference of the quotients has few digits left; and
+    so have distances of many periods.
     """
     farthest = np.abs(points).max(axis=0, initial=0.0)
     with np.errstate(over="ignore"):
         distances = [
-            float(np.max(farthest[factor.columns] / factor.parameters[:, 0]))
+            float(np.max(farthest[factor.columns] / _resolved_scales(factor)))
             for term in kernel.terms(points.shape[1])
             for factor in term.factors
-            if factor.family == "rbf"
+            if factor.family in _DIVIDED
         ]
     # A new row may be as far, in each of the features.
     farthest_row = math.sqrt(points.shape[1]) * max(distances, default=0.0)
     return 32.0 * resolution * farthest_row
+
+
+def _resolved_scales(factor: Factor) -> Float:
+    """Return the distances within which factors change, over which scikit-learn divides rows."""
+    scales: Float = factor.parameters[:, 0]
+    if factor.family == "periodic":
+        # The exponent 2 sin²(πr/p)/ℓ² changes by 2π/(p ℓ²) at most.
+        scales = factor.parameters[:, 1] * np.minimum(scales, 1.0) ** 2 / (2.0 * math.pi)
+    return scales
 
 
 def check_kernel(kernel: Kernel, own: Any, points: Float, rounding: float, model_name: str) -> None:
@@ -195,6 +207,10 @@ class _Reader:
             return self._constant(kernel)
         if kind is sklearn_kernels.RBF or (_is_matern(kernel) and kernel.nu == math.inf):
             return {frozenset([(("rbf", self._length_scales(kernel)), 1.0)]): 1.0}
+        if kind is sklearn_kernels.Matern and kernel.nu in _MATERN and self._n_features == 1:
+            return {frozenset([((_MATERN[kernel.nu], self._length_scales(kernel)), 1.0)]): 1.0}
+        if kind is sklearn_kernels.ExpSineSquared and self._n_features == 1:
+            return self._periodic(kernel)
         if kind is sklearn_kernels.PairwiseKernel:
             return self._pairwise(kernel)
         if kind is sklearn_kernels.Sum:
@@ -230,6 +246,12 @@ class _Reader:
         scales = (scale_of[kernel.metric](gamma),) * self._n_features
         return {frozenset([((kernel.metric, scales), 1.0)]): 1.0}
 
+    def _periodic(self, kernel: Any) -> _Polynomial:
+        scales = (float(kernel.length_scale), float(kernel.periodicity))
+        if not all(scale > 0.0 for scale in scales):
+            raise self._refused(kernel, ": length_scale and periodicity must be positive")
+        return {frozenset([(("periodic", scales), 1.0)]): 1.0}
+
     def _length_scales(self, kernel: Any) -> tuple[float, ...]:
         # An array of one number is an isotropic kernel.
         scales = np.squeeze(np.asarray(kernel.length_scale, dtype=np.float64))
@@ -263,6 +285,12 @@ class _Reader:
             raise self._refused(kernel, ": the exponent must not be negative")
         if exponent == 0.0:
             return {_ONE: 1.0}
+        has_matern = any(family in _SEPARATE for product in base for (family, _), _ in product)
+        if has_matern and not (exponent.is_integer() and exponent <= _MOST_PRODUCTS):
+            raise self._refused(
+                kernel,
+                f": the exponent of a Matern must be an integer, at most {_MOST_PRODUCTS}",
+            )
         if len(base) <= 1:
             # A single product may have any power.
             return {
@@ -292,6 +320,23 @@ def _added(left: _Polynomial, right: _Polynomial) -> _Polynomial:
     return total
 
 
+def _merged_factors(product: _Product) -> Iterator[_Factor]:
+    """Yield the product of each family whose products are of that family again."""
+    for family in _MERGED:
+        if scales := _merged(product, family):
+            yield family, scales
+
+
+def _separate_factors(product: _Product) -> Iterator[_Factor]:
+    """Yield the other factors, in an order that does not depend on hashes."""
+    for (family, scales), times in sorted(product):
+        if family == "periodic":
+            length_scale, period = scales
+            yield family, (length_scale / math.sqrt(times), period)
+        elif family in _SEPARATE:
+            yield from [(family, scales)] * int(times)
+
+
 def _merged(product: _Product, family: str) -> tuple[float, ...]:
     """Return the parameters of the product of a family's factors, () if there are none."""
     # In an order that does not depend on hashes, so that equal kernels have equal bits.
@@ -311,21 +356,28 @@ def _merged(product: _Product, family: str) -> tuple[float, ...]:
     return tuple(merged.tolist())
 
 
-_FAMILIES: dict[str, Callable[[Any], Kernel]] = {
-    "rbf": RBF,
-    "laplacian": Laplacian,
-    "chi2": Chi2,
-}
+# Families whose products are of that family again, and those whose are not.
+_MERGED: dict[str, Callable[[Any], Kernel]] = {"rbf": RBF, "laplacian": Laplacian, "chi2": Chi2}
+_SEPARATE = {"matern32": 1.5, "matern52": 2.5}
+# By the nu of a Matern of one feature.
+_MATERN = {0.5: "laplacian", 1.5: "matern32", 2.5: "matern52"}
+# Of these scikit-learn may divide rows before it subtracts them, or distances by a period.
+_DIVIDED = {"rbf", "laplacian", "periodic", *_SEPARATE}
 
 
 def _kernel(factors: tuple[_Factor, ...]) -> Kernel:
     if not factors:
         return Constant()
-    kernels = [
-        _FAMILIES[family](scales[0] if len(set(scales)) == 1 else scales)
-        for family, scales in factors
-    ]
-    return reduce(lambda left, right: left * right, kernels)
+    return reduce(lambda left, right: left * right, [_factor(*factor) for factor in factors])
+
+
+def _factor(family: str, scales: tuple[float, ...]) -> Kernel:
+    if family == "periodic":
+        return Periodic(*scales)
+    scale = scales[0] if len(set(scales)) == 1 else scales
+    return (
+        ProductMatern(scale, _SEPARATE[family]) if family in _SEPARATE else _MERGED[family](scale)
+    )
 
 
 def _is_matern(kernel: Any) -> bool:
@@ -340,6 +392,9 @@ def _gamma_of_squares(kernel: Any) -> float:
 
 
 def _instead(kernel: Any) -> str:
-    """Return what to do today about a model with an unknown part in its kernel."""
+    """Return why a kernel is unknown, if that is known, and what to do today about its model."""
+    why = ""
+    if type(kernel) is sklearn_kernels.ExpSineSquared:
+        why = " Of several columns it is no sum of products, but of one column each it would be."
     instead = "with RBF in its place" if _is_matern(kernel) else "with a kernel of these"
-    return f" Fit the model {instead}, or take {APPROXIMATE}"
+    return f"{why} Fit the model {instead}, or take {APPROXIMATE}"
