@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from textwrap import indent
-
 from docutils import nodes
 from sphinx.addnodes import pending_xref
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 
-from pkex import kernels
-
 
 def setup(app: Sphinx) -> dict[str, bool]:
     app.connect("missing-reference", show_name)
     app.connect("autodoc-process-signature", hide_signature)
-    app.connect("source-read", list_kernels)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
 
 
@@ -28,13 +23,6 @@ def show_name(
     """
     is_name = node.get("refdomain") == "py" and node.get("reftype") == "obj"
     return shown if is_name and not node["reftarget"].startswith("pkex") else None
-
-
-def list_kernels(_: Sphinx, page: str, source: list[str]) -> None:
-    """List all names of `pkex.kernels` where a page says so."""
-    source[0] = source[0].replace(
-        "   (all of pkex.kernels)", indent("\n".join(kernels.__all__), "   ")
-    )
 
 
 def hide_signature(

@@ -172,7 +172,7 @@ def test_every_adapter_is_among_them():
     models = [fitted(name)[0] for name in MODELS]
     adapters = registry._adapt.registry
     met = {next(cls for cls in type(model).__mro__ if cls in adapters) for model in models}
-    assert met == {cls for cls in adapters if adapters[cls].__module__.startswith("pkex.")} - {
-        object,
-        pkex.KernelExpansion,
-    }
+    ours = {cls for cls in adapters if adapters[cls].__module__.startswith("pkex.")}
+    # A class of pkex stands in for one that an old library has not.
+    stand_ins = {cls for cls in ours if cls.__module__.startswith("pkex.")}
+    assert met == ours - stand_ins - {object, pkex.KernelExpansion}
