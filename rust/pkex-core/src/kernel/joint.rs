@@ -5,9 +5,9 @@
 //! Exponentials have a joint exponent: its change is a sum of differences of squares or of
 //! distances, added to twice the working precision, and a − b = ± max(a, b) (1 − exp(−|change|)).
 //! Cauchy's factors have a joint denominator, whose change is found likewise. With each other, and
-//! with others, of which each brings its own difference (categories, Matérn's kernels), a difference
-//! is (a − b) a′ + b (a′ − b′), or with the smaller one of a′ and b′ and of a and b where the two
-//! terms have opposite signs: then an error is small beside the products themselves.
+//! with others, of which each brings its own difference (categories, Matérn's kernels), a
+//! difference is (a − b) a′ + b (a′ − b′), or with the smaller one of a′ and b′ and of a and b where
+//! the two terms have opposite signs: then an error is small beside the products themselves.
 
 use crate::simd::arithmetic::Arithmetic;
 use crate::simd::double::Double;

@@ -1,7 +1,7 @@
 //! sin(π t) for the t = r/p of a distance r and a period p, lane by lane and without branches.
 //!
-//! r − q p with q the integer nearest r/p has as few digits as r and p (the IEEE remainder), so it is
-//! found exactly; what is left is a polynomial on |t| ≤ ½. No library is called: bits are equal
+//! r − q p with q the integer nearest r/p has as few digits as r and p (the IEEE remainder), so it
+//! is found exactly; what is left is a polynomial on |t| ≤ ½. No library is called: bits are equal
 //! everywhere, for this part of the work also without a fused multiply-add.
 
 use crate::simd::arithmetic::{Arithmetic, two_sum};
