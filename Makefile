@@ -35,7 +35,7 @@ define pytest
 endef
 
 .PHONY: check
-check: lint ## the quick loop: lint, types, stubs and the fast tests, in about two minutes
+check: lint ## the quick loop: lint, types, stubs and the fast tests, in under three minutes
 	cargo test --workspace --quiet
 	$(call pytest,$(bin)/pytest, and not slow)
 

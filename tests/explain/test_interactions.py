@@ -375,3 +375,10 @@ def test_a_result_that_is_too_large_is_refused_with_its_size_and_the_remedy():
         explainer.interactions(np.zeros((10, 100)), order=5)
     with pytest.raises(ValueError, match=r"take a lower order than 8, or join features"):
         explainer.interactions(np.zeros((1, 100)), order=8)
+
+
+def test_interactions_of_a_single_feature_ask_for_order_one():
+    explainer = pkex.Explainer(pkex.KernelExpansion([[0.0]], [1.0], kernels.RBF()))
+    with pytest.raises(ValueError, match=r"features, 1; got 2, the default: give order=1"):
+        explainer.interactions([[0.5]])
+    assert explainer.interactions([[0.5]], order=1).shape == (1, 1)

@@ -30,6 +30,7 @@ def check_interactions(
     if not 1 <= order <= n_players:
         raise ValueError(
             f"order must be from 1 to the number of features, {n_players}; got {order}"
+            f"{', the default: give order=1' if order == 2 else ''}"
         )
     count, of_size, size = 0, 1, 0
     # A count that is too large for a single row may have any number of digits: no more is needed.
