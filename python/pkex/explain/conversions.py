@@ -14,8 +14,9 @@ from pkex.typing import Float
 if TYPE_CHECKING:
     import pandas as pd
     import shap
+    import shapiq
 
-__all__ = ["frame", "shap_explanation"]
+__all__ = ["frame", "shap_explanation", "shapiq_values"]
 
 
 def frame(values: Float, axes: Axes, columns: Sequence[str] | None = None) -> pd.DataFrame:
@@ -62,3 +63,34 @@ def shap_explanation(
         feature_names=list(axes.features),
         output_names=None if axes.outputs is None else list(axes.outputs),
     )
+
+
+def shapiq_values(
+    rows: Float,
+    baselines: Float,
+    coalitions: Sequence[tuple[int, ...]],
+    *,
+    index: str,
+    order: int,
+    n_players: int,
+) -> list[shapiq.InteractionValues]:
+    """Return the coefficients of each row, shape (n, coalitions), in shapiq's form."""
+    try:
+        from shapiq import InteractionValues
+    except ImportError as error:
+        raise missing_library("Interactions.to_shapiq", "shapiq") from error
+    # One dictionary for all rows: a copy of it for each takes longer than all else.
+    lookup = {members: place for place, members in enumerate(coalitions)}
+    return [
+        InteractionValues(
+            row,
+            index=index,
+            min_order=0,
+            max_order=order,
+            n_players=n_players,
+            interaction_lookup=lookup,
+            estimated=False,
+            baseline_value=float(base),
+        )
+        for row, base in zip(rows, baselines, strict=True)
+    ]

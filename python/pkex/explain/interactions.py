@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from pkex.display.tables import MOST_VALUES, table_of_largest
 from pkex.explain.axes import FEATURE, OUTPUT, ROW, Axes
 from pkex.explain.centering import mean_size
-from pkex.explain.conversions import frame
+from pkex.explain.conversions import frame, shapiq_values
 from pkex.explain.result import Result
 from pkex.games.coalitions import coalition_at, coalitions, ranks
 from pkex.games.indices import Index
@@ -464,30 +464,16 @@ class Interactions(Result):
                 "InteractionValues are of one output: choose it by interactions.output(name), "
                 f"among {self.output_names}"
             )
-        try:
-            from shapiq import InteractionValues
-        except ImportError as error:
-            raise missing_library("Interactions.to_shapiq", "shapiq") from error
-        # One dictionary for all rows: a copy of it for each takes longer than all else.
-        lookup = {members: place for place, members in enumerate([(), *self.coalitions])}
         # What shapiq has there is the constant of the fit.
         is_fit = self._index == "FBII"
-        baselines = self._empty_values if is_fit else self.base_values
-        return [
-            InteractionValues(
-                row,
-                index=self._index,
-                min_order=0,
-                max_order=self._order,
-                n_players=len(self._axes.features),
-                interaction_lookup=lookup,
-                estimated=False,
-                baseline_value=float(base),
-            )
-            for row, base in zip(
-                np.column_stack([self._empty_values, self._values]), baselines, strict=True
-            )
-        ]
+        return shapiq_values(
+            np.column_stack([self._empty_values, self._values]),
+            self._empty_values if is_fit else self.base_values,
+            [(), *self.coalitions],
+            index=self._index,
+            order=self._order,
+            n_players=len(self._axes.features),
+        )
 
 
 # What an object is made of: all but the lists that are made at their first use.
