@@ -57,7 +57,8 @@ fn a_background_next_to_the_row_loses_no_accuracy() {
                     let slope = match family {
                         Family::Rbf => t * (-t * t / 2.0).exp(),
                         Family::Laplacian => (-t).exp(),
-                        _ => 2.0 * t / (1.0 + t * t).powi(2),
+                        Family::Cauchy => 2.0 * t / (1.0 + t * t).powi(2),
+                        other => panic!("no slope is known of {other:?}"),
                     };
                     slope * ((z - x) / scale)
                 };
@@ -92,7 +93,8 @@ fn entries_of_any_size_have_the_values_of_their_differences() {
                 let at = |r: f64| match family {
                     Family::Rbf => (-(r / scale) * (r / scale) / 2.0).exp(),
                     Family::Laplacian => (-(r / scale).abs()).exp(),
-                    _ => 1.0 / (1.0 + (r / scale) * (r / scale)),
+                    Family::Cauchy => 1.0 / (1.0 + (r / scale) * (r / scale)),
+                    other => panic!("no formula is known of {other:?}"),
                 };
                 let value = value_of_one(family, scale, x, &[z], kind);
                 let expected = at(x) - at(z);

@@ -82,7 +82,8 @@ impl Case {
             match factor.family {
                 Family::Rbf => (-r * r / 2.0).exp(),
                 Family::Laplacian => (-r.abs()).exp(),
-                _ => 1.0 / (1.0 + r * r),
+                Family::Cauchy => 1.0 / (1.0 + r * r),
+                other => panic!("no formula is known of {other:?}"),
             }
         })
         .product()
