@@ -139,8 +139,9 @@ class MyRBF(RBF):
 @pytest.mark.parametrize(
     ("kernel", "named"),
     [
-        (Matern(nu=1.5), r"Matern\(length_scale=1, nu=1.5\) in its kernel"),
-        (RBF(ARD) + RationalQuadratic(), r"RationalQuadratic\(alpha=1, length_scale=1\)"),
+        (Matern(nu=0.1), r"Matern\(length_scale=1, nu=0.1\) is not .*at least 0.2; got 0.1"),
+        (RBF(ARD) + RationalQuadratic(alpha=1e8), r".*alpha must be a number, at .*got 100000000"),
+        (RBF(ARD) * Matern() ** 0.5, r".* the exponent of a Matern must be an integer"),
         (ConstantKernel() * (DotProduct() + RBF(ARD)), r"DotProduct\(sigma_0=1\)"),
         ((RBF(ARD) + ExpSineSquared()) ** 2, r"ExpSineSquared\("),
         (PairwiseKernel(metric="poly"), r"PairwiseKernel\("),
@@ -161,11 +162,16 @@ def test_unknown_parts_of_a_kernel_are_named_with_what_is_known(kernel, named):
         pkex.Explainer(model)
 
 
+def test_a_kernel_of_too_many_gaussians_is_refused_with_what_to_do():
+    with pytest.raises(pkex.UnsupportedModelError, match=r"a sum of more than 5000 products.*take"):
+        pkex.Explainer(fitted(Matern(np.ones(D)) ** 3))
+
+
 def test_unknown_parts_of_a_classifiers_kernel_are_named():
-    model = classifier(RBF(ARD) + Matern()).fit(X, TWO)
+    model = classifier(RBF(ARD) + ExpSineSquared()).fit(X, TWO)
     with pytest.raises(
         pkex.UnsupportedModelError,
-        match=r"^GaussianProcessClassifier with Matern.*RBF, Matern w",
+        match=r"^GaussianProcessClassifier with ExpSine.*RBF, Matern, ",
     ):
         pkex.Explainer(model)
 

@@ -160,13 +160,12 @@ SUPPORTED_KERNELS = {
     "Sum": gp_kernels.RBF() + gp_kernels.ConstantKernel(),
     "Product": gp_kernels.ConstantKernel(2.0) * gp_kernels.RBF(),
     "Exponentiation": gp_kernels.RBF() ** 2,
-    "Matern": gp_kernels.Matern(nu=np.inf),
+    "Matern": gp_kernels.Matern(),
+    "RationalQuadratic": gp_kernels.RationalQuadratic(),
     "ExpSineSquared": gp_kernels.ExpSineSquared(),
     "PairwiseKernel": gp_kernels.PairwiseKernel(metric="laplacian"),
 }
 REFUSED_KERNELS = {
-    "Matern": gp_kernels.Matern(),
-    "RationalQuadratic": gp_kernels.RationalQuadratic(),
     "ExpSineSquared": gp_kernels.ExpSineSquared(),
     "DotProduct": gp_kernels.DotProduct(),
     "PairwiseKernel": gp_kernels.PairwiseKernel(),

@@ -12,6 +12,8 @@ from explainable import COUNTED, COUNTS, KERNELS
 
 import pkex
 from pkex.kernels import RBF
+from pkex.kernels.factors import expanded
+from pkex.statistics.common import exact_domain
 
 
 class ByItsOwnFormulas:
@@ -21,7 +23,8 @@ class ByItsOwnFormulas:
         self.kernel = kernel
 
     def factors(self, rows, players):
-        for term in self.kernel.terms(rows.shape[1]):
+        # Of a mixture the Gaussians in it, whose sum is compared with the kernel elsewhere.
+        for term in expanded(self.kernel.terms(rows.shape[1]), exact_domain(rows)):
             found = np.ones((max(players) + 1, len(rows), len(rows)))
             for factor in term.factors:
                 for column, values in factor.evaluated(rows, rows):

@@ -7,7 +7,9 @@ from sklearn.gaussian_process.kernels import (
     RBF,
     ConstantKernel,
     Exponentiation,
+    Matern,
     Product,
+    RationalQuadratic,
     Sum,
     WhiteKernel,
 )
@@ -42,6 +44,12 @@ KERNELS = {
     "power of a power": ((RBF(ARD) + ConstantKernel(0.5)) ** 2) ** 2 + NOISE,
     "root of a product": (ConstantKernel(2.0) * RBF(ARD) * RBF(WIDER) ** 2) ** 0.5 + NOISE,
     "power of zero": RBF(ARD) + (RBF(ARD) + NOISE) ** 0 + NOISE,
+    "matern": ConstantKernel(2.0) * Matern(ARD, nu=2.5) + NOISE,
+    "rough matern": Matern(WIDER, nu=0.5) + NOISE,
+    "product of materns": Matern(ARD, nu=4.0) * Matern(WIDER, nu=2.5) * RBF(ARD) + NOISE,
+    "power of a matern": (Matern(WIDER, nu=7.5) + ConstantKernel(0.1)) ** 2 + NOISE,
+    "rational quadratic": ConstantKernel(2.0) * RationalQuadratic(3e5, 0.4) + NOISE,
+    "root of a rational quadratic": RationalQuadratic(1e6, 3.0) ** 0.5 * RBF(ARD) + NOISE,
     "constant and noise": ConstantKernel(3.0) + NOISE,
     "noise": NOISE,
     "noise in all products": NOISE * RBF(ARD) + NOISE**2,
@@ -50,9 +58,12 @@ KERNELS = {
 
 def on_columns(kernel, members):
     """The kernel of some columns alone: length-scales of the others are left out."""
-    if isinstance(kernel, RBF):
+    if isinstance(kernel, RBF):  # and so Matern
         scales = np.broadcast_to(kernel.length_scale, D)[members]
-        return RBF(scales) if members else ConstantKernel(1.0)
+        options = {"nu": kernel.nu} if isinstance(kernel, Matern) else {}
+        return type(kernel)(scales, **options) if members else ConstantKernel(1.0)
+    if isinstance(kernel, RationalQuadratic):
+        return kernel if members else ConstantKernel(1.0)
     if isinstance(kernel, Exponentiation):
         return Exponentiation(on_columns(kernel.kernel, members), kernel.exponent)
     if isinstance(kernel, (Sum, Product)):

@@ -132,11 +132,11 @@ class Explainer(Hinting):
     Of a GaussianProcessRegressor it is ``predict``, the mean, in units of y; of a
     GaussianProcessClassifier the latent mean, on the scale of log-odds, positive for
     ``classes_[1]`` or with an output for each class or pair. Their kernel, which KernelRidge may
-    have too, may be any sum, product and power of ConstantKernel, RBF, PairwiseKernel (rbf,
-    laplacian, chi2) and WhiteKernel, and of one column Matern and ExpSineSquared. Of KernelPCA it
-    is ``transform`` (rbf), of a Nystroem feature map (rbf, laplacian, chi2) and a linear model the
-    output of that, and of KernelDensity (gaussian) the density, the exponential of
-    ``score_samples``.
+    have too, may be any sum, product and power of ConstantKernel, RBF, Matern,
+    RationalQuadratic, PairwiseKernel (rbf, laplacian, chi2) and WhiteKernel, and of one column
+    ExpSineSquared. Of KernelPCA it is ``transform`` (rbf), of a Nystroem feature map (rbf,
+    laplacian, chi2) and a linear model the output of that, and of KernelDensity (gaussian) the
+    density, the exponential of ``score_samples``.
 
     Of a Pipeline, the last step is explained in terms of the columns that the first step gets; the
     steps before it must make each of their columns from a single one. Searches and other models

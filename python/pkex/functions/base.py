@@ -107,7 +107,7 @@ class Function(ABC):
 
     @abstractmethod
     def magnitude(self, X: ArrayLike, *, n_threads: int) -> Float:
-        """Return the sum of the sizes of what `predict` adds up: the scale of its rounding."""
+        """Return the sum of the sizes of what `predict` adds up: the scale of its errors."""
 
     def own_points(self) -> Float | None:
         """Return the points that all its expansions have in its columns; None if there are none."""

@@ -13,6 +13,7 @@ from pkex import _core
 from pkex.execution.computation import Computation
 from pkex.execution.threads import thread_count
 from pkex.functions.base import Function
+from pkex.functions.packing import Packing
 from pkex.games.indices import SHAPLEY, Quantity
 from pkex.games.value_functions import NEUTRAL, Game
 from pkex.inputs.arrays import read_only
@@ -22,7 +23,7 @@ from pkex.inputs.matrix import as_matrix, as_vector_or_matrix
 from pkex.inputs.wording import counted
 from pkex.kernels import Kernel
 from pkex.kernels.factors import check_not_negative, columns_not_negative
-from pkex.typing import Float
+from pkex.typing import Float, Report
 
 __all__ = ["KernelExpansion", "probing_rows"]
 
@@ -65,7 +66,7 @@ class KernelExpansion(Function):
         "_intercept",
         "_kernel",
         "_not_negative",
-        "_packed",
+        "_packing",
         "_players",
         "_points",
     )
@@ -98,7 +99,7 @@ class KernelExpansion(Function):
         self._intercept = _checked_intercept(intercept, self._coefficients.shape[1:])
         self._feature_names: tuple[str, ...] | None = None
         self._players = None
-        self._packed = self._as_packed()
+        self._packing = Packing(self._points, self._flat_coefficients(), kernel)
 
     @property
     def points(self) -> Float:
@@ -147,8 +148,8 @@ class KernelExpansion(Function):
 
     @property
     def packed(self) -> _core.Expansion:
-        """The expansion in the form of the engine, which knows no intercept."""
-        return self._packed
+        """The engine's form of the expansion, without the intercept, for rows near the points."""
+        return self._packing.at(0)
 
     def predict(self, X: ArrayLike) -> Float:
         """Evaluate the function.
@@ -180,7 +181,14 @@ class KernelExpansion(Function):
             check_column_names(found, self._feature_names, "X", "the expansion")
         rows = as_matrix(X, "X", n_columns=self.n_features)
         check_not_negative(rows, self._not_negative, "X")
-        sums = self._packed.predict(rows, summation="compensated", n_threads=n_threads)
+        sums = self._packing.over(
+            rows,
+            None,
+            None,
+            lambda packed, some, _: packed.predict(
+                some, summation="compensated", n_threads=n_threads
+            ),
+        )
         with np.errstate(over="ignore"):
             values = sums.reshape(len(rows), *self._coefficients.shape[1:]) + self._intercept
         if not np.isfinite(values).all():
@@ -191,11 +199,15 @@ class KernelExpansion(Function):
     def magnitude(self, X: ArrayLike, *, n_threads: int) -> Float:
         """Return ``|intercept| + Σ_i |coefficients_i| · kernel(x, points_i)`` for rows.
 
-        It is the scale of the rounding errors in f(x), however f is summed.
+        It is the scale of the rounding errors in f(x), however f is summed. Where mixtures stand in
+        for the kernel, ``Σ_i |coefficients_i| · kernel(x, x)`` is added, the scale of their errors.
         """
-        return KernelExpansion(
+        sizes = KernelExpansion(
             self._points, np.abs(self._coefficients), self._kernel, np.abs(self._intercept)
         ).evaluate(X, n_threads=n_threads)
+        errors = np.asarray(self._packing.scale_of_errors)
+        sizes += errors if self.has_output_axis else errors.sum()
+        return sizes
 
     def explain(
         self,
@@ -207,24 +219,20 @@ class KernelExpansion(Function):
     ) -> Float:
         """Return a quantity of rows, in the engine's layout (n, coalitions, n_outputs)."""
         check_not_negative(X, self._not_negative, "X")
+        options: dict[str, Any] = {"game": game.packed, "summation": how.summation}
+        options["n_threads"] = how.n_threads
         if quantity == SHAPLEY:
-            return self._packed.explain(
-                X,
-                game=game.packed,
-                method=how.method,
-                summation=how.summation,
-                n_threads=how.n_threads,
-                progress=how.progress,
-            )
-        values = self._packed.interactions(
-            X,
-            game=game.packed,
-            size=quantity.size,
-            measure=quantity.measure,
-            summation=how.summation,
-            n_threads=how.n_threads,
-            progress=how.progress,
-        )
+            options["method"] = how.method
+        else:
+            options.update(size=quantity.size, measure=quantity.measure)
+
+        def compute(packed: _core.Expansion, rows: Float, report: Report | None) -> Float:
+            engine = packed.explain if quantity == SHAPLEY else packed.interactions
+            return engine(rows, progress=report, **options)
+
+        values = self._packing.over(X, game, how.progress, compute)
+        if quantity == SHAPLEY:
+            return values
         return values + self._intercept if quantity.size == 0 else values
 
     def own_points(self) -> Float:
@@ -275,7 +283,7 @@ class KernelExpansion(Function):
     def _neutral_sums(self) -> Float:
         """Return Σ_i coefficients_i · Σ_t c_t of each output, summed exactly."""
         amplitude = math.fsum(term.coefficient for term in self._kernel.terms(self.n_features))
-        columns = self._coefficients.reshape(len(self._points), self.n_outputs).T
+        columns = self._flat_coefficients().T
         with np.errstate(over="ignore"):
             return amplitude * np.array([math.fsum(column) for column in columns])
 
@@ -283,7 +291,7 @@ class KernelExpansion(Function):
         """Return each output of the empty coalition against a background, less the intercept."""
         if game.background is not None:
             check_not_negative(game.background[0], self._not_negative, "background")
-        return self._packed.base(
+        return self._packing.at(self._packing.of_game(game)).base(
             game=game.packed,
             n_threads=how.n_threads,
             progress=how.progress,
@@ -293,7 +301,7 @@ class KernelExpansion(Function):
         """Return the expansion with its players merged, as players of the given numbers."""
         merged = self._copied()
         merged._players = players if self._players is None else players[self._players]
-        merged._packed = merged._as_packed()
+        merged._packing = self._packing.grouped(merged._players)
         return merged
 
     def named(self, feature_names: Sequence[str] | None) -> KernelExpansion:
@@ -313,13 +321,8 @@ class KernelExpansion(Function):
             setattr(copied, name, getattr(self, name))
         return copied
 
-    def _as_packed(self) -> _core.Expansion:
-        return _core.Expansion(
-            self._points,
-            self._coefficients.reshape(len(self._points), self.n_outputs),
-            [term.packed() for term in self._kernel.terms(self.n_features)],
-            self._players,
-        )
+    def _flat_coefficients(self) -> Float:
+        return self._coefficients.reshape(len(self._points), self.n_outputs)
 
     def select(self, outputs: Sequence[int]) -> KernelExpansion:
         """Return the expansion of some of the outputs, in the order given."""

@@ -2,8 +2,9 @@
 
 A kernel over features 1..d is here a sum of *terms*, each a coefficient times a product of one
 factor per feature: k(x, y) = Σ_t c_t ∏_j k_tj(x_j, y_j). That is the form in which Shapley values
-are exact. Kernels, such as `RBF`, are combined by ``a * b``, ``a + b``, ``2.0 * a`` and
-``a.on(columns)``.
+are exact. `Matern` and `RationalQuadratic` of several features are mixtures of Gaussian kernels,
+and become such sums within the errors that they state. Kernels, such as `RBF`, are combined by
+``a * b``, ``a + b``, ``2.0 * a`` and ``a.on(columns)``.
 
 Examples
 --------
@@ -19,8 +20,9 @@ from pkex.kernels.categorical import Categorical
 from pkex.kernels.chi2 import Chi2
 from pkex.kernels.factors import Factor, Term
 from pkex.kernels.heuristic import median_heuristic
-from pkex.kernels.matern import ProductMatern
+from pkex.kernels.matern import Matern, ProductMatern
 from pkex.kernels.periodic import Periodic
+from pkex.kernels.rational_quadratic import RationalQuadratic
 from pkex.kernels.stationary import RBF, Cauchy, Laplacian
 
 __all__ = [
@@ -32,8 +34,10 @@ __all__ = [
     "Factor",
     "Kernel",
     "Laplacian",
+    "Matern",
     "Periodic",
     "ProductMatern",
+    "RationalQuadratic",
     "Term",
     "median_heuristic",
 ]

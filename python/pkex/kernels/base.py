@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from pkex.inputs.integers import as_integer
 from pkex.inputs.matrix import as_matrix
-from pkex.kernels.factors import Factor, Term, check_not_negative, columns_not_negative
+from pkex.kernels.factors import Term, check_not_negative, columns_not_negative
 from pkex.typing import Float
 
 __all__ = ["Constant", "Kernel"]
@@ -28,7 +28,10 @@ class Kernel(ABC):
 
     @abstractmethod
     def terms(self, n_features: int) -> list[Term]:
-        """Expand the kernel over `n_features` features into a sum of products.
+        """Return the terms over `n_features` features whose sum the kernel is.
+
+        Each is a coefficient times a product of factors of single columns, or of functions of a
+        distance in several, which are mixtures of such products.
 
         Raises
         ------
@@ -86,8 +89,7 @@ class Kernel(ABC):
         for term in self.terms(left.shape[1]):
             product = np.full_like(total, term.coefficient)
             for factor in term.factors:
-                for _, values in factor.evaluated(left, right):
-                    product *= values
+                product *= factor.product(left, right)
             total += product
         return total
 
@@ -178,10 +180,7 @@ class _Restricted(Kernel):
             )
         columns = np.array(self.columns, dtype=np.int64)
         return [
-            Term(
-                term.coefficient,
-                tuple(Factor(f.family, columns[f.columns], f.parameters) for f in term.factors),
-            )
+            Term(term.coefficient, tuple(factor.on(columns) for factor in term.factors))
             for term in self.kernel.terms(len(columns))
         ]
 

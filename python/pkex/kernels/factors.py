@@ -1,15 +1,19 @@
-"""Factors of one column each, and their products: what kernels are sums of."""
+"""Factors of one column each, mixtures of such, and products: what kernels are sums of."""
 
 from __future__ import annotations
 
+import itertools
+import math
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pkex.inputs.choices import check_choice
+from pkex.kernels.domain import Domain
+from pkex.kernels.mixtures import Mixture
 from pkex.typing import Float
 
 __all__ = [
@@ -17,10 +21,13 @@ __all__ = [
     "Factor",
     "Family",
     "PackedTerm",
+    "Radial",
     "Term",
     "add_family",
     "check_not_negative",
     "columns_not_negative",
+    "expanded",
+    "has_mixtures",
 ]
 
 # A coefficient and factors as (family, columns, parameters), for the engine.
@@ -92,6 +99,17 @@ class Factor:
         """
         return FAMILIES[check_choice("family", self.family, list(FAMILIES))]
 
+    def on(self, columns: NDArray[np.int64]) -> Factor:
+        """Return the factors for a table that has its columns elsewhere, at these places."""
+        return replace(self, columns=columns[self.columns])
+
+    def product(self, left: Float, right: Float) -> Float:
+        """Return the product over columns for all pairs of rows, of shape (n, m)."""
+        product = np.ones((len(left), len(right)))
+        for _, values in self.evaluated(left, right):
+            product *= values
+        return product
+
     def evaluated(self, left: Float, right: Float) -> Iterator[tuple[int, Float]]:
         """Yield the number of each column, and its factors for all pairs of rows."""
         value = self.definition.value
@@ -99,6 +117,56 @@ class Factor:
             # Far apart, the squared distance may overflow: the factor is then 0.
             with np.errstate(over="ignore"):
                 yield column, value(left[:, column, None], right[:, column], *parameters)
+
+
+@dataclass(frozen=True, eq=False)
+class Radial(Factor):
+    """A function of the distance in several columns, which is no product but a mixture of such.
+
+    Parameters
+    ----------
+    family : str
+        "rbf": that of the Gaussians in the mixture.
+    columns : ndarray of int64, shape (k,)
+    parameters : ndarray of float64, shape (k, 1)
+        The length-scales ℓ_j.
+    mixture : Mixture
+        The function of Σ_j ((x_j − y_j) / ℓ_j)².
+    """
+
+    mixture: Mixture
+
+    def squares(self, left: Float, right: Float) -> Float:
+        """Return the squared distances in units of the length-scales, of shape (n, m)."""
+        squares = np.zeros((len(left), len(right)))
+        for column, (scale,) in zip(self.columns.tolist(), self.parameters, strict=True):
+            with np.errstate(over="ignore"):
+                squares += np.square((left[:, column, None] - right[:, column]) / scale)
+        return squares
+
+    def product(self, left: Float, right: Float) -> Float:
+        """Return the function for all pairs of rows, of shape (n, m)."""
+        return self.mixture.value(self.squares(left, right))
+
+    def gaussians(self, domain: Domain) -> Iterator[tuple[float, tuple[Factor, ...]]]:
+        """Yield the coefficients and the factors of the Gaussians that it is a sum of there."""
+        with np.errstate(over="ignore"):
+            squares = np.square(domain.spans[self.columns] / self.parameters[:, 0])
+        high = float(squares.sum())
+        if high == 0.0:
+            yield 1.0, ()
+            return
+        # Typical distances in a column are a quarter of the largest.
+        low = float(squares[squares > 0.0].min(initial=high)) / 16.0
+        rates, weights = self.mixture.gaussians(max(low, _LEAST_SHARE * high), high, domain.error)
+        for rate, weight in zip(rates.tolist(), weights.tolist(), strict=True):
+            # exp(−v r²/ℓ²) = exp(−(r/L)²/2).
+            yield weight, (Factor("rbf", self.columns, self.parameters / math.sqrt(2.0 * rate)),)
+        yield 1.0 - math.fsum(weights), ()
+
+
+# A column whose squares are smaller, as a part of all, does not matter beside the others.
+_LEAST_SHARE = 1e-16
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,9 +183,48 @@ class Term:
     coefficient: float
     factors: tuple[Factor, ...]
 
+    def gaussians(self, domain: Domain) -> Iterator[Term]:
+        """Yield terms without mixtures, whose sum this one is within a domain."""
+        products = tuple(f for f in self.factors if not isinstance(f, Radial))
+        parts = [list(f.gaussians(domain)) for f in self.factors if isinstance(f, Radial)]
+        for chosen in itertools.product(*parts):
+            weights = [weight for weight, _ in chosen]
+            factors = [factor for _, of_one in chosen for factor in of_one]
+            yield Term(self.coefficient * math.prod(weights), (*products, *factors))
+
     def packed(self) -> PackedTerm:
-        """Return the term in the engine's form."""
+        """Return the term, which has no mixtures, in the engine's form."""
         return self.coefficient, [(f.family, f.columns, f.parameters) for f in self.factors]
+
+
+def has_mixtures(terms: Iterable[Term]) -> bool:
+    """Whether a sum of terms is no sum of products by itself."""
+    return any(isinstance(factor, Radial) for term in terms for factor in term.factors)
+
+
+def expanded(terms: Iterable[Term], domain: Domain) -> list[Term]:
+    """Return terms without mixtures, whose sum is that of the terms within a domain.
+
+    Raises
+    ------
+    ValueError
+        If they are too many.
+    """
+    found: list[Term] = []
+    for term in terms:
+        found.extend(itertools.islice(term.gaussians(domain), MOST_TERMS + 1))
+        if len(found) > MOST_TERMS:
+            raise ValueError(
+                f"the kernel is a sum of more than {MOST_TERMS} products: each Matern or "
+                "RationalQuadratic of several columns is a sum of tens or hundreds, a product of "
+                "such has as many as their numbers multiplied; take RBF or ProductMatern for "
+                "all of its factors but one"
+            )
+    return found
+
+
+# Each costs as much as a Gaussian kernel does.
+MOST_TERMS = 5000
 
 
 def columns_not_negative(terms: Iterable[Term]) -> NDArray[np.int64]:

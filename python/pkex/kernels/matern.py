@@ -1,7 +1,8 @@
-"""Matérn's kernels of single features, and their products."""
+"""Matérn's kernels: of the distance of rows, and products of those of single features."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from numbers import Real
 
@@ -11,9 +12,11 @@ from numpy.typing import ArrayLike
 from pkex.kernels.base import Kernel
 from pkex.kernels.factors import Family, Term, add_family
 from pkex.kernels.length_scales import checked_length_scale, converting_gamma, over_features
+from pkex.kernels.mixtures import MaternMixture
+from pkex.kernels.radial import checked_shape, radial_term
 from pkex.typing import Float
 
-__all__ = ["ProductMatern"]
+__all__ = ["Matern", "ProductMatern"]
 
 
 def _matern(x: Float, y: Float, scale: float, nu: float) -> Float:
@@ -84,3 +87,63 @@ class ProductMatern(Kernel):
         """Return the product over all features."""
         family = _FAMILY_OF[self.nu]
         return [over_features(self, family, n_features, length_scale=self.length_scale)]
+
+
+@dataclass(frozen=True, init=False)
+class Matern(Kernel):
+    """Matérn's kernel of the distance of rows, (2^(1−ν)/Γ(ν)) z^ν K_ν(z).
+
+    z is √(2ν) r, with r² = Σ_j ((x_j − y_j) / ℓ_j)² and the modified Bessel function K_ν [1]_. For
+    ν = 1/2, 3/2 and 5/2 it is e^(−z), (1 + z) e^(−z) and (1 + z + z²/3) e^(−z); as ν grows it
+    becomes `RBF`, which it is for ``nu=inf``. It is scikit-learn's ``Matern``. Of several features
+    it is no product; for that of one-dimensional ones see `ProductMatern`.
+
+    It is a mixture of Gaussian kernels, of which some tens stand in for it: an error of at most
+    1e-12, and 1e-10 of the decay 1 − k, between the rows that occur. Values take as many times as
+    long as those of `RBF`: at ν = 5/2 about 45, 3/2 about 65, 1/2 about 170.
+
+    Parameters
+    ----------
+    length_scale : float or array-like of shape (d,), default 1.0
+        ℓ, one for all features or one for each.
+    nu : float, default 1.5
+        ν ≥ 0.2: functions are smoother the larger it is.
+
+    Raises
+    ------
+    ValueError
+        If a length-scale is not positive and finite, or `nu` is below 0.2 or no number.
+
+    References
+    ----------
+    .. [1] Rasmussen, C. E., Williams, C. K. I. (2006). Gaussian Processes for Machine Learning.
+       MIT Press. Equations 4.14 and 4.17
+
+    Examples
+    --------
+    >>> Matern(nu=2.5)([[0.0, 0.0]], [[1.0, 1.0]])
+    array([[0.31728336]])
+    >>> Matern([0.5, 2.0])
+    Matern(length_scale=(0.5, 2.0), nu=1.5)
+    """
+
+    length_scale: float | tuple[float, ...] = 1.0
+    nu: float = 1.5
+
+    @converting_gamma
+    def __init__(self, length_scale: ArrayLike = 1.0, nu: float = 1.5) -> None:
+        object.__setattr__(self, "length_scale", checked_length_scale(length_scale))
+        object.__setattr__(self, "nu", checked_shape(nu, "nu", _ROUGHEST, math.inf))
+
+    def terms(self, n_features: int) -> list[Term]:
+        """Return the function of the distance; of one feature, and for ν = ∞, a product."""
+        scale = self.length_scale
+        if self.nu == math.inf:
+            return [over_features(self, "rbf", n_features, length_scale=scale)]
+        if n_features == 1 and self.nu in _FAMILY_OF:
+            return [over_features(self, _FAMILY_OF[self.nu], 1, length_scale=scale)]
+        return [radial_term(self, MaternMixture(self.nu), n_features, scale)]
+
+
+# Below, thousands of Gaussians would be needed.
+_ROUGHEST = 0.2

@@ -19,12 +19,13 @@ from pkex.inputs.choices import (
     check_choice,
 )
 from pkex.kernels import Kernel
+from pkex.kernels.domain import ERRORS, Domain
 from pkex.statistics.kernel_choice import chosen_kernel, without_rounding
 from pkex.statistics.pair_sums import KernelTerms
 from pkex.statistics.samples import warn_of_constant_columns
 from pkex.typing import Float, Report
 
-__all__ = ["Conventions", "in_units", "with_kernel"]
+__all__ = ["Conventions", "exact_domain", "in_units", "with_kernel"]
 
 
 @dataclass(frozen=True)
@@ -88,6 +89,11 @@ def with_kernel(
     if kernel is None:
         rows = without_rounding(rows, names, what)
     return rows, *chosen_kernel(kernel, rows, names, what)
+
+
+def exact_domain(rows: Float) -> Domain:
+    """Return the domain of pairs of rows, with the smallest error: what is summed cancels."""
+    return Domain.of(rows, ERRORS[-1])
 
 
 def in_units(terms: KernelTerms) -> tuple[KernelTerms, float]:

@@ -18,6 +18,8 @@ from pkex.inputs.columns import Labels
 from pkex.inputs.keywords import with_known_keywords
 from pkex.inputs.wording import counted, shown
 from pkex.kernels import Kernel
+from pkex.kernels.domain import ERRORS, Domain
+from pkex.kernels.factors import has_mixtures
 from pkex.kernels.scales import Constants
 from pkex.statistics.attribution import Parts
 from pkex.statistics.common import Conventions, in_units
@@ -107,7 +109,9 @@ class MMDDrift:
         rows = without_rounding(rows, self._names, "X_reference", self._constants)
         self._players = as_players(groups, self._names)
         self._kernel, self._bandwidth = chosen_kernel(kernel, rows, self._names, "X_reference")
-        terms, self._unit = in_units(KernelTerms.of(self._kernel, self._players))
+        domain = Domain.around(rows, ERRORS[-1])
+        self._spans = domain.spans if has_mixtures(self._kernel.terms(rows.shape[1])) else None
+        terms, self._unit = in_units(KernelTerms.of(self._kernel, self._players, domain))
         self._rows = rows.copy()
         self._rows.setflags(write=False)
         with reporting(progress) as report:
@@ -136,7 +140,9 @@ class MMDDrift:
         Raises
         ------
         ValueError, TypeError
-            If `X` is not a finite numeric table of at least two rows with the right columns.
+            If `X` is not a finite numeric table of at least two rows with the right columns; or,
+            with a Matern or RationalQuadratic kernel, has an entry over 4,096 times as far from
+            the reference as that is wide.
 
         Warns
         -----
@@ -228,7 +234,24 @@ class MMDDrift:
                 f"{'are' if plural else 'is'} constant in X_reference and not the same in X: to "
                 "the default kernel any difference from a constant is a large one"
             )
-        return self._constants.settled(batch)
+        batch = self._constants.settled(batch)
+        self._check_distances(batch)
+        return batch
+
+    def _check_distances(self, batch: Float) -> None:
+        """Refuse rows between which and the reference the kernel's mixtures are not exact."""
+        if self._spans is None:
+            return
+        both = np.concatenate([batch, self._rows])
+        with np.errstate(over="ignore"):
+            spans = both.max(axis=0) - both.min(axis=0)
+        if (spans > self._spans).any():
+            name = self._names[int(np.argmax(spans / self._spans))]
+            raise ValueError(
+                f"column {name!r} of X has entries thousands of times as far from X_reference as "
+                "that is wide, and there the kernel's mixture of Gaussians is not exact; are they "
+                "codes of missing entries? Replace them, or compare with pkex.mmd"
+            )
 
     def __repr__(self) -> str:
         return (

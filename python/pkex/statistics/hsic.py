@@ -28,7 +28,7 @@ from pkex.inputs.choices import (
 from pkex.inputs.keywords import with_known_keywords
 from pkex.kernels import Kernel
 from pkex.statistics.attribution import Parts
-from pkex.statistics.common import Conventions, in_units, with_kernel
+from pkex.statistics.common import Conventions, exact_domain, in_units, with_kernel
 from pkex.statistics.hsic_problem import SAMPLE, HSICProblem
 from pkex.statistics.hsic_significance import tested_in_octets, tested_row_by_row
 from pkex.statistics.normaliser import Normaliser
@@ -174,10 +174,10 @@ def hsic(
 
     names = table.names if attribute == "x" else target.names
     players = as_players(groups, names)
-    x_terms, x_unit = in_units(KernelTerms.of(used, _players(x, players, attribute == "x")))
-    y_terms, y_unit = in_units(
-        KernelTerms.of(target.kernel, _players(y_rows, players, attribute == "y"))
-    )
+    of_x = _players(x, players, attribute == "x")
+    of_y = _players(y_rows, players, attribute == "y")
+    x_terms, x_unit = in_units(KernelTerms.of(used, of_x, exact_domain(x)))
+    y_terms, y_unit = in_units(KernelTerms.of(target.kernel, of_y, exact_domain(y_rows)))
     x_side, y_side, unit = (x, x_terms), (y_rows, y_terms), x_unit * y_unit
     sides = (x_side, y_side) if attribute == "x" else (y_side, x_side)
     with reporting(progress) as report:

@@ -24,7 +24,7 @@ from pkex.inputs.choices import Estimator, StatisticsConvention, Summation
 from pkex.inputs.keywords import with_known_keywords
 from pkex.kernels import Kernel
 from pkex.statistics.attribution import Parts
-from pkex.statistics.common import Conventions, in_units, with_kernel
+from pkex.statistics.common import Conventions, exact_domain, in_units, with_kernel
 from pkex.statistics.forms import block_form
 from pkex.statistics.kernel_choice import check_rows, chosen_kernel
 from pkex.statistics.pair_sums import KernelTerms, PairSums, pair_sums, total
@@ -171,7 +171,7 @@ def mmd(
     players = as_players(groups, names)
     pooled, used, bandwidth = with_kernel(np.concatenate([x, y]), names, "X and Y", kernel)
     x, y = np.split(pooled, [len(x)])
-    terms, unit = in_units(KernelTerms.of(used, players))
+    terms, unit = in_units(KernelTerms.of(used, players, exact_domain(pooled)))
     with reporting(progress) as report:
         terms, how = chosen.with_means(terms, pooled, report)
         if of_rows is not None:

@@ -17,7 +17,8 @@ from pkex import _core
 from pkex.execution.computation import Computation
 from pkex.games.players import Players
 from pkex.kernels import Kernel
-from pkex.kernels.factors import PackedTerm
+from pkex.kernels.domain import Domain
+from pkex.kernels.factors import PackedTerm, expanded
 from pkex.typing import Float, Report
 
 __all__ = ["KernelTerms", "PairSums", "pair_matrix", "pair_sums", "pair_triangle", "total"]
@@ -41,15 +42,15 @@ class KernelTerms:
     absent: Float | None = None
 
     @classmethod
-    def of(cls, kernel: Kernel, players: Players) -> KernelTerms:
+    def of(cls, kernel: Kernel, players: Players, domain: Domain) -> KernelTerms:
         """Expand a kernel over the columns of some players.
 
         Raises
         ------
         ValueError
-            If the kernel does not fit the number of columns.
+            If the kernel does not fit the number of columns, or has too many terms.
         """
-        terms = kernel.terms(len(players.of_column))
+        terms = expanded(kernel.terms(len(players.of_column)), domain)
         return cls([term.packed() for term in terms], players.of_column)
 
     def with_means(

@@ -1,12 +1,13 @@
 """The kernels of scikit-learn's Gaussian processes, as sums of products over the features.
 
-Of a tree of ConstantKernel, RBF (also as Matern with nu=inf), PairwiseKernel, WhiteKernel, Sum,
-Product and Exponentiation, and of one feature Matern and ExpSineSquared, what counts between a new
-row and the training points is a polynomial in kernels that are products over features: WhiteKernel
-is 0 there, also within products and powers, for a new row is no training point even if it equals
-one. The polynomial is multiplied out with equal products merged, and each product of kernels of one
-family is a kernel of that family again: of Gaussians with 1/ℓ² = Σ 1/ℓ_a², of Laplace kernels with
-1/ℓ = Σ 1/ℓ_a, of χ² kernels with γ = Σ γ_a. A power t of a periodic kernel has ℓ/√t.
+Of a tree of ConstantKernel, RBF, Matern, RationalQuadratic, PairwiseKernel, WhiteKernel, Sum,
+Product and Exponentiation, and of one feature ExpSineSquared, what counts between a new row and the
+training points is a polynomial in kernels that pkex has: WhiteKernel is 0 there, also within
+products and powers, for a new row is no training point even if it equals one. The polynomial is
+multiplied out with equal products merged, and each product of kernels of one family is a kernel of
+that family again: of Gaussians with 1/ℓ² = Σ 1/ℓ_a², of Laplace kernels with 1/ℓ = Σ 1/ℓ_a, of χ²
+kernels with γ = Σ γ_a. A power t of a periodic kernel has ℓ/√t, of a rational quadratic one ℓ/√t
+and αt.
 """
 
 from __future__ import annotations
@@ -24,12 +25,23 @@ from pkex.adapters.sklearn.description import expansion_of
 from pkex.adapters.sklearn.kernel_functions import APPROXIMATE, square_rounding
 from pkex.errors import UnsupportedModelError
 from pkex.functions.expansion import KernelExpansion
-from pkex.kernels import RBF, Chi2, Constant, Kernel, Laplacian, Periodic, ProductMatern
+from pkex.kernels import (
+    RBF,
+    Chi2,
+    Constant,
+    Kernel,
+    Laplacian,
+    Matern,
+    Periodic,
+    ProductMatern,
+    RationalQuadratic,
+)
 from pkex.kernels.factors import Factor
 from pkex.typing import Float
 
 # A family of kernels, and one of them: for each feature its length-scale, of a χ² kernel γ; of a
-# periodic one the length-scale and the period of the only feature.
+# periodic one the length-scale and the period of the only feature; of Matérn's and the rational
+# quadratic one ν or α, and then the length-scales.
 _Factor = tuple[str, tuple[float, ...]]
 # A product of these: how often each occurs; empty for a constant.
 _Product = frozenset[tuple[_Factor, float]]
@@ -42,12 +54,12 @@ _MOST_PRODUCTS = 1000
 # Between sums of kernel values, all of one sign.
 _RELATIVE_TOLERANCE = 1e-10
 _LARGEST_ROUNDING = 1e-4
+_MIXTURE_TOLERANCE = 2e-12
 _CHECKED_POINTS = 50
 
 _KNOWN = (
-    "ConstantKernel, RBF, Matern with nu=inf, PairwiseKernel with metric 'rbf', 'laplacian' or "
-    "'chi2', WhiteKernel, of one column also ExpSineSquared and Matern with nu=0.5, 1.5 or 2.5, "
-    "their sums and products, and powers of these"
+    "ConstantKernel, RBF, Matern, RationalQuadratic, PairwiseKernel with metric 'rbf', 'laplacian' "
+    "or 'chi2', WhiteKernel, of one column also ExpSineSquared, their sums, products and powers"
 )
 
 
@@ -182,9 +194,11 @@ def check_kernel(kernel: Kernel, own: Any, points: Float, rounding: float, model
     rows = expansion.probing_rows()
     sums = expansion.evaluate(rows, n_threads=1)
     own_sums = np.sum(own(rows, points), axis=1)
-    tolerance = _RELATIVE_TOLERANCE + min(rounding, _LARGEST_ROUNDING)
+    tolerance = (_RELATIVE_TOLERANCE + min(rounding, _LARGEST_ROUNDING)) * sums
+    # Far from all points a mixture is as exact as near them, which is not so beside its value.
+    tolerance += _MIXTURE_TOLERANCE * expansion.magnitude(rows, n_threads=1)
     # Not "greater": NaN must fail too.
-    if not np.all(np.abs(sums - own_sums) <= tolerance * sums):
+    if not np.all(np.abs(sums - own_sums) <= tolerance):
         raise UnsupportedModelError(
             f"{model_name} with the kernel {_shown(own)} is not supported: the kernel has other "
             "values than its parts and parameters say"
@@ -205,10 +219,14 @@ class _Reader:
             return {}
         if kind is sklearn_kernels.ConstantKernel:
             return self._constant(kernel)
-        if kind is sklearn_kernels.RBF or (_is_matern(kernel) and kernel.nu == math.inf):
+        is_matern = kind is sklearn_kernels.Matern
+        if kind is sklearn_kernels.RBF or (is_matern and kernel.nu == math.inf):
             return {frozenset([(("rbf", self._length_scales(kernel)), 1.0)]): 1.0}
-        if kind is sklearn_kernels.Matern and kernel.nu in _MATERN and self._n_features == 1:
-            return {frozenset([((_MATERN[kernel.nu], self._length_scales(kernel)), 1.0)]): 1.0}
+        if is_matern:
+            return self._matern(kernel)
+        if kind is sklearn_kernels.RationalQuadratic:
+            scales = (float(kernel.alpha), *self._length_scales(kernel))
+            return {frozenset([(("rational quadratic", scales), 1.0)]): 1.0}
         if kind is sklearn_kernels.ExpSineSquared and self._n_features == 1:
             return self._periodic(kernel)
         if kind is sklearn_kernels.PairwiseKernel:
@@ -245,6 +263,13 @@ class _Reader:
             raise self._refused(kernel, ": gamma must be positive")
         scales = (scale_of[kernel.metric](gamma),) * self._n_features
         return {frozenset([((kernel.metric, scales), 1.0)]): 1.0}
+
+    def _matern(self, kernel: Any) -> _Polynomial:
+        """Read a Matern: of one feature a product, of several with nu in front of length-scales."""
+        scales = self._length_scales(kernel)
+        if kernel.nu in _MATERN and self._n_features == 1:
+            return {frozenset([((_MATERN[kernel.nu], scales), 1.0)]): 1.0}
+        return {frozenset([(("matern", (float(kernel.nu), *scales)), 1.0)]): 1.0}
 
     def _periodic(self, kernel: Any) -> _Polynomial:
         scales = (float(kernel.length_scale), float(kernel.periodicity))
@@ -285,7 +310,7 @@ class _Reader:
             raise self._refused(kernel, ": the exponent must not be negative")
         if exponent == 0.0:
             return {_ONE: 1.0}
-        has_matern = any(family in _SEPARATE for product in base for (family, _), _ in product)
+        has_matern = any(family in _REPEATED for product in base for (family, _), _ in product)
         if has_matern and not (exponent.is_integer() and exponent <= _MOST_PRODUCTS):
             raise self._refused(
                 kernel,
@@ -333,7 +358,11 @@ def _separate_factors(product: _Product) -> Iterator[_Factor]:
         if family == "periodic":
             length_scale, period = scales
             yield family, (length_scale / math.sqrt(times), period)
-        elif family in _SEPARATE:
+        elif family == "rational quadratic":
+            # (1 + r²/(2αℓ²))^(−αt), with αt in place of α and ℓ/√t in place of ℓ.
+            alpha, *own = scales
+            yield family, (alpha * times, *(scale / math.sqrt(times) for scale in own))
+        elif family in _REPEATED:
             yield from [(family, scales)] * int(times)
 
 
@@ -356,9 +385,16 @@ def _merged(product: _Product, family: str) -> tuple[float, ...]:
     return tuple(merged.tolist())
 
 
-# Families whose products are of that family again, and those whose are not.
+# Families whose products are of that family again, and products of single features.
 _MERGED: dict[str, Callable[[Any], Kernel]] = {"rbf": RBF, "laplacian": Laplacian, "chi2": Chi2}
 _SEPARATE = {"matern32": 1.5, "matern52": 2.5}
+# What occurs so often in a power.
+_REPEATED = {"matern", *_SEPARATE}
+# By the names of those of a distance in several features, whose scales follow a shape.
+_MIXTURES: dict[str, Callable[[Any, float], Kernel]] = {
+    "matern": Matern,
+    "rational quadratic": RationalQuadratic,
+}
 # By the nu of a Matern of one feature.
 _MATERN = {0.5: "laplacian", 1.5: "matern32", 2.5: "matern52"}
 # Of these scikit-learn may divide rows before it subtracts them, or distances by a period.
@@ -374,14 +410,13 @@ def _kernel(factors: tuple[_Factor, ...]) -> Kernel:
 def _factor(family: str, scales: tuple[float, ...]) -> Kernel:
     if family == "periodic":
         return Periodic(*scales)
+    if family in _MIXTURES:
+        shape, *own = scales
+        return _MIXTURES[family](own[0] if len(set(own)) == 1 else own, shape)
     scale = scales[0] if len(set(scales)) == 1 else scales
     return (
         ProductMatern(scale, _SEPARATE[family]) if family in _SEPARATE else _MERGED[family](scale)
     )
-
-
-def _is_matern(kernel: Any) -> bool:
-    return type(kernel) is sklearn_kernels.Matern
 
 
 def _gamma_of_squares(kernel: Any) -> float:
@@ -396,5 +431,4 @@ def _instead(kernel: Any) -> str:
     why = ""
     if type(kernel) is sklearn_kernels.ExpSineSquared:
         why = " Of several columns it is no sum of products, but of one column each it would be."
-    instead = "with RBF in its place" if _is_matern(kernel) else "with a kernel of these"
-    return f"{why} Fit the model {instead}, or take {APPROXIMATE}"
+    return f"{why} Fit the model with a kernel of these, or take {APPROXIMATE}"

@@ -1,0 +1,180 @@
+"""Kernel expansions in the form of the engine, which knows sums of products and nothing else.
+
+A kernel with mixtures (Matérn's, the rational quadratic) is such a sum for rows up to some distance
+from the points. How far a row is, in units of the points' own range, is its *reach*, in powers of
+two; each reach that occurs has a form of its own. It depends on the row and the background alone,
+so that values do not depend on which rows are explained together.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pkex import _core
+from pkex.execution.progress import parts_of
+from pkex.games.value_functions import Game
+from pkex.kernels import Kernel, Term
+from pkex.kernels.domain import ERRORS, Domain, units
+from pkex.kernels.factors import expanded, has_mixtures
+from pkex.typing import Float, Report
+
+__all__ = ["Packing"]
+
+# Computes something of rows with an expansion in the engine's form, the rows on the first axis.
+Compute: TypeAlias = Callable[[_core.Expansion, Float, Report | None], Float]
+
+# Of f, relative to its size: what the mixtures may be wrong by.
+_RELATIVE_ERROR = 1e-10
+# Rows and points at which the size of f is looked at, and pairs of these.
+_LOOKED_AT = 16
+_PAIRS = 1 << 18
+
+
+class Packing:
+    """An expansion in the form of the engine, at each reach.
+
+    Parameters
+    ----------
+    points : ndarray of shape (n, d)
+    coefficients : ndarray of shape (n, outputs)
+    kernel : Kernel
+    players : ndarray of shape (d,), optional
+        The number of each column's player.
+
+    Raises
+    ------
+    ValueError
+        If the kernel does not fit the columns, or is a sum of too many products.
+    """
+
+    __slots__ = ("_error", "_highest", "_lowest", "_parts", "_players", "_ready", "_terms", "_unit")
+
+    def __init__(
+        self,
+        points: Float,
+        coefficients: Float,
+        kernel: Kernel,
+        players: NDArray[np.int64] | None = None,
+    ) -> None:
+        self._parts = points, coefficients
+        self._terms = kernel.terms(points.shape[1])
+        self._players = players
+        self._ready: dict[int, _core.Expansion] = {}
+        if not self.has_mixtures:
+            self._ready[0] = self._made(self._terms)
+            return
+        some = points if len(points) else np.zeros((1, points.shape[1]))
+        self._lowest, self._highest = some.min(axis=0), some.max(axis=0)
+        self._unit = units(some)
+        self._error = _error_for(points, coefficients, kernel)
+        self.at(0)
+
+    def grouped(self, players: NDArray[np.int64]) -> Packing:
+        """Return the expansion with columns as players of the given numbers."""
+        grouped = Packing.__new__(Packing)
+        for name in Packing.__slots__:
+            if hasattr(self, name):
+                setattr(grouped, name, getattr(self, name))
+        grouped._players, grouped._ready = players, {}
+        grouped.at(0)
+        return grouped
+
+    @property
+    def has_mixtures(self) -> bool:
+        """Whether the kernel is no sum of products by itself."""
+        return has_mixtures(self._terms)
+
+    @property
+    def scale_of_errors(self) -> float | Float:
+        """What the errors of mixtures are parts of, Σ_i |α_i| k(x, x); shape (outputs,)."""
+        if not self.has_mixtures:
+            return 0.0
+        full = math.fsum(term.coefficient for term in self._terms)
+        scale: Float = full * np.abs(self._parts[1]).sum(axis=0)
+        return scale
+
+    def at(self, reach: int) -> _core.Expansion:
+        """Return the form for rows of a reach."""
+        found = self._ready.get(reach)
+        if found is None:
+            terms = self._terms
+            if self.has_mixtures:
+                with np.errstate(over="ignore"):
+                    spans = np.ldexp(self._unit, reach + 1)
+                terms = expanded(terms, Domain(spans, self._error))
+            found = self._ready[reach] = self._made(terms)
+        return found
+
+    def _made(self, terms: list[Term]) -> _core.Expansion:
+        return _core.Expansion(*self._parts, [term.packed() for term in terms], self._players)
+
+    def reaches(self, rows: Float) -> NDArray[np.int64]:
+        """Return the reach of each row: 0 up to twice the range of the points, 1 up to four times.
+
+        Parameters
+        ----------
+        rows : ndarray of shape (n, d)
+        """
+        if not self.has_mixtures:
+            return np.zeros(len(rows), dtype=np.int64)
+        with np.errstate(over="ignore"):
+            farthest = np.maximum(np.abs(rows - self._lowest), np.abs(self._highest - rows))
+            shares = (farthest / 2.0 / self._unit).max(axis=1, initial=0.0)
+        exponents: NDArray[np.int64] = np.frexp(np.minimum(shares, _FARTHEST))[1].astype(np.int64)
+        # 2^k itself is within 2^k.
+        exponents[np.ldexp(0.5, exponents) == shares] -= 1
+        exponents[exponents < 0] = 0
+        return exponents
+
+    def of_game(self, game: Game) -> int:
+        """Return the reach of the background's rows."""
+        if game.background is None:
+            return 0
+        return int(self.reaches(game.background[0]).max(initial=0))
+
+    def over(
+        self, rows: Float, game: Game | None, report: Report | None, compute: Compute
+    ) -> Float:
+        """Compute something of rows, those of one reach together, beside a game's background."""
+        least = 0 if game is None else self.of_game(game)
+        reaches = np.maximum(self.reaches(rows), least)
+        found = np.unique(reaches).tolist()
+        if len(found) <= 1:
+            return compute(self.at(found[0] if found else least), rows, report)
+        places = [np.flatnonzero(reaches == reach) for reach in found]
+        reports = parts_of(report, *(float(len(some)) for some in places))
+        parts = [
+            compute(self.at(reach), np.ascontiguousarray(rows[some]), of_part)
+            for reach, some, of_part in zip(found, places, reports, strict=True)
+        ]
+        result = np.empty((len(rows), *parts[0].shape[1:]))
+        for some, part in zip(places, parts, strict=True):
+            result[some] = part
+        return result
+
+
+# Farther rows differ no more: squares of their distances leave the range.
+_FARTHEST = 2.0**500
+
+
+def _error_for(points: Float, coefficients: Float, kernel: Kernel) -> float:
+    """Return how exact the mixtures are to be, so that they do not show in f.
+
+    Where coefficients are large and cancel, f is far smaller than Σ |α| k(x, x), and errors in k
+    are to be as small as they can.
+    """
+    n = len(points)
+    count = max(2, min(_LOOKED_AT, _PAIRS // max(n, 1)))
+    rows = points[np.unique(np.linspace(0, n - 1, count).astype(np.intp))] if n else points
+    with np.errstate(over="ignore", invalid="ignore"):
+        sizes = np.abs(kernel(rows, points) @ coefficients).max(axis=0, initial=0.0)
+        full = math.fsum(term.coefficient for term in kernel.terms(points.shape[1]))
+        most = np.abs(coefficients).sum(axis=0) * full
+        shares = sizes[most > 0.0] / most[most > 0.0]
+    wanted = _RELATIVE_ERROR * float(shares.min(initial=1.0))
+    return next((error for error in ERRORS if error <= wanted), ERRORS[-1])

@@ -1,0 +1,192 @@
+"""Matérn's and the rational quadratic kernel: mixtures, against mpmath and in their limits."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from mpmath import mp
+
+import pkex
+from pkex.kernels import RBF, Laplacian, Matern, RationalQuadratic
+from pkex.kernels.domain import ERRORS, Domain
+from pkex.kernels.factors import MOST_TERMS, expanded
+from pkex.kernels.mixtures import MaternMixture, RationalQuadraticMixture
+
+MIXTURES = [MaternMixture(nu) for nu in (0.3, 0.5, 1.5, 2.5, 7.0, 60.0)]
+MIXTURES += [RationalQuadraticMixture(alpha) for alpha in (1e-5, 0.05, 0.5, 1.0, 30.0, 1e5, 1e7)]
+RULES = [(1e-2, 1.0), (1.0, 1e3), (1e-12, 1e-10), (1e-10, 100.0), (1.0, 1e12)]
+
+
+def exact(mixture, square):
+    """f(s) by its formula, to fifty digits."""
+    s, shape = mp.mpf(square), mp.mpf(mixture.shape)
+    if isinstance(mixture, RationalQuadraticMixture):
+        return (1 + s / (2 * shape)) ** -shape
+    z = mp.sqrt(2 * shape * s)
+    return 2 ** (1 - shape) / mp.gamma(shape) * z**shape * mp.besselk(shape, z) if s else mp.one
+
+
+@pytest.mark.parametrize("mixture", MIXTURES, ids=str)
+def test_values_and_decays_are_those_of_the_formula(mixture):
+    squares = np.array([0.0, 1e-20, 1e-9, 1e-4, 0.1, 0.7, 1.0, 3.0, 30.0, 400.0, 1e5])
+    with mp.workdps(50):
+        expected = [exact(mixture, square) for square in squares]
+        decays = [1 - value for value in expected]
+    np.testing.assert_allclose(mixture.value(squares), np.array(expected, float), atol=5e-15)
+    np.testing.assert_allclose(
+        mixture.decay(squares), np.array(decays, float), rtol=1e-12, atol=1e-20
+    )
+
+
+@pytest.mark.parametrize(
+    "mixture", [pytest.param(MIXTURES[0], marks=pytest.mark.slow), *MIXTURES[1:]], ids=str
+)
+def test_sums_of_gaussians_keep_their_error_and_that_of_the_decay(mixture):
+    for low, high in RULES:
+        squares = np.unique(np.concatenate([np.geomspace(low / 1e3, high, 17), [0.9 * high]]))
+        with mp.workdps(60):
+            decays = np.array([1 - exact(mixture, square) for square in squares])
+            least = float(1 - exact(mixture, low))
+            for error in ERRORS:
+                rates, weights = mixture.gaussians(low, high, error)
+                assert np.abs(weights).sum() < 4.0
+                found = -np.expm1(-np.outer(squares, rates)) @ weights
+                wrong = np.abs((found - decays).astype(float))
+                relative = np.minimum(1.0, 100.0 * np.maximum(decays.astype(float), least))
+                allowed = 1.05 * error * relative + 4e-15 * decays.astype(float)
+                assert (wrong <= allowed).all()
+
+
+@pytest.mark.parametrize(
+    ("kernel", "few"),
+    [
+        (Matern(nu=2.5), 45),
+        (Matern(nu=1.5), 65),
+        (Matern(nu=0.5), 170),
+        (RationalQuadratic(), 40),
+        (RationalQuadratic(alpha=100.0), 14),
+    ],
+    ids=str,
+)
+def test_terms_are_few(kernel, few):
+    assert len(expanded(kernel.terms(20), Domain(np.full(20, 6.0)))) <= few
+
+
+# --- Shapley values, of two kinds of columns ---
+
+
+def of_two_kinds(mixture, squares, counts):
+    """The neutral values of one column of each kind, and the size of the game.
+
+    Columns of a kind have the same squared distance from the point; the worth of p and q of them
+    is f(p s + q t), and of each size coalitions are weighed alike.
+    """
+    values, (d_first, d_second) = [], counts
+    worth = {
+        (p, q): exact(mixture, p * mp.mpf(squares[0]) + q * mp.mpf(squares[1]))
+        for p, q in itertools.product(range(d_first + 1), range(d_second + 1))
+    }
+    for kind in (0, 1):
+        others = (d_first - (kind == 0), d_second - (kind == 1))
+        total = mp.zero
+        for p, q in itertools.product(range(others[0] + 1), range(others[1] + 1)):
+            ways = math.comb(others[0], p) * math.comb(others[1], q)
+            after = worth[p + (kind == 0), q + (kind == 1)]
+            total += mp.mpf(ways) / math.comb(sum(others), p + q) * (after - worth[p, q])
+        values.append(total / (sum(others) + 1))
+    return values
+
+
+@pytest.mark.parametrize("scale", [1e-3, 1.0, 1e3, 1e6])
+@pytest.mark.parametrize(
+    ("mixture", "d_first", "d_second"),
+    [
+        *(
+            (mixture, 1, d_second)
+            for mixture in MIXTURES[:4] + MIXTURES[7:11]
+            for d_second in (1, 6)
+        ),
+        pytest.param(MaternMixture(2.5), 3, 997, marks=pytest.mark.slow),
+        (RationalQuadraticMixture(1.0), 3, 997),
+    ],
+    ids=str,
+)
+def test_values_equal_extended_precision_at_any_length_scale(mixture, d_first, d_second, scale):
+    row = np.concatenate([np.full(d_first, 1e-4), np.full(d_second, 0.7)])
+    d = len(row)
+    is_matern = isinstance(mixture, MaternMixture)
+    kernel = (Matern if is_matern else RationalQuadratic)(scale, mixture.shape)
+    f = pkex.KernelExpansion(np.array([np.zeros(d), row]), [1.0, 0.0], kernel)
+    found = pkex.Explainer(f, value_function="neutral").shap_values(row[None])[0]
+    with mp.workdps(50):
+        squares = [(mp.mpf(number) / mp.mpf(scale)) ** 2 for number in (1e-4, 0.7)]
+        expected = of_two_kinds(mixture, squares, (d_first, d_second))
+        errors = [
+            abs(float((found[place] - value) / value))
+            for place, value in zip((0, d_first), expected, strict=True)
+        ]
+    assert errors[1] < 1e-10
+    # Of the weak column beside the strong ones as well.
+    assert errors[0] < 1e-9
+
+
+# --- limits ---
+
+X = np.random.default_rng(0).normal(size=(12, 4))
+
+
+def test_matern_of_infinite_order_is_the_gaussian_kernel():
+    np.testing.assert_array_equal(Matern([1.0, 2.0, 0.5, 3.0], np.inf)(X), RBF([1, 2, 0.5, 3])(X))
+
+
+def test_smooth_and_narrow_mixtures_approach_the_gaussian_kernel():
+    np.testing.assert_allclose(Matern(2.0, 1e5)(X), RBF(2.0)(X), atol=1e-5)
+    np.testing.assert_allclose(RationalQuadratic(2.0, 1e7)(X), RBF(2.0)(X), atol=1e-7)
+
+
+def test_matern_of_one_column_is_a_product():
+    np.testing.assert_array_equal(Matern(2.0, 0.5)(X[:, :1]), Laplacian(2.0)(X[:, :1]))
+    np.testing.assert_array_equal(Matern(2.0, 0.5).on([2])(X), Laplacian(2.0).on([2])(X))
+    np.testing.assert_allclose(
+        Matern(2.0, 3.5)(X[:, :1]), Matern(2.0, 3.5)(np.pad(X[:, :1], [(0, 0), (0, 3)])), atol=1e-14
+    )
+
+
+@pytest.mark.parametrize("nu", [0.5, 1.5, 2.5, 3.3])
+def test_distances_of_zero_and_out_of_range_are_one_and_zero(nu):
+    rows = np.array([[0.0, 1e-160], [0.0, -1e-160], [1e200, 1.0]])
+    np.testing.assert_allclose(
+        Matern(nu=nu)(rows), [[1.0, 1.0, 0.0], [1.0, 1.0, 0.0], [0.0, 0.0, 1.0]], atol=1e-15
+    )
+
+
+# --- what is refused ---
+
+
+@pytest.mark.parametrize("nu", [0.0, -1.0, 0.1, np.nan, "1.5", None])
+def test_matern_names_an_order_that_is_too_small(nu):
+    with pytest.raises(ValueError, match=r"^nu must be a number, at least 0\.2; got "):
+        Matern(nu=nu)
+
+
+@pytest.mark.parametrize("alpha", [0.0, -1.0, 1e8, np.inf, np.nan, "1"])
+def test_rational_quadratic_names_a_mixture_out_of_range(alpha):
+    with pytest.raises(ValueError, match=r"^alpha must be a number, at least 1e-05 and at most "):
+        RationalQuadratic(alpha=alpha)
+
+
+@pytest.mark.parametrize("kernel", [Matern, RationalQuadratic])
+def test_gammas_and_wrong_numbers_of_length_scales_are_named(kernel):
+    with pytest.raises(TypeError, match="has no gamma, but a length_scale"):
+        kernel(gamma=0.1)
+    with pytest.raises(ValueError, match=r"^length_scale of \w+ has 2 values; expected 4"):
+        pkex.KernelExpansion(X, np.ones(12), kernel([1.0, 2.0]))
+
+
+def test_products_of_too_many_terms_say_what_to_do():
+    kernel = Matern(1.0) * Matern(2.0) * Matern(3.0, 2.5)
+    with pytest.raises(ValueError, match=f"a sum of more than {MOST_TERMS} products.*but one"):
+        pkex.KernelExpansion(X, np.ones(12), kernel)
+    with pytest.raises(ValueError, match=f"a sum of more than {MOST_TERMS} products"):
+        pkex.mmd(X, X + 1.0, kernel=kernel)
