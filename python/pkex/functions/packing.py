@@ -71,7 +71,8 @@ class Packing:
         some = points if len(points) else np.zeros((1, points.shape[1]))
         self._lowest, self._highest = some.min(axis=0), some.max(axis=0)
         self._unit = units(some)
-        self._error = _error_for(points, coefficients, kernel)
+        self._error = ERRORS[0]
+        self._error = self._smallest_error(kernel)
         self.at(0)
 
     def grouped(self, players: NDArray[np.int64]) -> Packing:
@@ -94,9 +95,13 @@ class Packing:
         """What the errors of mixtures are parts of, Σ_i |α_i| k(x, x); shape (outputs,)."""
         if not self.has_mixtures:
             return 0.0
-        full = math.fsum(term.coefficient for term in self._terms)
-        scale: Float = full * np.abs(self._parts[1]).sum(axis=0)
+        unit = math.fsum(term.unit(self._domain(0)) for term in self._terms)
+        scale: Float = unit * np.abs(self._parts[1]).sum(axis=0)
         return scale
+
+    def _domain(self, reach: int) -> Domain:
+        with np.errstate(over="ignore"):
+            return Domain(np.ldexp(self._unit, reach + 1), self._error)
 
     def at(self, reach: int) -> _core.Expansion:
         """Return the form for rows of a reach."""
@@ -104,9 +109,7 @@ class Packing:
         if found is None:
             terms = self._terms
             if self.has_mixtures:
-                with np.errstate(over="ignore"):
-                    spans = np.ldexp(self._unit, reach + 1)
-                terms = expanded(terms, Domain(spans, self._error))
+                terms = expanded(terms, self._domain(reach))
             found = self._ready[reach] = self._made(terms)
         return found
 
@@ -137,6 +140,23 @@ class Packing:
             return 0
         return int(self.reaches(game.background[0]).max(initial=0))
 
+    def _smallest_error(self, kernel: Kernel) -> float:
+        """Return how exact the mixtures are to be, so that they do not show in f.
+
+        Where coefficients are large and cancel, f is far smaller than Σ |α| k(x, x), and errors in
+        k are to be as small as they can.
+        """
+        points, coefficients = self._parts
+        n = len(points)
+        count = max(2, min(_LOOKED_AT, _PAIRS // max(n, 1)))
+        rows = points[np.unique(np.linspace(0, n - 1, count).astype(np.intp))] if n else points
+        with np.errstate(over="ignore", invalid="ignore"):
+            sizes = np.abs(kernel(rows, points) @ coefficients).max(axis=0, initial=0.0)
+            most = np.asarray(self.scale_of_errors)
+            shares = sizes[most > 0.0] / most[most > 0.0]
+        wanted = _RELATIVE_ERROR * float(shares.min(initial=1.0))
+        return next((error for error in ERRORS if error <= wanted), ERRORS[-1])
+
     def over(
         self, rows: Float, game: Game | None, report: Report | None, compute: Compute
     ) -> Float:
@@ -160,21 +180,3 @@ class Packing:
 
 # Farther rows differ no more: squares of their distances leave the range.
 _FARTHEST = 2.0**500
-
-
-def _error_for(points: Float, coefficients: Float, kernel: Kernel) -> float:
-    """Return how exact the mixtures are to be, so that they do not show in f.
-
-    Where coefficients are large and cancel, f is far smaller than Σ |α| k(x, x), and errors in k
-    are to be as small as they can.
-    """
-    n = len(points)
-    count = max(2, min(_LOOKED_AT, _PAIRS // max(n, 1)))
-    rows = points[np.unique(np.linspace(0, n - 1, count).astype(np.intp))] if n else points
-    with np.errstate(over="ignore", invalid="ignore"):
-        sizes = np.abs(kernel(rows, points) @ coefficients).max(axis=0, initial=0.0)
-        full = math.fsum(term.coefficient for term in kernel.terms(points.shape[1]))
-        most = np.abs(coefficients).sum(axis=0) * full
-        shares = sizes[most > 0.0] / most[most > 0.0]
-    wanted = _RELATIVE_ERROR * float(shares.min(initial=1.0))
-    return next((error for error in ERRORS if error <= wanted), ERRORS[-1])

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from pkex.inputs.choices import check_choice
 from pkex.kernels.domain import Domain
+from pkex.kernels.gaussian_sums import gaussian_sum
 from pkex.kernels.mixtures import Mixture
 from pkex.typing import Float
 
@@ -148,21 +149,32 @@ class Radial(Factor):
         """Return the function for all pairs of rows, of shape (n, m)."""
         return self.mixture.value(self.squares(left, right))
 
+    def unit(self, domain: Domain) -> float:
+        """Return what errors within a domain are relative to: the value of equal rows, or more."""
+        return abs(self.mixture.unit(float(self._largest(domain).sum())))
+
+    def _largest(self, domain: Domain) -> Float:
+        """Return the largest squared distances within each column."""
+        with np.errstate(over="ignore"):
+            squares: Float = np.square(domain.spans[self.columns] / self.parameters[:, 0])
+        return squares
+
     def gaussians(self, domain: Domain) -> Iterator[tuple[float, tuple[Factor, ...]]]:
         """Yield the coefficients and the factors of the Gaussians that it is a sum of there."""
-        with np.errstate(over="ignore"):
-            squares = np.square(domain.spans[self.columns] / self.parameters[:, 0])
+        squares = self._largest(domain)
         high = float(squares.sum())
         if high == 0.0:
-            yield 1.0, ()
+            yield self.mixture.at_zero, ()
             return
         # Typical distances in a column are a quarter of the largest.
         low = float(squares[squares > 0.0].min(initial=high)) / 16.0
-        rates, weights = self.mixture.gaussians(max(low, _LEAST_SHARE * high), high, domain.error)
+        rates, weights = gaussian_sum(
+            self.mixture, max(low, _LEAST_SHARE * high), high, domain.error
+        )
         for rate, weight in zip(rates.tolist(), weights.tolist(), strict=True):
             # exp(−v r²/ℓ²) = exp(−(r/L)²/2).
             yield weight, (Factor("rbf", self.columns, self.parameters / math.sqrt(2.0 * rate)),)
-        yield 1.0 - math.fsum(weights), ()
+        yield self.mixture.at_zero - math.fsum(weights), ()
 
 
 # A column whose squares are smaller, as a part of all, does not matter beside the others.
@@ -182,6 +194,11 @@ class Term:
 
     coefficient: float
     factors: tuple[Factor, ...]
+
+    def unit(self, domain: Domain) -> float:
+        """Return what errors within a domain are relative to."""
+        units = [factor.unit(domain) for factor in self.factors if isinstance(factor, Radial)]
+        return abs(self.coefficient) * math.prod(units)
 
     def gaussians(self, domain: Domain) -> Iterator[Term]:
         """Yield terms without mixtures, whose sum this one is within a domain."""

@@ -1,12 +1,8 @@
-"""Functions of a distance that are mixtures of Gaussians, and the few of these that are enough.
+"""Functions of a distance that are mixtures of Gaussians.
 
 Matérn's and the rational quadratic kernel are f(s) = ∫ exp(−v s) dμ(v) in the squared distance s,
-with the rate v made of a random number u of a gamma distribution. Each Gaussian is a product over
-columns, and so the kernel is a sum of products as soon as a finite sum stands in for the integral.
-
-The trapezoidal rule in log u is exact to rounding [1]_, with tens to hundreds of rates. Far fewer
-are enough between the least and the largest distance that occur: they are chosen by an
-orthogonalisation with pivoting, and weighted by least squares.
+with the rate v made of a random number u of a gamma distribution. The trapezoidal rule in log u is
+exact to rounding [1]_, with tens to hundreds of rates; `gaussian_sums` chooses few of these.
 
 References
 ----------
@@ -22,11 +18,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pkex.typing import Float
 
-__all__ = ["MaternMixture", "Mixture", "RationalQuadraticMixture"]
+__all__ = ["FLAT", "GammaMixture", "MaternMixture", "Mixture", "RationalQuadraticMixture"]
 
 # Of the trapezoidal rule, and of the masses that its ends leave out.
 _ROUNDING = 1e-15
@@ -34,20 +29,49 @@ _LEFT_OUT = 1e-18
 # Rates beyond e^690 tell apart no distances that differ from 0.
 _LARGEST_LOG = 690.0
 # Of the exponent v s: decayed.
-_FLAT = 40.0
+FLAT = 40.0
 _LEAST_SQUARE = 1e-290
 # The numbers of values that are held at a time.
 _CHUNK = 1 << 20
 
 
-@dataclass(frozen=True)
 class Mixture(ABC):
-    """f(s) = ∫ exp(−v s) dμ(v) of a squared distance s ≥ 0, with f(0) = 1.
+    """f(s) = f(0) − ∫ (1 − exp(−v s)) dμ(v) of a squared distance s ≥ 0."""
+
+    @property
+    def at_zero(self) -> float:
+        """f(0)."""
+        return 1.0
+
+    def unit(self, high: float) -> float:
+        """Return what errors up to the squared distance `high` are relative to: here f(0)."""
+        return self.at_zero
+
+    @abstractmethod
+    def value(self, squares: Float) -> Float:
+        """Return f(s), to rounding."""
+
+    @abstractmethod
+    def decay(self, squares: Float) -> Float:
+        """Return f(0) − f(s) without cancellation."""
+
+    def size(self, squares: Float) -> Float:
+        """Return the size of the decay, which grows with s."""
+        return np.abs(self.decay(squares))
+
+    @abstractmethod
+    def candidates(self, low: float, high: float) -> tuple[Float, Float]:
+        """Return rates, ascending, which are enough between two distances, and rough weights."""
+
+
+@dataclass(frozen=True)
+class GammaMixture(Mixture):
+    """A mixture ∫ exp(−v s) dμ(v) with v a function of a number u of a gamma distribution.
 
     Parameters
     ----------
     shape : float
-        Of the gamma distribution of u, with the density u^(shape−1) e^(−u) / Γ(shape).
+        Of that distribution, with the density u^(shape−1) e^(−u) / Γ(shape).
     """
 
     shape: float
@@ -78,28 +102,12 @@ class Mixture(ABC):
         decay: Float = -(np.expm1(-np.multiply.outer(squares, rates)) @ weights)
         return decay
 
-    def gaussians(self, low: float, high: float, error: float) -> tuple[Float, Float]:
-        """Return rates v and weights w with f(s) = 1 + Σ w (e^(−vs) − 1) for 0 ≤ s ≤ high.
-
-        Parameters
-        ----------
-        low, high : float
-            A squared distance from which on the decay 1 − f is known to many digits, and the
-            largest squared distance.
-        error : float
-            The error is at most this, and at most 100 times this part of 1 − f(s) where s ≥ low.
-            The same rule is returned for all arguments between two powers of 4.
-
-        Returns
-        -------
-        rates, weights : ndarray of shape (terms,)
-            Ascending rates. What the weights lack to 1 is the weight of the rate 0.
-        """
-        rounded = 4.0 ** math.floor(_log4(low)), 4.0 ** math.ceil(_log4(high))
-        return _rule(_Selection(self, *rounded, error))
+    def candidates(self, low: float, high: float) -> tuple[Float, Float]:
+        """Return the rates and weights of the trapezoidal rule."""
+        return _trapezoid(self, low)
 
 
-class MaternMixture(Mixture):
+class MaternMixture(GammaMixture):
     """Matérn's kernel of smoothness ν, of s = (r/ℓ)²: v = ν / (2u).
 
     It is (1/Γ(ν)) ∫ u^(ν−1) e^(−u) e^(−z²/(4u)) du with z² = 2ν s (Gradshteyn & Ryzhik, 3.471.9).
@@ -126,7 +134,7 @@ class MaternMixture(Mixture):
         return values
 
 
-class RationalQuadraticMixture(Mixture):
+class RationalQuadraticMixture(GammaMixture):
     """The rational quadratic kernel (1 + s/(2α))^(−α), of s = (r/ℓ)²: v = u / (2α)."""
 
     def log_rates(self, log_u: Float) -> Float:
@@ -143,11 +151,7 @@ class RationalQuadraticMixture(Mixture):
         return values
 
 
-def _log4(number: float) -> float:
-    return math.log2(min(max(number, 1e-280), 1e280)) / 2.0
-
-
-def _trapezoid(mixture: Mixture, finest: float) -> tuple[Float, Float]:
+def _trapezoid(mixture: GammaMixture, finest: float) -> tuple[Float, Float]:
     """Return the rates, ascending, and the weights of the trapezoidal rule in log u.
 
     Parameters
@@ -162,12 +166,12 @@ def _trapezoid(mixture: Mixture, finest: float) -> tuple[Float, Float]:
 
 
 @lru_cache(maxsize=64)
-def _trapezoid_from(mixture: Mixture, finest: float) -> tuple[Float, Float]:
+def _trapezoid_from(mixture: GammaMixture, finest: float) -> tuple[Float, Float]:
     shape = mixture.shape
     step = math.log(2.0) / _steps_per_octave(shape)
     # The mass below u is at most u^shape / Γ(shape + 1), that above falls off with e^(−u).
     lowest = (math.log(_LEFT_OUT) + math.lgamma(shape + 1.0)) / shape
-    lowest = max(min(lowest, mixture.log_u_of(_FLAT / finest)), -_LARGEST_LOG)
+    lowest = max(min(lowest, mixture.log_u_of(FLAT / finest)), -_LARGEST_LOG)
     highest = math.log(shape + 45.0 + 9.0 * math.sqrt(shape))
     # The excess x = log(u/shape), whose multiples of the step have no rounding errors.
     middle = math.log(shape)
@@ -224,102 +228,3 @@ def _log_gamma_size(real: float, imaginary: float) -> float:
     logarithm = complex(math.log(abs(z)), math.atan2(imaginary, real))
     stirling = (z - 0.5) * logarithm - z + 1.0 / (12.0 * z)
     return stirling.real + 0.5 * math.log(2.0 * math.pi)
-
-
-@dataclass(frozen=True)
-class _Selection:
-    """Which of the trapezoidal rule's rates to choose: those for some distances and an error."""
-
-    mixture: Mixture
-    low: float
-    high: float
-    error: float
-
-    def tolerance(self, decay: Float) -> Float:
-        """Return what the error may be where the decay is this."""
-        (least,) = self.mixture.decay(np.array([self.low]))
-        bound: Float = self.error * np.minimum(1.0, 100.0 * np.maximum(decay, least))
-        return bound
-
-    def squares(self, per_octave: int, at_the_end: int) -> Float:
-        """Return distances from where nothing can be wrong to the largest, dense at the end."""
-        lowest = self.low
-        (least,) = self.tolerance(np.zeros(1))
-        while lowest > 1e-290 and self.mixture.decay(np.array([lowest]))[0] > least / 4.0:
-            lowest /= 4.0
-        octaves = math.log2(self.high / lowest)
-        angles = np.linspace(0.0, math.pi, at_the_end)[1:]
-        return np.unique(
-            np.concatenate(
-                [
-                    np.geomspace(lowest, self.high, int(octaves * per_octave) + 2),
-                    0.5 * self.high * (1.0 - np.cos(angles)),
-                ]
-            )
-        )
-
-
-@lru_cache(maxsize=256)
-def _rule(selection: _Selection) -> tuple[Float, Float]:
-    """Add rates until the errors at many distances are below the tolerance."""
-    squares, checked = selection.squares(4, 97), selection.squares(7, 401)
-    rates, weights = _trapezoid(selection.mixture, float(squares[0]))
-    # Others are flat, or have decayed, at all distances.
-    kept = (rates * selection.high > 1e-6 * selection.error) & (rates * squares[0] < 2.0 * _FLAT)
-    rates, weights = rates[kept], weights[kept]
-    decay, of_checked = (selection.mixture.decay(some) for some in (squares, checked))
-    unit, allowed = selection.tolerance(decay), selection.tolerance(of_checked)
-    basis, of_basis = (-np.expm1(-np.outer(some, rates)) for some in (squares, checked))
-    order = _pivots(basis * weights / unit[:, None], decay / unit)
-    count = order.enough
-    while True:
-        chosen = np.sort(order.columns[:count])
-        found = _least_squares(basis[:, chosen] / unit[:, None], decay / unit)
-        wrong = np.abs(of_basis[:, chosen] @ found - of_checked) > allowed
-        if not wrong.any() or count == len(order.columns):
-            break
-        count = min(count + max(1, count // 16), len(order.columns))
-    if wrong.any():
-        # Rounding is in the way: the whole rule then.
-        return rates, weights
-    return rates[chosen], found
-
-
-@dataclass(frozen=True, eq=False)
-class _Order:
-    """Columns, those first that span the others best, and how many of them span a target."""
-
-    columns: NDArray[np.intp]
-    enough: int
-
-
-def _pivots(matrix: Float, target: Float) -> _Order:
-    """Orthogonalise the largest column of what is left, again and again (pivoted Gram–Schmidt)."""
-    left, missing = matrix.copy(), target.copy()
-    directions = np.empty((min(matrix.shape), len(matrix)))
-    columns: list[int] = []
-    enough = len(directions)
-    while len(columns) < len(directions):
-        sizes = np.einsum("ij,ij->j", left, left)
-        sizes[columns] = -1.0
-        largest = int(sizes.argmax())
-        before = directions[: len(columns)]
-        direction = left[:, largest] - before.T @ (before @ left[:, largest])
-        length = math.sqrt(direction @ direction)
-        if not length > 0.0:
-            break
-        direction /= length
-        directions[len(columns)] = direction
-        columns.append(largest)
-        left -= np.outer(direction, direction @ left)
-        missing -= direction * (direction @ missing)
-        if enough == len(directions) and np.abs(missing).max() < 1.0:
-            enough = len(columns)
-    return _Order(np.array(columns), min(enough, len(columns)))
-
-
-def _least_squares(matrix: Float, target: Float) -> Float:
-    """Return the coefficients of columns, which are brought to the same length first."""
-    lengths = np.sqrt(np.einsum("ij,ij->j", matrix, matrix))
-    found: Float = np.linalg.lstsq(matrix / lengths, target, rcond=1e-15)[0] / lengths
-    return found

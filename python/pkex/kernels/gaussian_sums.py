@@ -1,0 +1,153 @@
+"""The few Gaussians whose sum a function of a distance is, between the distances that occur.
+
+Each Gaussian is a product over columns, and so the function becomes a sum of products. Of many
+candidate rates the fewest are taken: an orthogonalisation with pivoting puts them in order, least
+squares weigh the first ones, and their number grows until the errors are small enough at four times
+as many distances as were fitted.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pkex.kernels.mixtures import FLAT, Mixture
+from pkex.typing import Float
+
+__all__ = ["gaussian_sum"]
+
+
+def gaussian_sum(mixture: Mixture, low: float, high: float, error: float) -> tuple[Float, Float]:
+    """Return rates v and weights w with f(s) = f(0) + Σ w (e^(−vs) − 1) for 0 ≤ s ≤ high.
+
+    Parameters
+    ----------
+    mixture : Mixture
+        f.
+    low, high : float
+        A squared distance from which on the decay f(0) − f is known to many digits, and the largest
+        squared distance.
+    error : float
+        The error is at most this part of the mixture's unit, and at most 100 times this part of the
+        decay where s ≥ low. The same sum is returned for all arguments between two powers of 4.
+
+    Returns
+    -------
+    rates, weights : ndarray of shape (terms,)
+        Ascending rates. What the weights lack to f(0) is the weight of the rate 0.
+    """
+    rounded = 4.0 ** math.floor(_log4(low)), 4.0 ** math.ceil(_log4(high))
+    return _rule(_Selection(mixture, *rounded, error))
+
+
+def _log4(number: float) -> float:
+    return math.log2(min(max(number, 1e-280), 1e280)) / 2.0
+
+
+@dataclass(frozen=True)
+class _Selection:
+    """Which rates to choose: those for some distances and an error."""
+
+    mixture: Mixture
+    low: float
+    high: float
+    error: float
+
+    def tolerance(self, squares: Float) -> Float:
+        """Return what the errors may be."""
+        sizes = 100.0 * self.mixture.size(np.maximum(squares, self.low))
+        bound: Float = self.error * np.minimum(self.mixture.unit(self.high), sizes)
+        return bound
+
+    def squares(self, per_octave: int, at_the_end: int) -> Float:
+        """Return distances from where nothing can be wrong to the largest, dense at the end."""
+        lowest = self.low
+        (least,) = self.tolerance(np.zeros(1))
+        while lowest > 1e-290 and self.mixture.size(np.array([lowest]))[0] > least / 4.0:
+            lowest /= 4.0
+        octaves = math.log2(self.high / lowest)
+        angles = np.linspace(0.0, math.pi, at_the_end)[1:]
+        return np.unique(
+            np.concatenate(
+                [
+                    np.geomspace(lowest, self.high, int(octaves * per_octave) + 2),
+                    0.5 * self.high * (1.0 - np.cos(angles)),
+                ]
+            )
+        )
+
+
+@lru_cache(maxsize=256)
+def _rule(selection: _Selection) -> tuple[Float, Float]:
+    """Add rates until the errors at many distances are below the tolerance."""
+    squares, checked = selection.squares(4, 97), selection.squares(7, 401)
+    mixture = selection.mixture
+    rates, weights = mixture.candidates(float(squares[0]), selection.high)
+    # Others are flat, or have decayed, at all distances.
+    kept = (rates * selection.high > 1e-6 * selection.error) & (rates * squares[0] < 2.0 * FLAT)
+    rates, weights = rates[kept], weights[kept]
+    decay, of_checked = (mixture.decay(some) for some in (squares, checked))
+    unit, allowed = selection.tolerance(squares), selection.tolerance(checked)
+    basis, of_basis = (-np.expm1(-np.outer(some, rates)) for some in (squares, checked))
+
+    def excess(columns: slice | NDArray[np.intp], weights: Float) -> float:
+        return float((np.abs(of_basis[:, columns] @ weights - of_checked) / allowed).max())
+
+    # Where rounding is in the way the candidates' own weights may err least.
+    best = excess(slice(None), weights), rates, weights
+    order = _pivots(basis * weights / unit[:, None], decay / unit)
+    count = order.enough
+    while count <= len(order.columns):
+        chosen = np.sort(order.columns[:count])
+        found = _least_squares(basis[:, chosen] / unit[:, None], decay / unit)
+        ratio = excess(chosen, found)
+        if ratio <= 1.0:
+            return rates[chosen], found
+        if ratio < best[0]:
+            best = ratio, rates[chosen], found
+        count += max(1, count // 16)
+    return best[1:]
+
+
+@dataclass(frozen=True, eq=False)
+class _Order:
+    """Columns, those first that span the others best, and how many of them span a target."""
+
+    columns: NDArray[np.intp]
+    enough: int
+
+
+def _pivots(matrix: Float, target: Float) -> _Order:
+    """Orthogonalise the largest column of what is left, again and again (pivoted Gram–Schmidt)."""
+    left, missing = matrix.copy(), target.copy()
+    directions = np.empty((min(matrix.shape), len(matrix)))
+    columns: list[int] = []
+    enough = len(directions)
+    while len(columns) < len(directions):
+        sizes = np.einsum("ij,ij->j", left, left)
+        sizes[columns] = -1.0
+        largest = int(sizes.argmax())
+        before = directions[: len(columns)]
+        direction = left[:, largest] - before.T @ (before @ left[:, largest])
+        length = math.sqrt(direction @ direction)
+        if not length > 0.0:
+            break
+        direction /= length
+        directions[len(columns)] = direction
+        columns.append(largest)
+        left -= np.outer(direction, direction @ left)
+        missing -= direction * (direction @ missing)
+        if enough == len(directions) and np.abs(missing).max() < 1.0:
+            enough = len(columns)
+    return _Order(np.array(columns), min(enough, len(columns)))
+
+
+def _least_squares(matrix: Float, target: Float) -> Float:
+    """Return the coefficients of columns, which are brought to the same length first."""
+    lengths = np.sqrt(np.einsum("ij,ij->j", matrix, matrix))
+    found: Float = np.linalg.lstsq(matrix / lengths, target, rcond=1e-15)[0] / lengths
+    return found

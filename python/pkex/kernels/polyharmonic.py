@@ -1,0 +1,118 @@
+"""Radial basis functions that grow with the distance, of interpolators.
+
+They are positive definite only beside polynomials, and no kernels of their own in `pkex.kernels`:
+what the coefficients of an interpolator make of them is a function like any other.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from pkex.kernels.base import Kernel
+from pkex.kernels.factors import Term
+from pkex.kernels.mixtures import FLAT, Mixture
+from pkex.kernels.radial import radial_term
+from pkex.typing import Float
+
+__all__ = ["POLYHARMONIC", "GrowingKernel"]
+
+# As many steps of log v take a factor of 2.
+_STEPS = 3
+
+
+@dataclass(frozen=True)
+class _Growing:
+    """How a function grows: its value at 0, f(0) − f(s), and the power of s that it grows with."""
+
+    at_zero: float
+    decay: Callable[[Float], Float]
+    power: float
+
+
+def _thin_plate(squares: Float) -> Float:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(squares > 0.0, -0.5 * squares * np.log(squares), 0.0)
+
+
+# By SciPy's names, of s = r².
+POLYHARMONIC = {
+    # −r
+    "linear": _Growing(0.0, np.sqrt, 0.5),
+    # −√(1 + r²)
+    "multiquadric": _Growing(-1.0, lambda s: s / (1.0 + np.sqrt(1.0 + s)), 0.5),
+    # r² log r
+    "thin_plate_spline": _Growing(0.0, _thin_plate, 1.0),
+    # r³
+    "cubic": _Growing(0.0, lambda s: -s * np.sqrt(s), 1.5),
+}
+
+
+@dataclass(frozen=True)
+class PolyharmonicMixture(Mixture):
+    """A function that grows with s, up to some distance.
+
+    −√s, for one, is −∫ (1 − e^(−vs)) v^(−3/2) dv / (2√π); others have integrals of that kind after
+    a polynomial in s is subtracted (Wendland 2005, Scattered Data Approximation, chapter 8). Up to
+    a largest distance all are sums of 1 − e^(−vs), with weights of both signs.
+
+    Parameters
+    ----------
+    name : str
+        One of `POLYHARMONIC`.
+    """
+
+    name: str
+
+    @property
+    def at_zero(self) -> float:
+        """f(0)."""
+        return POLYHARMONIC[self.name].at_zero
+
+    def unit(self, high: float) -> float:
+        """Return the largest size of the decay."""
+        return float(self.size(np.array([high]))[0])
+
+    def value(self, squares: Float) -> Float:
+        """Return f(s), to rounding."""
+        return self.at_zero - self.decay(squares)
+
+    def decay(self, squares: Float) -> Float:
+        """Return f(0) − f(s) without cancellation."""
+        return POLYHARMONIC[self.name].decay(squares)
+
+    def size(self, squares: Float) -> Float:
+        """Return the size of the decay, where it is no logarithm, which changes its sign."""
+        if self.name != "thin_plate_spline":
+            return np.abs(self.decay(squares))
+        size: Float = np.abs(self.decay(squares)) + 0.5 * squares
+        return size
+
+    def candidates(self, low: float, high: float) -> tuple[Float, Float]:
+        """Return rates from where all distances are small to where all are large."""
+        first, last = math.log2(0.03 / high), math.log2(2.0 * FLAT / low)
+        steps = np.arange(math.floor(first * _STEPS), math.ceil(last * _STEPS), dtype=np.float64)
+        rates: Float = np.exp2(steps / _STEPS)
+        return rates, rates ** -POLYHARMONIC[self.name].power
+
+
+@dataclass(frozen=True)
+class GrowingKernel(Kernel):
+    """One of `POLYHARMONIC` of ε times the distance of rows.
+
+    Parameters
+    ----------
+    name : str
+    epsilon : float, default 1.0
+        ε > 0.
+    """
+
+    name: str
+    epsilon: float = 1.0
+
+    def terms(self, n_features: int) -> list[Term]:
+        """Return the function of the distance."""
+        return [radial_term(self, PolyharmonicMixture(self.name), n_features, 1.0 / self.epsilon)]
