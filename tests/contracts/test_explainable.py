@@ -29,6 +29,13 @@ def with_worths(request):
     return explainable(request.param)
 
 
+def background_of(case, value_function):
+    """None in a game that needs none; by default that is the one of the model's own points."""
+    is_default = value_function is None
+    is_needed = value_function in ("marginal", "interventional")
+    return case.background if is_needed or (is_default and not case.keeps_points) else None
+
+
 def assert_explained(explainer, rows, expected):
     """Compare values and the base value with a reference and the empty coalition's worth."""
     for row, found in zip(rows, explainer.shap_values(rows), strict=True):
@@ -74,7 +81,7 @@ def test_neutral_values_equal_brute_force(with_worths):
 
 @pytest.mark.parametrize("value_function", [None, "neutral", "marginal", "interventional"])
 def test_values_and_base_add_up_to_the_output(case, value_function):
-    background = case.background if value_function in ("marginal", "interventional") else None
+    background = background_of(case, value_function)
     explainer = pkex.Explainer(case.model, background, value_function=value_function)
     explanation, own = explainer(case.rows), case.output(case.rows)
     total = explanation.values.sum(axis=1) + explanation.base_values
@@ -95,12 +102,20 @@ def test_values_of_groups_equal_brute_force_over_their_coalitions(case):
 
 @pytest.mark.parametrize("is_own", [True, False], ids=["own points", "background"])
 def test_both_methods_and_summations_agree(case, is_own):
-    background = None if is_own else case.background
+    background = None if is_own and case.keeps_points else case.background
     values = pkex.Explainer(case.model, background).shap_values(case.rows)
     scale = max(1.0, np.abs(case.output(case.rows)).max())
     for options in ({"method": "recursion"}, {"summation": "plain"}):
         other = pkex.Explainer(case.model, background, **options)
         np.testing.assert_allclose(other.shap_values(case.rows), values, rtol=0, atol=1e-12 * scale)
+
+
+def test_what_keeps_no_points_asks_for_a_background(case):
+    if case.keeps_points:
+        assert np.isfinite(pkex.Explainer(case.model).expected_value).all()
+    else:
+        with pytest.raises(ValueError, match="background is needed"):
+            pkex.Explainer(case.model)
 
 
 # --- outputs and names ---
@@ -137,7 +152,7 @@ def test_features_have_the_names_of_the_columns(case):
 
 @pytest.mark.parametrize("value_function", [None, "neutral", "marginal", "interventional"])
 def test_threads_pieces_and_pickles_give_equal_bits(case, value_function):
-    background = case.background if value_function in ("marginal", "interventional") else None
+    background = background_of(case, value_function)
     options = {"value_function": value_function}
     explainer = pkex.Explainer(case.model, background, n_jobs=1, **options)
     values = explainer.shap_values(case.rows)

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import sklearn.model_selection
+from linear_models import LINEAR_MODELS, fit_quietly
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import TransformedTargetRegressor, make_column_transformer
 from sklearn.decomposition import KernelPCA
@@ -22,7 +23,7 @@ from sklearn.gaussian_process.kernels import RBF as GPRBF
 from sklearn.gaussian_process.kernels import ConstantKernel, WhiteKernel
 from sklearn.kernel_approximation import Nystroem
 from sklearn.kernel_ridge import KernelRidge
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LogisticRegression, RANSACRegressor, Ridge
 from sklearn.model_selection import GridSearchCV
 from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier
 from sklearn.multioutput import MultiOutputRegressor
@@ -34,6 +35,7 @@ from sklearn.svm import SVC, SVR, NuSVC, NuSVR, OneClassSVM
 import pkex
 from pkex.functions.column_maps import Selection
 from pkex.functions.combination import Combination
+from pkex.functions.linear import LinearFunction
 from pkex.functions.stack import Stack
 from pkex.functions.transformed import Transformed
 from pkex.kernels import (
@@ -73,6 +75,8 @@ class Explainable:
     rows, background : ndarray of shape (n, d)
     worth : callable, optional
         From a row and the columns of a coalition to its worth in the neutral game.
+    keeps_points : bool
+        Whether absent features can be drawn from points of the model's own.
     """
 
     model: Any
@@ -80,6 +84,7 @@ class Explainable:
     rows: np.ndarray
     background: np.ndarray
     worth: Callable[[np.ndarray, list[int]], np.ndarray] | None = None
+    keeps_points: bool = True
 
 
 # --- kernels and functions ---
@@ -134,6 +139,18 @@ def of_kernel(kernel, points=POINTS, intercept=0.5):
     return pkex.KernelExpansion(points, ALPHAS, kernel, intercept), reference
 
 
+def linear(coefficients, intercept):
+    """A linear function and its reference. A column that is absent contributes 0."""
+
+    def worth(x, members):
+        present = np.zeros(len(x))
+        present[members] = x[members]
+        return present @ coefficients + intercept
+
+    reference = Formula(lambda rows: rows @ coefficients + intercept, worth)
+    return LinearFunction(coefficients, intercept), reference
+
+
 def combination(parts, weights, intercept):
     functions, references = zip(*parts, strict=True)
 
@@ -168,16 +185,22 @@ def transformed(sources, part):
 
 
 WIDE, NARROW = of_kernel(RBF(3.0)), of_kernel(Laplacian(0.8), intercept=-2.0)
+LINEAR = linear(np.array([2.0, -0.5, 0.0, 1e-3, 4.0]), 0.5)
 OF_THREE = of_kernel(Cauchy([1.0, 2.0, 3.0]), points=POINTS[:, :3])
 
 # name: (function of D columns, its reference)
 FUNCTIONS = {
     "KernelExpansion": WIDE,
+    "LinearFunction": LINEAR,
+    "LinearFunction of two": linear(np.arange(10.0).reshape(5, 2), np.array([1.0, -1.0])),
     "Combination": combination([WIDE, NARROW], [2.0, -0.5], 7.0),
     "Stack": stack([WIDE, combination([NARROW], [3.0], 0.0)]),
     "Transformed": transformed([4, 0, 4], OF_THREE),
     "combination of stacks": combination([stack([WIDE, NARROW]), stack([NARROW, WIDE])], [1, 2], 1),
     "stack of transformed": stack([WIDE, transformed([3, 1, 0], OF_THREE)]),
+    "combination with linear": combination(
+        [WIDE, LINEAR, transformed([3, 1], linear(np.array([1.0, 3.0]), -1.0))], [1.0, 0.5, 2.0], 0
+    ),
 }
 
 
@@ -197,6 +220,12 @@ def _(model):
 
 
 # --- models ---
+
+# Functions and models that are linear, or have a part that is.
+WITHOUT_POINTS = {
+    *("LinearFunction", "LinearFunction of two", "combination with linear"),
+    *("RANSACRegressor", "VotingRegressor with Ridge", *LINEAR_MODELS),
+}
 
 GP_KERNEL = 2.0 * GPRBF([0.5, 1.0, 2.0, 4.0, 8.0]) + ConstantKernel(0.3) + WhiteKernel(0.1)
 
@@ -290,6 +319,12 @@ MODELS = {
         Y,
         PREDICT,
     ),
+    "VotingRegressor with Ridge": (
+        VotingRegressor([("a", SVR()), ("b", make_pipeline(StandardScaler(), Ridge()))]),
+        Y,
+        PREDICT,
+    ),
+    "RANSACRegressor": (RANSACRegressor(random_state=0), Y, PREDICT),
     "MultiOutputRegressor": (MultiOutputRegressor(SVR()), TARGETS, PREDICT),
     "OneVsRestClassifier": (OneVsRestClassifier(SVC()), THREE, DECIDE),
     "OneVsOneClassifier": (OneVsOneClassifier(SVC()), THREE, of_machines),
@@ -300,6 +335,8 @@ MODELS = {
     ),
     "CalibratedClassifierCV": (CalibratedClassifierCV(SVC(), ensemble=False), TWO, of_classifier),
 }
+for name, (model, target, explained) in LINEAR_MODELS.items():
+    MODELS[name] = (model, target, method(explained))
 for name, options in {
     "FixedThresholdClassifier": {},
     "TunedThresholdClassifierCV": {"cv": 2},
@@ -314,7 +351,7 @@ if importlib.util.find_spec("sklearn.frozen"):
 @functools.cache
 def fitted(name):
     model, target, explained = MODELS[name]
-    model = model.fit(X) if target is None else model.fit(X, target)
+    model = fit_quietly(model, X, target)
     return model, explained(model)
 
 
@@ -331,7 +368,8 @@ NAMES = [
 def explainable(name):
     kind, _, name = name.partition(" ")
     if kind == "model":
-        return Explainable(*fitted(name), ROWS, Z)
+        return Explainable(*fitted(name), ROWS, Z, keeps_points=name not in WITHOUT_POINTS)
     function, reference = of_kernel(KERNELS[name]) if kind == "kernel" else FUNCTIONS[name]
     model = function if kind == "kernel" else Explained(function, reference.output)
-    return Explainable(model, reference.output, COUNTS, COUNTED, reference.worth)
+    keeps_points = name not in WITHOUT_POINTS
+    return Explainable(model, reference.output, COUNTS, COUNTED, reference.worth, keeps_points)

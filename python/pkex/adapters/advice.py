@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["advice"]
+__all__ = ["LOG_LINK", "advice"]
 
 
 def advice(model_class: type) -> str:
@@ -25,6 +25,13 @@ _ANY_MODEL = (
 )
 
 
+LOG_LINK = (
+    "it predicts the exponential of a linear function, to which values of features do not add up; "
+    "explain the logarithm, which is linear: LinearRegression().fit(X, np.log(model.predict(X))) "
+    "is equal to it"
+)
+
+
 # By where a class or one of its parents is defined; the first that fits counts.
 _INSTEAD = {
     "shap.TreeExplainer has exact values for trees": (
@@ -36,12 +43,7 @@ _INSTEAD = {
         "lightgbm.",
         "catboost.",
     ),
-    "a linear model needs no kernel methods: the value of a feature is coef_ times its deviation "
-    "from the background's mean (shap.LinearExplainer)": (
-        "sklearn.linear_model.",
-        "sklearn.svm._classes.LinearSVC",
-        "sklearn.svm._classes.LinearSVR",
-    ),
+    LOG_LINK: ("sklearn.linear_model._glm.",),
     "it votes or averages probabilities, which are no sums over features; explain each of its "
     "estimators_": (
         "sklearn.ensemble._voting.VotingClassifier",

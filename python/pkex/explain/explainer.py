@@ -22,7 +22,12 @@ from pkex.explain.result import Hinting
 from pkex.functions.base import Function, finite
 from pkex.games.indices import Index
 from pkex.games.players import Players, as_players
-from pkex.games.value_functions import Game, ValueFunction, chosen_value_function
+from pkex.games.value_functions import (
+    Game,
+    ValueFunction,
+    check_points,
+    chosen_value_function,
+)
 from pkex.inputs.arrays import read_only_view
 from pkex.inputs.choices import METHODS, SUMMATIONS, Method, Summation, check_choice
 from pkex.inputs.keywords import with_known_keywords
@@ -229,6 +234,7 @@ class Explainer(Hinting):
     ) -> None:
         adapted = adapt(model)
         chosen_game = chosen_value_function(value_function, background, background_weights)
+        check_points(chosen_game, background, adapted.expansion.keeps_points)
         self._method = check_choice("method", method, METHODS)
         self._summation = check_choice("summation", summation, SUMMATIONS)
         self._n_jobs = check_n_jobs(n_jobs)

@@ -109,6 +109,11 @@ class Function(ABC):
     def magnitude(self, X: ArrayLike, *, n_threads: int) -> Float:
         """Return the sum of the sizes of what `predict` adds up: the scale of its errors."""
 
+    @property
+    def keeps_points(self) -> bool:
+        """Whether all that it is made of has points that absent features can be drawn from."""
+        return True
+
     def own_points(self) -> Float | None:
         """Return the points that all its expansions have in its columns; None if there are none."""
         return None

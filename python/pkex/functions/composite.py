@@ -43,6 +43,10 @@ class Composite(Function):
     def discrete(self) -> frozenset[int]:
         return frozenset().union(*(part.discrete for part in self._parts))
 
+    @property
+    def keeps_points(self) -> bool:
+        return all(part.keeps_points for part in self._parts)
+
     def own_points(self) -> Float | None:
         """Return the points of the first part if all the others have the same."""
         first, *others = (part.own_points() for part in self._parts)

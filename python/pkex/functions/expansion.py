@@ -25,7 +25,7 @@ from pkex.kernels import Kernel
 from pkex.kernels.factors import check_not_negative, columns_not_negative
 from pkex.typing import Float, Report
 
-__all__ = ["KernelExpansion", "probing_rows"]
+__all__ = ["KernelExpansion", "checked_intercept", "probing_rows"]
 
 
 class KernelExpansion(Function):
@@ -96,7 +96,7 @@ class KernelExpansion(Function):
                 coefficients, "coefficients", n_rows=len(self._points), rows_of="points"
             )
         )
-        self._intercept = _checked_intercept(intercept, self._coefficients.shape[1:])
+        self._intercept = checked_intercept(intercept, self._coefficients.shape[1:])
         self._feature_names: tuple[str, ...] | None = None
         self._players = None
         self._packing = Packing(self._points, self._flat_coefficients(), kernel)
@@ -352,7 +352,7 @@ class KernelExpansion(Function):
         return f"KernelExpansion({', '.join(sizes)}, kernel={kernel})"
 
 
-def _checked_intercept(intercept: Any, shape: tuple[int, ...]) -> float | Float:
+def checked_intercept(intercept: Any, shape: tuple[int, ...]) -> float | Float:
     """Return one number for each output: a float without an output axis."""
     array = np.asarray(intercept)
     if array.dtype.kind not in "iuf":

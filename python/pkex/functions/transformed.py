@@ -64,6 +64,10 @@ class Transformed(Function):
             self._places, of_made = np.unique(self._places, return_inverse=True)
             self._grouped = function.grouped(of_made.astype(np.int64))
 
+    @property
+    def keeps_points(self) -> bool:
+        return self._function.keeps_points
+
     def own_points(self) -> Float | None:
         """Return the function's points where the map keeps all columns as they are."""
         is_same = isinstance(self._columns, Selection) and np.array_equal(

@@ -10,12 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Literal, TypeAlias, get_args
 
+from pkex.games.means import column_means
 from pkex.inputs.choices import check_choice
 from pkex.typing import Float
 
-__all__ = ["NEUTRAL", "Game", "ValueFunction", "chosen_value_function"]
+__all__ = ["NEUTRAL", "Game", "ValueFunction", "check_points", "chosen_value_function"]
 
 ValueFunction: TypeAlias = Literal["neutral", "interventional", "marginal"]
 _VALUE_FUNCTIONS: tuple[ValueFunction, ...] = get_args(ValueFunction)
@@ -54,6 +56,13 @@ class Game:
             return (self.value_function, *self.background)
         return "marginal of points" if self.is_of_points else self.value_function
 
+    @cached_property
+    def means(self) -> tuple[Float, Float]:
+        """The means of the background's columns, as `column_means` returns them."""
+        if self.background is None:
+            raise ValueError("the game has no background")
+        return column_means(*self.background)
+
     def mapped(self, map_rows: Callable[[Float], Float]) -> Game:
         """Return the game in terms of other columns, to which `map_rows` takes the rows."""
         if self.background is None:
@@ -87,3 +96,14 @@ def chosen_value_function(
             "or take value_function='interventional' (the default with a background) or 'marginal'"
         )
     return chosen
+
+
+def check_points(value_function: ValueFunction, background: object, keeps_points: bool) -> None:
+    """Refuse the game of a model's own points if some part of the model keeps none."""
+    if value_function == "marginal" and background is None and not keeps_points:
+        raise ValueError(
+            "background is needed for this model: without one, absent features are drawn from the "
+            "rows that a model keeps of its training data, and a linear model, alone or as a part "
+            "of another, keeps none. Give background=X_train or a sample of it, or take "
+            "value_function='neutral', in which an absent feature contributes 0 to a linear model"
+        )

@@ -12,7 +12,7 @@ from pkex.execution.threads import check_n_jobs
 from pkex.explain.columns import Columns
 from pkex.explain.outputs import Outputs
 from pkex.games.players import as_players
-from pkex.games.value_functions import chosen_value_function
+from pkex.games.value_functions import check_points, chosen_value_function
 from pkex.integrations.arguments import noted
 
 __all__ = ["examined"]
@@ -40,8 +40,9 @@ def examined(
         One that only knows its names; None if the model is not understood.
     """
     explainer = pkex.Explainer.__new__(pkex.Explainer)
+    chosen = None
     with noted(problems):
-        chosen_value_function(value_function, background, background_weights)
+        chosen = chosen_value_function(value_function, background, background_weights)
     with noted(problems):
         check_n_jobs(n_jobs)
     known = len(problems)
@@ -50,6 +51,9 @@ def examined(
         verify(adapted, model)
     if len(problems) > known:
         return None  # of what it has, nothing is known
+    if chosen is not None:
+        with noted(problems):
+            check_points(chosen, background, adapted.expansion.keeps_points)
     explainer._outputs, explainer._function = Outputs.chosen(adapted, None, None)
     with noted(problems):
         explainer._outputs, explainer._function = Outputs.chosen(adapted, outputs, None)

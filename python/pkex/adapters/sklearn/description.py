@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -18,8 +19,15 @@ def expansion_of(
     model: Any, points: Float, coefficients: Any, kernel: Kernel, intercept: Any
 ) -> KernelExpansion:
     """Return the expansion of fitted attributes, or say that they are unusable."""
-    try:
+    with usable(model):
         return KernelExpansion(points, coefficients, kernel, intercept)
+
+
+@contextmanager
+def usable(model: Any) -> Iterator[None]:
+    """Say that a model's fitted attributes are unusable where a function of them is refused."""
+    try:
+        yield
     except ValueError as error:
         raise UnsupportedModelError(
             f"{type(model).__name__} has unusable fitted attributes: {error}"

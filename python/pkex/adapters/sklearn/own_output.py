@@ -55,7 +55,7 @@ def passed_on(
         return part
     stand_in = None
     if part.stand_in is not None:
-        stand_in = copy.copy(wrapper)
+        stand_in = _copied(wrapper)
         put(stand_in, part.stand_in)
     owner = wrapper if stand_in is None else stand_in
     is_function = not part.no_method or stand_in is not None
@@ -67,7 +67,7 @@ def passed_on(
 
 def quiet(model: Any) -> Any:
     """Return a shallow copy that computes in the thread it is called in, without a word."""
-    own = copy.copy(model)
+    own = _copied(model)
     for option, value in (("n_jobs", None), ("verbose", 0)):
         if option in vars(own):
             setattr(own, option, value)
@@ -76,9 +76,15 @@ def quiet(model: Any) -> Any:
 
 def without_names(model: Any) -> Any:
     """Return a shallow copy that accepts plain arrays without a warning about feature names."""
-    own = copy.copy(model)
+    own = _copied(model)
     vars(own).pop("feature_names_in_", None)
     return own
+
+
+def _copied(model: Any) -> Any:
+    """Return a shallow copy; that a class is on its way out was said when it was made."""
+    with warnings.catch_warnings(action="ignore", category=FutureWarning):
+        return copy.copy(model)
 
 
 def as_fitted_on(

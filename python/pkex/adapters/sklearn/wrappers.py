@@ -15,6 +15,7 @@ import numpy as np
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import TransformedTargetRegressor
 from sklearn.ensemble import BaggingRegressor, VotingRegressor
+from sklearn.linear_model import RANSACRegressor
 from sklearn.model_selection import GridSearchCV
 from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier
 from sklearn.multioutput import MultiOutputRegressor
@@ -64,6 +65,13 @@ def adapt_search(search: Any) -> AdaptedModel:
             "or fit a model with its best_params_ and pass that"
         )
     return _passed_on(search, "best_estimator_")
+
+
+@register(RANSACRegressor)
+def adapt_consensus(model: RANSACRegressor) -> AdaptedModel:
+    """Read the regressor that was fitted on the rows found to be inliers."""
+    check_is_fitted(model)
+    return _passed_on(model, "estimator_")
 
 
 @register(FrozenEstimator)
