@@ -13,10 +13,9 @@ from sklearn.datasets import load_iris, make_classification, make_regression
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.exceptions import NotFittedError
 from sklearn.kernel_ridge import KernelRidge
-from sklearn.linear_model import LinearRegression, SGDClassifier
 from sklearn.metrics.pairwise import laplacian_kernel, rbf_kernel
 from sklearn.pipeline import make_pipeline
-from sklearn.svm import SVC, SVR, LinearSVC, LinearSVR, NuSVC, NuSVR, OneClassSVM
+from sklearn.svm import SVC, SVR, NuSVC, NuSVR, OneClassSVM
 
 import pkex
 
@@ -429,10 +428,6 @@ UNSUPPORTED = {
     "KernelRidge with kernel 'polynomial'": (KernelRidge(kernel="polynomial"), Y),
     "KernelRidge with kernel 'cosine'": (KernelRidge(kernel="cosine"), Y),
     "KernelRidge with the kernel my_pair_kernel": (KernelRidge(kernel=my_pair_kernel), Y),
-    "LinearSVR": (LinearSVR(loss="squared_epsilon_insensitive", dual=False), Y),
-    "LinearSVC": (LinearSVC(dual=False), TWO),
-    "SGDClassifier": (SGDClassifier(), TWO),
-    "LinearRegression": (LinearRegression(), Y),
     "RandomForestClassifier": (RandomForestClassifier(n_estimators=2), TWO),
 }
 

@@ -8,11 +8,11 @@ import sklearn.model_selection
 from sklearn.compose import TransformedTargetRegressor
 from sklearn.ensemble import BaggingRegressor, VotingRegressor
 from sklearn.exceptions import NotFittedError
-from sklearn.linear_model import Ridge
+from sklearn.linear_model import PoissonRegressor, Ridge
 from sklearn.model_selection import GridSearchCV
 from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier
 from sklearn.multioutput import MultiOutputRegressor, RegressorChain
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import MaxAbsScaler
 from sklearn.svm import SVC, SVR
 from wrapped_models import ROWS, TARGETS, THREE, X, Y, scaled
 
@@ -22,17 +22,17 @@ import pkex
 @pytest.mark.parametrize(
     "model",
     [
-        VotingRegressor([("a", SVR()), ("b", Ridge())]),
-        BaggingRegressor(Ridge(), n_estimators=2),
-        TransformedTargetRegressor(Ridge(), transformer=StandardScaler()),
-        GridSearchCV(Ridge(), {"alpha": [1.0]}, cv=2),
+        VotingRegressor([("a", SVR()), ("b", PoissonRegressor())]),
+        BaggingRegressor(PoissonRegressor(), n_estimators=2),
+        TransformedTargetRegressor(PoissonRegressor(), transformer=MaxAbsScaler()),
+        GridSearchCV(PoissonRegressor(), {"alpha": [1.0]}, cv=2),
         RegressorChain(Ridge()),
     ],
     ids=lambda model: type(model).__name__,
 )
 def test_the_unsupported_model_inside_is_named(model):
-    target = TARGETS if isinstance(model, RegressorChain) else Y
-    name = "RegressorChain" if isinstance(model, RegressorChain) else "Ridge"
+    target = TARGETS if isinstance(model, RegressorChain) else Y - Y.min()
+    name = "RegressorChain" if isinstance(model, RegressorChain) else "PoissonRegressor"
     with pytest.raises(pkex.UnsupportedModelError, match=f"^{name} is not supported"):
         pkex.Explainer(model.fit(X / np.abs(X).max(axis=0), target))
 

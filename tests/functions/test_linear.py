@@ -9,6 +9,7 @@ import pytest
 import shap
 from brute_force import coalitions, imputed
 from brute_force_interactions import exact
+from explainable import Explained
 
 import pkex
 from pkex.execution.computation import Computation
@@ -74,7 +75,7 @@ def test_every_index_of_every_order_equals_brute_force(index, game, groups):
 
 
 def test_interactions_of_an_explainer_are_exactly_0():
-    explainer = pkex.Explainer(Model(TWO), BACKGROUND)
+    explainer = pkex.Explainer(Explained(TWO, TWO.predict), BACKGROUND)
     values = explainer.interactions(ROWS, order=3).values
     np.testing.assert_array_equal(values[:, D:], 0.0)
     np.testing.assert_array_equal(values[:, :D], explainer.shap_values(ROWS))
@@ -148,22 +149,6 @@ def test_a_pickled_function_has_equal_bits():
 # --- the check against the model ---
 
 
-class Model:
-    """A function, and an output of its own."""
-
-    def __init__(self, function, output=None):
-        self.function = function
-        self.output = function.predict if output is None else output
-
-    def predict(self, rows):
-        return self.output(rows)
-
-
-@pkex.adapters.register(Model)
-def _(model):
-    return pkex.adapters.AdaptedModel(model.function, "predict", model.predict)
-
-
 @pytest.mark.parametrize("scales", [np.ones(D), 10.0 ** np.arange(-8, 12, 4)], ids=["1", "1e-8"])
 @pytest.mark.parametrize("intercept", [0.0, 1e-6, 1e6])
 @pytest.mark.parametrize("changed", range(D + 1))
@@ -174,9 +159,9 @@ def test_another_coefficient_or_intercept_is_noticed(scales, intercept, changed)
     function, other = (
         LinearFunction(numbers[:D], numbers[D]) for numbers in (coefficients, others)
     )
-    assert pkex.Explainer(Model(function), BACKGROUND)
+    assert pkex.Explainer(Explained(function, function.predict), BACKGROUND)
     with pytest.raises(pkex.UnsupportedModelError, match="its fitted attributes say"):
-        pkex.Explainer(Model(function, other.predict), BACKGROUND)
+        pkex.Explainer(Explained(function, other.predict), BACKGROUND)
 
 
 def test_the_magnitude_is_that_of_all_terms():

@@ -16,7 +16,12 @@ from linear_models import LINEAR_MODELS, fit_quietly
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import TransformedTargetRegressor, make_column_transformer
 from sklearn.decomposition import KernelPCA
-from sklearn.ensemble import BaggingRegressor, VotingRegressor
+from sklearn.ensemble import (
+    BaggingRegressor,
+    StackingClassifier,
+    StackingRegressor,
+    VotingRegressor,
+)
 from sklearn.feature_selection import SelectKBest
 from sklearn.gaussian_process import GaussianProcessClassifier, GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF as GPRBF
@@ -224,7 +229,7 @@ def _(model):
 # Functions and models that are linear, or have a part that is.
 WITHOUT_POINTS = {
     *("LinearFunction", "LinearFunction of two", "combination with linear"),
-    *("RANSACRegressor", "VotingRegressor with Ridge", *LINEAR_MODELS),
+    *("RANSACRegressor", "StackingRegressor", "VotingRegressor with Ridge", *LINEAR_MODELS),
 }
 
 GP_KERNEL = 2.0 * GPRBF([0.5, 1.0, 2.0, 4.0, 8.0]) + ConstantKernel(0.3) + WhiteKernel(0.1)
@@ -325,6 +330,21 @@ MODELS = {
         PREDICT,
     ),
     "RANSACRegressor": (RANSACRegressor(random_state=0), Y, PREDICT),
+    "StackingRegressor": (
+        StackingRegressor([("a", SVR()), ("b", Ridge())], passthrough=True, cv=2),
+        Y,
+        PREDICT,
+    ),
+    "StackingClassifier": (
+        StackingClassifier(
+            [("a", SVC()), ("b", SVC(gamma=1.0))],
+            LogisticRegression(),
+            stack_method="decision_function",
+            cv=2,
+        ),
+        TWO,
+        DECIDE,
+    ),
     "MultiOutputRegressor": (MultiOutputRegressor(SVR()), TARGETS, PREDICT),
     "OneVsRestClassifier": (OneVsRestClassifier(SVC()), THREE, DECIDE),
     "OneVsOneClassifier": (OneVsOneClassifier(SVC()), THREE, of_machines),

@@ -26,9 +26,8 @@ _ANY_MODEL = (
 
 
 LOG_LINK = (
-    "it predicts the exponential of a linear function, to which values of features do not add up; "
-    "explain the logarithm, which is linear: LinearRegression().fit(X, np.log(model.predict(X))) "
-    "is equal to it"
+    "it predicts the exponential of a linear function, which is no sum over features; explain the "
+    "logarithm, to which LinearRegression().fit(X, np.log(model.predict(X))) is equal"
 )
 
 
@@ -48,8 +47,5 @@ _INSTEAD = {
     "estimators_": (
         "sklearn.ensemble._voting.VotingClassifier",
         "sklearn.ensemble._bagging.BaggingClassifier",
-    ),
-    "it feeds a model with the outputs of others; explain each of its estimators_": (
-        "sklearn.ensemble._stacking.",
     ),
 }

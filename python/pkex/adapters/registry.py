@@ -24,7 +24,7 @@ _LIBRARIES = {"sklearn": "pkex.adapters.sklearn"}
 
 _SUPPORTED = (
     "SVR, SVC and their relatives with kernel 'rbf', KernelRidge with 'rbf', 'laplacian' or "
-    "'chi2', Gaussian processes, Pipelines and searches of these, and more, which "
+    "'chi2', Gaussian processes, linear models, Pipelines and searches of these, and more, which "
     "help(pkex.Explainer) names; pkex.KernelExpansion for models of your own"
 )
 

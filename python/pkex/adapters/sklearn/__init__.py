@@ -9,6 +9,7 @@ from pkex.adapters.sklearn import (
     kernel_ridge,
     linear,
     pipeline,
+    stacking,
     svm,
     wrappers,
 )
@@ -20,6 +21,7 @@ __all__ = [
     "kernel_ridge",
     "linear",
     "pipeline",
+    "stacking",
     "svm",
     "wrappers",
 ]

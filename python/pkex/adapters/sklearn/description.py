@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from pkex.errors import UnsupportedModelError
+from pkex.functions.base import Function
 from pkex.functions.expansion import KernelExpansion
 from pkex.kernels import Kernel
 from pkex.typing import Float
@@ -54,6 +55,11 @@ def pair_names(classes: Iterable[Any]) -> tuple[str, ...]:
     if len(labels) == 2:
         labels.reverse()
     return tuple(f"{a} vs {b}" for a, b in itertools.combinations(labels, 2))
+
+
+def class_names(classes: Iterable[Any], function: Function) -> tuple[str, ...]:
+    """Return the names of outputs of a classifier: its classes, or "b vs a" of two."""
+    return tuple(map(str, classes)) if function.has_output_axis else pair_names(classes)
 
 
 def dense(array: Any) -> Float:

@@ -13,7 +13,7 @@ from sklearn.svm import LinearSVC, LinearSVR
 
 from pkex.adapters.advice import LOG_LINK
 from pkex.adapters.registry import AdaptedModel, register, unsupported
-from pkex.adapters.sklearn.description import dense, feature_names, pair_names, usable
+from pkex.adapters.sklearn.description import class_names, dense, feature_names, usable
 from pkex.adapters.sklearn.fitted import check_fitted
 from pkex.adapters.sklearn.own_output import without_names
 from pkex.errors import UnsupportedModelError
@@ -79,12 +79,13 @@ def adapt_linear(model: Any) -> AdaptedModel:
     check_fitted(model)
     function = linear_function(model)
     explained = "predict" if isinstance(model, _REGRESSORS) else "decision_function"
+    is_classifier = isinstance(model, _CLASSIFIERS)
     return AdaptedModel(
         function,
         explained=explained,
         predict=getattr(without_names(model), explained),
         feature_names=feature_names(model),
-        output_names=_names(model, function),
+        output_names=class_names(model.classes_, function) if is_classifier else None,
         not_explained="" if explained == "predict" else _MADE_OF_DECISIONS,
     )
 
@@ -150,14 +151,6 @@ def _of_attributes(model: Any, coefficients: Float, intercept: Float) -> LinearF
         )
     with usable(model):
         return LinearFunction(coefficients, intercept)
-
-
-def _names(model: Any, function: LinearFunction) -> tuple[str, ...] | None:
-    """Return the names of a classifier's outputs: its classes, or "b vs a" of two."""
-    if not isinstance(model, _CLASSIFIERS):
-        return None
-    classes = model.classes_
-    return tuple(map(str, classes)) if function.has_output_axis else pair_names(classes)
 
 
 def _check_link(model: linear_model.TweedieRegressor) -> None:

@@ -7,7 +7,7 @@ models' outputs as the same combination of the explanations.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -31,7 +31,8 @@ from sklearn.utils.validation import check_is_fitted
 from pkex.adapters.registry import AdaptedModel, adapt, register, unsupported
 from pkex.adapters.sklearn.description import feature_names, pair_names
 from pkex.adapters.sklearn.fitted import FrozenEstimator, check_fitted, check_own, inside
-from pkex.adapters.sklearn.own_output import own_output, passed_on, quiet
+from pkex.adapters.sklearn.made_of import made_of, parts_of
+from pkex.adapters.sklearn.own_output import own_output, passed_on
 from pkex.errors import UnsupportedModelError
 from pkex.functions.base import Function
 from pkex.functions.column_maps import Selection
@@ -131,7 +132,7 @@ def _passed_on(wrapper: Any, attribute: str) -> AdaptedModel:
 def adapt_transformed_target(model: TransformedTargetRegressor) -> AdaptedModel:
     """Read the regressor, in the units of the target."""
     check_fitted(model)
-    (part,) = _parts(model, [model.regressor_], "predict")
+    (part,) = parts_of(model, [model.regressor_], "predict")
     function = part.expansion
     # A column as target is predicted as a column, though the regressor has seen a vector.
     if model._training_dim == 2 and not function.has_output_axis:
@@ -142,7 +143,7 @@ def adapt_transformed_target(model: TransformedTargetRegressor) -> AdaptedModel:
         scale, offset = np.broadcast_to(scale, shape), np.broadcast_to(offset, shape)
     else:
         scale, offset = np.squeeze(scale), np.squeeze(offset)
-    return _made_of(model, [part], Combination([function], [scale], offset), "predict")
+    return made_of(model, [part], Combination([function], [scale], offset), "predict")
 
 
 def _inverse_of_target(transformer: Any) -> tuple[Any, Any]:
@@ -178,16 +179,16 @@ def _inverse_of_target(transformer: Any) -> tuple[Any, Any]:
 def adapt_multi_output(model: MultiOutputRegressor) -> AdaptedModel:
     """Read the regressor of each target."""
     check_fitted(model)
-    return _stacked(model, _parts(model, model.estimators_, "predict"), "predict")
+    return _stacked(model, parts_of(model, model.estimators_, "predict"), "predict")
 
 
 @register(OneVsRestClassifier)
 def adapt_one_vs_rest(model: OneVsRestClassifier) -> AdaptedModel:
     """Read the decision function of each class, or the single one of two classes."""
     check_fitted(model)
-    parts = _parts(model, model.estimators_, "decision_function")
+    parts = parts_of(model, model.estimators_, "decision_function")
     if len(parts) == 1:
-        of_two = _made_of(model, parts, parts[0].expansion, "decision_function")
+        of_two = made_of(model, parts, parts[0].expansion, "decision_function")
         return replace(of_two, output_names=pair_names(model.classes_))
     return _stacked(model, parts, "decision_function", tuple(map(str, model.classes_)))
 
@@ -199,14 +200,14 @@ def adapt_one_vs_one(model: OneVsOneClassifier) -> AdaptedModel:
     The machine of a pair is positive for its second class, SVC's for its first.
     """
     check_fitted(model)
-    parts = _parts(model, model.estimators_, "decision_function")
+    parts = parts_of(model, model.estimators_, "decision_function")
     if len(parts) == 1:
         function: Function = parts[0].expansion
     else:
         function = Stack([Combination([part.expansion], [-1.0]) for part in parts])
     is_single = len(parts) == 1
     return replace(
-        _made_of(model, parts, function, "decision_function"),
+        made_of(model, parts, function, "decision_function"),
         explained=f"decision value of {'the pair' if is_single else 'each pair'} of classes",
         predict=_values_of_pairs(model, parts),
         output_names=pair_names(model.classes_),
@@ -252,35 +253,25 @@ def _values_of_pairs(
 def adapt_bagging(model: BaggingRegressor) -> AdaptedModel:
     """Read the average of regressors, each of which may know some of the columns only."""
     check_fitted(model)
-    parts = _parts(model, model.estimators_, "predict")
+    parts = parts_of(model, model.estimators_, "predict")
     functions = []
     for part, columns in zip(parts, model.estimators_features_, strict=True):
         functions.append(Transformed(Selection(model.n_features_in_, columns), part.expansion))
     weights = np.full(len(parts), 1.0 / len(parts))
-    return _made_of(model, parts, Combination(functions, weights), "predict", of_columns=True)
+    return made_of(model, parts, Combination(functions, weights), "predict", of_columns=True)
 
 
 @register(VotingRegressor)
 def adapt_voting(model: VotingRegressor) -> AdaptedModel:
     """Read the weighted average of regressors."""
     check_fitted(model)
-    parts = _parts(model, model.estimators_, "predict")
+    parts = parts_of(model, model.estimators_, "predict")
     weights = np.ones(len(parts))
     if model.weights is not None:
         used = [not isinstance(estimator, str) for _, estimator in model.estimators]
         weights = np.array(list(itertools.compress(model.weights, used)), dtype=np.float64)
     functions = [part.expansion for part in parts]
-    return _made_of(model, parts, Combination(functions, weights / weights.sum()), "predict")
-
-
-def _parts(model: Any, estimators: Iterable[Any], explained: str) -> list[AdaptedModel]:
-    """Read the models that a model is made of; it uses their method `explained`."""
-    estimators = list(estimators)
-    parts = [adapt(estimator) for estimator in estimators]
-    for estimator, part in zip(estimators, parts, strict=True):
-        if part.explained != explained or part.no_method:
-            raise unsupported(f"{type(model).__name__} of {type(estimator).__name__}")
-    return parts
+    return made_of(model, parts, Combination(functions, weights / weights.sum()), "predict")
 
 
 def _stacked(
@@ -290,25 +281,4 @@ def _stacked(
     output_names: tuple[str, ...] | None = None,
 ) -> AdaptedModel:
     function = Stack([part.expansion for part in parts])
-    return replace(_made_of(model, parts, function, explained), output_names=output_names)
-
-
-def _made_of(
-    model: Any,
-    parts: Sequence[AdaptedModel],
-    function: Function,
-    explained: str,
-    *,
-    of_columns: bool = False,
-) -> AdaptedModel:
-    """Describe a model made of others; `of_columns` if these have columns of their own."""
-    return AdaptedModel(
-        function,
-        explained=explained,
-        predict=own_output(model, explained, function.non_numeric),
-        feature_names=feature_names(model) or (None if of_columns else parts[0].feature_names),
-        output_names=parts[0].output_names,
-        kernel_rounding=max(part.kernel_rounding for part in parts),
-        not_explained=parts[0].not_explained,
-        stand_in=quiet(model),
-    )
+    return replace(made_of(model, parts, function, explained), output_names=output_names)

@@ -1,0 +1,42 @@
+"""Models that are linear in others: their parts, and how the whole is described."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from pkex.adapters.registry import AdaptedModel, adapt, unsupported
+from pkex.adapters.sklearn.description import feature_names
+from pkex.adapters.sklearn.own_output import own_output, quiet
+from pkex.functions.base import Function
+
+
+def parts_of(model: Any, estimators: Iterable[Any], explained: str) -> list[AdaptedModel]:
+    """Read the models that a model is made of; it uses their method `explained`."""
+    estimators = list(estimators)
+    parts = [adapt(estimator) for estimator in estimators]
+    for estimator, part in zip(estimators, parts, strict=True):
+        if part.explained != explained or part.no_method:
+            raise unsupported(f"{type(model).__name__} of {type(estimator).__name__}")
+    return parts
+
+
+def made_of(
+    model: Any,
+    parts: Sequence[AdaptedModel],
+    function: Function,
+    explained: str,
+    *,
+    of_columns: bool = False,
+) -> AdaptedModel:
+    """Describe a model made of others; `of_columns` if these have columns of their own."""
+    return AdaptedModel(
+        function,
+        explained=explained,
+        predict=own_output(model, explained, function.non_numeric),
+        feature_names=feature_names(model) or (None if of_columns else parts[0].feature_names),
+        output_names=parts[0].output_names,
+        kernel_rounding=max(part.kernel_rounding for part in parts),
+        not_explained=parts[0].not_explained,
+        stand_in=quiet(model),
+    )
