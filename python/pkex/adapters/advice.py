@@ -26,8 +26,8 @@ _ANY_MODEL = (
 
 
 LOG_LINK = (
-    "it predicts the exponential of a linear function, which is no sum over features; explain the "
-    "logarithm, to which LinearRegression().fit(X, np.log(model.predict(X))) is equal"
+    "it predicts the exponential of a linear function, which is no sum; explain the logarithm: "
+    "LinearRegression().fit(X, np.log(model.predict(X)))"
 )
 
 
