@@ -34,7 +34,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier
 from sklearn.multioutput import MultiOutputRegressor
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.preprocessing import OneHotEncoder, PowerTransformer, StandardScaler
 from sklearn.svm import SVC, SVR, LinearSVC
 
 import pkex
@@ -261,6 +261,12 @@ def test_categories_before_a_logistic_regression_are_one_feature_each(classes, i
     )
     model = make_pipeline(encode, LogisticRegression()).fit(coded, classes)
     assert_interventional(model, model.decision_function, coded[20:23], coded[:7])
+
+
+def test_skewed_columns_before_a_linear_model_are_explained_without_a_warning():
+    rows = np.abs(X)
+    model = make_pipeline(PowerTransformer(), Ridge(1e3)).fit(rows, Y)
+    assert_interventional(model, model.predict, rows[:3], rows[10:16])
 
 
 def test_strings_have_the_values_of_their_codes():

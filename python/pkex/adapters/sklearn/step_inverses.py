@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -28,7 +29,9 @@ from pkex.typing import Float
 
 
 def _own_inverse(step: Step, rows: Float) -> Float:
-    return np.asarray(step.transformer.inverse_transform(rows), dtype=np.float64)
+    # Where there is none, as a warning would say, other rows help out.
+    with warnings.catch_warnings(action="ignore"):
+        return np.asarray(step.transformer.inverse_transform(rows), dtype=np.float64)
 
 
 def _scattered(step: Step, rows: Float) -> Float:
