@@ -61,7 +61,8 @@ def assert_interventional(model, output, rows=ROWS, background=BACKGROUND):
 @pytest.mark.parametrize("name", LINEAR_MODELS)
 def test_neutral_values_are_those_of_rows_whose_absent_entries_are_0(name):
     model, target, method = LINEAR_MODELS[name]
-    output = getattr(fit_quietly(model, X, target), method)
+    model = fit_quietly(model, X, target)
+    output = getattr(model, method)
     explainer = pkex.Explainer(model, value_function="neutral")
     for row, found in zip(ROWS, explainer.shap_values(ROWS), strict=True):
         masked = np.zeros((2**D, D))
@@ -75,7 +76,7 @@ def test_neutral_values_are_those_of_rows_whose_absent_entries_are_0(name):
 @pytest.mark.parametrize("name", LINEAR_MODELS)
 def test_the_method_itself_may_be_passed_and_others_are_refused(name):
     model, target, method = LINEAR_MODELS[name]
-    fit_quietly(model, X, target)
+    model = fit_quietly(model, X, target)
     assert pkex.Explainer(getattr(model, method), X)
     if method == "decision_function":
         message = f"predict cannot be explained: only the decision .*or its {method}"
@@ -147,7 +148,7 @@ def test_outputs_have_the_shape_that_the_model_returns(model, target, shape):
     ids=str,
 )
 def test_sparse_coefficients_are_read(model, target):
-    fit_quietly(model, X, target)
+    model = fit_quietly(model, X, target)
     expected = pkex.Explainer(model, X).shap_values(ROWS)
     model.sparsify()
     np.testing.assert_array_equal(pkex.Explainer(model, X).shap_values(ROWS), expected)
@@ -158,8 +159,8 @@ def test_models_fitted_on_single_precision_or_frames_are_read(name):
     model, target, method = LINEAR_MODELS[name]
     names = [f"column {j}" for j in range(D)]
     frame = pd.DataFrame(X.astype(np.float32), columns=names)
-    output = getattr(fit_quietly(model, frame, target), method)
-    explainer = pkex.Explainer(model, frame)
+    model = fit_quietly(model, frame, target)
+    output, explainer = getattr(model, method), pkex.Explainer(model, frame)
     explanation = explainer(frame)
     assert explanation.feature_names == names
     total = explanation.values.sum(axis=1) + explanation.base_values

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF
-from sklearn.linear_model import LinearRegression
+from sklearn.neighbors import KNeighborsRegressor
 from sklearn.svm import SVC, SVR
 
 import pkex
@@ -115,8 +115,8 @@ def test_an_order_above_that_of_the_index_is_a_value_error():
 
 
 def test_a_model_that_is_not_supported_is_a_type_error():
-    with pytest.raises(TypeError, match="LinearRegression is not supported"):
-        ProductKernelExplainer(model=LinearRegression().fit(X, Y), max_order=1)
+    with pytest.raises(TypeError, match="KNeighborsRegressor is not supported"):
+        ProductKernelExplainer(model=KNeighborsRegressor().fit(X, Y), max_order=1)
 
 
 def test_a_classifier_of_several_classes_without_a_choice_is_a_type_error():

@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 import sklearn.linear_model
+from sklearn.base import clone
 from sklearn.cross_decomposition import CCA, PLSCanonical, PLSRegression
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import (
@@ -117,6 +118,6 @@ LINEAR_MODELS = {
 
 
 def fit_quietly(model, X, y=None):
-    """Fit a model whose class may be on its way out, in steps that may be too few for it."""
+    """Fit a copy of a model whose class may be on its way out, in steps that may be too few."""
     with warnings.catch_warnings(action="ignore"):
-        return model.fit(X) if y is None else model.fit(X, y)
+        return clone(model).fit(X) if y is None else clone(model).fit(X, y)

@@ -26,7 +26,7 @@ _ANY_MODEL = (
 
 
 LOG_LINK = (
-    "it predicts the exponential of a linear function, which is no sum; explain the logarithm: "
+    "it predicts the exponential of a linear function, no sum; explain the logarithm: "
     "LinearRegression().fit(X, np.log(model.predict(X)))"
 )
 

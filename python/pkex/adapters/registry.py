@@ -24,8 +24,8 @@ _LIBRARIES = {"sklearn": "pkex.adapters.sklearn"}
 
 _SUPPORTED = (
     "SVR, SVC and their relatives with kernel 'rbf', KernelRidge with 'rbf', 'laplacian' or "
-    "'chi2', Gaussian processes, linear models, Pipelines and searches of these, and more, which "
-    "help(pkex.Explainer) names; pkex.KernelExpansion for models of your own"
+    "'chi2', Gaussian processes, linear models, Pipelines and searches of these, and more in "
+    "help(pkex.Explainer); pkex.KernelExpansion for models of your own"
 )
 
 

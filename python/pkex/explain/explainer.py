@@ -149,8 +149,9 @@ class Explainer(Hinting):
     the same combination of explanations. The documentation lists all of them.
 
     A model's own points are those of its kernel expansion: of an SVM the support vectors, of other
-    models all training rows, of a Nystroem map its components. Of several models that are
-    combined, each has its own; of a Pipeline they are in the columns that its last step gets, and
+    models all training rows, of a Nystroem map its components. A linear model keeps none, and asks
+    for a background, also where it is part of another. Of several models that are combined, each
+    has its own; of a Pipeline they are in the columns that its last step gets, and
     the columns that are made of one input column stay together. All count alike, whatever weight
     they had in fitting: so do rows that a bootstrap of bagging left out by a weight of 0, where the
     model keeps them.
