@@ -7,15 +7,16 @@ import numpy as np
 import pytest
 from sklearn.base import BaseEstimator
 from sklearn.compose import ColumnTransformer, TransformedTargetRegressor
+from sklearn.cross_decomposition import PLSRegression
 from sklearn.decomposition import KernelPCA
-from sklearn.ensemble import BaggingRegressor, VotingRegressor
+from sklearn.ensemble import BaggingRegressor, StackingRegressor, VotingRegressor
 from sklearn.feature_selection import SelectFromModel, SelectKBest, VarianceThreshold, f_regression
 from sklearn.gaussian_process import GaussianProcessClassifier, GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF
 from sklearn.impute import SimpleImputer
 from sklearn.kernel_approximation import Nystroem
 from sklearn.kernel_ridge import KernelRidge
-from sklearn.linear_model import Ridge
+from sklearn.linear_model import LinearRegression, LogisticRegression, RANSACRegressor, Ridge
 from sklearn.model_selection import GridSearchCV
 from sklearn.multiclass import OneVsOneClassifier
 from sklearn.multioutput import MultiOutputRegressor
@@ -89,6 +90,15 @@ MODELS = [
     (VotingRegressor([("a", SVR()), ("b", SVR(C=2.0))], weights=[1.0, 2.0]), Y),
 ]
 
+LINEAR = [
+    (Ridge(), Y),
+    (LinearRegression(), PAIR),
+    (LogisticRegression(), THREE),
+    (PLSRegression(2), PAIR),
+    (RANSACRegressor(random_state=0), Y),
+    (StackingRegressor([("a", SVR()), ("b", Ridge())], cv=2, passthrough=True), Y),
+]
+
 
 def vandalise(thing, seen):
     """Overwrite all arrays and numbers that can be reached from a thing; return how many arrays."""
@@ -126,9 +136,12 @@ def overwrite(array):
     return 1
 
 
-def assert_unchanging(model):
+def assert_unchanging(model, value_function="marginal"):
     background = X[:5].copy()
-    explainers = [pkex.Explainer(model), pkex.Explainer(model, background)]
+    explainers = [
+        pkex.Explainer(model, value_function=value_function),
+        pkex.Explainer(model, background),
+    ]
     before = [(e.shap_values(ROWS), copy.deepcopy(e.expected_value)) for e in explainers]
     overwritten = vandalise([model, background], {})
     assert overwritten > 1, "nothing of the model but the background"
@@ -140,6 +153,11 @@ def assert_unchanging(model):
 @pytest.mark.parametrize(("model", "target"), MODELS, ids=range(len(MODELS)))
 def test_what_is_done_to_a_model_changes_no_explainer(model, target):
     assert_unchanging(model.fit(X.copy(), None if target is None else target.copy()))
+
+
+@pytest.mark.parametrize(("model", "target"), LINEAR, ids=range(len(LINEAR)))
+def test_what_is_done_to_a_model_with_linear_parts_changes_no_explainer(model, target):
+    assert_unchanging(model.fit(X.copy(), target.copy()), value_function="neutral")
 
 
 @pytest.mark.parametrize("step", STEPS, ids=range(len(STEPS)))

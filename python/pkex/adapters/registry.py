@@ -35,7 +35,7 @@ class AdaptedModel:
 
     Parameters
     ----------
-    expansion : KernelExpansion, or Function made of them
+    expansion : KernelExpansion, or another Function of pkex
         The function that is explained. It has an output axis exactly if the explanation shall.
     explained : str
         The name of the model's method that the expansion stands for, such as "predict". That

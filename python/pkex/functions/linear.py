@@ -178,24 +178,17 @@ class LinearFunction(Function):
     def _parts(self, X: Float, game: Game, how: Computation) -> Float:
         """Return players' parts of v(all) − v(∅), of shape (n, players, outputs)."""
         near, missing = _references(game, self.n_features)
+        members = None if self._players is None else _columns_of(self._players)
         values = np.empty((len(X), self.n_players, self.n_outputs))
         with np.errstate(over="ignore", invalid="ignore"):
             for block in blocks(*X.shape):
                 deviations = X[block] - near
                 deviations -= missing
                 for output, weights in enumerate(self._by_output()):
-                    self._write_parts(deviations, weights, values[block, :, output])
+                    _write_parts(deviations, weights, members, values[block, :, output])
                 if how.progress is not None:
                     how.progress(min(block.stop, len(X)), len(X))
         return values
-
-    def _write_parts(self, deviations: Float, weights: Float, values: Float) -> None:
-        if self._players is None:
-            np.multiply(deviations, weights, out=values)
-            return
-        parts = deviations.T * weights[:, None]
-        for player in range(self.n_players):
-            values[:, player] = added(parts[self._players == player])
 
     def _by_output(self) -> Iterator[Float]:
         """Return each output's coefficients."""
@@ -218,6 +211,24 @@ def _references(game: Game, n_features: int) -> tuple[Float, Float]:
     if game.background is None:
         return np.zeros(n_features), np.zeros(n_features)
     return game.means
+
+
+def _write_parts(
+    deviations: Float, weights: Float, members: list[NDArray[np.intp]] | None, values: Float
+) -> None:
+    """Write each player's sum of deviations of its columns, times their weights."""
+    if members is None:
+        np.multiply(deviations, weights, out=values)
+        return
+    parts = deviations.T * weights[:, None]
+    for player, columns in enumerate(members):
+        values[:, player] = added(parts[columns])
+
+
+def _columns_of(players: NDArray[np.int64]) -> list[NDArray[np.intp]]:
+    """Return the columns of each player, in their order."""
+    order = np.argsort(players, kind="stable")
+    return np.split(order, np.flatnonzero(np.diff(players[order])) + 1)
 
 
 def _mean(measure: float | tuple[float, int, int, int]) -> float:

@@ -8,8 +8,8 @@ from pkex.typing import Float
 
 __all__ = ["added", "blocks", "column_means"]
 
-# As many numbers as fit into a core's cache several times.
-_BLOCK = 1 << 15
+# As many numbers as fit into a core's cache several times, if that is not too few rows.
+_BLOCK, _FEWEST_ROWS = 1 << 15, 32
 
 
 def added(terms: Float) -> Float:
@@ -24,7 +24,7 @@ def added(terms: Float) -> Float:
 
 def blocks(n_rows: int, n_columns: int) -> list[slice]:
     """Return slices of rows, each of a table that is quick to pass over several times."""
-    size = max(1, _BLOCK // n_columns)
+    size = max(_FEWEST_ROWS, _BLOCK // n_columns)
     return [slice(start, start + size) for start in range(0, n_rows, size)]
 
 
