@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import other_libraries
 import sklearn.model_selection
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import TransformedTargetRegressor, make_column_transformer
@@ -309,6 +310,7 @@ for name, options in {
 if importlib.util.find_spec("sklearn.frozen"):
     frozen = importlib.import_module("sklearn.frozen").FrozenEstimator(SVR().fit(X, Y))
     MODELS["FrozenEstimator"] = (frozen, Y, PREDICT)
+MODELS |= other_libraries.models(Y, TARGETS)
 
 
 @functools.cache

@@ -19,8 +19,12 @@ __all__ = ["AdaptedModel", "adapt", "register", "unsupported"]
 
 _Model = TypeVar("_Model")
 
-# The adapters of each library, by the top-level package that its classes live in.
-_LIBRARIES = {"sklearn": "pkex.adapters.sklearn"}
+# The adapters of each library, by the package that its classes live in.
+_LIBRARIES = {
+    "scipy.interpolate": "pkex.adapters.scipy",
+    "sklearn": "pkex.adapters.sklearn",
+    "smt": "pkex.adapters.smt",
+}
 
 _SUPPORTED = (
     "SVR, SVC and their relatives with kernel 'rbf', KernelRidge with 'rbf', 'laplacian' or "
@@ -180,6 +184,6 @@ def _is_same(method: MethodType, own: object) -> bool:
 
 def _import_adapters_for(model_class: type) -> None:
     for ancestor in model_class.__mro__:
-        module = _LIBRARIES.get(ancestor.__module__.partition(".")[0])
-        if module is not None:
-            importlib.import_module(module)
+        for package, module in _LIBRARIES.items():
+            if f"{ancestor.__module__}.".startswith(f"{package}."):
+                importlib.import_module(module)
