@@ -210,5 +210,7 @@ def test_a_model_without_noise_that_computes_otherwise_is_refused():
     assert adapt(model)
     own = model._componentwise_distance
     model._componentwise_distance = lambda *args, **options: 1.001 * own(*args, **options)
-    with pytest.raises(pkex.UnsupportedModelError, match="^KRG with the kernel 'squar_exp' is not"):
+    with pytest.raises(
+        pkex.UnsupportedModelError, match=r"^KRG with the kernel 'squar_exp' is not"
+    ):
         pkex.Explainer(model)

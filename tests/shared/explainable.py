@@ -74,6 +74,8 @@ class Explainable:
     rows, background : ndarray of shape (n, d)
     worth : callable, optional
         From a row and the columns of a coalition to its worth in the neutral game.
+    names : list of str, optional
+        What the model calls the columns.
     """
 
     model: Any
@@ -81,6 +83,7 @@ class Explainable:
     rows: np.ndarray
     background: np.ndarray
     worth: Callable[[np.ndarray, list[int]], np.ndarray] | None = None
+    names: list[str] | None = None
 
 
 # --- kernels and functions ---
@@ -333,7 +336,7 @@ NAMES = [
 def explainable(name):
     kind, _, name = name.partition(" ")
     if kind == "model":
-        return Explainable(*fitted(name), ROWS, Z)
+        return Explainable(*fitted(name), ROWS, Z, names=other_libraries.NAMED.get(name))
     function, reference = of_kernel(KERNELS[name]) if kind == "kernel" else FUNCTIONS[name]
     model = function if kind == "kernel" else Explained(function, reference.output)
     return Explainable(model, reference.output, COUNTS, COUNTED, reference.worth)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import importlib
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from types import BuiltinFunctionType, FunctionType, MethodType
@@ -19,10 +20,13 @@ __all__ = ["AdaptedModel", "adapt", "register", "unsupported"]
 
 _Model = TypeVar("_Model")
 
-# The adapters of each library, by the package that its classes live in.
+# The adapters of each library, by the packages that the classes live in of what it makes.
 _LIBRARIES = {
     "scipy.interpolate": "pkex.adapters.scipy",
+    "scipy.optimize": "pkex.adapters.skopt",
+    "bayes_opt": "pkex.adapters.bayes_opt",
     "sklearn": "pkex.adapters.sklearn",
+    "skopt": "pkex.adapters.skopt",
     "smt": "pkex.adapters.smt",
 }
 
@@ -185,5 +189,6 @@ def _is_same(method: MethodType, own: object) -> bool:
 def _import_adapters_for(model_class: type) -> None:
     for ancestor in model_class.__mro__:
         for package, module in _LIBRARIES.items():
-            if f"{ancestor.__module__}.".startswith(f"{package}."):
+            is_loaded = module.rpartition(".")[2] in sys.modules
+            if is_loaded and f"{ancestor.__module__}.".startswith(f"{package}."):
                 importlib.import_module(module)
