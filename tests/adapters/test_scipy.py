@@ -10,7 +10,11 @@ import pkex
 
 TARGETS = np.column_stack([Y, 1e3 * Y**2 - 7.0])
 # name: kernel of x and y by their distance times ε
-KERNELS = {"gaussian": lambda r: np.exp(-(r**2))}
+KERNELS = {
+    "gaussian": lambda r: np.exp(-(r**2)),
+    "inverse_multiquadric": lambda r: (1.0 + r**2) ** -0.5,
+    "inverse_quadratic": lambda r: 1.0 / (1.0 + r**2),
+}
 
 
 def distances(rows, points):

@@ -14,7 +14,7 @@ from scipy.interpolate import RBFInterpolator
 from pkex.adapters.registry import AdaptedModel, register, unsupported
 from pkex.errors import UnsupportedModelError
 from pkex.functions.expansion import KernelExpansion
-from pkex.kernels import RBF, Kernel
+from pkex.kernels import RBF, Kernel, RationalQuadratic
 
 # SciPy scales rows by ε before it subtracts them: of rows far from the origin few digits are left.
 _ROUNDING = 32.0 * float(np.finfo(np.float64).eps)
@@ -73,4 +73,7 @@ def _check_known(model: RBFInterpolator) -> None:
 _KERNELS: dict[str, Callable[[float], Kernel]] = {
     # exp(−(εr)²), where (εr)² = (r/ℓ)² / 2
     "gaussian": lambda epsilon: RBF(math.sqrt(0.5) / epsilon),
+    # (1 + (εr)²)^(−1/2) and (1 + (εr)²)^(−1), where (εr)² = r²/(2αℓ²)
+    "inverse_multiquadric": lambda epsilon: RationalQuadratic(1.0 / epsilon, alpha=0.5),
+    "inverse_quadratic": lambda epsilon: RationalQuadratic(math.sqrt(0.5) / epsilon, alpha=1.0),
 }
