@@ -9,6 +9,7 @@ from brute_force import interventional, shapley_weights
 from scipy.optimize import OptimizeResult
 from sklearn.exceptions import NotFittedError
 from sklearn.gaussian_process import GaussianProcessRegressor
+from sklearn.svm import SVR
 from small_regression import ROWS, X, Y
 
 import pkex
@@ -236,6 +237,14 @@ def test_a_model_of_other_rows_than_those_tried_is_refused():
     result.space.set_transformer_by_type("identity", space.Real)
     with pytest.raises(pkex.UnsupportedModelError, match="its dimensions were changed since"):
         pkex.Explainer(result)
+
+
+def test_a_cross_validated_search_is_explained_as_its_best_estimator():
+    search = skopt.BayesSearchCV(
+        SVR(), {"C": (0.1, 10.0, "log-uniform")}, n_iter=2, cv=2, random_state=0
+    ).fit(X, Y)
+    values = pkex.Explainer(search).shap_values(ROWS)
+    np.testing.assert_array_equal(values, pkex.Explainer(search.best_estimator_).shap_values(ROWS))
 
 
 def test_other_models_and_results_are_refused_by_name():
