@@ -92,7 +92,7 @@ def test_values_and_base_add_up_to_the_output(case, value_function):
 
 def test_values_of_groups_equal_brute_force_over_their_coalitions(case):
     explainer = pkex.Explainer(case.model, case.background, groups=GROUPS)
-    assert explainer.feature_names == ["first", "x1", "last"]
+    assert explainer.feature_names == ["first", case.names[1] if case.names else "x1", "last"]
     assert_explained(
         explainer,
         case.rows,
@@ -139,9 +139,10 @@ def test_a_chosen_output_has_the_values_that_it_has_among_all(case):
 
 def test_features_have_the_names_of_the_columns(case):
     explainer = pkex.Explainer(case.model, case.background)
-    assert explainer(case.rows).feature_names == [f"x{j}" for j in range(D)]
-    frame = pd.DataFrame(case.rows, columns=COLUMNS)
-    assert explainer(frame).feature_names == COLUMNS
+    assert explainer(case.rows).feature_names == (case.names or [f"x{j}" for j in range(D)])
+    columns = case.names or COLUMNS
+    frame = pd.DataFrame(case.rows, columns=columns)
+    assert explainer(frame).feature_names == columns
     np.testing.assert_array_equal(explainer.shap_values(frame), explainer.shap_values(case.rows))
     named = pkex.Explainer(case.model, case.background, feature_names=COLUMNS)
     assert named(case.rows).feature_names == COLUMNS
@@ -185,6 +186,8 @@ def test_every_function_is_among_them():
 
 def test_every_adapter_is_among_them():
     models = [fitted(name)[0] for name in MODELS]
+    for model in models:
+        registry._import_adapters_for(type(model))
     adapters = registry._adapt.registry
     met = {next(cls for cls in type(model).__mro__ if cls in adapters) for model in models}
     ours = {cls for cls in adapters if adapters[cls].__module__.startswith("pkex.")}

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import other_libraries
 import sklearn.model_selection
 from linear_models import LINEAR_MODELS, fit_quietly
 from sklearn.calibration import CalibratedClassifierCV
@@ -82,6 +83,8 @@ class Explainable:
         From a row and the columns of a coalition to its worth in the neutral game.
     keeps_points : bool
         Whether absent features can be drawn from points of the model's own.
+    names : list of str, optional
+        What the model calls the columns.
     """
 
     model: Any
@@ -90,6 +93,7 @@ class Explainable:
     background: np.ndarray
     worth: Callable[[np.ndarray, list[int]], np.ndarray] | None = None
     keeps_points: bool = True
+    names: list[str] | None = None
 
 
 # --- kernels and functions ---
@@ -366,6 +370,7 @@ for name, options in {
 if importlib.util.find_spec("sklearn.frozen"):
     frozen = importlib.import_module("sklearn.frozen").FrozenEstimator(SVR().fit(X, Y))
     MODELS["FrozenEstimator"] = (frozen, Y, PREDICT)
+MODELS |= other_libraries.models(Y, TARGETS)
 
 
 @functools.cache
@@ -388,7 +393,9 @@ NAMES = [
 def explainable(name):
     kind, _, name = name.partition(" ")
     if kind == "model":
-        return Explainable(*fitted(name), ROWS, Z, keeps_points=name not in WITHOUT_POINTS)
+        names = other_libraries.NAMED.get(name)
+        keeps_points = name not in WITHOUT_POINTS
+        return Explainable(*fitted(name), ROWS, Z, keeps_points=keeps_points, names=names)
     function, reference = of_kernel(KERNELS[name]) if kind == "kernel" else FUNCTIONS[name]
     model = function if kind == "kernel" else Explained(function, reference.output)
     keeps_points = name not in WITHOUT_POINTS

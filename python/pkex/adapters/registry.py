@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import importlib
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from types import BuiltinFunctionType, FunctionType, MethodType
@@ -19,8 +20,15 @@ __all__ = ["AdaptedModel", "adapt", "register", "unsupported"]
 
 _Model = TypeVar("_Model")
 
-# The adapters of each library, by the top-level package that its classes live in.
-_LIBRARIES = {"sklearn": "pkex.adapters.sklearn"}
+# The adapters of each library, by the packages that the classes live in of what it makes.
+_LIBRARIES = {
+    "scipy.interpolate": "pkex.adapters.scipy",
+    "scipy.optimize": "pkex.adapters.skopt",
+    "bayes_opt": "pkex.adapters.bayes_opt",
+    "sklearn": "pkex.adapters.sklearn",
+    "skopt": "pkex.adapters.skopt",
+    "smt": "pkex.adapters.smt",
+}
 
 _SUPPORTED = (
     "SVR, SVC and their relatives with kernel 'rbf', KernelRidge with 'rbf', 'laplacian' or "
@@ -180,6 +188,7 @@ def _is_same(method: MethodType, own: object) -> bool:
 
 def _import_adapters_for(model_class: type) -> None:
     for ancestor in model_class.__mro__:
-        module = _LIBRARIES.get(ancestor.__module__.partition(".")[0])
-        if module is not None:
-            importlib.import_module(module)
+        for package, module in _LIBRARIES.items():
+            is_loaded = module.rpartition(".")[2] in sys.modules
+            if is_loaded and f"{ancestor.__module__}.".startswith(f"{package}."):
+                importlib.import_module(module)

@@ -148,6 +148,10 @@ class Explainer(Hinting):
     that pass a model on are explained as that model, and those that are linear in their models as
     the same combination of explanations. The documentation lists all of them.
 
+    Of other libraries it is ``predict_values`` of SMT's kriging models, the mean of the last model
+    of scikit-optimize's searches and that of bayes_opt's ``BayesianOptimization``, both in the
+    parameters of the search, and SciPy's ``RBFInterpolator`` itself.
+
     A model's own points are those of its kernel expansion: of an SVM the support vectors, of other
     models all training rows, of a Nystroem map its components. A linear model keeps none, and asks
     for a background, also where it is part of another. Of several models that are combined, each

@@ -58,7 +58,7 @@ def inside(frozen: Any) -> Any:
 # Methods that fit, describe or judge a model, and what scikit-learn itself adds to each subclass.
 _HARMLESS = re.compile(
     r"__\w+__|fit(_\w+)?|partial_fit|score|[gs]et_params|set_\w+_request|get_metadata_routing|"
-    r"_more_tags|_get_tags|_run_search"
+    r"_more_tags|_get_tags|_run_search|_check_refit_for_multimetric"
 )
 
 

@@ -1,0 +1,81 @@
+"""The adapter for bayes_opt: the posterior mean of an optimizer, in the parameters that it varies.
+
+Its Gaussian process is scikit-learn's. Since version 3 its kernel takes rows through the function
+`kernel_transform` first, which rounds integers. A choice has a column for each category there; here
+it is one column of categories.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from bayes_opt import BayesianOptimization
+from sklearn.exceptions import NotFittedError
+
+from pkex.adapters.registry import AdaptedModel, register, unsupported
+from pkex.adapters.search_space import Category, Number, Parameter, SearchSpace
+from pkex.adapters.sklearn.gp_relatives import adapt_relative
+from pkex.errors import UnsupportedModelError
+from pkex.functions.transformed import Transformed
+from pkex.typing import Float
+
+_REMEDY = "suggest(), or predict() of any point, fits it to all that are registered"
+
+
+@register(BayesianOptimization)
+def adapt_optimizer(optimizer: BayesianOptimization) -> AdaptedModel:
+    """Read the mean of an optimizer's Gaussian process, in units of the target."""
+    name, process, space = type(optimizer).__name__, optimizer._gp, optimizer.space
+    if not hasattr(process, "X_train_"):
+        raise NotFittedError(f"the Gaussian process of {name} is not fitted yet: {_REMEDY}")
+    rows = process.X_train_
+    if not np.array_equal(rows, space.params):
+        raise UnsupportedModelError(
+            f"the Gaussian process of {name} was fitted to {len(rows)} points, which are not the "
+            f"{len(space.params)} that are registered: {_REMEDY}"
+        )
+    names = tuple(space.keys)
+    parameters = [_parameter(space, key) for key in names]
+    covariance, is_wrapped = _unwrapped(process.kernel_)
+    part = adapt_relative(process, covariance, space.kernel_transform(rows) if is_wrapped else rows)
+    function = part.expansion
+    if any(parameter is not _NUMBER for parameter in parameters):
+        if not is_wrapped:
+            raise unsupported(f"{name} of integers or choices with a kernel that is not wrapped")
+        function = Transformed(SearchSpace(parameters), function, names)
+
+    def own_output(rows: Float) -> Any:
+        points = [dict(zip(names, row, strict=True)) for row in rows.tolist()]
+        return process.predict(np.array([space.params_to_array(point) for point in points]))
+
+    return replace(
+        part,
+        expansion=function,
+        explained="posterior mean",
+        predict=own_output,
+        feature_names=names,
+    )
+
+
+def _unwrapped(kernel: Any) -> tuple[Any, bool]:
+    """Return what `wrap_kernel` wrapped, if it did, and whether."""
+    kind = type(kernel)
+    if kind.__module__ != "bayes_opt.parameter":
+        return kernel, False
+    return kind.__mro__[1](**kernel.get_params(deep=False)), True
+
+
+# A number that the kernel takes as it is.
+_NUMBER = Number(np.asarray, np.asarray)
+
+
+def _parameter(space: Any, key: str) -> Parameter:
+    # Before version 3 all are numbers.
+    known = getattr(space, "params_config", {}).get(key)
+    if known is None or known.is_continuous:
+        return _NUMBER
+    if not hasattr(known, "categories"):
+        return Number(np.round, np.asarray)
+    return Category(known.categories, [known.to_float(category) for category in known.categories])

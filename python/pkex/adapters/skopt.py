@@ -1,0 +1,151 @@
+"""Adapters for scikit-optimize: its Gaussian processes, and the searches that they belong to.
+
+A search is explained in its own parameters: its space makes one or several columns of each, which
+its last model is given. gp_minimize and the like return a result of SciPy's class, with the same
+models and space.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+import skopt.learning.gaussian_process.kernels as skopt_kernels
+from scipy.optimize import OptimizeResult
+from sklearn.exceptions import NotFittedError
+from sklearn.gaussian_process import kernels as sklearn_kernels
+from skopt import Optimizer
+from skopt.learning import GaussianProcessRegressor
+from skopt.space import Categorical
+
+from pkex.adapters.registry import AdaptedModel, adapt, register, unsupported
+from pkex.adapters.search_space import Category, Number, Parameter, SearchSpace
+from pkex.adapters.sklearn.gp_relatives import adapt_relative
+from pkex.errors import UnsupportedModelError
+from pkex.functions.transformed import Transformed
+from pkex.typing import Float
+
+
+@register(GaussianProcessRegressor)
+def adapt_regressor(model: GaussianProcessRegressor) -> AdaptedModel:
+    """Read the mean, which is that of scikit-learn's class; the noise is in the training alone."""
+    if type(model) is not GaussianProcessRegressor:
+        raise unsupported(f"{type(model).__name__}, a subclass of skopt's regressor,")
+    covariance = _in_scikit_learn(getattr(model, "kernel_", None))
+    return adapt_relative(model, covariance, getattr(model, "X_train_", None))
+
+
+def _in_scikit_learn(kernel: Any) -> Any:
+    """Return a kernel with scikit-learn's classes in place of skopt's, which add gradients."""
+    kind = type(kernel)
+    if kind not in _SAME:
+        return kernel
+    options = kernel.get_params(deep=False)
+    return _SAME[kind](**{name: _in_scikit_learn(value) for name, value in options.items()})
+
+
+_SAME = {
+    getattr(skopt_kernels, name): getattr(sklearn_kernels, name)
+    for name in (
+        "ConstantKernel",
+        "DotProduct",
+        "ExpSineSquared",
+        "Exponentiation",
+        "Matern",
+        "Product",
+        "RBF",
+        "RationalQuadratic",
+        "Sum",
+        "WhiteKernel",
+    )
+}
+
+
+@register(Optimizer)
+def adapt_optimizer(optimizer: Optimizer) -> AdaptedModel:
+    """Read the last model of an optimizer, in the parameters that are searched."""
+    return _adapt_search(optimizer, optimizer.models, optimizer.space, optimizer.Xi)
+
+
+@register(OptimizeResult)
+def adapt_result(result: OptimizeResult) -> AdaptedModel:
+    """Read the last model of a search by gp_minimize, in the parameters that are searched."""
+    if not {"models", "space", "x_iters"} <= result.keys():
+        raise unsupported("OptimizeResult", ": it has no models, as those of skopt's searches have")
+    return _adapt_search(result, result.models, result.space, result.x_iters)
+
+
+def _adapt_search(search: Any, models: Sequence[Any], space: Any, tried: Any) -> AdaptedModel:
+    name = type(search).__name__
+    if not models:
+        raise NotFittedError(
+            f"{name} has no model yet: it fits the first after its n_initial_points"
+        )
+    model = models[-1]
+    part = adapt(model)
+    columns = SearchSpace([_parameter(dimension) for dimension in space.dimensions])
+    if not _is_fitted_on(model, columns(_table(tried))):
+        raise UnsupportedModelError(
+            f"the last model of {name} was fitted on other rows than those it has tried: it was "
+            "told of some with fit=False, or its dimensions were changed since. Its models[-1] "
+            "can be explained, in the columns of space.transform"
+        )
+    named = [dimension.name for dimension in space.dimensions]
+    names = None if None in named else tuple(named)
+
+    def own_output(rows: Float) -> Any:
+        return part.predict and part.predict(space.transform(rows.tolist()))
+
+    return replace(
+        part,
+        expansion=Transformed(columns, part.expansion, names),
+        explained=f"{part.explained} of the last model",
+        predict=own_output,
+        feature_names=names,
+        stand_in=None,
+    )
+
+
+def _parameter(dimension: Any) -> Parameter:
+    # A copy: what is done to the dimension later must not reach what is explained.
+    transformer = copy.deepcopy(dimension.transformer)
+    if not isinstance(dimension, Categorical):
+        return Number(
+            partial(_made, transformer, dimension.bounds),
+            partial(_origin, transformer, dimension.transformed_bounds),
+        )
+    try:
+        return Category(dimension.categories, transformer.transform(dimension.categories))
+    except (TypeError, ValueError):
+        raise unsupported(
+            f"a Categorical dimension with transform={dimension.transform_!r}",
+            ": it makes no numbers of its categories; 'onehot' does",
+        ) from None
+
+
+def _made(transformer: Any, bounds: tuple[float, float], entries: Float) -> Any:
+    try:
+        return transformer.transform(entries)
+    except ValueError:
+        raise ValueError("its dimension goes from {:g} to {:g}".format(*bounds)) from None
+
+
+def _origin(transformer: Any, bounds: tuple[float, float], made: Float) -> Any:
+    return transformer.inverse_transform(np.clip(made, *bounds))
+
+
+def _table(rows: Any) -> Any:
+    """Return rows of parameters of any kind as objects."""
+    table = np.empty((len(rows), len(rows[0])), dtype=object)
+    table[:] = [[*row] for row in rows]
+    return table
+
+
+def _is_fitted_on(model: Any, rows: Float) -> bool:
+    """Whether a model was fitted on rows; also where it does not say so."""
+    own = getattr(model, "X_train_", rows)
+    return np.shape(own) == rows.shape and bool(np.allclose(own, rows, rtol=1e-9, atol=1e-12))

@@ -1,0 +1,147 @@
+"""The adapter for the kriging models of SMT, the surrogate modeling toolbox.
+
+In scaled columns z = (x − X_offset) / X_scale they predict (Sacks et al. 1989, equation 7)
+
+  y_mean + y_std · (β + Σ_i γ_i ∏_j k_j(z_j − z_ij)),
+
+with correlations k_j(r) = exp(−θ_j |r|^p) of power p = 1 or 2, Matérn's, or exp(−θ_j sin²(ω_j r)).
+Here they are written in the columns x. KPLS has the exponents Σ_h θ_h |w_jh r|^p, with weights w of
+partial least squares: these are of single columns, too (Bouhlel et al. 2016, equation 11). Nugget
+and noise are in γ, and nowhere else.
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from sklearn.exceptions import NotFittedError
+from smt.surrogate_models import GEKPLS, KPLS, KPLSK, KRG
+from smt.surrogate_models.krg_based import KrgBased
+
+from pkex.adapters.registry import AdaptedModel, register, unsupported
+from pkex.adapters.sklearn.description import expansion_of
+from pkex.adapters.sklearn.gp_kernels import check_kernel, scaling_rounding
+from pkex.kernels import RBF, Constant, Kernel, Laplacian, Periodic, ProductMatern
+from pkex.typing import Float
+
+# The classes that predict as above, and whether their θ belong to components.
+_HAS_COMPONENTS: dict[type, bool] = {KRG: False, KPLS: True, KPLSK: False, GEKPLS: True}
+
+
+@register(KrgBased)
+def adapt_kriging(model: Any) -> AdaptedModel:
+    """Read the mean of a kriging model, in units of y."""
+    name = type(model).__name__
+    _check_known(model, name)
+    kernel = _kernel(model, name)
+    points = np.asarray(model.X_norma) * model.X_scale + model.X_offset
+    # Of a single target they may be vectors, and have no output axis here.
+    shape = () if model.ny == 1 else (model.ny,)
+    coefficients = np.reshape(model.optimal_par["gamma"] * model.y_std, (len(points), *shape))
+    intercept = np.reshape(model.optimal_par["beta"] * model.y_std + model.y_mean, shape)
+    expansion = expansion_of(model, points, coefficients, kernel, intercept)
+    rounding = scaling_rounding(kernel, points, float(np.finfo(np.float64).eps))
+    check_kernel(kernel, _OwnKernel(model), points, rounding, name)
+    return AdaptedModel(
+        expansion,
+        explained="predict_values",
+        predict=_own_output(model, expansion.has_output_axis),
+        kernel_rounding=rounding,
+    )
+
+
+def _check_known(model: Any, name: str) -> None:
+    """Refuse models that are not trained, or predict otherwise than this module says."""
+    if type(model) not in _HAS_COMPONENTS:
+        known = ", ".join(kind.__name__ for kind in _HAS_COMPONENTS)
+        raise unsupported(name, f": of SMT's kriging models {known} are")
+    if "gamma" not in getattr(model, "optimal_par", {}):
+        raise NotFittedError(f"{name} is not trained: call set_training_values and train first")
+    if not model.is_continuous:
+        raise unsupported(
+            f"{name} with integer, ordinal or categorical variables in its design_space"
+        )
+    if model.options["poly"] != "constant":
+        raise unsupported(f"{name} with poly={model.options['poly']!r}", _POLY)
+
+
+_POLY = ": poly='constant' is; a linear term is planned, and a quadratic one multiplies columns"
+
+
+def _kernel(model: Any, name: str) -> Kernel:
+    """Return the product of the correlations of all columns, in the columns' own units."""
+    corr, power = model.options["corr"], model.options["pow_exp_power"]
+    if corr == "pow_exp":
+        corr = {1.0: "abs_exp", 2.0: "squar_exp"}.get(power, corr)
+    known = {"abs_exp", "squar_exp"} if _HAS_COMPONENTS[type(model)] else _OF_RATES
+    if corr not in known:
+        shown = f"{corr!r} and pow_exp_power={power!r}" if corr == "pow_exp" else repr(corr)
+        others = ", ".join(map(repr, sorted(known)))
+        raise unsupported(
+            f"{name} with corr={shown}", f": known are {others}, 'pow_exp' with the power 1 or 2"
+        )
+    rates = np.asarray(model.optimal_theta, dtype=np.float64)
+    if _HAS_COMPONENTS[type(model)]:
+        rates = np.abs(model.coeff_pls) ** (2.0 if corr == "squar_exp" else 1.0) @ rates
+    parts = rates.reshape(-1, len(model.X_scale))
+    # A column of rate 0, such as one that is constant, has no part in the kernel.
+    used = np.flatnonzero(parts.all(axis=0))
+    if not used.size:
+        return Constant()
+    kernel = _OF_RATES[corr](np.asarray(model.X_scale)[used], *parts[:, used])
+    return kernel if used.size == parts.shape[1] else kernel.on(used.tolist())
+
+
+# By name, from the columns' scales and θ; of the last also ω.
+_OF_RATES: dict[str, Callable[..., Kernel]] = {
+    # θ r² = (r/ℓ)² / 2
+    "squar_exp": lambda scale, theta: RBF(scale * math.sqrt(0.5) / np.sqrt(theta)),
+    "abs_exp": lambda scale, theta: Laplacian(scale / theta),
+    "matern32": lambda scale, theta: ProductMatern(scale / theta, nu=1.5),
+    "matern52": lambda scale, theta: ProductMatern(scale / theta, nu=2.5),
+    # θ sin²(ω r) = 2 sin²(π r/p) / ℓ²
+    "squar_sin_exp": lambda scale, theta, omega: Periodic(
+        np.sqrt(2.0 / theta), scale * math.pi / omega
+    ),
+}
+
+
+def _quiet(model: Any) -> Any:
+    """Return a copy that prints nothing, and leaves the clock of the model alone."""
+    own = copy.copy(model)
+    own.options = model.options.clone()
+    own.options["print_global"] = False
+    own.printer = type(model.printer)()
+    return own
+
+
+def _own_output(model: Any, has_output_axis: bool) -> Callable[[Float], Float]:
+    own = _quiet(model)
+
+    def output(rows: Float) -> Float:
+        values: Float = own.predict_values(rows)
+        return values if has_output_axis else values[:, 0]
+
+    return output
+
+
+class _OwnKernel:
+    """The correlation of rows and points, as a model computes it."""
+
+    def __init__(self, model: Any) -> None:
+        self._model = model
+
+    def __call__(self, rows: Float, points: Float) -> Float:
+        """Return the sums over all points, in a column: predictions with β = 0 and each γ_i = 1."""
+        model, own = self._model, _quiet(self._model)
+        own.X_norma, own.nt, own.ny = (points - model.X_offset) / model.X_scale, len(points), 1
+        own.y_mean, own.y_std = 0.0, 1.0
+        own.optimal_par = {"beta": np.zeros((1, 1)), "gamma": np.ones((len(points), 1))}
+        return np.asarray(own.predict_values(rows))
+
+    def __repr__(self) -> str:
+        return repr(self._model.options["corr"])

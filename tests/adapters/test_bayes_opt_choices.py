@@ -1,0 +1,74 @@
+"""bayes_opt since version 3: optimizers of integers and choices as well, by brute force."""
+
+import pickle
+
+import numpy as np
+import pytest
+from brute_force import interventional
+from sklearn.gaussian_process.kernels import RBF
+
+import pkex
+
+pytest.importorskip("bayes_opt.parameter")
+optimizers = pytest.importorskip("bayes_opt_optimizers")
+
+pytestmark = pytest.mark.filterwarnings("ignore:Non-float parameters are experimental:UserWarning")
+BOUNDS = {
+    **optimizers.NUMBERS,
+    "steps": (1, 12, int),
+    "activation": ("relu", "tanh", "identity"),
+}
+
+
+def posterior_mean(optimizer):
+    """The process itself, of rows of parameters."""
+
+    def mean(rows):
+        points = [dict(zip(BOUNDS, row, strict=True)) for row in rows]
+        return optimizer._gp.predict(np.array(list(map(optimizer.space.params_to_array, points))))
+
+    return mean
+
+
+def test_values_equal_brute_force_in_the_parameters():
+    optimizer = optimizers.fitted(BOUNDS)
+    frame = optimizers.table(optimizer)
+    explainer = pkex.Explainer(optimizer, frame.iloc[:4])
+    assert explainer.feature_names == list(BOUNDS)
+    objects = frame.to_numpy(dtype=object)
+    for row, values in zip(objects[4:7], explainer.shap_values(frame.iloc[4:7]), strict=True):
+        reference, base = interventional(posterior_mean(optimizer), row, objects[:4])
+        reference.assert_close(values)
+        assert explainer.expected_value == pytest.approx(base, rel=1e-10)
+
+
+def test_integers_are_rounded_as_the_kernel_rounds_them():
+    optimizer = optimizers.fitted({**optimizers.NUMBERS, "steps": (1, 12, int)})
+    explainer = pkex.Explainer(optimizer)
+    rows = optimizer.space.params[:3]
+    nearly = np.add(rows, [0.0, 0.0, 0.0, 0.3])
+    np.testing.assert_array_equal(explainer.shap_values(nearly), explainer.shap_values(rows))
+    total = explainer.shap_values(nearly).sum(axis=1) + explainer.expected_value
+    np.testing.assert_allclose(total, optimizer._gp.predict(nearly), rtol=1e-11)
+
+
+def test_an_explainer_is_pickled():
+    optimizer = optimizers.fitted(BOUNDS)
+    explainer = pkex.Explainer(optimizer)
+    values = explainer.shap_values(optimizers.table(optimizer))
+    again = pickle.loads(pickle.dumps(explainer))
+    np.testing.assert_array_equal(again.shap_values(optimizers.table(optimizer)), values)
+
+
+def test_an_unknown_choice_is_refused():
+    explainer = pkex.Explainer(optimizers.fitted(BOUNDS))
+    with pytest.raises(ValueError, match=r"column 4 \('activation'\): it is none of the categor"):
+        explainer(np.array([[1.0, 0.0, 2.0, 3, "selu"]], dtype=object))
+
+
+def test_a_kernel_that_takes_integers_and_choices_as_they_are_is_refused():
+    optimizer = optimizers.fitted(BOUNDS)
+    optimizer._gp.set_params(kernel=RBF(2.0))
+    optimizer._gp.fit(optimizer.space.params, optimizer.space.target)
+    with pytest.raises(pkex.UnsupportedModelError, match="with a kernel that is not wrapped"):
+        pkex.Explainer(optimizer)

@@ -1,0 +1,57 @@
+"""Adapters of libraries are imported with these libraries' first model, and never before."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+
+EXPLAINED = """
+import sys
+import numpy as np
+import pkex
+from sklearn.svm import SVR
+rows = np.arange(6.0)[:, None]
+pkex.Explainer(SVR().fit(rows, rows[:, 0]))
+try:
+    pkex.Explainer(object())
+except pkex.UnsupportedModelError:
+    pass
+libraries = "pkex.adapters.", "bayes_opt", "skopt", "smt"
+print(*(name for name in sys.modules if name.startswith(libraries)))
+"""
+
+INTERPOLATED = """
+import sys
+import pkex
+from scipy.interpolate import RBFInterpolator
+rows = [[0.0], [1.0], [2.0]]
+pkex.Explainer(RBFInterpolator(rows, [0.0, 1.0, 3.0], kernel="gaussian", epsilon=1.0))
+print("sklearn" in sys.modules)
+"""
+
+
+def output(script):
+    command = [sys.executable, "-c", script]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
+def test_other_libraries_are_not_imported():
+    names = output(EXPLAINED).split()
+    own = {name.split(".")[2] for name in names if name.startswith("pkex.")}
+    assert own == {"advice", "registry", "sklearn", "verification"}
+    assert not [name for name in names if not name.startswith("pkex.")]
+
+
+def test_an_interpolator_of_scipy_needs_no_scikit_learn():
+    assert output(INTERPOLATED) == "False\n"
+
+
+def test_the_oldest_versions_are_those_of_the_table():
+    page = (ROOT / "docs" / "other-libraries.md").read_text(encoding="utf-8")
+    said = dict(re.findall(r"^\| ([\w-]+) \| (\d+\.\d+) \|", page, re.MULTILINE))
+    pinned = (ROOT / "tools" / "oldest.txt").read_text(encoding="utf-8")
+    oldest = dict(re.findall(r"^([\w-]+)==(\d+\.\d+)", pinned, re.MULTILINE))
+    assert said
+    assert said == {library: oldest[library] for library in said}

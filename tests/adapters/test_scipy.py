@@ -1,0 +1,104 @@
+"""SciPy's RBFInterpolator: kernels, constants and refusals, by brute force."""
+
+import numpy as np
+import pytest
+from brute_force import interventional, neutral
+from scipy.interpolate import RBFInterpolator
+from small_regression import ROWS, X, Y
+
+import pkex
+
+TARGETS = np.column_stack([Y, 1e3 * Y**2 - 7.0])
+# name: kernel of x and y by their distance times ε
+KERNELS = {
+    "gaussian": lambda r: np.exp(-(r**2)),
+    "inverse_multiquadric": lambda r: (1.0 + r**2) ** -0.5,
+    "inverse_quadratic": lambda r: 1.0 / (1.0 + r**2),
+}
+
+
+def distances(rows, points):
+    return np.sqrt(((rows[:, None] - points) ** 2).sum(axis=-1))
+
+
+def interpolator(kernel="gaussian", d=Y, **options):
+    return RBFInterpolator(X, d, **{"kernel": kernel, "epsilon": 0.4, "smoothing": 0.01, **options})
+
+
+@pytest.mark.parametrize("degree", [-1, 0])
+@pytest.mark.parametrize("epsilon", [0.4, 1.7, -0.4])
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_values_equal_brute_force_through_the_call(kernel, epsilon, degree):
+    model = interpolator(kernel, TARGETS, epsilon=epsilon, degree=degree)
+    explainer = pkex.Explainer(model, X[:7])
+    for row, values in zip(ROWS, explainer.shap_values(ROWS), strict=True):
+        reference, base = interventional(model, row, X[:7])
+        reference.assert_close(values)
+        np.testing.assert_allclose(explainer.expected_value, base, rtol=1e-10)
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_neutral_values_equal_brute_force_by_the_formula(kernel):
+    model = interpolator(kernel)
+
+    def on_columns(rows, points):
+        return KERNELS[kernel](0.4 * distances(rows, points))
+
+    explainer = pkex.Explainer(model, value_function="neutral")
+    for row, values in zip(ROWS, explainer.shap_values(ROWS), strict=True):
+        neutral(on_columns, row, X, model._coeffs[: len(X), 0]).assert_close(values)
+
+
+@pytest.mark.parametrize(("d", "n_outputs"), [(Y, None), (Y[:, None], 1), (TARGETS, 2)])
+def test_there_is_an_output_axis_exactly_where_the_call_has_one(d, n_outputs):
+    model = interpolator(d=d)
+    explanation = pkex.Explainer(model)(ROWS)
+    assert explanation.values.shape == (5, 4) if n_outputs is None else (5, 4, n_outputs)
+    total = explanation.values.sum(axis=1) + explanation.base_values
+    np.testing.assert_allclose(total, model(ROWS), rtol=1e-11)
+
+
+def test_rows_far_from_the_origin_are_explained():
+    model = RBFInterpolator(X + 1e6, Y, kernel="gaussian", epsilon=1.0, smoothing=0.01)
+    explanation = pkex.Explainer(model)(ROWS + 1e6)
+    total = explanation.values.sum(axis=1) + explanation.base_values
+    np.testing.assert_allclose(total, model(ROWS + 1e6), rtol=0, atol=1e-7)
+
+
+def test_the_bound_call_is_the_model():
+    model = interpolator()
+    values = pkex.Explainer(model.__call__).shap_values(ROWS)
+    np.testing.assert_array_equal(values, pkex.Explainer(model).shap_values(ROWS))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"kernel": "cubic"}, r"kernel 'cubic' is not supported: known are 'gaussian'"),
+        ({"kernel": "thin_plate_spline"}, "kernel 'thin_plate_spline' is not supported"),
+        ({"neighbors": 5}, "neighbors=5 is not supported: it is another function"),
+        ({"degree": 1}, "degree=1 is not supported"),
+        ({"degree": 3}, "degree=3 is not supported"),
+        ({"d": 1j * Y}, "of complex values or of matrices is not supported"),
+        ({"d": np.ones((40, 2, 2))}, "of complex values or of matrices is not supported"),
+    ],
+)
+def test_other_options_are_refused_by_name(options, message):
+    with pytest.raises(pkex.UnsupportedModelError, match=message):
+        pkex.Explainer(interpolator(**options))
+
+
+def test_an_epsilon_of_0_is_refused():
+    model = interpolator()
+    model.epsilon = 0.0
+    with pytest.raises(pkex.UnsupportedModelError, match="unusable epsilon"):
+        pkex.Explainer(model)
+
+
+def test_subclasses_are_refused():
+    class Clipped(RBFInterpolator):
+        def __call__(self, x):
+            return np.clip(super().__call__(x), 0.0, None)
+
+    with pytest.raises(pkex.UnsupportedModelError, match=r"^Clipped, a subclass of RBFInterp"):
+        pkex.Explainer(Clipped(X, Y, kernel="gaussian", epsilon=1.0))

@@ -1,0 +1,257 @@
+"""scikit-optimize: its regressor, and its searches in their own parameters, by brute force."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from brute_force import interventional, shapley_weights
+from scipy.optimize import OptimizeResult
+from sklearn.exceptions import NotFittedError
+from sklearn.gaussian_process import GaussianProcessRegressor
+from sklearn.svm import SVR
+from small_regression import ROWS, X, Y
+
+import pkex
+
+skopt = pytest.importorskip("skopt")
+kernels = pytest.importorskip("skopt.learning.gaussian_process.kernels")
+space = pytest.importorskip("skopt.space")
+
+ARD = [0.5, 1.0, 2.0, 4.0]
+KERNELS = {
+    "the usual": 2.0 * kernels.RBF(ARD),
+    "isotropic": kernels.ConstantKernel(3.0) * kernels.RBF(1.5) + kernels.WhiteKernel(0.1),
+    "sum and power": (kernels.RBF(ARD) + kernels.ConstantKernel(0.3)) ** 2,
+}
+
+
+def regressor(kernel, **options):
+    return skopt.learning.GaussianProcessRegressor(kernel, optimizer=None, **options)
+
+
+# --- the regressor ---
+
+
+@pytest.mark.parametrize("noise", [None, 0.2, "gaussian"])
+@pytest.mark.parametrize("normalize_y", [False, True])
+@pytest.mark.parametrize("name", KERNELS)
+def test_values_equal_brute_force_through_predict(name, normalize_y, noise):
+    options = {"alpha": 1e-3, "noise": noise, "normalize_y": normalize_y}
+    model = regressor(KERNELS[name], **options).fit(X, 1e4 * Y + 1e5)
+    explainer = pkex.Explainer(model, X[:6])
+    for row, values in zip(ROWS, explainer.shap_values(ROWS), strict=True):
+        reference, base = interventional(model.predict, row, X[:6])
+        reference.assert_close(values)
+        assert explainer.expected_value == pytest.approx(base, rel=1e-10)
+
+
+def test_values_are_those_of_scikit_learns_regressor():
+    model = regressor(KERNELS["the usual"], noise=0.2, normalize_y=True).fit(X, Y)
+    from_scikit_learn = GaussianProcessRegressor(
+        model.kernel, optimizer=None, normalize_y=True
+    ).fit(X, Y)
+    np.testing.assert_allclose(model.alpha_, from_scikit_learn.alpha_)
+    explained = pkex.Explainer(model, value_function="neutral").shap_values(ROWS)
+    gamma = model.alpha_ * Y.std()
+    scale = np.array(ARD)
+    for row, values in zip(ROWS, explained, strict=True):
+        factors = np.exp(-(((row - X) / scale) ** 2) / 2.0)
+        worths = [
+            2.0 * factors[:, [j for j in range(4) if number >> j & 1]].prod(axis=1) @ gamma
+            for number in range(16)
+        ]
+        np.testing.assert_allclose(values, shapley_weights(4) @ worths, rtol=0, atol=1e-10)
+
+
+def test_a_table_names_the_columns():
+    names = ["a", "b", "c", "d"]
+    frame = pd.DataFrame(X, columns=names)
+    model = regressor(KERNELS["the usual"], noise=0.2).fit(frame, Y)
+    assert pkex.Explainer(model).feature_names == names
+
+
+def test_other_kernels_are_refused_by_name():
+    model = regressor(kernels.HammingKernel(np.ones(4)), alpha=0.1).fit(X, Y)
+    with pytest.raises(pkex.UnsupportedModelError, match=r"^GaussianProcessRegressor with Hamming"):
+        pkex.Explainer(model)
+
+
+def test_unfitted_regressors_and_subclasses_are_refused():
+    with pytest.raises(NotFittedError):
+        pkex.Explainer(regressor(KERNELS["the usual"]))
+
+    class Shifted(skopt.learning.GaussianProcessRegressor):
+        """Predicts as its parent."""
+
+    model = Shifted(KERNELS["the usual"], optimizer=None, noise=0.2).fit(X, Y)
+    with pytest.raises(pkex.UnsupportedModelError, match=r"^Shifted, a subclass of skopt's"):
+        pkex.Explainer(model)
+
+
+# --- searches ---
+
+DIMENSIONS = {
+    "rate": space.Real(1e-4, 1.0, prior="log-uniform"),
+    "depth": space.Integer(1, 20),
+    "activation": space.Categorical(["relu", "tanh", "identity"]),
+    "batch": space.Categorical([16, 32, 64]),
+    "momentum": space.Real(-0.5, 1.0),
+    "bias": space.Categorical([True, False]),
+    "width": space.Integer(8, 512, prior="log-uniform"),
+}
+WIDTH = 11  # columns of the model: each choice of three makes three, that of two one
+
+
+def cost(point):
+    rate, depth, activation, batch, momentum, bias, width = point
+    extra = {"relu": 0.0, "tanh": 1.0, "identity": 3.0}[activation]
+    fit = np.log10(rate * width) ** 2 + 0.1 * abs(depth - 7.0) + momentum**2
+    return 100.0 * (fit + extra + 0.3 * bias + batch / 64.0)
+
+
+def tried(names=True, n=30, **options):
+    """An optimizer that was told the cost of random points."""
+    dimensions = list(DIMENSIONS.values())
+    for name, dimension in DIMENSIONS.items():
+        dimension.name = name if names else None
+    optimizer = skopt.Optimizer(
+        dimensions,
+        base_estimator=regressor(1.0 * kernels.RBF(np.ones(WIDTH)), noise=0.1, normalize_y=True),
+        acq_optimizer="sampling",
+        acq_optimizer_kwargs={"n_points": 5},
+        random_state=0,
+        **options,
+    )
+    points = optimizer.space.rvs(n, random_state=0)
+    optimizer.tell(points, [cost(point) for point in points])
+    return optimizer
+
+
+def output(optimizer):
+    return lambda rows: optimizer.models[-1].predict(optimizer.space.transform(rows.tolist()))
+
+
+def table(optimizer):
+    return pd.DataFrame(optimizer.Xi, columns=list(DIMENSIONS))
+
+
+def test_values_of_a_search_equal_brute_force_in_its_own_parameters():
+    optimizer = tried()
+    frame = table(optimizer)
+    explainer = pkex.Explainer(optimizer, frame.iloc[:4])
+    assert explainer.feature_names == list(DIMENSIONS)
+    rows, background = (
+        np.array(part.to_numpy(dtype=object)) for part in (frame.iloc[4:7], frame.iloc[:4])
+    )
+    for row, values in zip(rows, explainer.shap_values(frame.iloc[4:7]), strict=True):
+        reference, base = interventional(output(optimizer), row, background)
+        reference.assert_close(values)
+        assert explainer.expected_value == pytest.approx(base, rel=1e-10)
+
+
+def test_a_result_is_explained_as_its_optimizer():
+    optimizer = tried()
+    explanation = pkex.Explainer(optimizer)(table(optimizer))
+    result = optimizer.get_result()
+    again = pkex.Explainer(result)(table(optimizer))
+    np.testing.assert_array_equal(again.values, explanation.values)
+    total = explanation.values.sum(axis=1) + explanation.base_values
+    expected = output(optimizer)(table(optimizer).to_numpy(dtype=object))
+    np.testing.assert_allclose(total, expected, rtol=1e-10)
+
+
+def test_gp_minimize_returns_what_can_be_explained():
+    dimensions = [(0.0, 1.0), (-3.0, 3.0)]
+    model = regressor(1.0 * kernels.RBF([1.0, 1.0]), noise=0.01, normalize_y=True)
+    result = skopt.gp_minimize(
+        lambda point: (point[0] - 0.3) ** 2 + np.sin(point[1]),
+        dimensions,
+        base_estimator=model,
+        n_calls=8,
+        n_initial_points=5,
+        acq_optimizer="sampling",
+        random_state=0,
+    )
+    explanation = pkex.Explainer(result)(result.x_iters)
+    assert explanation.feature_names == ["x0", "x1"]
+    total = explanation.values.sum(axis=1) + explanation.base_values
+    own = result.models[-1].predict(result.space.transform(result.x_iters))
+    np.testing.assert_allclose(total, own, rtol=1e-9)
+    in_columns = pkex.Explainer(result.models[-1])(result.space.transform(result.x_iters))
+    np.testing.assert_allclose(in_columns.values, explanation.values, rtol=0, atol=1e-10)
+
+
+def test_an_explainer_of_a_search_is_pickled_and_keeps_its_own_space():
+    optimizer = tried()
+    frame = table(optimizer)
+    explainer = pkex.Explainer(optimizer)
+    values = explainer.shap_values(frame)
+    again = pickle.loads(pickle.dumps(explainer))
+    for dimension in optimizer.space.dimensions:
+        kind = "onehot" if isinstance(dimension, space.Categorical) else "identity"
+        dimension.set_transformer(kind)
+    np.testing.assert_array_equal(explainer.shap_values(frame), values)
+    np.testing.assert_array_equal(again.shap_values(frame), values)
+
+
+def test_unnamed_dimensions_take_the_names_of_the_rows():
+    optimizer = tried(names=False)
+    explainer = pkex.Explainer(optimizer)
+    assert explainer.feature_names == [f"x{j}" for j in range(7)]
+    assert explainer(table(optimizer)).feature_names == list(DIMENSIONS)
+
+
+@pytest.mark.parametrize(
+    ("name", "entry", "message"),
+    [
+        ("activation", "selu", r"column 2 \('activation'\): it is none of the categories 'relu'"),
+        ("batch", 48, r"column 3 \('batch'\): it is none of the categories 16, 32, 64$"),
+        ("momentum", 1.5, r"column 4 \('momentum'\): its dimension goes from -0\.5 to 1$"),
+        ("depth", 21, r"column 1 \('depth'\): its dimension goes from 1 to 20$"),
+        ("rate", np.nan, r"X has a missing entry \(NaN\) in row 1, column 0 \('rate'\)"),
+    ],
+)
+def test_entries_outside_of_the_space_are_refused(name, entry, message):
+    optimizer = tried()
+    rows = table(optimizer).iloc[:3].astype(object)
+    rows.iloc[1, rows.columns.get_loc(name)] = entry
+    with pytest.raises(ValueError, match=message):
+        pkex.Explainer(optimizer)(rows)
+
+
+def test_a_search_without_a_model_is_refused():
+    optimizer = tried(n=3, n_initial_points=10)
+    for search in (optimizer, optimizer.get_result()):
+        with pytest.raises(NotFittedError, match="has no model yet"):
+            pkex.Explainer(search)
+
+
+def test_a_model_of_other_rows_than_those_tried_is_refused():
+    optimizer = tried()
+    optimizer.tell(optimizer.Xi[0], 1.0, fit=False)
+    with pytest.raises(pkex.UnsupportedModelError, match="told of some with fit=False"):
+        pkex.Explainer(optimizer)
+    result = tried().get_result()
+    # What happens where the dimensions are used in another search.
+    result.space.set_transformer_by_type("identity", space.Real)
+    with pytest.raises(pkex.UnsupportedModelError, match="its dimensions were changed since"):
+        pkex.Explainer(result)
+
+
+def test_a_cross_validated_search_is_explained_as_its_best_estimator():
+    search = skopt.BayesSearchCV(
+        SVR(), {"C": (0.1, 10.0, "log-uniform")}, n_iter=2, cv=2, random_state=0
+    ).fit(X, Y)
+    values = pkex.Explainer(search).shap_values(ROWS)
+    np.testing.assert_array_equal(values, pkex.Explainer(search.best_estimator_).shap_values(ROWS))
+
+
+def test_other_models_and_results_are_refused_by_name():
+    result = skopt.forest_minimize(
+        lambda point: point[0], [(0.0, 1.0)], n_calls=4, n_initial_points=3, random_state=0
+    )
+    with pytest.raises(pkex.UnsupportedModelError, match=r"^ExtraTreesRegressor is not supported"):
+        pkex.Explainer(result)
+    with pytest.raises(pkex.UnsupportedModelError, match=r"^OptimizeResult is not supported: it h"):
+        pkex.Explainer(OptimizeResult(x=[0.0], fun=1.0))

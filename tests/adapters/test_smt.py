@@ -1,0 +1,216 @@
+"""SMT's kriging models: correlations, units and refusals, by brute force."""
+
+import copy
+from importlib import import_module
+from importlib.util import find_spec
+
+import numpy as np
+import pytest
+from brute_force import coalitions, interventional, shapley_weights
+from sklearn.exceptions import NotFittedError
+
+import pkex
+from pkex.adapters import adapt
+
+surrogates = pytest.importorskip("smt.surrogate_models")
+
+RNG = np.random.default_rng(0)
+D = 4
+SCALES = np.array([1e-3, 1.0, 50.0, 1e6])
+Z = RNG.normal(size=(30, D))
+X = (Z + 3.0) * SCALES  # off the origin, in columns of all units
+Y = 1e4 + 100.0 * (np.sin(Z[:, 0]) + Z[:, 1] * Z[:, 2])
+ROWS = (RNG.normal(size=(3, D)) + 3.0) * SCALES
+BACKGROUND = X[:6]
+
+
+def trained(kind="KRG", X=X, y=Y, **options):
+    options = {"nugget": 0.01, "n_start": 1, "print_global": False, **options}
+    model = getattr(surrogates, kind)(**options)
+    model.set_training_values(X, y)
+    model.train()
+    return model
+
+
+def squared(r, theta):
+    return np.exp(-theta * r**2)
+
+
+def absolute(r, theta):
+    return np.exp(-theta * r)
+
+
+def matern32(r, theta):
+    z = np.sqrt(3.0) * theta * r
+    return (1.0 + z) * np.exp(-z)
+
+
+def matern52(r, theta):
+    z = np.sqrt(5.0) * theta * r
+    return (1.0 + z + z**2 / 3.0) * np.exp(-z)
+
+
+def squared_sine(r, theta, omega):
+    return np.exp(-theta * np.sin(omega * r) ** 2)
+
+
+# name: (options, correlation of a column from its distance in standard deviations)
+KRIGING = {
+    "squar_exp": ({"corr": "squar_exp"}, squared),
+    "abs_exp": ({"corr": "abs_exp"}, absolute),
+    "matern32": ({"corr": "matern32"}, matern32),
+    "matern52": ({"corr": "matern52"}, matern52),
+    "squar_sin_exp": ({"corr": "squar_sin_exp"}, squared_sine),
+    "power 2": ({"corr": "pow_exp", "pow_exp_power": 2.0}, squared),
+    "power 1": ({"corr": "pow_exp", "pow_exp_power": 1.0}, absolute),
+    "estimated noise": ({"eval_noise": True, "hyper_opt": "Cobyla"}, squared),
+    "given noise": ({"noise0": [0.1], "hyper_opt": "Cobyla"}, squared),
+    "KPLS": ({"kind": "KPLS", "n_comp": 2}, squared),
+    "KPLS abs_exp": ({"kind": "KPLS", "n_comp": 2, "corr": "abs_exp"}, absolute),
+    "KPLSK": ({"kind": "KPLSK", "n_comp": 2}, squared),
+}
+
+
+def rates(model):
+    """The parameters of each column, (parameters, d)."""
+    theta = model.optimal_theta
+    if type(model).__name__ == "KPLS":
+        power = 2 if model.options["corr"] == "squar_exp" else 1
+        theta = np.abs(model.coeff_pls) ** power @ theta
+    return theta.reshape(-1, D)
+
+
+def neutral(model, correlation, row):
+    """Values and base: columns outside a coalition have the correlation 1."""
+    distances = np.abs((row - X) / X.std(axis=0, ddof=1))
+    factors = correlation(distances, *rates(model))
+    gamma = model.optimal_par["gamma"][:, 0] * Y.std(ddof=1)
+    worths = np.array([factors[:, members].prod(axis=1) @ gamma for members in coalitions(D)])
+    base = worths[0] + Y.mean() + model.optimal_par["beta"][0, 0] * Y.std(ddof=1)
+    return shapley_weights(D) @ worths, base, np.abs(gamma).sum()
+
+
+@pytest.mark.parametrize("name", KRIGING)
+def test_values_equal_brute_force_through_predict_values(name):
+    model = trained(**KRIGING[name][0])
+    explainer = pkex.Explainer(model, BACKGROUND)
+    scale = np.abs(model.optimal_par["gamma"]).sum() * Y.std()
+
+    def output(rows):
+        return model.predict_values(rows)[:, 0]
+
+    for row, values in zip(ROWS, explainer.shap_values(ROWS), strict=True):
+        reference, base = interventional(output, row, BACKGROUND)
+        np.testing.assert_allclose(values, reference.values, rtol=0, atol=1e-11 * scale)
+        assert explainer.expected_value == pytest.approx(base, rel=1e-11)
+
+
+@pytest.mark.parametrize("name", KRIGING)
+def test_neutral_values_equal_brute_force_by_the_formula(name):
+    options, correlation = KRIGING[name]
+    model = trained(**options)
+    explainer = pkex.Explainer(model, value_function="neutral")
+    for row, values in zip(ROWS, explainer.shap_values(ROWS), strict=True):
+        expected, base, scale = neutral(model, correlation, row)
+        np.testing.assert_allclose(values, expected, rtol=0, atol=1e-11 * scale)
+        assert explainer.expected_value == pytest.approx(base, abs=1e-10 * scale)
+
+
+def test_points_are_the_training_rows_in_their_own_units():
+    explainer = pkex.Explainer(trained())
+    np.testing.assert_allclose(explainer.background, X, rtol=1e-14)
+
+
+@pytest.mark.filterwarnings("ignore:Kriging-based surrogate is not intended:UserWarning")
+def test_several_targets_are_outputs():
+    model = trained(y=np.column_stack([Y, Z[:, 0]]))
+    explanation = pkex.Explainer(model)(ROWS)
+    total = explanation.values.sum(axis=1) + explanation.base_values
+    np.testing.assert_allclose(total, model.predict_values(ROWS), rtol=1e-10)
+
+
+def test_repeated_rows_with_noise_of_their_own_are_explained():
+    twice = np.concatenate([X, X])
+    y = np.concatenate([Y + 30.0, Y - 10.0])
+    options = {"eval_noise": True, "use_het_noise": True, "hyper_opt": "Cobyla"}
+    model = trained(X=twice, y=y, **options)
+    explanation = pkex.Explainer(model)(ROWS)
+    total = explanation.values.sum(axis=1) + explanation.base_values
+    np.testing.assert_allclose(total, model.predict_values(ROWS)[:, 0], rtol=1e-9)
+
+
+def test_a_constant_column_has_the_value_0():
+    constant = X.copy()
+    constant[:, 2] = 7.0
+    for kind, options in (("KRG", {}), ("KPLS", {"n_comp": 1})):
+        model = trained(kind, X=constant, **options)
+        rows = ROWS.copy()
+        rows[:, 2] = 7.0
+        assert np.all(pkex.Explainer(model).shap_values(rows)[:, 2] == 0.0)
+
+
+def test_the_model_is_silent_and_stays_as_it_is(capsys):
+    model = trained()
+    model.options["print_global"] = True
+    before = copy.deepcopy(vars(model.printer))
+    assert pkex.Explainer(model.predict_values)
+    assert capsys.readouterr().out == ""
+    assert model.options["print_global"]
+    assert vars(model.printer) == before
+
+
+# --- what is refused ---
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"corr": "pow_exp"}, r"^KRG with corr='pow_exp' and pow_exp_power=1\.9 is not supported"),
+        ({"poly": "linear"}, r"^KRG with poly='linear' is not supported: poly='constant' is"),
+        ({"poly": "quadratic"}, r"^KRG with poly='quadratic' is not supported"),
+        (
+            {"kind": "KPLS", "corr": "pow_exp", "pow_exp_power": 1.5},
+            r"^KPLS with corr='pow_exp' and pow_exp_power=1\.5 is not supported",
+        ),
+    ],
+)
+def test_other_options_are_refused_by_name(options, message):
+    with pytest.raises(pkex.UnsupportedModelError, match=message):
+        pkex.Explainer(trained(**options))
+
+
+def test_other_kriging_models_are_refused_by_name():
+    with pytest.raises(pkex.UnsupportedModelError, match=r"^MGP is not supported: of SMT's krig"):
+        pkex.Explainer(surrogates.MGP(print_global=False))
+
+
+def test_integer_variables_are_refused():
+    where = "smt.design_space" if find_spec("smt.design_space") else "smt.utils.design_space"
+    spaces = import_module(where)  # in older versions the second
+    variables = [spaces.IntegerVariable(0, 3), spaces.FloatVariable(-10.0, 10.0)]
+    rows = np.column_stack([np.arange(30) % 4, Z[:, 1]])
+    model = trained(X=rows, design_space=spaces.DesignSpace(variables), hyper_opt="Cobyla")
+    with pytest.raises(pkex.UnsupportedModelError, match=r"^KRG with integer, ordinal or categ"):
+        pkex.Explainer(model)
+
+
+@pytest.mark.parametrize("kind", ["KRG", "KPLS"])
+def test_untrained_models_are_refused(kind):
+    model = getattr(surrogates, kind)(print_global=False)
+    with pytest.raises(NotFittedError, match=f"^{kind} is not trained"):
+        pkex.Explainer(model)
+    model.set_training_values(X, Y)
+    with pytest.raises(NotFittedError, match=f"^{kind} is not trained"):
+        pkex.Explainer(model)
+
+
+def test_a_model_without_noise_that_computes_otherwise_is_refused():
+    """Its huge coefficients cancel, so that its output alone would not show it."""
+    model = trained(nugget=1e-12)
+    assert adapt(model)
+    own = model._componentwise_distance
+    model._componentwise_distance = lambda *args, **options: 1.001 * own(*args, **options)
+    with pytest.raises(
+        pkex.UnsupportedModelError, match=r"^KRG with the kernel 'squar_exp' is not"
+    ):
+        pkex.Explainer(model)

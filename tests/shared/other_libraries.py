@@ -1,0 +1,116 @@
+"""Models of other libraries than scikit-learn, of those that are installed.
+
+Where one is not, this is the place where its models are left out of the contract; the tests of its
+own adapter are skipped as a whole.
+"""
+
+from importlib.util import find_spec
+
+from scipy.interpolate import RBFInterpolator
+from sklearn.gaussian_process.kernels import RBF, ConstantKernel
+
+NAMES = ["decay", "depth", "rate", "seed", "width"]
+
+
+class Builder:
+    """What has `fit`, as scikit-learn's models have, and returns what a function builds."""
+
+    def __init__(self, build):
+        self.fit = build
+
+
+def itself(model):
+    return model
+
+
+def interpolator(X, y):
+    return RBFInterpolator(X, y, kernel="gaussian", epsilon=0.3, smoothing=0.1)
+
+
+# --- smt ---
+
+
+def kriging(X, y):
+    from smt.surrogate_models import KRG
+
+    model = KRG(corr="matern52", nugget=0.01, n_start=1, print_global=False)
+    model.set_training_values(X, y)
+    model.train()
+    return model
+
+
+def kriging_mean(model):
+    return lambda rows: model.predict_values(rows)[:, 0]
+
+
+# --- skopt ---
+
+
+def skopt_regressor():
+    from skopt.learning import GaussianProcessRegressor
+    from skopt.learning.gaussian_process.kernels import RBF
+
+    kernel = 2.0 * RBF([0.5, 1.0, 2.0, 4.0, 8.0])
+    return GaussianProcessRegressor(kernel, optimizer=None, noise=0.1, normalize_y=True)
+
+
+def skopt_optimizer(X, y):
+    from skopt import Optimizer
+
+    optimizer = Optimizer(
+        [(-6.0, 6.0)] * X.shape[1],
+        base_estimator=skopt_regressor(),
+        acq_optimizer="sampling",
+        acq_optimizer_kwargs={"n_points": 5},
+        random_state=0,
+    )
+    optimizer.tell(X.tolist(), y.tolist())
+    return optimizer
+
+
+def skopt_result(X, y):
+    return skopt_optimizer(X, y).get_result()
+
+
+def skopt_mean(search):
+    return lambda rows: search.models[-1].predict(search.space.transform(rows.tolist()))
+
+
+# --- bayes_opt ---
+
+
+def bayes_opt_optimizer(X, y):
+    from bayes_opt import BayesianOptimization
+
+    optimizer = BayesianOptimization(None, dict.fromkeys(NAMES, (-6.0, 6.0)), verbose=0)
+    for row, target in zip(X, y, strict=True):
+        optimizer.register(row, target)
+    kernel = ConstantKernel(2.0) * RBF(3.0)
+    optimizer.set_gp_params(kernel=kernel, optimizer=None, alpha=0.1)
+    optimizer._gp.fit(optimizer.space.params, optimizer.space.target)
+    return optimizer
+
+
+def bayes_opt_mean(optimizer):
+    return optimizer._gp.predict
+
+
+# The names of columns, of models that know them.
+NAMED = {"BayesianOptimization": NAMES}
+
+
+def models(y, targets):
+    """The models as `explainable` has them: builder, target, function that gives the explained."""
+    found = {
+        "RBFInterpolator": (Builder(interpolator), y, itself),
+        "RBFInterpolator of two": (Builder(interpolator), targets, itself),
+    }
+    if find_spec("smt"):
+        found["KRG of smt"] = (Builder(kriging), 100.0 * y, kriging_mean)
+    if find_spec("skopt"):
+        found["GP of skopt"] = (skopt_regressor(), 100.0 * y + 500.0, lambda model: model.predict)
+        found["Optimizer of skopt"] = (Builder(skopt_optimizer), y, skopt_mean)
+        found["result of skopt"] = (Builder(skopt_result), y, skopt_mean)
+    if find_spec("bayes_opt"):
+        found["BayesianOptimization"] = (Builder(bayes_opt_optimizer), y, bayes_opt_mean)
+    return found
