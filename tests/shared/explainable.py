@@ -376,7 +376,10 @@ MODELS |= other_libraries.models(Y, TARGETS)
 @functools.cache
 def fitted(name):
     model, target, explained = MODELS[name]
-    model = fit_quietly(model, X, target)
+    if isinstance(model, other_libraries.Builder):
+        model = model.fit(X, target)
+    else:
+        model = fit_quietly(model, X, target)
     return model, explained(model)
 
 
