@@ -22,6 +22,7 @@ from pkex.kernels.factors import Factor, Term
 from pkex.kernels.heuristic import median_heuristic
 from pkex.kernels.matern import Matern, ProductMatern
 from pkex.kernels.periodic import Periodic
+from pkex.kernels.polynomial import Linear, Polynomial
 from pkex.kernels.rational_quadratic import RationalQuadratic
 from pkex.kernels.stationary import RBF, Cauchy, Laplacian
 
@@ -34,8 +35,10 @@ __all__ = [
     "Factor",
     "Kernel",
     "Laplacian",
+    "Linear",
     "Matern",
     "Periodic",
+    "Polynomial",
     "ProductMatern",
     "RationalQuadratic",
     "Term",

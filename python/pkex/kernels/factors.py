@@ -15,6 +15,7 @@ from pkex.inputs.choices import check_choice
 from pkex.kernels.domain import Domain
 from pkex.kernels.gaussian_sums import gaussian_sum
 from pkex.kernels.mixtures import Mixture
+from pkex.kernels.series import PackedFactor, PackedSeries, Series
 from pkex.typing import Float
 
 __all__ = [
@@ -31,15 +32,15 @@ __all__ = [
     "has_mixtures",
 ]
 
-# A coefficient and factors as (family, columns, parameters), for the engine.
-PackedTerm: TypeAlias = tuple[float, list[tuple[str, NDArray[np.int64], Float]]]
+# A coefficient, factors, and a power series that they are multiplied with, for the engine.
+PackedTerm: TypeAlias = tuple[float, list[PackedFactor], PackedSeries | None]
 
 
 @dataclass(frozen=True, eq=False)
 class Family:
     """A formula for factors k_j(x_j, y_j), which the engine knows by its name.
 
-    Factors of equal entries are 1: sums over pairs of rows rely on it.
+    Factors of equal entries are 1: sums over pairs of rows rely on it, but for those of a `Series`.
 
     Parameters
     ----------
@@ -103,6 +104,10 @@ class Factor:
     def on(self, columns: NDArray[np.int64]) -> Factor:
         """Return the factors for a table that has its columns elsewhere, at these places."""
         return replace(self, columns=columns[self.columns])
+
+    def packed(self) -> PackedFactor:
+        """Return the factors in the engine's form."""
+        return self.family, self.columns, self.parameters
 
     def product(self, left: Float, right: Float) -> Float:
         """Return the product over columns for all pairs of rows, of shape (n, m)."""
@@ -190,10 +195,18 @@ class Term:
     coefficient : float
     factors : tuple of Factor
         A column may occur in several of them: the factors multiply.
+    series : Series, optional
+        A truncated power series, which they are multiplied with.
     """
 
     coefficient: float
     factors: tuple[Factor, ...]
+    series: Series | None = None
+
+    @property
+    def all_factors(self) -> tuple[Factor, ...]:
+        """Its factors, and those within its series."""
+        return self.factors if self.series is None else (*self.factors, *self.series.factors)
 
     def unit(self, domain: Domain) -> float:
         """Return what errors within a domain are relative to."""
@@ -207,11 +220,35 @@ class Term:
         for chosen in itertools.product(*parts):
             weights = [weight for weight, _ in chosen]
             factors = [factor for _, of_one in chosen for factor in of_one]
-            yield Term(self.coefficient * math.prod(weights), (*products, *factors))
+            coefficient = self.coefficient * math.prod(weights)
+            yield Term(coefficient, (*products, *factors), self.series)
 
     def packed(self) -> PackedTerm:
         """Return the term, which has no mixtures, in the engine's form."""
-        return self.coefficient, [(f.family, f.columns, f.parameters) for f in self.factors]
+        series = None if self.series is None else self.series.packed()
+        return self.coefficient, [factor.packed() for factor in self.factors], series
+
+    def on(self, columns: NDArray[np.int64]) -> Term:
+        """Return the term with the columns that stand at the numbers of its own."""
+        factors = tuple(factor.on(columns) for factor in self.factors)
+        series = None if self.series is None else self.series.on(columns)
+        return Term(self.coefficient, factors, series)
+
+    def evaluated(self, left: Float, right: Float) -> Float:
+        """Return the term for all pairs of rows."""
+        product = np.full((len(left), len(right)), self.coefficient)
+        for factor in self.factors:
+            product *= factor.product(left, right)
+        if self.series is not None:
+            product *= self.series.evaluated(left, right)
+        return product
+
+    def __mul__(self, other: Term) -> Term:
+        series = other.series if self.series is None else self.series
+        if self.series is not None and other.series is not None:
+            series = self.series * other.series
+        coefficient = self.coefficient * other.coefficient
+        return Term(coefficient, (*self.factors, *other.factors), series)
 
 
 def has_mixtures(terms: Iterable[Term]) -> bool:
@@ -246,7 +283,8 @@ MOST_TERMS = 5000
 
 def columns_not_negative(terms: Iterable[Term]) -> NDArray[np.int64]:
     """Return the numbers of the columns whose entries a factor takes only if not negative."""
-    columns = [f.columns for term in terms for f in term.factors if not f.definition.takes_negative]
+    factors = [factor for term in terms for factor in term.all_factors]
+    columns = [factor.columns for factor in factors if not factor.definition.takes_negative]
     return np.unique(np.concatenate([np.empty(0, dtype=np.int64), *columns]))
 
 

@@ -10,9 +10,9 @@ const ROOMS: &str = "
     simd/        arithmetic level lanes numbers exp double sin sum
     memory settings matrix
     quadrature/  rule bound measure table
-    game/        block spread scaling coalitions sweep values interactions recursion quantity
-    game/        supersets
-    kernel/      joint matern periodic family players term packed
+    game/        block spread scaling coalitions sweep values interactions recursion series
+    game/        quantity supersets
+    kernel/      joint matern periodic family players series term packed
     walk/        source tiling cell waves items weights chunks pairs
     product_games
     expansion/   background packed absent games neutral interventional
