@@ -58,12 +58,16 @@ pub(crate) fn coefficients<A: Arithmetic, const W: usize>(
     let mut omega = std::mem::take(&mut block.omega);
     omega.clear();
     omega.resize(coalitions.count(), Lanes::ZERO);
+    let games = (rule, coalitions);
     // Loops of a known length are unrolled.
-    match block.series.weights.len() {
-        2 => of_length::<A, W>((rule, coalitions), block, polynomials, 2, &mut omega),
-        3 => of_length::<A, W>((rule, coalitions), block, polynomials, 3, &mut omega),
-        4 => of_length::<A, W>((rule, coalitions), block, polynomials, 4, &mut omega),
-        length => of_length::<A, W>((rule, coalitions), block, polynomials, length, &mut omega),
+    match (block.series.weights.len(), block.series.is_pure) {
+        (2, true) => of_length::<A, W>(games, block, polynomials, (2, true), &mut omega),
+        (3, true) => of_length::<A, W>(games, block, polynomials, (3, true), &mut omega),
+        (4, true) => of_length::<A, W>(games, block, polynomials, (4, true), &mut omega),
+        (2, false) => of_length::<A, W>(games, block, polynomials, (2, false), &mut omega),
+        (3, false) => of_length::<A, W>(games, block, polynomials, (3, false), &mut omega),
+        (4, false) => of_length::<A, W>(games, block, polynomials, (4, false), &mut omega),
+        other => of_length::<A, W>(games, block, polynomials, other, &mut omega),
     }
     block.difference.clear();
     block.difference.resize(omega.len(), Lanes::ONE);
@@ -75,7 +79,7 @@ fn of_length<A: Arithmetic, const W: usize>(
     (rule, coalitions): (&Rule, &Coalitions),
     block: &Block,
     polynomials: &mut Polynomials,
-    length: usize,
+    (length, is_pure): (usize, bool),
     omega: &mut [Lanes],
 ) {
     let players = block.present.len();
@@ -86,7 +90,7 @@ fn of_length<A: Arithmetic, const W: usize>(
     for (nodes, from_present) in [(&rule.from_absent, false), (&rule.from_present, true)] {
         for &node in nodes {
             for part in 0..LANES / W {
-                let at = AtNode { block, node, from_present, part, length };
+                let at = AtNode { block, node, from_present, part, length, is_pure };
                 at.pull_back::<A, W>(polynomials);
                 at.add::<A, W>(coalitions, polynomials, omega);
             }
@@ -103,6 +107,8 @@ struct AtNode<'a> {
     part: usize,
     /// Coefficients of a series.
     length: usize,
+    /// Whether the first of a factor is 1, and that of a difference 0.
+    is_pure: bool,
 }
 
 impl AtNode<'_> {
@@ -132,11 +138,17 @@ impl AtNode<'_> {
         }
     }
 
+    /// The order of the first coefficient that is not known.
+    #[inline(always)]
+    fn first(&self) -> usize {
+        usize::from(self.is_pure)
+    }
+
     /// A player's F = end + step · c.
     #[inline(always)]
     fn factor<A: Arithmetic, const W: usize>(&self, player: usize, factor: &mut [Lanes]) {
         let step = [self.node.step; W];
-        for (q, lanes) in factor[..self.length].iter_mut().enumerate() {
+        for (q, lanes) in factor[..self.length].iter_mut().enumerate().skip(self.first()) {
             let (end, c) = (self.end::<W>(player, q), self.difference::<W>(player, q));
             *lanes.part_mut(self.part) = multiply_add_lanes::<A, W>(&end, c, &step);
         }
@@ -158,7 +170,10 @@ impl AtNode<'_> {
             let (of_this, after) =
                 functionals[player * length..][..2 * length].split_at_mut(length);
             for q in 0..length {
-                let mut sum: [f64; W] = multiply_lanes(after[q].part(part), factor[0].part(part));
+                let mut sum: [f64; W] = *after[q].part(part);
+                if !self.is_pure {
+                    sum = multiply_lanes(&sum, factor[0].part(part));
+                }
                 for r in 1..length - q {
                     let (functional, factor) = (after[q + r].part(part), factor[r].part(part));
                     sum = multiply_add_lanes::<A, W>(&sum, functional, factor);
@@ -245,8 +260,10 @@ impl Products<'_> {
         for player in players {
             self.of.factor::<A, W>(player, self.factor);
             for q in (0..length).rev() {
-                let constant: &[f64; W] = self.factor[0].part(part);
-                let mut sum = multiply_lanes(product[q].part(part), constant);
+                let mut sum: [f64; W] = *product[q].part(part);
+                if !self.of.is_pure {
+                    sum = multiply_lanes(&sum, self.factor[0].part(part));
+                }
                 for r in 1..=q {
                     let (before, factor) = (product[q - r].part(part), self.factor[r].part(part));
                     sum = multiply_add_lanes::<A, W>(&sum, before, factor);
@@ -263,7 +280,7 @@ impl Products<'_> {
         let (before, next) = self.before[place * length..][..2 * length].split_at_mut(length);
         for q in 0..length {
             let mut sum = [0.0; W];
-            for r in 0..=q {
+            for r in self.of.first()..=q {
                 let difference = self.of.difference::<W>(player, r);
                 sum = multiply_add_lanes::<A, W>(&sum, before[q - r].part(part), difference);
             }
@@ -294,7 +311,7 @@ impl Products<'_> {
         let mut total = *sum;
         for q in 0..length {
             let mut pulled = [0.0; W];
-            for r in 0..length - q {
+            for r in self.of.first()..length - q {
                 let difference = self.of.difference::<W>(player, r);
                 let functional = functional[q + r].part(part);
                 pulled = multiply_add_lanes::<A, W>(&pulled, functional, difference);
