@@ -14,6 +14,7 @@ __all__ = [
     "mmd_sums",
     "permuted_sums",
     "product_game",
+    "self_pairs",
     "simd_level",
     "superset_sums",
 ]
@@ -119,6 +120,12 @@ def mean_factors(
     *,
     n_threads: int,
     progress: _Progress | None = None,
+) -> NDArray[np.float64]: ...
+def self_pairs(
+    points: NDArray[np.float64],
+    terms: list[_Term],
+    players: NDArray[np.int64],
+    absent: NDArray[np.float64] | None,
 ) -> NDArray[np.float64]: ...
 def hsic_sums(
     points: NDArray[np.float64],

@@ -51,8 +51,10 @@ from pkex.kernels import (
     Chi2,
     Constant,
     Laplacian,
+    Linear,
     Matern,
     Periodic,
+    Polynomial,
     ProductMatern,
     RationalQuadratic,
 )
@@ -121,6 +123,10 @@ KERNELS = {
     "sum": RBF() * Cauchy().on([1]) + 3.0 * Laplacian(2.0) + 2.0 * Constant(),
     "on columns": RBF().on([4, 0, 2]),
     "on other columns": RBF().on([0, 1]) * Categorical(0.3).on([3, 4]) * Chi2().on([1]),
+    "Linear": Linear([0.3, 1.0, 2.0, 4.0, 0.1], offset=0.5),
+    "Polynomial": Polynomial(3, gamma=0.2, coef0=0.7),
+    "polynomial of products": 2.0 * Linear(0.5).on([0, 3]) * Linear().on([0, 3]) * RBF(2.0),
+    "polynomial and others": Polynomial(4, 0.1, -0.3) * Laplacian(3.0).on([0, 1]) + Cauchy(),
 }
 
 # Multiples of 1/2 and none below 0: equal ones for Categorical, counts for Chi2.
@@ -137,12 +143,12 @@ class Formula:
 
 
 def of_kernel(kernel, points=POINTS, intercept=0.5):
-    """An expansion and its reference. A column that is absent is at distance 0 of each point."""
+    """An expansion and its reference. Columns that are absent are 0, and so at no distance."""
 
     def worth(x, members):
-        rows = points.copy()
-        rows[:, members] = x[members]
-        return np.diag(kernel(rows, points)) @ ALPHAS + intercept
+        row, others = np.zeros((1, len(x))), np.zeros_like(points)
+        row[:, members], others[:, members] = x[members], points[:, members]
+        return kernel(row, others)[0] @ ALPHAS + intercept
 
     reference = Formula(lambda rows: kernel(rows, points) @ ALPHAS + intercept, worth)
     return pkex.KernelExpansion(points, ALPHAS, kernel, intercept), reference

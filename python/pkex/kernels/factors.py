@@ -208,6 +208,11 @@ class Term:
         """Its factors, and those within its series."""
         return self.factors if self.series is None else (*self.factors, *self.series.factors)
 
+    @property
+    def of_no_column(self) -> float:
+        """What the term is restricted to no column, where all factors are 1."""
+        return self.coefficient * (1.0 if self.series is None else float(self.series.weights[0]))
+
     def unit(self, domain: Domain) -> float:
         """Return what errors within a domain are relative to."""
         units = [factor.unit(domain) for factor in self.factors if isinstance(factor, Radial)]

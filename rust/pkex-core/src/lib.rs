@@ -15,7 +15,8 @@
 //! - [`PairProblem`]: sums over all pairs of rows of a sample ([`PairSums`]), which MMD and HSIC
 //!   are made of. Pairs weigh what a [`Weighting`] says: by [`Classes`] of rows, or by a target
 //!   ([`TargetWeights`]), which rows may exchange within an octet of [`OCTET`]. [`mean_factors`]
-//!   gives absent factors, [`permuted_sums`] the sums after permutations.
+//!   gives absent factors, [`self_pairs`] what pairs of a row with itself have, [`permuted_sums`] the
+//!   sums after permutations.
 //! - A kernel is a sum of [`Term`]s, each a product of [`Factor`]s of a [`Family`] on one column, and
 //!   perhaps of a truncated power [`Series`]; columns belong to [`Players`].
 //! - Data are borrowed as a [`Matrix`]. [`Settings`] name the threads, the [`Summation`] and the
@@ -87,6 +88,7 @@ pub use kernel::term::Term;
 pub use matrix::Matrix;
 pub use pairs::mean_factors::mean_factors;
 pub use pairs::octets::OCTET;
+pub use pairs::own::self_pairs;
 pub use pairs::permuted::permuted_sums;
 pub use pairs::problem::{PairProblem, PairSums};
 pub use pairs::weights::{Classes, TargetWeights, Weighting};

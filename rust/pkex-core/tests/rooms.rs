@@ -17,7 +17,7 @@ const ROOMS: &str = "
     product_games
     expansion/   background packed absent games neutral interventional
     expansion/   own_point_means background_means marginal parts explain
-    pairs/       octets weights problem absent packed workspace tiles totals sums
+    pairs/       octets absent own weights problem packed workspace tiles totals sums
     pairs/       gaussian_means mean_factors permuted
 ";
 

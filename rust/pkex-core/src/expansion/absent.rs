@@ -113,13 +113,10 @@ pub(crate) fn fill_from<A: Arithmetic, C: Contrast, const W: usize>(
         }
     }
     block.series.weights.clone_from(&own.series.weights);
-    let spread = block.spread_of_fractions::<A, W>();
-    if own.series.weights.is_empty() {
-        return spread;
+    if !own.series.weights.is_empty() {
+        fill_series::<A, C, W>(&own.series, &absent.higher, block, contrast);
     }
-    fill_series::<A, C, W>(&own.series, &absent.higher, block, contrast);
-    // Powers of two do not suit sums of products.
-    Spread { in_range: true, ..spread }
+    block.spread_of_fractions::<A, W>()
 }
 
 /// Fills the higher orders of a block whose factors are power series.

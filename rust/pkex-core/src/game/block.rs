@@ -33,7 +33,7 @@ pub struct Higher {
     pub present: Vec<Lanes>,
     /// Of absent players' factors, likewise; empty where all of them are 1.
     pub absent: Vec<Lanes>,
-    /// Their differences, delivered without cancellation; empty where absent factors are 1.
+    /// Their differences; empty where absent factors are 1.
     pub difference: Vec<Lanes>,
     /// Room for differences of a player that are computed anew.
     pub exact: Vec<Lanes>,
@@ -43,6 +43,12 @@ impl Higher {
     /// How many coefficients a player has.
     pub fn orders(&self) -> usize {
         self.weights.len().saturating_sub(1)
+    }
+
+    /// The differences of present and absent players' factors.
+    #[inline(always)]
+    pub fn differences(&self) -> &[Lanes] {
+        if self.absent.is_empty() { &self.present } else { &self.difference }
     }
 
     /// Sets the number of players; `unit_absent` says that every absent factor is 1.

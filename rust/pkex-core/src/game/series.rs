@@ -116,7 +116,7 @@ impl AtNode<'_> {
     #[inline(always)]
     fn difference<const W: usize>(&self, player: usize, q: usize) -> &[f64; W] {
         let Block { difference, series, .. } = self.block;
-        let higher = if series.absent.is_empty() { &series.present } else { &series.difference };
+        let higher = series.differences();
         let lanes = match q.checked_sub(1) {
             None => &difference[player],
             Some(q) => &higher[player * (self.length - 1) + q],

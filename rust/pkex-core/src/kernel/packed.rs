@@ -27,4 +27,9 @@ impl PackedKernel {
     pub fn most_orders(&self) -> usize {
         self.terms.iter().map(PackedTerm::orders).max().unwrap_or(0)
     }
+
+    /// Whether a term is a power series.
+    pub fn has_series(&self) -> bool {
+        self.terms.iter().any(|term| term.series.is_some())
+    }
 }

@@ -52,6 +52,11 @@ impl Series {
         self.dots.iter().map(|(column, _)| *column).chain(of_factors)
     }
 
+    /// The highest power of s.
+    pub(crate) fn orders(&self) -> usize {
+        self.weights.len().saturating_sub(1)
+    }
+
     fn check(&self) -> Result<(), Error> {
         let refused =
             |argument, requirement, got: String| Err(Error::Domain { argument, requirement, got });

@@ -32,6 +32,12 @@ impl Term {
     }
 }
 
+/// The highest power of s in the terms that are power series.
+pub(crate) fn most_orders(terms: &[Term]) -> usize {
+    let orders = |term: &Term| term.series.as_ref().map_or(0, Series::orders);
+    terms.iter().map(orders).max().unwrap_or(0)
+}
+
 /// A term made ready: its players' factors.
 #[derive(Clone, Debug)]
 pub(crate) struct PackedTerm {
@@ -126,6 +132,17 @@ impl PackedTerm {
     /// The highest power of s of the series, 0 where factors are numbers.
     pub fn orders(&self) -> usize {
         self.series.as_ref().map_or(0, PackedSeries::orders)
+    }
+
+    /// How many coefficients its players have together.
+    pub fn coefficients(&self) -> usize {
+        self.players.len() * (1 + self.orders())
+    }
+
+    /// The coefficients that it has filled a block with, less those of 1: of s⁰, then the others.
+    pub fn less_one<'a>(&self, block: &'a Block) -> impl Iterator<Item = &'a Lanes> {
+        let higher = self.players.len() * self.orders();
+        block.difference.iter().chain(&block.series.present[..higher])
     }
 
     /// Factors between the row `x` and a block of points, given column by column: b is 1.
