@@ -15,6 +15,7 @@ Examples
 array([[1.        , 0.36787944]])
 """
 
+from pkex.kernels.additive import ANOVA, Additive
 from pkex.kernels.base import Constant, Kernel
 from pkex.kernels.categorical import Categorical
 from pkex.kernels.chi2 import Chi2
@@ -27,7 +28,9 @@ from pkex.kernels.rational_quadratic import RationalQuadratic
 from pkex.kernels.stationary import RBF, Cauchy, Laplacian
 
 __all__ = [
+    "ANOVA",
     "RBF",
+    "Additive",
     "Categorical",
     "Cauchy",
     "Chi2",

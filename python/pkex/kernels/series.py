@@ -75,19 +75,21 @@ class Series:
 
     def evaluated(self, left: Float, right: Float) -> Float:
         """Return the series for all pairs of rows."""
-        shape = (len(left), len(right))
+        arguments = self.arguments(left, right).values()
         if self.form == "exponential":
-            total = sum(self.arguments(left, right).values(), np.zeros(shape))
-            value = np.zeros(shape)
+            # Horner's rule: w_0 + (w_1 + (w_2 + …) g/2) g/1.
+            total: Float = sum(arguments, np.zeros((len(left), len(right))))
+            value = np.full_like(total, self.weights[-1])
             for q in range(len(self.weights) - 1, 0, -1):
-                value = (value + self.weights[q]) * total / q
-            return value + self.weights[0]
-        symmetric = np.zeros((len(self.weights), *shape))
+                value *= total / q
+                value += self.weights[q - 1]
+            return value
+        symmetric = np.zeros((len(self.weights), len(left), len(right)))
         symmetric[0] = 1.0
-        for argument in self.arguments(left, right).values():
+        for argument in arguments:
             symmetric[1:] += argument * symmetric[:-1]
-        value: Float = np.tensordot(self.weights, symmetric, axes=1)
-        return value
+        combined: Float = np.tensordot(self.weights, symmetric, axes=1)
+        return combined
 
     def __mul__(self, other: Series) -> Series:
         """Multiply polynomials in one dot product.
