@@ -104,8 +104,10 @@ class Polynomial(Kernel):
         (u + c)^p = Σ_q C(p, q) c^(p−q) u^q, where [s^q] of exp(s u) is u^q/q!.
         """
         p = self.degree
-        weights = [math.perm(p, q) * self.coef0 ** (p - q) for q in range(p + 1)]
-        return [of_dot_product(np.array(weights), np.full(n_features, self.gamma))]
+        counts = np.array([math.perm(p, q) for q in range(p + 1)], dtype=np.float64)
+        with np.errstate(over="ignore"):
+            weights = counts * np.float64(self.coef0) ** np.arange(p, -1, -1)
+        return [of_dot_product(weights, np.full(n_features, self.gamma))]
 
 
 def of_dot_product(weights: Float, rates: Float) -> Term:
