@@ -184,6 +184,25 @@ def test_marginal_values_are_exact_where_entries_hardly_differ():
     np.testing.assert_array_less(np.abs(found - total), 1e-10 * scale)
 
 
+def test_anova_kernels_of_all_orders_are_product_games():
+    rng = np.random.default_rng(8)
+    points, x, z = rng.normal(size=(25, 40)), rng.normal(size=(1, 40)), rng.normal(size=(1, 40))
+    alphas = np.cos(np.arange(25.0))
+    expansion = pkex.KernelExpansion(points, alphas, ANOVA(RBF(2.0), variance=0.6) * RBF(3.0))
+
+    def factors(row):
+        wide = np.exp(-((row - points) ** 2) / 18.0)
+        return wide * (1.0 + 0.6 * np.exp(-((row - points) ** 2) / 8.0))
+
+    for background, absent in ((None, np.ones((25, 40))), (z, factors(z))):
+        expected = pkex.product_game(factors(x), absent, alphas)
+        function = "neutral" if background is None else "interventional"
+        explainer = pkex.Explainer(expansion, background, value_function=function)
+        scale = np.abs(pkex.product_game(factors(x), absent, np.diag(alphas))).sum(axis=1)
+        error = np.abs(explainer.shap_values(x)[0] - expected)
+        np.testing.assert_array_less(error, 1e-12 * scale)
+
+
 def test_values_out_of_range_are_an_overflow():
     expansion = pkex.KernelExpansion(1e200 * Y, np.ones(9), Polynomial(2))
     with pytest.raises(OverflowError, match="overflows"):

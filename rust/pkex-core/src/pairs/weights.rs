@@ -55,7 +55,7 @@ pub struct TargetWeights<'a> {
 pub(crate) enum PackedWeights<'a> {
     One,
     OfRows(&'a [f64], PackedRows),
-    Target(PackedTarget<'a>),
+    Target(Box<PackedTarget<'a>>),
 }
 
 impl<'a> PackedWeights<'a> {
@@ -73,7 +73,7 @@ impl<'a> PackedWeights<'a> {
                 Ok(Self::OfRows(given, PackedRows::new(weights, chunks, |row| row)?))
             }
             Weighting::Target(given) => {
-                PackedTarget::new(given, rows, chunks, settings).map(Self::Target)
+                PackedTarget::new(given, rows, chunks, settings).map(Box::new).map(Self::Target)
             }
         }
     }
