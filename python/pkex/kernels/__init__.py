@@ -19,7 +19,8 @@ from pkex.kernels.additive import ANOVA, Additive
 from pkex.kernels.base import Constant, Kernel
 from pkex.kernels.categorical import Categorical
 from pkex.kernels.chi2 import Chi2
-from pkex.kernels.factors import Factor, Term
+from pkex.kernels.factors import Term
+from pkex.kernels.family import Factor
 from pkex.kernels.heuristic import median_heuristic
 from pkex.kernels.matern import Matern, ProductMatern
 from pkex.kernels.periodic import Periodic

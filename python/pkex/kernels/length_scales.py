@@ -9,7 +9,8 @@ from typing import ParamSpec
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pkex.kernels.factors import Factor, Term
+from pkex.kernels.factors import Term
+from pkex.kernels.family import Factor
 from pkex.typing import Float
 
 __all__ = [

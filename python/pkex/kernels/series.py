@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pkex.kernels.family import Factor, PackedFactor
 from pkex.typing import Float
 
-if TYPE_CHECKING:
-    from pkex.kernels.factors import Factor
+__all__ = ["MOST_ORDERS", "PackedSeries", "Series"]
 
-__all__ = ["MOST_ORDERS", "PackedFactor", "PackedSeries", "Series"]
-
-# Family, columns, parameters of factors, for the engine.
-PackedFactor: TypeAlias = tuple[str, NDArray[np.int64], Float]
 # Weights, form, columns and rates of their products, and factors of a power series.
 PackedSeries: TypeAlias = tuple[Float, str, NDArray[np.int64], Float, list[PackedFactor]]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pkex.kernels.factors import FAMILIES
+from pkex.kernels.family import FAMILIES
 from pkex.statistics.hsic_problem import HSICProblem
 from pkex.statistics.octets import Octets, exchanged_sums, rounding_scale
 from pkex.statistics.pair_sums import KernelTerms, pair_triangle

@@ -23,7 +23,8 @@ from pkex.games.players import Players
 from pkex.kernels import Kernel
 from pkex.kernels.domain import Domain
 from pkex.kernels.factors import PackedTerm, expanded
-from pkex.kernels.series import PackedFactor, PackedSeries
+from pkex.kernels.family import PackedFactor
+from pkex.kernels.series import PackedSeries
 from pkex.typing import Float, Report
 
 __all__ = ["KernelTerms", "PairSums", "pair_matrix", "pair_sums", "pair_triangle", "total"]
