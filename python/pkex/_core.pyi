@@ -14,13 +14,19 @@ __all__ = [
     "mmd_sums",
     "permuted_sums",
     "product_game",
+    "self_pairs",
     "simd_level",
     "superset_sums",
 ]
 
-# (coefficient, [(family, columns of shape (k,), parameters of shape (k, 1 or 2)), ...]):
-# columns that no factor mentions have factor 1; a column may occur in several.
-_Term = tuple[float, list[tuple[str, NDArray[np.int64], NDArray[np.float64]]]]
+# [(family, columns of shape (k,), parameters of shape (k, 1 or 2)), ...]: columns that no factor
+# mentions have factor 1; a column may occur in several.
+_Factors = list[tuple[str, NDArray[np.int64], NDArray[np.float64]]]
+# (weights of shape (p + 1,), "exponential" or "linear", columns of shape (k,), rates of shape (k,),
+# factors of arguments).
+_Series = tuple[NDArray[np.float64], str, NDArray[np.int64], NDArray[np.float64], _Factors]
+# (coefficient, factors, a power series that they are multiplied with).
+_Term = tuple[float, _Factors, _Series | None]
 # "neutral" or "marginal of points"; or ("interventional" or "marginal", background rows of shape
 # (m, columns), their weights of shape (m,)).
 _Game = str | tuple[str, NDArray[np.float64], NDArray[np.float64]]
@@ -114,6 +120,12 @@ def mean_factors(
     *,
     n_threads: int,
     progress: _Progress | None = None,
+) -> NDArray[np.float64]: ...
+def self_pairs(
+    points: NDArray[np.float64],
+    terms: list[_Term],
+    players: NDArray[np.int64],
+    absent: NDArray[np.float64] | None,
 ) -> NDArray[np.float64]: ...
 def hsic_sums(
     points: NDArray[np.float64],

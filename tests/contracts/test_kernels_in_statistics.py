@@ -4,10 +4,11 @@ Mean factors of products of Gaussian ones have an evaluation of their own: other
 """
 
 import warnings
+from math import factorial
 
 import numpy as np
 import pytest
-from brute_force_statistics import attributed, mmd_statistic
+from brute_force_statistics import attributed, mmd_statistic, series_product
 from explainable import COUNTED, COUNTS, KERNELS
 
 import pkex
@@ -17,7 +18,10 @@ from pkex.statistics.common import exact_domain
 
 
 class ByItsOwnFormulas:
-    """A kernel in the form of the references, by the formulas of its factors in NumPy."""
+    """A kernel in the form of the references, by the formulas of its factors in NumPy.
+
+    Of terms that are power series factors have coefficients; weights are in the place of a number.
+    """
 
     def __init__(self, kernel):
         self.kernel = kernel
@@ -29,7 +33,21 @@ class ByItsOwnFormulas:
             for factor in term.factors:
                 for column, values in factor.evaluated(rows, rows):
                     found[players[column]] *= values
-            yield term.coefficient, found
+            if term.series is None:
+                yield term.coefficient, found
+            else:
+                yield self.of_series(term, found, rows, players)
+
+    def of_series(self, term, found, rows, players):
+        series, length = term.series, len(term.series.weights)
+        factors = [[factor, *[np.zeros_like(factor)] * (length - 1)] for factor in found]
+        for column, argument in series.arguments(rows, rows).items():
+            player = players[column]
+            orders = range(length) if series.form == "exponential" else range(min(length, 2))
+            own = [argument**q / factorial(q) for q in orders]
+            own += [np.zeros_like(argument)] * (length - len(own))
+            factors[player] = series_product(factors[player], own)
+        return term.coefficient * series.weights, np.array(factors)
 
 
 @pytest.mark.parametrize("beside_a_gaussian", [False, True], ids=["alone", "beside a Gaussian"])

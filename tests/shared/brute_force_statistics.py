@@ -42,17 +42,27 @@ def coalition_matrices(kernel, rows, players, *, marginal=False):
     off_diagonal = ~np.eye(len(rows), dtype=bool)
     among = marginal if isinstance(marginal, slice) else slice(None)
     matrices = [0.0] * 2 ** (max(players) + 1)
-    for coefficient, factors in kernel.factors(rows, players):
+    for weights, factors in kernel.factors(rows, players):
+        if np.ndim(weights) == 0:  # no power series, but numbers
+            weights, factors = [weights], factors[:, None]
         absent = [
-            float(f[among, among][off_diagonal[among, among]].mean()) if marginal else 1.0
-            for f in factors
+            [float(f[among, among][off_diagonal[among, among]].mean()) for f in coefficients]
+            if marginal
+            else [1.0, *[0.0] * (len(weights) - 1)]
+            for coefficients in factors
         ]
         for number, members in enumerate(coalitions(len(factors))):
-            product = np.full(off_diagonal.shape, coefficient)
+            product = [np.ones(off_diagonal.shape), *[0.0] * (len(weights) - 1)]
             for player, factor in enumerate(factors):
-                product = product * (factor if player in members else absent[player])
-            matrices[number] = matrices[number] + product
+                product = series_product(product, factor if player in members else absent[player])
+            of_term = sum(w * coefficient for w, coefficient in zip(weights, product, strict=True))
+            matrices[number] = matrices[number] + of_term
     return matrices
+
+
+def series_product(left, right):
+    """The product of two power series, given by as many coefficients, without higher orders."""
+    return [sum(left[r] * right[q - r] for r in range(q + 1)) for q in range(len(left))]
 
 
 def attributed(statistic, kernel, rows, players, *, marginal=False):

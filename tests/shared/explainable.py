@@ -7,7 +7,7 @@ tests/contracts/test_explainable.py to keep.
 import functools
 import importlib.util
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -45,14 +45,18 @@ from pkex.functions.linear import LinearFunction
 from pkex.functions.stack import Stack
 from pkex.functions.transformed import Transformed
 from pkex.kernels import (
+    ANOVA,
     RBF,
+    Additive,
     Categorical,
     Cauchy,
     Chi2,
     Constant,
     Laplacian,
+    Linear,
     Matern,
     Periodic,
+    Polynomial,
     ProductMatern,
     RationalQuadratic,
 )
@@ -121,6 +125,13 @@ KERNELS = {
     "sum": RBF() * Cauchy().on([1]) + 3.0 * Laplacian(2.0) + 2.0 * Constant(),
     "on columns": RBF().on([4, 0, 2]),
     "on other columns": RBF().on([0, 1]) * Categorical(0.3).on([3, 4]) * Chi2().on([1]),
+    "Linear": Linear([0.3, 1.0, 2.0, 4.0, 0.1], offset=0.5),
+    "Polynomial": Polynomial(3, gamma=0.2, coef0=0.7),
+    "polynomial of products": 2.0 * Linear(0.5).on([0, 3]) * Linear().on([0, 3]) * RBF(2.0),
+    "polynomial and others": Polynomial(4, 0.1, -0.3) * Laplacian(3.0).on([0, 1]) + Cauchy(),
+    "Additive": Additive(RBF([0.3, 1.0, 2.0, 4.0, 1e4]), 3, [0.5, 0.0, 2.0]),
+    "ANOVA": ANOVA(Linear(0.5), order=3, variance=0.7),
+    "additive and others": ANOVA(Chi2() * Linear()) * Cauchy(3.0) + Additive(RBF().on([0, 2]), 1),
 }
 
 # Multiples of 1/2 and none below 0: equal ones for Categorical, counts for Chi2.
@@ -136,13 +147,31 @@ class Formula:
     worth: Callable[[np.ndarray, list[int]], np.ndarray]
 
 
+def kept(kernel, members):
+    """The terms of a kernel of D columns, whose series are without absent columns."""
+    for term in kernel.terms(D):
+        if term.series is None:
+            yield term
+        else:
+            factors = [factor_of(factor, members) for factor in term.series.factors]
+            yield replace(term, series=replace(term.series, factors=tuple(factors)))
+
+
+def factor_of(factor, members):
+    chosen = np.isin(factor.columns, members)
+    return replace(factor, columns=factor.columns[chosen], parameters=factor.parameters[chosen])
+
+
 def of_kernel(kernel, points=POINTS, intercept=0.5):
-    """An expansion and its reference. A column that is absent is at distance 0 of each point."""
+    """An expansion and its reference. Columns that are absent are 0, and so at no distance."""
 
     def worth(x, members):
-        rows = points.copy()
-        rows[:, members] = x[members]
-        return np.diag(kernel(rows, points)) @ ALPHAS + intercept
+        # At the same place, columns have a factor of 1; dot products, and additive kernels, have
+        # none of them.
+        row, others = np.zeros((1, len(x))), np.zeros_like(points)
+        row[:, members], others[:, members] = x[members], points[:, members]
+        values = sum(term.evaluated(row, others) for term in kept(kernel, members))
+        return values[0] @ ALPHAS + intercept
 
     reference = Formula(lambda rows: kernel(rows, points) @ ALPHAS + intercept, worth)
     return pkex.KernelExpansion(points, ALPHAS, kernel, intercept), reference

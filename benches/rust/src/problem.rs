@@ -32,7 +32,8 @@ impl Problem {
         let coefficients: Vec<f64> = signs().take(POINTS).collect();
         let length_scale = (-2.0 * (-lambda / features as f64).ln_1p()).recip().sqrt();
         let factor = |column| Factor { family: Family::Rbf, column, parameter: length_scale };
-        let term = Term { coefficient: 1.0, factors: (0..features).map(factor).collect() };
+        let term =
+            Term { coefficient: 1.0, factors: (0..features).map(factor).collect(), series: None };
         let expansion = Expansion::new(
             Matrix::of_shape(&points, [POINTS, features]),
             Matrix::of_shape(&coefficients, [POINTS, 1]),

@@ -324,7 +324,7 @@ class Explainer(Hinting):
         entries of the background's columns, or of the model's points. In the neutral game it is
         **not** a mean prediction: it is the model's output where every kernel value is that of a
         row with itself, the sum of the coefficients times the kernel's amplitude, plus the
-        intercept.
+        intercept. (Kernels of dot products are those of rows of zeros.)
 
         A float; of shape (outputs,) if there is an output axis.
         """

@@ -254,9 +254,10 @@ class KernelExpansion(Function):
         -------
         float or ndarray of shape (outputs,)
             In the neutral game intercept + Σ_i coefficients_i · Σ_t c_t over the terms t of the
-            kernel, all factors being 1; in the interventional game the mean of the function over
-            the background; in the marginal game intercept + Σ_i coefficients_i · Σ_t c_t times the
-            product over players of their mean factors over the background, or over the points.
+            kernel, all factors being 1, and dot products 0; in the interventional game the mean of
+            the function over the background; in the marginal game intercept + Σ_i coefficients_i ·
+            Σ_t c_t times the product over players of their mean factors over the background, or
+            over the points.
 
         Raises
         ------
@@ -282,7 +283,8 @@ class KernelExpansion(Function):
 
     def _neutral_sums(self) -> Float:
         """Return Σ_i coefficients_i · Σ_t c_t of each output, summed exactly."""
-        amplitude = math.fsum(term.coefficient for term in self._kernel.terms(self.n_features))
+        terms = self._kernel.terms(self.n_features)
+        amplitude = math.fsum(term.of_no_column for term in terms)
         columns = self._flat_coefficients().T
         with np.errstate(over="ignore"):
             return amplitude * np.array([math.fsum(column) for column in columns])

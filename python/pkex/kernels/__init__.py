@@ -15,18 +15,23 @@ Examples
 array([[1.        , 0.36787944]])
 """
 
+from pkex.kernels.additive import ANOVA, Additive
 from pkex.kernels.base import Constant, Kernel
 from pkex.kernels.categorical import Categorical
 from pkex.kernels.chi2 import Chi2
-from pkex.kernels.factors import Factor, Term
+from pkex.kernels.factors import Term
+from pkex.kernels.family import Factor
 from pkex.kernels.heuristic import median_heuristic
 from pkex.kernels.matern import Matern, ProductMatern
 from pkex.kernels.periodic import Periodic
+from pkex.kernels.polynomial import Linear, Polynomial
 from pkex.kernels.rational_quadratic import RationalQuadratic
 from pkex.kernels.stationary import RBF, Cauchy, Laplacian
 
 __all__ = [
+    "ANOVA",
     "RBF",
+    "Additive",
     "Categorical",
     "Cauchy",
     "Chi2",
@@ -34,8 +39,10 @@ __all__ = [
     "Factor",
     "Kernel",
     "Laplacian",
+    "Linear",
     "Matern",
     "Periodic",
+    "Polynomial",
     "ProductMatern",
     "RationalQuadratic",
     "Term",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from numbers import Real
 
@@ -87,10 +87,7 @@ class Kernel(ABC):
         self.check_rows(left, "X")
         self.check_rows(right, "Y")
         for term in self.terms(left.shape[1]):
-            product = np.full_like(total, term.coefficient)
-            for factor in term.factors:
-                product *= factor.product(left, right)
-            total += product
+            total += term.evaluated(left, right)
         return total
 
     def __mul__(self, other: object) -> Kernel:
@@ -137,7 +134,7 @@ class _Scaled(Kernel):
 
     def terms(self, n_features: int) -> list[Term]:
         return [
-            Term(self.amplitude * term.coefficient, term.factors)
+            replace(term, coefficient=self.amplitude * term.coefficient)
             for term in self.kernel.terms(n_features)
         ]
 
@@ -179,10 +176,7 @@ class _Restricted(Kernel):
                 f"expected 0 to {n_features - 1}, got data with {n_features} columns"
             )
         columns = np.array(self.columns, dtype=np.int64)
-        return [
-            Term(term.coefficient, tuple(factor.on(columns) for factor in term.factors))
-            for term in self.kernel.terms(len(columns))
-        ]
+        return [term.on(columns) for term in self.kernel.terms(len(columns))]
 
     def __repr__(self) -> str:
         return f"{_bracketed(self.kernel, _Scaled, _Product, _Sum)}.on({self.columns!r})"
@@ -217,9 +211,7 @@ def _summands(kernel: Kernel) -> tuple[Kernel, ...]:
 
 
 def _multiplied(left: list[Term], right: list[Term]) -> list[Term]:
-    return [
-        Term(a.coefficient * b.coefficient, (*a.factors, *b.factors)) for a in left for b in right
-    ]
+    return [a * b for a in left for b in right]
 
 
 def _bracketed(kernel: Kernel, *weaker: type[Kernel]) -> str:

@@ -8,7 +8,8 @@ from numbers import Real
 import numpy as np
 
 from pkex.kernels.base import Kernel
-from pkex.kernels.factors import Factor, Family, Term, add_family
+from pkex.kernels.factors import Term
+from pkex.kernels.family import Factor, Family, add_family
 
 __all__ = ["Categorical"]
 

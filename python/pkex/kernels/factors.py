@@ -1,123 +1,35 @@
-"""Factors of one column each, mixtures of such, and products: what kernels are sums of."""
+"""Mixtures of factors, and products of factors: what kernels are sums of."""
 
 from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pkex.inputs.choices import check_choice
 from pkex.kernels.domain import Domain
+from pkex.kernels.family import Factor, PackedFactor
 from pkex.kernels.gaussian_sums import gaussian_sum
 from pkex.kernels.mixtures import Mixture
+from pkex.kernels.series import PackedSeries, Series
 from pkex.typing import Float
 
 __all__ = [
-    "FAMILIES",
-    "Factor",
-    "Family",
     "PackedTerm",
     "Radial",
     "Term",
-    "add_family",
     "check_not_negative",
     "columns_not_negative",
     "expanded",
     "has_mixtures",
 ]
 
-# A coefficient and factors as (family, columns, parameters), for the engine.
-PackedTerm: TypeAlias = tuple[float, list[tuple[str, NDArray[np.int64], Float]]]
-
-
-@dataclass(frozen=True, eq=False)
-class Family:
-    """A formula for factors k_j(x_j, y_j), which the engine knows by its name.
-
-    Factors of equal entries are 1: sums over pairs of rows rely on it.
-
-    Parameters
-    ----------
-    name : str
-    value : callable
-        Returns the factors of entries x, y and the parameters.
-    is_of_distance : bool, default True
-        Whether factors depend on the distance in units of the parameter, a length-scale.
-    compares_labels : bool, default False
-        Whether entries are only told apart, and not subtracted.
-    takes_negative : bool, default True
-        Whether entries may be negative.
-    """
-
-    name: str
-    value: Callable[..., Float]
-    is_of_distance: bool = True
-    compares_labels: bool = False
-    takes_negative: bool = True
-
-
-# All families by their names; each is added beside its kernel.
-FAMILIES: dict[str, Family] = {}
-
-
-def add_family(family: Family) -> str:
-    """Make a family known by its name, and return the name."""
-    FAMILIES[family.name] = family
-    return family.name
-
-
-@dataclass(frozen=True, eq=False)
-class Factor:
-    """Factors of one family on some columns.
-
-    Parameters
-    ----------
-    family : str
-        The name of a kernel's family, such as "rbf".
-    columns : ndarray of int64, shape (k,)
-    parameters : ndarray of float64, shape (k, 1) or (k, 2)
-        For each of the columns: the length-scale, the similarity of different categories, or γ; of
-        "periodic" the length-scale and the period.
-    """
-
-    family: str
-    columns: NDArray[np.int64]
-    parameters: Float
-
-    @property
-    def definition(self) -> Family:
-        """What is known of the family.
-
-        Raises
-        ------
-        ValueError
-            If there is no such family.
-        """
-        return FAMILIES[check_choice("family", self.family, list(FAMILIES))]
-
-    def on(self, columns: NDArray[np.int64]) -> Factor:
-        """Return the factors for a table that has its columns elsewhere, at these places."""
-        return replace(self, columns=columns[self.columns])
-
-    def product(self, left: Float, right: Float) -> Float:
-        """Return the product over columns for all pairs of rows, of shape (n, m)."""
-        product = np.ones((len(left), len(right)))
-        for _, values in self.evaluated(left, right):
-            product *= values
-        return product
-
-    def evaluated(self, left: Float, right: Float) -> Iterator[tuple[int, Float]]:
-        """Yield the number of each column, and its factors for all pairs of rows."""
-        value = self.definition.value
-        for column, parameters in zip(self.columns.tolist(), self.parameters, strict=True):
-            # Far apart, the squared distance may overflow: the factor is then 0.
-            with np.errstate(over="ignore"):
-                yield column, value(left[:, column, None], right[:, column], *parameters)
+# A coefficient, factors, and a power series that they are multiplied with, for the engine.
+PackedTerm: TypeAlias = tuple[float, list[PackedFactor], PackedSeries | None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -190,10 +102,23 @@ class Term:
     coefficient : float
     factors : tuple of Factor
         A column may occur in several of them: the factors multiply.
+    series : Series, optional
+        A truncated power series, which they are multiplied with.
     """
 
     coefficient: float
     factors: tuple[Factor, ...]
+    series: Series | None = None
+
+    @property
+    def all_factors(self) -> tuple[Factor, ...]:
+        """Its factors, and those within its series."""
+        return self.factors if self.series is None else (*self.factors, *self.series.factors)
+
+    @property
+    def of_no_column(self) -> float:
+        """What the term is restricted to no column, where all factors are 1."""
+        return self.coefficient * (1.0 if self.series is None else float(self.series.weights[0]))
 
     def unit(self, domain: Domain) -> float:
         """Return what errors within a domain are relative to."""
@@ -207,11 +132,35 @@ class Term:
         for chosen in itertools.product(*parts):
             weights = [weight for weight, _ in chosen]
             factors = [factor for _, of_one in chosen for factor in of_one]
-            yield Term(self.coefficient * math.prod(weights), (*products, *factors))
+            coefficient = self.coefficient * math.prod(weights)
+            yield Term(coefficient, (*products, *factors), self.series)
 
     def packed(self) -> PackedTerm:
         """Return the term, which has no mixtures, in the engine's form."""
-        return self.coefficient, [(f.family, f.columns, f.parameters) for f in self.factors]
+        series = None if self.series is None else self.series.packed()
+        return self.coefficient, [factor.packed() for factor in self.factors], series
+
+    def on(self, columns: NDArray[np.int64]) -> Term:
+        """Return the term with the columns that stand at the numbers of its own."""
+        factors = tuple(factor.on(columns) for factor in self.factors)
+        series = None if self.series is None else self.series.on(columns)
+        return Term(self.coefficient, factors, series)
+
+    def evaluated(self, left: Float, right: Float) -> Float:
+        """Return the term for all pairs of rows."""
+        product = np.full((len(left), len(right)), self.coefficient)
+        for factor in self.factors:
+            product *= factor.product(left, right)
+        if self.series is not None:
+            product *= self.series.evaluated(left, right)
+        return product
+
+    def __mul__(self, other: Term) -> Term:
+        series = other.series if self.series is None else self.series
+        if self.series is not None and other.series is not None:
+            series = self.series * other.series
+        coefficient = self.coefficient * other.coefficient
+        return Term(coefficient, (*self.factors, *other.factors), series)
 
 
 def has_mixtures(terms: Iterable[Term]) -> bool:
@@ -246,7 +195,8 @@ MOST_TERMS = 5000
 
 def columns_not_negative(terms: Iterable[Term]) -> NDArray[np.int64]:
     """Return the numbers of the columns whose entries a factor takes only if not negative."""
-    columns = [f.columns for term in terms for f in term.factors if not f.definition.takes_negative]
+    factors = [factor for term in terms for factor in term.all_factors]
+    columns = [factor.columns for factor in factors if not factor.definition.takes_negative]
     return np.unique(np.concatenate([np.empty(0, dtype=np.int64), *columns]))
 
 

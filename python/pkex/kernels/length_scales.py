@@ -9,9 +9,17 @@ from typing import ParamSpec
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pkex.kernels.factors import Factor, Term
+from pkex.kernels.factors import Term
+from pkex.kernels.family import Factor
+from pkex.typing import Float
 
-__all__ = ["checked_length_scale", "checked_scale", "converting_gamma", "over_features"]
+__all__ = [
+    "checked_length_scale",
+    "checked_scale",
+    "converting_gamma",
+    "for_features",
+    "over_features",
+]
 
 _P = ParamSpec("_P")
 
@@ -69,6 +77,24 @@ def checked_scale(scale: ArrayLike, name: str) -> float | tuple[float, ...]:
     return float(array) if array.ndim == 0 else tuple(array.tolist())
 
 
+def for_features(
+    kernel: object, n_features: int, name: str, scale: float | tuple[float, ...]
+) -> Float:
+    """Return a parameter of a kernel for each feature, of one for all or one for each.
+
+    Raises
+    ------
+    ValueError
+        If it has another number of values than there are features.
+    """
+    if isinstance(scale, tuple) and len(scale) != n_features:
+        raise ValueError(
+            f"{name} of {type(kernel).__name__} has {len(scale)} values; "
+            f"expected {n_features}, one for each feature, or a single number for all"
+        )
+    return np.broadcast_to(np.asarray(scale, dtype=np.float64), n_features).copy()
+
+
 def over_features(
     kernel: object, family: str, n_features: int, **scales: float | tuple[float, ...]
 ) -> Term:
@@ -90,11 +116,6 @@ def over_features(
     """
     parameters = np.empty((n_features, len(scales)))
     for place, (name, scale) in enumerate(scales.items()):
-        if isinstance(scale, tuple) and len(scale) != n_features:
-            raise ValueError(
-                f"{name} of {type(kernel).__name__} has {len(scale)} values; "
-                f"expected {n_features}, one for each feature, or a single number for all"
-            )
-        parameters[:, place] = scale
+        parameters[:, place] = for_features(kernel, n_features, name, scale)
     columns = np.arange(n_features, dtype=np.int64)
     return Term(1.0, (Factor(family, columns, parameters),))

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pkex.kernels.base import Kernel
-from pkex.kernels.factors import Family, Term, add_family
+from pkex.kernels.factors import Term
+from pkex.kernels.family import Family, add_family
 from pkex.kernels.length_scales import checked_length_scale, converting_gamma, over_features
 from pkex.kernels.mixtures import MaternMixture
 from pkex.kernels.radial import checked_shape, radial_term

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pkex.kernels.base import Kernel
-from pkex.kernels.factors import Family, Term, add_family
+from pkex.kernels.factors import Term
+from pkex.kernels.family import Family, add_family
 from pkex.kernels.length_scales import checked_length_scale, converting_gamma, over_features
 
 __all__ = ["RBF", "Cauchy", "Laplacian"]

@@ -101,6 +101,9 @@ def in_units(terms: KernelTerms) -> tuple[KernelTerms, float]:
 
     Squares of what is left neither overflow nor vanish.
     """
-    exponent = math.frexp(math.fsum(coefficient for coefficient, _ in terms.terms))[1] - 1
-    scaled = [(math.ldexp(coefficient, -exponent), factors) for coefficient, factors in terms.terms]
+    exponent = math.frexp(math.fsum(coefficient for coefficient, *_ in terms.terms))[1] - 1
+    scaled = [
+        (math.ldexp(coefficient, -exponent), factors, series)
+        for coefficient, factors, series in terms.terms
+    ]
     return replace(terms, terms=scaled), math.ldexp(1.0, exponent)

@@ -133,11 +133,16 @@ class HSICProblem:
             progress=self.reports["projections"],
         )[:, 0]
         products -= (self.offsets[:, None] * means).sum(axis=0)
-        own = (self.constant - 2.0 * self.offsets[sample])[:, None]
+        if target.have_series:
+            # In pairs they are less by halves of γ of both rows with themselves; the means add up
+            # to 0.
+            own = target.self_pairs(self.targets)[0]
+            products -= 0.5 * (own * means).sum(axis=0)
+        diagonal = (self.constant - 2.0 * self.offsets[sample])[:, None]
         if self.is_biased:
-            products -= own * self.terms.self_pair()
+            products -= diagonal * self.terms.self_pair()
         else:
-            products -= own * means[sample]
+            products -= diagonal * means[sample]
         projections: Float = n * self.scale * (rows[sample, 0] - products)
         return projections
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pkex.kernels.factors import FAMILIES
+from pkex.kernels.family import FAMILIES
 from pkex.statistics.hsic_problem import HSICProblem
 from pkex.statistics.octets import Octets, exchanged_sums, rounding_scale
 from pkex.statistics.pair_sums import KernelTerms, pair_triangle
@@ -65,6 +65,8 @@ def _of_both(sums: Float, scale: Float) -> Significance:
 
 def _are_labels(rows: Float, terms: KernelTerms) -> bool:
     """Whether a kernel says no more of rows than whether they are equal."""
-    families = {FAMILIES[family] for _, factors in terms.terms for family, _, _ in factors}
+    families = {FAMILIES[family] for _, factors, _ in terms.terms for family, _, _ in factors}
     compare_labels = [family.compares_labels for family in families]
-    return rows.shape[1] == 1 and bool(compare_labels) and all(compare_labels)
+    if rows.shape[1] > 1 or terms.have_series:
+        return False
+    return bool(compare_labels) and all(compare_labels)

@@ -331,4 +331,12 @@ def _weighted(
     )
     values = of_pairs.combine(_by_class(sums, len(x))) + of_pairs.self_pairs * terms.self_pair()
     alone = of_pairs.combine(sums.alone) + of_pairs.self_pairs * terms.self_pair_alone()
+    if estimator == "unbiased" and terms.have_series:
+        for rows, u in ((x, v), (y, w)):
+            # What γ(a, a)/2 and γ(b, b)/2, less in each pair, do not cancel: with unequal weights
+            # Σ_{a≠b} u_a u_b (f_a + f_b)/(1 − Σu²) differs from 2 Σ u_a f_a.
+            lacking = u * (math.fsum(u**2) - u) / weight_of_pairs(u, "X")
+            own = terms.self_pairs(rows)
+            values += lacking @ own[0]
+            alone += lacking @ own[1]
     return Parts(values, alone)

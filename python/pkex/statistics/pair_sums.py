@@ -3,6 +3,10 @@
 γ_j(a, b) is the Shapley value of player j in the game of one pair of rows: the product game with
 present factors k_j(a_j, b_j) and absent factors 1, or those of the marginal convention, summed over
 the terms of the kernel.
+
+For terms that are power series, such as a polynomial kernel, γ(a, a) depends on a. They count with
+γ(a, b) − γ(a, a)/2 − γ(b, b)/2, which is 0 for a row with itself: MMD² and HSIC stay what they are,
+for what depends on one row of a pair alone has no part in them.
 """
 
 from __future__ import annotations
@@ -19,6 +23,8 @@ from pkex.games.players import Players
 from pkex.kernels import Kernel
 from pkex.kernels.domain import Domain
 from pkex.kernels.factors import PackedTerm, expanded
+from pkex.kernels.family import PackedFactor
+from pkex.kernels.series import PackedSeries
 from pkex.typing import Float, Report
 
 __all__ = ["KernelTerms", "PairSums", "pair_matrix", "pair_sums", "pair_triangle", "total"]
@@ -33,8 +39,9 @@ class KernelTerms:
     terms : list of PackedTerm
     players : ndarray of int64, shape (d,)
         The player of each column.
-    absent : ndarray of shape (n_terms, P), optional
-        The factors of absent players; 1 if not given.
+    absent : ndarray of shape (n_terms, (1 + p) P), optional
+        The factors of absent players; 1 if not given. Of power series they have coefficients, up to
+        the order p: those of s^0 of all players, those of s^1, and so on.
     """
 
     terms: list[PackedTerm]
@@ -67,6 +74,11 @@ class KernelTerms:
         """The number of players P."""
         return int(self.players.max()) + 1
 
+    @property
+    def have_series(self) -> bool:
+        """Whether a term is a power series."""
+        return any(series is not None for _, _, series in self.terms)
+
     def joined(self) -> KernelTerms:
         """Return the kernel with all columns in one player, neutral: γ is k − k(x, x)."""
         return KernelTerms(self.terms, np.zeros_like(self.players))
@@ -80,28 +92,58 @@ class KernelTerms:
         place = np.full(len(self.players), -1)
         place[columns] = np.arange(len(columns))
         terms: list[PackedTerm] = []
-        for number, (coefficient, factors) in enumerate(self.terms):
-            kept = []
-            for family, of_factor, parameters in factors:
-                is_own = place[of_factor] >= 0
-                if is_own.any():
-                    kept.append((family, place[of_factor[is_own]], parameters[is_own]))
-            if kept:
-                others = 1.0 if self.absent is None else np.delete(self.absent[number], player)
-                terms.append((coefficient * float(np.prod(others)), kept))
+        for number, (coefficient, factors, series) in enumerate(self.terms):
+            own, own_series = _kept(factors, place), None
+            if series is not None:
+                own_series = _of_player(series, place, self._coefficients_of_others(number, player))
+            elif own and self.absent is not None:
+                others = np.delete(self.absent[number, : self.n_players], player)
+                coefficient *= float(np.prod(others))
+            if own or own_series is not None:
+                terms.append((coefficient, own, own_series))
         return columns, KernelTerms(terms, np.zeros(len(columns), dtype=np.int64))
 
+    def self_pairs(self, rows: Float) -> Float:
+        """Return γ of each row's pair with itself, and what players are worth alone in it.
+
+        Of terms that are power series only; `self_pair` and `self_pair_alone` return the others'.
+
+        Returns
+        -------
+        ndarray of shape (2, n, P)
+        """
+        own = _core.self_pairs(rows, self.terms, self.players, self.absent)
+        values: Float = own.reshape(len(rows), 2, -1).transpose(1, 0, 2)
+        return values
+
+    def _coefficients_of_others(self, number: int, player: int) -> Float:
+        """Return the coefficients of the product of the others' absent factors in a term."""
+        product = np.ones(1)
+        if self.absent is not None:
+            coefficients = self.absent[number].reshape(-1, self.n_players)
+            for other in np.delete(coefficients, player, axis=1).T:
+                product = np.convolve(product, other)[: len(coefficients)]
+        return product
+
+    def _of_numbers(self) -> tuple[list[float], Float | None]:
+        """Return the coefficients and absent factors of the terms that are no power series."""
+        chosen = [number for number, term in enumerate(self.terms) if term[2] is None]
+        absent = None if self.absent is None else self.absent[chosen, : self.n_players]
+        return [self.terms[number][0] for number in chosen], absent
+
     def self_pair(self) -> Float:
-        """Return γ of a row's pair with itself, 0 in the neutral convention; shape (P,)."""
-        if self.absent is None:
+        """Return γ of a row's pair with itself, 0 in the neutral convention; shape (P,).
+
+        Of terms that are power series it is 0: see `pair_sums`.
+        """
+        coefficients, absent = self._of_numbers()
+        if absent is None or not coefficients:
             return np.zeros(self.n_players)
-        present = np.ones_like(self.absent)
-        coefficients = np.array([[coefficient] for coefficient, _ in self.terms])
         values = _core.product_game(
-            present,
-            np.ascontiguousarray(self.absent),
+            np.ones_like(absent),
+            np.ascontiguousarray(absent),
             None,
-            coefficients,
+            np.array(coefficients)[:, None],
             index="SV",
             method="quadrature",
             summation="compensated",
@@ -112,13 +154,38 @@ class KernelTerms:
     def self_pair_alone(self) -> Float:
         """Return what each player is worth alone in a row's pair with itself; shape (P,)."""
         alone = np.zeros(self.n_players)
-        if self.absent is None:
+        coefficients, of_terms = self._of_numbers()
+        if of_terms is None:
             return alone
-        for (coefficient, _), absent in zip(self.terms, self.absent, strict=True):
+        for coefficient, absent in zip(coefficients, of_terms, strict=True):
             before = np.cumprod(np.append(1.0, absent[:-1]))
             after = np.cumprod(np.append(1.0, absent[:0:-1]))[::-1]
             alone += coefficient * (1.0 - absent) * before * after
         return alone
+
+
+def _kept(factors: list[PackedFactor], place: NDArray[np.intp]) -> list[PackedFactor]:
+    """Return the factors of the columns that have a place, by that."""
+    kept: list[PackedFactor] = []
+    for family, of_factor, parameters in factors:
+        is_own = place[of_factor] >= 0
+        if is_own.any():
+            kept.append((family, place[of_factor[is_own]], parameters[is_own]))
+    return kept
+
+
+def _of_player(series: PackedSeries, place: NDArray[np.intp], others: Float) -> PackedSeries | None:
+    """Return a series of the columns that have a place, times a polynomial in s; None of none."""
+    weights, form, columns, rates, factors = series
+    is_own = place[columns] >= 0
+    kept = _kept(factors, place)
+    if not is_own.any() and not kept:
+        return None
+    # Σ_q w_q [s^q] of P times F is Σ_q w'_q [s^q] of F with w'_q = Σ_r w_(q+r) P_r.
+    pulled = np.array(
+        [others[: len(weights) - q] @ weights[q:][: len(others)] for q in range(len(weights))]
+    )
+    return pulled, form, place[columns[is_own]], rates[is_own], kept
 
 
 @dataclass(frozen=True, eq=False)

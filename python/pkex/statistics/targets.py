@@ -229,13 +229,16 @@ def _numbered(column: Any, name: str) -> Float:
 def _check_labels(
     kernel: Kernel, labels: list[int], n_columns: int, names: tuple[str, ...]
 ) -> None:
+    terms = kernel.terms(n_columns)
     subtracted = {
         int(column)
-        for term in kernel.terms(n_columns)
-        for factor in term.factors
+        for term in terms
+        for factor in term.all_factors
         if not factor.definition.compares_labels
         for column in factor.columns
     }
+    for series in (term.series for term in terms if term.series is not None):
+        subtracted.update(series.columns.tolist())
     wrong = [names[j] for j in labels if j in subtracted]
     if wrong:
         raise ValueError(
@@ -260,7 +263,7 @@ def _classes(kernel: Kernel, n_columns: int) -> list[int]:
     found = {
         int(column)
         for term in kernel.terms(n_columns)
-        for factor in term.factors
+        for factor in term.all_factors
         if factor.definition.compares_labels
         for column in factor.columns
     }

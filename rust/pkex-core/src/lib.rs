@@ -15,9 +15,10 @@
 //! - [`PairProblem`]: sums over all pairs of rows of a sample ([`PairSums`]), which MMD and HSIC
 //!   are made of. Pairs weigh what a [`Weighting`] says: by [`Classes`] of rows, or by a target
 //!   ([`TargetWeights`]), which rows may exchange within an octet of [`OCTET`]. [`mean_factors`]
-//!   gives absent factors, [`permuted_sums`] the sums after permutations.
-//! - A kernel is a sum of [`Term`]s, each a product of [`Factor`]s of a [`Family`] on one column;
-//!   columns belong to [`Players`].
+//!   gives absent factors, [`self_pairs`] what pairs of a row with itself have, [`permuted_sums`] the
+//!   sums after permutations.
+//! - A kernel is a sum of [`Term`]s, each a product of [`Factor`]s of a [`Family`] on one column, and
+//!   perhaps of a truncated power [`Series`]; columns belong to [`Players`].
 //! - Data are borrowed as a [`Matrix`]. [`Settings`] name the threads, the [`Summation`] and the
 //!   instruction set ([`Level`]); values are computed by a [`Method`]. A long call asks its
 //!   [`Monitor`] whether to go on, and may fail with an [`Error`].
@@ -38,7 +39,7 @@
 //! let points = Matrix::new(&[0.0, 0.0, 1.0, 2.0], 2, 2)?;
 //! let coefficients = Matrix::new(&[1.0, -1.0], 2, 1)?;
 //! let rbf = |column| Factor { family: Family::Rbf, column, parameter: 1.0 };
-//! let kernel = [Term { coefficient: 1.0, factors: vec![rbf(0), rbf(1)] }];
+//! let kernel = [Term { coefficient: 1.0, factors: vec![rbf(0), rbf(1)], series: None }];
 //! let f = Expansion::new(points, coefficients, &kernel, Players::columns(2))?;
 //!
 //! let x = Matrix::new(&[0.5, 1.5], 1, 2)?;
@@ -80,12 +81,14 @@ pub use error::Error;
 pub use expansion::background::{Background, ValueFunction};
 pub use expansion::explain::Expansion;
 pub use game::supersets::superset_sums;
-pub use kernel::family::Family;
+pub use kernel::family::{Factor, Family};
 pub use kernel::players::Players;
-pub use kernel::term::{Factor, Term};
+pub use kernel::series::{Form, Series};
+pub use kernel::term::Term;
 pub use matrix::Matrix;
 pub use pairs::mean_factors::mean_factors;
 pub use pairs::octets::OCTET;
+pub use pairs::own::self_pairs;
 pub use pairs::permuted::permuted_sums;
 pub use pairs::problem::{PairProblem, PairSums};
 pub use pairs::weights::{Classes, TargetWeights, Weighting};

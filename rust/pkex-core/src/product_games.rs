@@ -67,7 +67,10 @@ impl ProductGames<'_> {
                 items::run(&packed, Quantity::Values(Nodes::Table(&nodes)), settings, monitor)
             }
             (Index::Shapley, Method::Recursion) => {
-                items::run(&packed, Quantity::ShapleyByRecursion, settings, monitor)
+                // None of the games is a power series.
+                let nodes = NodeTable::new(1);
+                let quantity = Quantity::ShapleyByRecursion(Nodes::Table(&nodes));
+                items::run(&packed, quantity, settings, monitor)
             }
             (Index::Banzhaf, Method::Quadrature) => {
                 let half = Rule::point(0.5);

@@ -10,14 +10,14 @@ const ROOMS: &str = "
     simd/        arithmetic level lanes numbers exp double sin sum
     memory settings matrix
     quadrature/  rule bound measure table
-    game/        block spread scaling coalitions sweep values interactions recursion quantity
-    game/        supersets
-    kernel/      joint matern periodic family players term packed
+    game/        block spread scaling coalitions sweep values interactions recursion series
+    game/        quantity supersets
+    kernel/      joint matern periodic family players series term packed
     walk/        source tiling cell waves items weights chunks pairs
     product_games
     expansion/   background packed absent games neutral interventional
     expansion/   own_point_means background_means marginal parts explain
-    pairs/       octets weights problem absent packed workspace tiles totals sums
+    pairs/       octets absent own weights problem packed workspace tiles totals sums
     pairs/       gaussian_means mean_factors permuted
 ";
 

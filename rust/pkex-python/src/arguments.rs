@@ -3,8 +3,8 @@
 use numpy::ndarray::Dimension;
 use numpy::{PyReadonlyArray, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pkex_core::{
-    Background, Density, Error, Factor, Family, Index, Matrix, Measure, Method, PairProblem,
-    Players, Summation, Term, ValueFunction, Weighting,
+    Background, Density, Error, Factor, Family, Form, Index, Matrix, Measure, Method, PairProblem,
+    Players, Series, Summation, Term, ValueFunction, Weighting,
 };
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -129,16 +129,50 @@ impl MeasureArgument {
     }
 }
 
-/// A product kernel: its coefficient, and (family, columns, parameters) of its factors, with k
-/// columns and k × 1 parameters, or k × 2 where the family has a period.
-pub type TermArgument<'py> =
-    (f64, Vec<(String, PyReadonlyArray1<'py, i64>, PyReadonlyArray2<'py, f64>)>);
+/// (family, columns, parameters) of factors, with k columns and k × 1 parameters, or k × 2 where the
+/// family has a period.
+type FactorArgument<'py> = (String, PyReadonlyArray1<'py, i64>, PyReadonlyArray2<'py, f64>);
+
+/// A truncated power series: its weights, its form's name, columns and the rates of their products,
+/// and factors.
+type SeriesArgument<'py> = (
+    PyReadonlyArray1<'py, f64>,
+    String,
+    PyReadonlyArray1<'py, i64>,
+    PyReadonlyArray1<'py, f64>,
+    Vec<FactorArgument<'py>>,
+);
+
+/// A term: its coefficient, its factors, and its power series, if it has one.
+pub type TermArgument<'py> = (f64, Vec<FactorArgument<'py>>, Option<SeriesArgument<'py>>);
 
 pub fn terms(terms: &[TermArgument<'_>]) -> PyResult<Vec<Term>> {
     terms.iter().map(term).collect()
 }
 
-fn term((coefficient, parts): &TermArgument<'_>) -> PyResult<Term> {
+fn term((coefficient, parts, series): &TermArgument<'_>) -> PyResult<Term> {
+    Ok(Term {
+        coefficient: *coefficient,
+        factors: factors(parts)?,
+        series: series.as_ref().map(self::series).transpose()?,
+    })
+}
+
+fn series((weights, form, columns, rates, parts): &SeriesArgument<'_>) -> PyResult<Series> {
+    let forms = [("exponential", Form::Exponential), ("linear", Form::Linear)];
+    let (columns, rates) = (indices("columns", columns)?, rates.as_array());
+    if rates.len() != columns.len() {
+        return Err(PyValueError::new_err("expected as many rates as columns"));
+    }
+    Ok(Series {
+        weights: copied(weights.as_slice()?)?,
+        form: choice("form", form, &forms)?,
+        dots: columns.into_iter().zip(rates.iter().copied()).collect(),
+        factors: factors(parts)?,
+    })
+}
+
+fn factors(parts: &[FactorArgument<'_>]) -> PyResult<Vec<Factor>> {
     let mut factors = Vec::new();
     for (family, columns, parameters) in parts {
         let family = self::family(family)?;
@@ -153,7 +187,7 @@ fn term((coefficient, parts): &TermArgument<'_>) -> PyResult<Term> {
             factors.push(Factor { family, column, parameter: own[0] });
         }
     }
-    Ok(Term { coefficient: *coefficient, factors })
+    Ok(factors)
 }
 
 /// Numbers that count from 0, row by row.

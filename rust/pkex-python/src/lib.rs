@@ -212,7 +212,8 @@ mod _core {
         call::array(py, call::run(py, None, values)?, [present.columns(), weights.columns()])
     }
 
-    /// The mean of each player's factor over all pairs of rows, of shape (terms, players).
+    /// The mean of each player's factor over all pairs of rows, of shape (terms, players); of power
+    /// series (terms, players · (1 + orders)): coefficients of s⁰ of all players, of s, and so on.
     #[pyfunction]
     #[pyo3(signature = (points, terms, players, *, n_threads, progress = None))]
     fn mean_factors<'py>(
@@ -227,11 +228,33 @@ mod _core {
         let terms = arguments::terms(&terms)?;
         let players = Players::grouped(arguments::indices("players", &players)?);
         let settings = settings("compensated", n_threads)?;
-        let means = |monitor: Monitor<'_>| {
+        let means = call::run(py, progress, |monitor: Monitor<'_>| {
             pkex_core::mean_factors(points.matrix(), &terms, &players, &settings, monitor)
-        };
-        let shape = [terms.len(), players.count()];
-        call::array(py, call::run(py, progress, means)?, shape)
+        })?;
+        let shape = [terms.len(), means.len() / terms.len().max(1)];
+        call::array(py, means, shape)
+    }
+
+    /// What players have in the pair of each row with itself, then what they are worth alone in it,
+    /// of shape (rows, 2 · players): of terms that are power series.
+    #[pyfunction]
+    fn self_pairs<'py>(
+        py: Python<'py>,
+        points: PyReadonlyArray2<'py, f64>,
+        terms: Vec<TermArgument<'py>>,
+        players: PyReadonlyArray1<'py, i64>,
+        absent: Option<PyReadonlyArray2<'py, f64>>,
+    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let points = Array::copied(&points)?;
+        let terms = arguments::terms(&terms)?;
+        let players = Players::grouped(arguments::indices("players", &players)?);
+        let absent = absent.as_ref().map(Array::copied).transpose()?;
+        let settings = settings("compensated", 1)?;
+        let values = call::run(py, None, |_| {
+            let absent = absent.as_ref().map(Array::matrix);
+            pkex_core::self_pairs(points.matrix(), &terms, &players, absent, &settings)
+        })?;
+        call::array(py, values, [points.rows(), 2 * players.count()])
     }
 
     /// Sums over the pairs of two pooled samples, the first of `n_first` rows, weighted by products

@@ -36,7 +36,7 @@ from pkex.kernels import (
     ProductMatern,
     RationalQuadratic,
 )
-from pkex.kernels.factors import Factor
+from pkex.kernels.family import Factor
 from pkex.typing import Float
 
 # A family of kernels, and one of them: for each feature its length-scale, of a χ² kernel γ; of a

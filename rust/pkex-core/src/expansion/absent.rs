@@ -1,10 +1,10 @@
 //! Factors of absent players, and what a block of evaluations becomes by them.
 
 use crate::error::Error;
-use crate::game::block::Block;
+use crate::game::block::{Block, Higher};
 use crate::game::spread::Spread;
 use crate::kernel::term::PackedTerm;
-use crate::memory::{FACTORS, Memory};
+use crate::memory::{FACTORS, Memory, saturating_product};
 use crate::simd::arithmetic::Arithmetic;
 use crate::simd::lanes::{LANES, Lanes, each_lane, zip_lanes};
 use crate::simd::level::Body;
@@ -15,26 +15,36 @@ use crate::simd::numbers::{larger, smaller};
 pub(crate) struct AbsentFactors {
     pub factor: Vec<Lanes>,
     pub less_one: Vec<Lanes>,
+    /// The higher orders of factors that are power series, player by player.
+    pub higher: Vec<Lanes>,
 }
 
 impl AbsentFactors {
-    /// Bytes for each player of a block.
-    pub const BYTES: usize = 2 * size_of::<Lanes>();
-
-    /// Makes room for that many players.
-    pub fn reserve(&mut self, players: usize, memory: &Memory) -> Result<(), Error> {
-        memory.reserve(&mut self.factor, players, FACTORS)?;
-        memory.reserve(&mut self.less_one, players, FACTORS)
+    /// Bytes for each player of a block, whose factors have so many higher orders.
+    pub fn bytes(orders: usize) -> usize {
+        saturating_product([2 + orders, size_of::<Lanes>()])
     }
 
-    /// Room for so many blocks of that many players.
+    /// Makes room for that many players, whose factors have so many higher orders.
+    pub fn reserve(
+        &mut self,
+        (players, orders): (usize, usize),
+        memory: &Memory,
+    ) -> Result<(), Error> {
+        memory.reserve(&mut self.factor, players, FACTORS)?;
+        memory.reserve(&mut self.less_one, players, FACTORS)?;
+        memory.reserve(&mut self.higher, saturating_product([players, orders]), FACTORS)
+    }
+
+    /// Room for so many blocks of that many players, likewise.
     pub fn reserve_all(
         all: &mut Vec<Self>,
-        (blocks, players): (usize, usize),
+        blocks: usize,
+        of_block: (usize, usize),
         memory: &Memory,
     ) -> Result<(), Error> {
         all.resize_with(blocks, Self::default);
-        all.iter_mut().try_for_each(|factors| factors.reserve(players, memory))
+        all.iter_mut().try_for_each(|factors| factors.reserve(of_block, memory))
     }
 }
 
@@ -68,6 +78,15 @@ pub(crate) trait Contrast {
         part: usize,
         kept: &[f64; W],
     ) -> [f64; W];
+
+    /// Those of the higher orders of a player whose factors are power series, into as many lanes.
+    fn contrast_of_series<A: Arithmetic, const W: usize>(
+        &self,
+        player: usize,
+        part: usize,
+        kept: &[f64; W],
+        higher: &mut [Lanes],
+    );
 }
 
 /// Fills a block with factors that were computed against 1.
@@ -93,7 +112,52 @@ pub(crate) fn fill_from<A: Arithmetic, C: Contrast, const W: usize>(
             replace_cancelled::<A, C, W>(own, absent, block, contrast, part);
         }
     }
+    block.series.weights.clone_from(&own.series.weights);
+    if !own.series.weights.is_empty() {
+        fill_series::<A, C, W>(&own.series, &absent.higher, block, contrast);
+    }
     block.spread_of_fractions::<A, W>()
+}
+
+/// Fills the higher orders of a block whose factors are power series.
+#[inline(always)]
+fn fill_series<A: Arithmetic, C: Contrast, const W: usize>(
+    own: &Higher,
+    absent: &[Lanes],
+    block: &mut Block,
+    contrast: &C,
+) {
+    let (players, orders, series) = (block.present.len(), own.orders(), &mut block.series);
+    series.is_pure = own.is_pure;
+    series.resize(players, false);
+    series.present.copy_from_slice(&own.present);
+    series.absent.copy_from_slice(absent);
+    series.exact.resize(2 * orders, Lanes::ZERO);
+    for player in 0..players {
+        let these = player * orders..(player + 1) * orders;
+        let factors = || own.present[these.clone()].iter().zip(&absent[these.clone()]);
+        let difference = &mut series.difference[these.clone()];
+        for part in 0..LANES / W {
+            let mut least_kept = [0.0; W];
+            for ((a, b), difference) in factors().zip(&mut *difference) {
+                let (a, b): (&[f64; W], &[f64; W]) = (a.part(part), b.part(part));
+                let c = zip_lanes(a, b, |a, b| a - b);
+                let size = zip_lanes(a, b, |a, b| larger(a.abs(), b.abs()));
+                let kept = zip_lanes(&c, &size, |c, size| A::mul_add(-C::LOSS, size, c.abs()));
+                least_kept = zip_lanes(&least_kept, &kept, smaller);
+                *difference.part_mut(part) = c;
+            }
+            if least_kept.iter().all(|&kept| kept >= 0.0) {
+                continue;
+            }
+            contrast.contrast_of_series::<A, W>(player, part, &least_kept, &mut series.exact);
+            for (difference, exact) in difference.iter_mut().zip(&series.exact) {
+                let (c, exact): (&mut [f64; W], &[f64; W]) =
+                    (difference.part_mut(part), exact.part(part));
+                *c = each_lane(|i| if least_kept[i] < 0.0 { exact[i] } else { c[i] });
+            }
+        }
+    }
 }
 
 /// Puts the contrast where bits have cancelled.

@@ -4,6 +4,7 @@
 //! points, and those of its last background up to [`MOST_BYTES`]; beyond, they are computed in each
 //! call, tile by tile, for several explained rows at a time.
 
+use std::ops::Range;
 use std::sync::{Arc, Mutex, OnceLock};
 
 use crate::error::Error;
@@ -48,8 +49,9 @@ impl LastMeans {
         settings: &Settings,
         monitor: Monitor<'_>,
     ) -> Result<Option<Arc<BackgroundMeans>>, Error> {
-        let factors = [expansion.evaluation_blocks(), expansion.players()];
-        if saturating_product([AbsentFactors::BYTES, saturating_product(factors)]) > MOST_BYTES {
+        let factors = saturating_product([expansion.evaluation_blocks(), expansion.players()]);
+        let bytes = AbsentFactors::bytes(expansion.kernel.most_orders());
+        if saturating_product([bytes, factors]) > MOST_BYTES {
             return Ok(None);
         }
         // Without waiting: in a forked child the thread that holds the lock may not exist.
@@ -82,15 +84,21 @@ impl MeansOfPoints {
         }
         let (rows, shape) = expansion.unpacked_points()?;
         let points = Matrix::of_shape(&rows, shape);
-        let terms = &expansion.kernel.terms;
-        let mut factors = Vec::new();
-        for (number, term) in terms.iter().enumerate() {
-            factors.extend(means_of_points(points, term, settings, &mut |done, total| {
-                monitor(number * total + done, terms.len() * total)
-            })?);
-        }
         let [count, columns] = shape;
         let weights = Memory::default().filled(count, 1.0 / count as f64, INPUT)?;
+        let background = Background { rows: points, weights: &weights };
+        let terms = &expansion.kernel.terms;
+        let blocks = expansion.evaluation_blocks() / terms.len().max(1);
+        let mut factors = Vec::new();
+        for (number, term) in terms.iter().enumerate() {
+            let monitor = &mut |done, total| monitor(number * total + done, terms.len() * total);
+            factors.extend(if term.series.is_some() {
+                let blocks = number * blocks..(number + 1) * blocks;
+                means_of_blocks(expansion, blocks, background, settings, monitor)?
+            } else {
+                means_of_points(points, term, settings, monitor)?
+            });
+        }
         let means =
             Arc::new(BackgroundMeans { rows, columns, weights, level: settings.level, factors });
         // Means that another thread has set meanwhile have the same bits.
@@ -106,31 +114,13 @@ impl BackgroundMeans {
         settings: &Settings,
         monitor: Monitor<'_>,
     ) -> Result<Self, Error> {
-        let blocks = expansion.evaluation_blocks();
-        let cost = saturating_product([blocks, background.cost_of_means(expansion.players())]);
-        let memory = Memory::default();
-        let mut factors = memory.filled(blocks, AbsentFactors::default(), FACTORS)?;
-        for (index, mean) in factors.iter_mut().enumerate() {
-            mean.reserve(expansion.term_and_points(index).0.players.len(), &memory)?;
-        }
+        let blocks = 0..expansion.evaluation_blocks();
         let mut rows = Vec::new();
-        memory.reserve(&mut rows, background.rows.data().len(), INPUT)?;
+        Memory::default().reserve(&mut rows, background.rows.data().len(), INPUT)?;
         rows.extend_from_slice(background.rows.data());
-        threads::for_each(
-            factors.iter_mut().enumerate(),
-            Parallelism::of(cost, settings.threads),
-            || {
-                let mut sums = MeanSums::default();
-                sums.reserve(expansion.players(), &memory)?;
-                Ok(sums)
-            },
-            |sums, (index, mean), stop| {
-                let context = Context { settings, stop };
-                sums.mean(expansion.term_and_points(index), background, context, mean);
-            },
-            // Of the computation that needs the means nothing is done yet.
-            &mut |_, total| monitor(0, total),
-        )?;
+        // Of the computation that needs the means nothing is done yet.
+        let monitor = &mut |_, total| monitor(0, total);
+        let factors = means_of_blocks(expansion, blocks, background, settings, monitor)?;
         let (columns, weights) = (background.rows.columns(), background.weights.to_vec());
         Ok(Self { rows, columns, weights, level: settings.level, factors })
     }
@@ -153,6 +143,38 @@ impl BackgroundMeans {
     }
 }
 
+/// The mean factors of some evaluation blocks.
+fn means_of_blocks(
+    expansion: &PackedExpansion,
+    blocks: Range<usize>,
+    background: Background<'_>,
+    settings: &Settings,
+    monitor: Monitor<'_>,
+) -> Result<Vec<AbsentFactors>, Error> {
+    let memory = Memory::default();
+    let mut factors = memory.filled(blocks.len(), AbsentFactors::default(), FACTORS)?;
+    for (index, mean) in blocks.clone().zip(&mut factors) {
+        let term = expansion.term_and_points(index).0;
+        mean.reserve((term.players.len(), term.orders()), &memory)?;
+    }
+    let cost = background.cost_of_means(expansion.players());
+    threads::for_each(
+        blocks.clone().zip(&mut factors),
+        Parallelism::of(saturating_product([blocks.len(), cost]), settings.threads),
+        || {
+            let mut sums = MeanSums::default();
+            sums.reserve((expansion.players(), expansion.kernel.most_orders()), &memory)?;
+            Ok(sums)
+        },
+        |sums, (index, mean), stop| {
+            let context = Context { settings, stop };
+            sums.mean(expansion.term_and_points(index), background, context, mean);
+        },
+        monitor,
+    )?;
+    Ok(factors)
+}
+
 impl Background<'_> {
     /// Rough cost of the means of a block, in steps of one node and player.
     fn cost_of_means(self, players: usize) -> usize {
@@ -166,14 +188,21 @@ pub(crate) struct MeanSums {
     block: Block,
     factor: Vec<Accumulator>,
     less_one: Vec<Accumulator>,
+    higher: Vec<Accumulator>,
 }
 
 impl MeanSums {
-    /// Makes room for that many players.
-    pub fn reserve(&mut self, players: usize, memory: &Memory) -> Result<(), Error> {
+    /// Makes room for that many players, whose factors have so many higher orders.
+    pub fn reserve(
+        &mut self,
+        (players, orders): (usize, usize),
+        memory: &Memory,
+    ) -> Result<(), Error> {
         memory.reserve(&mut self.factor, players, FACTORS)?;
         memory.reserve(&mut self.less_one, players, FACTORS)?;
-        self.block.reserve(players, 0, memory)
+        memory.reserve(&mut self.higher, saturating_product([players, orders]), FACTORS)?;
+        self.block.reserve(players, 0, memory)?;
+        self.block.reserve_series((players, orders), memory)
     }
 
     /// The mean factors of a term and a block of points; some of the sums when told to stop.
@@ -184,10 +213,12 @@ impl MeanSums {
         context: Context<'_>,
         mean: &mut AbsentFactors,
     ) {
-        let Self { block, factor, less_one } = self;
-        for sums in [&mut *factor, &mut *less_one] {
+        let Self { block, factor, less_one, higher } = self;
+        let players = term.players.len();
+        let lengths = [players, players, players * term.orders()];
+        for (sums, length) in [&mut *factor, less_one, higher].into_iter().zip(lengths) {
             sums.clear();
-            sums.resize(term.players.len(), Accumulator::ZERO);
+            sums.resize(length, Accumulator::ZERO);
         }
         for (z, &weight) in background.weights.iter().enumerate() {
             if context.is_stopped() {
@@ -196,11 +227,13 @@ impl MeanSums {
             context.run(FillTerm { term, row: background.rows.row(z), points, block });
             context.run(AddWeighted { weight, values: &block.present, sums: factor });
             context.run(AddWeighted { weight, values: &block.difference, sums: less_one });
+            context.run(AddWeighted { weight, values: &block.series.present, sums: higher });
         }
-        mean.factor.clear();
-        mean.factor.extend(factor.iter().map(Accumulator::lanes));
-        mean.less_one.clear();
-        mean.less_one.extend(less_one.iter().map(Accumulator::lanes));
+        let AbsentFactors { factor: means, less_one: means_less_one, higher: of_higher } = mean;
+        for (means, sums) in [(means, factor), (means_less_one, less_one), (of_higher, higher)] {
+            means.clear();
+            means.extend(sums.iter().map(Accumulator::lanes));
+        }
     }
 }
 

@@ -78,9 +78,10 @@ impl Expansion {
         settings: &Settings,
         monitor: Monitor<'_>,
     ) -> Result<Vec<f64>, Error> {
+        let nodes = Nodes::Table(&self.packed.nodes);
         let quantity = match method {
-            Method::Quadrature => Quantity::Values(Nodes::Table(&self.packed.nodes)),
-            Method::Recursion => Quantity::ShapleyByRecursion,
+            Method::Quadrature => Quantity::Values(nodes),
+            Method::Recursion => Quantity::ShapleyByRecursion(nodes),
         };
         self.compute(x, value_function, settings, Values(quantity, monitor))
     }

@@ -32,8 +32,14 @@ pub(crate) trait Absent: Sync {
     fn preparation(&self) -> usize {
         0
     }
-    /// Makes room for the factors of so many blocks of that many players.
-    fn reserve(&self, _: (usize, usize), _: &mut Self::Cache, _: &Memory) -> Result<(), Error> {
+    /// Makes room for the factors of so many blocks of that many players, with so many higher orders.
+    fn reserve(
+        &self,
+        _blocks: usize,
+        _: (usize, usize),
+        _: &mut Self::Cache,
+        _: &Memory,
+    ) -> Result<(), Error> {
         Ok(())
     }
     /// Makes ready what all rows have in common in some blocks.
@@ -86,6 +92,10 @@ impl<B: Absent> Source for Games<'_, B> {
         self.expansion.players()
     }
 
+    fn orders(&self) -> usize {
+        self.expansion.kernel.most_orders()
+    }
+
     fn outputs(&self) -> usize {
         self.expansion.outputs()
     }
@@ -99,11 +109,11 @@ impl<B: Absent> Source for Games<'_, B> {
     }
 
     fn prepared_bytes(&self) -> usize {
-        AbsentFactors::BYTES
+        AbsentFactors::bytes(self.orders())
     }
 
     fn reserve(&self, blocks: usize, cache: &mut B::Cache, memory: &Memory) -> Result<(), Error> {
-        self.absent.reserve((blocks, self.players()), cache, memory)
+        self.absent.reserve(blocks, (self.players(), self.orders()), cache, memory)
     }
 
     fn prepare(&self, blocks: Range<usize>, context: Context<'_>, cache: &mut B::Cache) {

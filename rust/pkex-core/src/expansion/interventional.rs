@@ -56,12 +56,14 @@ impl Absent for Interventional<'_> {
 
     fn reserve(
         &self,
-        (blocks, players): (usize, usize),
+        blocks: usize,
+        of_block: (usize, usize),
         cache: &mut TileFactors,
         memory: &Memory,
     ) -> Result<(), Error> {
-        cache.present.reserve(players, 0, memory)?;
-        AbsentFactors::reserve_all(&mut cache.absent, (blocks, players), memory)
+        cache.present.reserve(of_block.0, 0, memory)?;
+        cache.present.reserve_series(of_block, memory)?;
+        AbsentFactors::reserve_all(&mut cache.absent, blocks, of_block, memory)
     }
 
     fn prepare(
@@ -80,6 +82,10 @@ impl Absent for Interventional<'_> {
             context.run(FillTerm { term, row: self.background.rows.row(z), points, block });
             absent.factor.clone_from(&block.present);
             absent.less_one.clone_from(&block.difference);
+            absent.higher.clear();
+            if !block.series.weights.is_empty() {
+                absent.higher.extend_from_slice(&block.series.present);
+            }
         }
     }
 
@@ -120,15 +126,37 @@ impl Contrast for BetweenRows<'_> {
         part: usize,
         _kept: &[f64; W],
     ) -> [f64; W] {
-        let Self { term, x, z, points } = self;
+        let Self { term, x, z, .. } = self;
         if term.columns_of(player).all(|column| x[column] - z[column] == 0.0) {
             return [0.0; W];
         }
-        let entries = |column: usize| Entries {
+        term.contrast::<A, W>(player, self.entries(part)).values()
+    }
+
+    #[inline(always)]
+    fn contrast_of_series<A: Arithmetic, const W: usize>(
+        &self,
+        player: usize,
+        part: usize,
+        _kept: &[f64; W],
+        higher: &mut [Lanes],
+    ) {
+        if let Some(series) = &self.term.series {
+            let entries = self.entries::<W>(part);
+            self.term.contrast_of_series::<A, W>(series, (player, part), entries, higher);
+        }
+    }
+}
+
+impl BetweenRows<'_> {
+    /// The entries of a column.
+    #[inline(always)]
+    fn entries<const W: usize>(&self, part: usize) -> impl Fn(usize) -> Entries<W> {
+        let Self { x, z, points, .. } = self;
+        move |column| Entries {
             x: [x[column]; W],
             z: [z[column]; W],
             y: *points[column].part(part),
-        };
-        term.contrast::<A, W>(player, entries).values()
+        }
     }
 }

@@ -15,6 +15,7 @@ use crate::expansion::packed::PackedExpansion;
 use crate::game::block::Block;
 use crate::game::spread::Spread;
 use crate::kernel::joint::Entries;
+use crate::kernel::series::PackedSeries;
 use crate::kernel::term::PackedTerm;
 use crate::memory::Memory;
 use crate::settings::Context;
@@ -61,16 +62,18 @@ impl Absent for Marginal<'_> {
 
     fn reserve(
         &self,
-        (blocks, players): (usize, usize),
+        blocks: usize,
+        of_block: (usize, usize),
         cache: &mut TileMeans,
         memory: &Memory,
     ) -> Result<(), Error> {
-        cache.present.reserve(players, 0, memory)?;
+        cache.present.reserve(of_block.0, 0, memory)?;
+        cache.present.reserve_series(of_block, memory)?;
         if self.means.is_some() {
             return Ok(());
         }
-        cache.sums.reserve(players, memory)?;
-        AbsentFactors::reserve_all(&mut cache.means, (blocks, players), memory)
+        cache.sums.reserve(of_block, memory)?;
+        AbsentFactors::reserve_all(&mut cache.means, blocks, of_block, memory)
     }
 
     fn prepare(
@@ -123,38 +126,99 @@ impl Contrast for FromMean<'_> {
         kept: &[f64; W],
     ) -> [f64; W] {
         let mut c = [0.0; W];
-        let is_only = |column: usize| self.absent.only_entry[column] == Some(self.x[column]);
-        if !self.term.columns_of(player).all(is_only) {
+        if !self.is_only(player) {
             for i in (0..W).filter(|&i| kept[i] < 0.0) {
                 c[i] = self.of_lane::<A, W>(player, part * W + i);
             }
         }
         c
     }
+
+    #[inline(always)]
+    fn contrast_of_series<A: Arithmetic, const W: usize>(
+        &self,
+        player: usize,
+        part: usize,
+        kept: &[f64; W],
+        higher: &mut [Lanes],
+    ) {
+        let Some(series) = &self.term.series else { return };
+        let mut sums = vec![Accumulator::ZERO; series.orders()];
+        let mut means = vec![Lanes::ZERO; series.orders()];
+        for lane in (0..W).filter(|&i| kept[i] < 0.0).map(|i| part * W + i) {
+            sums.fill(Accumulator::ZERO);
+            if !self.is_only(player) {
+                self.of_lane_of_series::<A, W>(series, (player, lane), higher, &mut sums);
+            }
+            for (mean, sum) in means.iter_mut().zip(&sums) {
+                mean.0[lane] = sum.total(Summation::Compensated).value();
+            }
+        }
+        higher[..means.len()].copy_from_slice(&means);
+    }
 }
 
 impl FromMean<'_> {
+    /// Whether the background has only the row's entries in all columns of a player.
+    fn is_only(&self, player: usize) -> bool {
+        let is_only = |column: usize| self.absent.only_entry[column] == Some(self.x[column]);
+        self.term.columns_of(player).all(is_only)
+    }
+
+    /// The entries of a column: of a single point, with background rows from number `first` side by
+    /// side.
+    #[inline(always)]
+    fn entries<const W: usize>(&self, (lane, first): (usize, usize), column: usize) -> Entries<W> {
+        let rows = self.absent.background.rows;
+        let z = |i: usize| rows.row((first + i).min(rows.rows() - 1));
+        let (x, point) = (self.x[column], self.points[column].0[lane]);
+        Entries { x: [x; W], z: each_lane(|i| z(i)[column]), y: [point; W] }
+    }
+
+    /// The weights of sixteen background rows, 0 beyond the last.
+    fn weights(weights: &[f64]) -> Lanes {
+        Lanes(each_lane(|lane| weights.get(lane).copied().unwrap_or(0.0)))
+    }
+
     /// That of a single point, with background rows side by side.
     #[inline(always)]
     fn of_lane<A: Arithmetic, const W: usize>(&self, player: usize, lane: usize) -> f64 {
-        let Background { rows, weights } = self.absent.background;
         let mut sum = Accumulator::ZERO;
+        let weights = self.absent.background.weights;
         for (first, weights) in (0..).step_by(LANES).zip(weights.chunks(LANES)) {
             let (mut values, mut low) = (Lanes::ZERO, Lanes::ZERO);
             for part in 0..LANES / W {
-                let z = |i: usize| rows.row((first + part * W + i).min(rows.rows() - 1));
-                let entries = |column: usize| {
-                    let (x, point) = (self.x[column], self.points[column].0[lane]);
-                    Entries { x: [x; W], z: each_lane(|i| z(i)[column]), y: [point; W] }
-                };
+                let entries = |column: usize| self.entries((lane, first + part * W), column);
                 let contrast = self.term.contrast::<A, W>(player, entries);
                 *values.part_mut(part) = contrast.high;
                 *low.part_mut(part) = contrast.low;
             }
-            let weights = Lanes(each_lane(|lane| weights.get(lane).copied().unwrap_or(0.0)));
+            let weights = Self::weights(weights);
             sum.add_product::<A, W>(&weights, &values, Summation::Compensated);
             sum.add_product::<A, W>(&weights, &low, Summation::Compensated);
         }
         sum.total(Summation::Compensated).value()
+    }
+
+    /// Adds those of the higher orders of a single point to sums. `room` holds others afterwards.
+    #[inline(always)]
+    fn of_lane_of_series<A: Arithmetic, const W: usize>(
+        &self,
+        series: &PackedSeries,
+        (player, lane): (usize, usize),
+        room: &mut [Lanes],
+        sums: &mut [Accumulator],
+    ) {
+        let weights = self.absent.background.weights;
+        for (first, weights) in (0..).step_by(LANES).zip(weights.chunks(LANES)) {
+            for part in 0..LANES / W {
+                let entries = |column: usize| self.entries((lane, first + part * W), column);
+                self.term.contrast_of_series::<A, W>(series, (player, part), entries, room);
+            }
+            let weights = Self::weights(weights);
+            for (sum, values) in sums.iter_mut().zip(&*room) {
+                sum.add_product::<A, W>(&weights, values, Summation::Compensated);
+            }
+        }
     }
 }

@@ -1,5 +1,5 @@
 //! The mean factors over an expansion's own points: each pair of points is computed once, and
-//! counts for both.
+//! counts for both. The factors are numbers: those of a point with itself are 1.
 //!
 //! Sums over sixteen rows are plain, and those of such runs compensated: a mean is known to nearly
 //! all its digits, as contrasts with it, in which digits cancel, need.
@@ -78,7 +78,7 @@ fn in_lanes(
         total.value() / count as f64
     };
     let mut means = Vec::new();
-    AbsentFactors::reserve_all(&mut means, (count.div_ceil(LANES), players), memory)?;
+    AbsentFactors::reserve_all(&mut means, count.div_ceil(LANES), (players, 0), memory)?;
     for (block, means) in means.iter_mut().enumerate() {
         let lanes = |place: usize, own: f64| {
             Lanes(std::array::from_fn(|lane| mean(block * LANES + lane, place, own)))

@@ -1,7 +1,7 @@
 //! A block of evaluations: the factors of sixteen product games, player by player.
 
 use crate::error::Error;
-use crate::memory::{FACTORS, Memory};
+use crate::memory::{FACTORS, Memory, saturating_product};
 use crate::simd::lanes::{LANES, Lanes, each_lane, zip_lanes};
 
 /// Factors of [`LANES`] product games, and room for what is computed from them.
@@ -17,6 +17,48 @@ pub struct Block {
     pub difference: Vec<Lanes>,
     /// Ω: a player's Shapley (or Banzhaf) value divided by c.
     pub omega: Vec<Lanes>,
+    /// What makes power series of the factors, if they are that.
+    pub series: Higher,
+}
+
+/// The coefficients of s, s², …, p of them, of factors that are power series in s; those of s⁰ are
+/// the factors themselves. A game is then worth Σ_q w_q [s^q] ∏ of the factors.
+#[derive(Clone, Debug, Default)]
+pub struct Higher {
+    /// The weights w of s⁰, s¹, …; empty where factors are numbers.
+    pub weights: Vec<f64>,
+    /// Whether the coefficients of s⁰ are 1, of present and of absent players.
+    pub is_pure: bool,
+    /// Of present players' factors: player by player, order by order.
+    pub present: Vec<Lanes>,
+    /// Of absent players' factors, likewise; empty where all of them are 1.
+    pub absent: Vec<Lanes>,
+    /// Their differences; empty where absent factors are 1.
+    pub difference: Vec<Lanes>,
+    /// Room for differences of a player that are computed anew.
+    pub exact: Vec<Lanes>,
+}
+
+impl Higher {
+    /// How many coefficients a player has.
+    pub fn orders(&self) -> usize {
+        self.weights.len().saturating_sub(1)
+    }
+
+    /// The differences of present and absent players' factors.
+    #[inline(always)]
+    pub fn differences(&self) -> &[Lanes] {
+        if self.absent.is_empty() { &self.present } else { &self.difference }
+    }
+
+    /// Sets the number of players; `unit_absent` says that every absent factor is 1.
+    pub fn resize(&mut self, players: usize, unit_absent: bool) {
+        let count = players * self.orders();
+        self.present.resize(count, Lanes::ZERO);
+        for factors in [&mut self.absent, &mut self.difference] {
+            factors.resize(if unit_absent { 0 } else { count }, Lanes::ZERO);
+        }
+    }
 }
 
 impl Block {
@@ -26,6 +68,22 @@ impl Block {
         memory.reserve(&mut self.absent, players, FACTORS)?;
         memory.reserve(&mut self.difference, players.max(count), FACTORS)?;
         memory.reserve(&mut self.omega, players.max(count), FACTORS)
+    }
+
+    /// Makes room for so many coefficients of that many players.
+    pub fn reserve_series(
+        &mut self,
+        (players, orders): (usize, usize),
+        memory: &Memory,
+    ) -> Result<(), Error> {
+        let count = saturating_product([players, orders]);
+        let Higher { weights, present, absent, difference, exact, .. } = &mut self.series;
+        memory.reserve(weights, orders + 1, FACTORS)?;
+        memory.reserve(exact, 2 * orders, FACTORS)?;
+        for factors in [present, absent, difference] {
+            memory.reserve(factors, count, FACTORS)?;
+        }
+        Ok(())
     }
 
     /// Sets the number of players; `unit_absent` says that every absent factor is 1.

@@ -2,8 +2,8 @@
 //!
 //! `block`: factors of sixteen games; `spread`: their Λ and range; `scaling`: powers of two for
 //! those beyond it; `sweep`: passes over the nodes of a rule; `values`, `interactions` and
-//! `recursion`: Ω of players and of coalitions; `coalitions`: their order; `quantity`: the choice
-//! between them; `supersets`: sums over larger coalitions.
+//! `recursion`: Ω of players and of coalitions; `series`: those of power series; `coalitions`: their
+//! order; `quantity`: the choice between them; `supersets`: sums over larger coalitions.
 
 pub(crate) mod block;
 pub(crate) mod coalitions;
@@ -11,6 +11,7 @@ pub(crate) mod interactions;
 pub(crate) mod quantity;
 pub(crate) mod recursion;
 pub(crate) mod scaling;
+pub(crate) mod series;
 pub(crate) mod spread;
 pub(crate) mod supersets;
 pub(crate) mod sweep;

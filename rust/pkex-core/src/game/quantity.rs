@@ -1,11 +1,12 @@
 //! What is computed of each game of a block.
 
 use crate::error::Error;
-use crate::game::block::Block;
+use crate::game::block::{Block, Higher};
 use crate::game::coalitions::Coalitions;
 use crate::game::interactions::{self, Products};
 use crate::game::recursion::{self, RecursionRows};
 use crate::game::scaling::Scaling;
+use crate::game::series::{self, Polynomials};
 use crate::game::spread::Spread;
 use crate::game::values::{self, Prefixes};
 use crate::memory::{Memory, saturating_product};
@@ -20,8 +21,8 @@ use crate::simd::level::Body;
 pub(crate) enum Quantity<'a> {
     /// A value of each player by quadrature: Shapley's, or another measure's.
     Values(Nodes<'a>),
-    /// Shapley values by the recursion.
-    ShapleyByRecursion,
+    /// Shapley values by the recursion; those of power series by these nodes.
+    ShapleyByRecursion(Nodes<'a>),
     /// A coefficient of each of some coalitions by quadrature.
     Interactions(&'a Coalitions, Nodes<'a>),
     /// The worth of the grand coalition, as if it were one player's value.
@@ -43,6 +44,17 @@ impl<'a> Nodes<'a> {
     fn rule(self, spread: &Spread) -> &'a Rule {
         match self {
             Self::Table(table) => table.rule(spread.lambda, spread.mixed_signs),
+            Self::Rule(rule) => rule,
+        }
+    }
+
+    /// The rule for power series of so many orders, whose coalitions have so many members.
+    fn rule_of_series(self, spread: &Spread, series: &Higher, members: usize) -> &'a Rule {
+        match self {
+            Self::Table(table) => {
+                let lambda = (!series.is_pure).then_some(spread.lambda);
+                table.rule_of_series(lambda, (series.orders() + 1).saturating_sub(members))
+            }
             Self::Rule(rule) => rule,
         }
     }
@@ -74,7 +86,7 @@ impl Quantity<'_> {
                 players.saturating_add(coalitions.count()),
                 nodes.steps(players),
             ]),
-            Self::ShapleyByRecursion => saturating_product([2, players, players]),
+            Self::ShapleyByRecursion(_) => saturating_product([2, players, players]),
             Self::GrandCoalition | Self::EmptyCoalition => saturating_product([4, players]),
         }
     }
@@ -98,6 +110,7 @@ pub(crate) struct Scratch {
     prefixes: Prefixes,
     rows: RecursionRows,
     products: Products,
+    polynomials: Polynomials,
 }
 
 impl Scratch {
@@ -110,12 +123,26 @@ impl Scratch {
     ) -> Result<(), Error> {
         match quantity {
             Quantity::Values(_) => self.prefixes.reserve(players, memory),
-            Quantity::ShapleyByRecursion => self.rows.reserve(players, memory),
+            Quantity::ShapleyByRecursion(_) => self.rows.reserve(players, memory),
             Quantity::Interactions(coalitions, _) => {
                 self.products.reserve(players, coalitions, memory)
             }
             Quantity::GrandCoalition | Quantity::EmptyCoalition => Ok(()),
         }
+    }
+
+    /// Makes room for power series of so many orders.
+    pub fn reserve_series(
+        &mut self,
+        quantity: Quantity<'_>,
+        (players, orders): (usize, usize),
+        memory: &Memory,
+    ) -> Result<(), Error> {
+        let members = match quantity {
+            Quantity::Interactions(coalitions, _) => coalitions.size(),
+            _ => 1,
+        };
+        self.polynomials.reserve((players, orders), members, memory)
     }
 }
 
@@ -130,12 +157,16 @@ impl Quantity<'_> {
         scratch: &mut Scratch,
         context: Context<'_>,
     ) {
+        if !block.series.weights.is_empty() {
+            self.evaluate_series(spread, (block, players), scratch, context);
+            return;
+        }
         let scaling = Scaling::apply(block, spread);
-        let Scratch { prefixes, rows, products } = scratch;
+        let Scratch { prefixes, rows, products, .. } = scratch;
         match self {
             Self::GrandCoalition => context.run(WholeCoalition { block, is_present: true }),
             Self::EmptyCoalition => context.run(WholeCoalition { block, is_present: false }),
-            Self::ShapleyByRecursion => {
+            Self::ShapleyByRecursion(_) => {
                 context.run(ByRecursion { block, rows, context });
             }
             Self::Values(nodes) => {
@@ -149,6 +180,34 @@ impl Quantity<'_> {
         if let Some(scaling) = scaling {
             scaling.undo(block);
         }
+    }
+}
+
+impl Quantity<'_> {
+    /// The same of factors that are power series; then `difference` holds 1.
+    ///
+    /// There is no recursion: without other factors a few nodes are exact.
+    fn evaluate_series(
+        self,
+        spread: &Spread,
+        (block, players): (&mut Block, &[usize]),
+        scratch: &mut Scratch,
+        context: Context<'_>,
+    ) {
+        let Scratch { polynomials, .. } = scratch;
+        let each = Coalitions::all(players.len(), 1);
+        let (rule, coalitions) = match self {
+            Self::GrandCoalition => (&Rule::point(1.0), Coalitions::all(players.len(), 0)),
+            Self::EmptyCoalition => (&Rule::point(0.0), Coalitions::all(players.len(), 0)),
+            Self::Values(nodes) | Self::ShapleyByRecursion(nodes) => {
+                (nodes.rule_of_series(spread, &block.series, 1), each)
+            }
+            Self::Interactions(coalitions, nodes) => {
+                let rule = nodes.rule_of_series(spread, &block.series, coalitions.size());
+                (rule, coalitions.among(players))
+            }
+        };
+        context.run(OfSeries { rule, coalitions: &coalitions, block, polynomials });
     }
 }
 
@@ -212,5 +271,21 @@ impl Body for OfCoalitions<'_> {
     #[inline(always)]
     fn run<A: Arithmetic, const W: usize>(self) {
         interactions::omega::<A, W>(self.rule, self.coalitions, self.block, self.products);
+    }
+}
+
+struct OfSeries<'a> {
+    rule: &'a Rule,
+    coalitions: &'a Coalitions,
+    block: &'a mut Block,
+    polynomials: &'a mut Polynomials,
+}
+
+impl Body for OfSeries<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<A: Arithmetic, const W: usize>(self) {
+        series::coefficients::<A, W>(self.rule, self.coalitions, self.block, self.polynomials);
     }
 }

@@ -27,7 +27,7 @@ pub(crate) fn pass<A: Arithmetic, const W: usize, S: Sweep>(
     block: &mut Block,
     sweep: &mut S,
 ) {
-    let Block { present, absent, difference, omega } = block;
+    let Block { present, absent, difference, omega, .. } = block;
     if absent.is_empty() {
         sweep_all::<A, W, _, S>(&rule.from_absent, One, difference, omega, sweep);
     } else {

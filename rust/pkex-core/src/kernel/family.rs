@@ -69,6 +69,17 @@ impl Family {
     }
 }
 
+/// A one-dimensional kernel on one column.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Factor {
+    /// The kernel's family.
+    pub family: Family,
+    /// The column it compares.
+    pub column: usize,
+    /// The family's parameter, such as the length-scale in the column's units.
+    pub parameter: f64,
+}
+
 /// A factor that is multiplied with the others of its column, and has no part in their exponent.
 #[derive(Clone, Copy, Debug)]
 enum Single {

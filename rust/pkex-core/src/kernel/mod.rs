@@ -2,7 +2,7 @@
 //!
 //! `family`: all about the kernels of one column, of which `matern` and `periodic` have files of
 //! their own; `joint`: differences of products without cancellation; `players`: whom columns belong
-//! to; `term`: a product; `packed`: a sum of them.
+//! to; `series`: truncated power series of them; `term`: a product; `packed`: a sum of them.
 
 pub(crate) mod family;
 pub(crate) mod joint;
@@ -10,4 +10,5 @@ pub(crate) mod matern;
 pub(crate) mod packed;
 pub(crate) mod periodic;
 pub(crate) mod players;
+pub(crate) mod series;
 pub(crate) mod term;

@@ -22,4 +22,14 @@ impl PackedKernel {
     pub fn most_players(&self) -> usize {
         self.terms.iter().map(|term| term.players.len()).max().unwrap_or(0)
     }
+
+    /// The highest power of s of a term that is a power series; 0 if there is none.
+    pub fn most_orders(&self) -> usize {
+        self.terms.iter().map(PackedTerm::orders).max().unwrap_or(0)
+    }
+
+    /// Whether a term is a power series.
+    pub fn has_series(&self) -> bool {
+        self.terms.iter().any(|term| term.series.is_some())
+    }
 }

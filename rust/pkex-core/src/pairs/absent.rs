@@ -1,35 +1,159 @@
 //! Factors of the pairs of a term, of present players and of absent ones.
 
+use crate::error::Error;
 use crate::game::block::Block;
 use crate::game::spread::Spread;
-use crate::kernel::term::PackedTerm;
+use crate::kernel::packed::PackedKernel;
+use crate::kernel::players::Players;
+use crate::kernel::series::PackedSeries;
+use crate::kernel::term::{PackedTerm, Term, most_orders};
+use crate::matrix::Matrix;
 use crate::simd::arithmetic::Arithmetic;
 use crate::simd::lanes::{LANES, Lanes};
 use crate::simd::level::Body;
 
+/// Whether absent factors fit the terms and are in range.
+pub(crate) fn check_absent(
+    absent: Option<Matrix<'_>>,
+    terms: &[Term],
+    players: &Players,
+) -> Result<(), Error> {
+    let Some(absent) = absent else { return Ok(()) };
+    let width = players.count() * (1 + most_orders(terms));
+    if (absent.rows(), absent.columns()) != (terms.len(), width) {
+        return Err(Error::Shape {
+            argument: "absent",
+            expected: format!("{} × {width} factors", terms.len()),
+            got: format!("{} × {}", absent.rows(), absent.columns()),
+        });
+    }
+    let is_wrong = |&(place, factor): &(usize, &f64)| {
+        let is_of_order_0 = place % width < players.count();
+        if is_of_order_0 { !(0.0..=1.0).contains(factor) } else { !factor.is_finite() }
+    };
+    match absent.data().iter().enumerate().find(is_wrong) {
+        None => Ok(()),
+        Some((_, factor)) => Err(Error::Domain {
+            argument: "absent",
+            requirement: "factors in [0, 1], and finite ones of higher orders",
+            got: factor.to_string(),
+        }),
+    }
+}
+
 /// What a term's players are worth while others are absent.
+#[derive(Debug)]
 pub(crate) struct AbsentPlayers<'a> {
-    /// The absent factors of all players, if they are not 1.
+    /// The absent factors of all players, if they are not 1; of power series those of s⁰ first.
     factors: Option<&'a [f64]>,
+    /// The number of all players.
+    count: usize,
     /// For each of the term's players what c is to be multiplied by for the player's worth alone:
-    /// the coefficient and the absent factors of the others.
+    /// the coefficient and the absent factors of the others. Of power series, for each order.
     pub alone: Vec<f64>,
 }
 
 impl<'a> AbsentPlayers<'a> {
-    pub fn new(term: &PackedTerm, factors: Option<&'a [f64]>) -> Self {
+    /// Of each of a kernel's terms, with factors that have a row for each.
+    pub fn of_terms(kernel: &PackedKernel, factors: Option<Matrix<'a>>) -> Vec<Self> {
+        let count = kernel.players.count();
+        let of = |(number, term)| Self::new(term, factors.map(|all| all.row(number)), count);
+        kernel.terms.iter().enumerate().map(of).collect()
+    }
+
+    fn new(term: &PackedTerm, factors: Option<&'a [f64]>, count: usize) -> Self {
         let of = |player: usize| factors.map_or(1.0, |factors| factors[player]);
         let players = &term.players;
-        let mut alone = vec![term.coefficient; players.len()];
+        let mut absent = Self { factors, count, alone: vec![term.coefficient; players.len()] };
+        if let Some(series) = &term.series {
+            absent.alone = absent.alone_in_series(term, series);
+            return absent;
+        }
         let (mut before, mut after) = (1.0, 1.0);
         for place in 0..players.len() {
             let opposite = players.len() - 1 - place;
-            alone[place] *= before;
-            alone[opposite] *= after;
+            absent.alone[place] *= before;
+            absent.alone[opposite] *= after;
             before *= of(players[place]);
             after *= of(players[opposite]);
         }
-        Self { factors, alone }
+        absent
+    }
+
+    /// A coefficient of a player's absent factor.
+    fn coefficient(&self, player: usize, order: usize) -> f64 {
+        let neutral = if order == 0 { 1.0 } else { 0.0 };
+        self.factors.map_or(neutral, |factors| factors[order * self.count + player])
+    }
+
+    /// For each player the functional Σ_q w_q [s^q], pulled back through the factors of the others:
+    /// λ′_q = Σ_r λ_{q+r} F_r (see `game::series`).
+    fn alone_in_series(&self, term: &PackedTerm, series: &PackedSeries) -> Vec<f64> {
+        let length = series.orders() + 1;
+        let pulled = |functional: &[f64], player: usize| -> Vec<f64> {
+            let terms = |q: usize| (0..length - q).map(move |r| (q + r, r));
+            let value = |(at, r): (usize, usize)| functional[at] * self.coefficient(player, r);
+            (0..length).map(|q| terms(q).map(value).sum()).collect()
+        };
+        let weights = series.weights.iter().map(|weight| weight * term.coefficient);
+        let mut before: Vec<f64> = weights.collect();
+        let mut alone = Vec::new();
+        for (place, &player) in term.players.iter().enumerate() {
+            let others = term.players[place + 1..].iter();
+            alone.extend(others.fold(before.clone(), |before, &other| pulled(&before, other)));
+            before = pulled(&before, player);
+        }
+        alone
+    }
+
+    /// Gives a block, filled for absent factors of 1, those of power series.
+    #[inline(always)]
+    fn set_series<A: Arithmetic, const W: usize>(&self, term: &PackedTerm, block: &mut Block) {
+        let (players, orders) = (term.players.len(), term.orders());
+        block.series.resize(players, false);
+        for place in 0..players * orders {
+            let (player, order) = (term.players[place / orders], place % orders + 1);
+            let absent = self.coefficient(player, order);
+            block.series.absent[place] = Lanes([absent; LANES]);
+            let difference = &mut block.series.difference[place];
+            *difference = block.series.present[place];
+            difference.add_product::<A, W>(&Lanes::ONE, &Lanes([-absent; LANES]));
+        }
+    }
+
+    /// What the term's player at a place is worth alone, from the factors of a block.
+    #[inline(always)]
+    pub fn worth_alone<A: Arithmetic, const W: usize>(
+        &self,
+        orders: usize,
+        place: usize,
+        block: &Block,
+    ) -> Lanes {
+        let alone = |order: usize| Lanes([self.alone[place * (orders + 1) + order]; LANES]);
+        let mut worth = alone(0).times::<W>(&block.difference[place]);
+        for (order, difference) in
+            (1..).zip(&block.series.differences()[place * orders..][..orders])
+        {
+            worth.add_product::<A, W>(&alone(order), difference);
+        }
+        worth
+    }
+}
+
+/// What a term's player at a place is worth alone, of the first pair of a block.
+pub(crate) struct FirstAlone<'a> {
+    pub absent: &'a AbsentPlayers<'a>,
+    pub orders: usize,
+    pub place: usize,
+    pub block: &'a Block,
+}
+
+impl Body for FirstAlone<'_> {
+    type Output = f64;
+
+    #[inline(always)]
+    fn run<A: Arithmetic, const W: usize>(self) -> f64 {
+        self.absent.worth_alone::<A, W>(self.orders, self.place, self.block).0[0]
     }
 }
 
@@ -47,12 +171,16 @@ impl Body for FillPairs<'_> {
 
     #[inline(always)]
     fn run<A: Arithmetic, const W: usize>(self) -> Spread {
-        let spread = self.term.fill::<A, W>(self.x, self.points, self.block);
-        let Some(factors) = self.absent.factors else {
+        let Self { term, absent, block, .. } = self;
+        let spread = term.fill::<A, W>(self.x, self.points, block);
+        let Some(factors) = absent.factors else {
             return spread;
         };
-        self.block.set_absent::<W>(self.term.players.iter().map(|&player| factors[player]));
-        self.block.spread_of_fractions::<A, W>()
+        block.set_absent::<W>(term.players.iter().map(|&player| factors[player]));
+        if term.series.is_some() {
+            absent.set_series::<A, W>(term, block);
+        }
+        block.spread_of_fractions::<A, W>()
     }
 }
 

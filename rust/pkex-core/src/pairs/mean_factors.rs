@@ -5,7 +5,7 @@
 use crate::error::Error;
 use crate::game::block::Block;
 use crate::kernel::players::Players;
-use crate::kernel::term::{PackedTerm, Term};
+use crate::kernel::term::{PackedTerm, Term, most_orders};
 use crate::matrix::Matrix;
 use crate::memory::{Memory, PAIRS, RESULT, saturating_product};
 use crate::pairs::gaussian_means::gaussian_mean;
@@ -21,7 +21,8 @@ use crate::walk::pairs::PairWalk;
 /// Blocks of a chunk of rows.
 const BLOCKS: usize = 16;
 
-/// The mean of each player's factor over all pairs of different rows, term by term.
+/// The mean of each player's factor over all pairs of different rows, term by term: of factors that
+/// are power series coefficient by coefficient, those of s⁰ of all players first.
 ///
 /// # Errors
 /// If shapes do not fit, there are fewer than two rows, a factor is not valid, or the monitor stops
@@ -42,11 +43,12 @@ pub fn mean_factors(
         });
     }
     let memory = Memory::default();
-    let mut means =
-        memory.filled(saturating_product([terms.len(), players.count()]), 1.0, RESULT)?;
+    let width = players.count() * (1 + most_orders(terms));
+    let mut means = memory.filled(saturating_product([terms.len(), width]), 0.0, RESULT)?;
     let mut others = Vec::new();
     memory.reserve(&mut others, terms.len(), PAIRS)?;
-    for (term, means) in terms.iter().zip(means.chunks_mut(players.count().max(1))) {
+    for (term, means) in terms.iter().zip(means.chunks_mut(width.max(1))) {
+        means[..players.count()].fill(1.0);
         others.push(set_gaussian_means(rows, term, players, settings, means)?);
     }
     if others.iter().any(|term| !term.players.is_empty()) {
@@ -66,7 +68,7 @@ fn set_pair_means(
     means: &mut [f64],
 ) -> Result<(), Error> {
     let (count, memory) = (rows.rows(), Memory::default());
-    let factors: usize = terms.iter().map(|term| term.players.len()).sum();
+    let factors: usize = terms.iter().map(PackedTerm::coefficients).sum();
     let chunks = Chunks::new(std::slice::from_ref(&(0..count)), BLOCKS);
     let points = PackedRows::new(rows, &chunks, |row| row)?;
     let mut totals = memory.filled(factors, Sum::default(), PAIRS)?;
@@ -79,6 +81,8 @@ fn set_pair_means(
             let mut workspace = MeanWorkspace::default();
             memory.reserve(&mut workspace.sums, factors, PAIRS)?;
             workspace.block.reserve(players.count(), 0, &memory)?;
+            let orders = terms.iter().map(PackedTerm::orders).max().unwrap_or(0);
+            workspace.block.reserve_series((players.count(), orders), &memory)?;
             Ok(workspace)
         },
         |workspace, tile, sums: &mut Vec<f64>, context| {
@@ -98,12 +102,18 @@ fn set_pair_means(
         monitor,
     )?;
     let pairs = count as f64 * (count - 1) as f64 / 2.0;
-    let places = terms.iter().enumerate().flat_map(|(number, term)| {
-        term.players.iter().map(move |player| number * players.count() + player)
-    });
-    for (place, total) in places.zip(totals) {
-        // Not below 0, where rounding could take it.
-        means[place] = (1.0 + total.value() / pairs).max(0.0);
+    let width = means.len() / terms.len();
+    let mut totals = totals.into_iter().map(|total| total.value() / pairs);
+    for (term, means) in terms.iter().zip(means.chunks_mut(width)) {
+        for (&player, mean) in term.players.iter().zip(&mut totals) {
+            // Not below 0, where rounding could take it.
+            means[player] = (1.0 + mean).max(0.0);
+        }
+        for &player in &term.players {
+            for (order, mean) in (1..=term.orders()).zip(&mut totals) {
+                means[order * players.count() + player] = mean;
+            }
+        }
     }
     Ok(())
 }
@@ -118,6 +128,9 @@ fn set_gaussian_means(
     means: &mut [f64],
 ) -> Result<PackedTerm, Error> {
     let compiled = PackedTerm::new(term, players)?;
+    if term.series.is_some() {
+        return Ok(compiled);
+    }
     let mut entries = Vec::new();
     Memory::default().reserve(&mut entries, rows.rows(), PAIRS)?;
     let mut rest = term.clone();
@@ -139,11 +152,11 @@ fn set_gaussian_means(
 #[derive(Default)]
 struct MeanWorkspace {
     block: Block,
-    /// Term by term, player by player.
+    /// Term by term, player by player; and those of higher orders.
     sums: Vec<Lanes>,
 }
 
-/// Adds the factors less 1 of the pairs of a row and a block.
+/// Adds the factors less 1, and their higher orders, of the pairs of a row and a block.
 struct AddDifferences<'a> {
     terms: &'a [PackedTerm],
     x: &'a [f64],
@@ -161,9 +174,9 @@ impl Body for AddDifferences<'_> {
         let mut sums = &mut sums[..];
         for term in self.terms {
             term.fill::<A, W>(self.x, self.points, block);
-            let (of_term, rest) = sums.split_at_mut(term.players.len());
-            for (sum, difference) in of_term.iter_mut().zip(&block.difference) {
-                sum.add_product::<A, W>(difference, &self.mask);
+            let (of_term, rest) = sums.split_at_mut(term.coefficients());
+            for (sum, value) in of_term.iter_mut().zip(term.less_one(block)) {
+                sum.add_product::<A, W>(value, &self.mask);
             }
             sums = rest;
         }

@@ -1,7 +1,7 @@
 //! Sums over all pairs of rows of a sample.
 //!
 //! `problem`: what is summed; `weights`: what pairs weigh; `octets`: exchanges of targets;
-//! `absent`: the factors of pairs; `packed`: a problem made ready; `workspace`: the running sums of
+//! `absent`: the factors of pairs; `own`: those of a row with itself; `packed`: a problem made ready; `workspace`: the running sums of
 //! a thread; `tiles`: the sums of a tile; `totals`: those of all tiles; `sums`: the whole
 //! computation. `mean_factors` and `gaussian_means`: means over pairs; `permuted`: sums after
 //! permutations.
@@ -10,6 +10,7 @@ pub(crate) mod absent;
 pub(crate) mod gaussian_means;
 pub(crate) mod mean_factors;
 pub(crate) mod octets;
+pub(crate) mod own;
 pub(crate) mod packed;
 pub(crate) mod permuted;
 pub(crate) mod problem;

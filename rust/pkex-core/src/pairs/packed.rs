@@ -7,6 +7,7 @@ use crate::kernel::packed::PackedKernel;
 use crate::memory::saturating_product;
 use crate::pairs::absent::AbsentPlayers;
 use crate::pairs::octets::OCTET;
+use crate::pairs::own::{OwnPairs, own_values};
 use crate::pairs::problem::PairProblem;
 use crate::pairs::weights::{Classes, PackedWeights, Weighting};
 use crate::quadrature::table::NodeTable;
@@ -23,21 +24,32 @@ pub(crate) struct PackedPairs<'a> {
     /// Of each of the kernel's terms.
     pub absent: Vec<AbsentPlayers<'a>>,
     pub nodes: NodeTable,
+    /// What terms that are power series have in pairs of a row with itself, if there are some.
+    pub own: Option<OwnPairs>,
 }
 
 impl<'a> PackedPairs<'a> {
-    pub fn new(problem: &'a PairProblem<'a>, chunks: &Chunks) -> Result<Self, Error> {
+    pub fn new(
+        problem: &'a PairProblem<'a>,
+        chunks: &Chunks,
+        settings: &Settings,
+    ) -> Result<Self, Error> {
         let kernel = PackedKernel::new(problem.terms, problem.players.clone())?;
-        let absent = |(number, term)| {
-            AbsentPlayers::new(term, problem.absent.map(|absent| absent.row(number)))
+        let absent = AbsentPlayers::of_terms(&kernel, problem.absent);
+        let own = if kernel.has_series() {
+            let values = own_values(problem.rows, &kernel, &absent, settings)?;
+            Some(OwnPairs::new(values, problem.rows.rows(), chunks)?)
+        } else {
+            None
         };
         Ok(Self {
             problem,
-            weights: PackedWeights::new(problem.weighting, problem.rows.rows(), chunks)?,
+            weights: PackedWeights::new(problem.weighting, problem.rows.rows(), chunks, settings)?,
             points: PackedRows::new(problem.rows, chunks, |row| row)?,
-            absent: kernel.terms.iter().enumerate().map(absent).collect(),
+            absent,
             kernel,
             nodes: NodeTable::new(problem.players.count()),
+            own,
         })
     }
 
@@ -102,7 +114,9 @@ impl<'a> PackedPairs<'a> {
 
     /// Whether γ is c Ω of one term, which compares the columns of all players.
     pub fn is_one_term(&self) -> bool {
-        self.kernel.terms.len() == 1 && self.kernel.terms[0].players.len() == self.players()
+        self.own.is_none()
+            && self.kernel.terms.len() == 1
+            && self.kernel.terms[0].players.len() == self.players()
     }
 
     /// Sums of all pairs of groups of a tile.

@@ -4,6 +4,7 @@ use crate::error::Error;
 use crate::kernel::players::Players;
 use crate::kernel::term::Term;
 use crate::matrix::Matrix;
+use crate::pairs::absent::check_absent;
 use crate::pairs::octets::OCTET;
 use crate::pairs::weights::{Classes, Weighting};
 use crate::walk::chunks::Chunks;
@@ -17,7 +18,8 @@ pub struct PairProblem<'a> {
     pub terms: &'a [Term],
     /// Whom the columns belong to.
     pub players: &'a Players,
-    /// The factors of absent players, in [0, 1], a row for each term; 1 if not given.
+    /// The factors of absent players, in [0, 1], a row for each term; 1 if not given. Of power
+    /// series they are coefficients: those of s⁰, in [0, 1], of all players, then those of s, ….
     pub absent: Option<Matrix<'a>>,
     /// The group of each row, numbered from 0 and never decreasing.
     pub groups: &'a [usize],
@@ -53,24 +55,8 @@ impl PairProblem<'_> {
         if self.groups.len() != rows {
             return Err(shape("groups", format!("{rows} entries"), self.groups.len()));
         }
-        self.check_absent()?;
+        check_absent(self.absent, self.terms, self.players)?;
         self.check_groups()
-    }
-
-    fn check_absent(&self) -> Result<(), Error> {
-        let Some(absent) = self.absent else { return Ok(()) };
-        if (absent.rows(), absent.columns()) != (self.terms.len(), self.players.count()) {
-            let expected = format!("{} × {} factors", self.terms.len(), self.players.count());
-            return Err(shape("absent", expected, absent.rows()));
-        }
-        match absent.data().iter().find(|factor| !(0.0..=1.0).contains(*factor)) {
-            None => Ok(()),
-            Some(factor) => Err(Error::Domain {
-                argument: "absent",
-                requirement: "factors in [0, 1]",
-                got: factor.to_string(),
-            }),
-        }
     }
 
     fn check_groups(&self) -> Result<(), Error> {

@@ -2,8 +2,9 @@
 //!
 //! Every pair of rows a, b is a product game with the value γⱼ = cⱼ Ωⱼ for player j, summed over
 //! the terms of the kernel. Each unordered pair is computed once, in tiles whose plain sums (of
-//! some hundred numbers) are added up in tile order. A row's pair with itself is left out. Memory:
-//! the results, and the sums of a wave of tiles.
+//! some hundred numbers) are added up in tile order. A row's pair with itself is left out (of power
+//! series it counts for half in all pairs of the row: see `own`). Memory: the results, and the sums
+//! of a wave of tiles.
 
 use crate::error::Error;
 use crate::memory::Memory;
@@ -23,7 +24,7 @@ impl PairProblem<'_> {
     pub fn sums(&self, settings: &Settings, monitor: Monitor<'_>) -> Result<PairSums, Error> {
         self.check()?;
         let chunks = self.chunks();
-        let packed = PackedPairs::new(self, &chunks)?;
+        let packed = PackedPairs::new(self, &chunks, settings)?;
         let memory = Memory::default();
         let mut totals = Totals::new(&packed, &memory)?;
         packed.walk(&chunks, settings)?.run(

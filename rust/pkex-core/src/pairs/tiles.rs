@@ -8,7 +8,7 @@ use crate::memory::{Memory, PAIRS, saturating_product};
 use crate::pairs::absent::{AddTerm, FillPairs};
 use crate::pairs::octets::Correlate;
 use crate::pairs::packed::PackedPairs;
-use crate::pairs::workspace::{Accumulate, AddAlone, PairWorkspace, Weigh};
+use crate::pairs::workspace::{Accumulate, AddAlone, AloneSums, PairWorkspace, TakeOwn, Weigh};
 use crate::settings::Context;
 use crate::simd::lanes::{LANES, Lanes};
 use crate::walk::chunks::Chunk;
@@ -129,11 +129,11 @@ impl PackedPairs<'_> {
     ) {
         let (x, points) = (self.problem.rows.row(row), self.points.block(at.0, at.1));
         workspace.gamma.fill(Lanes::ZERO);
+        let sums = AloneSums { packed: self, row, block: at.1, mask, weight };
         for (term, absent) in self.kernel.terms.iter().zip(&self.absent) {
             let block = &mut workspace.block;
             let spread = context.run(FillPairs { term, absent, x, points, block });
-            let (packed, block) = (self, at.1);
-            context.run(AddAlone { packed, term, absent, row, block, mask, weight, workspace });
+            context.run(AddAlone { term, absent, sums, workspace });
             let PairWorkspace { block, scratch, gamma, .. } = &mut *workspace;
             Quantity::Values(Nodes::Table(&self.nodes)).evaluate(
                 &spread,
@@ -144,6 +144,9 @@ impl PackedPairs<'_> {
             if !self.is_one_term() {
                 context.run(AddTerm { term, block, gamma });
             }
+        }
+        if let Some(own) = &self.own {
+            context.run(TakeOwn { own, chunk: at.0, sums, workspace });
         }
     }
 

@@ -6,6 +6,9 @@ use crate::kernel::packed::PackedKernel;
 use crate::kernel::players::Players;
 use crate::kernel::term::Term;
 use crate::matrix::Matrix;
+use crate::pairs::absent::AbsentPlayers;
+use crate::pairs::own::{OwnPairs, own_values};
+use crate::settings::Settings;
 use crate::simd::arithmetic::Arithmetic;
 use crate::simd::lanes::{LANES, Lanes, each_lane};
 use crate::walk::chunks::{Chunk, Chunks, PackedRows};
@@ -52,11 +55,16 @@ pub struct TargetWeights<'a> {
 pub(crate) enum PackedWeights<'a> {
     One,
     OfRows(&'a [f64], PackedRows),
-    Target(PackedTarget<'a>),
+    Target(Box<PackedTarget<'a>>),
 }
 
 impl<'a> PackedWeights<'a> {
-    pub fn new(weighting: Weighting<'a>, rows: usize, chunks: &Chunks) -> Result<Self, Error> {
+    pub fn new(
+        weighting: Weighting<'a>,
+        rows: usize,
+        chunks: &Chunks,
+        settings: &Settings,
+    ) -> Result<Self, Error> {
         match weighting {
             Weighting::Classes(Classes { weights: None, .. }) => Ok(Self::One),
             Weighting::Classes(Classes { weights: Some(given), .. }) => {
@@ -64,7 +72,9 @@ impl<'a> PackedWeights<'a> {
                 let weights = Matrix::of_shape(given, [rows, 1]);
                 Ok(Self::OfRows(given, PackedRows::new(weights, chunks, |row| row)?))
             }
-            Weighting::Target(given) => PackedTarget::new(given, rows, chunks).map(Self::Target),
+            Weighting::Target(given) => {
+                PackedTarget::new(given, rows, chunks, settings).map(Box::new).map(Self::Target)
+            }
         }
     }
 
@@ -101,19 +111,38 @@ pub(crate) struct PackedTarget<'a> {
     given: TargetWeights<'a>,
     /// With all columns as one player.
     kernel: PackedKernel,
+    /// Of each of its terms.
+    absent: Vec<AbsentPlayers<'a>>,
+    /// Of terms that are power series.
+    own: Option<OwnPairs>,
     targets: PackedRows,
     offsets: PackedRows,
 }
 
 impl<'a> PackedTarget<'a> {
-    fn new(given: TargetWeights<'a>, rows: usize, chunks: &Chunks) -> Result<Self, Error> {
+    fn new(
+        given: TargetWeights<'a>,
+        rows: usize,
+        chunks: &Chunks,
+        settings: &Settings,
+    ) -> Result<Self, Error> {
         check_length("targets", given.targets.rows(), rows)?;
         check_length("offsets", given.offsets.len(), rows)?;
         let players = Players::grouped(vec![0; given.targets.columns()]);
         let offsets = Matrix::of_shape(given.offsets, [rows, 1]);
+        let kernel = PackedKernel::new(given.terms, players)?;
+        let absent = AbsentPlayers::of_terms(&kernel, None);
+        let own = if kernel.has_series() {
+            let values = own_values(given.targets, &kernel, &absent, settings)?;
+            Some(OwnPairs::new(values, rows, chunks)?)
+        } else {
+            None
+        };
         Ok(Self {
             given,
-            kernel: PackedKernel::new(given.terms, players)?,
+            kernel,
+            absent,
+            own,
             targets: PackedRows::new(given.targets, chunks, |row| row)?,
             offsets: PackedRows::new(offsets, chunks, |row| row)?,
         })
@@ -133,8 +162,18 @@ impl<'a> PackedTarget<'a> {
             let other: &[f64; W] = offsets.part(part);
             *weights.part_mut::<W>(part) = each_lane(|i| self.given.constant - offset - other[i]);
         }
-        for term in &self.kernel.terms {
+        if let Some(own) = &self.own {
+            let halves = own.halves::<A, W>((chunk, index), row, 0);
+            weights.add_product::<A, W>(&Lanes::ONE, &halves);
+        }
+        for (term, absent) in self.kernel.terms.iter().zip(&self.absent) {
             term.fill::<A, W>(y, self.targets.block(chunk, index), block);
+            if term.series.is_some() && !term.players.is_empty() {
+                // Less what it is of no column.
+                let value = absent.worth_alone::<A, W>(term.orders(), 0, block);
+                weights.add_product::<A, W>(&Lanes::ONE, &value);
+                continue;
+            }
             // Of the one player, if the term compares any column.
             for less_one in &block.difference {
                 let coefficient = Lanes([term.coefficient; LANES]);

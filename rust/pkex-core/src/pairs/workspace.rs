@@ -9,6 +9,7 @@ use crate::kernel::term::PackedTerm;
 use crate::memory::{Memory, PAIRS, saturating_product};
 use crate::pairs::absent::AbsentPlayers;
 use crate::pairs::octets::OctetPairs;
+use crate::pairs::own::OwnPairs;
 use crate::pairs::packed::PackedPairs;
 use crate::simd::arithmetic::Arithmetic;
 use crate::simd::lanes::{LANES, Lanes};
@@ -42,7 +43,13 @@ impl PairWorkspace {
         let Self { block, scratch, gamma, octet, rows, columns, alone, squares, .. } =
             &mut workspace;
         block.reserve(players, 0, memory)?;
-        scratch.reserve(Quantity::Values(Nodes::Table(&packed.nodes)), players, memory)?;
+        let quantity = Quantity::Values(Nodes::Table(&packed.nodes));
+        scratch.reserve(quantity, players, memory)?;
+        let series = (players, packed.kernel.most_orders());
+        if series.1 > 0 {
+            block.reserve_series(series, memory)?;
+            scratch.reserve_series(quantity, series, memory)?;
+        }
         if packed.weights.exchanges() {
             octet.reserve(packed.values_in_groups(), memory)?;
         }
@@ -95,13 +102,9 @@ impl Body for Weigh<'_> {
 
 /// Adds what players are worth alone in a term to weighted sums.
 pub(crate) struct AddAlone<'a> {
-    pub packed: &'a PackedPairs<'a>,
     pub term: &'a PackedTerm,
     pub absent: &'a AbsentPlayers<'a>,
-    pub row: usize,
-    pub block: usize,
-    pub mask: &'a Lanes,
-    pub weight: &'a Lanes,
+    pub sums: AloneSums<'a>,
     pub workspace: &'a mut PairWorkspace,
 }
 
@@ -110,22 +113,67 @@ impl Body for AddAlone<'_> {
 
     #[inline(always)]
     fn run<A: Arithmetic, const W: usize>(self) {
-        let PairWorkspace { block, octet, alone, columns, .. } = self.workspace;
-        let (width, first) = (self.packed.in_column(), self.packed.players());
-        let columns = &mut columns[self.block * width..][..width];
-        let players = self.term.players.iter().zip(&self.absent.alone);
-        for ((&player, &factor), difference) in players.zip(&block.difference) {
-            let value = Lanes([factor; LANES]).times::<W>(difference);
-            alone[player].add_product::<A, W>(&value, self.weight);
-            if !self.packed.problem.alone_in_groups {
-                continue;
-            }
-            if self.packed.weights.exchanges() {
-                let values = octet.values_of(self.row);
-                values[first + player].add_product::<A, W>(&value, self.mask);
-            } else {
-                columns[first + player].add_product::<A, W>(&value, self.weight);
-            }
+        let orders = self.term.orders();
+        for (place, &player) in self.term.players.iter().enumerate() {
+            let value = self.absent.worth_alone::<A, W>(orders, place, &self.workspace.block);
+            self.sums.add::<A, W>(player, &value, self.workspace);
+        }
+    }
+}
+
+/// Takes away half of what both rows' pairs with themselves have: see [`OwnPairs`].
+pub(crate) struct TakeOwn<'a> {
+    pub own: &'a OwnPairs,
+    pub chunk: &'a Chunk,
+    pub sums: AloneSums<'a>,
+    pub workspace: &'a mut PairWorkspace,
+}
+
+impl Body for TakeOwn<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<A: Arithmetic, const W: usize>(self) {
+        let Self { own, chunk, sums, workspace } = self;
+        let players = workspace.gamma.len();
+        for player in 0..players {
+            let half = own.halves::<A, W>((chunk, sums.block), sums.row, player);
+            workspace.gamma[player].add_product::<A, W>(&Lanes::ONE, &half);
+            let half = own.halves::<A, W>((chunk, sums.block), sums.row, players + player);
+            sums.add::<A, W>(player, &half, workspace);
+        }
+    }
+}
+
+/// The sums to which a row and a block add what players are worth alone.
+#[derive(Clone, Copy)]
+pub(crate) struct AloneSums<'a> {
+    pub packed: &'a PackedPairs<'a>,
+    pub row: usize,
+    pub block: usize,
+    pub mask: &'a Lanes,
+    pub weight: &'a Lanes,
+}
+
+impl AloneSums<'_> {
+    #[inline(always)]
+    fn add<A: Arithmetic, const W: usize>(
+        &self,
+        player: usize,
+        value: &Lanes,
+        workspace: &mut PairWorkspace,
+    ) {
+        let PairWorkspace { octet, alone, columns, .. } = workspace;
+        alone[player].add_product::<A, W>(value, self.weight);
+        if !self.packed.problem.alone_in_groups {
+            return;
+        }
+        let first = self.packed.players();
+        if self.packed.weights.exchanges() {
+            octet.values_of(self.row)[first + player].add_product::<A, W>(value, self.mask);
+        } else {
+            let columns = &mut columns[self.block * self.packed.in_column()..];
+            columns[first + player].add_product::<A, W>(value, self.weight);
         }
     }
 }

@@ -108,6 +108,25 @@ impl NodeTable {
         let index = self.entries.partition_point(too_short);
         &self.entries[index.min(self.entries.len() - 1)].rule
     }
+
+    /// The shortest rule for games whose factors are power series: for a polynomial of t below
+    /// `degree`, or, given the Λ of the coefficients of s⁰, for products of it with their factors.
+    ///
+    /// A coefficient of s^p is a sum of products in each of which at most p factors are of higher
+    /// orders. Let h be their part of a product, a polynomial of degree p in t that is at most
+    /// their ∏M, and g the rest, whose Λ is no larger. m + ⌈p/2⌉ nodes integrate h times any
+    /// polynomial of degree 2m − 1 exactly, and so err by at most 2 ∏M times the distance of g to
+    /// these polynomials, which is within a small factor of the bound of m nodes for g
+    /// ([`error_bound`]). The last rule, if it is not exact, serves 2Λ and more.
+    #[must_use]
+    pub fn rule_of_series(&self, lambda: Option<f64>, degree: usize) -> &Rule {
+        // Rules for a density have more nodes than they count for.
+        let of_density = self.entries[0].rule.count() - 1;
+        let of_zeroth = lambda.map_or(0, |lambda| self.rule(lambda, true).count() - of_density);
+        let count = of_zeroth + of_density + degree.div_ceil(2);
+        let index = self.entries.partition_point(|entry| entry.rule.count() < count);
+        &self.entries[index.min(self.entries.len() - 1)].rule
+    }
 }
 
 #[cfg(test)]

@@ -44,6 +44,11 @@ impl<C: Default> CellWorkspace<C> {
         memory.reserve(&mut workspace.places, count, SUMS)?;
         workspace.block.reserve(players, count, memory)?;
         workspace.scratch.reserve(quantity, players, memory)?;
+        if source.orders() > 0 {
+            let series = (players, source.orders());
+            workspace.block.reserve_series(series, memory)?;
+            workspace.scratch.reserve_series(quantity, series, memory)?;
+        }
         source.reserve(tiling.blocks_per_tile, &mut workspace.cache, memory)?;
         Ok(workspace)
     }

@@ -19,6 +19,10 @@ pub(crate) trait Source: Sync {
     fn items(&self) -> usize;
     /// Players of the games.
     fn players(&self) -> usize;
+    /// The highest power of s in factors that are power series.
+    fn orders(&self) -> usize {
+        0
+    }
     /// Outputs: sums with weights of their own.
     fn outputs(&self) -> usize;
     /// Blocks of evaluations of an item.

@@ -17,7 +17,7 @@ fn value_of_one(family: Family, scale: f64, x: f64, background: &[f64], kind: Ki
     let case = Case {
         points: vec![0.0],
         coefficients: vec![1.0],
-        terms: vec![Term { coefficient: 1.0, factors: vec![factor] }],
+        terms: vec![Term { coefficient: 1.0, factors: vec![factor], series: None }],
         background: background.to_vec(),
         shares: vec![1.0 / background.len() as f64; background.len()],
         rows: vec![x],
@@ -127,7 +127,7 @@ fn chi2_factors_change_without_cancellation() {
     }
     for gamma in [0.0, -1.0, f64::NAN, f64::INFINITY] {
         let factor = Factor { family: Family::Chi2, column: 0, parameter: gamma };
-        let term = Term { coefficient: 1.0, factors: vec![factor] };
+        let term = Term { coefficient: 1.0, factors: vec![factor], series: None };
         let one = Matrix::of_shape(&[1.0], [1, 1]);
         let made = Expansion::new(one, one, &[term], Players::columns(1));
         assert!(matches!(made, Err(Error::Domain { argument: "gamma", .. })), "{gamma}");
@@ -151,7 +151,7 @@ fn factors_of_entries_of_any_size_are_numbers_from_0_to_1() {
     for period in [0.0, -1.0, f64::NAN, f64::INFINITY, 1e-300] {
         let family = Family::Periodic { period };
         let factor = Factor { family, column: 0, parameter: 1.0 };
-        let term = Term { coefficient: 1.0, factors: vec![factor] };
+        let term = Term { coefficient: 1.0, factors: vec![factor], series: None };
         let one = Matrix::of_shape(&[1.0], [1, 1]);
         let made = Expansion::new(one, one, &[term], Players::columns(1));
         assert!(matches!(made, Err(Error::Domain { argument: "period", .. })), "{period}");
@@ -164,7 +164,7 @@ fn value_of_group(family: Family, scales: [f64; 2], x: [f64; 2], z: [f64; 2], ki
     let expansion = Expansion::new(
         Matrix::of_shape(&[0.0, 0.0], [1, 2]),
         Matrix::of_shape(&[1.0], [1, 1]),
-        &[Term { coefficient: 1.0, factors: vec![factor(0), factor(1)] }],
+        &[Term { coefficient: 1.0, factors: vec![factor(0), factor(1)], series: None }],
         Players::grouped(vec![0, 0]),
     )
     .unwrap();

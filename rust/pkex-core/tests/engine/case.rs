@@ -40,9 +40,9 @@ impl Case {
             points: random.numbers(points * COLUMNS, -1.0, 1.0),
             coefficients: random.numbers(points, -1.0, 1.0),
             terms: vec![
-                Term { coefficient: 0.7, factors: all(Family::Rbf) },
-                Term { coefficient: 1.5, factors: all(Family::Cauchy) },
-                Term { coefficient: 2.0, factors: mixed },
+                Term { coefficient: 0.7, factors: all(Family::Rbf), series: None },
+                Term { coefficient: 1.5, factors: all(Family::Cauchy), series: None },
+                Term { coefficient: 2.0, factors: mixed, series: None },
             ],
             background: random.numbers(background * COLUMNS, -1.0, 1.0),
             shares: vec![1.0 / background as f64; background],

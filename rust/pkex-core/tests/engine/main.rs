@@ -11,3 +11,4 @@ mod permuted;
 mod preparation;
 mod random;
 mod reproducibility;
+mod series;

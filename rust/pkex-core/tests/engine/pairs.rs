@@ -42,8 +42,8 @@ impl Case {
             rows,
             data: random.numbers(rows * COLUMNS, -1.0, 1.0),
             terms: vec![
-                Term { coefficient: 0.7, factors: first },
-                Term { coefficient: 2.0, factors: second },
+                Term { coefficient: 0.7, factors: first, series: None },
+                Term { coefficient: 2.0, factors: second, series: None },
             ],
             players: Players::grouped(OF_COLUMN.to_vec()),
             absent: with_absent.then(|| random.numbers(2 * PLAYERS, 0.3, 0.9)),
@@ -52,6 +52,7 @@ impl Case {
             target_terms: vec![Term {
                 coefficient: 1.0,
                 factors: vec![Factor { family: Family::Categorical, column: 0, parameter: 0.25 }],
+                series: None,
             }],
             offsets: random.numbers(rows, -0.2, 0.2),
             row_weights: random.numbers(rows, 0.0, 2.0),
@@ -392,7 +393,7 @@ fn means_of_gaussian_columns_equal_those_of_pairs_at_any_width() {
             let factors = vec![Factor { family: Family::Rbf, column: 0, parameter: length_scale }];
             let found = mean_factors(
                 Matrix::of_shape(&data, [rows, 1]),
-                &[Term { coefficient: 1.0, factors }],
+                &[Term { coefficient: 1.0, factors, series: None }],
                 &Players::grouped(vec![0]),
                 &Settings::default(),
                 &mut |_, _| ControlFlow::Continue(()),

@@ -34,7 +34,11 @@ impl Long {
         let points = self.points.len() / self.columns;
         let scale = (self.columns as f64).sqrt();
         let factor = |column| Factor { family: Family::Rbf, column, parameter: scale };
-        let term = Term { coefficient: 1.0, factors: (0..self.columns).map(factor).collect() };
+        let term = Term {
+            coefficient: 1.0,
+            factors: (0..self.columns).map(factor).collect(),
+            series: None,
+        };
         Expansion::new(
             Matrix::of_shape(&self.points, [points, self.columns]),
             Matrix::of_shape(&vec![1.0; points], [points, 1]),
@@ -139,7 +143,11 @@ fn entries_that_rows_and_background_share_cost_no_more_than_others() {
         let expansion = Expansion::new(
             Matrix::of_shape(&points, [16, FEATURES]),
             Matrix::of_shape(&[1.0; 16], [16, 1]),
-            &[Term { coefficient: 1.0, factors: (0..FEATURES).map(factor).collect() }],
+            &[Term {
+                coefficient: 1.0,
+                factors: (0..FEATURES).map(factor).collect(),
+                series: None,
+            }],
             Players::columns(FEATURES),
         )
         .unwrap();

@@ -25,9 +25,18 @@ fn expansion(points: usize) -> Expansion {
         Term {
             coefficient: 0.5,
             factors: (0..FEATURES).map(|j| factor((j, Family::Rbf))).collect(),
+            series: None,
         },
-        Term { coefficient: 2.0, factors: (2..9).map(|j| factor((j, families[j % 3]))).collect() },
-        Term { coefficient: 0.1, factors: (1..9).map(|j| factor((j, others[j % 3]))).collect() },
+        Term {
+            coefficient: 2.0,
+            factors: (2..9).map(|j| factor((j, families[j % 3]))).collect(),
+            series: None,
+        },
+        Term {
+            coefficient: 0.1,
+            factors: (1..9).map(|j| factor((j, others[j % 3]))).collect(),
+            series: None,
+        },
     ];
     let (data, coefficients) = points_and_coefficients(points);
     Expansion::new(
@@ -111,7 +120,7 @@ fn bits_do_not_depend_on_how_many_waves_the_tiles_of_an_item_take() {
     let expansion = Expansion::new(
         Matrix::new(&points, 1000, 2).unwrap(),
         Matrix::new(&coefficients, 1000, OUTPUTS).unwrap(),
-        &[Term { coefficient: 1.0, factors: vec![factor(0), factor(1)] }],
+        &[Term { coefficient: 1.0, factors: vec![factor(0), factor(1)], series: None }],
         Players::columns(2),
     )
     .unwrap();
@@ -205,6 +214,7 @@ fn an_overflowing_row_is_named() {
     let term = Term {
         coefficient: 1.0,
         factors: vec![Factor { family: Family::Rbf, column: 0, parameter: 1.0 }],
+        series: None,
     };
     let expansion = Expansion::new(
         Matrix::new(&points, 2, 1).unwrap(),

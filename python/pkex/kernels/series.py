@@ -1,0 +1,130 @@
+"""Truncated power series, which polynomial and additive kernels are."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pkex.kernels.family import Factor, PackedFactor
+from pkex.typing import Float
+
+__all__ = ["MOST_ORDERS", "PackedSeries", "Series"]
+
+# Weights, form, columns and rates of their products, and factors of a power series.
+PackedSeries: TypeAlias = tuple[Float, str, NDArray[np.int64], Float, list[PackedFactor]]
+
+# The highest power of s that the engine takes.
+MOST_ORDERS = 128
+
+
+@dataclass(frozen=True, eq=False)
+class Series:
+    """A power series in one variable s, truncated: Σ_q w_q [s^q] ∏_j F_j(s).
+
+    [s^q] takes the coefficient of s^q, and F_j is made of a number g_j(x_j, y_j) of column j, its
+    argument; without one F_j is 1. As ∏_j exp(s g_j) = exp(s Σ_j g_j), whose coefficient of s^q is
+    (Σ_j g_j)^q/q!, any polynomial in a dot product is such a series. So are the elementary
+    symmetric polynomials, which are the coefficients of ∏_j (1 + s g_j).
+
+    Parameters
+    ----------
+    weights : ndarray of shape (p + 1,)
+        The weights w of s^0, s^1, …, s^p.
+    form : {"exponential", "linear"}
+        Whether F_j is exp(s g_j) or 1 + s g_j.
+    columns : ndarray of int64, shape (k,)
+        Columns, each once, whose argument is a multiple of x_j y_j.
+    rates : ndarray of shape (k,)
+        What multiples they are.
+    factors : tuple of Factor
+        What else arguments are: all factors of a column multiply.
+    """
+
+    weights: Float
+    form: str
+    columns: NDArray[np.int64]
+    rates: Float
+    factors: tuple[Factor, ...] = ()
+
+    def packed(self) -> PackedSeries:
+        """Return the series in the engine's form."""
+        return self.weights, self.form, self.columns, self.rates, [f.packed() for f in self.factors]
+
+    def on(self, columns: NDArray[np.int64]) -> Series:
+        """Return the series for a table that has its columns elsewhere, at these places."""
+        factors = tuple(factor.on(columns) for factor in self.factors)
+        return replace(self, columns=columns[self.columns], factors=factors)
+
+    def arguments(self, left: Float, right: Float) -> dict[int, Float]:
+        """Return the arguments g_j of all pairs of rows, by the number of the column."""
+        arguments: dict[int, Float] = {}
+        for column, rate in zip(self.columns.tolist(), self.rates.tolist(), strict=True):
+            arguments[column] = np.multiply.outer(rate * left[:, column], right[:, column])
+        for factor in self.factors:
+            for column, values in factor.evaluated(left, right):
+                arguments[column] = arguments.get(column, 1.0) * values
+        return arguments
+
+    def evaluated(self, left: Float, right: Float) -> Float:
+        """Return the series for all pairs of rows."""
+        arguments = self.arguments(left, right).values()
+        if self.form == "exponential":
+            # Horner's rule: w_0 + (w_1 + (w_2 + …) g/2) g/1.
+            total: Float = sum(arguments, np.zeros((len(left), len(right))))
+            value = np.full_like(total, self.weights[-1])
+            for q in range(len(self.weights) - 1, 0, -1):
+                value *= total / q
+                value += self.weights[q - 1]
+            return value
+        symmetric = np.zeros((len(self.weights), len(left), len(right)))
+        symmetric[0] = 1.0
+        for argument in arguments:
+            symmetric[1:] += argument * symmetric[:-1]
+        combined: Float = np.tensordot(self.weights, symmetric, axes=1)
+        return combined
+
+    def __mul__(self, other: Series) -> Series:
+        """Multiply polynomials in one dot product.
+
+        Raises
+        ------
+        ValueError
+            If the series are others.
+        """
+        ratio = self._ratio_of_rates(other)
+        if ratio is None:
+            raise ValueError(
+                "a product of kernels such as Linear, Polynomial and Additive is supported where "
+                "all are polynomials in one dot product, such as Linear() * Polynomial(2); give "
+                "them the same columns, and variances or gamma that differ by a constant alone, or "
+                "multiply them by kernels such as RBF"
+            )
+        orders = np.arange(len(other.weights))
+        # Of powers of the dot product, instead of [s^q].
+        left, right = (w / _factorials(len(w)) for w in (self.weights, other.weights))
+        product = np.convolve(left, right * ratio**orders)
+        if len(product) > MOST_ORDERS + 1:
+            raise ValueError(
+                f"the product of polynomial kernels has degree {len(product) - 1}; at most "
+                f"{MOST_ORDERS} is supported: take lower degrees"
+            )
+        return replace(self, weights=product * _factorials(len(product)))
+
+    def _ratio_of_rates(self, other: Series) -> float | None:
+        """Return the constant by which the other's dot product is larger, if there is one."""
+        are_of_dots = all(
+            series.form == "exponential" and not series.factors for series in (self, other)
+        )
+        if not are_of_dots or not np.array_equal(self.columns, other.columns):
+            return None
+        ratios = other.rates / self.rates
+        is_constant = np.allclose(ratios, ratios[0], rtol=4.0 * np.finfo(float).eps, atol=0.0)
+        return float(ratios[0]) if is_constant else None
+
+
+def _factorials(count: int) -> Float:
+    return np.array([math.factorial(q) for q in range(count)], dtype=np.float64)

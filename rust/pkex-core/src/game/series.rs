@@ -1,0 +1,323 @@
+//! Games whose factors are power series in a variable s, truncated at order p:
+//!
+//!   v(S) = Σ_q w_q [s^q] ∏_{j∈S} aⱼ(s) ∏_{j∉S} bⱼ(s).
+//!
+//! They are product games over the ring of such series, so that the coefficient of a coalition T is
+//! Σ_q w_q [s^q] ∏_{j∈T} cⱼ(s) ∫ ∏_{l∉T} (bₗ(s) + t cₗ(s)) dt. At each node the functional that
+//! takes Σ_q w_q [s^q] of a product is pulled back through the factors from the last player on,
+//!
+//!   λ ← λ′ with λ′_q = Σ_r λ_{q+r} F_r,    as ⟨λ, F P⟩ = ⟨λ′, P⟩,
+//!
+//! and kept after each of them. The running product P of the factors of those before a player, with
+//! c in the place of F for members of T, then gives ⟨λ, c P⟩ for all coalitions that differ in
+//! their last player: about 3 (p+1)²/2 multiplications a player and node.
+
+use crate::error::Error;
+use crate::game::block::Block;
+use crate::game::coalitions::{Coalitions, Cursor};
+use crate::memory::{FACTORS, Memory, saturating_product};
+use crate::quadrature::rule::{Node, Rule};
+use crate::simd::arithmetic::Arithmetic;
+use crate::simd::lanes::{LANES, Lanes, each_lane, multiply_add_lanes, multiply_lanes};
+
+/// Room for power series, kept between blocks.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Polynomials {
+    cursor: Cursor,
+    /// After each player: the functional pulled back through the factors of those behind it.
+    functionals: Vec<Lanes>,
+    /// For the i-th member of T: the product of the factors before it. And the running product.
+    before: Vec<Lanes>,
+    /// A factor.
+    factor: Vec<Lanes>,
+}
+
+impl Polynomials {
+    /// Makes room for games of that many players, whose series have so many orders.
+    pub fn reserve(
+        &mut self,
+        (players, orders): (usize, usize),
+        most_members: usize,
+        memory: &Memory,
+    ) -> Result<(), Error> {
+        let count = |series: usize| saturating_product([series, orders + 1]);
+        memory.reserve(&mut self.functionals, count(players + 1), FACTORS)?;
+        memory.reserve(&mut self.before, count(most_members + 1), FACTORS)?;
+        memory.reserve(&mut self.factor, orders + 1, FACTORS)
+    }
+}
+
+/// The coefficient of every coalition into `block.omega`, with a `block.difference` of 1.
+#[inline(always)]
+pub(crate) fn coefficients<A: Arithmetic, const W: usize>(
+    rule: &Rule,
+    coalitions: &Coalitions,
+    block: &mut Block,
+    polynomials: &mut Polynomials,
+) {
+    let mut omega = std::mem::take(&mut block.omega);
+    omega.clear();
+    omega.resize(coalitions.count(), Lanes::ZERO);
+    let games = (rule, coalitions);
+    // Loops of a known length are unrolled.
+    match (block.series.weights.len(), block.series.is_pure) {
+        (2, true) => of_length::<A, W>(games, block, polynomials, (2, true), &mut omega),
+        (3, true) => of_length::<A, W>(games, block, polynomials, (3, true), &mut omega),
+        (4, true) => of_length::<A, W>(games, block, polynomials, (4, true), &mut omega),
+        (2, false) => of_length::<A, W>(games, block, polynomials, (2, false), &mut omega),
+        (3, false) => of_length::<A, W>(games, block, polynomials, (3, false), &mut omega),
+        (4, false) => of_length::<A, W>(games, block, polynomials, (4, false), &mut omega),
+        other => of_length::<A, W>(games, block, polynomials, other, &mut omega),
+    }
+    block.difference.clear();
+    block.difference.resize(omega.len(), Lanes::ONE);
+    block.omega = omega;
+}
+
+#[inline(always)]
+fn of_length<A: Arithmetic, const W: usize>(
+    (rule, coalitions): (&Rule, &Coalitions),
+    block: &Block,
+    polynomials: &mut Polynomials,
+    (length, is_pure): (usize, bool),
+    omega: &mut [Lanes],
+) {
+    let players = block.present.len();
+    let Polynomials { functionals, before, factor, .. } = polynomials;
+    functionals.resize((players + 1) * length, Lanes::ZERO);
+    before.resize((coalitions.size() + 1) * length, Lanes::ZERO);
+    factor.resize(length, Lanes::ZERO);
+    for (nodes, from_present) in [(&rule.from_absent, false), (&rule.from_present, true)] {
+        for &node in nodes {
+            for part in 0..LANES / W {
+                let at = AtNode { block, node, from_present, part, length, is_pure };
+                at.pull_back::<A, W>(polynomials);
+                at.add::<A, W>(coalitions, polynomials, omega);
+            }
+        }
+    }
+}
+
+/// The factors of a block at a node, of one part of the lanes.
+#[derive(Clone, Copy)]
+struct AtNode<'a> {
+    block: &'a Block,
+    node: Node,
+    from_present: bool,
+    part: usize,
+    /// Coefficients of a series.
+    length: usize,
+    /// Whether the first of a factor is 1, and that of a difference 0.
+    is_pure: bool,
+}
+
+impl AtNode<'_> {
+    /// The coefficient of s^q in c of a player.
+    #[inline(always)]
+    fn difference<const W: usize>(&self, player: usize, q: usize) -> &[f64; W] {
+        let Block { difference, series, .. } = self.block;
+        let higher = series.differences();
+        let lanes = match q.checked_sub(1) {
+            None => &difference[player],
+            Some(q) => &higher[player * (self.length - 1) + q],
+        };
+        lanes.part(self.part)
+    }
+
+    /// The coefficient of s^q in the factor at the node's end of [0, 1].
+    #[inline(always)]
+    fn end<const W: usize>(&self, player: usize, q: usize) -> [f64; W] {
+        let Block { present, absent, series, .. } = self.block;
+        let (zeroth, higher) =
+            if self.from_present { (present, &series.present) } else { (absent, &series.absent) };
+        match q.checked_sub(1) {
+            None if zeroth.is_empty() => [1.0; W],
+            None => *zeroth[player].part(self.part),
+            Some(_) if higher.is_empty() => [0.0; W],
+            Some(q) => *higher[player * (self.length - 1) + q].part(self.part),
+        }
+    }
+
+    /// The order of the first coefficient that is not known.
+    #[inline(always)]
+    fn first(&self) -> usize {
+        usize::from(self.is_pure)
+    }
+
+    /// A player's F = end + step · c.
+    #[inline(always)]
+    fn factor<A: Arithmetic, const W: usize>(&self, player: usize, factor: &mut [Lanes]) {
+        let step = [self.node.step; W];
+        for (q, lanes) in factor[..self.length].iter_mut().enumerate().skip(self.first()) {
+            let (end, c) = (self.end::<W>(player, q), self.difference::<W>(player, q));
+            *lanes.part_mut(self.part) = multiply_add_lanes::<A, W>(&end, c, &step);
+        }
+    }
+
+    /// The functionals after each player.
+    #[inline(always)]
+    fn pull_back<A: Arithmetic, const W: usize>(&self, polynomials: &mut Polynomials) {
+        let Self { length, part, .. } = *self;
+        let Polynomials { functionals, factor, .. } = polynomials;
+        let players = self.block.present.len();
+        for (lanes, weight) in
+            functionals[players * length..].iter_mut().zip(&self.block.series.weights)
+        {
+            *lanes.part_mut(part) = [self.node.weight * weight; W];
+        }
+        for player in (0..players).rev() {
+            self.factor::<A, W>(player, factor);
+            let (of_this, after) =
+                functionals[player * length..][..2 * length].split_at_mut(length);
+            for q in 0..length {
+                let mut sum: [f64; W] = *after[q].part(part);
+                if !self.is_pure {
+                    sum = multiply_lanes(&sum, factor[0].part(part));
+                }
+                for r in 1..length - q {
+                    let (functional, factor) = (after[q + r].part(part), factor[r].part(part));
+                    sum = multiply_add_lanes::<A, W>(&sum, functional, factor);
+                }
+                *of_this[q].part_mut(part) = sum;
+            }
+        }
+    }
+
+    /// Adds what the node contributes to the coefficients of all coalitions.
+    #[inline(always)]
+    fn add<A: Arithmetic, const W: usize>(
+        &self,
+        coalitions: &Coalitions,
+        polynomials: &mut Polynomials,
+        omega: &mut [Lanes],
+    ) {
+        let Self { length, part, .. } = *self;
+        let Polynomials { cursor, functionals, before, factor } = polynomials;
+        if coalitions.size() == 0 {
+            let total: &mut [f64; W] = omega[0].part_mut(part);
+            let all: &[f64; W] = functionals[0].part(part);
+            *total = each_lane(|i| total[i] + all[i]);
+            return;
+        }
+        if !cursor.start(coalitions) {
+            return;
+        }
+        let last = coalitions.size() - 1;
+        let mut products = Products { of: self, before, factor };
+        products.set_one::<W>();
+        let mut next = 0;
+        for (place, &member) in cursor.chosen.iter().enumerate() {
+            products.pass::<A, W>(place, next..member);
+            products.choose::<A, W>(place, member);
+            next = member + 1;
+        }
+        products.pass::<A, W>(last, next..cursor.last(coalitions).start);
+        let mut omega = omega.iter_mut();
+        loop {
+            let members = cursor.last(coalitions);
+            products.copy_to_last::<W>(last);
+            for (player, omega) in members.zip(&mut omega) {
+                let after = &functionals[(player + 1) * length..][..length];
+                let sum: &mut [f64; W] = omega.part_mut(part);
+                *sum = products.paired::<A, W>(player, after, sum);
+                products.pass::<A, W>(last + 1, player..player + 1);
+            }
+            let Some(moved) = cursor.advance(coalitions) else { return };
+            let first = cursor.chosen[moved] - 1;
+            products.pass::<A, W>(moved, first..first + 1);
+            for place in moved..last {
+                products.choose::<A, W>(place, cursor.chosen[place]);
+            }
+        }
+    }
+}
+
+/// The products before the members of a coalition.
+struct Products<'a> {
+    of: &'a AtNode<'a>,
+    before: &'a mut [Lanes],
+    factor: &'a mut [Lanes],
+}
+
+impl Products<'_> {
+    /// Sets the product before the first member to 1.
+    #[inline(always)]
+    fn set_one<const W: usize>(&mut self) {
+        for (q, lanes) in self.before[..self.of.length].iter_mut().enumerate() {
+            *lanes.part_mut(self.of.part) = [if q == 0 { 1.0 } else { 0.0 }; W];
+        }
+    }
+
+    /// Multiplies the product before the member at a place by the factors of players.
+    #[inline(always)]
+    fn pass<A: Arithmetic, const W: usize>(
+        &mut self,
+        place: usize,
+        players: std::ops::Range<usize>,
+    ) {
+        let AtNode { length, part, .. } = *self.of;
+        let product = &mut self.before[place * length..][..length];
+        for player in players {
+            self.of.factor::<A, W>(player, self.factor);
+            for q in (0..length).rev() {
+                let mut sum: [f64; W] = *product[q].part(part);
+                if !self.of.is_pure {
+                    sum = multiply_lanes(&sum, self.factor[0].part(part));
+                }
+                for r in 1..=q {
+                    let (before, factor) = (product[q - r].part(part), self.factor[r].part(part));
+                    sum = multiply_add_lanes::<A, W>(&sum, before, factor);
+                }
+                *product[q].part_mut(part) = sum;
+            }
+        }
+    }
+
+    /// The product before the next member, of a player as the member at a place.
+    #[inline(always)]
+    fn choose<A: Arithmetic, const W: usize>(&mut self, place: usize, player: usize) {
+        let AtNode { length, part, .. } = *self.of;
+        let (before, next) = self.before[place * length..][..2 * length].split_at_mut(length);
+        for q in 0..length {
+            let mut sum = [0.0; W];
+            for r in self.of.first()..=q {
+                let difference = self.of.difference::<W>(player, r);
+                sum = multiply_add_lanes::<A, W>(&sum, before[q - r].part(part), difference);
+            }
+            *next[q].part_mut(part) = sum;
+        }
+    }
+
+    /// Starts the running product with that before the last member.
+    #[inline(always)]
+    fn copy_to_last<const W: usize>(&mut self, last: usize) {
+        let AtNode { length, part, .. } = *self.of;
+        let (before, run) = self.before[last * length..][..2 * length].split_at_mut(length);
+        for (run, before) in run.iter_mut().zip(before) {
+            *run.part_mut(part) = *before.part::<W>(part);
+        }
+    }
+
+    /// `sum` + ⟨λ, c P⟩ with a player's c and the running product P.
+    #[inline(always)]
+    fn paired<A: Arithmetic, const W: usize>(
+        &self,
+        player: usize,
+        functional: &[Lanes],
+        sum: &[f64; W],
+    ) -> [f64; W] {
+        let AtNode { length, part, .. } = *self.of;
+        let run = &self.before[self.before.len() - length..];
+        let mut total = *sum;
+        for q in 0..length {
+            let mut pulled = [0.0; W];
+            for r in self.of.first()..length - q {
+                let difference = self.of.difference::<W>(player, r);
+                let functional = functional[q + r].part(part);
+                pulled = multiply_add_lanes::<A, W>(&pulled, functional, difference);
+            }
+            total = multiply_add_lanes::<A, W>(&total, &pulled, run[q].part(part));
+        }
+        total
+    }
+}

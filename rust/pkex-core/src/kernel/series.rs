@@ -1,0 +1,292 @@
+//! Terms that are truncated power series: polynomial and additive kernels.
+//!
+//! Such a term is Σ_q w_q [s^q] ∏ⱼ Fⱼ(s), where [s^q] takes the coefficient of s^q. A column's
+//! factor Fⱼ is made of a number gⱼ(xⱼ, yⱼ), its argument:
+//!
+//! - (γ x·y + c₀)^p has Fⱼ = exp(s gⱼ) with gⱼ = γ xⱼ yⱼ, as ∏ⱼ exp(s gⱼ) = exp(s γ x·y), and
+//!   w_q = p!/(p−q)! c₀^{p−q}; other polynomials in the dot product have other weights;
+//! - sums over all sets of q columns, Σ ∏ gⱼ (Duvenaud et al. 2011), have Fⱼ = 1 + s gⱼ, the
+//!   generating function of elementary symmetric polynomials.
+//!
+//! The term's other factors multiply every coefficient. Without a column Fⱼ is 1.
+
+use std::collections::BTreeMap;
+
+use crate::error::Error;
+use crate::kernel::family::{Factor, Profile};
+use crate::kernel::joint::{Entries, Joint};
+use crate::kernel::players::Players;
+use crate::simd::arithmetic::Arithmetic;
+use crate::simd::lanes::{Lanes, each_lane, map_lanes, multiply_lanes, zip_lanes};
+
+/// The highest power of s of a series.
+const MOST_ORDERS: usize = 128;
+
+/// How a column's factor depends on its argument g.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// exp(s g).
+    Exponential,
+    /// 1 + s g.
+    Linear,
+}
+
+/// A truncated power series: Σ_q w_q [s^q] ∏ⱼ Fⱼ(s), where Fⱼ is made of the column's argument: the
+/// product of all that `dots` and `factors` have on the column.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Series {
+    /// The weights w of s⁰, s¹, ….
+    pub weights: Vec<f64>,
+    /// What the arguments become.
+    pub form: Form,
+    /// Columns, and rates γ of their products γ x y.
+    pub dots: Vec<(usize, f64)>,
+    /// One-dimensional kernels.
+    pub factors: Vec<Factor>,
+}
+
+impl Series {
+    /// The columns that have arguments; some may occur several times.
+    pub(crate) fn columns(&self) -> impl Iterator<Item = usize> {
+        let of_factors = self.factors.iter().map(|factor| factor.column);
+        self.dots.iter().map(|(column, _)| *column).chain(of_factors)
+    }
+
+    /// The highest power of s.
+    pub(crate) fn orders(&self) -> usize {
+        self.weights.len().saturating_sub(1)
+    }
+
+    fn check(&self) -> Result<(), Error> {
+        let refused =
+            |argument, requirement, got: String| Err(Error::Domain { argument, requirement, got });
+        let is_finite = self.weights.iter().all(|weight| weight.is_finite());
+        if self.weights.is_empty() || self.weights.len() > MOST_ORDERS + 1 || !is_finite {
+            let requirement = "1 to 129 finite numbers";
+            return refused("a series' weights", requirement, format!("{:?}", self.weights));
+        }
+        match self.dots.iter().find(|(_, rate)| !rate.is_finite()) {
+            Some((_, rate)) => refused("a rate", "finite", rate.to_string()),
+            None => Ok(()),
+        }
+    }
+}
+
+/// A column's argument g.
+#[derive(Clone, Debug, Default)]
+struct Argument {
+    column: usize,
+    /// γ of γ x y, if that is a part of it.
+    rate: Option<f64>,
+    /// The product of one-dimensional kernels, if that is.
+    profile: Option<Profile>,
+}
+
+impl Argument {
+    /// g(x, y).
+    #[inline(always)]
+    fn at<A: Arithmetic, const W: usize>(&self, x: &[f64; W], y: &[f64; W]) -> [f64; W] {
+        let kernel = |profile: &Profile| profile.factor::<A, W>(x, y).0;
+        match (self.rate, &self.profile) {
+            (Some(rate), None) => zip_lanes(x, y, |x, y| (rate * x) * y),
+            (Some(rate), Some(profile)) => {
+                multiply_lanes(&zip_lanes(x, y, |x, y| (rate * x) * y), &kernel(profile))
+            }
+            (None, Some(profile)) => kernel(profile),
+            (None, None) => [1.0; W],
+        }
+    }
+
+    /// g(x, y) − g(z, y), without cancellation.
+    #[inline(always)]
+    fn change<A: Arithmetic, const W: usize>(&self, at: &Entries<W>) -> [f64; W] {
+        let Entries { x, z, y } = at;
+        let of_kernel = |profile: &Profile| {
+            let mut joint = Joint::ONE;
+            profile.join::<A, W>(&mut joint, at);
+            joint.difference::<A>().values()
+        };
+        match (self.rate, &self.profile) {
+            (Some(rate), None) => each_lane(|i| (rate * (x[i] - z[i])) * y[i]),
+            (Some(rate), Some(profile)) => {
+                // x k − z k′ = (x − z) k + z (k − k′).
+                let (kernel, _) = profile.factor::<A, W>(x, y);
+                let change = of_kernel(profile);
+                each_lane(|i| (rate * y[i]) * ((x[i] - z[i]) * kernel[i] + z[i] * change[i]))
+            }
+            (None, Some(profile)) => of_kernel(profile),
+            (None, None) => [0.0; W],
+        }
+    }
+}
+
+/// A series made ready: its players' arguments.
+#[derive(Clone, Debug)]
+pub(crate) struct PackedSeries {
+    pub weights: Vec<f64>,
+    form: Form,
+    /// The arguments, player by player, and where those of each end.
+    arguments: Vec<Argument>,
+    ends: Vec<usize>,
+}
+
+impl PackedSeries {
+    /// Sorts the arguments by the players of a term (ascending), which have them all.
+    pub fn new(series: &Series, of_term: &[usize], players: &Players) -> Result<Self, Error> {
+        series.check()?;
+        let mut arguments: BTreeMap<(Option<usize>, usize), Argument> = BTreeMap::new();
+        let mut of = |column: usize| {
+            let argument = arguments.entry((players.of(column), column)).or_default();
+            argument.column = column;
+        };
+        series.columns().for_each(&mut of);
+        let place = |column: usize| (players.of(column), column);
+        for &(column, rate) in &series.dots {
+            if let Some(argument) = arguments.get_mut(&place(column)) {
+                argument.rate = Some(argument.rate.unwrap_or(1.0) * rate);
+            }
+        }
+        for factor in &series.factors {
+            if let Some(argument) = arguments.get_mut(&place(factor.column)) {
+                let profile = argument.profile.get_or_insert_default();
+                profile.include(factor.family, factor.parameter)?;
+            }
+        }
+        let up_to = |player: usize| arguments.range(..(Some(player + 1), 0)).count();
+        Ok(Self {
+            weights: series.weights.clone(),
+            form: series.form,
+            ends: of_term.iter().map(|&player| up_to(player)).collect(),
+            arguments: arguments.into_values().collect(),
+        })
+    }
+
+    /// The highest power of s.
+    pub fn orders(&self) -> usize {
+        self.weights.len() - 1
+    }
+
+    /// The coefficients of s, s², … of a player, times `number`, into as many lanes.
+    #[inline(always)]
+    pub fn expand<A: Arithmetic, const W: usize>(
+        &self,
+        (player, part): (usize, usize),
+        number: &[f64; W],
+        entries: impl Fn(usize) -> ([f64; W], [f64; W]),
+        higher: &mut [Lanes],
+    ) {
+        let arguments = self.arguments_of(player);
+        let at = |argument: &Argument| {
+            let (x, y) = entries(argument.column);
+            argument.at::<A, W>(&x, &y)
+        };
+        match self.form {
+            Form::Exponential => {
+                let mut sum = [0.0; W];
+                for argument in arguments {
+                    sum = zip_lanes(&sum, &at(argument), |sum, g| sum + g);
+                }
+                let mut value = *number;
+                for (q, coefficient) in (1_u32..).zip(higher) {
+                    let share = 1.0 / f64::from(q);
+                    value = zip_lanes(&value, &sum, |value, g| value * g * share);
+                    *coefficient.part_mut(part) = value;
+                }
+            }
+            Form::Linear => {
+                for coefficient in &mut *higher {
+                    *coefficient.part_mut(part) = [0.0; W];
+                }
+                for argument in arguments {
+                    include::<A, W>(&at(argument), number, part, higher);
+                }
+            }
+        }
+    }
+
+    /// The differences of coefficients of s, s², … at x and at z, without cancellation, into
+    /// `higher`; those at z become `at_z`. Other factors of the player are 1.
+    #[inline(always)]
+    pub fn contrast<A: Arithmetic, const W: usize>(
+        &self,
+        (player, part): (usize, usize),
+        entries: impl Fn(usize) -> Entries<W>,
+        higher: &mut [Lanes],
+        at_z: &mut [Lanes],
+    ) {
+        for coefficients in [&mut *higher, &mut *at_z] {
+            for coefficient in coefficients {
+                *coefficient.part_mut(part) = [0.0; W];
+            }
+        }
+        let arguments = self.arguments_of(player).iter().map(|argument| {
+            let at = entries(argument.column);
+            let of_x = argument.at::<A, W>(&at.x, &at.y);
+            (of_x, argument.at::<A, W>(&at.z, &at.y), argument.change::<A, W>(&at))
+        });
+        match self.form {
+            Form::Exponential => {
+                let mut sums = ([0.0; W], [0.0; W], [0.0; W]);
+                for (x, z, change) in arguments {
+                    sums.0 = zip_lanes(&sums.0, &x, |sum, g| sum + g);
+                    sums.1 = zip_lanes(&sums.1, &z, |sum, g| sum + g);
+                    sums.2 = zip_lanes(&sums.2, &change, |sum, g| sum + g);
+                }
+                contrast_of_powers(&sums, part, higher, at_z);
+            }
+            Form::Linear => {
+                for (x, z, change) in arguments {
+                    // (1 + s g) P − (1 + s g′) P′ = (1 + s g)(P − P′) + s (g − g′) P′.
+                    for q in (0..higher.len()).rev() {
+                        let before: [f64; W] =
+                            if q > 0 { *at_z[q - 1].part(part) } else { [1.0; W] };
+                        let less: [f64; W] =
+                            if q > 0 { *higher[q - 1].part(part) } else { [0.0; W] };
+                        let sum: &mut [f64; W] = higher[q].part_mut(part);
+                        *sum = each_lane(|i| sum[i] + x[i] * less[i] + change[i] * before[i]);
+                    }
+                    include::<A, W>(&z, &[1.0; W], part, at_z);
+                }
+            }
+        }
+    }
+
+    fn arguments_of(&self, player: usize) -> &[Argument] {
+        let start = if player == 0 { 0 } else { self.ends[player - 1] };
+        &self.arguments[start..self.ends[player]]
+    }
+}
+
+/// Multiplies a polynomial, whose zeroth coefficient is `number`, by 1 + s g.
+#[inline(always)]
+fn include<A: Arithmetic, const W: usize>(
+    g: &[f64; W],
+    number: &[f64; W],
+    part: usize,
+    higher: &mut [Lanes],
+) {
+    for q in (0..higher.len()).rev() {
+        let before: [f64; W] = if q > 0 { *higher[q - 1].part(part) } else { *number };
+        let coefficient: &mut [f64; W] = higher[q].part_mut(part);
+        *coefficient = each_lane(|i| A::mul_add(g[i], before[i], coefficient[i]));
+    }
+}
+
+/// m^q/q! − n^q/q! and n^q/q! of m, n and m − n, by the recursion
+/// q (m^q − n^q)/q! = m (m^{q−1} − n^{q−1})/(q−1)! + (m − n) n^{q−1}/(q−1)!.
+#[inline(always)]
+fn contrast_of_powers<const W: usize>(
+    (m, n, change): &([f64; W], [f64; W], [f64; W]),
+    part: usize,
+    higher: &mut [Lanes],
+    at_z: &mut [Lanes],
+) {
+    let (mut less, mut power) = ([0.0; W], [1.0; W]);
+    for (q, (higher, at_z)) in (1_u32..).zip(higher.iter_mut().zip(at_z)) {
+        let share = 1.0 / f64::from(q);
+        less = each_lane(|i| (m[i] * less[i] + change[i] * power[i]) * share);
+        power = map_lanes(&multiply_lanes(&power, n), |product| product * share);
+        *higher.part_mut(part) = less;
+        *at_z.part_mut(part) = power;
+    }
+}
