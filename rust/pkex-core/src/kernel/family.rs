@@ -8,6 +8,7 @@ use std::f64::consts::FRAC_1_SQRT_2;
 use crate::error::Error;
 use crate::kernel::joint::{Distances, Entries, Joint};
 use crate::kernel::matern::Matern;
+use crate::kernel::overlap::Overlap;
 use crate::kernel::periodic::Periodic;
 use crate::memory::{INPUT, Memory};
 use crate::simd::arithmetic::{Arithmetic, Separate, two_sum};
@@ -38,6 +39,8 @@ pub enum Family {
         /// p, from 1e-290 to 1e290.
         period: f64,
     },
+    /// exp(−σ (x² + y² − xy)) with the rate σ: a part of Tanimoto's kernel, beside a power series.
+    Overlap,
 }
 
 impl Family {
@@ -51,6 +54,7 @@ impl Family {
         Self::Matern32,
         Self::Matern52,
         Self::Periodic { period: 1.0 },
+        Self::Overlap,
     ];
 
     /// The family's name in Python.
@@ -65,6 +69,7 @@ impl Family {
             Self::Matern32 => "matern32",
             Self::Matern52 => "matern52",
             Self::Periodic { .. } => "periodic",
+            Self::Overlap => "overlap",
         }
     }
 }
@@ -87,6 +92,7 @@ enum Single {
     Cauchy((f64, f64)),
     Matern(Matern),
     Periodic(Periodic),
+    Overlap(Overlap),
 }
 
 /// The product of all factors on one column.
@@ -132,16 +138,11 @@ impl Profile {
                 let kernel = Periodic::new(inverse, checked_period(period)?);
                 self.include_single(Single::Periodic(kernel))?;
             }
-            Family::Chi2 => {
-                if !(parameter > 0.0 && parameter.is_finite()) {
-                    return Err(Error::Domain {
-                        argument: "gamma",
-                        requirement: "positive and finite",
-                        got: parameter.to_string(),
-                    });
-                }
-                self.chi2 += parameter;
+            Family::Overlap => {
+                let kernel = Overlap { rate: checked_rate("sigma", parameter)? };
+                self.include_single(Single::Overlap(kernel))?;
             }
+            Family::Chi2 => self.chi2 += checked_rate("gamma", parameter)?,
             Family::Categorical => {
                 if !(0.0..1.0).contains(&parameter) {
                     return Err(Error::Domain {
@@ -209,6 +210,7 @@ impl Profile {
                 Single::Cauchy((inverse, _)) => cauchy(*inverse, r),
                 Single::Matern(kernel) => kernel.factor::<A, W>(r),
                 Single::Periodic(kernel) => kernel.factor::<A, W>(x, y),
+                Single::Overlap(kernel) => kernel.factor::<A, W>(x, y),
             };
             (a, c) = multiplied::<A, W>((&a, &c), (&present, &less_one));
         }
@@ -236,6 +238,7 @@ impl Profile {
                 Single::Cauchy(inverse) => join_cauchy::<A, W>(*inverse, at, joint),
                 Single::Matern(kernel) => kernel.join::<A, W>(joint, at),
                 Single::Periodic(kernel) => kernel.join::<A, W>(joint, at),
+                Single::Overlap(kernel) => kernel.join::<A, W>(joint, at),
             }
         }
         if let Some(similarity) = self.categorical {
@@ -372,6 +375,13 @@ fn checked_inverse(length_scale: f64) -> Result<(f64, f64), Error> {
         requirement: "positive and finite, and so its reciprocal",
         got: length_scale.to_string(),
     })
+}
+
+fn checked_rate(argument: &'static str, rate: f64) -> Result<f64, Error> {
+    if rate > 0.0 && rate.is_finite() {
+        return Ok(rate);
+    }
+    Err(Error::Domain { argument, requirement: "positive and finite", got: rate.to_string() })
 }
 
 fn checked_period(period: f64) -> Result<Period, Error> {

@@ -7,6 +7,7 @@
 pub(crate) mod family;
 pub(crate) mod joint;
 pub(crate) mod matern;
+mod overlap;
 pub(crate) mod packed;
 pub(crate) mod periodic;
 pub(crate) mod players;
