@@ -36,7 +36,7 @@ PUBLIC = {
 def test_the_public_names_are_these():
     assert set(pkex.__all__) == PUBLIC
     kernels = {"RBF", "Categorical", "Cauchy", "Chi2", "Constant", "Laplacian"}
-    kernels |= {"Matern", "Periodic", "ProductMatern", "RationalQuadratic"}
+    kernels |= {"Matern", "Periodic", "ProductMatern", "RationalQuadratic", "Tanimoto"}
     kernels |= {"ANOVA", "Additive", "Linear", "Polynomial"}
     assert set(pkex.kernels.__all__) == kernels | {
         "Factor",

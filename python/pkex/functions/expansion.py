@@ -13,6 +13,7 @@ from pkex import _core
 from pkex.execution.computation import Computation
 from pkex.execution.threads import thread_count
 from pkex.functions.base import Function
+from pkex.functions.fingerprints import are_bits, neutral_values, tanimoto_amplitude
 from pkex.functions.packing import Packing
 from pkex.games.indices import SHAPLEY, Quantity
 from pkex.games.value_functions import NEUTRAL, Game
@@ -22,7 +23,7 @@ from pkex.inputs.keywords import with_known_keywords
 from pkex.inputs.matrix import as_matrix, as_vector_or_matrix
 from pkex.inputs.wording import counted
 from pkex.kernels import Kernel
-from pkex.kernels.factors import check_not_negative, columns_not_negative
+from pkex.kernels.entries import Entries
 from pkex.typing import Float, Report
 
 __all__ = ["KernelExpansion", "checked_intercept", "probing_rows"]
@@ -62,10 +63,10 @@ class KernelExpansion(Function):
 
     __slots__ = (
         "_coefficients",
+        "_entries",
         "_feature_names",
         "_intercept",
         "_kernel",
-        "_not_negative",
         "_packing",
         "_players",
         "_points",
@@ -89,8 +90,8 @@ class KernelExpansion(Function):
             )
         self._kernel = kernel
         self._points = read_only(as_matrix(points, "points", allow_no_rows=True))
-        self._not_negative = columns_not_negative(kernel.terms(self.n_features))
-        check_not_negative(self._points, self._not_negative, "points")
+        self._entries = Entries.of(kernel.terms(self.n_features))
+        self._entries.check(self._points, "points")
         self._coefficients = read_only(
             as_vector_or_matrix(
                 coefficients, "coefficients", n_rows=len(self._points), rows_of="points"
@@ -180,7 +181,7 @@ class KernelExpansion(Function):
             found = Labels.comparable(X, "X").names or self._feature_names
             check_column_names(found, self._feature_names, "X", "the expansion")
         rows = as_matrix(X, "X", n_columns=self.n_features)
-        check_not_negative(rows, self._not_negative, "X")
+        self._entries.check(rows, "X")
         sums = self._packing.over(
             rows,
             None,
@@ -218,7 +219,7 @@ class KernelExpansion(Function):
         how: Computation,
     ) -> Float:
         """Return a quantity of rows, in the engine's layout (n, coalitions, n_outputs)."""
-        check_not_negative(X, self._not_negative, "X")
+        self._entries.check(X, "X")
         options: dict[str, Any] = {"game": game.packed, "summation": how.summation}
         options["n_threads"] = how.n_threads
         if quantity == SHAPLEY:
@@ -230,10 +231,27 @@ class KernelExpansion(Function):
             engine = packed.explain if quantity == SHAPLEY else packed.interactions
             return engine(rows, progress=report, **options)
 
+        if quantity == SHAPLEY and game.value_function == "neutral" and self._is_of_bits:
+            # Each row by itself, so that it does not matter which are explained together.
+            of_bits = are_bits(X)
+            amplitude = tanimoto_amplitude(self._kernel) or 1.0
+            values = np.empty((len(X), self.n_players, self.n_outputs))
+            values[of_bits] = neutral_values(
+                self._points, amplitude * self._flat_coefficients(), X[of_bits]
+            )
+            others = np.ascontiguousarray(X[~of_bits])
+            values[~of_bits] = self._packing.over(others, game, how.progress, compute)
+            return values
         values = self._packing.over(X, game, how.progress, compute)
         if quantity == SHAPLEY:
             return values
         return values + self._intercept if quantity.size == 0 else values
+
+    @property
+    def _is_of_bits(self) -> bool:
+        """Whether the kernel is Tanimoto's, and the points' entries are 0 or 1, each a player."""
+        is_tanimoto = tanimoto_amplitude(self._kernel) is not None and self._players is None
+        return is_tanimoto and bool(are_bits(self._points).all())
 
     def own_points(self) -> Float:
         """Return the expansion points, shape (n, d)."""
@@ -241,11 +259,7 @@ class KernelExpansion(Function):
 
     def probing_rows(self) -> Float:
         """Return rows at the points and beside them."""
-        rows = probing_rows(self._points)
-        # Clear of 0, so that rounding in the steps of a pipeline makes nothing negative.
-        positive = np.abs(rows[:, self._not_negative])
-        rows[:, self._not_negative] = positive + 1e-6 * positive.max(axis=0)
-        return rows
+        return self._entries.nearest(probing_rows(self._points))
 
     def base(self, game: Game, how: Computation) -> float | Float:
         """Return the value of the empty coalition.
@@ -292,7 +306,7 @@ class KernelExpansion(Function):
     def _mean_sums(self, game: Game, how: Computation) -> Float:
         """Return each output of the empty coalition against a background, less the intercept."""
         if game.background is not None:
-            check_not_negative(game.background[0], self._not_negative, "background")
+            self._entries.check(game.background[0], "background")
         return self._packing.at(self._packing.of_game(game)).base(
             game=game.packed,
             n_threads=how.n_threads,

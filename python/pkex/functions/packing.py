@@ -101,7 +101,9 @@ class Packing:
 
     def _domain(self, reach: int) -> Domain:
         with np.errstate(over="ignore"):
-            return Domain(np.ldexp(self._unit, reach + 1), self._error)
+            spans = np.ldexp(self._unit, reach + 1)
+            largest = np.maximum(np.abs(self._lowest), np.abs(self._highest))
+            return Domain(spans, largest + spans, self._error)
 
     def at(self, reach: int) -> _core.Expansion:
         """Return the form for rows of a reach."""

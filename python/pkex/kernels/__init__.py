@@ -27,6 +27,7 @@ from pkex.kernels.periodic import Periodic
 from pkex.kernels.polynomial import Linear, Polynomial
 from pkex.kernels.rational_quadratic import RationalQuadratic
 from pkex.kernels.stationary import RBF, Cauchy, Laplacian
+from pkex.kernels.tanimoto import Tanimoto
 
 __all__ = [
     "ANOVA",
@@ -45,6 +46,7 @@ __all__ = [
     "Polynomial",
     "ProductMatern",
     "RationalQuadratic",
+    "Tanimoto",
     "Term",
     "median_heuristic",
 ]

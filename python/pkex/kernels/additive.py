@@ -11,7 +11,7 @@ import numpy as np
 
 from pkex.inputs.integers import as_integer
 from pkex.kernels.base import Kernel
-from pkex.kernels.factors import Radial, Term
+from pkex.kernels.factors import Mixed, Term
 from pkex.kernels.series import MOST_ORDERS, Series
 from pkex.typing import Float
 
@@ -140,7 +140,7 @@ def _of_columns(owner: Kernel, kernel: Kernel, n_features: int, weights: Float) 
         is_dot_product = series.form == "exponential" and series.weights.tolist() == [0.0, 1.0]
         is_product = is_product and is_dot_product and not series.factors
         columns, rates = series.columns, series.rates
-    if not is_product or any(isinstance(factor, Radial) for factor in term.factors):
+    if not is_product or any(isinstance(factor, Mixed) for factor in term.factors):
         raise ValueError(
             f"{type(owner).__name__} is made of products of kernels of single columns, such as "
             f"RBF, ProductMatern and Periodic, or Linear without offset; got {kernel!r}. Give "

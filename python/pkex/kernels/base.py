@@ -14,10 +14,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from pkex.inputs.integers import as_integer
 from pkex.inputs.matrix import as_matrix
-from pkex.kernels.factors import Term, check_not_negative, columns_not_negative
+from pkex.kernels.entries import Entries
+from pkex.kernels.factors import Term
 from pkex.typing import Float
 
-__all__ = ["Constant", "Kernel"]
+__all__ = ["Constant", "Kernel", "amplitude_and_kernel"]
 
 
 class Kernel(ABC):
@@ -51,9 +52,10 @@ class Kernel(ABC):
         Raises
         ------
         ValueError
-            If `Chi2` would compare a negative entry; the message names row and column.
+            If `Chi2` would compare a negative entry, or `Tanimoto` one that is no count; the
+            message names row and column.
         """
-        check_not_negative(rows, columns_not_negative(self.terms(rows.shape[1])), name)
+        Entries.of(self.terms(rows.shape[1])).check(rows, name)
 
     def on(self, columns: Iterable[int]) -> Kernel:
         """Restrict the kernel to some columns; its length-scales then refer to these, in order.
@@ -183,7 +185,7 @@ class _Restricted(Kernel):
 
 
 def _scaled(amplitude: float, kernel: Kernel) -> Kernel:
-    inner_amplitude, inner = _amplitude_and_kernel(kernel)
+    inner_amplitude, inner = amplitude_and_kernel(kernel)
     total = amplitude * inner_amplitude
     if not (amplitude > 0.0 and 0.0 < total < math.inf):
         raise ValueError(f"the amplitude of a kernel must be positive and finite; got {total!r}")
@@ -192,13 +194,14 @@ def _scaled(amplitude: float, kernel: Kernel) -> Kernel:
 
 def _product(left: Kernel, right: Kernel) -> Kernel:
     """Multiply kernels, amplitudes in front, so that equal products are equal objects."""
-    left_amplitude, left = _amplitude_and_kernel(left)
-    right_amplitude, right = _amplitude_and_kernel(right)
+    left_amplitude, left = amplitude_and_kernel(left)
+    right_amplitude, right = amplitude_and_kernel(right)
     product = _Product((*_multiplicands(left), *_multiplicands(right)))
     return _scaled(left_amplitude * right_amplitude, product)
 
 
-def _amplitude_and_kernel(kernel: Kernel) -> tuple[float, Kernel]:
+def amplitude_and_kernel(kernel: Kernel) -> tuple[float, Kernel]:
+    """Return the number in front of a kernel, 1 if there is none, and the kernel without it."""
     return (kernel.amplitude, kernel.kernel) if isinstance(kernel, _Scaled) else (1.0, kernel)
 
 

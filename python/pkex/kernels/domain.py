@@ -23,27 +23,34 @@ class Domain:
     ----------
     spans : ndarray of shape (d,)
         For each column the largest difference between two entries that are compared.
+    largest : ndarray of shape (d,)
+        For each column the largest size of an entry.
     error : float
         The largest error of a mixture of products, relative to the kernel of equal rows; one of
         `ERRORS`.
     """
 
     spans: Float
+    largest: Float
     error: float = ERRORS[0]
 
     @classmethod
     def of(cls, rows: Float, error: float = ERRORS[0]) -> Domain:
         """Return the domain of all pairs among rows of shape (n, d)."""
         if not len(rows):
-            return cls(np.zeros(rows.shape[1]), error)
+            nothing = np.zeros(rows.shape[1])
+            return cls(nothing, nothing, error)
+        lowest, highest = rows.min(axis=0), rows.max(axis=0)
         with np.errstate(over="ignore"):
-            return cls(rows.max(axis=0) - rows.min(axis=0), error)
+            return cls(highest - lowest, np.maximum(np.abs(lowest), np.abs(highest)), error)
 
     @classmethod
     def around(cls, rows: Float, error: float = ERRORS[0]) -> Domain:
         """Return the domain of rows with others up to 4,096 times their range away from them."""
+        largest = cls.of(rows).largest
         with np.errstate(over="ignore"):
-            return cls(units(rows) * 4096.0, error)
+            spans = units(rows) * 4096.0
+            return cls(spans, largest + spans, error)
 
 
 def units(rows: Float) -> Float:

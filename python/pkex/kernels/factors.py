@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -13,17 +14,13 @@ from numpy.typing import NDArray
 
 from pkex.kernels.domain import Domain
 from pkex.kernels.family import Factor, PackedFactor
-from pkex.kernels.gaussian_sums import gaussian_sum
-from pkex.kernels.mixtures import Mixture
 from pkex.kernels.series import PackedSeries, Series
 from pkex.typing import Float
 
 __all__ = [
+    "Mixed",
     "PackedTerm",
-    "Radial",
     "Term",
-    "check_not_negative",
-    "columns_not_negative",
     "expanded",
     "has_mixtures",
 ]
@@ -33,64 +30,20 @@ PackedTerm: TypeAlias = tuple[float, list[PackedFactor], PackedSeries | None]
 
 
 @dataclass(frozen=True, eq=False)
-class Radial(Factor):
-    """A function of the distance in several columns, which is no product but a mixture of such.
+class Mixed(Factor, ABC):
+    """A function of several columns together, which is no product but a mixture of such."""
 
-    Parameters
-    ----------
-    family : str
-        "rbf": that of the Gaussians in the mixture.
-    columns : ndarray of int64, shape (k,)
-    parameters : ndarray of float64, shape (k, 1)
-        The length-scales ℓ_j.
-    mixture : Mixture
-        The function of Σ_j ((x_j − y_j) / ℓ_j)².
-    """
-
-    mixture: Mixture
-
-    def squares(self, left: Float, right: Float) -> Float:
-        """Return the squared distances in units of the length-scales, of shape (n, m)."""
-        squares = np.zeros((len(left), len(right)))
-        for column, (scale,) in zip(self.columns.tolist(), self.parameters, strict=True):
-            with np.errstate(over="ignore"):
-                squares += np.square((left[:, column, None] - right[:, column]) / scale)
-        return squares
-
+    @abstractmethod
     def product(self, left: Float, right: Float) -> Float:
         """Return the function for all pairs of rows, of shape (n, m)."""
-        return self.mixture.value(self.squares(left, right))
 
+    @abstractmethod
     def unit(self, domain: Domain) -> float:
         """Return what errors within a domain are relative to: the value of equal rows, or more."""
-        return abs(self.mixture.unit(float(self._largest(domain).sum())))
 
-    def _largest(self, domain: Domain) -> Float:
-        """Return the largest squared distances within each column."""
-        with np.errstate(over="ignore"):
-            squares: Float = np.square(domain.spans[self.columns] / self.parameters[:, 0])
-        return squares
-
-    def gaussians(self, domain: Domain) -> Iterator[tuple[float, tuple[Factor, ...]]]:
-        """Yield the coefficients and the factors of the Gaussians that it is a sum of there."""
-        squares = self._largest(domain)
-        high = float(squares.sum())
-        if high == 0.0:
-            yield self.mixture.at_zero, ()
-            return
-        # Typical distances in a column are a quarter of the largest.
-        low = float(squares[squares > 0.0].min(initial=high)) / 16.0
-        rates, weights = gaussian_sum(
-            self.mixture, max(low, _LEAST_SHARE * high), high, domain.error
-        )
-        for rate, weight in zip(rates.tolist(), weights.tolist(), strict=True):
-            # exp(−v r²/ℓ²) = exp(−(r/L)²/2).
-            yield weight, (Factor("rbf", self.columns, self.parameters / math.sqrt(2.0 * rate)),)
-        yield self.mixture.at_zero - math.fsum(weights), ()
-
-
-# A column whose squares are smaller, as a part of all, does not matter beside the others.
-_LEAST_SHARE = 1e-16
+    @abstractmethod
+    def parts(self, domain: Domain) -> Iterator[tuple[float, tuple[Factor, ...]]]:
+        """Yield the coefficients and the factors of products whose sum it is within a domain."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,13 +75,13 @@ class Term:
 
     def unit(self, domain: Domain) -> float:
         """Return what errors within a domain are relative to."""
-        units = [factor.unit(domain) for factor in self.factors if isinstance(factor, Radial)]
+        units = [factor.unit(domain) for factor in self.factors if isinstance(factor, Mixed)]
         return abs(self.coefficient) * math.prod(units)
 
-    def gaussians(self, domain: Domain) -> Iterator[Term]:
+    def products(self, domain: Domain) -> Iterator[Term]:
         """Yield terms without mixtures, whose sum this one is within a domain."""
-        products = tuple(f for f in self.factors if not isinstance(f, Radial))
-        parts = [list(f.gaussians(domain)) for f in self.factors if isinstance(f, Radial)]
+        products = tuple(f for f in self.factors if not isinstance(f, Mixed))
+        parts = [list(f.parts(domain)) for f in self.factors if isinstance(f, Mixed)]
         for chosen in itertools.product(*parts):
             weights = [weight for weight, _ in chosen]
             factors = [factor for _, of_one in chosen for factor in of_one]
@@ -165,7 +118,7 @@ class Term:
 
 def has_mixtures(terms: Iterable[Term]) -> bool:
     """Whether a sum of terms is no sum of products by itself."""
-    return any(isinstance(factor, Radial) for term in terms for factor in term.factors)
+    return any(isinstance(factor, Mixed) for term in terms for factor in term.factors)
 
 
 def expanded(terms: Iterable[Term], domain: Domain) -> list[Term]:
@@ -178,7 +131,7 @@ def expanded(terms: Iterable[Term], domain: Domain) -> list[Term]:
     """
     found: list[Term] = []
     for term in terms:
-        found.extend(itertools.islice(term.gaussians(domain), MOST_TERMS + 1))
+        found.extend(itertools.islice(term.products(domain), MOST_TERMS + 1))
         if len(found) > MOST_TERMS:
             raise ValueError(
                 f"the kernel is a sum of more than {MOST_TERMS} products: each Matern or "
@@ -191,29 +144,3 @@ def expanded(terms: Iterable[Term], domain: Domain) -> list[Term]:
 
 # Each costs as much as a Gaussian kernel does.
 MOST_TERMS = 5000
-
-
-def columns_not_negative(terms: Iterable[Term]) -> NDArray[np.int64]:
-    """Return the numbers of the columns whose entries a factor takes only if not negative."""
-    factors = [factor for term in terms for factor in term.all_factors]
-    columns = [factor.columns for factor in factors if not factor.definition.takes_negative]
-    return np.unique(np.concatenate([np.empty(0, dtype=np.int64), *columns]))
-
-
-def check_not_negative(rows: Float, columns: NDArray[np.int64], name: str) -> None:
-    """Refuse rows with a negative entry in one of the columns.
-
-    Raises
-    ------
-    ValueError
-        It names the first such row and column.
-    """
-    negative = rows[:, columns] < 0.0
-    if negative.any():
-        row, place = np.argwhere(negative)[0]
-        raise ValueError(
-            f"{name} has the entry {rows[row, columns[place]]:g} in row {row}, column "
-            f"{columns[place]}, and the Chi2 kernel compares entries that are not negative, such "
-            "as counts; leave the column to another kernel with kernel.on(columns), or scale it to "
-            "be at least 0"
-        )

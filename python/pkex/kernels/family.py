@@ -33,8 +33,8 @@ class Family:
         Whether factors depend on the distance in units of the parameter, a length-scale.
     compares_labels : bool, default False
         Whether entries are only told apart, and not subtracted.
-    takes_negative : bool, default True
-        Whether entries may be negative.
+    takes_negative, takes_fractions : bool, default True
+        Whether entries may be negative, and other than 0, 1, 2, ….
     """
 
     name: str
@@ -42,6 +42,7 @@ class Family:
     is_of_distance: bool = True
     compares_labels: bool = False
     takes_negative: bool = True
+    takes_fractions: bool = True
 
 
 # All families by their names; each is added beside its kernel.

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from pkex.kernels.mixtures import FLAT, Mixture
 from pkex.typing import Float
 
-__all__ = ["gaussian_sum"]
+__all__ = ["Order", "gaussian_sum", "least_squares", "pivots"]
 
 
 def gaussian_sum(mixture: Mixture, low: float, high: float, error: float) -> tuple[Float, Float]:
@@ -99,11 +99,11 @@ def _rule(selection: _Selection) -> tuple[Float, Float]:
 
     # Where rounding is in the way the candidates' own weights may err least.
     best = excess(slice(None), weights), rates, weights
-    order = _pivots(basis * weights / unit[:, None], decay / unit)
+    order = pivots(basis * weights / unit[:, None], decay / unit)
     count = order.enough
     while count <= len(order.columns):
         chosen = np.sort(order.columns[:count])
-        found = _least_squares(basis[:, chosen] / unit[:, None], decay / unit)
+        found = least_squares(basis[:, chosen] / unit[:, None], decay / unit)
         ratio = excess(chosen, found)
         if ratio <= 1.0:
             return rates[chosen], found
@@ -114,14 +114,14 @@ def _rule(selection: _Selection) -> tuple[Float, Float]:
 
 
 @dataclass(frozen=True, eq=False)
-class _Order:
+class Order:
     """Columns, those first that span the others best, and how many of them span a target."""
 
     columns: NDArray[np.intp]
     enough: int
 
 
-def _pivots(matrix: Float, target: Float) -> _Order:
+def pivots(matrix: Float, target: Float) -> Order:
     """Orthogonalise the largest column of what is left, again and again (pivoted Gram–Schmidt)."""
     left, missing = matrix.copy(), target.copy()
     directions = np.empty((min(matrix.shape), len(matrix)))
@@ -143,10 +143,10 @@ def _pivots(matrix: Float, target: Float) -> _Order:
         missing -= direction * (direction @ missing)
         if enough == len(directions) and np.abs(missing).max() < 1.0:
             enough = len(columns)
-    return _Order(np.array(columns), min(enough, len(columns)))
+    return Order(np.array(columns), min(enough, len(columns)))
 
 
-def _least_squares(matrix: Float, target: Float) -> Float:
+def least_squares(matrix: Float, target: Float) -> Float:
     """Return the coefficients of columns, which are brought to the same length first."""
     lengths = np.sqrt(np.einsum("ij,ij->j", matrix, matrix))
     found: Float = np.linalg.lstsq(matrix / lengths, target, rcond=1e-15)[0] / lengths

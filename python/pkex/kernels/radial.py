@@ -1,15 +1,83 @@
-"""What kernels of the distance of rows have in common."""
+"""Functions of the distance of rows in several columns."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from dataclasses import dataclass
 from numbers import Real
 
-from pkex.kernels.factors import Radial, Term
+import numpy as np
+
+from pkex.kernels.domain import Domain
+from pkex.kernels.factors import Mixed, Term
+from pkex.kernels.family import Factor
+from pkex.kernels.gaussian_sums import gaussian_sum
 from pkex.kernels.length_scales import over_features
 from pkex.kernels.mixtures import Mixture
+from pkex.typing import Float
 
-__all__ = ["checked_shape", "radial_term"]
+__all__ = ["Radial", "checked_shape", "radial_term"]
+
+# A column whose squares are smaller, as a part of all, does not matter beside the others.
+_LEAST_SHARE = 1e-16
+
+
+@dataclass(frozen=True, eq=False)
+class Radial(Mixed):
+    """A function of the distance in several columns, which is no product but a mixture of such.
+
+    Parameters
+    ----------
+    family : str
+        "rbf": that of the Gaussians in the mixture.
+    columns : ndarray of int64, shape (k,)
+    parameters : ndarray of float64, shape (k, 1)
+        The length-scales ℓ_j.
+    mixture : Mixture
+        The function of Σ_j ((x_j − y_j) / ℓ_j)².
+    """
+
+    mixture: Mixture
+
+    def squares(self, left: Float, right: Float) -> Float:
+        """Return the squared distances in units of the length-scales, of shape (n, m)."""
+        squares = np.zeros((len(left), len(right)))
+        for column, (scale,) in zip(self.columns.tolist(), self.parameters, strict=True):
+            with np.errstate(over="ignore"):
+                squares += np.square((left[:, column, None] - right[:, column]) / scale)
+        return squares
+
+    def product(self, left: Float, right: Float) -> Float:
+        """Return the function for all pairs of rows, of shape (n, m)."""
+        return self.mixture.value(self.squares(left, right))
+
+    def unit(self, domain: Domain) -> float:
+        """Return what errors within a domain are relative to: the value of equal rows, or more."""
+        return abs(self.mixture.unit(float(self._largest(domain).sum())))
+
+    def _largest(self, domain: Domain) -> Float:
+        """Return the largest squared distances within each column."""
+        with np.errstate(over="ignore"):
+            squares: Float = np.square(domain.spans[self.columns] / self.parameters[:, 0])
+        return squares
+
+    def parts(self, domain: Domain) -> Iterator[tuple[float, tuple[Factor, ...]]]:
+        """Yield the coefficients and the factors of the Gaussians that it is a sum of there."""
+        squares = self._largest(domain)
+        high = float(squares.sum())
+        if high == 0.0:
+            yield self.mixture.at_zero, ()
+            return
+        # Typical distances in a column are a quarter of the largest.
+        low = float(squares[squares > 0.0].min(initial=high)) / 16.0
+        rates, weights = gaussian_sum(
+            self.mixture, max(low, _LEAST_SHARE * high), high, domain.error
+        )
+        for rate, weight in zip(rates.tolist(), weights.tolist(), strict=True):
+            # exp(−v r²/ℓ²) = exp(−(r/L)²/2).
+            yield weight, (Factor("rbf", self.columns, self.parameters / math.sqrt(2.0 * rate)),)
+        yield self.mixture.at_zero - math.fsum(weights), ()
 
 
 def checked_shape(number: object, name: str, least: float, most: float) -> float:

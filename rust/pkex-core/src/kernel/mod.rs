@@ -1,8 +1,9 @@
 //! Kernels as sums of products, and the factors that they give.
 //!
-//! `family`: all about the kernels of one column, of which `matern` and `periodic` have files of
-//! their own; `joint`: differences of products without cancellation; `players`: whom columns belong
-//! to; `series`: truncated power series of them; `term`: a product; `packed`: a sum of them.
+//! `family`: all about the kernels of one column, of which `matern`, `overlap` and `periodic` have
+//! files of their own; `joint`: differences of products without cancellation; `players`: whom
+//! columns belong to; `series`: truncated power series of them; `term`: a product; `packed`: a sum
+//! of them.
 
 pub(crate) mod family;
 pub(crate) mod joint;

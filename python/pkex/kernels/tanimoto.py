@@ -1,0 +1,122 @@
+"""Tanimoto's kernel of fingerprints and counts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from pkex.kernels.base import Kernel
+from pkex.kernels.domain import Domain
+from pkex.kernels.factors import Mixed, Term
+from pkex.kernels.family import Factor, Family, add_family
+from pkex.kernels.gaussian_sums import least_squares, pivots
+from pkex.kernels.series import Series
+from pkex.typing import Float
+
+__all__ = ["Tanimoto"]
+
+_FAMILY = add_family(
+    Family(
+        "overlap",
+        lambda x, y, rate: np.exp(-rate * ((x - y) ** 2 + x * y)),
+        is_of_distance=False,
+        takes_fractions=False,
+    )
+)
+
+
+@dataclass(frozen=True)
+class Tanimoto(Kernel):
+    """Tanimoto's kernel of counts, x·y / (x·x + y·y − x·y); 0 where both rows are all 0.
+
+    Of rows of 0 and 1, such as fingerprints of molecules, it is the number of columns that both
+    have over the number that one has, also known as Jaccard's index [1]_. An absent column counts
+    in neither; the worth of no column is 0.
+
+    The quotient is an integral of products, N/D = ∫ N e^(−σD) dσ, of which some tens stand in for
+    it, with a relative error of at most 1e-13. That takes seconds a row for hundreds of points and
+    columns. Neutral values of rows of 0 and 1 have a closed form, which takes milliseconds: give
+    `Explainer` ``value_function="neutral"``.
+
+    References
+    ----------
+    .. [1] Ralaivola, L., Swamidass, S. J., Saigo, H., Baldi, P. (2005). Graph kernels for chemical
+       informatics. Neural Networks 18(8)
+
+    Examples
+    --------
+    >>> Tanimoto()([[1, 1, 0, 0]], [[1, 0, 1, 0]])
+    array([[0.33333333]])
+    """
+
+    def terms(self, n_features: int) -> list[Term]:
+        """Return the one term, a power series of order 1 times a mixture."""
+        columns, ones = np.arange(n_features, dtype=np.int64), np.ones(n_features)
+        # [s¹] ∏_j exp(s x_j y_j) = x·y
+        overlap = Series(np.array([0.0, 1.0]), "exponential", columns, ones)
+        return [Term(1.0, (_Reciprocal(_FAMILY, columns, ones[:, None]),), overlap)]
+
+
+@dataclass(frozen=True, eq=False)
+class _Reciprocal(Mixed):
+    """1/D with D = Σ_j (x_j² + y_j² − x_j y_j), a mixture of e^(−σD); 0 where D = 0."""
+
+    def product(self, left: Float, right: Float) -> Float:
+        """Return the function for all pairs of rows, of shape (n, m)."""
+        left, right = left[:, self.columns], right[:, self.columns]
+        # Not by a matrix product, whose bits depend on the number of rows.
+        squares = [np.einsum("ij,ij->i", rows, rows) for rows in (left, right)]
+        total = np.add.outer(*squares) - np.einsum("ij,lj->il", left, right)
+        reciprocal: Float = np.zeros_like(total)
+        np.divide(1.0, total, out=reciprocal, where=total > 0.0)
+        return reciprocal
+
+    def unit(self, domain: Domain) -> float:
+        """Return 1, what the quotient N/D is of equal rows."""
+        return 1.0
+
+    def parts(self, domain: Domain) -> Iterator[tuple[float, tuple[Factor, ...]]]:
+        """Yield the coefficients and the factors of e^(−σD), whose sum is 1/D for D ≥ 1."""
+        with np.errstate(over="ignore"):
+            most = float(np.square(domain.largest[self.columns]).sum())
+        octaves = math.ceil(math.log2(min(max(most, 2.0), _MOST)))
+        for rate, weight in zip(*(a.tolist() for a in _exponentials(octaves)), strict=True):
+            yield weight, (Factor(_FAMILY, self.columns, np.full_like(self.parameters, rate)),)
+
+
+# Of D; sums of squares of counts are not larger.
+_MOST = 2.0**100
+_ERROR = 1e-13
+
+
+@lru_cache(maxsize=64)
+def _exponentials(octaves: int) -> tuple[Float, Float]:
+    """Return rates σ and weights w with 1/D = Σ w e^(−σD) for D from 1 to 2^octaves.
+
+    The rates are chosen from those of the trapezoidal rule in log σ for ∫ e^(−σD) dσ.
+    """
+    step = 0.25
+    # e^(−σD) is 1 below, and nothing above.
+    first, last = -octaves * math.log(2.0) + math.log(1e-15), math.log(40.0)
+    rates = np.exp(np.arange(first, last, step))
+    matrices = []
+    for per_octave, together in ((8, 64), (31, 128)):
+        # The first ones, and then in equal steps of the logarithm.
+        counts = np.arange(1.0, together)
+        counts = counts[counts <= 2.0**octaves]
+        spread = np.exp2(np.linspace(0.0, octaves, per_octave * octaves + 1))
+        counts = np.unique(np.concatenate([counts, spread]))
+        # Relative to the tolerance of 1/D.
+        matrices.append(np.exp(-np.outer(counts, rates)) * counts[:, None] / _ERROR)
+    fitted, checked = matrices
+    order = pivots(fitted * rates, np.full(len(fitted), 1.0 / _ERROR))
+    for count in range(order.enough, len(order.columns) + 1):
+        chosen = np.sort(order.columns[:count])
+        weights = least_squares(fitted[:, chosen], np.full(len(fitted), 1.0 / _ERROR))
+        if np.abs(checked[:, chosen] @ weights - 1.0 / _ERROR).max() <= 1.0:
+            break
+    return rates[chosen], weights
