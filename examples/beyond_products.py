@@ -1,9 +1,9 @@
 """How exact the sums are that stand in for kernels which are no products.
 
-Matérn's and the rational quadratic kernel are functions of the distance of whole rows, and explained
-as sums of Gaussian kernels, which are products. Drawn are the error of these sums by the distance of
-a row from a point, up to ten times as far as the points are apart, and how many Gaussians there are.
-Then a Gaussian process with Matérn's kernel is explained. Needs pkex[demo]; saves
+Matérn's and the rational quadratic kernel are functions of the distance of whole rows. They are
+explained as sums of Gaussian kernels, which are products. Drawn are the errors of these sums by the
+distance of a row from a point, up to ten times as far as the points are apart, and the numbers of
+Gaussians. Then a Gaussian process with Matérn's kernel is explained. Needs pkex[demo]; saves
 beyond_products.png in the working directory.
 
     python examples/beyond_products.py
