@@ -36,7 +36,7 @@ DISTANCES = (1, 3, 10, 30, 100)
 
 def main() -> None:
     print(f"{'Gaussians up to the distance':<28}", *(f"{r:>5}" for r in DISTANCES), "  error")
-    _, (left, right) = plt.subplots(1, 2, figsize=(13, 4), layout="constrained")
+    _, (left, right) = plt.subplots(1, 2, figsize=(11, 4.6), layout="constrained")
     for name, kernel in KERNELS.items():
         counts = [number_of_terms(kernel, distance) for distance in DISTANCES]
         distances, errors = errors_by_distance(kernel)
@@ -70,7 +70,7 @@ def finish(left: plt.Axes, right: plt.Axes) -> None:
     left.set(
         xscale="log",
         yscale="log",
-        ylim=(1e-17, 1e-11),
+        ylim=(1e-16, 1e-11),
         xlabel="distance, in length-scales",
         ylabel="error of the sum of Gaussians",
     )
@@ -80,7 +80,7 @@ def finish(left: plt.Axes, right: plt.Axes) -> None:
         xlabel="largest distance, in length-scales",
         ylabel="Gaussians",
     )
-    right.figure.legend(*right.get_legend_handles_labels(), loc="outside right center")
+    right.figure.legend(*right.get_legend_handles_labels(), loc="outside lower center", ncols=3)
     left.figure.savefig(PICTURE, dpi=120)
     print(f"picture: {PICTURE}")
 
