@@ -38,6 +38,11 @@ def explaining(kernel, X, value_function="neutral"):
     return Task(lambda: explainer.shap_values(X), len(X), time.process_time)
 
 
+def preparing(kernel):
+    # A new one each time: an expansion keeps the means.
+    return Task(lambda: pkex.Explainer(expansion(kernel), n_jobs=1), clock=time.process_time)
+
+
 def predicting(kernel, X):
     f = expansion(kernel)
     return Task(lambda: f.predict(X), len(X), time.process_time)
@@ -55,6 +60,13 @@ def test_values_of_the_default_game(turns, add_comparison, X):
     kernels = RBF(SCALE), KERNELS["Matern, ν = 5/2"]
     gaussian, mixture = turns([explaining(kernel, X, "marginal") for kernel in kernels])
     what = f"a row, d = {D}, the default game: Matern, ν = 5/2 beside RBF"
+    add_comparison(what, gaussian, mixture, show=slowdown)
+
+
+def test_preparation(turns, add_comparison):
+    """What an explainer of the default game costs before its first row: means over all points."""
+    gaussian, mixture = turns([preparing(RBF(SCALE)), preparing(KERNELS["Matern, ν = 5/2"])])
+    what = f"an explainer of the default game, d = {D}: Matern, ν = 5/2 beside RBF"
     add_comparison(what, gaussian, mixture, show=slowdown)
 
 
