@@ -17,7 +17,13 @@ from gaussian_processes import (
     total,
 )
 from sklearn.gaussian_process import GaussianProcessRegressor
-from sklearn.gaussian_process.kernels import RBF, ConstantKernel, ExpSineSquared, WhiteKernel
+from sklearn.gaussian_process.kernels import (
+    RBF,
+    ConstantKernel,
+    ExpSineSquared,
+    Matern,
+    WhiteKernel,
+)
 from sklearn.kernel_ridge import KernelRidge
 
 import pkex
@@ -84,6 +90,18 @@ def test_tuned_models_and_the_default_kernel_are_explained():
         model = GaussianProcessRegressor(kernel, normalize_y=True, alpha=1e-6).fit(Z, Y)
         explanation = pkex.Explainer(model)(Z)
         np.testing.assert_allclose(total(explanation), model.predict(Z), rtol=0, atol=1e-6)
+
+
+@pytest.mark.slow
+def test_rough_materns_are_explained_though_equal_rows_are_not_so_to_scikit_learn():
+    kernel = ConstantKernel(2.0) * Matern(ARD, nu=0.25)
+    gap = 2.0 - kernel(X[:1], X[:1])[0, 0]
+    assert gap > 1e-10
+    model = fitted(kernel, alpha=1e-3)
+    largest = 2.0 * gap * np.abs(model.alpha_).sum()
+    np.testing.assert_allclose(
+        total(pkex.Explainer(model)(X)), model.predict(X), rtol=0, atol=largest
+    )
 
 
 def test_a_new_row_equal_to_a_training_row_has_no_noise_in_common_with_it():

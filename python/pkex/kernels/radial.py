@@ -84,7 +84,7 @@ def checked_shape(number: object, name: str, least: float, most: float) -> float
     """Return a shape parameter if it is a number in the range."""
     if not isinstance(number, Real) or not least <= float(number) <= most:
         up_to = "" if most == math.inf else f" and at most {most:g}"
-        instead = "" if most == math.inf else "; beyond, RBF is as good"
+        instead = "" if most == math.inf else "; above, RBF is as good"
         raise ValueError(
             f"{name} must be a number, at least {least:g}{up_to}; got {number!r}{instead}"
         )

@@ -37,6 +37,7 @@ from pkex.kernels import (
     RationalQuadratic,
 )
 from pkex.kernels.family import Factor
+from pkex.kernels.mixtures import MaternMixture
 from pkex.typing import Float
 
 # A family of kernels, and one of them: for each feature its length-scale, of a χ² kernel γ; of a
@@ -112,6 +113,7 @@ def covariance_expansion(
     quotient = np.result_type(given, np.float64(1.0)) if given.dtype.kind == "f" else np.float64
     rounding = scaling_rounding(kernel, points, float(np.finfo(quotient).eps))
     rounding += square_rounding(points, _gamma_of_squares(covariance))
+    rounding += _gap_of_equal_rows(covariance)
     check_kernel(kernel, covariance, points, rounding, name)
     return expansion, rounding
 
@@ -421,9 +423,26 @@ def _factor(family: str, scales: tuple[float, ...]) -> Kernel:
 
 def _gamma_of_squares(kernel: Any) -> float:
     """Return the sum of γ over the Gaussians that scikit-learn forms from squares of rows."""
-    parts = [getattr(kernel, name) for name in ("k1", "k2", "kernel") if hasattr(kernel, name)]
     is_gaussian = type(kernel) is sklearn_kernels.PairwiseKernel and kernel.metric == "rbf"
-    return (float(kernel.gamma) if is_gaussian else 0.0) + sum(map(_gamma_of_squares, parts))
+    of_parts = sum(map(_gamma_of_squares, _parts(kernel)))
+    return (float(kernel.gamma) if is_gaussian else 0.0) + of_parts
+
+
+def _gap_of_equal_rows(kernel: Any) -> float:
+    """Return by which part scikit-learn's kernel of equal rows may be too small.
+
+    Where a Matern takes a Bessel function, which has a pole at 0, equal rows are 2⁻⁵² apart.
+    """
+    gap = getattr(kernel, "exponent", 1.0) * sum(map(_gap_of_equal_rows, _parts(kernel)))
+    if type(kernel) is sklearn_kernels.Matern and kernel.nu not in (*_MATERN, math.inf):
+        square = np.finfo(np.float64).eps ** 2
+        gap += float(MaternMixture(float(kernel.nu)).decay(np.array([square]))[0])
+    return gap
+
+
+def _parts(kernel: Any) -> list[Any]:
+    """Return the kernels of which one is made."""
+    return [getattr(kernel, name) for name in ("k1", "k2", "kernel") if hasattr(kernel, name)]
 
 
 def _instead(kernel: Any) -> str:

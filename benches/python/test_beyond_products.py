@@ -1,0 +1,77 @@
+"""Kernels that are no products, as sums of Gaussians: how many times the time of one Gaussian.
+
+It is the processor's time that is compared, which other work on the machine changes less.
+"""
+
+import time
+
+import numpy as np
+import pytest
+from comparison import Task, slowdown
+
+import pkex
+from pkex.kernels import RBF, Matern, RationalQuadratic
+
+N, D, ROWS = 1000, 20, 100
+# scikit-learn's gamma="scale", of columns with variance 1.
+SCALE = np.sqrt(D / 2.0)
+KERNELS = {
+    "Matern, ν = 1/2": Matern(SCALE, 0.5),
+    "Matern, ν = 3/2": Matern(SCALE, 1.5),
+    "Matern, ν = 5/2": Matern(SCALE, 2.5),
+    "RationalQuadratic, α = 1": RationalQuadratic(SCALE, 1.0),
+}
+
+
+@pytest.fixture(scope="module")
+def X():
+    return np.random.default_rng(1).standard_normal((ROWS, D))
+
+
+def expansion(kernel):
+    rng = np.random.default_rng(0)
+    return pkex.KernelExpansion(rng.standard_normal((N, D)), rng.standard_normal(N), kernel)
+
+
+def explaining(kernel, X, value_function="neutral"):
+    explainer = pkex.Explainer(expansion(kernel), value_function=value_function, n_jobs=1)
+    return Task(lambda: explainer.shap_values(X), len(X), time.process_time)
+
+
+def preparing(kernel):
+    # A new one each time: an expansion keeps the means.
+    return Task(lambda: pkex.Explainer(expansion(kernel), n_jobs=1), clock=time.process_time)
+
+
+def predicting(kernel, X):
+    f = expansion(kernel)
+    return Task(lambda: f.predict(X), len(X), time.process_time)
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_values(turns, add_comparison, name, X):
+    goal = "≤ 20× the time" if name == "Matern, ν = 5/2" else ""
+    gaussian, mixture = turns([explaining(kernel, X) for kernel in (RBF(SCALE), KERNELS[name])])
+    what = f"a row, d = {D}: {name} beside RBF"
+    add_comparison(what, gaussian, mixture, goal=goal, show=slowdown)
+
+
+def test_values_of_the_default_game(turns, add_comparison, X):
+    kernels = RBF(SCALE), KERNELS["Matern, ν = 5/2"]
+    gaussian, mixture = turns([explaining(kernel, X, "marginal") for kernel in kernels])
+    what = f"a row, d = {D}, the default game: Matern, ν = 5/2 beside RBF"
+    add_comparison(what, gaussian, mixture, show=slowdown)
+
+
+def test_preparation(turns, add_comparison):
+    """What an explainer of the default game costs before its first row: means over all points."""
+    gaussian, mixture = turns([preparing(RBF(SCALE)), preparing(KERNELS["Matern, ν = 5/2"])])
+    what = f"an explainer of the default game, d = {D}: Matern, ν = 5/2 beside RBF"
+    add_comparison(what, gaussian, mixture, show=slowdown)
+
+
+def test_predictions(turns, add_comparison, X):
+    kernels = RBF(SCALE), KERNELS["Matern, ν = 5/2"]
+    gaussian, mixture = turns([predicting(kernel, X) for kernel in kernels])
+    what = f"a prediction, d = {D}: Matern, ν = 5/2 beside RBF"
+    add_comparison(what, gaussian, mixture, show=slowdown)

@@ -1,0 +1,100 @@
+"""How exact the sums are that stand in for kernels which are no products.
+
+Matérn's and the rational quadratic kernel are functions of the distance of whole rows. They are
+explained as sums of Gaussian kernels, which are products. Drawn are the errors of these sums by the
+distance of a row from a point, up to ten times as far as the points are apart, and the numbers of
+Gaussians. Then a Gaussian process with Matérn's kernel is explained. Needs pkex[demo]; saves
+beyond_products.png in the working directory.
+
+    python examples/beyond_products.py
+"""
+
+import matplotlib.pyplot as plt
+import numpy as np
+from sklearn.datasets import load_diabetes
+from sklearn.gaussian_process import GaussianProcessRegressor
+from sklearn.gaussian_process import kernels as gp
+
+import pkex
+from pkex.kernels import Kernel, Matern, RationalQuadratic
+
+# To count terms: inner parts of the package, which may change.
+from pkex.kernels.domain import Domain
+from pkex.kernels.factors import expanded
+
+PICTURE = "beyond_products.png"
+KERNELS = {
+    "Matern, ν = 1/2": Matern(nu=0.5),
+    "Matern, ν = 3/2": Matern(nu=1.5),
+    "Matern, ν = 5/2": Matern(nu=2.5),
+    "RationalQuadratic, α = 0.1": RationalQuadratic(alpha=0.1),
+    "RationalQuadratic, α = 1": RationalQuadratic(alpha=1.0),
+    "RationalQuadratic, α = 100": RationalQuadratic(alpha=100.0),
+}
+DISTANCES = (1, 3, 10, 30, 100)
+
+
+def main() -> None:
+    print(f"{'Gaussians up to the distance':<28}", *(f"{r:>5}" for r in DISTANCES), "  error")
+    _, (left, right) = plt.subplots(1, 2, figsize=(11, 4.6), layout="constrained")
+    for name, kernel in KERNELS.items():
+        counts = [number_of_terms(kernel, distance) for distance in DISTANCES]
+        distances, errors = errors_by_distance(kernel)
+        print(f"{name:<28}", *(f"{count:>5}" for count in counts), f"{errors.max():.1e}")
+        left.plot(distances, errors, label=name)
+        right.plot(DISTANCES, counts, marker=".", label=name)
+    finish(left, right)
+    explain_a_process()
+
+
+def number_of_terms(kernel: Kernel, distance: float) -> int:
+    """Return how many products a kernel is between rows of 20 columns up to a distance apart."""
+    spans = np.full(20, distance / np.sqrt(20.0))
+    return len(expanded(kernel.terms(20), Domain(spans)))
+
+
+def errors_by_distance(kernel: Kernel) -> tuple[np.ndarray, np.ndarray]:
+    """Return distances, and how far around them the sum is from the kernel's own formula."""
+    points = np.array([[0.0, 0.0], [10.0, 0.0]])
+    f = pkex.KernelExpansion(points, [1.0, 0.0], kernel)
+    distances = np.geomspace(1e-4, 100.0, 2400)
+    rows = np.outer(distances, [1.0, 0.0])
+    # The engine knows no kernel but products: its prediction is the sum of Gaussians.
+    errors = np.abs(f.predict(rows) - kernel(rows, points)[:, 0])
+    # They swing about 0: the largest in each twentieth of a decade.
+    return distances[10::20], errors.reshape(-1, 20).max(axis=1)
+
+
+def finish(left: plt.Axes, right: plt.Axes) -> None:
+    left.axhline(1e-12, color="black", linestyle="--", linewidth=0.8)
+    left.set(
+        xscale="log",
+        yscale="log",
+        ylim=(1e-16, 1e-11),
+        xlabel="distance, in length-scales",
+        ylabel="error of the sum of Gaussians",
+    )
+    right.set(
+        xscale="log",
+        ylim=(0, None),
+        xlabel="largest distance, in length-scales",
+        ylabel="Gaussians",
+    )
+    right.figure.legend(*right.get_legend_handles_labels(), loc="outside lower center", ncols=3)
+    left.figure.savefig(PICTURE, dpi=120)
+    print(f"picture: {PICTURE}")
+
+
+def explain_a_process() -> None:
+    X, y = load_diabetes(return_X_y=True)
+    length_scales = [0.37, 0.35, 0.34, 0.49, 1.4, 56.0, 0.66, 100.0, 0.23, 2.0]
+    kernel = gp.ConstantKernel(1.7) * gp.Matern(length_scales, nu=2.5) + gp.WhiteKernel(0.46)
+    model = GaussianProcessRegressor(kernel, normalize_y=True, optimizer=None).fit(X, y)
+    explanation = pkex.Explainer(model)(X)
+    total = explanation.values.sum(axis=1) + explanation.base_values
+    error = np.abs(total - model.predict(X)).max()
+    print(f"largest |base + Σφ - output|: {error:.1e} (outputs up to {model.predict(X).max():.3g})")
+
+
+if __name__ == "__main__":
+    main()
