@@ -184,6 +184,12 @@ def test_other_kriging_models_are_refused_by_name():
         pkex.Explainer(surrogates.MGP(print_global=False))
 
 
+def test_kernels_that_are_objects_are_refused():
+    kernels = pytest.importorskip("smt.kernels")  # of newer versions
+    with pytest.raises(pkex.UnsupportedModelError, match=r"^KRG with corr=Matern52\(\.\.\.\) is"):
+        pkex.Explainer(trained(corr=kernels.Matern52([0.1] * D)))
+
+
 def test_integer_variables_are_refused():
     where = "smt.design_space" if find_spec("smt.design_space") else "smt.utils.design_space"
     spaces = import_module(where)  # in older versions the second

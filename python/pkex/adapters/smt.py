@@ -75,6 +75,8 @@ _POLY = ": poly='constant' is; a linear term is planned, and a quadratic one mul
 def _kernel(model: Any, name: str) -> Kernel:
     """Return the product of the correlations of all columns, in the columns' own units."""
     corr, power = model.options["corr"], model.options["pow_exp_power"]
+    if not isinstance(corr, str):
+        raise unsupported(f"{name} with corr={type(corr).__name__}(...)", ": give corr by name")
     if corr == "pow_exp":
         corr = {1.0: "abs_exp", 2.0: "squar_exp"}.get(power, corr)
     known = {"abs_exp", "squar_exp"} if _HAS_COMPONENTS[type(model)] else _OF_RATES
