@@ -25,7 +25,7 @@ def interpolator(kernel="gaussian", d=Y, **options):
     return RBFInterpolator(X, d, **{"kernel": kernel, "epsilon": 0.4, "smoothing": 0.01, **options})
 
 
-@pytest.mark.parametrize("degree", [-1, 0])
+@pytest.mark.parametrize("degree", [-1, 0, 1])
 @pytest.mark.parametrize("epsilon", [0.4, 1.7, -0.4])
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_values_equal_brute_force_through_the_call(kernel, epsilon, degree):
@@ -47,6 +47,19 @@ def test_neutral_values_equal_brute_force_by_the_formula(kernel):
     explainer = pkex.Explainer(model, value_function="neutral")
     for row, values in zip(ROWS, explainer.shap_values(ROWS), strict=True):
         neutral(on_columns, row, X, model._coeffs[: len(X), 0]).assert_close(values)
+
+
+def test_a_linear_part_starts_from_the_points():
+    model = interpolator(d=TARGETS, degree=1)
+    explainer = pkex.Explainer(model)
+    np.testing.assert_array_equal(explainer.background, X)
+    kernel_alone = pkex.KernelExpansion(
+        X, model._coeffs[:40], pkex.kernels.RBF(0.5**0.5 / 0.4), np.zeros(2)
+    )
+    slopes = model._coeffs[41:] / model._scale[:, None]
+    expected = pkex.Explainer(kernel_alone).shap_values(ROWS)
+    expected += (ROWS - X.mean(axis=0))[..., None] * slopes
+    np.testing.assert_allclose(explainer.shap_values(ROWS), expected, rtol=0, atol=1e-9)
 
 
 @pytest.mark.parametrize(("d", "n_outputs"), [(Y, None), (Y[:, None], 1), (TARGETS, 2)])
@@ -77,8 +90,7 @@ def test_the_bound_call_is_the_model():
         ({"kernel": "cubic"}, r"kernel 'cubic' is not supported: known are 'gaussian'"),
         ({"kernel": "thin_plate_spline"}, "kernel 'thin_plate_spline' is not supported"),
         ({"neighbors": 5}, "neighbors=5 is not supported: it is another function"),
-        ({"degree": 1}, "degree=1 is not supported"),
-        ({"degree": 3}, "degree=3 is not supported"),
+        ({"degree": 2}, "degree=2 is not supported: its polynomial multiplies columns"),
         ({"d": 1j * Y}, "of complex values or of matrices is not supported"),
         ({"d": np.ones((40, 2, 2))}, "of complex values or of matrices is not supported"),
     ],

@@ -33,7 +33,8 @@ def interpolator(X, y):
 def kriging(X, y):
     from smt.surrogate_models import KRG
 
-    model = KRG(corr="matern52", nugget=0.01, n_start=1, print_global=False)
+    options = {"corr": "matern52", "poly": "linear", "nugget": 0.01, "n_start": 1}
+    model = KRG(**options, print_global=False)
     model.set_training_values(X, y)
     model.train()
     return model
