@@ -27,6 +27,10 @@ def interpolator(X, y):
     return RBFInterpolator(X, y, kernel="gaussian", epsilon=0.3, smoothing=0.1)
 
 
+def piecewise_linear(X, y):
+    return RBFInterpolator(X, y, kernel="linear", degree=1)
+
+
 # --- smt ---
 
 
@@ -104,6 +108,7 @@ def models(y, targets):
     """The models as `explainable` has them: builder, target, function that gives the explained."""
     found = {
         "RBFInterpolator": (Builder(interpolator), y, itself),
+        "RBFInterpolator of distances": (Builder(piecewise_linear), y, itself),
         "RBFInterpolator of two": (Builder(interpolator), targets, itself),
     }
     if find_spec("smt"):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 from scipy.interpolate import RBFInterpolator
@@ -18,6 +19,7 @@ from pkex.functions.combination import Combination
 from pkex.functions.expansion import KernelExpansion
 from pkex.functions.linear import LinearFunction
 from pkex.kernels import RBF, Kernel, RationalQuadratic
+from pkex.kernels.polyharmonic import POLYHARMONIC, GrowingKernel
 
 # SciPy scales rows by ε before it subtracts them: of rows far from the origin few digits are left.
 _ROUNDING = 32.0 * float(np.finfo(np.float64).eps)
@@ -67,7 +69,7 @@ def _check_known(model: RBFInterpolator) -> None:
         known = ", ".join(map(repr, _KERNELS))
         raise unsupported(
             f"RBFInterpolator with kernel {model.kernel!r}",
-            f": known are {known}; the other kernels are planned, and not there yet",
+            f": known are {known}",
         )
     degree = int(np.sum(model.powers, axis=1).max(initial=-1))
     if degree > 1:
@@ -88,4 +90,5 @@ _KERNELS: dict[str, Callable[[float], Kernel]] = {
     # (1 + (εr)²)^(−1/2) and (1 + (εr)²)^(−1), where (εr)² = r²/(2αℓ²)
     "inverse_multiquadric": lambda epsilon: RationalQuadratic(1.0 / epsilon, alpha=0.5),
     "inverse_quadratic": lambda epsilon: RationalQuadratic(math.sqrt(0.5) / epsilon, alpha=1.0),
+    **{name: partial(GrowingKernel, name) for name in POLYHARMONIC},
 }
