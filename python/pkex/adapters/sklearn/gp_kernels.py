@@ -429,6 +429,8 @@ def _gamma_of_squares(kernel: Any) -> float:
 def _instead(kernel: Any) -> str:
     """Return why a kernel is unknown, if that is known, and what to do today about its model."""
     why = ""
+    if type(kernel).__module__.startswith("bayes_opt."):
+        return " Pass the BayesianOptimization itself, whose Gaussian process it belongs to"
     if type(kernel) is sklearn_kernels.ExpSineSquared:
         why = " Of several columns it is no sum of products, but of one column each it would be."
     return f"{why} Fit the model with a kernel of these, or take {APPROXIMATE}"
