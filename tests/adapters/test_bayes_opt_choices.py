@@ -52,6 +52,12 @@ def test_integers_are_rounded_as_the_kernel_rounds_them():
     np.testing.assert_allclose(total, optimizer._gp.predict(nearly), rtol=1e-11)
 
 
+def test_the_process_alone_is_refused_with_a_word_on_the_optimizer():
+    process = optimizers.fitted(BOUNDS)._gp
+    with pytest.raises(pkex.UnsupportedModelError, match="Pass the BayesianOptimization itself"):
+        pkex.Explainer(process)
+
+
 def test_an_explainer_is_pickled():
     optimizer = optimizers.fitted(BOUNDS)
     explainer = pkex.Explainer(optimizer)

@@ -57,6 +57,8 @@ def squared_sine(r, theta, omega):
 # name: (options, correlation of a column from its distance in standard deviations)
 KRIGING = {
     "squar_exp": ({"corr": "squar_exp"}, squared),
+    "linear regression": ({"poly": "linear"}, squared),
+    "KPLS linear": ({"kind": "KPLS", "n_comp": 2, "poly": "linear"}, squared),
     "abs_exp": ({"corr": "abs_exp"}, absolute),
     "matern32": ({"corr": "matern32"}, matern32),
     "matern52": ({"corr": "matern52"}, matern52),
@@ -81,13 +83,16 @@ def rates(model):
 
 
 def neutral(model, correlation, row):
-    """Values and base: columns outside a coalition have the correlation 1."""
+    """Values and base: columns outside a coalition have the correlation 1, and no linear term."""
     distances = np.abs((row - X) / X.std(axis=0, ddof=1))
     factors = correlation(distances, *rates(model))
     gamma = model.optimal_par["gamma"][:, 0] * Y.std(ddof=1)
     worths = np.array([factors[:, members].prod(axis=1) @ gamma for members in coalitions(D)])
-    base = worths[0] + Y.mean() + model.optimal_par["beta"][0, 0] * Y.std(ddof=1)
-    return shapley_weights(D) @ worths, base, np.abs(gamma).sum()
+    beta = model.optimal_par["beta"][:, 0] * Y.std(ddof=1)
+    scaled = (row - X.mean(axis=0)) / X.std(axis=0, ddof=1)
+    linear = beta[1:] * scaled if len(beta) > 1 else 0.0
+    base = worths[0] + Y.mean() + beta[0]
+    return shapley_weights(D) @ worths + linear, base, np.abs(gamma).sum()
 
 
 @pytest.mark.parametrize("name", KRIGING)
@@ -116,14 +121,16 @@ def test_neutral_values_equal_brute_force_by_the_formula(name):
         assert explainer.expected_value == pytest.approx(base, abs=1e-10 * scale)
 
 
-def test_points_are_the_training_rows_in_their_own_units():
-    explainer = pkex.Explainer(trained())
+@pytest.mark.parametrize("poly", ["constant", "linear"])
+def test_points_are_the_training_rows_in_their_own_units(poly):
+    explainer = pkex.Explainer(trained(poly=poly))
     np.testing.assert_allclose(explainer.background, X, rtol=1e-14)
 
 
 @pytest.mark.filterwarnings("ignore:Kriging-based surrogate is not intended:UserWarning")
-def test_several_targets_are_outputs():
-    model = trained(y=np.column_stack([Y, Z[:, 0]]))
+@pytest.mark.parametrize("poly", ["constant", "linear"])
+def test_several_targets_are_outputs(poly):
+    model = trained(y=np.column_stack([Y, Z[:, 0]]), poly=poly)
     explanation = pkex.Explainer(model)(ROWS)
     total = explanation.values.sum(axis=1) + explanation.base_values
     np.testing.assert_allclose(total, model.predict_values(ROWS), rtol=1e-10)
@@ -166,7 +173,6 @@ def test_the_model_is_silent_and_stays_as_it_is(capsys):
     ("options", "message"),
     [
         ({"corr": "pow_exp"}, r"^KRG with corr='pow_exp' and pow_exp_power=1\.9 is not supported"),
-        ({"poly": "linear"}, r"^KRG with poly='linear' is not supported: poly='constant' is"),
         ({"poly": "quadratic"}, r"^KRG with poly='quadratic' is not supported"),
         (
             {"kind": "KPLS", "corr": "pow_exp", "pow_exp_power": 1.5},
@@ -182,6 +188,12 @@ def test_other_options_are_refused_by_name(options, message):
 def test_other_kriging_models_are_refused_by_name():
     with pytest.raises(pkex.UnsupportedModelError, match=r"^MGP is not supported: of SMT's krig"):
         pkex.Explainer(surrogates.MGP(print_global=False))
+
+
+def test_kernels_that_are_objects_are_refused():
+    kernels = pytest.importorskip("smt.kernels")  # of newer versions
+    with pytest.raises(pkex.UnsupportedModelError, match=r"^KRG with corr=Matern52\(\.\.\.\) is"):
+        pkex.Explainer(trained(corr=kernels.Matern52([0.1] * D)))
 
 
 def test_integer_variables_are_refused():

@@ -74,6 +74,29 @@ def test_every_index_of_every_order_equals_brute_force(index, game, groups):
             np.testing.assert_allclose(first, expected[()], rtol=0, atol=1e-12 * scale)
 
 
+CENTRE, POINTS = np.linspace(-2.0, 1e3, D), BACKGROUND + 3.0
+CENTRED = LinearFunction(TWO.coefficients, TWO.intercept, centre=CENTRE, points=POINTS)
+
+
+def test_a_centred_function_is_that_of_differences_from_the_centre():
+    np.testing.assert_allclose(CENTRED.predict(ROWS), TWO.predict(ROWS - CENTRE), rtol=1e-14)
+    explainer = pkex.Explainer(Explained(CENTRED, CENTRED.predict), value_function="neutral")
+    shifted = pkex.Explainer(Explained(TWO, TWO.predict), value_function="neutral")
+    np.testing.assert_array_equal(explainer.shap_values(ROWS), shifted.shap_values(ROWS - CENTRE))
+    np.testing.assert_array_equal(explainer.expected_value, shifted.expected_value)
+
+
+@pytest.mark.parametrize("groups", [None, {"first": [0, 3], "last": [2, 4]}])
+def test_points_of_its_own_are_a_background(groups):
+    model = Explained(CENTRED, CENTRED.predict)
+    explainer = pkex.Explainer(model, groups=groups, outputs=[1, 0])
+    against = pkex.Explainer(model, POINTS, groups=groups, outputs=[1, 0])
+    np.testing.assert_array_equal(explainer.background, POINTS)
+    for again in (explainer, pickle.loads(pickle.dumps(explainer))):
+        np.testing.assert_array_equal(again.shap_values(ROWS), against.shap_values(ROWS))
+        np.testing.assert_array_equal(again.expected_value, against.expected_value)
+
+
 def test_interactions_of_an_explainer_are_exactly_0():
     explainer = pkex.Explainer(Explained(TWO, TWO.predict), BACKGROUND)
     values = explainer.interactions(ROWS, order=3).values

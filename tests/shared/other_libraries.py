@@ -27,13 +27,18 @@ def interpolator(X, y):
     return RBFInterpolator(X, y, kernel="gaussian", epsilon=0.3, smoothing=0.1)
 
 
+def piecewise_linear(X, y):
+    return RBFInterpolator(X, y, kernel="linear", degree=1)
+
+
 # --- smt ---
 
 
 def kriging(X, y):
     from smt.surrogate_models import KRG
 
-    model = KRG(corr="matern52", nugget=0.01, n_start=1, print_global=False)
+    options = {"corr": "matern52", "poly": "linear", "nugget": 0.01, "n_start": 1}
+    model = KRG(**options, print_global=False)
     model.set_training_values(X, y)
     model.train()
     return model
@@ -103,6 +108,7 @@ def models(y, targets):
     """The models as `explainable` has them: builder, target, function that gives the explained."""
     found = {
         "RBFInterpolator": (Builder(interpolator), y, itself),
+        "RBFInterpolator of distances": (Builder(piecewise_linear), y, itself),
         "RBFInterpolator of two": (Builder(interpolator), targets, itself),
     }
     if find_spec("smt"):

@@ -2,7 +2,7 @@
 
 In scaled columns z = (x − X_offset) / X_scale they predict (Sacks et al. 1989, equation 7)
 
-  y_mean + y_std · (β + Σ_i γ_i ∏_j k_j(z_j − z_ij)),
+  y_mean + y_std · (β₀ + Σ_j β_j z_j + Σ_i γ_i ∏_j k_j(z_j − z_ij)),
 
 with correlations k_j(r) = exp(−θ_j |r|^p) of power p = 1 or 2, Matérn's, or exp(−θ_j sin²(ω_j r)).
 Here they are written in the columns x. KPLS has the exponents Σ_h θ_h |w_jh r|^p, with weights w of
@@ -25,6 +25,9 @@ from smt.surrogate_models.krg_based import KrgBased
 from pkex.adapters.registry import AdaptedModel, register, unsupported
 from pkex.adapters.sklearn.description import expansion_of
 from pkex.adapters.sklearn.gp_kernels import check_kernel, scaling_rounding
+from pkex.functions.base import Function
+from pkex.functions.combination import Combination
+from pkex.functions.linear import LinearFunction
 from pkex.kernels import RBF, Constant, Kernel, Laplacian, Periodic, ProductMatern
 from pkex.typing import Float
 
@@ -42,14 +45,20 @@ def adapt_kriging(model: Any) -> AdaptedModel:
     # Of a single target they may be vectors, and have no output axis here.
     shape = () if model.ny == 1 else (model.ny,)
     coefficients = np.reshape(model.optimal_par["gamma"] * model.y_std, (len(points), *shape))
-    intercept = np.reshape(model.optimal_par["beta"] * model.y_std + model.y_mean, shape)
+    regression = np.reshape(model.optimal_par["beta"] * model.y_std, (-1, *shape))
+    intercept = regression[0] + np.reshape(model.y_mean, shape)
     expansion = expansion_of(model, points, coefficients, kernel, intercept)
     rounding = scaling_rounding(kernel, points, float(np.finfo(np.float64).eps))
     check_kernel(kernel, _OwnKernel(model), points, rounding, name)
+    function: Function = expansion
+    if len(regression) > 1:
+        slopes = (regression[1:].T / model.X_scale).T
+        linear = LinearFunction(slopes, centre=model.X_offset, points=points)
+        function = Combination([expansion, linear])
     return AdaptedModel(
-        expansion,
+        function,
         explained="predict_values",
-        predict=_own_output(model, expansion.has_output_axis),
+        predict=_own_output(model, function.has_output_axis),
         kernel_rounding=rounding,
     )
 
@@ -65,16 +74,18 @@ def _check_known(model: Any, name: str) -> None:
         raise unsupported(
             f"{name} with integer, ordinal or categorical variables in its design_space"
         )
-    if model.options["poly"] != "constant":
-        raise unsupported(f"{name} with poly={model.options['poly']!r}", _POLY)
-
-
-_POLY = ": poly='constant' is; a linear term is planned, and a quadratic one multiplies columns"
+    if model.options["poly"] not in ("constant", "linear"):
+        raise unsupported(
+            f"{name} with poly={model.options['poly']!r}",
+            ": 'constant' and 'linear' are; a quadratic one multiplies columns with each other",
+        )
 
 
 def _kernel(model: Any, name: str) -> Kernel:
     """Return the product of the correlations of all columns, in the columns' own units."""
     corr, power = model.options["corr"], model.options["pow_exp_power"]
+    if not isinstance(corr, str):
+        raise unsupported(f"{name} with corr={type(corr).__name__}(...)", ": give corr by name")
     if corr == "pow_exp":
         corr = {1.0: "abs_exp", 2.0: "squar_exp"}.get(power, corr)
     known = {"abs_exp", "squar_exp"} if _HAS_COMPONENTS[type(model)] else _OF_RATES
@@ -140,7 +151,8 @@ class _OwnKernel:
         model, own = self._model, _quiet(self._model)
         own.X_norma, own.nt, own.ny = (points - model.X_offset) / model.X_scale, len(points), 1
         own.y_mean, own.y_std = 0.0, 1.0
-        own.optimal_par = {"beta": np.zeros((1, 1)), "gamma": np.ones((len(points), 1))}
+        n_terms = len(model.optimal_par["beta"])
+        own.optimal_par = {"beta": np.zeros((n_terms, 1)), "gamma": np.ones((len(points), 1))}
         return np.asarray(own.predict_values(rows))
 
     def __repr__(self) -> str:

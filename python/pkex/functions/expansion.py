@@ -203,9 +203,9 @@ class KernelExpansion(Function):
         It is the scale of the rounding errors in f(x), however f is summed. Where mixtures stand in
         for the kernel, ``Σ_i |coefficients_i| · kernel(x, x)`` is added, the scale of their errors.
         """
-        sizes = KernelExpansion(
-            self._points, np.abs(self._coefficients), self._kernel, np.abs(self._intercept)
-        ).evaluate(X, n_threads=n_threads)
+        positive = KernelExpansion(self._points, np.abs(self._coefficients), self._kernel)
+        # A function that grows with the distance may be negative.
+        sizes = np.abs(positive.evaluate(X, n_threads=n_threads)) + np.abs(self._intercept)
         errors = np.asarray(self._packing.scale_of_errors)
         sizes += errors if self.has_output_axis else errors.sum()
         return sizes

@@ -11,12 +11,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from pkex.execution.computation import Computation
 from pkex.functions.base import Function, finite
-from pkex.functions.expansion import checked_intercept
+from pkex.functions.expansion import checked_intercept, probing_rows
 from pkex.games.indices import SHAPLEY, Quantity
-from pkex.games.means import added, blocks
+from pkex.games.means import added, blocks, column_means
 from pkex.games.value_functions import NEUTRAL, Game
 from pkex.inputs.arrays import read_only
 from pkex.inputs.matrix import as_matrix, as_vector_or_matrix
+from pkex.inputs.weights import equal_weights
 from pkex.inputs.wording import counted
 from pkex.typing import Float
 
@@ -24,13 +25,13 @@ __all__ = ["LinearFunction"]
 
 
 class LinearFunction(Function):
-    """The function f(x) = intercept + Σ_j coefficients_j · x_j.
+    """The function f(x) = intercept + Σ_j coefficients_j · (x_j − centre_j).
 
     It needs no engine, as each feature's part in a coalition's worth is the same in all of them:
-    v(S) = v(∅) + Σ_{j∈S} coefficients_j · (x_j − r_j). In the neutral game r is 0, for an absent
-    feature contributes nothing to a dot product; against a background it is the mean of column j,
-    whether features are drawn together or each on its own. So the value of a feature is its term
-    of the sum, by every index, and there are no interactions.
+    v(S) = v(∅) + Σ_{j∈S} coefficients_j · (x_j − r_j). In the neutral game r is the centre, for an
+    absent feature contributes nothing to a dot product; against a background it is the mean of
+    column j, whether features are drawn together or each on its own. So the value of a feature is
+    its term of the sum, by every index, and there are no interactions.
 
     Parameters
     ----------
@@ -39,6 +40,10 @@ class LinearFunction(Function):
     intercept : float or array-like of shape (outputs,), default 0.0
     players : ndarray of int64, shape (d,), optional
         The number of each column's player; by default each is a player of its own.
+    centre : array-like of shape (d,), optional
+        0 if not given.
+    points : array-like of shape (n, d), optional
+        The rows that absent features can be drawn from, where they are kept.
 
     Raises
     ------
@@ -53,13 +58,16 @@ class LinearFunction(Function):
     array([7.])
     """
 
-    __slots__ = ("_coefficients", "_intercept", "_players")
+    __slots__ = ("_centre", "_coefficients", "_intercept", "_players", "_points")
 
     def __init__(
         self,
         coefficients: ArrayLike,
         intercept: ArrayLike = 0.0,
         players: NDArray[np.int64] | None = None,
+        *,
+        centre: ArrayLike | None = None,
+        points: ArrayLike | None = None,
     ) -> None:
         n_features = len(np.atleast_1d(coefficients))
         self._coefficients = read_only(
@@ -69,6 +77,9 @@ class LinearFunction(Function):
         )
         self._intercept = checked_intercept(intercept, self._coefficients.shape[1:])
         self._players = players
+        # Copies: what is passed may be the arrays of a model, which others can change.
+        self._centre = np.zeros(n_features) if centre is None else np.array(centre, np.float64)
+        self._points = None if points is None else read_only(as_matrix(points, "points"))
 
     @property
     def coefficients(self) -> Float:
@@ -98,10 +109,13 @@ class LinearFunction(Function):
 
     @property
     def keeps_points(self) -> bool:
-        return False
+        return self._points is not None
+
+    def own_points(self) -> Float | None:
+        return self._points
 
     def evaluate(self, X: ArrayLike, *, n_threads: int) -> Float:
-        rows = as_matrix(X, "X", n_columns=self.n_features)
+        rows = as_matrix(X, "X", n_columns=self.n_features) - self._centre
         with np.errstate(over="ignore", invalid="ignore"):
             sums = [added(rows.T * weights[:, None]) for weights in self._by_output()]
             values = np.stack(sums, axis=-1) + self._intercept
@@ -128,7 +142,8 @@ class LinearFunction(Function):
         return finite(base + _mean(quantity.measure) * parts.sum(axis=1, keepdims=True))
 
     def base(self, game: Game, how: Computation) -> float | Float:
-        near, missing = _references(game, self.n_features)
+        near, missing = self._references(game)
+        near = near - self._centre
         constants = np.ravel(self._intercept)
         with np.errstate(over="ignore", invalid="ignore"):
             bases = np.array(
@@ -146,24 +161,31 @@ class LinearFunction(Function):
 
     def grouped(self, players: NDArray[np.int64]) -> LinearFunction:
         of_column = players if self._players is None else players[self._players]
-        return LinearFunction(self._coefficients, self._intercept, of_column)
+        return self._with(self._coefficients, self._intercept, of_column)
 
     def select(self, outputs: Sequence[int]) -> LinearFunction:
         if not self.has_output_axis:
             raise ValueError("the function has a single output and no output axis to select from")
         chosen = list(outputs)
         intercept = np.asarray(self._intercept)[chosen]
-        return LinearFunction(self._coefficients[:, chosen], intercept, self._players)
+        return self._with(self._coefficients[:, chosen], intercept, self._players)
+
+    def _with(self, coefficients: Float, intercept: Any, players: Any) -> LinearFunction:
+        return LinearFunction(
+            coefficients, intercept, players, centre=self._centre, points=self._points
+        )
 
     def magnitude(self, X: ArrayLike, *, n_threads: int) -> Float:
         sizes = LinearFunction(np.abs(self._coefficients), np.abs(self._intercept))
-        return sizes.evaluate(np.abs(np.asarray(X)), n_threads=n_threads)
+        return sizes.evaluate(np.abs(np.asarray(X) - self._centre), n_threads=n_threads)
 
     def probing_rows(self) -> Float:
-        """Return rows in which entries are near 1, and such in which all columns matter alike.
+        """Return rows at the points, or where entries are near 1 or all columns matter alike.
 
-        All entries are positive, so that others take them for which that matters.
+        Then all entries are positive, so that others take them for which that matters.
         """
+        if self._points is not None:
+            return probing_rows(self._points)
         d = self.n_features
         largest = np.abs(self._coefficients).reshape(d, -1).max(axis=1)
         scale = float(np.max(np.abs(self._intercept))) or 1.0
@@ -177,7 +199,7 @@ class LinearFunction(Function):
 
     def _parts(self, X: Float, game: Game, how: Computation) -> Float:
         """Return players' parts of v(all) − v(∅), of shape (n, players, outputs)."""
-        near, missing = _references(game, self.n_features)
+        near, missing = self._references(game)
         members = None if self._players is None else _columns_of(self._players)
         values = np.empty((len(X), self.n_players, self.n_outputs))
         with np.errstate(over="ignore", invalid="ignore"):
@@ -194,8 +216,19 @@ class LinearFunction(Function):
         """Return each output's coefficients."""
         return iter(self._coefficients.reshape(self.n_features, -1).T)
 
+    def _references(self, game: Game) -> tuple[Float, Float]:
+        """Return what takes the place of absent entries, as `column_means` does."""
+        if game.is_of_points:
+            if self._points is None:
+                raise ValueError("a linear function has no points of its own")
+            return column_means(self._points, equal_weights(len(self._points)))
+        if game.background is None:
+            return self._centre, np.zeros(self.n_features)
+        return game.means
+
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self._coefficients, self._intercept, self._players)
+        parts = (self._coefficients, self._intercept, self._players)
+        return _restored, (type(self), parts, self._centre, self._points)
 
     def __repr__(self) -> str:
         sizes = [counted(self.n_features, "feature")]
@@ -204,13 +237,10 @@ class LinearFunction(Function):
         return f"LinearFunction({', '.join(sizes)})"
 
 
-def _references(game: Game, n_features: int) -> tuple[Float, Float]:
-    """Return what takes the place of absent entries, as `column_means` does."""
-    if game.is_of_points:
-        raise ValueError("a linear function has no points of its own")
-    if game.background is None:
-        return np.zeros(n_features), np.zeros(n_features)
-    return game.means
+def _restored(
+    kind: type[LinearFunction], parts: tuple[Any, ...], centre: Float, points: Float | None
+) -> LinearFunction:
+    return kind(*parts, centre=centre, points=points)
 
 
 def _write_parts(

@@ -33,6 +33,11 @@ PackedTerm: TypeAlias = tuple[float, list[PackedFactor], PackedSeries | None]
 class Mixed(Factor, ABC):
     """A function of several columns together, which is no product but a mixture of such."""
 
+    @property
+    @abstractmethod
+    def of_no_column(self) -> float:
+        """What the function is of no column."""
+
     @abstractmethod
     def product(self, left: Float, right: Float) -> Float:
         """Return the function for all pairs of rows, of shape (n, m)."""
@@ -70,8 +75,10 @@ class Term:
 
     @property
     def of_no_column(self) -> float:
-        """What the term is restricted to no column, where all factors are 1."""
-        return self.coefficient * (1.0 if self.series is None else float(self.series.weights[0]))
+        """What the term is restricted to no column, where factors of single columns are 1."""
+        mixed = [factor.of_no_column for factor in self.factors if isinstance(factor, Mixed)]
+        series = 1.0 if self.series is None else float(self.series.weights[0])
+        return self.coefficient * series * math.prod(mixed)
 
     def unit(self, domain: Domain) -> float:
         """Return what errors within a domain are relative to."""

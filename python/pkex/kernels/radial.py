@@ -40,6 +40,11 @@ class Radial(Mixed):
 
     mixture: Mixture
 
+    @property
+    def of_no_column(self) -> float:
+        """What the function is of no column, at distance 0."""
+        return self.mixture.at_zero
+
     def squares(self, left: Float, right: Float) -> Float:
         """Return the squared distances in units of the length-scales, of shape (n, m)."""
         squares = np.zeros((len(left), len(right)))

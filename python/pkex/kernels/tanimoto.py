@@ -65,6 +65,11 @@ class Tanimoto(Kernel):
 class _Reciprocal(Mixed):
     """1/D with D = Σ_j (x_j² + y_j² − x_j y_j), a mixture of e^(−σD); 0 where D = 0."""
 
+    @property
+    def of_no_column(self) -> float:
+        """What the function is of no column: 0, as of rows that are all 0."""
+        return 0.0
+
     def product(self, left: Float, right: Float) -> Float:
         """Return the function for all pairs of rows, of shape (n, m)."""
         left, right = left[:, self.columns], right[:, self.columns]

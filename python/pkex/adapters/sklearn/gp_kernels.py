@@ -448,6 +448,8 @@ def _parts(kernel: Any) -> list[Any]:
 def _instead(kernel: Any) -> str:
     """Return why a kernel is unknown, if that is known, and what to do today about its model."""
     why = ""
+    if type(kernel).__module__.startswith("bayes_opt."):
+        return " Pass the BayesianOptimization itself, whose Gaussian process it belongs to"
     if type(kernel) is sklearn_kernels.ExpSineSquared:
         why = " Of several columns it is no sum of products, but of one column each it would be."
     return f"{why} Fit the model with a kernel of these, or take {APPROXIMATE}"
