@@ -147,9 +147,9 @@ class Formula:
     worth: Callable[[np.ndarray, list[int]], np.ndarray]
 
 
-def kept(kernel, members):
-    """The terms of a kernel of D columns, whose series are without absent columns."""
-    for term in kernel.terms(D):
+def kept(kernel, members, n_columns):
+    """The terms of a kernel, whose series are without absent columns."""
+    for term in kernel.terms(n_columns):
         if term.series is None:
             yield term
         else:
@@ -170,7 +170,7 @@ def of_kernel(kernel, points=POINTS, intercept=0.5):
         # none of them.
         row, others = np.zeros((1, len(x))), np.zeros_like(points)
         row[:, members], others[:, members] = x[members], points[:, members]
-        values = sum(term.evaluated(row, others) for term in kept(kernel, members))
+        values = sum(term.evaluated(row, others) for term in kept(kernel, members, len(x)))
         return values[0] @ ALPHAS + intercept
 
     reference = Formula(lambda rows: kernel(rows, points) @ ALPHAS + intercept, worth)
