@@ -165,12 +165,12 @@ SUPPORTED_KERNELS = {
     "Matern": gp_kernels.Matern(),
     "RationalQuadratic": gp_kernels.RationalQuadratic(),
     "ExpSineSquared": gp_kernels.ExpSineSquared(),
-    "PairwiseKernel": gp_kernels.PairwiseKernel(metric="laplacian"),
+    "DotProduct": gp_kernels.DotProduct(),
+    "PairwiseKernel": gp_kernels.PairwiseKernel(metric="poly"),
 }
 REFUSED_KERNELS = {
     "ExpSineSquared": gp_kernels.ExpSineSquared(),
-    "DotProduct": gp_kernels.DotProduct(),
-    "PairwiseKernel": gp_kernels.PairwiseKernel(),
+    "PairwiseKernel": gp_kernels.PairwiseKernel(metric="cosine"),
 }
 
 
