@@ -146,7 +146,7 @@ class MyRBF(RBF):
             r".* of a Matern or a dot product must be an integer",
         ),
         (RBF() * DotProduct() ** 0.5, r".* of a Matern or a dot product must be an"),
-        (DotProduct() ** 200, r".*degree must be at most 128; got 200"),
+        (DotProduct() ** 200, r".*degree must be at most 128; got"),
         ((RBF(ARD) + ExpSineSquared()) ** 2, r"ExpSineSquared\("),
         (PairwiseKernel(metric="sigmoid"), r"PairwiseKernel\("),
         (MyRBF(ARD), r"MyRBF\("),

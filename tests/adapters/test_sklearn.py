@@ -423,7 +423,7 @@ UNSUPPORTED = {
     "SVC with kernel 'poly'": (SVC(kernel="poly", degree=0), TWO),
     "NuSVC with kernel 'sigmoid'": (NuSVC(kernel="sigmoid", nu=0.1), FOUR),
     "OneClassSVM with kernel 'sigmoid'": (OneClassSVM(kernel="sigmoid"), None),
-    "KernelRidge with kernel 'polynomial'": (KernelRidge(kernel="polynomial", degree=0.5), Y),
+    "KernelRidge with kernel 'polynomial'": (KernelRidge(kernel="polynomial", degree=0), Y),
     "KernelRidge with kernel 'cosine'": (KernelRidge(kernel="cosine"), Y),
     "KernelRidge with the kernel my_pair_kernel": (KernelRidge(kernel=my_pair_kernel), Y),
     "RandomForestClassifier": (RandomForestClassifier(n_estimators=2), TWO),
