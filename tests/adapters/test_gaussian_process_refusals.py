@@ -141,10 +141,14 @@ class MyRBF(RBF):
     [
         (Matern(nu=0.1), r"Matern\(length_scale=1, nu=0.1\) is not .*at least 0.2; got 0.1"),
         (RBF(ARD) + RationalQuadratic(alpha=1e8), r".*alpha must be a number, at .*got 100000000"),
-        (RBF(ARD) * Matern() ** 0.5, r".* the exponent of a Matern must be an integer"),
-        (ConstantKernel() * (DotProduct() + RBF(ARD)), r"DotProduct\(sigma_0=1\)"),
+        (
+            RBF(ARD) * Matern() ** 0.5,
+            r".* of a Matern or a dot product must be an integer",
+        ),
+        (RBF() * DotProduct() ** 0.5, r".* of a Matern or a dot product must be an"),
+        (DotProduct() ** 200, r".*degree must be at most 128; got"),
         ((RBF(ARD) + ExpSineSquared()) ** 2, r"ExpSineSquared\("),
-        (PairwiseKernel(metric="poly"), r"PairwiseKernel\("),
+        (PairwiseKernel(metric="sigmoid"), r"PairwiseKernel\("),
         (MyRBF(ARD), r"MyRBF\("),
         (CompoundKernel([RBF(ARD)]), r"CompoundKernel|<sklearn"),
         (RBF(ARD) ** -1.0, r".* the exponent must not be negative"),

@@ -7,6 +7,7 @@ import pytest
 from brute_force import interventional
 from scipy import sparse
 from sklearn.base import clone
+from sklearn.decomposition import KernelPCA
 from sklearn.gaussian_process import GaussianProcessClassifier, GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import (
     RBF,
@@ -76,6 +77,12 @@ FUNCTIONS = {
         kernels.Laplacian(float(D)),
     ),
     "chi2 of gamma": (functools.partial(chi2_kernel, gamma=0.3), kernels.Chi2(0.3)),
+    "linear": (linear_kernel, kernels.Linear()),
+    "polynomial": (polynomial_kernel, kernels.Polynomial(3, 1.0 / D)),
+    "polynomial with options": (
+        functools.partial(polynomial_kernel, degree=2, coef0=-0.5, gamma=None),
+        kernels.Polynomial(2, 1.0 / D, -0.5),
+    ),
 }
 
 
@@ -130,14 +137,13 @@ def linear(A, B):
     "function",
     [
         linear,
-        polynomial_kernel,
         additive_chi2_kernel,
         functools.partial(rbf_kernel, Y=X),
-        functools.partial(polynomial_kernel, degree=2),
+        functools.partial(linear_kernel, dense_output=True),
         lambda A, B: rbf_kernel(A, B),
         RBF(2.0),
     ],
-    ids=["def", "polynomial", "additive_chi2", "partial", "partial of another", "lambda", "kernel"],
+    ids=["def", "additive_chi2", "partial", "partial of another", "lambda", "kernel"],
 )
 def test_other_functions_are_refused_with_the_remedy(function):
     is_bound = isinstance(function, functools.partial) and "Y" in function.keywords
@@ -147,7 +153,67 @@ def test_other_functions_are_refused_with_the_remedy(function):
         pkex.Explainer(model)
 
 
+def test_a_polynomial_function_of_broken_degree_is_refused():
+    model = SVR(kernel=functools.partial(polynomial_kernel, degree=1.5)).fit(X, Y)
+    message = "this polynomial_kernel is not supported .degree=1.5: it must be a positive integer"
+    with pytest.raises(pkex.UnsupportedModelError, match=message):
+        pkex.Explainer(model)
+
+
 # --- by name ---
+
+
+OF_DOT_PRODUCTS = {
+    "SVR linear": (SVR(kernel="linear"), kernels.Linear(), Y),
+    "SVR poly": (SVR(kernel="poly", degree=2, gamma=0.3, coef0=-1.0), (2, 0.3, -1.0), Y),
+    "NuSVR poly": (NuSVR(kernel="poly", gamma="auto"), (3, 1.0 / D, 0.0), Y),
+    "SVC linear": (SVC(kernel="linear"), kernels.Linear(), TWO),
+    "SVC poly of three": (
+        SVC(kernel="poly", gamma=0.2, coef0=1, decision_function_shape="ovo"),
+        (3, 0.2, 1.0),
+        THREE,
+    ),
+    "NuSVC poly": (NuSVC(kernel="poly", nu=0.3, gamma=0.5, degree=1), (1, 0.5, 0.0), TWO),
+    "OneClassSVM linear": (OneClassSVM(kernel="linear"), kernels.Linear(), None),
+    "KernelRidge": (KernelRidge(), kernels.Linear(), np.c_[Y, -2.0 * Y]),
+    "KernelRidge poly": (KernelRidge(kernel="poly", degree=2), (2, 1.0 / D, 1.0), Y),
+    "KernelRidge polynomial": (
+        KernelRidge(kernel="polynomial", gamma=0.4, coef0=2.0),
+        (3, 0.4, 2.0),
+        Y,
+    ),
+    "KernelPCA": (KernelPCA(2), kernels.Linear(), None),
+    "KernelPCA poly": (KernelPCA(2, kernel="poly", gamma=0.3, degree=2), (2, 0.3, 1.0), None),
+    "Nystroem linear": (
+        make_pipeline(Nystroem(kernel="linear", n_components=4, random_state=0), Ridge()),
+        kernels.Linear(),
+        Y,
+    ),
+    "Nystroem poly": (
+        make_pipeline(
+            Nystroem(
+                kernel="poly",
+                kernel_params={"degree": 2, "coef0": 0.5},
+                coef0=2.0,
+                n_components=6,
+                random_state=0,
+            ),
+            Ridge(),
+        ),
+        (2, 1.0 / D, 2.0),
+        Y,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", OF_DOT_PRODUCTS)
+def test_models_with_linear_and_polynomial_kernels_are_explained(name):
+    model, kernel, target = OF_DOT_PRODUCTS[name]
+    model = model.fit(X) if target is None else model.fit(X, target)
+    expected = kernels.Polynomial(*kernel) if isinstance(kernel, tuple) else kernel
+    assert adapt(model).expansion.kernel == expected
+    methods = ("decision_function", "predict", "transform")
+    assert_values(model, next(getattr(model, m) for m in methods if hasattr(model, m)))
 
 
 @pytest.mark.parametrize("gamma", [0.3, 5.0])
@@ -273,13 +339,19 @@ def test_scikit_learns_rounding_of_periods_is_no_reason_to_refuse(far):
 
 def test_what_kernels_of_one_column_may_not_have_is_refused():
     for covariance, why in [
-        (Matern() ** 1.5, "the exponent of a Matern must be an integer"),
-        (Matern() ** 1e9, "the exponent of a Matern must be an integer, at most 1000"),
+        (Matern() ** 1.5, "the exponent of a Matern or a dot product must be an integer"),
+        (
+            Matern() ** 1e9,
+            "the exponent of a Matern or a dot product must be an integer, at most 1000",
+        ),
         (ExpSineSquared(-1.0), "length_scale and periodicity must be positive"),
         (ExpSineSquared(1.0, np.nan), "length_scale and periodicity must be positive"),
     ]:
         with pytest.raises(pkex.UnsupportedModelError, match=why):
             kernel_to_training_points(covariance, 1, "A model")
+    half = {"pairwise_kernels_kwargs": {"degree": 2.5}}
+    with pytest.raises(pkex.UnsupportedModelError, match="degree must be an integer from 1 to 128"):
+        kernel_to_training_points(PairwiseKernel(metric="poly", **half), 1, "A model")
     with pytest.raises(pkex.UnsupportedModelError, match="Of several columns it is no sum"):
         kernel_to_training_points(ExpSineSquared(), 2, "A model")
 
@@ -298,16 +370,44 @@ def test_the_squares_of_a_pairwise_gaussian_far_from_the_origin_are_no_reason_to
     assert pkex.Explainer(model)
 
 
+GP_OF_DOT_PRODUCTS = [
+    DotProduct(0.7),
+    DotProduct(1e-3),
+    DotProduct(0.5) ** 3,
+    2.0 * (DotProduct(0.5) + RBF(2.0)) ** 2,
+    DotProduct() * RBF(2.0) + DotProduct(3.0) * DotProduct(1e-3),
+    PairwiseKernel(metric="linear") * Matern(),
+    PairwiseKernel(0.3, metric="poly", pairwise_kernels_kwargs={"degree": 2, "coef0": 0.5}),
+    PairwiseKernel(0.3, metric="polynomial") + RBF(),
+]
+
+
+@pytest.mark.parametrize("covariance", GP_OF_DOT_PRODUCTS, ids=repr)
+def test_gaussian_processes_of_dot_products_are_explained(covariance):
+    model = GaussianProcessRegressor(covariance, alpha=0.1, optimizer=None).fit(X, Y)
+    found = kernel_to_training_points(covariance, D, "A model")
+    np.testing.assert_allclose(found(ROWS, X), covariance(ROWS, X), rtol=1e-11, atol=1e-12)
+    assert_values(model, model.predict)
+
+
+def test_fitted_dot_products_are_explained_as_fitted():
+    regressor = GaussianProcessRegressor(DotProduct() ** 2 + RBF(), alpha=0.1).fit(X, Y)
+    assert_values(regressor, regressor.predict)
+    classifier = GaussianProcessClassifier(DotProduct() ** 2).fit(X, TWO)
+    assert pkex.Explainer(classifier, BACKGROUND)
+    ridge = KernelRidge(kernel=DotProduct(0.5) ** 2).fit(X, Y)
+    assert_values(ridge, ridge.predict)
+
+
 class MyMatern(Matern):
     """Another function."""
 
 
 REFUSED = {
     "MyMatern": (MyMatern(nu=np.inf), "with a kernel of these"),
-    "DotProduct": (DotProduct(), "with a kernel of these"),
     "ExpSineSquared": (ExpSineSquared(), "with a kernel of these"),
     "metric=cosine": (PairwiseKernel(metric="cosine"), "with a kernel of these"),
-    "metric=poly": (PairwiseKernel(metric="poly"), "with a kernel of these"),
+    "metric=sigmoid": (PairwiseKernel(metric="sigmoid"), "with a kernel of these"),
 }
 
 
@@ -326,13 +426,15 @@ def test_refused_parts_of_kernels_say_what_works_instead(name):
 @pytest.mark.parametrize(
     ("model", "instead"),
     [
-        (SVR(kernel="poly"), "fit it with kernel 'rbf', or take shap.KernelExplainer"),
-        (SVR(kernel="sigmoid"), "fit it with kernel 'rbf', or take shap.KernelExplainer"),
-        (SVR(kernel="linear"), "shap.LinearExplainer"),
-        (KernelRidge(kernel="linear"), "shap.LinearExplainer"),
+        (
+            SVR(kernel="sigmoid"),
+            "fit it with kernel 'rbf', 'poly' or 'linear', or take shap.KernelExplainer",
+        ),
+        (SVR(kernel="poly", degree=0), "degree=0: it must be a positive integer"),
+        (KernelRidge(kernel="poly", degree=2.5), "degree=2.5: it must be a positive integer"),
         (
             KernelRidge(kernel="cosine"),
-            "fit it with kernel 'rbf' or 'laplacian' or 'chi2', or take shap.KernelExplainer",
+            "fit it with kernel 'rbf', .* 'chi2', .* or 'polynomial', or take shap.KernelExplainer",
         ),
     ],
     ids=repr,

@@ -129,7 +129,7 @@ def test_components_of_sparse_data_are_explained():
     np.testing.assert_allclose(total(explanation), model.transform(few), atol=1e-12)
 
 
-@pytest.mark.parametrize("kernel", ["linear", "poly", "sigmoid", "cosine"])
+@pytest.mark.parametrize("kernel", ["sigmoid", "cosine"])
 def test_other_kernels_of_kernel_pca_are_named(kernel):
     model = KernelPCA(2, kernel=kernel).fit(X)
     with pytest.raises(pkex.UnsupportedModelError, match=f"^KernelPCA with kernel '{kernel}' is"):

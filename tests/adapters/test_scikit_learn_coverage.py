@@ -165,12 +165,12 @@ SUPPORTED_KERNELS = {
     "Matern": gp_kernels.Matern(),
     "RationalQuadratic": gp_kernels.RationalQuadratic(),
     "ExpSineSquared": gp_kernels.ExpSineSquared(),
-    "PairwiseKernel": gp_kernels.PairwiseKernel(metric="laplacian"),
+    "DotProduct": gp_kernels.DotProduct(),
+    "PairwiseKernel": gp_kernels.PairwiseKernel(metric="poly"),
 }
 REFUSED_KERNELS = {
     "ExpSineSquared": gp_kernels.ExpSineSquared(),
-    "DotProduct": gp_kernels.DotProduct(),
-    "PairwiseKernel": gp_kernels.PairwiseKernel(),
+    "PairwiseKernel": gp_kernels.PairwiseKernel(metric="cosine"),
 }
 
 
@@ -219,7 +219,7 @@ def test_other_kernels_of_gaussian_processes_are_refused_as_the_table_says(name)
 def test_every_pairwise_kernel_is_supported_or_refused_by_name():
     for kernel in PAIRWISE_KERNEL_FUNCTIONS:
         model = KernelRidge(kernel=kernel, gamma=0.5).fit(X, Y)
-        if kernel in ("rbf", "laplacian", "chi2"):
+        if kernel in ("rbf", "laplacian", "chi2", "linear", "poly", "polynomial"):
             assert pkex.Explainer(model)
         else:
             assert f"`{kernel}`" in PAGE
@@ -234,7 +234,7 @@ def test_every_kernel_of_support_vector_machines_is_supported_or_refused_by_name
     for kernel in sorted(named.options):
         rows = X @ X.T if kernel == "precomputed" else X
         model = machine(kernel=kernel).fit(rows, target)
-        if kernel == "rbf":
+        if kernel in ("rbf", "poly", "linear"):
             assert pkex.Explainer(model)
         else:
             assert f"`{kernel}`" in PAGE

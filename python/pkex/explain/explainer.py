@@ -99,7 +99,8 @@ class Explainer(Hinting):
         Names of all the model's outputs, instead of its own.
     method : {"quadrature", "recursion"}, default "quadrature"
         Gauss–Legendre quadrature of the multilinear extension, or the recursion over the sizes of
-        coalitions, of quadratic cost in d. Both are exact up to rounding.
+        coalitions, of quadratic cost in d. Both are exact up to rounding. For polynomial and
+        additive kernels, which few nodes are exact for, both are the quadrature.
     summation : {"compensated", "plain"}, default "compensated"
         How sums over expansion points are formed. Compensated, the rounding error does not grow
         with their number.
@@ -131,17 +132,17 @@ class Explainer(Hinting):
     ``decision_function`` of OneClassSVM, SVC and NuSVC. Of two classes it is positive for
     ``classes_[1]``, which ``output_name`` names first; of more, there is an output for every pair,
     as ``decision_function`` has with ``decision_function_shape="ovo"``, named "a vs b" and positive
-    for a. The kernel must be rbf, or laplacian or chi2 for KernelRidge, or for machines one of
-    scikit-learn's functions of these.
+    for a. The kernel must be rbf, poly or linear, or laplacian or chi2 for KernelRidge, or for
+    machines one of scikit-learn's functions of these.
 
     Of a GaussianProcessRegressor it is ``predict``, the mean, in units of y; of a
     GaussianProcessClassifier the latent mean, on the scale of log-odds, positive for
     ``classes_[1]`` or with an output for each class or pair. Their kernel, which KernelRidge may
     have too, may be any sum, product and power of ConstantKernel, RBF, Matern,
-    RationalQuadratic, PairwiseKernel (rbf, laplacian, chi2) and WhiteKernel, and of one column
-    ExpSineSquared. Of KernelPCA it is ``transform`` (rbf), of a Nystroem feature map (rbf,
-    laplacian, chi2) and a linear model the output of that, and of KernelDensity (gaussian) the
-    density, the exponential of ``score_samples``.
+    RationalQuadratic, DotProduct, PairwiseKernel (rbf, laplacian, chi2, linear, poly) and
+    WhiteKernel, and of one column ExpSineSquared. Of KernelPCA it is ``transform`` (rbf, poly,
+    linear), of a Nystroem feature map (as KernelRidge) and a linear model the output of that, and
+    of KernelDensity (gaussian) the density, the exponential of ``score_samples``.
 
     Of a Pipeline, the last step is explained in terms of the columns that the first step gets; the
     steps before it must make each of their columns from a single one. Searches and other models

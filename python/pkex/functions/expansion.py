@@ -202,10 +202,18 @@ class KernelExpansion(Function):
 
         It is the scale of the rounding errors in f(x), however f is summed. Where mixtures stand in
         for the kernel, ``Σ_i |coefficients_i| · kernel(x, x)`` is added, the scale of their errors.
+        Terms of a dot product count with their sizes, as they may cancel.
         """
-        positive = KernelExpansion(self._points, np.abs(self._coefficients), self._kernel)
-        # A function that grows with the distance may be negative.
-        sizes = np.abs(positive.evaluate(X, n_threads=n_threads)) + np.abs(self._intercept)
+        terms = self._kernel.terms(self.n_features)
+        if any(term.series is not None for term in terms):
+            rows = as_matrix(X, "X", n_columns=self.n_features)
+            kernel = sum(term.magnitude(rows, self._points) for term in terms)
+            sizes: Float = kernel @ np.abs(self._coefficients)
+        else:
+            positive = KernelExpansion(self._points, np.abs(self._coefficients), self._kernel)
+            # A function that grows with the distance may be negative.
+            sizes = np.abs(positive.evaluate(X, n_threads=n_threads))
+        sizes += np.abs(self._intercept)
         errors = np.asarray(self._packing.scale_of_errors)
         sizes += errors if self.has_output_axis else errors.sum()
         return sizes

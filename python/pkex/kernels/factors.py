@@ -6,7 +6,7 @@ import itertools
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import numpy as np
@@ -113,6 +113,13 @@ class Term:
             product *= factor.product(left, right)
         if self.series is not None:
             product *= self.series.evaluated(left, right)
+        return product
+
+    def magnitude(self, left: Float, right: Float) -> Float:
+        """Return the scale of the rounding errors in the term, of shape (n, m)."""
+        product = np.abs(replace(self, series=None).evaluated(left, right))
+        if self.series is not None:
+            product *= self.series.magnitude(left, right)
         return product
 
     def __mul__(self, other: Term) -> Term:

@@ -71,16 +71,27 @@ class Series:
 
     def evaluated(self, left: Float, right: Float) -> Float:
         """Return the series for all pairs of rows."""
-        arguments = self.arguments(left, right).values()
+        return self._at(list(self.arguments(left, right).values()), (len(left), len(right)))
+
+    def magnitude(self, left: Float, right: Float) -> Float:
+        """Return the series with the sizes of its weights and arguments, of shape (n, m).
+
+        It is the scale of the rounding errors in the series itself.
+        """
+        sizes = [np.abs(argument) for argument in self.arguments(left, right).values()]
+        return replace(self, weights=np.abs(self.weights))._at(sizes, (len(left), len(right)))
+
+    def _at(self, arguments: list[Float], shape: tuple[int, int]) -> Float:
+        """Return the series of some arguments, all of one shape."""
         if self.form == "exponential":
             # Horner's rule: w_0 + (w_1 + (w_2 + …) g/2) g/1.
-            total: Float = sum(arguments, np.zeros((len(left), len(right))))
+            total: Float = sum(arguments, np.zeros(shape))
             value = np.full_like(total, self.weights[-1])
             for q in range(len(self.weights) - 1, 0, -1):
                 value *= total / q
                 value += self.weights[q - 1]
             return value
-        symmetric = np.zeros((len(self.weights), len(left), len(right)))
+        symmetric = np.zeros((len(self.weights), *shape))
         symmetric[0] = 1.0
         for argument in arguments:
             symmetric[1:] += argument * symmetric[:-1]

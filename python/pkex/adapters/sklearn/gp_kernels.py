@@ -1,13 +1,13 @@
 """The kernels of scikit-learn's Gaussian processes, as sums of products over the features.
 
-Of a tree of ConstantKernel, RBF, Matern, RationalQuadratic, PairwiseKernel, WhiteKernel, Sum,
-Product and Exponentiation, and of one feature ExpSineSquared, what counts between a new row and the
-training points is a polynomial in kernels that pkex has: WhiteKernel is 0 there, also within
-products and powers, for a new row is no training point even if it equals one. The polynomial is
-multiplied out with equal products merged, and each product of kernels of one family is a kernel of
-that family again: of Gaussians with 1/ℓ² = Σ 1/ℓ_a², of Laplace kernels with 1/ℓ = Σ 1/ℓ_a, of χ²
-kernels with γ = Σ γ_a. A power t of a periodic kernel has ℓ/√t, of a rational quadratic one ℓ/√t
-and αt.
+Of a tree of ConstantKernel, RBF, Matern, RationalQuadratic, DotProduct, PairwiseKernel,
+WhiteKernel, Sum, Product and Exponentiation, and of one feature ExpSineSquared, what counts between
+a new row and the training points is a polynomial in kernels that pkex has: WhiteKernel is 0 there,
+also within products and powers, for a new row is no training point even if it equals one. The
+polynomial is multiplied out with equal products merged, and each product of kernels of one family
+is a kernel of that family again: of Gaussians with 1/ℓ² = Σ 1/ℓ_a², of Laplace kernels with
+1/ℓ = Σ 1/ℓ_a, of χ² kernels with γ = Σ γ_a. A power t of a periodic kernel has ℓ/√t, of a rational
+quadratic one ℓ/√t and αt.
 """
 
 from __future__ import annotations
@@ -33,11 +33,13 @@ from pkex.kernels import (
     Laplacian,
     Matern,
     Periodic,
+    Polynomial,
     ProductMatern,
     RationalQuadratic,
 )
 from pkex.kernels.family import Factor
 from pkex.kernels.mixtures import MaternMixture
+from pkex.kernels.series import MOST_ORDERS
 from pkex.typing import Float
 
 # A family of kernels, and one of them: for each feature its length-scale, of a χ² kernel γ; of a
@@ -59,8 +61,9 @@ _MIXTURE_TOLERANCE = 2e-12
 _CHECKED_POINTS = 50
 
 _KNOWN = (
-    "ConstantKernel, RBF, Matern, RationalQuadratic, PairwiseKernel with metric 'rbf', 'laplacian' "
-    "or 'chi2', WhiteKernel, of one column also ExpSineSquared, their sums, products and powers"
+    "ConstantKernel, RBF, Matern, RationalQuadratic, DotProduct, PairwiseKernel with metric 'rbf', "
+    "'laplacian', 'chi2', 'linear' or 'poly', WhiteKernel, of one column also ExpSineSquared, "
+    "their sums, products and powers"
 )
 
 
@@ -196,9 +199,12 @@ def check_kernel(kernel: Kernel, own: Any, points: Float, rounding: float, model
     rows = expansion.probing_rows()
     sums = expansion.evaluate(rows, n_threads=1)
     own_sums = np.sum(own(rows, points), axis=1)
-    tolerance = (_RELATIVE_TOLERANCE + min(rounding, _LARGEST_ROUNDING)) * sums
+    magnitude = expansion.magnitude(rows, n_threads=1)
+    has_signs = any(term.series is not None for term in kernel.terms(points.shape[1]))
+    relative = _RELATIVE_TOLERANCE + min(rounding, _LARGEST_ROUNDING)
+    tolerance = relative * (magnitude if has_signs else sums)
     # Far from all points a mixture is as exact as near them, which is not so beside its value.
-    tolerance += _MIXTURE_TOLERANCE * expansion.magnitude(rows, n_threads=1)
+    tolerance += _MIXTURE_TOLERANCE * magnitude
     # Not "greater": NaN must fail too.
     if not np.all(np.abs(sums - own_sums) <= tolerance):
         raise UnsupportedModelError(
@@ -231,6 +237,8 @@ class _Reader:
             return {frozenset([(("rational quadratic", scales), 1.0)]): 1.0}
         if kind is sklearn_kernels.ExpSineSquared and self._n_features == 1:
             return self._periodic(kernel)
+        if kind is sklearn_kernels.DotProduct:
+            return _of_dot_product(float(kernel.sigma_0) ** 2, 1.0, 1)
         if kind is sklearn_kernels.PairwiseKernel:
             return self._pairwise(kernel)
         if kind is sklearn_kernels.Sum:
@@ -251,7 +259,9 @@ class _Reader:
         return {_ONE: value} if value else {}
 
     def _pairwise(self, kernel: Any) -> _Polynomial:
-        """Read one of `sklearn.metrics.pairwise`; of its options only gamma reaches those known."""
+        """Read one of `sklearn.metrics.pairwise`."""
+        if isinstance(kernel.metric, str) and kernel.metric in _OF_DOT_PRODUCT:
+            return self._polynomial(kernel)
         # γ r² = (r/ℓ)²/2, and γ |r| = |r|/ℓ; a χ² kernel keeps its γ.
         scale_of: dict[str, Callable[[float], float]] = {
             "rbf": lambda gamma: math.sqrt(0.5) / math.sqrt(gamma),
@@ -265,6 +275,21 @@ class _Reader:
             raise self._refused(kernel, ": gamma must be positive")
         scales = (scale_of[kernel.metric](gamma),) * self._n_features
         return {frozenset([((kernel.metric, scales), 1.0)]): 1.0}
+
+    def _polynomial(self, kernel: Any) -> _Polynomial:
+        """Read a linear or polynomial kernel, with options of its own."""
+        if kernel.metric == "linear":
+            return _of_dot_product(0.0, 1.0, 1)
+        given = kernel.pairwise_kernels_kwargs or {}
+        degree, coef0 = given.get("degree", 3), float(given.get("coef0", 1.0))
+        if not (float(degree).is_integer() and 1 <= degree <= MOST_ORDERS and coef0 >= 0.0):
+            raise self._refused(
+                kernel,
+                f": degree must be an integer from 1 to {MOST_ORDERS}, and coef0 not negative",
+            )
+        if not 0.0 < kernel.gamma < math.inf:
+            raise self._refused(kernel, ": gamma must be positive")
+        return _of_dot_product(coef0, float(kernel.gamma), int(degree))
 
     def _matern(self, kernel: Any) -> _Polynomial:
         """Read a Matern: of one feature a product, of several with nu in front of length-scales."""
@@ -312,11 +337,12 @@ class _Reader:
             raise self._refused(kernel, ": the exponent must not be negative")
         if exponent == 0.0:
             return {_ONE: 1.0}
-        has_matern = any(family in _REPEATED for product in base for (family, _), _ in product)
-        if has_matern and not (exponent.is_integer() and exponent <= _MOST_PRODUCTS):
+        is_counted = any(family in _REPEATED for product in base for (family, _), _ in product)
+        if is_counted and not (exponent.is_integer() and exponent <= _MOST_PRODUCTS):
             raise self._refused(
                 kernel,
-                f": the exponent of a Matern must be an integer, at most {_MOST_PRODUCTS}",
+                ": the exponent of a Matern or a dot product must be an integer, at most "
+                f"{_MOST_PRODUCTS}",
             )
         if len(base) <= 1:
             # A single product may have any power.
@@ -332,6 +358,18 @@ class _Reader:
         for _ in range(int(exponent)):
             result = self._multiplied(result, base, kernel)
         return result
+
+
+def _of_dot_product(constant: float, gamma: float, degree: int) -> _Polynomial:
+    """Return (constant + γ x·y)^degree by the powers of x·y."""
+    factor: _Factor = ("dot product", ())
+    powers = {
+        frozenset([(factor, float(q))]) if q else _ONE: math.comb(degree, q)
+        * constant ** (degree - q)
+        * gamma**q
+        for q in range(degree + 1)
+    }
+    return {product: coefficient for product, coefficient in powers.items() if coefficient}
 
 
 def _shown(kernel: Any) -> str:
@@ -360,6 +398,8 @@ def _separate_factors(product: _Product) -> Iterator[_Factor]:
         if family == "periodic":
             length_scale, period = scales
             yield family, (length_scale / math.sqrt(times), period)
+        elif family == "dot product":
+            yield family, (times,)
         elif family == "rational quadratic":
             # (1 + r²/(2αℓ²))^(−αt), with αt in place of α and ℓ/√t in place of ℓ.
             alpha, *own = scales
@@ -391,7 +431,9 @@ def _merged(product: _Product, family: str) -> tuple[float, ...]:
 _MERGED: dict[str, Callable[[Any], Kernel]] = {"rbf": RBF, "laplacian": Laplacian, "chi2": Chi2}
 _SEPARATE = {"matern32": 1.5, "matern52": 2.5}
 # What occurs so often in a power.
-_REPEATED = {"matern", *_SEPARATE}
+_REPEATED = {"matern", "dot product", *_SEPARATE}
+# Metrics of a PairwiseKernel that are polynomials in x·y.
+_OF_DOT_PRODUCT = ("linear", "poly", "polynomial")
 # By the names of those of a distance in several features, whose scales follow a shape.
 _MIXTURES: dict[str, Callable[[Any, float], Kernel]] = {
     "matern": Matern,
@@ -412,6 +454,8 @@ def _kernel(factors: tuple[_Factor, ...]) -> Kernel:
 def _factor(family: str, scales: tuple[float, ...]) -> Kernel:
     if family == "periodic":
         return Periodic(*scales)
+    if family == "dot product":
+        return Polynomial(int(scales[0]), coef0=0.0)
     if family in _MIXTURES:
         shape, *own = scales
         return _MIXTURES[family](own[0] if len(set(own)) == 1 else own, shape)

@@ -4,15 +4,22 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.metrics.pairwise import chi2_kernel, laplacian_kernel, rbf_kernel
+from sklearn.metrics.pairwise import (
+    chi2_kernel,
+    laplacian_kernel,
+    linear_kernel,
+    polynomial_kernel,
+    rbf_kernel,
+)
 
 from pkex.adapters.registry import unsupported
 from pkex.errors import UnsupportedModelError
-from pkex.kernels import RBF, Chi2, Kernel, Laplacian
+from pkex.kernels import RBF, Chi2, Kernel, Laplacian, Linear, Polynomial
 from pkex.typing import Float
 
 
@@ -27,22 +34,57 @@ def laplacian(gamma: float) -> Kernel:
     return Laplacian(length_scale=1.0 / gamma)
 
 
+@dataclass(frozen=True)
+class Options:
+    """The parameters of a kernel that scikit-learn has a name for, with its defaults."""
+
+    gamma: float
+    degree: float = 3
+    coef0: float = 1.0
+
+
+def polynomial(options: Options) -> Kernel:
+    """Return (γ x·y + c₀)^degree."""
+    if options.degree < 1 or options.degree != int(options.degree):
+        raise ValueError(f"degree={options.degree!r}: it must be a positive integer")
+    return Polynomial(int(options.degree), options.gamma, options.coef0)
+
+
 # By the names that scikit-learn has for them in pairwise_kernels.
-PAIRWISE: dict[str, Callable[[float], Kernel]] = {"rbf": rbf, "laplacian": laplacian, "chi2": Chi2}
-_FUNCTIONS = {"rbf": rbf_kernel, "laplacian": laplacian_kernel, "chi2": chi2_kernel}
+PAIRWISE: dict[str, Callable[[Options], Kernel]] = {
+    "rbf": lambda options: rbf(options.gamma),
+    "laplacian": lambda options: laplacian(options.gamma),
+    "chi2": lambda options: Chi2(options.gamma),
+    "linear": lambda options: Linear(),
+    "poly": polynomial,
+    "polynomial": polynomial,
+}
+# Those of support vector machines and kernel principal components.
+FEW = ("rbf", "poly", "linear")
+_FUNCTIONS = {
+    "rbf": rbf_kernel,
+    "laplacian": laplacian_kernel,
+    "chi2": chi2_kernel,
+    "linear": linear_kernel,
+    "polynomial": polynomial_kernel,
+}
+# What partials of these functions may be given.
+_TAKEN = {"linear": set[str](), "polynomial": {"gamma", "degree", "coef0"}}
 
 
-def named_kernel(model: Any, known: dict[str, Callable[[float], Kernel]], gamma: float) -> Kernel:
-    """Return the kernel that a model names, one of the known ones, with its `gamma`."""
+def named_kernel(model: Any, options: Options, known: Iterable[str] = tuple(PAIRWISE)) -> Kernel:
+    """Return the kernel that a model names, one of the known ones, with its options."""
     name, kernel = type(model).__name__, model.kernel
     if not isinstance(kernel, str):
         raise refused_function(model)
     if kernel not in known:
         raise unsupported(f"{name} with kernel {kernel!r}", _instead(kernel, tuple(known)))
+    if kernel != "linear" and not 0.0 < options.gamma < math.inf:
+        raise unsupported(f"{name} with gamma={options.gamma!r}", ": it must be positive")
     try:
-        return known[kernel](gamma)
-    except (ValueError, ZeroDivisionError):
-        raise unsupported(f"{name} with gamma={gamma!r}", ": it must be positive") from None
+        return PAIRWISE[kernel](options)
+    except (ValueError, ZeroDivisionError) as error:
+        raise unsupported(f"{name} with kernel {kernel!r}", f" ({error})") from None
 
 
 def default_gamma(kernel: str, n_features: int) -> float:
@@ -50,10 +92,10 @@ def default_gamma(kernel: str, n_features: int) -> float:
     return 1.0 if kernel == "chi2" else 1.0 / n_features
 
 
-def called_kernel(model: Any) -> tuple[str, float | None]:
-    """Return the name of the kernel function that a model was given, and its gamma if it has one.
+def called_kernel(model: Any) -> tuple[str, dict[str, Any]]:
+    """Return the name of the kernel function that a model was given, and what options it is given.
 
-    It is one of scikit-learn's own, alone or in a functools.partial with a gamma.
+    It is one of scikit-learn's own, alone or in a functools.partial with options.
 
     Raises
     ------
@@ -65,8 +107,8 @@ def called_kernel(model: Any) -> tuple[str, float | None]:
     if isinstance(function, functools.partial) and not function.args:
         function, options = function.func, function.keywords
     for name, own in _FUNCTIONS.items():
-        if function is own and options.keys() <= {"gamma"}:
-            return name, options.get("gamma")
+        if function is own and options.keys() <= _TAKEN.get(name, {"gamma"}):
+            return name, options
     raise refused_function(model)
 
 
@@ -87,15 +129,10 @@ def refused_function(model: Any) -> UnsupportedModelError:
 
 def _instead(kernel: str, known: tuple[str, ...]) -> str:
     """Return what to do today about a model with another kernel."""
-    if kernel == "linear":
-        return (
-            ": a linear function needs no kernel methods, the value of a feature is its weight "
-            "times its deviation from the background's mean (shap.LinearExplainer)"
-        )
     if kernel == "precomputed":
         return ": it knows no features; fit it on rows of these, with kernel='rbf'"
-    names = " or ".join(map(repr, known))
-    return f": fit it with kernel {names}, or take {APPROXIMATE}"
+    *names, last = map(repr, known)
+    return f": fit it with kernel {', '.join(names)} or {last}, or take {APPROXIMATE}"
 
 
 # What explains any model, if not exactly.

@@ -10,7 +10,7 @@ from sklearn.decomposition import KernelPCA
 from pkex.adapters.registry import AdaptedModel, register
 from pkex.adapters.sklearn.description import dense, expansion_of, feature_names
 from pkex.adapters.sklearn.fitted import check_fitted
-from pkex.adapters.sklearn.kernel_functions import named_kernel, rbf, square_rounding
+from pkex.adapters.sklearn.kernel_functions import FEW, Options, named_kernel, square_rounding
 from pkex.adapters.sklearn.own_output import without_names
 
 
@@ -24,7 +24,7 @@ def adapt_kernel_pca(model: KernelPCA) -> AdaptedModel:
     """
     check_fitted(model)
     points = dense(model.X_fit_)
-    kernel = named_kernel(model, {"rbf": rbf}, model.gamma_)
+    kernel = named_kernel(model, Options(model.gamma_, model.degree, model.coef0), FEW)
     # Divided in the precision of the fitted arrays, as scikit-learn does. It sets eigenvalues that
     # are 0 but for rounding to 0; their components are 0.
     scales = np.sqrt(model.eigenvalues_)
@@ -41,7 +41,7 @@ def adapt_kernel_pca(model: KernelPCA) -> AdaptedModel:
         predict=without_names(model).transform,
         feature_names=feature_names(model),
         output_names=tuple(map(str, model.get_feature_names_out())),
-        kernel_rounding=square_rounding(points, model.gamma_),
+        kernel_rounding=square_rounding(points, model.gamma_) if model.kernel == "rbf" else 0.0,
         # scikit-learn takes the means off each kernel value.
         absolute_rounding=32.0 * np.finfo(np.float64).eps * ((row_means + mean) @ np.abs(weights)),
     )

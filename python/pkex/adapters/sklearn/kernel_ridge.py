@@ -10,7 +10,7 @@ from pkex.adapters.sklearn.description import dense, expansion_of, feature_names
 from pkex.adapters.sklearn.fitted import check_fitted
 from pkex.adapters.sklearn.gp_kernels import covariance_expansion
 from pkex.adapters.sklearn.kernel_functions import (
-    PAIRWISE,
+    Options,
     default_gamma,
     named_kernel,
     square_rounding,
@@ -31,7 +31,7 @@ def adapt_kernel_ridge(model: KernelRidge) -> AdaptedModel:
             model,
             points,
             model.dual_coef_,
-            named_kernel(model, PAIRWISE, gamma),
+            named_kernel(model, Options(gamma, model.degree, model.coef0)),
             0.0,
         ),
         explained="predict",

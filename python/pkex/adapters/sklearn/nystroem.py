@@ -12,7 +12,7 @@ from pkex.adapters.registry import AdaptedModel, unsupported
 from pkex.adapters.sklearn.description import dense, expansion_of, feature_names
 from pkex.adapters.sklearn.fitted import check_fitted
 from pkex.adapters.sklearn.kernel_functions import (
-    PAIRWISE,
+    Options,
     default_gamma,
     named_kernel,
     square_rounding,
@@ -31,7 +31,7 @@ def nystroem_model(nystroem: Any, linear: Any) -> AdaptedModel:
     Parameters
     ----------
     nystroem : Nystroem
-        Fitted, with kernel 'rbf', 'laplacian' or 'chi2'.
+        Fitted, with kernel 'rbf', 'laplacian', 'chi2', 'linear' or 'poly'.
     linear : estimator
         Fitted on what `nystroem` returns: a regressor whose ``predict``, or a classifier or
         one-class model whose ``decision_function`` is linear in its input.
@@ -51,8 +51,8 @@ def nystroem_model(nystroem: Any, linear: Any) -> AdaptedModel:
     check_fitted(nystroem)
     last, function = adapt_linear(linear), linear_function(linear)
     points, normalization = dense(nystroem.components_), dense(nystroem.normalization_)
-    gamma = _gamma(nystroem, points.shape[1])
-    kernel = named_kernel(nystroem, PAIRWISE, gamma)
+    options = _options(nystroem, points.shape[1])
+    kernel = named_kernel(nystroem, options)
     weights = function.coefficients
     # In extended precision where there is one: see _rounding.
     coefficients = dense(normalization.T.astype(np.longdouble) @ weights.astype(np.longdouble))
@@ -62,16 +62,20 @@ def nystroem_model(nystroem: Any, linear: Any) -> AdaptedModel:
         expansion=expansion_of(linear, points, coefficients, kernel, function.intercept),
         predict=lambda X: own_model(own_map.transform(X)),
         feature_names=feature_names(nystroem),
-        kernel_rounding=_rounding(nystroem, points, gamma, normalization, weights, coefficients),
+        kernel_rounding=_rounding(
+            nystroem, points, options.gamma, normalization, weights, coefficients
+        ),
     )
 
 
-def _gamma(nystroem: Nystroem, n_features: int) -> float:
-    # The parameter comes before that of the dictionary, as in Nystroem itself.
-    given = nystroem.gamma
-    if given is None:
-        given = (nystroem.kernel_params or {}).get("gamma")
-    return default_gamma(nystroem.kernel, n_features) if given is None else float(given)
+def _options(nystroem: Nystroem, n_features: int) -> Options:
+    # Parameters come before those of the dictionary, as in Nystroem itself.
+    given = dict(nystroem.kernel_params or {})
+    own = {name: getattr(nystroem, name) for name in ("gamma", "degree", "coef0")}
+    given |= {name: value for name, value in own.items() if value is not None}
+    if given.get("gamma") is None:
+        given["gamma"] = default_gamma(nystroem.kernel, n_features)
+    return Options(**{name: given[name] for name in own if given.get(name) is not None})
 
 
 def _rounding(

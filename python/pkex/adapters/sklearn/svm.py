@@ -12,11 +12,12 @@ from pkex.adapters.registry import AdaptedModel, register, unsupported
 from pkex.adapters.sklearn.description import dense, expansion_of, feature_names, pair_names
 from pkex.adapters.sklearn.fitted import check_fitted
 from pkex.adapters.sklearn.kernel_functions import (
+    FEW,
     PAIRWISE,
+    Options,
     called_kernel,
     default_gamma,
     named_kernel,
-    rbf,
     square_rounding,
 )
 from pkex.adapters.sklearn.own_output import without_names
@@ -115,10 +116,15 @@ _VOTES = (
 def _kernel_and_points(model: Any) -> tuple[Kernel, Float]:
     """Return the kernel and the support vectors."""
     if isinstance(model.kernel, str):
-        kernel = named_kernel(model, {"rbf": rbf}, model._gamma)
-        return kernel, dense(model.support_vectors_)
-    name, gamma, rows = _function(model)
-    return PAIRWISE[name](gamma), rows[model.support_]
+        options = Options(float(model._gamma), model.degree, float(model.coef0))
+        return named_kernel(model, options, FEW), dense(model.support_vectors_)
+    name, options, rows = _function(model)
+    try:
+        return PAIRWISE[name](options), rows[model.support_]
+    except (ValueError, ZeroDivisionError) as error:
+        raise unsupported(
+            f"{type(model).__name__} with this {name}_kernel", f" ({error})"
+        ) from None
 
 
 # What `_compute_kernel` of scikit-learn's machines compares new rows with, of which those numbered
@@ -126,12 +132,12 @@ def _kernel_and_points(model: Any) -> tuple[Kernel, Float]:
 _TRAINING_ROWS = "_BaseLibSVM__Xfit"
 
 
-def _function(model: Any) -> tuple[str, float, Float]:
-    """Return the name and gamma of a model's kernel function, and the rows that it is called with.
+def _function(model: Any) -> tuple[str, Options, Float]:
+    """Return a model's kernel function by name, its options, and the rows that it is called with.
 
     The gamma of the model itself has no part in it.
     """
-    name, gamma = called_kernel(model)
+    name, given = called_kernel(model)
     rows = vars(model).get(_TRAINING_ROWS)
     if rows is None:
         raise unsupported(
@@ -139,15 +145,17 @@ def _function(model: Any) -> tuple[str, float, Float]:
             ": this version of scikit-learn does not keep the rows that it was fitted on",
         )
     rows = dense(rows)
-    return name, default_gamma(name, rows.shape[1]) if gamma is None else float(gamma), rows
+    if given.get("gamma") is None:
+        given = given | {"gamma": default_gamma(name, rows.shape[1])}
+    return name, Options(**given), rows
 
 
 def _rounding(model: Any) -> float:
     """Bound the relative error of the kernel's values: libsvm's own, or those of a function."""
     if isinstance(model.kernel, str):
         return 0.0
-    name, gamma, rows = _function(model)
-    return square_rounding(rows, gamma) if name == "rbf" else 0.0
+    name, options, rows = _function(model)
+    return square_rounding(rows, options.gamma) if name == "rbf" else 0.0
 
 
 def _check_attributes(model: Any, n_vectors: int) -> None:
