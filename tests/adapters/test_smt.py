@@ -146,6 +146,26 @@ def test_repeated_rows_with_noise_of_their_own_are_explained():
     np.testing.assert_allclose(total, model.predict_values(ROWS)[:, 0], rtol=1e-9)
 
 
+@pytest.mark.parametrize("extra_points", [0, 2])
+def test_a_model_of_gradients_is_explained(extra_points):
+    y = np.sin(Z).sum(axis=1)
+    limits = np.column_stack([X.min(axis=0), X.max(axis=0)])
+    model = surrogates.GEKPLS(
+        xlimits=limits, n_comp=2, extra_points=extra_points, nugget=0.01, print_global=False
+    )
+    model.set_training_values(X, y)
+    for column in range(D):
+        model.set_training_derivatives(X, np.cos(Z[:, [column]]) / SCALES[column], column)
+    model.train()
+    explainer = pkex.Explainer(model, BACKGROUND)
+    for row, values in zip(ROWS, explainer.shap_values(ROWS), strict=True):
+        reference, _ = interventional(
+            lambda rows: model.predict_values(rows)[:, 0], row, BACKGROUND
+        )
+        scale = np.abs(model.optimal_par["gamma"]).sum() * model.y_std[0]
+        np.testing.assert_allclose(values, reference.values, rtol=0, atol=1e-11 * scale)
+
+
 def test_a_constant_column_has_the_value_0():
     constant = X.copy()
     constant[:, 2] = 7.0
