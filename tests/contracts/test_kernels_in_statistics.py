@@ -9,7 +9,7 @@ from math import factorial
 import numpy as np
 import pytest
 from brute_force_statistics import attributed, mmd_statistic, series_product
-from explainable import COUNTED, COUNTS, KERNELS
+from explainable import COUNTED, COUNTS, KERNELS, UNITS
 
 import pkex
 from pkex.kernels import RBF
@@ -54,10 +54,12 @@ class ByItsOwnFormulas:
 @pytest.mark.parametrize("name", KERNELS)
 def test_mmd_is_divided_as_by_brute_force(name, beside_a_gaussian):
     kernel = RBF(1.3) * KERNELS[name] if beside_a_gaussian else KERNELS[name]
-    rows = np.concatenate([COUNTS, COUNTED + 0.5])
+    unit = UNITS.get(name, 1.0)
+    first, second = unit * COUNTS, unit * (COUNTED + 0.5)
+    rows = np.concatenate([first, second])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of kernels and columns that show little
-        found = pkex.mmd(COUNTS, COUNTED + 0.5, kernel=kernel)
+        found = pkex.mmd(first, second, kernel=kernel)
     values, alone, statistic = attributed(
         mmd_statistic(len(COUNTS)),
         ByItsOwnFormulas(kernel),

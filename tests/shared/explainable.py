@@ -59,6 +59,7 @@ from pkex.kernels import (
     Polynomial,
     ProductMatern,
     RationalQuadratic,
+    Tanimoto,
 )
 
 D = 5
@@ -125,6 +126,8 @@ KERNELS = {
     "sum": RBF() * Cauchy().on([1]) + 3.0 * Laplacian(2.0) + 2.0 * Constant(),
     "on columns": RBF().on([4, 0, 2]),
     "on other columns": RBF().on([0, 1]) * Categorical(0.3).on([3, 4]) * Chi2().on([1]),
+    "Tanimoto": Tanimoto(),
+    "Tanimoto and others": 2.0 * Tanimoto().on([0, 3, 4]) * RBF(3.0) + Tanimoto(),
     "Linear": Linear([0.3, 1.0, 2.0, 4.0, 0.1], offset=0.5),
     "Polynomial": Polynomial(3, gamma=0.2, coef0=0.7),
     "polynomial of products": 2.0 * Linear(0.5).on([0, 3]) * Linear().on([0, 3]) * RBF(2.0),
@@ -137,6 +140,8 @@ KERNELS = {
 # Multiples of 1/2 and none below 0: equal ones for Categorical, counts for Chi2.
 POINTS, COUNTS, COUNTED = (np.abs(np.round(2.0 * rows)) / 2.0 for rows in (X[:20], ROWS, Z))
 ALPHAS = np.cos(np.arange(20.0))
+# What entries are multiplied by for kernels that take whole numbers only.
+UNITS = {"Tanimoto": 2.0, "Tanimoto and others": 2.0}
 
 
 @dataclass(frozen=True)
@@ -428,7 +433,10 @@ def explainable(name):
         names = other_libraries.NAMED.get(name)
         keeps_points = name not in WITHOUT_POINTS
         return Explainable(*fitted(name), ROWS, Z, keeps_points=keeps_points, names=names)
-    function, reference = of_kernel(KERNELS[name]) if kind == "kernel" else FUNCTIONS[name]
+    unit = UNITS.get(name, 1.0)
+    of_its_kind = of_kernel(KERNELS[name], unit * POINTS) if kind == "kernel" else FUNCTIONS[name]
+    function, reference = of_its_kind
     model = function if kind == "kernel" else Explained(function, reference.output)
     keeps_points = name not in WITHOUT_POINTS
-    return Explainable(model, reference.output, COUNTS, COUNTED, reference.worth, keeps_points)
+    rows, background = unit * COUNTS, unit * COUNTED
+    return Explainable(model, reference.output, rows, background, reference.worth, keeps_points)
