@@ -49,8 +49,8 @@ def main() -> None:
 
 def number_of_terms(kernel: Kernel, distance: float) -> int:
     """Return how many products a kernel is between rows of 20 columns up to a distance apart."""
-    spans = np.full(20, distance / np.sqrt(20.0))
-    return len(expanded(kernel.terms(20), Domain(spans)))
+    rows = np.outer([0.0, distance], np.full(20, 1.0 / np.sqrt(20.0)))
+    return len(expanded(kernel.terms(20), Domain.of(rows)))
 
 
 def errors_by_distance(kernel: Kernel) -> tuple[np.ndarray, np.ndarray]:
