@@ -59,14 +59,15 @@ pub(crate) fn coefficients<A: Arithmetic, const W: usize>(
     omega.clear();
     omega.resize(coalitions.count(), Lanes::ZERO);
     let games = (rule, coalitions);
-    // Loops of a known length are unrolled.
+    // Loops of a known length are unrolled. Then they are short, and each player waits for the one
+    // before: all lanes together give it something to do meanwhile.
     match (block.series.weights.len(), block.series.is_pure) {
-        (2, true) => of_length::<A, W>(games, block, polynomials, (2, true), &mut omega),
-        (3, true) => of_length::<A, W>(games, block, polynomials, (3, true), &mut omega),
-        (4, true) => of_length::<A, W>(games, block, polynomials, (4, true), &mut omega),
-        (2, false) => of_length::<A, W>(games, block, polynomials, (2, false), &mut omega),
-        (3, false) => of_length::<A, W>(games, block, polynomials, (3, false), &mut omega),
-        (4, false) => of_length::<A, W>(games, block, polynomials, (4, false), &mut omega),
+        (2, true) => of_length::<A, LANES>(games, block, polynomials, (2, true), &mut omega),
+        (3, true) => of_length::<A, LANES>(games, block, polynomials, (3, true), &mut omega),
+        (4, true) => of_length::<A, LANES>(games, block, polynomials, (4, true), &mut omega),
+        (2, false) => of_length::<A, LANES>(games, block, polynomials, (2, false), &mut omega),
+        (3, false) => of_length::<A, LANES>(games, block, polynomials, (3, false), &mut omega),
+        (4, false) => of_length::<A, LANES>(games, block, polynomials, (4, false), &mut omega),
         other => of_length::<A, W>(games, block, polynomials, other, &mut omega),
     }
     block.difference.clear();
@@ -111,46 +112,45 @@ struct AtNode<'a> {
     is_pure: bool,
 }
 
-impl AtNode<'_> {
-    /// The coefficient of s^q in c of a player.
+impl<'a> AtNode<'a> {
+    /// The higher orders of a player, of all players' coefficients.
     #[inline(always)]
-    fn difference<const W: usize>(&self, player: usize, q: usize) -> &[f64; W] {
-        let Block { difference, series, .. } = self.block;
-        let higher = series.differences();
-        let lanes = match q.checked_sub(1) {
-            None => &difference[player],
-            Some(q) => &higher[player * (self.length - 1) + q],
-        };
-        lanes.part(self.part)
+    fn of_player(&self, coefficients: &'a [Lanes], player: usize) -> &'a [Lanes] {
+        let orders = self.length - 1;
+        &coefficients[player * orders..][..orders]
     }
 
-    /// The coefficient of s^q in the factor at the node's end of [0, 1].
+    /// A player's c: the coefficient of s⁰, and the others.
     #[inline(always)]
-    fn end<const W: usize>(&self, player: usize, q: usize) -> [f64; W] {
+    fn difference(&self, player: usize) -> (&'a Lanes, &'a [Lanes]) {
+        let Block { difference, series, .. } = self.block;
+        (&difference[player], self.of_player(series.differences(), player))
+    }
+
+    /// A player's F = end + step · c, with the factor at the node's end of [0, 1].
+    #[inline(always)]
+    fn factor<A: Arithmetic, const W: usize>(&self, player: usize, factor: &mut [Lanes]) {
         let Block { present, absent, series, .. } = self.block;
         let (zeroth, higher) =
             if self.from_present { (present, &series.present) } else { (absent, &series.absent) };
-        match q.checked_sub(1) {
-            None if zeroth.is_empty() => [1.0; W],
-            None => *zeroth[player].part(self.part),
-            Some(_) if higher.is_empty() => [0.0; W],
-            Some(q) => *higher[player * (self.length - 1) + q].part(self.part),
+        let (c_zeroth, c) = self.difference(player);
+        let (step, part) = ([self.node.step; W], self.part);
+        let (first, factor) = factor[..self.length].split_at_mut(1);
+        if !self.is_pure {
+            let end = zeroth.get(player).map_or([1.0; W], |end| *end.part(part));
+            let sum = multiply_add_lanes::<A, W>(&end, c_zeroth.part(part), &step);
+            *first[0].part_mut(part) = sum;
         }
-    }
-
-    /// The order of the first coefficient that is not known.
-    #[inline(always)]
-    fn first(&self) -> usize {
-        usize::from(self.is_pure)
-    }
-
-    /// A player's F = end + step · c.
-    #[inline(always)]
-    fn factor<A: Arithmetic, const W: usize>(&self, player: usize, factor: &mut [Lanes]) {
-        let step = [self.node.step; W];
-        for (q, lanes) in factor[..self.length].iter_mut().enumerate().skip(self.first()) {
-            let (end, c) = (self.end::<W>(player, q), self.difference::<W>(player, q));
-            *lanes.part_mut(self.part) = multiply_add_lanes::<A, W>(&end, c, &step);
+        if higher.is_empty() {
+            for (factor, c) in factor.iter_mut().zip(c) {
+                *factor.part_mut(part) = multiply_lanes(c.part(part), &step);
+            }
+            return;
+        }
+        let end = self.of_player(higher, player);
+        for ((factor, c), end) in factor.iter_mut().zip(c).zip(end) {
+            let sum = multiply_add_lanes::<A, W>(end.part(part), c.part(part), &step);
+            *factor.part_mut(part) = sum;
         }
     }
 
@@ -169,14 +169,15 @@ impl AtNode<'_> {
             self.factor::<A, W>(player, factor);
             let (of_this, after) =
                 functionals[player * length..][..2 * length].split_at_mut(length);
+            let factor = &factor[..length];
             for q in 0..length {
                 let mut sum: [f64; W] = *after[q].part(part);
                 if !self.is_pure {
                     sum = multiply_lanes(&sum, factor[0].part(part));
                 }
-                for r in 1..length - q {
-                    let (functional, factor) = (after[q + r].part(part), factor[r].part(part));
-                    sum = multiply_add_lanes::<A, W>(&sum, functional, factor);
+                for (functional, factor) in after[q + 1..].iter().zip(&factor[1..]) {
+                    sum =
+                        multiply_add_lanes::<A, W>(&sum, functional.part(part), factor.part(part));
                 }
                 *of_this[q].part_mut(part) = sum;
             }
@@ -259,14 +260,14 @@ impl Products<'_> {
         let product = &mut self.before[place * length..][..length];
         for player in players {
             self.of.factor::<A, W>(player, self.factor);
+            let factor = &self.factor[..length];
             for q in (0..length).rev() {
                 let mut sum: [f64; W] = *product[q].part(part);
                 if !self.of.is_pure {
-                    sum = multiply_lanes(&sum, self.factor[0].part(part));
+                    sum = multiply_lanes(&sum, factor[0].part(part));
                 }
-                for r in 1..=q {
-                    let (before, factor) = (product[q - r].part(part), self.factor[r].part(part));
-                    sum = multiply_add_lanes::<A, W>(&sum, before, factor);
+                for (before, factor) in product[..q].iter().rev().zip(&factor[1..]) {
+                    sum = multiply_add_lanes::<A, W>(&sum, before.part(part), factor.part(part));
                 }
                 *product[q].part_mut(part) = sum;
             }
@@ -278,11 +279,14 @@ impl Products<'_> {
     fn choose<A: Arithmetic, const W: usize>(&mut self, place: usize, player: usize) {
         let AtNode { length, part, .. } = *self.of;
         let (before, next) = self.before[place * length..][..2 * length].split_at_mut(length);
+        let (zeroth, higher) = self.of.difference(player);
         for q in 0..length {
             let mut sum = [0.0; W];
-            for r in self.of.first()..=q {
-                let difference = self.of.difference::<W>(player, r);
-                sum = multiply_add_lanes::<A, W>(&sum, before[q - r].part(part), difference);
+            if !self.of.is_pure {
+                sum = multiply_lanes(before[q].part(part), zeroth.part(part));
+            }
+            for (before, difference) in before[..q].iter().rev().zip(higher) {
+                sum = multiply_add_lanes::<A, W>(&sum, before.part(part), difference.part(part));
             }
             *next[q].part_mut(part) = sum;
         }
@@ -308,13 +312,16 @@ impl Products<'_> {
     ) -> [f64; W] {
         let AtNode { length, part, .. } = *self.of;
         let run = &self.before[self.before.len() - length..];
+        let (zeroth, higher) = self.of.difference(player);
         let mut total = *sum;
         for q in 0..length {
             let mut pulled = [0.0; W];
-            for r in self.of.first()..length - q {
-                let difference = self.of.difference::<W>(player, r);
-                let functional = functional[q + r].part(part);
-                pulled = multiply_add_lanes::<A, W>(&pulled, functional, difference);
+            if !self.of.is_pure {
+                pulled = multiply_lanes(functional[q].part(part), zeroth.part(part));
+            }
+            for (functional, difference) in functional[q + 1..].iter().zip(higher) {
+                let (functional, c) = (functional.part(part), difference.part(part));
+                pulled = multiply_add_lanes::<A, W>(&pulled, functional, c);
             }
             total = multiply_add_lanes::<A, W>(&total, &pulled, run[q].part(part));
         }
