@@ -19,7 +19,7 @@ impl Overlap {
     /// k(x, y) and k(x, y) − 1.
     #[inline(always)]
     pub fn factor<A: Arithmetic, const W: usize>(
-        &self,
+        self,
         x: &[f64; W],
         y: &[f64; W],
     ) -> ([f64; W], [f64; W]) {
@@ -28,7 +28,7 @@ impl Overlap {
 
     /// σ ((x − y)² + xy).
     #[inline(always)]
-    fn exponent<const W: usize>(&self, x: &[f64; W], y: &[f64; W]) -> [f64; W] {
+    fn exponent<const W: usize>(self, x: &[f64; W], y: &[f64; W]) -> [f64; W] {
         zip_lanes(x, y, |x, y| self.rate * ((x - y) * (x - y) + x * y))
     }
 
@@ -36,7 +36,7 @@ impl Overlap {
     ///
     /// The exponents differ by σ (x − z) (x + z − y).
     #[inline(always)]
-    pub fn join<A: Arithmetic, const W: usize>(&self, joint: &mut Joint<W>, at: &Entries<W>) {
+    pub fn join<A: Arithmetic, const W: usize>(self, joint: &mut Joint<W>, at: &Entries<W>) {
         let Entries { x, z, y } = at;
         let change = each_lane(|i| (self.rate * (x[i] - z[i])) * (x[i] + (z[i] - y[i])));
         joint.include_exponents(
