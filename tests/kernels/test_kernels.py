@@ -226,3 +226,13 @@ def test_a_family_that_there_is_not_is_answered_with_those_there_are():
 
 def test_families_are_known_by_their_names():
     assert [kernel.family for kernel in (RBF, Laplacian, Cauchy)] == ["rbf", "laplacian", "cauchy"]
+
+
+def test_powers_are_products():
+    rows = np.random.default_rng(0).normal(size=(4, 2))
+    squared = (2.0 * RBF(3.0)) ** 2
+    np.testing.assert_allclose(squared(rows), (2.0 * RBF(3.0)(rows)) ** 2)
+    assert RBF() ** 1 == RBF()
+    for exponent in (0, -1, 0.5):
+        with pytest.raises((TypeError, ValueError), match="the exponent of a kernel"):
+            RBF() ** exponent

@@ -1,6 +1,7 @@
 """Tanimoto's kernel: an integral of products, and a closed form for bits, against brute force."""
 
 import itertools
+import re
 from fractions import Fraction
 from math import comb
 
@@ -120,6 +121,15 @@ def test_reciprocals_are_exact_to_thirteen_digits(octaves):
     )
 
 
+def test_large_counts_keep_their_digits():
+    points = np.array([[1e12, 0.0, 5e11], [2.5e11, 1e12, 1e12]])
+    row = np.array([[1e12, 5e11, 0.0]])
+    f = pkex.KernelExpansion(points, [1.0, 1.0], Tanimoto())
+    values = pkex.Explainer(f, value_function="neutral").shap_values(row)
+    expected = sum(float(quotient(row[0], y)) for y in points)
+    np.testing.assert_allclose(values.sum(), expected, rtol=1e-12)
+
+
 def test_mmd_is_that_of_the_kernel():
     first, second = BITS, RNG.integers(0, 2, size=(9, D)).astype(float)
     found = pkex.mmd(first, second, kernel=Tanimoto(), estimator="biased")
@@ -129,12 +139,14 @@ def test_mmd_is_that_of_the_kernel():
     assert found.values.sum() == pytest.approx(expected, abs=1e-13)
 
 
-@pytest.mark.parametrize("entry", [-1.0, 0.5])
+@pytest.mark.parametrize("entry", [-1.0, 0.5, 1e13])
 def test_entries_that_are_no_counts_are_named(entry):
     wrong = BITS.copy()
     wrong[2, 3] = entry
     message = (
-        rf"has the entry {entry:g} in row 2, column 3, and the Tanimoto kernel compares counts"
+        "has the entry "
+        + re.escape(f"{entry:g}")
+        + " in row 2, column 3, and the Tanimoto kernel compares counts"
     )
     with pytest.raises(ValueError, match=f"^points {message}"):
         pkex.KernelExpansion(wrong, ALPHAS, Tanimoto())

@@ -189,3 +189,15 @@ def test_threads_give_equal_bits():
         for n in (1, 2)
     ]
     np.testing.assert_array_equal(*results)
+
+
+@pytest.mark.parametrize("kernel", [Polynomial(2), Additive(RBF(), 2)], ids=str)
+def test_a_constant_column_that_contributes_is_not_warned_of(kernel):
+    first, second = np.random.default_rng(0).normal(size=(2, 20, 3))
+    second += 1.0
+    first[:, 1] = second[:, 1] = 3.0
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        found = pkex.mmd(first, second, kernel=kernel, value_function="neutral")
+    assert abs(found.values[1]) > 1e-3
+    assert not any("constant" in str(warning.message) for warning in said)

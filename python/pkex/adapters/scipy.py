@@ -69,7 +69,7 @@ def _check_known(model: RBFInterpolator) -> None:
         known = ", ".join(map(repr, _KERNELS))
         raise unsupported(
             f"RBFInterpolator with kernel {model.kernel!r}",
-            f": known are {known}",
+            f": it needs a polynomial that multiplies columns with each other; known are {known}",
         )
     degree = int(np.sum(model.powers, axis=1).max(initial=-1))
     if degree > 1:

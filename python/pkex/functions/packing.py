@@ -103,7 +103,7 @@ class Packing:
         with np.errstate(over="ignore"):
             spans = np.ldexp(self._unit, reach + 1)
             largest = np.maximum(np.abs(self._lowest), np.abs(self._highest))
-            return Domain(spans, largest + spans, self._error)
+            return Domain(spans, largest + spans, self._unit, self._error)
 
     def at(self, reach: int) -> _core.Expansion:
         """Return the form for rows of a reach."""

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import reduce
 from numbers import Real
+from operator import mul
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -101,6 +102,10 @@ class Kernel(ABC):
 
     def __rmul__(self, other: object) -> Kernel:
         return self.__mul__(other)
+
+    def __pow__(self, exponent: int) -> Kernel:
+        times = as_integer("the exponent of a kernel", exponent, "a positive integer", least=1)
+        return reduce(mul, [self] * times)
 
     def __add__(self, other: object) -> Kernel:
         if isinstance(other, Kernel):

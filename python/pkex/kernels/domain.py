@@ -25,6 +25,8 @@ class Domain:
         For each column the largest difference between two entries that are compared.
     largest : ndarray of shape (d,)
         For each column the largest size of an entry.
+    widths : ndarray of shape (d,)
+        For each column how far apart entries usually are, at most.
     error : float
         The largest error of a mixture of products, relative to the kernel of equal rows; one of
         `ERRORS`.
@@ -32,6 +34,7 @@ class Domain:
 
     spans: Float
     largest: Float
+    widths: Float
     error: float = ERRORS[0]
 
     @classmethod
@@ -39,10 +42,11 @@ class Domain:
         """Return the domain of all pairs among rows of shape (n, d)."""
         if not len(rows):
             nothing = np.zeros(rows.shape[1])
-            return cls(nothing, nothing, error)
+            return cls(nothing, nothing, nothing, error)
         lowest, highest = rows.min(axis=0), rows.max(axis=0)
         with np.errstate(over="ignore"):
-            return cls(highest - lowest, np.maximum(np.abs(lowest), np.abs(highest)), error)
+            spans, sizes = highest - lowest, np.maximum(np.abs(lowest), np.abs(highest))
+        return cls(spans, sizes, spans, error)
 
     @classmethod
     def around(cls, rows: Float, error: float = ERRORS[0]) -> Domain:
@@ -50,7 +54,7 @@ class Domain:
         largest = cls.of(rows).largest
         with np.errstate(over="ignore"):
             spans = units(rows) * 4096.0
-            return cls(spans, largest + spans, error)
+            return cls(spans, largest + spans, units(rows), error)
 
 
 def units(rows: Float) -> Float:

@@ -47,7 +47,7 @@ class Entries:
             It names the first such row and column.
         """
         of_counts = rows[:, self.whole]
-        is_none = (of_counts < 0.0) | (of_counts != np.floor(of_counts))
+        is_none = (of_counts < 0.0) | (of_counts != np.floor(of_counts)) | (of_counts > _MOST)
         _refuse(is_none, self.whole, rows, name, (_OF_COUNTS, _AS_COUNTS))
         is_negative = rows[:, self.not_negative] < 0.0
         _refuse(is_negative, self.not_negative, rows, name, (_NOT_NEGATIVE, _SCALED))
@@ -61,8 +61,10 @@ class Entries:
         return rows
 
 
-_OF_COUNTS = "the Tanimoto kernel compares counts, 0, 1, 2, …; of fingerprints, 0 and 1"
-_AS_COUNTS = "round it to such numbers"
+# Sums of their squares stay where the reciprocal is known.
+_MOST = 1e12
+_OF_COUNTS = "the Tanimoto kernel compares counts, 0, 1, 2, …, up to 1e12; of fingerprints, 0 and 1"
+_AS_COUNTS = "turn it into such numbers"
 _NOT_NEGATIVE = "the Chi2 kernel compares entries that are not negative, such as counts"
 _SCALED = "scale it to be at least 0"
 

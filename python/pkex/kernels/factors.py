@@ -25,6 +25,8 @@ __all__ = [
     "has_mixtures",
 ]
 
+# Products with their coefficients.
+_Sum: TypeAlias = list[tuple[float, tuple[Factor, ...]]]
 # A coefficient, factors, and a power series that they are multiplied with, for the engine.
 PackedTerm: TypeAlias = tuple[float, list[PackedFactor], PackedSeries | None]
 
@@ -85,10 +87,13 @@ class Term:
         units = [factor.unit(domain) for factor in self.factors if isinstance(factor, Mixed)]
         return abs(self.coefficient) * math.prod(units)
 
-    def products(self, domain: Domain) -> Iterator[Term]:
-        """Yield terms without mixtures, whose sum this one is within a domain."""
+    def mixtures(self, domain: Domain) -> list[_Sum]:
+        """Return the coefficients and factors of what each of its mixtures is a sum of."""
+        return [list(f.parts(domain)) for f in self.factors if isinstance(f, Mixed)]
+
+    def products(self, parts: list[_Sum]) -> Iterator[Term]:
+        """Yield the terms that this one is a sum of with such sums in the place of its mixtures."""
         products = tuple(f for f in self.factors if not isinstance(f, Mixed))
-        parts = [list(f.parts(domain)) for f in self.factors if isinstance(f, Mixed)]
         for chosen in itertools.product(*parts):
             weights = [weight for weight, _ in chosen]
             factors = [factor for _, of_one in chosen for factor in of_one]
@@ -145,14 +150,17 @@ def expanded(terms: Iterable[Term], domain: Domain) -> list[Term]:
     """
     found: list[Term] = []
     for term in terms:
-        found.extend(itertools.islice(term.products(domain), MOST_TERMS + 1))
-        if len(found) > MOST_TERMS:
+        parts = term.mixtures(domain)
+        counts = [len(of_one) for of_one in parts]
+        if len(found) + math.prod(counts) > MOST_TERMS:
+            multiplied = " · ".join(map(str, counts))
             raise ValueError(
-                f"the kernel is a sum of more than {MOST_TERMS} products: each Matern or "
-                "RationalQuadratic of several columns is a sum of tens or hundreds, a product of "
-                "such has as many as their numbers multiplied; take RBF or ProductMatern for "
-                "all of its factors but one"
+                f"the kernel is a sum of more than {MOST_TERMS} products: a Matern, "
+                "RationalQuadratic or Tanimoto of several columns is a sum of tens or hundreds, "
+                f"and here one product of such is a sum of {multiplied}; take RBF or ProductMatern "
+                "for all of its factors but one"
             )
+        found.extend(term.products(parts))
     return found
 
 

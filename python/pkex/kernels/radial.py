@@ -19,7 +19,8 @@ from pkex.typing import Float
 
 __all__ = ["Radial", "checked_shape", "radial_term"]
 
-# A column whose squares are smaller, as a part of all, does not matter beside the others.
+# A column whose squares are smaller, as a part of all or of the squared length-scale, does not
+# matter beside the others.
 _LEAST_SHARE = 1e-16
 
 
@@ -59,25 +60,25 @@ class Radial(Mixed):
 
     def unit(self, domain: Domain) -> float:
         """Return what errors within a domain are relative to: the value of equal rows, or more."""
-        return abs(self.mixture.unit(float(self._largest(domain).sum())))
+        return abs(self.mixture.unit(float(self._squares_of(domain.spans).sum())))
 
-    def _largest(self, domain: Domain) -> Float:
-        """Return the largest squared distances within each column."""
+    def _squares_of(self, distances: Float) -> Float:
+        """Return the squares of distances in each column, in units of the length-scales."""
         with np.errstate(over="ignore"):
-            squares: Float = np.square(domain.spans[self.columns] / self.parameters[:, 0])
+            squares: Float = np.square(distances[self.columns] / self.parameters[:, 0])
         return squares
 
     def parts(self, domain: Domain) -> Iterator[tuple[float, tuple[Factor, ...]]]:
         """Yield the coefficients and the factors of the Gaussians that it is a sum of there."""
-        squares = self._largest(domain)
-        high = float(squares.sum())
+        high = float(self._squares_of(domain.spans).sum())
         if high == 0.0:
             yield self.mixture.at_zero, ()
             return
-        # Typical distances in a column are a quarter of the largest.
-        low = float(squares[squares > 0.0].min(initial=high)) / 16.0
+        # Typical distances in a column are half of the usual range.
+        usual = self._squares_of(domain.widths) / 4.0
+        low = float(usual[usual > 0.0].min(initial=high))
         rates, weights = gaussian_sum(
-            self.mixture, max(low, _LEAST_SHARE * high), high, domain.error
+            self.mixture, max(low, _LEAST_SHARE * min(high, 1.0)), high, domain.error
         )
         for rate, weight in zip(rates.tolist(), weights.tolist(), strict=True):
             # exp(−v r²/ℓ²) = exp(−(r/L)²/2).
@@ -87,13 +88,14 @@ class Radial(Mixed):
 
 def checked_shape(number: object, name: str, least: float, most: float) -> float:
     """Return a shape parameter if it is a number in the range."""
-    if not isinstance(number, Real) or not least <= float(number) <= most:
-        up_to = "" if most == math.inf else f" and at most {most:g}"
-        instead = "" if most == math.inf else "; above, RBF is as good"
-        raise ValueError(
-            f"{name} must be a number, at least {least:g}{up_to}; got {number!r}{instead}"
-        )
-    return float(number)
+    found = math.nan
+    if not isinstance(number, bool) and isinstance(number, Real):
+        found = float(number)
+    if least <= found <= most:
+        return found
+    up_to = "" if most == math.inf else f" and at most {most:g}"
+    instead = "; above, RBF is as good" if found > most else ""
+    raise ValueError(f"{name} must be a number, at least {least:g}{up_to}; got {number!r}{instead}")
 
 
 def radial_term(

@@ -20,12 +20,12 @@ from pkex.inputs.choices import (
 )
 from pkex.kernels import Kernel
 from pkex.kernels.domain import ERRORS, Domain
-from pkex.statistics.kernel_choice import chosen_kernel, without_rounding
+from pkex.statistics.kernel_choice import check_kernel, chosen_kernel, without_rounding
 from pkex.statistics.pair_sums import KernelTerms
 from pkex.statistics.samples import warn_of_constant_columns
 from pkex.typing import Float, Report
 
-__all__ = ["Conventions", "exact_domain", "in_units", "with_kernel"]
+__all__ = ["Conventions", "exact_domain", "has_series", "in_units", "with_kernel"]
 
 
 @dataclass(frozen=True)
@@ -85,10 +85,19 @@ def with_kernel(
         What messages call the rows.
     kernel : Kernel, optional
     """
-    warn_of_constant_columns(rows, names, what)
+    if not has_series(kernel, rows.shape[1]):
+        warn_of_constant_columns(rows, names, what)
     if kernel is None:
         rows = without_rounding(rows, names, what)
     return rows, *chosen_kernel(kernel, rows, names, what)
+
+
+def has_series(kernel: Kernel | None, n_columns: int) -> bool:
+    """Whether a kernel is a power series, to which a constant column may contribute."""
+    if kernel is None:
+        return False
+    terms = check_kernel(kernel, "kernel", n_columns).terms(n_columns)
+    return any(term.series is not None for term in terms)
 
 
 def exact_domain(rows: Float) -> Domain:

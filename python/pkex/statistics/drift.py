@@ -22,7 +22,7 @@ from pkex.kernels.domain import ERRORS, Domain
 from pkex.kernels.factors import has_mixtures
 from pkex.kernels.scales import Constants
 from pkex.statistics.attribution import Parts
-from pkex.statistics.common import Conventions, in_units
+from pkex.statistics.common import Conventions, has_series, in_units
 from pkex.statistics.kernel_choice import chosen_kernel, without_rounding
 from pkex.statistics.pair_sums import KernelTerms, pair_sums, total
 from pkex.statistics.pair_weights import PairWeights
@@ -102,9 +102,10 @@ class MMDDrift:
         self._labels = replace(table.labels, rows=None)
         rows, self._names = table.rows, table.names
         check_row_count(rows, "X_reference", 2)
-        warn_of_constant_columns(
-            rows, self._names, "X_reference", to="batches that have the same value there"
-        )
+        if not has_series(kernel, rows.shape[1]):
+            warn_of_constant_columns(
+                rows, self._names, "X_reference", to="batches that have the same value there"
+            )
         self._constants = Constants.of(rows) if kernel is None else Constants((), ())
         rows = without_rounding(rows, self._names, "X_reference", self._constants)
         self._players = as_players(groups, self._names)
@@ -249,7 +250,7 @@ class MMDDrift:
             name = self._names[int(np.argmax(spans / self._spans))]
             raise ValueError(
                 f"column {name!r} of X has entries thousands of times as far from X_reference as "
-                "that is wide, and there the kernel's mixture of Gaussians is not exact; are they "
+                "that is wide, and there the sum of products for the kernel is not exact; are they "
                 "codes of missing entries? Replace them, or compare with pkex.mmd"
             )
 

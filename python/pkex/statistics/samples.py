@@ -83,7 +83,7 @@ def check_row_count(rows: Float, name: str, least: int, why: str = "") -> None:
 def warn_of_constant_columns(
     rows: Float, names: Sequence[str], what: str, to: str | None = None
 ) -> None:
-    """Warn of columns in which all rows are equal: whatever the kernel, they play no part.
+    """Warn of columns in which all rows are equal: to kernels of differences they play no part.
 
     Parameters
     ----------
