@@ -12,7 +12,7 @@ const ROOMS: &str = "
     quadrature/  rule bound measure table
     game/        block spread scaling coalitions sweep values interactions recursion series
     game/        quantity supersets
-    kernel/      joint matern periodic family players series term packed
+    kernel/      joint matern overlap periodic family players series term packed
     walk/        source tiling cell waves items weights chunks pairs
     product_games
     expansion/   background packed absent games neutral interventional
