@@ -1,6 +1,9 @@
 """Expansions whose kernels are mixtures: rows near and far, each as if it were explained alone."""
 
+import os
 import pickle
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -125,6 +128,33 @@ def test_progress_of_rows_of_several_reaches_is_one(expansion):
     )
     assert reports == sorted(reports)
     assert reports[-1] == 1.0
+
+
+DIGEST = """
+import hashlib, numpy as np, pkex
+from pkex.kernels import Matern, RationalQuadratic, Tanimoto
+X = np.random.default_rng(0).normal(size=(60, 6))
+found = hashlib.sha256()
+for kernel in (Matern(1.3, 2.5), Matern(1.3, 0.7), RationalQuadratic(1.0, 0.3), Tanimoto()):
+    rows = np.round(np.abs(X)) if kernel == Tanimoto() else X
+    f = pkex.KernelExpansion(rows, X[:, 0], kernel)
+    found.update(pkex.Explainer(f).shap_values(rows[:5]).tobytes())
+print(found.hexdigest())
+"""
+
+
+def test_bits_do_not_depend_on_the_threads_of_linear_algebra():
+    names = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS")
+    found = {
+        subprocess.run(
+            [sys.executable, "-c", DIGEST],
+            env=os.environ | dict.fromkeys(names, count),
+            check=True,
+            capture_output=True,
+        ).stdout
+        for count in ("1", "4")
+    }
+    assert len(found) == 1
 
 
 def test_expansions_without_points_are_constant():

@@ -153,7 +153,8 @@ class Packing:
         count = max(2, min(_LOOKED_AT, _PAIRS // max(n, 1)))
         rows = points[np.unique(np.linspace(0, n - 1, count).astype(np.intp))] if n else points
         with np.errstate(over="ignore", invalid="ignore"):
-            sizes = np.abs(kernel(rows, points) @ coefficients).max(axis=0, initial=0.0)
+            values = np.einsum("ij,jk->ik", kernel(rows, points), coefficients)
+            sizes = np.abs(values).max(axis=0, initial=0.0)
             most = np.asarray(self.scale_of_errors)
             shares = sizes[most > 0.0] / most[most > 0.0]
         wanted = _RELATIVE_ERROR * float(shares.min(initial=1.0))

@@ -95,7 +95,8 @@ def _rule(selection: _Selection) -> tuple[Float, Float]:
     basis, of_basis = (-np.expm1(-np.outer(some, rates)) for some in (squares, checked))
 
     def excess(columns: slice | NDArray[np.intp], weights: Float) -> float:
-        return float((np.abs(of_basis[:, columns] @ weights - of_checked) / allowed).max())
+        sums = np.einsum("ij,j->i", of_basis[:, columns], weights)
+        return float((np.abs(sums - of_checked) / allowed).max())
 
     # Where rounding is in the way the candidates' own weights may err least.
     best = excess(slice(None), weights), rates, weights
@@ -132,22 +133,41 @@ def pivots(matrix: Float, target: Float) -> Order:
         sizes[columns] = -1.0
         largest = int(sizes.argmax())
         before = directions[: len(columns)]
-        direction = left[:, largest] - before.T @ (before @ left[:, largest])
-        length = math.sqrt(direction @ direction)
+        again = np.einsum("ki,i->k", before, left[:, largest])
+        direction = left[:, largest] - np.einsum("ki,k->i", before, again)
+        length = math.sqrt(np.einsum("i,i->", direction, direction))
         if not length > 0.0:
             break
         direction /= length
         directions[len(columns)] = direction
         columns.append(largest)
-        left -= np.outer(direction, direction @ left)
-        missing -= direction * (direction @ missing)
+        left -= np.outer(direction, np.einsum("i,ij->j", direction, left))
+        missing -= direction * np.einsum("i,i->", direction, missing)
         if enough == len(directions) and np.abs(missing).max() < 1.0:
             enough = len(columns)
     return Order(np.array(columns), min(enough, len(columns)))
 
 
 def least_squares(matrix: Float, target: Float) -> Float:
-    """Return the coefficients of columns, which are brought to the same length first."""
+    """Return the coefficients of columns, by the modified Gram–Schmidt method.
+
+    The columns are brought to the same length first. Not by LAPACK, whose bits depend on the number
+    of its threads.
+    """
     lengths = np.sqrt(np.einsum("ij,ij->j", matrix, matrix))
-    found: Float = np.linalg.lstsq(matrix / lengths, target, rcond=1e-15)[0] / lengths
+    left, missing = np.ascontiguousarray((matrix / lengths).T), target.copy()
+    count = len(left)
+    triangle, projections = np.zeros((count, count)), np.empty(count)
+    for k, column in enumerate(left):
+        triangle[k, k] = math.sqrt(np.einsum("i,i->", column, column))
+        column /= triangle[k, k]
+        triangle[k, k + 1 :] = np.einsum("ji,i->j", left[k + 1 :], column)
+        left[k + 1 :] -= np.outer(triangle[k, k + 1 :], column)
+        projections[k] = np.einsum("i,i->", missing, column)
+        missing -= projections[k] * column
+    found: Float = np.zeros(count)
+    for k in reversed(range(count)):
+        rest = np.einsum("i,i->", triangle[k, k + 1 :], found[k + 1 :])
+        found[k] = (projections[k] - rest) / triangle[k, k]
+    found /= lengths
     return found

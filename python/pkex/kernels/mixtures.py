@@ -93,13 +93,15 @@ class GammaMixture(Mixture):
         for start in range(0, flat.size, step):
             some = flat[start : start + step, None]
             # 1 − Σ w (1 − e^(−vs)): what the ends of the rule leave out is at distance 0.
-            results[start : start + step] = 1.0 + np.expm1(-some * rates) @ weights
+            decays = np.einsum("ij,j->i", np.expm1(-some * rates), weights)
+            results[start : start + step] = 1.0 + decays
         return np.maximum(values, 0.0)
 
     def decay(self, squares: Float) -> Float:
         """Return 1 − f(s) without cancellation."""
         rates, weights = _trapezoid(self, float(squares.min(initial=1.0, where=squares > 0.0)))
-        decay: Float = -(np.expm1(-np.multiply.outer(squares, rates)) @ weights)
+        exponents = np.multiply.outer(squares, rates)
+        decay: Float = -np.einsum("...j,j->...", np.expm1(-exponents), weights)
         return decay
 
     def candidates(self, low: float, high: float) -> tuple[Float, Float]:

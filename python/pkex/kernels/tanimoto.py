@@ -122,6 +122,7 @@ def _exponentials(octaves: int) -> tuple[Float, Float]:
     for count in range(order.enough, len(order.columns) + 1):
         chosen = np.sort(order.columns[:count])
         weights = least_squares(fitted[:, chosen], np.full(len(fitted), 1.0 / _ERROR))
-        if np.abs(checked[:, chosen] @ weights - 1.0 / _ERROR).max() <= 1.0:
+        sums = np.einsum("ij,j->i", checked[:, chosen], weights)
+        if np.abs(sums - 1.0 / _ERROR).max() <= 1.0:
             break
     return rates[chosen], weights
