@@ -87,19 +87,6 @@ class Term:
         units = [factor.unit(domain) for factor in self.factors if isinstance(factor, Mixed)]
         return abs(self.coefficient) * math.prod(units)
 
-    def mixtures(self, domain: Domain) -> list[_Sum]:
-        """Return the coefficients and factors of what each of its mixtures is a sum of."""
-        return [list(f.parts(domain)) for f in self.factors if isinstance(f, Mixed)]
-
-    def products(self, parts: list[_Sum]) -> Iterator[Term]:
-        """Yield the terms that this one is a sum of with such sums in the place of its mixtures."""
-        products = tuple(f for f in self.factors if not isinstance(f, Mixed))
-        for chosen in itertools.product(*parts):
-            weights = [weight for weight, _ in chosen]
-            factors = [factor for _, of_one in chosen for factor in of_one]
-            coefficient = self.coefficient * math.prod(weights)
-            yield Term(coefficient, (*products, *factors), self.series)
-
     def packed(self) -> PackedTerm:
         """Return the term, which has no mixtures, in the engine's form."""
         series = None if self.series is None else self.series.packed()
@@ -150,7 +137,7 @@ def expanded(terms: Iterable[Term], domain: Domain) -> list[Term]:
     """
     found: list[Term] = []
     for term in terms:
-        parts = term.mixtures(domain)
+        parts = [list(f.parts(domain)) for f in term.factors if isinstance(f, Mixed)]
         counts = [len(of_one) for of_one in parts]
         if len(found) + math.prod(counts) > MOST_TERMS:
             multiplied = " · ".join(map(str, counts))
@@ -160,8 +147,18 @@ def expanded(terms: Iterable[Term], domain: Domain) -> list[Term]:
                 f"and here one product of such is a sum of {multiplied}; take RBF or ProductMatern "
                 "for all of its factors but one"
             )
-        found.extend(term.products(parts))
+        found.extend(_multiplied_out(term, parts))
     return found
+
+
+def _multiplied_out(term: Term, parts: list[_Sum]) -> Iterator[Term]:
+    """Yield the terms that one is a sum of with such sums in the place of its mixtures."""
+    products = tuple(f for f in term.factors if not isinstance(f, Mixed))
+    for chosen in itertools.product(*parts):
+        weights = [weight for weight, _ in chosen]
+        factors = [factor for _, of_one in chosen for factor in of_one]
+        coefficient = term.coefficient * math.prod(weights)
+        yield Term(coefficient, (*products, *factors), term.series)
 
 
 # Each costs as much as a Gaussian kernel does.
