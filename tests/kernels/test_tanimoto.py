@@ -103,6 +103,21 @@ def test_bits_of_the_result_do_not_depend_on_which_rows_are_explained_together()
         np.testing.assert_array_equal(explainer.shap_values(ROWS), np.concatenate(alone))
 
 
+def test_the_closed_form_reports_its_progress_and_names_values_out_of_range():
+    reports = []
+    f = pkex.KernelExpansion(BITS, ALPHAS, Tanimoto())
+    pkex.Explainer(f, value_function="neutral")(
+        ROWS, progress=lambda done, total: reports.append(done / total)
+    )
+    assert len(reports) > 3
+    assert reports == sorted(reports)
+    assert reports[-1] == 1.0
+    rows = np.outer([1.0, 0.0, 1.0, 0.0], np.eye(D)[0])
+    huge = pkex.KernelExpansion(rows, 1.7e308 * np.array([1.0, -1.0, 1.0, -1.0]), Tanimoto())
+    with pytest.raises(OverflowError, match="row 0"):
+        pkex.Explainer(huge, value_function="neutral").shap_values(np.eye(D)[:1])
+
+
 def test_groups_are_valued_as_bits_are_without_the_closed_form():
     f = pkex.KernelExpansion(BITS, ALPHAS, Tanimoto())
     values = pkex.Explainer(f, value_function="neutral").shap_values(ROWS)

@@ -11,8 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from pkex import _core
 from pkex.execution.computation import Computation
+from pkex.execution.progress import parts_of
 from pkex.execution.threads import thread_count
-from pkex.functions.base import Function
+from pkex.functions.base import Function, finite
 from pkex.functions.fingerprints import are_bits, neutral_values, tanimoto_amplitude
 from pkex.functions.packing import Packing
 from pkex.games.indices import SHAPLEY, Quantity
@@ -244,12 +245,17 @@ class KernelExpansion(Function):
             of_bits = are_bits(X)
             amplitude = tanimoto_amplitude(self._kernel) or 1.0
             values = np.empty((len(X), self.n_players, self.n_outputs))
-            values[of_bits] = neutral_values(
-                self._points, amplitude * self._flat_coefficients(), X[of_bits]
-            )
             others = np.ascontiguousarray(X[~of_bits])
-            values[~of_bits] = self._packing.over(others, game, how.progress, compute)
-            return values
+            shares = (len(X) - len(others) + 1e-3, len(others) + 1e-3)
+            of_closed_form, of_engine = parts_of(how.progress, *shares)
+            values[of_bits] = neutral_values(
+                self._points,
+                amplitude * self._flat_coefficients(),
+                X[of_bits],
+                report=of_closed_form,
+            )
+            values[~of_bits] = self._packing.over(others, game, of_engine, compute)
+            return finite(values)
         values = self._packing.over(X, game, how.progress, compute)
         if quantity == SHAPLEY:
             return values

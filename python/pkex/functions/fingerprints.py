@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from pkex.kernels import Kernel, Tanimoto
 from pkex.kernels.base import amplitude_and_kernel
-from pkex.typing import Float
+from pkex.typing import Float, Report
 
 __all__ = ["are_bits", "neutral_values", "tanimoto_amplitude"]
 
@@ -24,7 +24,9 @@ def are_bits(rows: Float) -> NDArray[np.bool_]:
     return are
 
 
-def neutral_values(points: Float, coefficients: Float, rows: Float) -> Float:
+def neutral_values(
+    points: Float, coefficients: Float, rows: Float, *, report: Report | None = None
+) -> Float:
     """Return the values of Σ_i α_i N/D, where absent bits count in neither N nor D.
 
     With c bits that both have and e that one has, of U = c + e, the worth of c′ and e′ of them is
@@ -38,6 +40,8 @@ def neutral_values(points: Float, coefficients: Float, rows: Float) -> Float:
     coefficients : ndarray of shape (n, outputs)
     rows : ndarray of shape (m, d)
         Of 0 and 1.
+    report : callable, optional
+        Called with the number of rows that are done, and of all.
 
     Returns
     -------
@@ -46,7 +50,7 @@ def neutral_values(points: Float, coefficients: Float, rows: Float) -> Float:
     harmonic = np.concatenate([[0.0], np.cumsum(1.0 / np.arange(1.0, points.shape[1] + 1.0))])
     bits_of_points = points.sum(axis=1)
     values = np.empty((*rows.shape, coefficients.shape[1]))
-    for row, of_row in zip(rows, values, strict=True):
+    for number, (row, of_row) in enumerate(zip(rows, values, strict=True)):
         # Whole numbers, exact in any order.
         shared = points @ row
         union = bits_of_points + row.sum() - shared
@@ -61,4 +65,6 @@ def neutral_values(points: Float, coefficients: Float, rows: Float) -> Float:
         with_bit = np.einsum("ij,ik->jk", points, both - one) + one.sum(axis=0)
         without = np.einsum("ij,ik->jk", points, one)
         of_row[:] = np.where(row[:, None] > 0.0, with_bit, without)
+        if report is not None:
+            report(number + 1, len(rows))
     return values
