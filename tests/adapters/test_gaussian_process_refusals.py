@@ -38,7 +38,7 @@ from sklearn.gaussian_process.kernels import (
 
 import pkex
 from pkex.adapters import adapt, verify
-from pkex.adapters.sklearn import gp_kernels
+from pkex.adapters.sklearn import kernel_trees
 
 # --- the check at construction ---
 
@@ -69,18 +69,18 @@ def test_data_far_from_the_origin_are_no_reason_to_refuse(offset):
     assert pkex.Explainer(model)
 
 
-def wider_by_one_percent(self, kernel, original=gp_kernels._Reader._length_scales):
+def wider_by_one_percent(self, kernel, original=kernel_trees.TreeReader._length_scales):
     first, *others = original(self, kernel)
     return 1.01 * first, *others
 
 
-def noise_as_constant(self, kernel, original=gp_kernels._Reader.read):
+def noise_as_constant(self, kernel, original=kernel_trees.TreeReader.read):
     if isinstance(kernel, WhiteKernel):
         return {frozenset(): kernel.noise_level}
     return original(self, kernel)
 
 
-def amplitude_forgotten(self, kernel, original=gp_kernels._Reader._constant):
+def amplitude_forgotten(self, kernel, original=kernel_trees.TreeReader._constant):
     return {part: 1.0001 * value for part, value in original(self, kernel).items()}
 
 
@@ -97,7 +97,7 @@ def test_a_misread_kernel_is_noticed_however_ill_conditioned(
 ):
     if part == "read":  # a noise that can be seen
         noise_free = fitted(KERNELS["the usual"])
-    monkeypatch.setattr(gp_kernels._Reader, part, misread)
+    monkeypatch.setattr(kernel_trees.TreeReader, part, misread)
     with pytest.raises(pkex.UnsupportedModelError, match="kernel has other values than its parts"):
         pkex.Explainer(noise_free)
 

@@ -22,9 +22,10 @@ from sklearn.exceptions import NotFittedError
 from smt.surrogate_models import GEKPLS, KPLS, KPLSK, KRG
 from smt.surrogate_models.krg_based import KrgBased
 
+from pkex.adapters.attributes import expansion_of
+from pkex.adapters.kernel_check import check_kernel
 from pkex.adapters.registry import AdaptedModel, register, unsupported
-from pkex.adapters.sklearn.description import expansion_of
-from pkex.adapters.sklearn.gp_kernels import check_kernel, scaling_rounding
+from pkex.adapters.rounding import scaling_rounding
 from pkex.functions.base import Function
 from pkex.functions.combination import Combination
 from pkex.functions.linear import LinearFunction

@@ -1,38 +1,15 @@
-"""A fitted model in pkex's terms: its expansion, and its names."""
+"""The names of a fitted model, and its arrays."""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
-from pkex.errors import UnsupportedModelError
 from pkex.functions.base import Function
-from pkex.functions.expansion import KernelExpansion
-from pkex.kernels import Kernel
 from pkex.typing import Float
-
-
-def expansion_of(
-    model: Any, points: Float, coefficients: Any, kernel: Kernel, intercept: Any
-) -> KernelExpansion:
-    """Return the expansion of fitted attributes, or say that they are unusable."""
-    with usable(model):
-        return KernelExpansion(points, coefficients, kernel, intercept)
-
-
-@contextmanager
-def usable(model: Any) -> Iterator[None]:
-    """Say that a model's fitted attributes are unusable where a function of them is refused."""
-    try:
-        yield
-    except ValueError as error:
-        raise UnsupportedModelError(
-            f"{type(model).__name__} has unusable fitted attributes: {error}"
-        ) from error
 
 
 def feature_names(model: Any) -> tuple[str, ...] | None:

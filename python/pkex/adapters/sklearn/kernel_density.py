@@ -7,8 +7,9 @@ import math
 import numpy as np
 from sklearn.neighbors import KernelDensity
 
+from pkex.adapters.attributes import expansion_of
 from pkex.adapters.registry import AdaptedModel, register, unsupported
-from pkex.adapters.sklearn.description import expansion_of, feature_names
+from pkex.adapters.sklearn.description import feature_names
 from pkex.adapters.sklearn.fitted import check_fitted
 from pkex.adapters.sklearn.own_output import without_names
 from pkex.errors import UnsupportedModelError

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 from sklearn.metrics.pairwise import (
     chi2_kernel,
     laplacian_kernel,
@@ -20,7 +19,6 @@ from sklearn.metrics.pairwise import (
 from pkex.adapters.registry import unsupported
 from pkex.errors import UnsupportedModelError
 from pkex.kernels import RBF, Chi2, Kernel, Laplacian, Linear, Polynomial
-from pkex.typing import Float
 
 
 def rbf(gamma: float) -> Kernel:
@@ -137,13 +135,3 @@ def _instead(kernel: str, known: tuple[str, ...]) -> str:
 
 # What explains any model, if not exactly.
 APPROXIMATE = "shap.KernelExplainer, whose values are approximate, for this one"
-
-
-def square_rounding(points: Float, gamma: float) -> float:
-    """Bound the relative error of exp(−γ‖x − y‖²) where the square is ‖x‖² − 2x·y + ‖y‖².
-
-    That is how scikit-learn forms it (but not in its support vector machines); far from the origin
-    the terms cancel.
-    """
-    largest = float(np.einsum("ij,ij->i", points, points).max(initial=0.0))
-    return 32.0 * float(np.finfo(np.float64).eps) * gamma * largest

@@ -7,10 +7,12 @@ import math
 import numpy as np
 from sklearn.decomposition import KernelPCA
 
+from pkex.adapters.attributes import expansion_of
 from pkex.adapters.registry import AdaptedModel, register
-from pkex.adapters.sklearn.description import dense, expansion_of, feature_names
+from pkex.adapters.rounding import square_rounding
+from pkex.adapters.sklearn.description import dense, feature_names
 from pkex.adapters.sklearn.fitted import check_fitted
-from pkex.adapters.sklearn.kernel_functions import FEW, Options, named_kernel, square_rounding
+from pkex.adapters.sklearn.kernel_functions import FEW, Options, named_kernel
 from pkex.adapters.sklearn.own_output import without_names
 
 

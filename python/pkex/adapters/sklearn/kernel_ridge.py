@@ -5,15 +5,16 @@ from __future__ import annotations
 from sklearn.gaussian_process.kernels import Kernel as Covariance
 from sklearn.kernel_ridge import KernelRidge
 
+from pkex.adapters.attributes import expansion_of
 from pkex.adapters.registry import AdaptedModel, register, unsupported
-from pkex.adapters.sklearn.description import dense, expansion_of, feature_names
+from pkex.adapters.rounding import square_rounding
+from pkex.adapters.sklearn.description import dense, feature_names
 from pkex.adapters.sklearn.fitted import check_fitted
 from pkex.adapters.sklearn.gp_kernels import covariance_expansion
 from pkex.adapters.sklearn.kernel_functions import (
     Options,
     default_gamma,
     named_kernel,
-    square_rounding,
 )
 from pkex.adapters.sklearn.own_output import without_names
 

@@ -12,8 +12,9 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.svm import LinearSVC, LinearSVR
 
 from pkex.adapters.advice import LOG_LINK
+from pkex.adapters.attributes import usable
 from pkex.adapters.registry import AdaptedModel, register, unsupported
-from pkex.adapters.sklearn.description import class_names, dense, feature_names, usable
+from pkex.adapters.sklearn.description import class_names, dense, feature_names
 from pkex.adapters.sklearn.fitted import check_fitted
 from pkex.adapters.sklearn.own_output import without_names
 from pkex.errors import UnsupportedModelError

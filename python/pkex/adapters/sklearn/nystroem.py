@@ -8,14 +8,15 @@ from typing import Any
 import numpy as np
 from sklearn.kernel_approximation import Nystroem
 
+from pkex.adapters.attributes import expansion_of
 from pkex.adapters.registry import AdaptedModel, unsupported
-from pkex.adapters.sklearn.description import dense, expansion_of, feature_names
+from pkex.adapters.rounding import square_rounding
+from pkex.adapters.sklearn.description import dense, feature_names
 from pkex.adapters.sklearn.fitted import check_fitted
 from pkex.adapters.sklearn.kernel_functions import (
     Options,
     default_gamma,
     named_kernel,
-    square_rounding,
 )
 from pkex.adapters.sklearn.linear import LINEAR_MODELS, adapt_linear, linear_function
 from pkex.adapters.sklearn.own_output import without_names

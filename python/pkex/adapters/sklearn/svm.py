@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 from sklearn.svm import SVC, SVR, NuSVC, NuSVR, OneClassSVM
 
+from pkex.adapters.attributes import expansion_of
 from pkex.adapters.registry import AdaptedModel, register, unsupported
-from pkex.adapters.sklearn.description import dense, expansion_of, feature_names, pair_names
+from pkex.adapters.rounding import square_rounding
+from pkex.adapters.sklearn.description import dense, feature_names, pair_names
 from pkex.adapters.sklearn.fitted import check_fitted
 from pkex.adapters.sklearn.kernel_functions import (
     FEW,
@@ -18,7 +20,6 @@ from pkex.adapters.sklearn.kernel_functions import (
     called_kernel,
     default_gamma,
     named_kernel,
-    square_rounding,
 )
 from pkex.adapters.sklearn.own_output import without_names
 from pkex.errors import UnsupportedModelError

@@ -1,0 +1,165 @@
+"""The trees of kernels of scikit-learn's Gaussian processes, as polynomials in simple kernels.
+
+Of a tree of ConstantKernel, RBF, Matern, RationalQuadratic, DotProduct, PairwiseKernel,
+WhiteKernel, Sum, Product and Exponentiation, and of one feature ExpSineSquared, what counts between
+a new row and the training points is a polynomial in kernels that pkex has: WhiteKernel is 0 there,
+also within products and powers, for a new row is no training point even if it equals one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from sklearn.gaussian_process import kernels as sklearn_kernels
+
+from pkex.adapters.kernel_check import shown
+from pkex.adapters.registry import unsupported
+from pkex.adapters.sklearn.kernel_functions import APPROXIMATE
+from pkex.adapters.sklearn.kernel_polynomials import (
+    ONE,
+    KernelPolynomial,
+    added,
+    dot_product_power,
+    multiplied,
+    raised,
+    single,
+)
+from pkex.errors import UnsupportedModelError
+from pkex.kernels.series import MOST_ORDERS
+
+_KNOWN = (
+    "ConstantKernel, RBF, Matern, RationalQuadratic, DotProduct, PairwiseKernel with metric 'rbf', "
+    "'laplacian', 'chi2', 'linear' or 'poly', WhiteKernel, of one column also ExpSineSquared, "
+    "their sums, products and powers"
+)
+
+
+class TreeReader:
+    """Turns the tree into a polynomial; what it does not know, it refuses by name."""
+
+    def __init__(self, n_features: int, model_name: str) -> None:
+        self._n_features = n_features
+        self._model_name = model_name
+
+    def read(self, kernel: Any) -> KernelPolynomial:
+        """Return what a kernel is between a new row and the training points."""
+        # By exact type: subclasses, such as Matern of RBF, are other functions.
+        kind = type(kernel)
+        if kind is sklearn_kernels.WhiteKernel:
+            return {}
+        if kind is sklearn_kernels.ConstantKernel:
+            return self._constant(kernel)
+        is_matern = kind is sklearn_kernels.Matern
+        if kind is sklearn_kernels.RBF or (is_matern and kernel.nu == math.inf):
+            return single("rbf", self._length_scales(kernel))
+        if is_matern:
+            return self._matern(kernel)
+        if kind is sklearn_kernels.RationalQuadratic:
+            scales = (float(kernel.alpha), *self._length_scales(kernel))
+            return single("rational quadratic", scales)
+        if kind is sklearn_kernels.ExpSineSquared and self._n_features == 1:
+            return self._periodic(kernel)
+        if kind is sklearn_kernels.DotProduct:
+            return dot_product_power(float(kernel.sigma_0) ** 2, 1.0, 1)
+        if kind is sklearn_kernels.PairwiseKernel:
+            return self._pairwise(kernel)
+        if kind is sklearn_kernels.Sum:
+            return added(self.read(kernel.k1), self.read(kernel.k2))
+        if kind is sklearn_kernels.Product:
+            return self._checked(kernel, multiplied, self.read(kernel.k1), self.read(kernel.k2))
+        if kind is sklearn_kernels.Exponentiation:
+            return self._checked(kernel, raised, self.read(kernel.kernel), float(kernel.exponent))
+        raise self._refused(kernel, f"; known are {_KNOWN}.{_instead(kernel)}")
+
+    def _refused(self, part: Any, why: str) -> UnsupportedModelError:
+        return unsupported(f"{self._model_name} with {shown(part)} in its kernel", why)
+
+    def _checked(
+        self, part: Any, operation: Callable[..., KernelPolynomial], *operands: Any
+    ) -> KernelPolynomial:
+        try:
+            return operation(*operands)
+        except ValueError as error:
+            raise self._refused(part, f": {error}") from None
+
+    def _constant(self, kernel: Any) -> KernelPolynomial:
+        value = float(kernel.constant_value)
+        if not 0.0 <= value < math.inf:
+            raise self._refused(kernel, ": the constant must not be negative")
+        return {ONE: value} if value else {}
+
+    def _pairwise(self, kernel: Any) -> KernelPolynomial:
+        """Read one of `sklearn.metrics.pairwise`."""
+        if isinstance(kernel.metric, str) and kernel.metric in _OF_DOT_PRODUCT:
+            return self._polynomial(kernel)
+        # γ r² = (r/ℓ)²/2, and γ |r| = |r|/ℓ; a χ² kernel keeps its γ.
+        scale_of: dict[str, Callable[[float], float]] = {
+            "rbf": lambda gamma: math.sqrt(0.5) / math.sqrt(gamma),
+            "laplacian": lambda gamma: 1.0 / gamma,
+            "chi2": lambda gamma: gamma,
+        }
+        if not isinstance(kernel.metric, str) or kernel.metric not in scale_of:
+            raise self._refused(kernel, f"; known are {_KNOWN}.{_instead(kernel)}")
+        gamma = float(kernel.gamma)
+        if not 0.0 < gamma < math.inf:
+            raise self._refused(kernel, ": gamma must be positive")
+        scales = (scale_of[kernel.metric](gamma),) * self._n_features
+        return single(kernel.metric, scales)
+
+    def _polynomial(self, kernel: Any) -> KernelPolynomial:
+        """Read a linear or polynomial kernel, with options of its own."""
+        if kernel.metric == "linear":
+            return dot_product_power(0.0, 1.0, 1)
+        given = kernel.pairwise_kernels_kwargs or {}
+        degree, coef0 = given.get("degree", 3), float(given.get("coef0", 1.0))
+        if not (float(degree).is_integer() and 1 <= degree <= MOST_ORDERS and coef0 >= 0.0):
+            raise self._refused(
+                kernel,
+                f": degree must be an integer from 1 to {MOST_ORDERS}, and coef0 not negative",
+            )
+        if not 0.0 < kernel.gamma < math.inf:
+            raise self._refused(kernel, ": gamma must be positive")
+        return dot_product_power(coef0, float(kernel.gamma), int(degree))
+
+    def _matern(self, kernel: Any) -> KernelPolynomial:
+        """Read a Matern: of one feature a product, of several with nu in front of length-scales."""
+        scales = self._length_scales(kernel)
+        if kernel.nu in FACTORS_BY_NU and self._n_features == 1:
+            return single(FACTORS_BY_NU[kernel.nu], scales)
+        return single("matern", (float(kernel.nu), *scales))
+
+    def _periodic(self, kernel: Any) -> KernelPolynomial:
+        scales = (float(kernel.length_scale), float(kernel.periodicity))
+        if not all(scale > 0.0 for scale in scales):
+            raise self._refused(kernel, ": length_scale and periodicity must be positive")
+        return single("periodic", scales)
+
+    def _length_scales(self, kernel: Any) -> tuple[float, ...]:
+        # An array of one number is an isotropic kernel.
+        scales = np.squeeze(np.asarray(kernel.length_scale, dtype=np.float64))
+        if scales.shape not in ((), (self._n_features,)) or not np.all(scales > 0.0):
+            raise self._refused(
+                kernel,
+                ": length_scale must be positive, one number or one for each of the "
+                f"{self._n_features} features",
+            )
+        return tuple(np.broadcast_to(scales, self._n_features).tolist())
+
+
+# Metrics of a PairwiseKernel that are polynomials in x·y.
+_OF_DOT_PRODUCT = ("linear", "poly", "polynomial")
+# By the nu of a Matern of one feature.
+FACTORS_BY_NU = {0.5: "laplacian", 1.5: "matern32", 2.5: "matern52"}
+
+
+def _instead(kernel: Any) -> str:
+    """Return why a kernel is unknown, if that is known, and what to do today about its model."""
+    why = ""
+    if type(kernel).__module__.startswith("bayes_opt."):
+        return " Pass the BayesianOptimization itself, whose Gaussian process it belongs to"
+    if type(kernel) is sklearn_kernels.ExpSineSquared:
+        why = " Of several columns it is no sum of products, but of one column each it would be."
+    return f"{why} Fit the model with a kernel of these, or take {APPROXIMATE}"
