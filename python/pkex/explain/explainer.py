@@ -10,31 +10,26 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pkex.adapters import adapt, verify
-from pkex.execution.computation import Computation
-from pkex.execution.progress import Progress, reporting
-from pkex.execution.threads import check_n_jobs, thread_count
+from pkex.execution.progress import Progress
+from pkex.execution.settings import Settings
 from pkex.explain.columns import Columns
+from pkex.explain.described import Described
+from pkex.explain.explained import Explained
 from pkex.explain.explanation import Explanation
 from pkex.explain.interaction_values import check_interactions, interaction_values
 from pkex.explain.interactions import Interactions
 from pkex.explain.outputs import Outputs
-from pkex.explain.result import Hinting
-from pkex.functions.base import Function, finite
 from pkex.games.indices import Index
-from pkex.games.players import Players, as_players
+from pkex.games.players import as_players
 from pkex.games.value_functions import (
     Game,
     ValueFunction,
     check_points,
     chosen_value_function,
 )
-from pkex.inputs.arrays import read_only_view
-from pkex.inputs.choices import METHODS, SUMMATIONS, Method, Summation, check_choice
+from pkex.inputs.choices import Method, Summation
 from pkex.inputs.keywords import with_known_keywords
-from pkex.inputs.table import Table
-from pkex.inputs.weights import equal_weights
-from pkex.inputs.wording import counted
-from pkex.typing import Float, Report
+from pkex.typing import Float
 
 __all__ = ["Explainer"]
 
@@ -49,7 +44,7 @@ _HINTS = {
 }
 
 
-class Explainer(Hinting):
+class Explainer(Described):
     """Explain the output of a kernel machine by exact Shapley values.
 
     The Shapley value of a feature is its average contribution to v over all orders in which
@@ -207,20 +202,12 @@ class Explainer(Hinting):
         "_explained",
         "_function",
         "_game",
-        "_method",
-        "_n_jobs",
         "_outputs",
         "_players",
-        "_summation",
+        "_settings",
     )
 
     _hints = _HINTS
-
-    _columns: Columns
-    _function: Function
-    _outputs: Outputs
-    # None if each column is a player of its own.
-    _players: Players | None
 
     @with_known_keywords
     def __init__(
@@ -241,10 +228,8 @@ class Explainer(Hinting):
         adapted = adapt(model)
         chosen_game = chosen_value_function(value_function, background, background_weights)
         check_points(chosen_game, background, adapted.expansion.keeps_points)
-        self._method = check_choice("method", method, METHODS)
-        self._summation = check_choice("summation", summation, SUMMATIONS)
-        self._n_jobs = check_n_jobs(n_jobs)
-        verify(adapted, model, n_threads=thread_count(self._n_jobs))
+        self._settings = Settings(method, summation, n_jobs)
+        verify(adapted, model, n_threads=self._settings.n_threads)
         owner = model.__self__ if isinstance(model, MethodType) else model
         self._explained = f"{adapted.explained} of {type(owner).__name__}"
 
@@ -258,80 +243,8 @@ class Explainer(Hinting):
         if groups is not None:
             self._players = as_players(groups, self._columns.names)
             self._function = self._function.grouped(self._players.of_column)
-        with reporting(False) as report:
-            self._base = self._function.base(self._game, self._computation(report))
-
-    @property
-    def feature_names(self) -> list[str]:
-        """Names of the features; x0, x1, … where only the explained rows can name them."""
-        return list(self._columns.names if self._players is None else self._players.names)
-
-    @property
-    def output_names(self) -> list[str] | None:
-        """Names along the output axis; None if there is no such axis."""
-        return self._outputs.axis_names
-
-    @property
-    def output_name(self) -> str | None:
-        """Name of the single output: of two classes "b vs a", positive for b; or the one chosen."""
-        return self._outputs.name
-
-    @property
-    def value_function(self) -> ValueFunction:
-        """The game: "marginal", "interventional" or "neutral"."""
-        return self._game.value_function
-
-    @property
-    def background(self) -> NDArray[Any] | None:
-        """The rows that absent features are drawn from, read-only.
-
-        Those of the background whose weight is not 0; without one the model's own points, if they
-        are in the columns of X and the same for all parts of the model. Else, and in the neutral
-        game, None.
-        """
-        if self._game.background is not None:
-            return read_only_view(self._game.background[0])
-        points = self._function.own_points() if self._game.is_of_points else None
-        return None if points is None or not len(points) else read_only_view(points)
-
-    @property
-    def background_weights(self) -> NDArray[np.float64] | None:
-        """The weights of these rows, which add up to 1; None if there are no such rows."""
-        if self._game.background is not None:
-            return read_only_view(self._game.background[1])
-        points = self.background
-        return None if points is None else equal_weights(len(points))
-
-    @property
-    def method(self) -> str:
-        """The algorithm: "quadrature" or "recursion"."""
-        return self._method
-
-    @property
-    def summation(self) -> str:
-        """How sums over expansion points are formed: "compensated" or "plain"."""
-        return self._summation
-
-    @property
-    def n_jobs(self) -> int | None:
-        """The number of threads, as it was given."""
-        return self._n_jobs
-
-    @property
-    def expected_value(self) -> float | NDArray[np.float64]:
-        """The value of the empty coalition, which the Shapley values start from.
-
-        With a background, the mean output over it; in the marginal game, over all rows that combine
-        entries of the background's columns, or of the model's points. In the neutral game it is
-        **not** a mean prediction: it is the model's output where every kernel value is that of a
-        row with itself, the sum of the coefficients times the kernel's amplitude, plus the
-        intercept. (Kernels of dot products are those of rows of zeros.)
-
-        A float; of shape (outputs,) if there is an output axis.
-        """
-        if isinstance(self._base, float):
-            return self._base
-        return float(self._base[0]) if self._outputs.drops_axis else self._base.copy()
+        with self._settings.computing() as how:
+            self._base = self._function.base(self._game, how)
 
     @with_known_keywords
     def __call__(self, X: ArrayLike, *, progress: Progress = False) -> Explanation:
@@ -362,21 +275,18 @@ class Explainer(Hinting):
         MemoryError
             If the values are too large for memory.
         """
-        table = self._columns.read(X)
-        features = self._features(table)
-        # The explanation keeps what is explained, not what is written there meanwhile.
-        rows = table.rows.copy() if table.rows is X else table.rows
-        values = self._values(rows, progress)
-        base_values = np.empty((len(rows), *np.shape(self._base)))
+        explained = Explained.read(X, self._columns, self._players)
+        values = self._values(explained.rows, progress)
+        base_values = np.empty((len(values), *np.shape(self._base)))
         base_values[:] = self._base
         explanation = Explanation(
             values,
             base_values,
-            rows if self._players is None else self._players.entries(rows),
-            features,
+            explained.data,
+            explained.features,
             self._outputs.names,
             output_name=self._outputs.single,
-            row_index=table.labels.rows,
+            row_index=explained.row_index,
             value_function=self.value_function,
         )
         return explanation[..., 0] if self._outputs.drops_axis else explanation
@@ -459,69 +369,42 @@ class Explainer(Hinting):
         >>> bool(abs(total - model.predict(X)).max() < 1e-12)
         True
         """
-        if self._method != "quadrature":
+        if self.method != "quadrature":
             raise ValueError(
-                "method='recursion' computes Shapley values only; make an Explainer with "
+                f"method={self.method!r} computes Shapley values only; make an Explainer with "
                 "method='quadrature' for interactions"
             )
-        table, function = self._columns.read(X), self._function
-        features = self._features(table)
-        check_interactions(index, order, function.n_players, len(table.rows), function.n_outputs)
-        order, rows = int(order), table.rows.copy()
-        with reporting(progress) as report, np.errstate(over="ignore", invalid="ignore"):
+        explained = Explained.read(X, self._columns, self._players)
+        rows, function = explained.rows, self._function
+        check_interactions(index, order, function.n_players, len(rows), function.n_outputs)
+        with self._settings.computing(progress) as how:
             values, empty_values = interaction_values(
-                function, rows, index, order, game=self._game, how=self._computation(report)
+                function, rows, index, int(order), self._game, how
             )
         if empty_values is None:
             empty_values = np.empty((len(rows), function.n_outputs))
             empty_values[:] = self._base
-        finite(values)
-        finite(empty_values)
         has_axis = self.output_names is not None
         return Interactions(
             values if has_axis else values[..., 0],
             empty_values if has_axis else empty_values[..., 0],
             self.expected_value,
-            rows if self._players is None else self._players.entries(rows),
-            features,
+            explained.data,
+            explained.features,
             self.output_names,
             index,
-            order,
-            row_index=table.labels.rows,
+            int(order),
+            row_index=explained.row_index,
             output_name=self.output_name,
             value_function=self.value_function,
         )
-
-    def __repr__(self) -> str:
-        parts = [self._explained, counted(self._function.n_players, "feature")]
-        if self.output_names is not None:
-            parts.append(counted(len(self.output_names), "output"))
-        elif self.output_name is not None:
-            parts.append(f"output {self.output_name!r}")
-        parts.append(f"value_function={self.value_function!r}")
-        if self._game.background is not None:
-            parts.append(f"background of {counted(len(self._game.background[0]), 'row')}")
-        usual = {"method": "quadrature", "summation": "compensated", "n_jobs": -1}
-        options = {name: getattr(self, name) for name in usual}
-        parts += [f"{name}={options[name]!r}" for name in usual if options[name] != usual[name]]
-        return f"Explainer({', '.join(parts)})"
 
     def __getstate__(self) -> object:
         # The usual state, which pickle's protocols 0 and 1 do not find by themselves for slots.
         return super().__getstate__()
 
-    def _features(self, table: Table) -> Sequence[str]:
-        """Return the names of the players in a table, which may name columns that had none."""
-        if self._players is None:
-            return table.names
-        is_named = self._columns.known_names is not None
-        return self._players.names if is_named else self._players.renamed(table.names)
-
-    def _computation(self, report: Report | None) -> Computation:
-        return Computation(self._method, self._summation, thread_count(self._n_jobs), report)
-
     def _values(self, rows: Float, progress: Progress) -> Float:
         """Return values of shape (n, players), or (n, players, outputs) with an output axis."""
-        with reporting(progress) as report:
-            values = self._function.explain(rows, game=self._game, how=self._computation(report))
+        with self._settings.computing(progress) as how:
+            values = self._function.explain(rows, game=self._game, how=how)
         return values if self._function.has_output_axis else values[..., 0]

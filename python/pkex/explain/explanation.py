@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike, DTypeLike, NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from pkex.display.plots import checked_count, literal
 from pkex.display.tables import MOST_VALUES, number, table_of_largest
@@ -15,14 +15,12 @@ from pkex.explain.axes import FEATURE, OUTPUT, ROW, Axes, check_shapes
 from pkex.explain.centering import check_rows_of_reference, check_same_base, mean_size
 from pkex.explain.conversions import frame, shap_explanation
 from pkex.explain.explanation_plot import draw_row, draw_rows
-from pkex.explain.indexing import pick
-from pkex.explain.result import Result
+from pkex.explain.sliced import Sliced
 from pkex.games.value_functions import ValueFunction
 from pkex.inputs.arrays import read_only
 from pkex.inputs.choices import as_names, check_choice
 from pkex.inputs.keywords import with_known_keywords
 from pkex.inputs.wording import counted, shown
-from pkex.typing import Float
 
 if TYPE_CHECKING:
     import matplotlib.axes
@@ -30,9 +28,6 @@ if TYPE_CHECKING:
     import shap
 
 __all__ = ["Explanation"]
-
-# The arrays of an explanation, and the axis that each does not have.
-_ARRAYS = {"_values": None, "_base_values": FEATURE, "_data": OUTPUT}
 
 # What users of other explanations look for: it is here under another name, or shap has it.
 _OF_SHAP = {"abs", "argsort", "cohorts", "display_data", "flip", "hclust", "hstack", "max", "mean"}
@@ -44,7 +39,7 @@ _HINTS = {
 } | {name: f"shap's explanations have it: explanation.to_shap().{name}" for name in _OF_SHAP}
 
 
-class Explanation(Result):
+class Explanation(Sliced):
     """Shapley values of some rows, and what is needed to read them.
 
     For every row the values and the base value add up to the explained function, for each output:
@@ -117,13 +112,9 @@ class Explanation(Result):
     array([0.875, 1.25 ])
     """
 
-    __slots__ = ("_axes", "_base_values", "_data", "_is_centered", "_value_function", "_values")
+    __slots__ = ()
 
     _hints = _HINTS
-
-    _base_values: Float
-    # Whether the mean over some rows has been subtracted.
-    _is_centered: bool
 
     @with_known_keywords
     def __init__(
@@ -160,60 +151,6 @@ class Explanation(Result):
         check_shapes(self._values, self._base_values, self._data, self._axes)
         if output_name is not None:
             self._axes = replace(self._axes, outputs=as_names("output_name", [output_name]))
-
-    @classmethod
-    def _from_parts(cls, parts: dict[str, Any]) -> Explanation:
-        """Assemble an explanation from attributes known to fit."""
-        self = cls.__new__(cls)
-        for name, part in parts.items():
-            # Picking by list makes a new array, unpickling a writable one; numbers have no flag.
-            if name in _ARRAYS and isinstance(part, np.ndarray):
-                part.setflags(write=False)
-            setattr(self, name, part)
-        return self
-
-    def _parts(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in self.__slots__}
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle the parts, so that the arrays are read-only again afterwards."""
-        return Explanation._unpickled, ({**self._parts(), "_axes": self._axes.parts()},)
-
-    @classmethod
-    def _unpickled(cls, parts: dict[str, Any]) -> Explanation:
-        return cls._from_parts({**parts, "_axes": Axes(**parts["_axes"])})
-
-    @property
-    def values(self) -> NDArray[np.float64]:
-        """Shapley values, shape (n, d) or (n, d, outputs) as far as slicing has left the axes."""
-        return self._values
-
-    @property
-    def base_values(self) -> NDArray[np.float64]:
-        """Values of the empty coalition, shape (n,) or (n, outputs)."""
-        return self._base_values
-
-    @property
-    def is_centered(self) -> bool:
-        """Whether the mean over some rows has been subtracted, by `centered`."""
-        return self._is_centered
-
-    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
-        """Return the values, for NumPy: ``np.abs(explanation)`` is that of its `values`."""
-        array = np.asarray(self._values, dtype=dtype)
-        if copy is False and array is not self._values:
-            raise ValueError("the values cannot be had as they are, without a copy")
-        return array.copy() if copy else array
-
-    def __len__(self) -> int:
-        """Return the length of the first axis: the number of rows, if there is a row axis."""
-        if not self._axes.present:
-            raise TypeError("an explanation of one feature of one row has no length")
-        return self.shape[0]
-
-    def __iter__(self) -> Iterator[Explanation]:
-        """Iterate over the first axis: over rows, if there is a row axis."""
-        return (self[index] for index in range(len(self)))
 
     def __repr__(self) -> str:
         """Return sizes, the names of what has been singled out, the game, and a small table.
@@ -255,14 +192,6 @@ class Explanation(Result):
             output_names=self.output_names,
             data=data[0] if is_row else None,
         )
-
-    def __getitem__(self, key: Any) -> Explanation:
-        """Return the part at ``[rows, features, outputs]``, by number or by name."""
-        chosen = self._axes.resolved(key, self.shape)
-        parts = self._parts() | {"_axes": self._axes.picked(chosen)}
-        for name, without in _ARRAYS.items():
-            parts[name] = pick(parts[name], self._axes.without(without), chosen)
-        return self._from_parts(parts)
 
     def importance(self) -> NDArray[np.float64]:
         """Return how strongly each feature acts: its mean absolute value over the rows.
@@ -488,18 +417,6 @@ class Explanation(Result):
         axes = (ROW, FEATURE, OUTPUT)[: values.ndim]
         index = tuple(slice(None) if axis in self._axes.present else 0 for axis in axes)
         return whole if len(self._axes.present) == values.ndim else whole[index]
-
-    def _with_every_axis(self) -> tuple[Float, Float, NDArray[Any]]:
-        """Return values, base values and data with the axes that slicing removed put back."""
-        values, base_values, data = self._values, self._base_values, self._data
-        rows = len(values) if ROW in self._axes.present else 1
-        features, named = len(self._axes.features), self._axes.outputs
-        outputs = () if named is None else (len(named),)
-        return (
-            np.reshape(values, (rows, features, *outputs)),
-            np.reshape(base_values, (rows, *outputs)),
-            np.reshape(data, (rows, features)),
-        )
 
 
 def _floats(argument: str, numbers: ArrayLike) -> NDArray[np.float64]:

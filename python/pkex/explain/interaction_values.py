@@ -8,7 +8,7 @@ import numpy as np
 
 from pkex.execution.computation import Computation
 from pkex.execution.progress import parts_of
-from pkex.functions.base import Function
+from pkex.functions.base import Function, finite
 from pkex.games.indices import INDICES, Index, added_up, quantities
 from pkex.games.value_functions import Game
 from pkex.inputs.choices import check_choice
@@ -68,11 +68,12 @@ def interaction_values(
     sizes = [quantity.size for quantity in wanted]
     counts = [float(comb(function.n_players, size)) for size in sizes]
     *reports, last_report = parts_of(how.progress, *counts, 0.2 * counts[-1])
-    parts = [
-        function.explain(rows, game=game, quantity=quantity, how=how.reporting(own_report))
-        for quantity, own_report in zip(wanted, reports, strict=True)
-    ]
-    added_up(index, parts, sizes, function.n_players, how.n_threads, last_report)
+    with np.errstate(over="ignore", invalid="ignore"):
+        parts = [
+            function.explain(rows, game=game, quantity=quantity, how=how.reporting(own_report))
+            for quantity, own_report in zip(wanted, reports, strict=True)
+        ]
+        added_up(index, parts, sizes, function.n_players, how.n_threads, last_report)
     if sizes[0] > 0:
-        return np.concatenate(parts, axis=1), None
-    return np.concatenate(parts[1:], axis=1), parts[0][:, 0]
+        return finite(np.concatenate(parts, axis=1)), None
+    return finite(np.concatenate(parts[1:], axis=1)), finite(parts[0][:, 0])

@@ -1,0 +1,54 @@
+"""What users choose of how values are computed, and cannot change them by more than rounding."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, fields
+
+from pkex.execution.computation import Computation
+from pkex.execution.progress import Progress, reporting
+from pkex.execution.threads import check_n_jobs, thread_count
+from pkex.inputs.choices import METHODS, SUMMATIONS, Method, Summation, check_choice
+
+__all__ = ["Settings"]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How an explainer computes, as it was told; the words are checked.
+
+    Parameters
+    ----------
+    method : {"quadrature", "recursion"}, default "quadrature"
+    summation : {"compensated", "plain"}, default "compensated"
+    n_jobs : int or None, default -1
+    """
+
+    method: Method = "quadrature"
+    summation: Summation = "compensated"
+    n_jobs: int | None = -1
+
+    def __post_init__(self) -> None:
+        check_choice("method", self.method, METHODS)
+        check_choice("summation", self.summation, SUMMATIONS)
+        object.__setattr__(self, "n_jobs", check_n_jobs(self.n_jobs))
+
+    @property
+    def n_threads(self) -> int:
+        """The number of threads that there are here and now."""
+        return thread_count(self.n_jobs)
+
+    @contextmanager
+    def computing(self, progress: Progress = False) -> Iterator[Computation]:
+        """Yield how a call computes, while its progress is reported."""
+        with reporting(progress) as report:
+            yield Computation(self.method, self.summation, self.n_threads, report)
+
+    def unusual(self) -> list[str]:
+        """Return what differs from the defaults, as it would be written in a call."""
+        return [
+            f"{field.name}={getattr(self, field.name)!r}"
+            for field in fields(self)
+            if getattr(self, field.name) != field.default
+        ]

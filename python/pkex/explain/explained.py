@@ -1,0 +1,58 @@
+"""The rows that a call explains, and the names of the features that it returns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from numpy.typing import NDArray
+
+from pkex.explain.columns import Columns
+from pkex.games.players import Players
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Explained"]
+
+
+@dataclass(frozen=True, eq=False)
+class Explained:
+    """What is explained, in columns and in features, which may be groups of columns.
+
+    Parameters
+    ----------
+    rows : ndarray of shape (n, d)
+        What is computed with, which nobody else can change.
+    data : ndarray of shape (n, features)
+        What the result shows of them.
+    features : sequence of str
+    row_index : pandas.Index of length n, optional
+    """
+
+    rows: NDArray[Any]
+    data: NDArray[Any]
+    features: Sequence[str]
+    row_index: pd.Index | None
+
+    @classmethod
+    def read(cls, X: Any, columns: Columns, players: Players | None) -> Explained:
+        """Read a table that must have certain columns.
+
+        Parameters
+        ----------
+        X : array-like, DataFrame or sparse matrix of shape (n, d)
+        columns : Columns
+        players : Players, optional
+            None if each column is a feature of its own.
+        """
+        table = columns.read(X)
+        is_shared = table.rows is X or not table.rows.flags.owndata
+        rows = table.rows.copy() if is_shared else table.rows
+        if players is None:
+            return cls(rows, rows, table.names, table.labels.rows)
+        # A table may name columns that had no names before.
+        is_named = columns.known_names is not None
+        features = players.names if is_named else players.renamed(table.names)
+        return cls(rows, players.entries(rows), features, table.labels.rows)

@@ -1,0 +1,106 @@
+"""Values of rows and their base values, sliced together by row, feature and output."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from pkex.explain.axes import FEATURE, OUTPUT, ROW, Axes
+from pkex.explain.indexing import pick
+from pkex.explain.result import Result
+from pkex.typing import Float
+
+if TYPE_CHECKING:
+    pass
+
+__all__ = ["Sliced"]
+
+# The arrays of an explanation, and the axis that each does not have.
+_ARRAYS = {"_values": None, "_base_values": FEATURE, "_data": OUTPUT}
+
+
+class Sliced(Result):
+    """What an explanation is made of, which never changes: arrays, and the names of their axes."""
+
+    __slots__ = ("_axes", "_base_values", "_data", "_is_centered", "_value_function", "_values")
+
+    _base_values: Float
+    # Whether the mean over some rows has been subtracted.
+    _is_centered: bool
+
+    @classmethod
+    def _from_parts(cls, parts: dict[str, Any]) -> Self:
+        """Assemble an explanation from attributes known to fit."""
+        self = cls.__new__(cls)
+        for name, part in parts.items():
+            # Picking by list makes a new array, unpickling a writable one; numbers have no flag.
+            if name in _ARRAYS and isinstance(part, np.ndarray):
+                part.setflags(write=False)
+            setattr(self, name, part)
+        return self
+
+    def _parts(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in Sliced.__slots__}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle the parts, so that the arrays are read-only again afterwards."""
+        return type(self)._unpickled, ({**self._parts(), "_axes": self._axes.parts()},)
+
+    @classmethod
+    def _unpickled(cls, parts: dict[str, Any]) -> Self:
+        return cls._from_parts({**parts, "_axes": Axes(**parts["_axes"])})
+
+    @property
+    def values(self) -> NDArray[np.float64]:
+        """Shapley values, shape (n, d) or (n, d, outputs) as far as slicing has left the axes."""
+        return self._values
+
+    @property
+    def base_values(self) -> NDArray[np.float64]:
+        """Values of the empty coalition, shape (n,) or (n, outputs)."""
+        return self._base_values
+
+    @property
+    def is_centered(self) -> bool:
+        """Whether the mean over some rows has been subtracted, by `centered`."""
+        return self._is_centered
+
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
+        """Return the values, for NumPy: ``np.abs(explanation)`` is that of its `values`."""
+        array = np.asarray(self._values, dtype=dtype)
+        if copy is False and array is not self._values:
+            raise ValueError("the values cannot be had as they are, without a copy")
+        return array.copy() if copy else array
+
+    def __len__(self) -> int:
+        """Return the length of the first axis: the number of rows, if there is a row axis."""
+        if not self._axes.present:
+            raise TypeError("an explanation of one feature of one row has no length")
+        return self.shape[0]
+
+    def __iter__(self) -> Iterator[Self]:
+        """Iterate over the first axis: over rows, if there is a row axis."""
+        return (self[index] for index in range(len(self)))
+
+    def __getitem__(self, key: Any) -> Self:
+        """Return the part at ``[rows, features, outputs]``, by number or by name."""
+        chosen = self._axes.resolved(key, self.shape)
+        parts = self._parts() | {"_axes": self._axes.picked(chosen)}
+        for name, without in _ARRAYS.items():
+            parts[name] = pick(parts[name], self._axes.without(without), chosen)
+        return self._from_parts(parts)
+
+    def _with_every_axis(self) -> tuple[Float, Float, NDArray[Any]]:
+        """Return values, base values and data with the axes that slicing removed put back."""
+        values, base_values, data = self._values, self._base_values, self._data
+        rows = len(values) if ROW in self._axes.present else 1
+        features, named = len(self._axes.features), self._axes.outputs
+        outputs = () if named is None else (len(named),)
+        return (
+            np.reshape(values, (rows, features, *outputs)),
+            np.reshape(base_values, (rows, *outputs)),
+            np.reshape(data, (rows, features)),
+        )
