@@ -13,9 +13,10 @@ from pkex import _core
 from pkex.execution.computation import Computation
 from pkex.execution.progress import parts_of
 from pkex.execution.threads import thread_count
-from pkex.functions.base import Function, finite
+from pkex.functions.base import finite
 from pkex.functions.fingerprints import are_bits, neutral_values, tanimoto_amplitude
 from pkex.functions.packing import Packing
+from pkex.functions.weighted import Weighted, checked_intercept, probing_rows
 from pkex.games.indices import SHAPLEY, Quantity
 from pkex.games.value_functions import NEUTRAL, Game
 from pkex.inputs.arrays import read_only
@@ -27,10 +28,10 @@ from pkex.kernels import Kernel
 from pkex.kernels.entries import Entries
 from pkex.typing import Float, Report
 
-__all__ = ["KernelExpansion", "checked_intercept", "probing_rows"]
+__all__ = ["KernelExpansion"]
 
 
-class KernelExpansion(Function):
+class KernelExpansion(Weighted):
     """The function f(x) = intercept + Σ_i coefficients_i · kernel(x, points_i).
 
     What support vector machines, kernel ridge regression and Gaussian processes predict. An
@@ -62,19 +63,7 @@ class KernelExpansion(Function):
     array([0.63212056])
     """
 
-    __slots__ = (
-        "_coefficients",
-        "_entries",
-        "_feature_names",
-        "_intercept",
-        "_kernel",
-        "_packing",
-        "_players",
-        "_points",
-    )
-
-    # The number of each column's player; None if each column is a player of its own.
-    _players: NDArray[np.int64] | None
+    __slots__ = ("_entries", "_feature_names", "_kernel", "_packing", "_points")
 
     @with_known_keywords
     def __init__(
@@ -109,19 +98,9 @@ class KernelExpansion(Function):
         return self._points
 
     @property
-    def coefficients(self) -> Float:
-        """The weights, read-only, shape (n,) or (n, outputs)."""
-        return self._coefficients
-
-    @property
     def kernel(self) -> Kernel:
         """The kernel."""
         return self._kernel
-
-    @property
-    def intercept(self) -> float | Float:
-        """The constant: a float, or read-only of shape (outputs,)."""
-        return self._intercept
 
     @property
     def feature_names(self) -> tuple[str, ...] | None:
@@ -132,21 +111,6 @@ class KernelExpansion(Function):
     def n_features(self) -> int:
         """The number of features d."""
         return int(self._points.shape[1])
-
-    @property
-    def n_players(self) -> int:
-        """The number of players: of features, unless some have been grouped."""
-        return self.n_features if self._players is None else int(self._players.max()) + 1
-
-    @property
-    def n_outputs(self) -> int:
-        """The number of outputs, 1 if there is no output axis."""
-        return int(self._coefficients.shape[1]) if self.has_output_axis else 1
-
-    @property
-    def has_output_axis(self) -> bool:
-        """Whether predictions have shape (n, outputs) rather than (n,)."""
-        return self._coefficients.ndim == 2
 
     @property
     def packed(self) -> _core.Expansion:
@@ -347,7 +311,7 @@ class KernelExpansion(Function):
 
     def _copied(self) -> KernelExpansion:
         copied = KernelExpansion.__new__(type(self))
-        for name in KernelExpansion.__slots__:
+        for name in (*Weighted.__slots__, *KernelExpansion.__slots__):
             setattr(copied, name, getattr(self, name))
         return copied
 
@@ -382,22 +346,6 @@ class KernelExpansion(Function):
         return f"KernelExpansion({', '.join(sizes)}, kernel={kernel})"
 
 
-def checked_intercept(intercept: Any, shape: tuple[int, ...]) -> float | Float:
-    """Return one number for each output: a float without an output axis."""
-    array = np.asarray(intercept)
-    if array.dtype.kind not in "iuf":
-        raise TypeError(f"intercept must be a real number; got {intercept!r}")
-    if array.ndim and array.shape != shape:
-        raise ValueError(
-            f"intercept must be a number{f' or have shape {shape}' if shape else ''}, "
-            f"as the coefficients have it; got shape {array.shape}"
-        )
-    array = array.astype(np.float64)
-    if not np.isfinite(array).all():
-        raise ValueError(f"intercept must be finite; got {intercept!r}")
-    return read_only(np.broadcast_to(array, shape)) if shape else float(array)
-
-
 def _restored(
     kind: type[KernelExpansion],
     parts: tuple[Any, ...],
@@ -406,16 +354,3 @@ def _restored(
 ) -> KernelExpansion:
     expansion = kind(*parts).named(feature_names)
     return expansion if players is None else expansion.grouped(players)
-
-
-def probing_rows(points: Float) -> Float:
-    """Return up to three of the points, and as many rows beside them within the kernel's reach."""
-    n, d = points.shape
-    if n == 0:
-        return np.zeros((1, d))
-    chosen = points[np.unique(np.linspace(0, n - 1, 3).astype(np.intp))]
-    step = points.max(axis=0) / 8.0 - points.min(axis=0) / 8.0
-    # Columns that are constant matter too. The cosines are a fixed set of irregular directions.
-    step[step == 0.0] = 1.0
-    directions = np.cos(np.arange(1.0, 1.0 + chosen.size)).reshape(chosen.shape)
-    return np.concatenate([chosen, chosen + step * directions])

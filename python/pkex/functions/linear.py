@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pkex.execution.computation import Computation
-from pkex.functions.base import Function, finite
-from pkex.functions.expansion import checked_intercept, probing_rows
+from pkex.functions.base import finite
+from pkex.functions.weighted import Weighted, checked_intercept, probing_rows
 from pkex.games.indices import SHAPLEY, Quantity
 from pkex.games.means import added, blocks, column_means
 from pkex.games.value_functions import NEUTRAL, Game
@@ -24,7 +24,7 @@ from pkex.typing import Float
 __all__ = ["LinearFunction"]
 
 
-class LinearFunction(Function):
+class LinearFunction(Weighted):
     """The function f(x) = intercept + Σ_j coefficients_j · (x_j − centre_j).
 
     It needs no engine, as each feature's part in a coalition's worth is the same in all of them:
@@ -58,7 +58,7 @@ class LinearFunction(Function):
     array([7.])
     """
 
-    __slots__ = ("_centre", "_coefficients", "_intercept", "_players", "_points")
+    __slots__ = ("_centre", "_points")
 
     def __init__(
         self,
@@ -82,30 +82,8 @@ class LinearFunction(Function):
         self._points = None if points is None else read_only(as_matrix(points, "points"))
 
     @property
-    def coefficients(self) -> Float:
-        """The weights of the features, read-only, shape (d,) or (d, outputs)."""
-        return self._coefficients
-
-    @property
-    def intercept(self) -> float | Float:
-        """The constant: a float, or read-only of shape (outputs,)."""
-        return self._intercept
-
-    @property
     def n_features(self) -> int:
         return len(self._coefficients)
-
-    @property
-    def n_players(self) -> int:
-        return self.n_features if self._players is None else int(self._players.max()) + 1
-
-    @property
-    def n_outputs(self) -> int:
-        return int(self._coefficients.shape[1]) if self.has_output_axis else 1
-
-    @property
-    def has_output_axis(self) -> bool:
-        return self._coefficients.ndim == 2
 
     @property
     def keeps_points(self) -> bool:
