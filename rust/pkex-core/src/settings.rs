@@ -47,6 +47,11 @@ impl Context<'_> {
         self.settings.level.run(body)
     }
 
+    /// Runs it with as many lanes at a time as a register holds.
+    pub fn run_in_registers<B: Body>(self, body: B) -> B::Output {
+        self.settings.level.run_in_registers(body)
+    }
+
     /// Whether the call is to stop.
     pub fn is_stopped(self) -> bool {
         self.stop.load(Ordering::Relaxed)

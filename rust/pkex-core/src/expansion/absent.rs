@@ -1,9 +1,12 @@
 //! Factors of absent players, and what a block of evaluations becomes by them.
 
+use std::marker::PhantomData;
+
 use crate::error::Error;
+use crate::expansion::games::Evaluation;
 use crate::game::block::{Block, Higher};
-use crate::game::spread::Spread;
-use crate::kernel::term::PackedTerm;
+use crate::game::spread::{RunningSpread, Spread};
+use crate::kernel::term::{PackedTerm, Sink};
 use crate::memory::{FACTORS, Memory, saturating_product};
 use crate::simd::arithmetic::Arithmetic;
 use crate::simd::lanes::{LANES, Lanes, each_lane, zip_lanes};
@@ -71,12 +74,12 @@ pub(crate) trait Contrast {
     /// found by subtraction. The smaller, the less often a contrast is computed.
     const LOSS: f64;
 
-    /// That of a player in a part of a block; needed only in the lanes where `kept` is negative.
+    /// That of a player in a part of a block; needed only in the lanes where `found` is NaN.
     fn contrast<A: Arithmetic, const W: usize>(
         &self,
         player: usize,
         part: usize,
-        kept: &[f64; W],
+        found: &[f64; W],
     ) -> [f64; W];
 
     /// Those of the higher orders of a player whose factors are power series, into as many lanes.
@@ -84,39 +87,136 @@ pub(crate) trait Contrast {
         &self,
         player: usize,
         part: usize,
-        kept: &[f64; W],
+        found: &[f64; W],
         higher: &mut [Lanes],
     );
 }
 
-/// Fills a block with factors that were computed against 1.
+/// Factors against 1, computed as they are taken or before.
+pub(crate) trait OwnFactors {
+    fn factors_into<A: Arithmetic, S: Sink, const W: usize>(&self, sink: &mut S);
+}
+
+impl OwnFactors for Block {
+    #[inline(always)]
+    fn factors_into<A: Arithmetic, S: Sink, const W: usize>(&self, sink: &mut S) {
+        for (player, (present, less_one)) in self.present.iter().zip(&self.difference).enumerate() {
+            for part in 0..LANES / W {
+                sink.take::<W>((player, part), present.part(part), less_one.part(part));
+            }
+        }
+    }
+}
+
+impl OwnFactors for Evaluation<'_> {
+    #[inline(always)]
+    fn factors_into<A: Arithmetic, S: Sink, const W: usize>(&self, sink: &mut S) {
+        self.term.factors_into::<A, S, W>(self.x, self.points, sink);
+    }
+}
+
+/// Fills a block with factors that are known against 1.
 #[inline(always)]
-pub(crate) fn fill_from<A: Arithmetic, C: Contrast, const W: usize>(
+pub(crate) fn fill_from<A: Arithmetic, O: OwnFactors, C: Contrast, const W: usize>(
+    own: &O,
+    absent: &AbsentFactors,
+    block: &mut Block,
+    contrast: &C,
+) -> Spread {
+    block.resize(absent.factor.len(), false);
+    block.series.weights.clear();
+    let mut against = Against::<A, C> {
+        known: absent,
+        present: &mut block.present,
+        absent: &mut block.absent,
+        difference: &mut block.difference,
+        spread: RunningSpread::START,
+        of: PhantomData,
+    };
+    own.factors_into::<A, _, W>(&mut against);
+    match against.spread.total() {
+        Some(spread) => spread,
+        None => {
+            replace_cancelled::<A, C, W>(block, contrast);
+            block.spread_of_fractions::<A, W>()
+        }
+    }
+}
+
+/// The same of factors that may be power series.
+#[inline(always)]
+pub(crate) fn fill_from_block<A: Arithmetic, C: Contrast, const W: usize>(
     own: &Block,
     absent: &AbsentFactors,
     block: &mut Block,
     contrast: &C,
 ) -> Spread {
-    let players = own.present.len();
-    block.resize(players, false);
-    block.present.copy_from_slice(&own.present);
-    block.absent.copy_from_slice(&absent.factor);
-    for part in 0..LANES / W {
-        let mut least_kept = [0.0; W];
-        for player in 0..players {
-            let (c, kept) = difference::<A, C, W>(own, absent, player, part);
-            *block.difference[player].part_mut(part) = c;
-            least_kept = zip_lanes(&least_kept, &kept, smaller);
-        }
-        if least_kept.iter().any(|&kept| kept < 0.0) {
-            replace_cancelled::<A, C, W>(own, absent, block, contrast, part);
-        }
-    }
-    block.series.weights.clone_from(&own.series.weights);
+    let spread = fill_from::<A, Block, C, W>(own, absent, block, contrast);
     if !own.series.weights.is_empty() {
+        block.series.weights.clone_from(&own.series.weights);
         fill_series::<A, C, W>(&own.series, &absent.higher, block, contrast);
     }
-    block.spread_of_fractions::<A, W>()
+    spread
+}
+
+/// Takes a block's own factors, and gives it those against the absent ones: NaN for differences of
+/// which too many bits have cancelled.
+struct Against<'a, A, C> {
+    known: &'a AbsentFactors,
+    present: &'a mut [Lanes],
+    absent: &'a mut [Lanes],
+    difference: &'a mut [Lanes],
+    spread: RunningSpread,
+    of: PhantomData<(A, C)>,
+}
+
+impl<A: Arithmetic, C: Contrast> Sink for Against<'_, A, C> {
+    #[inline(always)]
+    fn take<const W: usize>(
+        &mut self,
+        (player, part): (usize, usize),
+        a: &[f64; W],
+        a_less_one: &[f64; W],
+    ) {
+        let b: [f64; W] = *self.known.factor[player].part(part);
+        let b_less_one: [f64; W] = *self.known.less_one[player].part(part);
+        let (mut c, mut size) = ([0.0; W], [0.0; W]);
+        // One loop, which is vectorised as a whole.
+        for i in 0..W {
+            size[i] = larger(a[i], b[i]);
+            c[i] = difference::<C>((a[i], b[i]), (a_less_one[i], b_less_one[i]));
+        }
+        self.spread.include::<A, W>(part, &c, &size);
+        *self.present[player].part_mut(part) = *a;
+        *self.absent[player].part_mut(part) = b;
+        *self.difference[player].part_mut(part) = c;
+    }
+}
+
+/// c = a − b, from a and b where both are below ½ and else from what they lack to 1: whichever is
+/// known to more digits. Rounding may spoil a factor exp(−E) as it does its exponent, by a multiple
+/// of E·2⁻⁵³ of itself; what a difference must exceed, so as not to be NaN, grows likewise.
+#[inline(always)]
+fn difference<C: Contrast>((a, b): (f64, f64), (a_less_one, b_less_one): (f64, f64)) -> f64 {
+    let size = larger(a, b);
+    let from_one = a_less_one - b_less_one;
+    let lack = -smaller(a_less_one, b_less_one);
+    let (c, of) = if size < 0.5 { (a - b, size) } else { (from_one, lack) };
+    if c.abs() < of * in_halvings(C::LOSS, size) { f64::NAN } else { c }
+}
+
+/// Puts the contrast where bits have cancelled.
+#[inline(always)]
+fn replace_cancelled<A: Arithmetic, C: Contrast, const W: usize>(block: &mut Block, contrast: &C) {
+    for (player, difference) in block.difference.iter_mut().enumerate() {
+        for part in 0..LANES / W {
+            let c: &mut [f64; W] = difference.part_mut(part);
+            if c.iter().any(|c| c.is_nan()) {
+                let exact = contrast.contrast::<A, W>(player, part, c);
+                *c = each_lane(|i| if c[i].is_nan() { exact[i] } else { c[i] });
+            }
+        }
+    }
 }
 
 /// Fills the higher orders of a block whose factors are power series.
@@ -138,71 +238,29 @@ fn fill_series<A: Arithmetic, C: Contrast, const W: usize>(
         let factors = || own.present[these.clone()].iter().zip(&absent[these.clone()]);
         let difference = &mut series.difference[these.clone()];
         for part in 0..LANES / W {
-            let mut least_kept = [0.0; W];
+            let mut cancelled = [0.0; W];
             for ((a, b), difference) in factors().zip(&mut *difference) {
                 let (a, b): (&[f64; W], &[f64; W]) = (a.part(part), b.part(part));
                 let c = zip_lanes(a, b, |a, b| a - b);
                 let size = zip_lanes(a, b, |a, b| larger(a.abs(), b.abs()));
-                let kept = zip_lanes(&c, &size, |c, size| A::mul_add(-C::LOSS, size, c.abs()));
-                least_kept = zip_lanes(&least_kept, &kept, smaller);
+                for i in 0..W {
+                    if c[i].abs() < C::LOSS * size[i] {
+                        cancelled[i] = f64::NAN;
+                    }
+                }
                 *difference.part_mut(part) = c;
             }
-            if least_kept.iter().all(|&kept| kept >= 0.0) {
+            if !cancelled.iter().any(|lane: &f64| lane.is_nan()) {
                 continue;
             }
-            contrast.contrast_of_series::<A, W>(player, part, &least_kept, &mut series.exact);
+            contrast.contrast_of_series::<A, W>(player, part, &cancelled, &mut series.exact);
             for (difference, exact) in difference.iter_mut().zip(&series.exact) {
                 let (c, exact): (&mut [f64; W], &[f64; W]) =
                     (difference.part_mut(part), exact.part(part));
-                *c = each_lane(|i| if least_kept[i] < 0.0 { exact[i] } else { c[i] });
+                *c = each_lane(|i| if cancelled[i].is_nan() { exact[i] } else { c[i] });
             }
         }
     }
-}
-
-/// Puts the contrast where bits have cancelled.
-#[inline(always)]
-fn replace_cancelled<A: Arithmetic, C: Contrast, const W: usize>(
-    own: &Block,
-    absent: &AbsentFactors,
-    block: &mut Block,
-    contrast: &C,
-    part: usize,
-) {
-    for player in 0..own.present.len() {
-        let (c, kept) = difference::<A, C, W>(own, absent, player, part);
-        if kept.iter().any(|&kept| kept < 0.0) {
-            let exact = contrast.contrast::<A, W>(player, part, &kept);
-            *block.difference[player].part_mut::<W>(part) =
-                each_lane(|i| if kept[i] < 0.0 { exact[i] } else { c[i] });
-        }
-    }
-}
-
-/// c = a − b, from a and b where both are below ½ and else from what they lack to 1: whichever is
-/// known to more digits. And what is left of it when as much is taken away as rounding may spoil:
-/// less than nothing where too many bits have cancelled.
-///
-/// A factor exp(−E) is as wrong as its exponent, by a multiple of E·2⁻⁵³ of itself.
-#[inline(always)]
-fn difference<A: Arithmetic, C: Contrast, const W: usize>(
-    own: &Block,
-    absent: &AbsentFactors,
-    player: usize,
-    part: usize,
-) -> ([f64; W], [f64; W]) {
-    let a: &[f64; W] = own.present[player].part(part);
-    let b: &[f64; W] = absent.factor[player].part(part);
-    let a_less_one: &[f64; W] = own.difference[player].part(part);
-    let b_less_one: &[f64; W] = absent.less_one[player].part(part);
-    let size = zip_lanes(a, b, larger);
-    let lack = zip_lanes(a_less_one, b_less_one, smaller);
-    let from_zero = zip_lanes(a, b, |a, b| a - b);
-    let from_one = zip_lanes(a_less_one, b_less_one, |a, b| a - b);
-    let c: [f64; W] = each_lane(|i| if size[i] < 0.5 { from_zero[i] } else { from_one[i] });
-    let of: [f64; W] = each_lane(|i| if size[i] < 0.5 { size[i] } else { -lack[i] });
-    let kept = each_lane(|i| A::mul_add(-of[i], in_halvings(C::LOSS, size[i]), c[i].abs()));
-    (c, kept)
 }
 
 /// `unit`, a power of two, times 1 + ⌈−log₂ x⌉ of x from 0 to 1 (or 1 more): by its binary

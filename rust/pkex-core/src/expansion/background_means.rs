@@ -20,7 +20,7 @@ use crate::settings::{Context, Settings};
 use crate::simd::arithmetic::Arithmetic;
 use crate::simd::lanes::{LANES, Lanes};
 use crate::simd::level::{Body, Level};
-use crate::simd::sum::{Accumulator, Summation};
+use crate::simd::sum::Accumulator;
 use crate::threads::{self, Monitor, Parallelism};
 
 /// BackgroundMeans are kept for all evaluations of an expansion up to this many bytes.
@@ -251,7 +251,7 @@ impl Body for AddWeighted<'_> {
     fn run<A: Arithmetic, const W: usize>(self) {
         let weights = Lanes([self.weight; LANES]);
         for (sum, value) in self.sums.iter_mut().zip(self.values) {
-            sum.add_product::<A, W>(&weights, value, Summation::Compensated);
+            sum.add_product::<A, W>(&weights, value);
         }
     }
 }

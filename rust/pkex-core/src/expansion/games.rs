@@ -24,6 +24,10 @@ pub(crate) trait Absent: Sync {
     fn alternatives(&self) -> usize {
         1
     }
+    /// Whether each block has factors of absent players, common to all rows.
+    fn has_factors(&self) -> bool {
+        true
+    }
     /// What the weights of one of them are multiplied by.
     fn share(&self, _alternative: usize) -> f64 {
         1.0
@@ -110,6 +114,12 @@ impl<B: Absent> Source for Games<'_, B> {
 
     fn prepared_bytes(&self) -> usize {
         AbsentFactors::bytes(self.orders())
+    }
+
+    fn block_bytes(&self) -> usize {
+        let points = saturating_product([self.expansion.columns(), size_of::<Lanes>()]);
+        let absent = if self.absent.has_factors() { self.prepared_bytes() } else { 0 };
+        points.saturating_add(saturating_product([self.players(), absent]))
     }
 
     fn reserve(&self, blocks: usize, cache: &mut B::Cache, memory: &Memory) -> Result<(), Error> {

@@ -11,7 +11,7 @@
 use std::ops::Range;
 
 use crate::error::Error;
-use crate::expansion::absent::{AbsentFactors, Contrast, FillTerm, fill_from};
+use crate::expansion::absent::{AbsentFactors, Contrast, FillTerm, fill_from_block};
 use crate::expansion::background::Background;
 use crate::expansion::games::{Absent, Evaluation, locate};
 use crate::expansion::packed::PackedExpansion;
@@ -104,7 +104,7 @@ impl Absent for Interventional<'_> {
             *of = Some((at.item, at.pair));
         }
         let contrast = BetweenRows { term, x, z, points };
-        fill_from::<A, _, W>(present, &absent[at.index - *first], block, &contrast)
+        fill_from_block::<A, _, W>(present, &absent[at.index - *first], block, &contrast)
     }
 }
 
@@ -124,7 +124,7 @@ impl Contrast for BetweenRows<'_> {
         &self,
         player: usize,
         part: usize,
-        _kept: &[f64; W],
+        _found: &[f64; W],
     ) -> [f64; W] {
         let Self { term, x, z, .. } = self;
         if term.columns_of(player).all(|column| x[column] - z[column] == 0.0) {
@@ -138,7 +138,7 @@ impl Contrast for BetweenRows<'_> {
         &self,
         player: usize,
         part: usize,
-        _kept: &[f64; W],
+        _found: &[f64; W],
         higher: &mut [Lanes],
     ) {
         if let Some(series) = &self.term.series {

@@ -7,7 +7,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::error::Error;
-use crate::expansion::absent::{AbsentFactors, Contrast, fill_from};
+use crate::expansion::absent::{AbsentFactors, Contrast, fill_from, fill_from_block};
 use crate::expansion::background::Background;
 use crate::expansion::background_means::{BackgroundMeans, MeanSums};
 use crate::expansion::games::{Absent, Evaluation};
@@ -21,7 +21,7 @@ use crate::memory::Memory;
 use crate::settings::Context;
 use crate::simd::arithmetic::Arithmetic;
 use crate::simd::lanes::{LANES, Lanes, each_lane};
-use crate::simd::sum::{Accumulator, Summation};
+use crate::simd::sum::Accumulator;
 
 /// Values of background rows, each feature's of a row of its own.
 pub(crate) struct Marginal<'a> {
@@ -101,8 +101,12 @@ impl Absent for Marginal<'_> {
         let TileMeans { first, means, present, .. } = cache;
         let kept = self.means.as_ref().map(|means| means.of_block(index));
         let absent = kept.unwrap_or_else(|| &means[index - *first]);
+        let contrast = FromMean { absent: self, term, x, points };
+        if term.series.is_none() {
+            return fill_from::<A, _, _, W>(at, absent, block, &contrast);
+        }
         term.fill::<A, W>(x, points, present);
-        fill_from::<A, _, W>(present, absent, block, &FromMean { absent: self, term, x, points })
+        fill_from_block::<A, _, W>(present, absent, block, &contrast)
     }
 }
 
@@ -123,11 +127,11 @@ impl Contrast for FromMean<'_> {
         &self,
         player: usize,
         part: usize,
-        kept: &[f64; W],
+        found: &[f64; W],
     ) -> [f64; W] {
         let mut c = [0.0; W];
         if !self.is_only(player) {
-            for i in (0..W).filter(|&i| kept[i] < 0.0) {
+            for i in (0..W).filter(|&i| found[i].is_nan()) {
                 c[i] = self.of_lane::<A, W>(player, part * W + i);
             }
         }
@@ -139,19 +143,19 @@ impl Contrast for FromMean<'_> {
         &self,
         player: usize,
         part: usize,
-        kept: &[f64; W],
+        found: &[f64; W],
         higher: &mut [Lanes],
     ) {
         let Some(series) = &self.term.series else { return };
         let mut sums = vec![Accumulator::ZERO; series.orders()];
         let mut means = vec![Lanes::ZERO; series.orders()];
-        for lane in (0..W).filter(|&i| kept[i] < 0.0).map(|i| part * W + i) {
+        for lane in (0..W).filter(|&i| found[i].is_nan()).map(|i| part * W + i) {
             sums.fill(Accumulator::ZERO);
             if !self.is_only(player) {
                 self.of_lane_of_series::<A, W>(series, (player, lane), higher, &mut sums);
             }
             for (mean, sum) in means.iter_mut().zip(&sums) {
-                mean.0[lane] = sum.total(Summation::Compensated).value();
+                mean.0[lane] = sum.total().value();
             }
         }
         higher[..means.len()].copy_from_slice(&means);
@@ -194,10 +198,10 @@ impl FromMean<'_> {
                 *low.part_mut(part) = contrast.low;
             }
             let weights = Self::weights(weights);
-            sum.add_product::<A, W>(&weights, &values, Summation::Compensated);
-            sum.add_product::<A, W>(&weights, &low, Summation::Compensated);
+            sum.add_product::<A, W>(&weights, &values);
+            sum.add_product::<A, W>(&weights, &low);
         }
-        sum.total(Summation::Compensated).value()
+        sum.total().value()
     }
 
     /// Adds those of the higher orders of a single point to sums. `room` holds others afterwards.
@@ -217,7 +221,7 @@ impl FromMean<'_> {
             }
             let weights = Self::weights(weights);
             for (sum, values) in sums.iter_mut().zip(&*room) {
-                sum.add_product::<A, W>(&weights, values, Summation::Compensated);
+                sum.add_product::<A, W>(&weights, values);
             }
         }
     }

@@ -14,6 +14,10 @@ pub(crate) struct Neutral;
 impl Absent for Neutral {
     type Cache = ();
 
+    fn has_factors(&self) -> bool {
+        false
+    }
+
     #[inline(always)]
     fn fill<A: Arithmetic, const W: usize>(
         &self,
@@ -21,6 +25,10 @@ impl Absent for Neutral {
         block: &mut Block,
         (): &mut (),
     ) -> Spread {
-        at.term.fill::<A, W>(at.x, at.points, block)
+        if block.needs_present {
+            at.term.fill::<A, W>(at.x, at.points, block)
+        } else {
+            at.term.fill_differences::<A, W>(at.x, at.points, block)
+        }
     }
 }

@@ -198,7 +198,7 @@ impl Body for Flush<'_> {
     fn run<A: Arithmetic, const W: usize>(self) {
         let PointWorkspace { run, columns, .. } = self.workspace;
         for (sum, of_run) in columns.iter_mut().zip(run) {
-            sum.add_product::<A, W>(&Lanes::ONE, of_run, Summation::Compensated);
+            sum.add_product::<A, W>(&Lanes::ONE, of_run);
         }
     }
 }

@@ -64,6 +64,11 @@ impl PackedExpansion {
         self.kernel.players.count()
     }
 
+    /// Number of columns.
+    pub fn columns(&self) -> usize {
+        self.kernel.players.column_count()
+    }
+
     /// Number of outputs.
     pub fn outputs(&self) -> usize {
         self.weights.outputs()
@@ -71,7 +76,7 @@ impl PackedExpansion {
 
     /// Whether rows have as many columns as the points.
     pub fn check_columns(&self, argument: &'static str, rows: Matrix<'_>) -> Result<(), Error> {
-        let columns = self.kernel.players.column_count();
+        let columns = self.columns();
         if rows.columns() == columns {
             return Ok(());
         }
@@ -89,14 +94,14 @@ impl PackedExpansion {
 
     /// The term and the points, column by column, of an evaluation block.
     pub fn term_and_points(&self, index: usize) -> (&PackedTerm, &[Lanes]) {
-        let columns = self.kernel.players.column_count();
+        let columns = self.columns();
         let points = &self.points[index % self.weights.blocks() * columns..][..columns];
         (&self.kernel.terms[index / self.weights.blocks()], points)
     }
 
     /// The points row by row, and their shape.
     pub fn unpacked_points(&self) -> Result<(Vec<f64>, [usize; 2]), Error> {
-        let shape = [self.count, self.kernel.players.column_count()];
+        let shape = [self.count, self.columns()];
         let mut rows = Vec::new();
         Memory::default().reserve(&mut rows, saturating_product(shape), INPUT)?;
         for row in 0..self.count {

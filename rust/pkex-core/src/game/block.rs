@@ -7,10 +7,13 @@ use crate::simd::lanes::{LANES, Lanes, each_lane, zip_lanes};
 /// Factors of [`LANES`] product games, and room for what is computed from them.
 ///
 /// Entry j of each vector belongs to player j of the block.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Block {
-    /// The factors of present players, a.
+    /// The factors of present players, a; not filled where they are not needed, as absent ones are
+    /// 1.
     pub present: Vec<Lanes>,
+    /// Whether the factors of present players are needed beside differences.
+    pub needs_present: bool,
     /// The factors of absent players, b; empty where all of them are 1.
     pub absent: Vec<Lanes>,
     /// c = a − b, delivered without cancellation.
@@ -57,6 +60,19 @@ impl Higher {
         self.present.resize(count, Lanes::ZERO);
         for factors in [&mut self.absent, &mut self.difference] {
             factors.resize(if unit_absent { 0 } else { count }, Lanes::ZERO);
+        }
+    }
+}
+
+impl Default for Block {
+    fn default() -> Self {
+        Self {
+            present: Vec::new(),
+            needs_present: true,
+            absent: Vec::new(),
+            difference: Vec::new(),
+            omega: Vec::new(),
+            series: Higher::default(),
         }
     }
 }

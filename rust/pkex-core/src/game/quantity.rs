@@ -10,10 +10,12 @@ use crate::game::series::{self, Polynomials};
 use crate::game::spread::Spread;
 use crate::game::values::{self, Prefixes};
 use crate::memory::{Memory, saturating_product};
+use crate::quadrature::free_end::FreeEnd;
 use crate::quadrature::rule::Rule;
 use crate::quadrature::table::NodeTable;
 use crate::settings::Context;
 use crate::simd::arithmetic::Arithmetic;
+use crate::simd::lanes::Lanes;
 use crate::simd::level::Body;
 
 /// What is computed of each game.
@@ -48,6 +50,14 @@ impl<'a> Nodes<'a> {
         }
     }
 
+    /// The rule for games with b = 1 and a in [0, 1], if that is another one.
+    fn rule_of_unit(self, spread: &Spread) -> Option<&'a FreeEnd> {
+        match self {
+            Self::Table(table) => table.rule_of_unit(spread.lambda),
+            Self::Rule(_) => None,
+        }
+    }
+
     /// The rule for power series of so many orders, whose coalitions have so many members.
     fn rule_of_series(self, spread: &Spread, series: &Higher, members: usize) -> &'a Rule {
         match self {
@@ -75,6 +85,14 @@ impl Quantity<'_> {
             Self::GrandCoalition | Self::EmptyCoalition => 1,
             Self::Interactions(coalitions, _) => coalitions.count(),
             _ => players,
+        }
+    }
+
+    /// Whether the factors of present players are needed where those of absent ones are 1.
+    pub fn needs_present(self) -> bool {
+        match self {
+            Self::Values(Nodes::Table(table)) => table.rule_of_unit(0.0).is_none(),
+            _ => true,
         }
     }
 
@@ -169,9 +187,16 @@ impl Quantity<'_> {
             Self::ShapleyByRecursion(_) => {
                 context.run(ByRecursion { block, rows, context });
             }
-            Self::Values(nodes) => {
-                context.run(ByQuadrature { rule: nodes.rule(spread), block, prefixes });
-            }
+            Self::Values(nodes) => match nodes.rule_of_unit(spread) {
+                Some(rule) if block.absent.is_empty() => {
+                    context.run_in_registers(FromOneEnd { rule, block, prefixes });
+                }
+                _ => {
+                    block.absent.resize(block.present.len(), Lanes::ONE);
+                    let rule = nodes.rule(spread);
+                    context.run_in_registers(FromBothEnds { rule, block, prefixes });
+                }
+            },
             Self::Interactions(coalitions, nodes) => {
                 let (rule, coalitions) = (nodes.rule(spread), &coalitions.among(players));
                 context.run(OfCoalitions { rule, coalitions, block, products });
@@ -243,18 +268,33 @@ impl Body for ByRecursion<'_> {
     }
 }
 
-struct ByQuadrature<'a> {
+struct FromOneEnd<'a> {
+    rule: &'a FreeEnd,
+    block: &'a mut Block,
+    prefixes: &'a mut Prefixes,
+}
+
+impl Body for FromOneEnd<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<A: Arithmetic, const W: usize>(self) {
+        values::omega_from_one_end::<A, W>(self.rule, self.block, self.prefixes);
+    }
+}
+
+struct FromBothEnds<'a> {
     rule: &'a Rule,
     block: &'a mut Block,
     prefixes: &'a mut Prefixes,
 }
 
-impl Body for ByQuadrature<'_> {
+impl Body for FromBothEnds<'_> {
     type Output = ();
 
     #[inline(always)]
     fn run<A: Arithmetic, const W: usize>(self) {
-        values::omega::<A, W>(self.rule, self.block, self.prefixes);
+        values::omega_from_both_ends::<A, W>(self.rule, self.block, self.prefixes);
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::game::block::Block;
 use crate::simd::arithmetic::Arithmetic;
-use crate::simd::lanes::{LANES, Lanes, each_lane, map_lanes, zip_lanes};
+use crate::simd::lanes::{LANES, Lanes, zip_lanes};
 use crate::simd::numbers::{INVERSE_MARGIN, binary_exponent, larger, nearly_inverse, smaller};
 
 /// What decides the number of quadrature nodes of a block.
@@ -24,33 +24,76 @@ impl Spread {
     }
 }
 
+/// The spread of the players so far, of factors in [0, 1].
+pub(crate) struct RunningSpread {
+    lambda: Lanes,
+    /// ∏M.
+    size: Lanes,
+    lowest: Lanes,
+    highest: Lanes,
+}
+
+impl RunningSpread {
+    /// Of no players.
+    pub const START: Self =
+        Self { lambda: Lanes::ZERO, size: Lanes::ONE, lowest: Lanes::ZERO, highest: Lanes::ZERO };
+
+    /// Includes a player, from c and M.
+    #[inline(always)]
+    pub fn include<A: Arithmetic, const W: usize>(
+        &mut self,
+        part: usize,
+        c: &[f64; W],
+        size: &[f64; W],
+    ) {
+        let Self { lambda, size: product, lowest, highest } = self;
+        let mut sums: [f64; W] = *lambda.part(part);
+        let mut products: [f64; W] = *product.part(part);
+        let (mut low, mut high): ([f64; W], [f64; W]) = (*lowest.part(part), *highest.part(part));
+        // One loop, which is vectorised as a whole.
+        for i in 0..W {
+            // Where both factors are 0, so is c.
+            let inverse = nearly_inverse::<A>(larger(size[i], f64::MIN_POSITIVE));
+            sums[i] = A::mul_add(c[i].abs(), inverse, sums[i]);
+            products[i] *= size[i];
+            low[i] = smaller(low[i], c[i]);
+            high[i] = larger(high[i], c[i]);
+        }
+        *lambda.part_mut(part) = sums;
+        *product.part_mut(part) = products;
+        *lowest.part_mut(part) = low;
+        *highest.part_mut(part) = high;
+    }
+
+    /// That of all players; `None` if a c is NaN.
+    #[inline(always)]
+    pub fn total(&self) -> Option<Spread> {
+        let Self { lambda, size, lowest, highest } = self;
+        if lambda.0.iter().any(|lambda| lambda.is_nan()) {
+            return None;
+        }
+        let signs = lowest.0.iter().zip(&highest.0);
+        Some(Spread {
+            lambda: lambda.0.into_iter().fold(0.0, larger) * INVERSE_MARGIN,
+            mixed_signs: signs.fold(false, |any, (low, high)| any | (*low < 0.0 && *high > 0.0)),
+            in_range: size.0.iter().fold(true, |all, size| all & (*size > 1e-270)),
+        })
+    }
+}
+
 impl Block {
     /// Λ of factors in [0, 1]; the running product of M shows whether the range suffices.
     #[inline(always)]
     pub fn spread_of_fractions<A: Arithmetic, const W: usize>(&self) -> Spread {
-        let mut spread = Spread { lambda: 0.0, mixed_signs: false, in_range: true };
-        for part in 0..LANES / W {
-            let (mut sum, mut size_so_far) = ([0.0; W], [1.0; W]);
-            let (mut lowest, mut highest) = ([0.0; W], [0.0; W]);
-            for j in 0..self.present.len() {
-                let c: &[f64; W] = self.difference[j].part(part);
+        let mut spread = RunningSpread::START;
+        for (j, c) in self.difference.iter().enumerate() {
+            for part in 0..LANES / W {
                 let size = zip_lanes(self.present[j].part(part), self.absent[j].part(part), larger);
-                size_so_far = zip_lanes(&size_so_far, &size, |product, m| product * m);
-                // Where both factors are 0, so is c.
-                let inverse =
-                    map_lanes(&size, |m| nearly_inverse::<A>(larger(m, f64::MIN_POSITIVE)));
-                sum = each_lane(|i| A::mul_add(c[i].abs(), inverse[i], sum[i]));
-                lowest = zip_lanes(&lowest, c, smaller);
-                highest = zip_lanes(&highest, c, larger);
-            }
-            let lambda = sum.into_iter().fold(0.0, f64::max) * INVERSE_MARGIN;
-            spread.lambda = spread.lambda.max(lambda);
-            for i in 0..W {
-                spread.mixed_signs |= lowest[i] < 0.0 && highest[i] > 0.0;
-                spread.in_range &= size_so_far[i] > 1e-270;
+                spread.include::<A, W>(part, c.part(part), &size);
             }
         }
-        spread
+        let unknown = Spread { lambda: f64::INFINITY, mixed_signs: true, in_range: true };
+        spread.total().unwrap_or(unknown)
     }
 
     /// Λ of factors of any size and sign.

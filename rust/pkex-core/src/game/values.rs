@@ -1,109 +1,327 @@
-//! Ω by Gauss–Legendre quadrature, for all players of a block at once.
+//! Ω by quadrature, for all players of a block at once.
 //!
-//! Ωⱼ = ∫₀¹ ∏_{l≠j} Fₗ(t) dt with Fₗ(t) = bₗ + t cₗ (Owen 1972). At each node the products of the
-//! factors before and after player j are kept as a running prefix and suffix, so nothing is ever
-//! divided (factors may be 0) and no logarithm is taken (they may be negative). Five instructions
-//! per node and player: two on the way up (F, prefix), three on the way down (F, Ω, suffix).
-//! Prefixes are stored for every second player only, which costs half an instruction more and saves
-//! half of the memory: stores, and what does not fit the first-level cache, cost more than
-//! arithmetic.
+//! Ωⱼ = ∫₀¹ ∏_{l≠j} Fₗ(t) dt with Fₗ(t) = bₗ + t cₗ (Owen 1972). Nothing is ever divided (factors
+//! may be 0) and no logarithm is taken (they may be negative): at each node the products of the
+//! factors before and after a pair of players are kept as a running prefix and suffix. Seen from an
+//! end of [0, 1] with the factors e, a step s away, the pair itself is
+//!
+//!   Fᵢ Fⱼ = eᵢ eⱼ + s (eᵢ cⱼ + eⱼ cᵢ) + s² cᵢ cⱼ,
+//!
+//! and with A = weight · prefix · suffix at a node, M₀ = Σ A and M₁ = Σ s A over the nodes,
+//!
+//!   Ωᵢ = eⱼ M₀ + cⱼ M₁,    Ωⱼ = eᵢ M₀ + cᵢ M₁.
+//!
+//! Nine instructions per node and pair: three on the way up (F, prefix), six on the way down (A, M,
+//! F, suffix).
 
 use crate::error::Error;
 use crate::game::block::Block;
-use crate::game::sweep::{End, MOST_NODES, Sweep, pass};
-use crate::memory::{FACTORS, Memory};
+use crate::memory::{FACTORS, Memory, saturating_product};
+use crate::quadrature::free_end::FreeEnd;
 use crate::quadrature::rule::{Node, Rule};
 use crate::simd::arithmetic::Arithmetic;
-use crate::simd::lanes::{LANES, Lanes, multiply_add_lanes, multiply_lanes, zip_lanes};
+use crate::simd::lanes::{LANES, Lanes, each_lane, multiply_add_lanes, multiply_lanes, zip_lanes};
+
+/// Most nodes that go through the players together: as many products as registers hold.
+const MOST_NODES: usize = 12;
+
+/// Numbers in a cache line.
+const LINE: usize = 8;
 
 /// Room for the prefix products, kept between blocks.
 #[derive(Clone, Debug, Default)]
-pub struct Prefixes(Vec<Lanes>);
+pub struct Prefixes(Vec<f64>);
 
 impl Prefixes {
+    /// Numbers for games of that many players: a register of at most sixteen lanes for each node.
+    fn length(players: usize) -> usize {
+        saturating_product([players / 2, MOST_NODES * LANES]).saturating_add(LINE)
+    }
+
     /// Makes room for games of that many players.
     pub(crate) fn reserve(&mut self, players: usize, memory: &Memory) -> Result<(), Error> {
-        memory.reserve(&mut self.0, players / 2 * MOST_NODES, FACTORS)
+        memory.reserve(&mut self.0, Self::length(players), FACTORS)
+    }
+
+    /// `N` registers of `W` lanes for each pair of players, from the start of a cache line.
+    #[inline(always)]
+    fn of_pairs<const W: usize, const N: usize>(&mut self) -> &mut [[[f64; W]; N]] {
+        let start = self.0.as_ptr().align_offset(LINE * size_of::<f64>()).min(LINE);
+        self.0[start..].as_chunks_mut::<W>().0.as_chunks_mut::<N>().0
     }
 }
 
-/// Ω of every player into `block.omega`.
+/// Ω of every player into `block.omega`, of games with b = 1, by nodes seen from t = 0.
+///
+/// Errors near t = 1 are absolute, and small beside Ω where 1 + c is in [0, 1].
 #[inline(always)]
-pub fn omega<A: Arithmetic, const W: usize>(
+pub fn omega_from_one_end<A: Arithmetic, const W: usize>(
+    rule: &FreeEnd,
+    block: &mut Block,
+    prefixes: &mut Prefixes,
+) {
+    let Block { difference, omega, .. } = block;
+    omega.fill(Lanes::ZERO);
+    prefixes.0.resize(Prefixes::length(difference.len()), 0.0);
+    let mut ends = OneEnd { value: rule.value, slope: rule.slope };
+    for (near, far) in in_groups((&rule.nodes, &[]), MOST_NODES) {
+        let mut sweep = Sweep { ends, difference, omega, prefixes };
+        match near.len() {
+            1 => sweep.run::<A, W, 1, 1>(near, far),
+            2 => sweep.run::<A, W, 2, 2>(near, far),
+            3 => sweep.run::<A, W, 3, 3>(near, far),
+            4 => sweep.run::<A, W, 4, 4>(near, far),
+            5 => sweep.run::<A, W, 5, 5>(near, far),
+            6 => sweep.run::<A, W, 6, 6>(near, far),
+            7 => sweep.run::<A, W, 7, 7>(near, far),
+            8 => sweep.run::<A, W, 8, 8>(near, far),
+            9 => sweep.run::<A, W, 9, 9>(near, far),
+            10 => sweep.run::<A, W, 10, 10>(near, far),
+            11 => sweep.run::<A, W, 11, 11>(near, far),
+            _ => sweep.run::<A, W, 12, 12>(near, far),
+        }
+        ends = OneEnd { value: 0.0, slope: 0.0 };
+    }
+}
+
+/// Ω of every player into `block.omega`, by nodes that are each seen from the nearer end.
+#[inline(always)]
+pub fn omega_from_both_ends<A: Arithmetic, const W: usize>(
     rule: &Rule,
     block: &mut Block,
     prefixes: &mut Prefixes,
 ) {
-    block.omega.fill(Lanes::ZERO);
-    prefixes.0.resize(block.present.len() / 2 * MOST_NODES, Lanes::ONE);
-    pass::<A, W, _>(rule, block, &mut ByPlayer(prefixes));
-}
-
-/// Ω of every player.
-struct ByPlayer<'a>(&'a mut Prefixes);
-
-impl Sweep for ByPlayer<'_> {
-    #[inline(always)]
-    fn sweep<A: Arithmetic, const W: usize, const N: usize, E: End>(
-        &mut self,
-        nodes: [Node; N],
-        end: E,
-        difference: &[Lanes],
-        omega: &mut [Lanes],
-    ) {
-        sweep::<A, W, N, E>(nodes, end, difference, omega, self.0);
+    let Block { present, absent, difference, omega, .. } = block;
+    omega.fill(Lanes::ZERO);
+    prefixes.0.resize(Prefixes::length(difference.len()), 0.0);
+    let ends = BothEnds { near: absent, far: present };
+    for (near, far) in in_groups((&rule.from_absent, &rule.from_present), MOST_NODES / 2) {
+        let mut sweep = Sweep { ends, difference, omega, prefixes };
+        match (near.len(), far.len()) {
+            (0, _) => sweep.run::<A, W, 1, 0>(near, far),
+            (1, 0) => sweep.run::<A, W, 1, 1>(near, far),
+            (1, _) => sweep.run::<A, W, 2, 1>(near, far),
+            (2, 1) => sweep.run::<A, W, 3, 2>(near, far),
+            (2, _) => sweep.run::<A, W, 4, 2>(near, far),
+            (3, 2) => sweep.run::<A, W, 5, 3>(near, far),
+            (3, _) => sweep.run::<A, W, 6, 3>(near, far),
+            (4, 3) => sweep.run::<A, W, 7, 4>(near, far),
+            (4, _) => sweep.run::<A, W, 8, 4>(near, far),
+            (5, 4) => sweep.run::<A, W, 9, 5>(near, far),
+            (5, _) => sweep.run::<A, W, 10, 5>(near, far),
+            (_, 5) => sweep.run::<A, W, 11, 6>(near, far),
+            _ => sweep.run::<A, W, 12, 6>(near, far),
+        }
     }
 }
 
-/// Adds `N` nodes' contributions to Ω of every player.
-#[inline(always)]
-fn sweep<A: Arithmetic, const W: usize, const N: usize, E: End>(
-    nodes: [Node; N],
-    end: E,
-    difference: &[Lanes],
-    omega: &mut [Lanes],
-    prefixes: &mut Prefixes,
-) {
-    let players = difference.len();
-    let pairs = players / 2;
-    let prefixes = &mut prefixes.0.as_chunks_mut::<N>().0[..pairs];
-    let omega = &mut omega[..players];
-    for part in 0..LANES / W {
-        let factor = |player: usize, node: &Node| -> [f64; W] {
-            let c: &[f64; W] = difference[player].part(part);
-            zip_lanes(c, &end.factor(player, part), |c, end| A::mul_add(node.step, c, end))
-        };
-        let mut prefix = [[1.0; W]; N];
-        for (pair, stored) in prefixes.iter_mut().enumerate() {
-            for n in 0..N {
-                *stored[n].part_mut(part) = prefix[n];
-                prefix[n] = multiply_lanes(&prefix[n], &factor(2 * pair, &nodes[n]));
-                prefix[n] = multiply_lanes(&prefix[n], &factor(2 * pair + 1, &nodes[n]));
+/// Cuts the nodes of both ends into equally many groups, of at most `most` nodes and nearly equal
+/// size, the larger ones first; at least one group.
+fn in_groups<'a>(
+    (near, far): (&'a [Node], &'a [Node]),
+    most: usize,
+) -> impl Iterator<Item = (&'a [Node], &'a [Node])> {
+    let count = near.len().max(far.len()).div_ceil(most).max(1);
+    let group = move |nodes: &'a [Node], number: usize| {
+        let start =
+            |number: usize| number * (nodes.len() / count) + number.min(nodes.len() % count);
+        &nodes[start(number)..start(number + 1)]
+    };
+    (0..count).map(move |number| (group(near, number), group(far, number)))
+}
+
+/// The factors at the ends of [0, 1] from which nodes are seen.
+trait Ends: Copy {
+    /// That of a player at the end of the near nodes, and of the far ones.
+    fn near<const W: usize>(self, player: usize, part: usize) -> [f64; W];
+    fn far<const W: usize>(self, player: usize, part: usize) -> [f64; W];
+
+    /// What the near end itself adds to M₀ and M₁, from the sum of the c of all other players.
+    fn moments<A: Arithmetic, const W: usize>(self, others: &[f64; W]) -> [[f64; W]; 2];
+}
+
+/// Every factor is 1 at t = 0, where value and slope of the product have these weights.
+#[derive(Clone, Copy)]
+struct OneEnd {
+    value: f64,
+    slope: f64,
+}
+
+impl Ends for OneEnd {
+    #[inline(always)]
+    fn near<const W: usize>(self, _player: usize, _part: usize) -> [f64; W] {
+        [1.0; W]
+    }
+
+    #[inline(always)]
+    fn far<const W: usize>(self, _player: usize, _part: usize) -> [f64; W] {
+        [0.0; W]
+    }
+
+    #[inline(always)]
+    fn moments<A: Arithmetic, const W: usize>(self, others: &[f64; W]) -> [[f64; W]; 2] {
+        let Self { value, slope } = self;
+        [each_lane(|i| A::mul_add(others[i], slope, value)), [slope; W]]
+    }
+}
+
+/// Factors of absent players at t = 0, and of present ones at t = 1.
+#[derive(Clone, Copy)]
+struct BothEnds<'a> {
+    near: &'a [Lanes],
+    far: &'a [Lanes],
+}
+
+impl Ends for BothEnds<'_> {
+    #[inline(always)]
+    fn near<const W: usize>(self, player: usize, part: usize) -> [f64; W] {
+        *self.near[player].part(part)
+    }
+
+    #[inline(always)]
+    fn far<const W: usize>(self, player: usize, part: usize) -> [f64; W] {
+        *self.far[player].part(part)
+    }
+
+    #[inline(always)]
+    fn moments<A: Arithmetic, const W: usize>(self, _others: &[f64; W]) -> [[f64; W]; 2] {
+        [[0.0; W]; 2]
+    }
+}
+
+/// The product of two players' factors as a polynomial of the step from an end.
+struct Pair<const W: usize> {
+    constant: [f64; W],
+    linear: [f64; W],
+    square: [f64; W],
+}
+
+impl<const W: usize> Pair<W> {
+    #[inline(always)]
+    fn new<A: Arithmetic>(ends: [&[f64; W]; 2], c: [&[f64; W]; 2]) -> Self {
+        let crossed = multiply_lanes(ends[0], c[1]);
+        Self {
+            constant: multiply_lanes(ends[0], ends[1]),
+            linear: multiply_add_lanes::<A, W>(&crossed, ends[1], c[0]),
+            square: multiply_lanes(c[0], c[1]),
+        }
+    }
+
+    #[inline(always)]
+    fn at<A: Arithmetic>(&self, step: f64) -> [f64; W] {
+        let Self { constant, linear, square } = self;
+        each_lane(|i| A::mul_add(A::mul_add(square[i], step, linear[i]), step, constant[i]))
+    }
+}
+
+/// A pass over the players with some nodes.
+struct Sweep<'a, E> {
+    ends: E,
+    difference: &'a [Lanes],
+    omega: &'a mut [Lanes],
+    prefixes: &'a mut Prefixes,
+}
+
+impl<E: Ends> Sweep<'_, E> {
+    /// Adds what `N` nodes, the first `B` of them near ones, contribute to Ω.
+    #[inline(always)]
+    fn run<A: Arithmetic, const W: usize, const N: usize, const B: usize>(
+        &mut self,
+        near: &[Node],
+        far: &[Node],
+    ) {
+        let nodes: [Node; N] = std::array::from_fn(|n| if n < B { near[n] } else { far[n - B] });
+        let Self { ends, difference, .. } = *self;
+        let (pairs, last) = difference.as_chunks::<2>();
+        let prefixes = &mut self.prefixes.of_pairs::<W, N>()[..pairs.len()];
+        let (omega_of_pairs, omega_of_last) = self.omega.as_chunks_mut::<2>();
+        let omega_of_pairs = &mut omega_of_pairs[..pairs.len()];
+        for part in 0..LANES / W {
+            let at = Part { ends, part };
+            let (mut prefix, mut sum) = ([[1.0; W]; N], [0.0; W]);
+            for (number, (c, stored)) in pairs.iter().zip(&mut *prefixes).enumerate() {
+                let [near, far] = at.pairs::<A, W>(number, c);
+                for n in 0..N {
+                    let factor = if n < B { &near } else { &far }.at::<A>(nodes[n].step);
+                    stored[n] = prefix[n];
+                    prefix[n] = multiply_lanes(&prefix[n], &factor);
+                }
+                sum = zip_lanes(&sum, &at.sum(c), |sum, c| sum + c);
+            }
+            let mut suffix: [[f64; W]; N] = std::array::from_fn(|n| [nodes[n].weight; W]);
+            if let ([c], [omega]) = (last, &mut *omega_of_last) {
+                let c: &[f64; W] = c.part(part);
+                let [mut total, _] = ends.moments::<A, W>(&sum);
+                let player = difference.len() - 1;
+                for n in 0..N {
+                    total = multiply_add_lanes::<A, W>(&total, &prefix[n], &suffix[n]);
+                    let end: [f64; W] =
+                        if n < B { ends.near(player, part) } else { ends.far(player, part) };
+                    let factor = each_lane(|i| A::mul_add(nodes[n].step, c[i], end[i]));
+                    suffix[n] = multiply_lanes(&suffix[n], &factor);
+                }
+                let omega: &mut [f64; W] = omega.part_mut(part);
+                *omega = zip_lanes(omega, &total, |omega, total| omega + total);
+                sum = zip_lanes(&sum, c, |sum, c| sum + c);
+            }
+            let stored = pairs.iter().zip(&*prefixes).zip(&mut *omega_of_pairs);
+            for (number, ((c, stored), omega)) in stored.enumerate().rev() {
+                let [near, far] = at.pairs::<A, W>(number, c);
+                let others = zip_lanes(&sum, &at.sum(c), |sum, c| sum - c);
+                let [mut of_near, mut by_step] = ends.moments::<A, W>(&others);
+                let mut of_far = [0.0; W];
+                for n in 0..N {
+                    let product = multiply_lanes(&stored[n], &suffix[n]);
+                    if n < B {
+                        of_near = zip_lanes(&of_near, &product, |sum, a| sum + a);
+                    } else {
+                        of_far = zip_lanes(&of_far, &product, |sum, a| sum + a);
+                    }
+                    by_step = each_lane(|i| A::mul_add(product[i], nodes[n].step, by_step[i]));
+                    let factor = if n < B { &near } else { &far }.at::<A>(nodes[n].step);
+                    suffix[n] = multiply_lanes(&suffix[n], &factor);
+                }
+                for (player, omega) in omega.iter_mut().enumerate() {
+                    let (other, c) = (2 * number + 1 - player, c[1 - player].part(part));
+                    let omega: &mut [f64; W] = omega.part_mut(part);
+                    let mut total = multiply_add_lanes::<A, W>(omega, &by_step, c);
+                    if B > 0 {
+                        let near = ends.near(other, part);
+                        total = multiply_add_lanes::<A, W>(&total, &of_near, &near);
+                    }
+                    if B < N {
+                        let far = ends.far(other, part);
+                        total = multiply_add_lanes::<A, W>(&total, &of_far, &far);
+                    }
+                    *omega = total;
+                }
             }
         }
-        let mut suffix: [[f64; W]; N] = std::array::from_fn(|n| [nodes[n].weight; W]);
-        if players % 2 == 1 {
-            let last: &mut [f64; W] = omega[players - 1].part_mut(part);
-            for n in 0..N {
-                *last = multiply_add_lanes::<A, W>(last, &prefix[n], &suffix[n]);
-                suffix[n] = multiply_lanes(&suffix[n], &factor(players - 1, &nodes[n]));
-            }
-        }
-        for (pair, stored) in prefixes.iter().enumerate().rev() {
-            let (first, second) = (2 * pair, 2 * pair + 1);
-            let mut omega_first: [f64; W] = *omega[first].part(part);
-            let mut omega_second: [f64; W] = *omega[second].part(part);
-            for n in 0..N {
-                let before: &[f64; W] = stored[n].part(part);
-                let first_factor = factor(first, &nodes[n]);
-                let between = multiply_lanes(before, &first_factor);
-                omega_second = multiply_add_lanes::<A, W>(&omega_second, &between, &suffix[n]);
-                suffix[n] = multiply_lanes(&suffix[n], &factor(second, &nodes[n]));
-                omega_first = multiply_add_lanes::<A, W>(&omega_first, before, &suffix[n]);
-                suffix[n] = multiply_lanes(&suffix[n], &first_factor);
-            }
-            *omega[first].part_mut(part) = omega_first;
-            *omega[second].part_mut(part) = omega_second;
-        }
+    }
+}
+
+/// Some lanes of the players' factors.
+#[derive(Clone, Copy)]
+struct Part<E> {
+    ends: E,
+    part: usize,
+}
+
+impl<E: Ends> Part<E> {
+    /// The polynomials of a pair of players, at the near end and at the far one.
+    #[inline(always)]
+    fn pairs<A: Arithmetic, const W: usize>(self, number: usize, c: &[Lanes; 2]) -> [Pair<W>; 2] {
+        let Self { ends, part } = self;
+        let (first, second) = (2 * number, 2 * number + 1);
+        let c = [c[0].part(part), c[1].part(part)];
+        let near = [&ends.near(first, part), &ends.near(second, part)];
+        let far = [&ends.far(first, part), &ends.far(second, part)];
+        [Pair::new::<A>(near, c), Pair::new::<A>(far, c)]
+    }
+
+    /// The sum of a pair's c.
+    #[inline(always)]
+    fn sum<const W: usize>(self, c: &[Lanes; 2]) -> [f64; W] {
+        zip_lanes(c[0].part(self.part), c[1].part(self.part), |a, b| a + b)
     }
 }

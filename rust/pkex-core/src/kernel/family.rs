@@ -252,6 +252,16 @@ impl Profile {
     }
 }
 
+/// exp(−(r p)²) from the rate p, and that less 1.
+#[inline(always)]
+pub(crate) fn gaussian<A: Arithmetic, const W: usize>(
+    rate: f64,
+    x: f64,
+    y: &[f64; W],
+) -> ([f64; W], [f64; W]) {
+    exp_and_expm1::<A, W>(&map_lanes(y, |y| -(((x - y) * rate) * ((x - y) * rate))))
+}
+
 /// Multiplies by exp(−(r/ℓ)²), from 1/ℓ.
 #[inline(always)]
 fn join_gaussian<A: Arithmetic, const W: usize>(

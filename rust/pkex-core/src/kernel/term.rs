@@ -3,7 +3,7 @@
 use crate::error::Error;
 use crate::game::block::Block;
 use crate::game::spread::Spread;
-use crate::kernel::family::{Factor, Profile, multiplied};
+use crate::kernel::family::{Factor, Profile, gaussian, multiplied};
 use crate::kernel::joint::{Entries, Joint};
 use crate::kernel::players::Players;
 use crate::kernel::series::{PackedSeries, Series};
@@ -51,6 +51,38 @@ pub(crate) struct PackedTerm {
     pub series: Option<PackedSeries>,
     /// Whether there are no factors but those of the series.
     is_pure: bool,
+    /// The columns and rates of its players if each is a Gaussian kernel of one column; else none.
+    gaussians: Vec<(usize, f64)>,
+}
+
+/// What takes a term's factors, player by player, part by part.
+pub(crate) trait Sink {
+    /// The factor a of a player, and a − 1.
+    fn take<const W: usize>(&mut self, at: (usize, usize), present: &[f64; W], less_one: &[f64; W]);
+}
+
+/// The factors of games with b = 1, and Σ |c|; those of present players only if they are wanted.
+struct UnitFactors<'a, const PRESENT: bool> {
+    present: &'a mut [Lanes],
+    difference: &'a mut [Lanes],
+    sums: Lanes,
+}
+
+impl<const PRESENT: bool> Sink for UnitFactors<'_, PRESENT> {
+    #[inline(always)]
+    fn take<const W: usize>(
+        &mut self,
+        (player, part): (usize, usize),
+        present: &[f64; W],
+        less_one: &[f64; W],
+    ) {
+        if PRESENT {
+            *self.present[player].part_mut(part) = *present;
+        }
+        *self.difference[player].part_mut(part) = *less_one;
+        let sum = self.sums.part_mut(part);
+        *sum = zip_lanes(sum, less_one, |sum, c| sum - c);
+    }
 }
 
 /// The player, the column and the number of each of a term's factors, in this order; without a
@@ -76,10 +108,6 @@ fn sorted(term: &Term, players: &Players) -> Result<Vec<(usize, usize, Option<us
 /// A column's part in its player's factor.
 #[derive(Clone, Debug)]
 struct Member {
-    /// Index into the term's players.
-    player: usize,
-    /// Whether it is the player's first column.
-    is_first: bool,
     column: usize,
     profile: Profile,
 }
@@ -101,12 +129,13 @@ impl PackedTerm {
                 compiled.players.push(player);
                 compiled.ends.push(0);
             }
-            let player = compiled.players.len() - 1;
             if is_first || compiled.members.last().is_none_or(|member| member.column != column) {
                 let profile = Profile::default();
-                compiled.members.push(Member { player, is_first, column, profile });
+                compiled.members.push(Member { column, profile });
             }
-            compiled.ends[player] = compiled.members.len();
+            if let Some(end) = compiled.ends.last_mut() {
+                *end = compiled.members.len();
+            }
             if let (Some(member), Some(factor)) = (compiled.members.last_mut(), factor) {
                 let Factor { family, parameter, .. } = term.factors[factor];
                 member.profile.include(family, parameter)?;
@@ -115,6 +144,8 @@ impl PackedTerm {
         if let Some(series) = &term.series {
             compiled.series = Some(PackedSeries::new(series, &compiled.players, players)?);
         }
+        let gaussians = (0..compiled.players.len()).map(|player| compiled.gaussian_of(player));
+        compiled.gaussians = gaussians.collect::<Option<_>>().unwrap_or_default();
         Ok(compiled)
     }
 
@@ -126,7 +157,8 @@ impl PackedTerm {
         memory.reserve(&mut members, count, INPUT)?;
         memory.reserve(&mut ends, count, INPUT)?;
         let (coefficient, is_pure) = (term.coefficient, term.factors.is_empty());
-        Ok(Self { coefficient, players, members, ends, series: None, is_pure })
+        let gaussians = Vec::new();
+        Ok(Self { coefficient, players, members, ends, series: None, is_pure, gaussians })
     }
 
     /// The highest power of s of the series, 0 where factors are numbers.
@@ -154,32 +186,80 @@ impl PackedTerm {
         block: &mut Block,
     ) -> Spread {
         block.resize(self.players.len(), true);
-        let mut sums = Lanes::ZERO;
-        for member in &self.members {
-            let present = &mut block.present[member.player];
-            let difference = &mut block.difference[member.player];
-            for part in 0..LANES / W {
-                let y: &[f64; W] = points[member.column].part(part);
-                let (mut a, mut c) = member.profile.factor::<A, W>(&[x[member.column]; W], y);
-                let sum = sums.part_mut(part);
-                if member.is_first {
-                    *sum = zip_lanes(sum, &c, |sum, c| sum - c);
-                } else {
-                    let before: &[f64; W] = difference.part(part);
-                    let total = multiplied::<A, W>((present.part(part), before), (&a, &c));
-                    let change = zip_lanes(&total.1, before, |total, before| total - before);
-                    *sum = zip_lanes(sum, &change, |sum, change| sum - change);
-                    (a, c) = total;
-                }
-                *present.part_mut(part) = a;
-                *difference.part_mut(part) = c;
-            }
-        }
+        let Block { present, difference, .. } = &mut *block;
+        let mut factors = UnitFactors::<true> { present, difference, sums: Lanes::ZERO };
+        self.factors_into::<A, _, W>(x, points, &mut factors);
+        let sums = factors.sums;
         block.series.weights.clear();
         if let Some(series) = &self.series {
             self.fill_series::<A, W>(series, x, points, block);
         }
         Spread::of_unit_factors(&sums)
+    }
+
+    /// The same, without the factors of present players where that is less work.
+    #[inline(always)]
+    pub fn fill_differences<A: Arithmetic, const W: usize>(
+        &self,
+        x: &[f64],
+        points: &[Lanes],
+        block: &mut Block,
+    ) -> Spread {
+        if self.gaussians.is_empty() {
+            return self.fill::<A, W>(x, points, block);
+        }
+        block.resize(self.players.len(), true);
+        block.series.weights.clear();
+        let Block { present, difference, .. } = &mut *block;
+        let mut factors = UnitFactors::<false> { present, difference, sums: Lanes::ZERO };
+        self.gaussians_into::<A, _, W>(x, points, &mut factors);
+        Spread::of_unit_factors(&factors.sums)
+    }
+
+    /// Gaussian factors between the row `x` and a block of points, given column by column.
+    #[inline(always)]
+    fn gaussians_into<A: Arithmetic, S: Sink, const W: usize>(
+        &self,
+        x: &[f64],
+        points: &[Lanes],
+        sink: &mut S,
+    ) {
+        for (player, &(column, rate)) in self.gaussians.iter().enumerate() {
+            for part in 0..LANES / W {
+                let (a, c) = gaussian::<A, W>(rate, x[column], points[column].part(part));
+                sink.take((player, part), &a, &c);
+            }
+        }
+    }
+
+    /// The factors between the row `x` and a block of points, given column by column, without those
+    /// of higher orders.
+    #[inline(always)]
+    pub fn factors_into<A: Arithmetic, S: Sink, const W: usize>(
+        &self,
+        x: &[f64],
+        points: &[Lanes],
+        sink: &mut S,
+    ) {
+        if !self.gaussians.is_empty() {
+            self.gaussians_into::<A, S, W>(x, points, sink);
+            return;
+        }
+        for player in 0..self.players.len() {
+            for part in 0..LANES / W {
+                let (mut a, mut c) = ([1.0; W], [0.0; W]);
+                for (number, member) in self.members_of(player).iter().enumerate() {
+                    let y: &[f64; W] = points[member.column].part(part);
+                    let factor = member.profile.factor::<A, W>(&[x[member.column]; W], y);
+                    (a, c) = if number == 0 {
+                        factor
+                    } else {
+                        multiplied::<A, W>((&a, &c), (&factor.0, &factor.1))
+                    };
+                }
+                sink.take((player, part), &a, &c);
+            }
+        }
     }
 
     /// The higher orders of the factors, of which those of s⁰ are there: b is 1.

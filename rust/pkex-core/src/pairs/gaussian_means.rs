@@ -41,7 +41,7 @@ pub(crate) fn gaussian_mean(
     }
     let mut total = Sum::default();
     for sum in sums {
-        let sum = sum.total(Summation::Compensated).value();
+        let sum = sum.total().value();
         total.add(Sum::from(sum * sum), Summation::Compensated);
     }
     let count = entries.len() as f64;
@@ -85,7 +85,7 @@ impl Body for AddPowers<'_> {
             *step.part_mut(part) = map_lanes(&u, |u| u * std::f64::consts::SQRT_2);
         }
         for (k, sum) in self.sums.iter_mut().enumerate() {
-            sum.add_product::<A, W>(&power, &Lanes::ONE, Summation::Compensated);
+            sum.add_product::<A, W>(&power, &Lanes::ONE);
             let next = Lanes([1.0 / ((k + 1) as f64).sqrt(); LANES]);
             power = power.times::<W>(&step).times::<W>(&next);
         }

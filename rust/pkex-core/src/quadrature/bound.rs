@@ -1,13 +1,19 @@
-//! How far a Gauss–Legendre rule may err, as a function of Λ, and up to which Λ it may be used.
+//! How far a rule may err, as a function of Λ, and up to which Λ it may be used.
+//!
+//! For f = ∏ₗ Fₗ of n linear factors, the k-th derivative is a sum over ordered choices of k of
+//! them, of their c and the F of all others: at most n!/((n−k)! nᵏ) Λᵏ ∏M (Maclaurin's inequality:
+//! the elementary symmetric polynomial of |cₗ|/Mₗ is largest where these are equal).
 
-/// An upper bound of a rule's error with `count` nodes, relative to ∏M, as a function of Λ.
+/// An upper bound of the error of Gauss–Legendre with `count` nodes for n `factors`, relative to ∏M,
+/// as a function of Λ.
 ///
-/// The smaller of Λ^{2m} (m!)⁴ / ((2m+1) ((2m)!)³) (the rule's remainder, as every 2m-th derivative
-/// is at most Λ^{2m} ∏M) and (32/15) e^{Λ sinh²(s/2) − 2ms} / (1 − e^{−2s}), m ≥ 2 (the integrand's
-/// size on a Bernstein ellipse e^s), which holds for every s > 0: here for the near-optimal one.
-pub(crate) fn error_bound(count: usize) -> impl Fn(f64) -> f64 {
+/// The smaller of Λ^{2m} n!/((n−2m)! n^{2m}) (m!)⁴ / ((2m+1) ((2m)!)³) (the rule's remainder) and
+/// (32/15) e^{Λ sinh²(s/2) − 2ms} / (1 − e^{−2s}), m ≥ 2 (the integrand's size on a Bernstein
+/// ellipse e^s), which holds for every s > 0: here for the near-optimal one.
+pub(crate) fn gauss_legendre(count: usize, factors: usize) -> impl Fn(f64) -> f64 {
     let m = count as f64;
-    let constant = 4.0 * ln_factorial(count) - 3.0 * ln_factorial(2 * count) - (2.0 * m + 1.0).ln();
+    let constant = 4.0 * ln_factorial(count) - 3.0 * ln_factorial(2 * count) - (2.0 * m + 1.0).ln()
+        + ln_choices(2 * count, factors);
     move |lambda| {
         let log_remainder = 2.0 * m * lambda.ln() + constant;
         if count < 2 {
@@ -21,8 +27,24 @@ pub(crate) fn error_bound(count: usize) -> impl Fn(f64) -> f64 {
     }
 }
 
+/// The same of the rule with `count` nodes and the end t = 0: Λ^k n!/((n−k)! n^k)
+/// (m! (m+2)!)² / ((2m+3) ((2m+2)!)³), k = 2m + 2.
+pub(crate) fn free_end(count: usize, factors: usize) -> impl Fn(f64) -> f64 {
+    let order = 2 * count + 2;
+    let constant = 2.0 * (ln_factorial(count) + ln_factorial(count + 2))
+        - 3.0 * ln_factorial(order)
+        - (order as f64 + 1.0).ln()
+        + ln_choices(order, factors);
+    move |lambda| (order as f64 * lambda.ln() + constant).exp()
+}
+
 fn ln_factorial(n: usize) -> f64 {
     (2..=n).map(|k| (k as f64).ln()).sum()
+}
+
+/// ln of n!/((n−k)! n^k), −∞ where k > n.
+fn ln_choices(k: usize, n: usize) -> f64 {
+    if k > n { f64::NEG_INFINITY } else { (1..k).map(|i| (-(i as f64) / n as f64).ln_1p()).sum() }
 }
 
 /// The largest Λ for which `error(Λ)` stays within `tolerance(Λ)`, by bisection.

@@ -47,7 +47,7 @@ impl Density {
 
 /// Jacobi's polynomial with parameters a and b at x, by the recursion in its degree (Szegő 1939,
 /// equation 4.5.1), which does not cancel as its sum of powers does.
-fn jacobi(degree: u32, (a, b): (f64, f64), x: f64) -> f64 {
+pub(crate) fn jacobi(degree: u32, (a, b): (f64, f64), x: f64) -> f64 {
     let (mut before, mut value) = (1.0, 1.0);
     for n in 1..=degree {
         let n = f64::from(n);

@@ -1,77 +1,128 @@
 //! How many nodes full double precision takes: rules, and limits of Λ up to which each is used.
 //!
 //! The integrand ∏ₗ Fₗ(t), Fₗ = bₗ + t cₗ, of d − 1 linear factors is integrated exactly by ⌈d/2⌉
-//! nodes. With Mₗ = max(|aₗ|, |bₗ|) and Λ = Σₗ |cₗ|/Mₗ far fewer err by less than rounding does:
-//! see [`error_bound`]. Rules and limits are made once per number of players ([`NodeTable::new`]).
+//! nodes. With Mₗ = max(|aₗ|, |bₗ|) and Λ = Σₗ |cₗ|/Mₗ far fewer err by less than rounding does: see
+//! [`bound`]. Where every b is 1 and every a in [0, 1], rules with a free end ([`FreeEnd`]) take one
+//! node less. Tables are made once per number of players ([`NodeTable::new`]).
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
-use crate::quadrature::bound::{error_bound, largest_lambda};
+use crate::quadrature::bound::{self, largest_lambda};
+use crate::quadrature::free_end::FreeEnd;
 use crate::quadrature::measure::Density;
 use crate::quadrature::rule::Rule;
 
 /// Half an ulp of 1.
 const UNIT_ROUNDOFF: f64 = f64::EPSILON / 2.0;
 
+/// Rules with a free end are made up to this number of nodes: beyond, one less is little.
+const MOST_WITH_FREE_END: usize = 12;
+
 /// A rule and the largest Λ up to which it reaches full double precision.
 #[derive(Debug)]
 struct Entry {
-    rule: Rule,
+    rule: Arc<Rule>,
     /// For differences c of one sign, relative to ∏M (and so to Ω ≥ ∏M/(Λ+1)).
     limit_one_sign: f64,
-    /// For differences of mixed signs, with 2Λ and a tolerance smaller by Λ + 1.
+    /// For differences of mixed signs, relative to Ω of factors that are not negative.
     limit_mixed: f64,
 }
 
 impl Entry {
-    /// The rule of `count` nodes, which `is_exact` if that many integrate any game exactly.
-    fn new(count: usize, is_exact: bool) -> Self {
-        let bound = error_bound(count);
-        let limit = |scale: f64, growth: f64| {
+    /// The Gauss–Legendre rule of `count` nodes, for a product of so many factors.
+    fn new(count: usize, factors: usize) -> Self {
+        static RULES: Made<Rule> = Made::new();
+        let bound = bound::gauss_legendre(count, factors);
+        let limit = |scale: f64, share: fn(f64) -> f64| {
             let error = |lambda: f64| bound(scale * lambda);
-            let tolerance = |lambda: f64| UNIT_ROUNDOFF / (1.0 + growth * lambda);
-            if is_exact { f64::INFINITY } else { largest_lambda(error, tolerance) }
+            largest_lambda(error, |lambda| UNIT_ROUNDOFF * share(lambda))
         };
         Self {
-            rule: Rule::gauss_legendre(count),
-            limit_one_sign: limit(1.0, 0.0),
-            limit_mixed: limit(2.0, 1.0),
+            rule: RULES.get(count, || Rule::gauss_legendre(count)),
+            limit_one_sign: limit(1.0, |_| 1.0),
+            limit_mixed: limit(2.0, |lambda| 1.0 / (1.0 + lambda)).max(limit(1.0, least_share)),
         }
     }
+}
 
-    /// The same, made once per process: bisection for the limits costs more than the rule.
-    fn shared(count: usize, is_exact: bool) -> Arc<Self> {
-        static MADE: Mutex<BTreeMap<(usize, bool), Arc<Entry>>> = Mutex::new(BTreeMap::new());
-        let make = || Arc::new(Self::new(count, is_exact));
+/// A lower bound of B(Λ/2 + 1, Λ/2 + 1), the least Ω/∏M of factors that are not negative.
+///
+/// With δ = |c|/M they are M (1 − t δ) ≥ M (1 − t)^δ where they fall, M t^δ where they rise, and
+/// ∫ (1 − t)^x t^{Λ−x} dt is smallest at x = Λ/2. There it is more than 4^{−Λ/2}/(Λ + 1): binomial
+/// coefficients are at most 4^{Λ/2}.
+fn least_share(lambda: f64) -> f64 {
+    (-lambda * std::f64::consts::LN_2).exp() / (lambda + 1.0)
+}
+
+/// What takes long to make, made once per process and kept by its size.
+struct Made<T>(Mutex<BTreeMap<usize, Arc<T>>>);
+
+impl<T> Made<T> {
+    const fn new() -> Self {
+        Self(Mutex::new(BTreeMap::new()))
+    }
+
+    fn get(&self, size: usize, make: impl FnOnce() -> T) -> Arc<T> {
         // Without waiting: a fork may have taken the thread away that holds the lock.
-        match MADE.try_lock() {
-            Ok(mut made) => Arc::clone(made.entry((count, is_exact)).or_insert_with(make)),
-            Err(_) => make(),
-        }
+        let Ok(mut made) = self.0.try_lock() else { return Arc::new(make()) };
+        Arc::clone(made.entry(size).or_insert_with(|| Arc::new(make())))
     }
 }
 
 /// The rules that games of a number of players need, from the shortest to the exact one.
 #[derive(Clone, Debug)]
-pub struct NodeTable {
-    entries: Vec<Arc<Entry>>,
+pub struct NodeTable(Arc<Rules>);
+
+#[derive(Debug)]
+struct Rules {
+    entries: Vec<Entry>,
+    /// Where every b is 1 and every a in [0, 1], with the limits of Λ; none for another density.
+    of_unit: Vec<(f64, FreeEnd)>,
 }
 
-impl NodeTable {
-    /// The rules for games of at most `players` players (Λ ≤ 2·`players`, as |c| ≤ 2M).
-    #[must_use]
-    pub fn new(players: usize) -> Self {
+impl Rules {
+    /// The Gauss–Legendre rules for games of at most `players` players (Λ ≤ 2·`players`, as
+    /// |c| ≤ 2M), with limits for products of so many factors.
+    fn gauss_legendre(players: usize, factors: usize) -> Vec<Entry> {
         let exact = players.div_ceil(2).max(1);
-        let largest = 2.0 * players as f64;
-        let mut entries: Vec<Arc<Entry>> = Vec::new();
+        let is_last = |entry: &Entry| {
+            entry.rule.count() == exact || entry.limit_mixed >= 2.0 * players as f64
+        };
+        let mut entries: Vec<Entry> = Vec::new();
         let mut count = 1;
-        while entries.last().is_none_or(|entry| entry.limit_mixed < largest) {
-            entries.push(Entry::shared(count.min(exact), count >= exact));
+        while !entries.last().is_some_and(is_last) {
+            entries.push(Entry::new(count.min(exact), factors));
             // Every size up to 32, then steps of an eighth: few rules, at most that much longer.
             count += if count < 32 { 1 } else { 1 << (count.ilog2() - 3) };
         }
-        Self { entries }
+        entries
+    }
+
+    fn new(players: usize) -> Self {
+        let factors = players.saturating_sub(1);
+        let entries = Self::gauss_legendre(players, factors);
+        let mut of_unit: Vec<(f64, FreeEnd)> = (1..=MOST_WITH_FREE_END.min(players / 2).max(1))
+            .map(|count| {
+                let error = bound::free_end(count, factors);
+                (largest_lambda(error, |_| UNIT_ROUNDOFF), FreeEnd::new(count))
+            })
+            .collect();
+        for entry in &entries {
+            if of_unit.last().is_none_or(|(limit, _)| entry.limit_one_sign > *limit) {
+                of_unit.push((entry.limit_one_sign, FreeEnd::from(&*entry.rule)));
+            }
+        }
+        Self { entries, of_unit }
+    }
+}
+
+impl NodeTable {
+    /// The rules for games of at most `players` players.
+    #[must_use]
+    pub fn new(players: usize) -> Self {
+        static TABLES: Made<Rules> = Made::new();
+        Self(TABLES.get(players, || Rules::new(players)))
     }
 
     /// The rules for the integral of games of at most `players` players over a density of degree g.
@@ -84,29 +135,35 @@ impl NodeTable {
         if *density == Density::UNIFORM {
             return Self::new(players);
         }
-        let weighted = |entry: &Arc<Entry>| {
+        let weighted = |entry: Entry| {
             let count = entry.rule.count() + density.total_degree().div_ceil(2);
             let mut rule = Rule::gauss_legendre(count);
             for node in rule.from_absent.iter_mut().chain(&mut rule.from_present) {
                 node.weight *= density.at(node);
             }
-            Arc::new(Entry {
-                rule,
-                limit_one_sign: entry.limit_mixed,
-                limit_mixed: entry.limit_mixed,
-            })
+            Entry { rule: Arc::new(rule), limit_one_sign: entry.limit_mixed, ..entry }
         };
-        Self { entries: Self::new(players).entries.iter().map(weighted).collect() }
+        let entries = Rules::gauss_legendre(players, usize::MAX).into_iter().map(weighted);
+        Self(Arc::new(Rules { entries: entries.collect(), of_unit: Vec::new() }))
     }
 
     /// The shortest rule that reaches full double precision at Λ = `lambda`.
     #[must_use]
     pub fn rule(&self, lambda: f64, mixed_signs: bool) -> &Rule {
-        let too_short = |entry: &Arc<Entry>| {
+        let too_short = |entry: &Entry| {
             lambda > if mixed_signs { entry.limit_mixed } else { entry.limit_one_sign }
         };
-        let index = self.entries.partition_point(too_short);
-        &self.entries[index.min(self.entries.len() - 1)].rule
+        let entries = &self.0.entries;
+        let index = entries.partition_point(too_short);
+        &entries[index.min(entries.len() - 1)].rule
+    }
+
+    /// The same for games with b = 1 and a in [0, 1], unless this is the table of a density.
+    #[must_use]
+    pub fn rule_of_unit(&self, lambda: f64) -> Option<&FreeEnd> {
+        let of_unit = &self.0.of_unit;
+        let index = of_unit.partition_point(|(limit, _)| lambda > *limit);
+        of_unit.get(index).or(of_unit.last()).map(|(_, rule)| rule)
     }
 
     /// The shortest rule for games whose factors are power series: for a polynomial of t below
@@ -117,15 +174,16 @@ impl NodeTable {
     /// their ∏M, and g the rest, whose Λ is no larger. m + ⌈p/2⌉ nodes integrate h times any
     /// polynomial of degree 2m − 1 exactly, and so err by at most 2 ∏M times the distance of g to
     /// these polynomials, which is within a small factor of the bound of m nodes for g
-    /// ([`error_bound`]). The last rule, if it is not exact, serves 2Λ and more.
+    /// ([`bound`]). The last rule, if it is not exact, serves 2Λ and more.
     #[must_use]
     pub fn rule_of_series(&self, lambda: Option<f64>, degree: usize) -> &Rule {
         // Rules for a density have more nodes than they count for.
-        let of_density = self.entries[0].rule.count() - 1;
+        let entries = &self.0.entries;
+        let of_density = entries[0].rule.count() - 1;
         let of_zeroth = lambda.map_or(0, |lambda| self.rule(lambda, true).count() - of_density);
         let count = of_zeroth + of_density + degree.div_ceil(2);
-        let index = self.entries.partition_point(|entry| entry.rule.count() < count);
-        &self.entries[index.min(self.entries.len() - 1)].rule
+        let index = entries.partition_point(|entry| entry.rule.count() < count);
+        &entries[index.min(entries.len() - 1)].rule
     }
 }
 
@@ -141,7 +199,7 @@ mod tests {
         {
             assert_eq!(table.rule(lambda, false).count(), expected, "Λ = {lambda}");
         }
-        for (lambda, expected) in [(1.0, 8), (4.0, 12), (16.0, 21)] {
+        for (lambda, expected) in [(1.0, 7), (4.0, 10), (16.0, 19), (64.0, 39)] {
             assert_eq!(table.rule(lambda, true).count(), expected, "mixed, Λ = {lambda}");
         }
         // Beyond 32 nodes sizes grow in steps of an eighth.
@@ -159,7 +217,7 @@ mod tests {
             assert!(table.rule(players as f64, false).count() <= exact);
             assert_eq!(
                 table.rule(f64::INFINITY, true).count(),
-                table.entries.last().unwrap().rule.count()
+                table.0.entries.last().unwrap().rule.count()
             );
         }
         assert_eq!(NodeTable::new(8).rule(8.0, true).count(), 4);

@@ -88,32 +88,53 @@ impl Level {
         available.unwrap_or(Self::Portable)
     }
 
-    /// Runs `body` on this level, or on the best one available if the machine lacks it.
+    /// Runs `body` on this level, or on the best one available if the machine lacks it: with the
+    /// lanes of two registers at a time, so that one waits less for the other.
     pub fn run<B: Body>(self, body: B) -> B::Output {
-        let level = if self.is_available() { self } else { Self::best() };
-        match level {
+        match self.or_best() {
             Self::Portable => body.run::<Separate, 4>(),
-            // SAFETY: `is_available` has just found the features these functions are compiled for.
+            // SAFETY: `or_best` has just found the features these functions are compiled for.
             #[cfg(target_arch = "x86_64")]
             #[expect(unsafe_code, reason = "calls of functions compiled for detected features")]
-            Self::Avx2 => unsafe { run_avx2(body) },
+            Self::Avx2 => unsafe { run_avx2::<B, 8>(body) },
             #[cfg(target_arch = "x86_64")]
             #[expect(unsafe_code, reason = "calls of functions compiled for detected features")]
-            Self::Avx512 => unsafe { run_avx512(body) },
+            Self::Avx512 => unsafe { run_avx512::<B, 16>(body) },
             #[cfg(target_arch = "aarch64")]
             Self::Neon => body.run::<Fused, 8>(),
         }
+    }
+
+    /// The same with the lanes of one register, for bodies that keep many numbers at hand.
+    pub fn run_in_registers<B: Body>(self, body: B) -> B::Output {
+        match self.or_best() {
+            Self::Portable => body.run::<Separate, 2>(),
+            // SAFETY: as in `run`.
+            #[cfg(target_arch = "x86_64")]
+            #[expect(unsafe_code, reason = "calls of functions compiled for detected features")]
+            Self::Avx2 => unsafe { run_avx2::<B, 4>(body) },
+            #[cfg(target_arch = "x86_64")]
+            #[expect(unsafe_code, reason = "calls of functions compiled for detected features")]
+            Self::Avx512 => unsafe { run_avx512::<B, 8>(body) },
+            #[cfg(target_arch = "aarch64")]
+            Self::Neon => body.run::<Fused, 2>(),
+        }
+    }
+
+    /// This level, or the best one available if the machine lacks it.
+    fn or_best(self) -> Self {
+        if self.is_available() { self } else { Self::best() }
     }
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma")]
-fn run_avx2<B: Body>(body: B) -> B::Output {
-    body.run::<Fused, 8>()
+fn run_avx2<B: Body, const W: usize>(body: B) -> B::Output {
+    body.run::<Fused, W>()
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma,avx512f,avx512dq,avx512vl")]
-fn run_avx512<B: Body>(body: B) -> B::Output {
-    body.run::<Fused, 16>()
+fn run_avx512<B: Body, const W: usize>(body: B) -> B::Output {
+    body.run::<Fused, W>()
 }

@@ -11,7 +11,7 @@ use crate::settings::Context;
 use crate::simd::arithmetic::Arithmetic;
 use crate::simd::lanes::Lanes;
 use crate::simd::level::Body;
-use crate::simd::sum::{Accumulator, Sum, Summation};
+use crate::simd::sum::{BLOCKS_TOGETHER, BlockSum, Sum, Summation};
 use crate::walk::source::Source;
 use crate::walk::tiling::Tiling;
 
@@ -25,7 +25,7 @@ pub(crate) struct CellWorkspace<C> {
     scratch: Scratch,
     weights: Vec<(usize, Lanes)>,
     places: Vec<usize>,
-    accumulators: Vec<Accumulator>,
+    accumulators: Vec<BlockSum>,
 }
 
 impl<C: Default> CellWorkspace<C> {
@@ -43,6 +43,7 @@ impl<C: Default> CellWorkspace<C> {
         memory.reserve(&mut workspace.weights, outputs, SUMS)?;
         memory.reserve(&mut workspace.places, count, SUMS)?;
         workspace.block.reserve(players, count, memory)?;
+        workspace.block.needs_present = source.orders() > 0 || quantity.needs_present();
         workspace.scratch.reserve(quantity, players, memory)?;
         if source.orders() > 0 {
             let series = (players, source.orders());
@@ -78,8 +79,9 @@ pub(crate) fn add_up_cell<S: Source>(
 ) {
     let CellWorkspace { block, cache, scratch, weights, places, accumulators, .. } = workspace;
     accumulators.clear();
-    accumulators.resize(sums.len(), Accumulator::ZERO);
-    for index in blocks {
+    accumulators.resize(sums.len(), BlockSum::ZERO);
+    let (outputs, summation) = (source.outputs(), context.settings.summation);
+    for (number, index) in (1..).zip(blocks.clone()) {
         if context.is_stopped() {
             return;
         }
@@ -89,11 +91,14 @@ pub(crate) fn add_up_cell<S: Source>(
         quantity.places(players, scratch, places);
         weights.clear();
         weights.extend(source.weights(index));
-        let (outputs, summation) = (source.outputs(), context.settings.summation);
-        context.run(Reduce { block, places, weights, outputs, summation, accumulators });
+        context.run(Reduce { block, places, weights, outputs, accumulators });
+        let is_due = number % BLOCKS_TOGETHER == 0 || number == blocks.len();
+        if is_due && summation == Summation::Compensated {
+            context.run(Compensate { accumulators });
+        }
     }
     for (sum, accumulator) in sums.iter_mut().zip(accumulators) {
-        *sum = accumulator.total(context.settings.summation);
+        *sum = accumulator.total(summation);
     }
 }
 
@@ -121,8 +126,7 @@ struct Reduce<'a> {
     places: &'a [usize],
     weights: &'a [(usize, Lanes)],
     outputs: usize,
-    summation: Summation,
-    accumulators: &'a mut [Accumulator],
+    accumulators: &'a mut [BlockSum],
 }
 
 impl Body for Reduce<'_> {
@@ -134,12 +138,25 @@ impl Body for Reduce<'_> {
         for ((omega, difference), place) in values.zip(self.places) {
             let value = omega.times::<W>(difference);
             for (output, weights) in self.weights {
-                self.accumulators[place * self.outputs + output].add_product::<A, W>(
-                    weights,
-                    &value,
-                    self.summation,
-                );
+                let accumulator = &mut self.accumulators[place * self.outputs + output];
+                accumulator.add_product::<A, W>(weights, &value);
             }
+        }
+    }
+}
+
+/// Adds the sums of the latest blocks to those of the others.
+struct Compensate<'a> {
+    accumulators: &'a mut [BlockSum],
+}
+
+impl Body for Compensate<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<A: Arithmetic, const W: usize>(self) {
+        for accumulator in self.accumulators {
+            accumulator.compensate::<W>();
         }
     }
 }

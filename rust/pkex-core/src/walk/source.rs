@@ -35,6 +35,10 @@ pub(crate) trait Source: Sync {
     fn prepared_bytes(&self) -> usize {
         0
     }
+    /// Bytes that all items read to fill a block.
+    fn block_bytes(&self) -> usize {
+        0
+    }
     /// Makes room in a cache for the factors of so many blocks at a time.
     fn reserve(&self, _: usize, _: &mut Self::Cache, _: &Memory) -> Result<(), Error> {
         Ok(())

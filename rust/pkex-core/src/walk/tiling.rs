@@ -5,7 +5,7 @@ use std::ops::Range;
 use crate::game::quantity::Quantity;
 use crate::memory::saturating_product;
 use crate::simd::lanes::LANES;
-use crate::simd::sum::Sum;
+use crate::simd::sum::{BLOCKS_TOGETHER, Sum};
 use crate::threads::Parallelism;
 use crate::walk::source::Source;
 
@@ -33,6 +33,8 @@ impl Tiling {
     const TILES_PER_WAVE: usize = 16;
     /// Bytes of what is prepared of a tile.
     const PREPARED_BYTES: usize = 16 << 20;
+    /// Bytes that the items of a tile have in common: in a second-level cache.
+    const CACHED_BYTES: usize = 512 << 10;
     /// A task is at least this much work (about 50 µs) and a cell at most (about 50 ms).
     const TASK_COST: usize = 1 << 18;
     const MOST_CELL_COST: usize = 1 << 28;
@@ -51,8 +53,10 @@ impl Tiling {
                     / saturating_product([source.prepared_bytes(), source.players().max(1)])
             }
         };
+        let most_cached = Self::CACHED_BYTES / source.block_bytes().max(1);
         let blocks_per_tile = (Self::MOST_CELL_COST / block_cost)
             .min(most_prepared)
+            .min(most_cached.max(BLOCKS_TOGETHER))
             .clamp(1, Self::MOST_BLOCKS_PER_TILE);
         let tiles = source.blocks().div_ceil(blocks_per_tile);
         let sums_bytes = saturating_product([width, size_of::<Sum>()]);
