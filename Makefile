@@ -100,6 +100,12 @@ deny: ## check licences, sources, versions and advisories of the crates
 surface: build ## renew the snapshot of what is public, after a change that is meant
 	$(bin)/python tests/shared/public_surface.py
 
+# On a machine with fused multiply-add.
+.PHONY: golden
+golden: ## renew the digests of results' bits, after a change of the engine's rounding that is meant
+	PKEX_RENEW_GOLDEN=1 cargo test --package pkex-core --test engine golden
+	git diff --stat rust/pkex-core/tests/engine/golden.txt
+
 .PHONY: format
 format: .venv/installed ## lay out all code, and mend what ruff can mend
 	cargo fmt --all

@@ -1,5 +1,7 @@
 //! How far a Gauss–Legendre rule may err, as a function of Λ, and up to which Λ it may be used.
 
+use libm::{asinh, exp, expm1, log, sinh};
+
 /// An upper bound of a rule's error with `count` nodes, relative to ∏M, as a function of Λ.
 ///
 /// The smaller of Λ^{2m} (m!)⁴ / ((2m+1) ((2m)!)³) (the rule's remainder, as every 2m-th derivative
@@ -7,22 +9,22 @@
 /// size on a Bernstein ellipse e^s), which holds for every s > 0: here for the near-optimal one.
 pub(crate) fn error_bound(count: usize) -> impl Fn(f64) -> f64 {
     let m = count as f64;
-    let constant = 4.0 * ln_factorial(count) - 3.0 * ln_factorial(2 * count) - (2.0 * m + 1.0).ln();
+    let constant = 4.0 * ln_factorial(count) - 3.0 * ln_factorial(2 * count) - log(2.0 * m + 1.0);
     move |lambda| {
-        let log_remainder = 2.0 * m * lambda.ln() + constant;
+        let log_remainder = 2.0 * m * log(lambda) + constant;
         if count < 2 {
-            return log_remainder.exp();
+            return exp(log_remainder);
         }
-        let s = (4.0 * m / lambda).asinh();
-        let log_ellipse = (32.0_f64 / 15.0).ln() + lambda * (s / 2.0).sinh().powi(2)
-            - 2.0 * m * s
-            - (-(-2.0 * s).exp_m1()).ln();
-        log_remainder.min(log_ellipse).exp()
+        let s = asinh(4.0 * m / lambda);
+        let half = sinh(s / 2.0);
+        let log_ellipse =
+            log(32.0 / 15.0) + lambda * half * half - 2.0 * m * s - log(-expm1(-2.0 * s));
+        exp(log_remainder.min(log_ellipse))
     }
 }
 
 fn ln_factorial(n: usize) -> f64 {
-    (2..=n).map(|k| (k as f64).ln()).sum()
+    (2..=n).map(|k| log(k as f64)).sum()
 }
 
 /// The largest Λ for which `error(Λ)` stays within `tolerance(Λ)`, by bisection.
