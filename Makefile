@@ -130,6 +130,22 @@ bench: build ## measure the crate and the package
 	cargo bench --package pkex-bench
 	$(bin)/pytest benches/python --benchmark-only
 
+# Names of generic functions in full, by which tools/check_assembly.py finds them.
+counted := target/counted/release/counts
+.PHONY: $(counted)
+$(counted):
+	RUSTFLAGS="-C symbol-mangling-version=v0" cargo build --release --quiet \
+	    --package pkex-bench --bin counts --target-dir target/counted
+
+.PHONY: counts
+counts: $(counted) ## count instructions (valgrind), and look for calls and spills (objdump)
+	$(PYTHON) tools/check_assembly.py $(counted)
+	$(counted)
+
+.PHONY: counts-renew
+counts-renew: $(counted) ## make today's counts the limits, after a change that is meant
+	$(counted) renew
+
 # --- the wheel ---
 
 # Built against an old glibc through zig; then a model is explained in an empty environment, where
