@@ -100,6 +100,12 @@ deny: ## check licences, sources, versions and advisories of the crates
 surface: build ## renew the snapshot of what is public, after a change that is meant
 	$(bin)/python tests/shared/public_surface.py
 
+# On a machine with fused multiply-add.
+.PHONY: golden
+golden: ## renew the digests of results' bits, after a change of the engine's rounding that is meant
+	PKEX_RENEW_GOLDEN=1 cargo test --package pkex-core --test engine golden
+	git diff --stat rust/pkex-core/tests/engine/golden.txt
+
 .PHONY: format
 format: .venv/installed ## lay out all code, and mend what ruff can mend
 	cargo fmt --all
@@ -123,6 +129,22 @@ demo: build ## explain three models of scikit-learn and draw the result
 bench: build ## measure the crate and the package
 	cargo bench --package pkex-bench
 	$(bin)/pytest benches/python --benchmark-only
+
+# Names of generic functions in full, by which tools/check_assembly.py finds them.
+counted := target/counted/release/counts
+.PHONY: $(counted)
+$(counted):
+	RUSTFLAGS="-C symbol-mangling-version=v0" cargo build --release --quiet \
+	    --package pkex-bench --bin counts --target-dir target/counted
+
+.PHONY: counts
+counts: $(counted) ## count instructions (valgrind), and look for calls and spills (objdump)
+	$(PYTHON) tools/check_assembly.py $(counted)
+	$(counted)
+
+.PHONY: counts-renew
+counts-renew: $(counted) ## make today's counts the limits, after a change that is meant
+	$(counted) renew
 
 # --- the wheel ---
 

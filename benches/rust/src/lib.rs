@@ -1,6 +1,7 @@
 //! What the benchmarks share: problems of a known amount of work, the machine's own peak, and
 //! timings that take turns.
 
+pub mod counted;
 pub mod peak;
 pub mod problem;
 

@@ -12,7 +12,7 @@ import numpy as np
 from pkex.inputs.integers import as_integer
 from pkex.kernels.base import Kernel
 from pkex.kernels.factors import Mixed, Term
-from pkex.kernels.series import MOST_ORDERS, Series
+from pkex.kernels.series import MOST_ORDERS, Series, powers
 from pkex.typing import Float
 
 __all__ = ["ANOVA", "Additive"]
@@ -121,7 +121,7 @@ class ANOVA(Kernel):
             )
         order = min(n_features, self.order or n_features)
         with np.errstate(over="ignore"):
-            weights = np.float64(self.variance) ** np.arange(order + 1)
+            weights = powers(self.variance, order + 1)
         if not np.isfinite(weights).all():
             raise ValueError(
                 f"variance={self.variance:g} to the power of {order} is too large for a float; "

@@ -25,6 +25,7 @@ __all__ = ["EXACT_UP_TO", "Heuristic", "evenly_random", "heuristic", "median_heu
 
 # With more rows than this, the median is that of a subsample of as many.
 EXACT_UP_TO = 2000
+_GOLDEN_RATIO = 1.618033988749895
 
 
 def median_heuristic(*samples: ArrayLike, standardize: bool = True) -> Kernel:
@@ -195,8 +196,9 @@ def _by_value(rows: Float, scales: Sequence[Scale]) -> NDArray[np.intp]:
     standardised = [
         scale.standardised(column) for scale, column in zip(scales, rows.T, strict=True)
     ]
-    moments = np.array([math.fsum((column**3).tolist()) for column in standardised])
+    moments = np.array([math.fsum((column * column * column).tolist()) for column in standardised])
     key = np.zeros(len(rows))
     for rank, number in enumerate(np.argsort(np.abs(moments), kind="stable")):
-        key += standardised[number] * math.copysign(math.cos(rank + 1.0), moments[number])
+        irregular = (rank + 1.0) * _GOLDEN_RATIO % 1.0
+        key += standardised[number] * math.copysign(irregular, moments[number])
     return np.argsort(key, kind="stable")[evenly_random(len(rows), EXACT_UP_TO)]

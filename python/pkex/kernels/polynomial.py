@@ -13,7 +13,7 @@ from pkex.inputs.integers import as_integer
 from pkex.kernels.base import Kernel
 from pkex.kernels.factors import Term
 from pkex.kernels.length_scales import checked_scale, for_features
-from pkex.kernels.series import MOST_ORDERS, Series
+from pkex.kernels.series import MOST_ORDERS, Series, powers
 from pkex.typing import Float
 
 __all__ = ["Linear", "Polynomial"]
@@ -106,7 +106,7 @@ class Polynomial(Kernel):
         p = self.degree
         counts = np.array([math.perm(p, q) for q in range(p + 1)], dtype=np.float64)
         with np.errstate(over="ignore"):
-            weights = counts * np.float64(self.coef0) ** np.arange(p, -1, -1)
+            weights = counts * powers(self.coef0, p + 1)[::-1]
         return [of_dot_product(weights, np.full(n_features, self.gamma))]
 
 

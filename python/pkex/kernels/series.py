@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from pkex.kernels.family import Factor, PackedFactor
 from pkex.typing import Float
 
-__all__ = ["MOST_ORDERS", "PackedSeries", "Series"]
+__all__ = ["MOST_ORDERS", "PackedSeries", "Series", "multiplied", "powers"]
 
 # Weights, form, columns and rates of their products, and factors of a power series.
 PackedSeries: TypeAlias = tuple[Float, str, NDArray[np.int64], Float, list[PackedFactor]]
@@ -114,16 +114,15 @@ class Series:
                 "them the same columns, and variances or gamma that differ by a constant alone, or "
                 "multiply them by kernels such as RBF"
             )
-        orders = np.arange(len(other.weights))
         # Of powers of the dot product, instead of [s^q].
         left, right = (w / _factorials(len(w)) for w in (self.weights, other.weights))
-        product = np.convolve(left, right * ratio**orders)
-        if len(product) > MOST_ORDERS + 1:
+        weights = multiplied(left, right * powers(ratio, len(right)))
+        if len(weights) > MOST_ORDERS + 1:
             raise ValueError(
-                f"the product of polynomial kernels has degree {len(product) - 1}; at most "
+                f"the product of polynomial kernels has degree {len(weights) - 1}; at most "
                 f"{MOST_ORDERS} is supported: take lower degrees"
             )
-        return replace(self, weights=product * _factorials(len(product)))
+        return replace(self, weights=weights * _factorials(len(weights)))
 
     def _ratio_of_rates(self, other: Series) -> float | None:
         """Return the constant by which the other's dot product is larger, if there is one."""
@@ -135,6 +134,22 @@ class Series:
         ratios = other.rates / self.rates
         is_constant = np.allclose(ratios, ratios[0], rtol=4.0 * np.finfo(float).eps, atol=0.0)
         return float(ratios[0]) if is_constant else None
+
+
+def powers(number: float, count: int) -> Float:
+    """Return the powers 0, 1, … of a number, by products: on every machine the same."""
+    factors = np.full(count, number, dtype=np.float64)
+    factors[:1] = 1.0
+    found: Float = np.multiply.accumulate(factors)
+    return found
+
+
+def multiplied(left: Float, right: Float) -> Float:
+    """Return the coefficients of a product of polynomials, from sums in a fixed order."""
+    coefficients = np.zeros(len(left) + len(right) - 1)
+    for order, coefficient in enumerate(left.tolist()):
+        coefficients[order : order + len(right)] += coefficient * right
+    return coefficients
 
 
 def _factorials(count: int) -> Float:

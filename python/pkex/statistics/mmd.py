@@ -337,6 +337,6 @@ def _weighted(
             # Σ_{a≠b} u_a u_b (f_a + f_b)/(1 − Σu²) differs from 2 Σ u_a f_a.
             lacking = u * (math.fsum(u**2) - u) / weight_of_pairs(u, "X")
             own = terms.self_pairs(rows)
-            values += lacking @ own[0]
-            alone += lacking @ own[1]
+            values += (lacking[:, None] * own[0]).sum(axis=0)
+            alone += (lacking[:, None] * own[1]).sum(axis=0)
     return Parts(values, alone)

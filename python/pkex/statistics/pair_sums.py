@@ -24,7 +24,7 @@ from pkex.kernels import Kernel
 from pkex.kernels.domain import Domain
 from pkex.kernels.factors import PackedTerm, expanded
 from pkex.kernels.family import PackedFactor
-from pkex.kernels.series import PackedSeries
+from pkex.kernels.series import PackedSeries, multiplied
 from pkex.typing import Float, Report
 
 __all__ = ["KernelTerms", "PairSums", "pair_matrix", "pair_sums", "pair_triangle", "total"]
@@ -122,7 +122,7 @@ class KernelTerms:
         if self.absent is not None:
             coefficients = self.absent[number].reshape(-1, self.n_players)
             for other in np.delete(coefficients, player, axis=1).T:
-                product = np.convolve(product, other)[: len(coefficients)]
+                product = multiplied(product, other)[: len(coefficients)]
         return product
 
     def _of_numbers(self) -> tuple[list[float], Float | None]:
@@ -183,7 +183,10 @@ def _of_player(series: PackedSeries, place: NDArray[np.intp], others: Float) -> 
         return None
     # Σ_q w_q [s^q] of P times F is Σ_q w'_q [s^q] of F with w'_q = Σ_r w_(q+r) P_r.
     pulled = np.array(
-        [others[: len(weights) - q] @ weights[q:][: len(others)] for q in range(len(weights))]
+        [
+            (others[: len(weights) - q] * weights[q:][: len(others)]).sum()
+            for q in range(len(weights))
+        ]
     )
     return pulled, form, place[columns[is_own]], rates[is_own], kept
 

@@ -164,13 +164,15 @@ def _merged(product: Product, family: str) -> tuple[float, ...]:
     if len(factors) == 1 and factors[0][1] == 1.0:
         return factors[0][0]
     scales = np.array([scales for scales, _ in factors])
-    exponents = np.array([exponent for _, exponent in factors])
+    # A column: sums over rows are the same on every machine, and products of matrices are not.
+    exponents = np.array([[exponent] for _, exponent in factors])
     if family == "chi2":
-        return tuple((exponents @ scales).tolist())
+        return tuple((exponents * scales).sum(axis=0).tolist())
     power = 2.0 if family == "rbf" else 1.0
     # Relative to the smallest, so that no square overflows.
     smallest = scales.min(axis=0)
-    merged: Float = smallest / (exponents @ (smallest / scales) ** power) ** (1.0 / power)
+    sums = (exponents * (smallest / scales) ** power).sum(axis=0)
+    merged: Float = smallest / sums ** (1.0 / power)
     return tuple(merged.tolist())
 
 

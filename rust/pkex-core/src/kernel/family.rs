@@ -172,7 +172,7 @@ impl Profile {
         };
         let half = square(inverse.0, inverse.1).times::<Separate>(&Double::of(0.5, 0.0));
         let squares = square(self.rbf, self.rbf_low).plus(&half);
-        self.rbf = self.rbf.hypot(inverse.0 * FRAC_1_SQRT_2);
+        self.rbf = libm::hypot(self.rbf, inverse.0 * FRAC_1_SQRT_2);
         // √(p² + δ) = p + δ/(2p); far from 1 squares leave the range.
         let [missing] = squares.plus(&square(self.rbf, 0.0).negated()).high;
         let is_moderate = (1e-100..1e100).contains(&self.rbf);

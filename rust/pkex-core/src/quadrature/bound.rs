@@ -4,6 +4,8 @@
 //! them, of their c and the F of all others: at most n!/((n−k)! nᵏ) Λᵏ ∏M (Maclaurin's inequality:
 //! the elementary symmetric polynomial of |cₗ|/Mₗ is largest where these are equal).
 
+use libm::{asinh, exp, expm1, log, log1p, sinh};
+
 /// An upper bound of the error of Gauss–Legendre with `count` nodes for n `factors`, relative to ∏M,
 /// as a function of Λ.
 ///
@@ -12,18 +14,18 @@
 /// ellipse e^s), which holds for every s > 0: here for the near-optimal one.
 pub(crate) fn gauss_legendre(count: usize, factors: usize) -> impl Fn(f64) -> f64 {
     let m = count as f64;
-    let constant = 4.0 * ln_factorial(count) - 3.0 * ln_factorial(2 * count) - (2.0 * m + 1.0).ln()
+    let constant = 4.0 * ln_factorial(count) - 3.0 * ln_factorial(2 * count) - log(2.0 * m + 1.0)
         + ln_choices(2 * count, factors);
     move |lambda| {
-        let log_remainder = 2.0 * m * lambda.ln() + constant;
+        let log_remainder = 2.0 * m * log(lambda) + constant;
         if count < 2 {
-            return log_remainder.exp();
+            return exp(log_remainder);
         }
-        let s = (4.0 * m / lambda).asinh();
-        let log_ellipse = (32.0_f64 / 15.0).ln() + lambda * (s / 2.0).sinh().powi(2)
-            - 2.0 * m * s
-            - (-(-2.0 * s).exp_m1()).ln();
-        log_remainder.min(log_ellipse).exp()
+        let s = asinh(4.0 * m / lambda);
+        let half = sinh(s / 2.0);
+        let log_ellipse =
+            log(32.0 / 15.0) + lambda * half * half - 2.0 * m * s - log(-expm1(-2.0 * s));
+        exp(log_remainder.min(log_ellipse))
     }
 }
 
@@ -33,18 +35,18 @@ pub(crate) fn free_end(count: usize, factors: usize) -> impl Fn(f64) -> f64 {
     let order = 2 * count + 2;
     let constant = 2.0 * (ln_factorial(count) + ln_factorial(count + 2))
         - 3.0 * ln_factorial(order)
-        - (order as f64 + 1.0).ln()
+        - log(order as f64 + 1.0)
         + ln_choices(order, factors);
-    move |lambda| (order as f64 * lambda.ln() + constant).exp()
+    move |lambda| exp(order as f64 * log(lambda) + constant)
 }
 
 fn ln_factorial(n: usize) -> f64 {
-    (2..=n).map(|k| (k as f64).ln()).sum()
+    (2..=n).map(|k| log(k as f64)).sum()
 }
 
 /// ln of n!/((n−k)! n^k), −∞ where k > n.
 fn ln_choices(k: usize, n: usize) -> f64 {
-    if k > n { f64::NEG_INFINITY } else { (1..k).map(|i| (-(i as f64) / n as f64).ln_1p()).sum() }
+    if k > n { f64::NEG_INFINITY } else { (1..k).map(|i| log1p(-(i as f64) / n as f64)).sum() }
 }
 
 /// The largest Λ for which `error(Λ)` stays within `tolerance(Λ)`, by bisection.

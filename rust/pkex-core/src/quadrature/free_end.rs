@@ -54,7 +54,7 @@ fn node(count: usize, k: usize) -> Node {
     let slope = |t: f64| (count as f64 + 3.0) * jacobi(degree - 1, (1.0, 3.0), 2.0 * t - 1.0);
     // Near the zero (Szegő 1939, equation 8.9.1); then Newton's iteration.
     let theta = PI * (k as f64 + 0.75) / (count as f64 + 1.5);
-    let mut t = f64::midpoint(1.0, theta.cos());
+    let mut t = f64::midpoint(1.0, libm::cos(theta));
     for _ in 0..20 {
         let change = value(t) / slope(t);
         t -= change;
@@ -62,7 +62,8 @@ fn node(count: usize, k: usize) -> Node {
             break;
         }
     }
-    Node { step: t, weight: 1.0 / (t.powi(3) * (1.0 - t) * slope(t).powi(2)) }
+    let rise = t * slope(t);
+    Node { step: t, weight: 1.0 / (t * (1.0 - t) * (rise * rise)) }
 }
 
 #[cfg(test)]

@@ -1,5 +1,7 @@
 //! Measures on [0, 1]: each interaction index integrates over one of its own.
 
+use libm::pow;
+
 use crate::quadrature::rule::Node;
 
 /// A measure on [0, 1], over which an index integrates ∏ Fₗ.
@@ -40,7 +42,7 @@ impl Density {
             (1.0 + node.step, -node.step)
         };
         let parameters = (f64::from(powers.1 + 1), f64::from(powers.0));
-        let power = |x: f64, exponent: u32| x.powf(f64::from(exponent));
+        let power = |x: f64, exponent: u32| pow(x, f64::from(exponent));
         scale * power(t, powers.0) * power(rest, powers.1) * jacobi(degree, parameters, rest - t)
     }
 }

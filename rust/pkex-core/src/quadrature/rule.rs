@@ -2,6 +2,8 @@
 
 use std::f64::consts::PI;
 
+use libm::sin;
+
 /// One node t of a rule, seen from the nearer end of [0, 1].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Node {
@@ -54,14 +56,15 @@ impl Rule {
             .map(|k| {
                 let theta = legendre_zero(count, k);
                 let (_, slope) = legendre(count, theta);
-                Node { step: -(theta / 2.0).sin().powi(2), weight: slope.powi(-2) }
+                let sine = sin(theta / 2.0);
+                Node { step: -(sine * sine), weight: 1.0 / (slope * slope) }
             })
             .collect();
         let mut lower: Vec<Node> =
             upper.iter().map(|node| Node { step: -node.step, ..*node }).collect();
         if count % 2 == 1 {
             let (_, slope) = legendre(count, PI / 2.0);
-            lower.push(Node { step: 0.5, weight: slope.powi(-2) });
+            lower.push(Node { step: 0.5, weight: 1.0 / (slope * slope) });
         }
         Self { from_absent: lower, from_present: upper }
     }
@@ -87,7 +90,8 @@ fn legendre_zero(count: usize, k: usize) -> f64 {
 /// Bonnet's recursion for D = `P_k` − `P_{k−1}` in y = 1 − cos θ = 2 sin²(θ/2), accurate near 0:
 /// (k+1) `D_{k+1}` = k `D_k` − (2k+1) y `P_k`; and dP/dθ = k (`D_k` − y `P_k`)/sin θ.
 fn legendre(count: usize, theta: f64) -> (f64, f64) {
-    let y = 2.0 * (theta / 2.0).sin().powi(2);
+    let sine = sin(theta / 2.0);
+    let y = 2.0 * sine * sine;
     let mut value = 1.0 - y;
     let mut difference = -y;
     for k in 1..count {
@@ -95,7 +99,7 @@ fn legendre(count: usize, theta: f64) -> (f64, f64) {
         difference = (k * difference - (2.0 * k + 1.0) * y * value) / (k + 1.0);
         value += difference;
     }
-    (value, -(count as f64) * (y * value - difference) / theta.sin())
+    (value, -(count as f64) * (y * value - difference) / sin(theta))
 }
 
 #[cfg(test)]

@@ -52,7 +52,7 @@ impl Entry {
 /// ∫ (1 − t)^x t^{Λ−x} dt is smallest at x = Λ/2. There it is more than 4^{−Λ/2}/(Λ + 1): binomial
 /// coefficients are at most 4^{Λ/2}.
 fn least_share(lambda: f64) -> f64 {
-    (-lambda * std::f64::consts::LN_2).exp() / (lambda + 1.0)
+    libm::exp(-lambda * std::f64::consts::LN_2) / (lambda + 1.0)
 }
 
 /// What takes long to make, made once per process and kept by its size.

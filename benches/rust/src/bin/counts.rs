@@ -1,0 +1,113 @@
+//! Instructions a factor (player × evaluation) of the hot bodies, counted by valgrind: `make counts`.
+//!
+//! Free of noise, unlike times: a body that grows by 5 % is found. AVX2 is the widest instruction
+//! set that valgrind knows. `counts.txt` has what they were when it was last renewed (`make
+//! counts-renew`, after a change that is meant, or with another compiler).
+
+use std::error::Error;
+use std::fmt::Write;
+use std::path::Path;
+use std::process::{Command, ExitCode};
+use std::{env, fs};
+
+use pkex_bench::counted::{CASES, Case};
+use pkex_core::{Level, Settings, Summation};
+
+const LIMITS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/counts.txt");
+
+/// A count that is larger than its limit by more than this factor is refused.
+const GROWTH: f64 = 1.05;
+
+type Outcome<T> = Result<T, Box<dyn Error>>;
+
+fn main() -> Outcome<ExitCode> {
+    let arguments: Vec<String> = env::args().skip(1).collect();
+    match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        [] => check(),
+        ["renew"] => renew(),
+        ["run", case, size] => run(case, size.parse()?),
+        _ => Err("usage: counts [renew]".into()),
+    }
+}
+
+/// What valgrind runs: one case. Its factors go to standard output.
+fn run(case: &str, size: usize) -> Outcome<ExitCode> {
+    let level = Level::from_name("avx2").filter(|level| level.is_available());
+    let level = level.ok_or("counts are of AVX2, which this machine has not")?;
+    let settings = Settings { summation: Summation::Compensated, threads: 1, level };
+    let case = CASES.iter().find(|known| known.name == case).ok_or("no such case")?;
+    println!("{}", case.run(size, &settings));
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Counts all and compares with the limits.
+fn check() -> Outcome<ExitCode> {
+    let limits = fs::read_to_string(LIMITS)?;
+    let mut outcome = ExitCode::SUCCESS;
+    println!("instructions a factor on AVX2   limit");
+    for case in &CASES {
+        let count = count(case)?;
+        let limit = limit_of(case.name, &limits)?;
+        let verdict = match count / limit {
+            ratio if ratio > GROWTH => {
+                "  GREW by more than 5 %: make it smaller, or renew the limits"
+            }
+            ratio if ratio < 1.0 / GROWTH => "  smaller: renew the limits, so that it stays",
+            _ => "",
+        };
+        if verdict.contains("GREW") {
+            outcome = ExitCode::FAILURE;
+        }
+        println!("{count:29.2}  {limit:6.2}  {}{verdict}", case.name);
+    }
+    Ok(outcome)
+}
+
+fn limit_of(name: &str, limits: &str) -> Outcome<f64> {
+    let mut lines = limits.lines().filter_map(|line| line.split_once("  "));
+    let found = lines.find_map(|(limit, of)| (of == name).then(|| limit.trim().parse()));
+    Ok(found.ok_or_else(|| format!("{name} has no limit: make counts-renew"))??)
+}
+
+/// Counts all and makes the counts the limits.
+fn renew() -> Outcome<ExitCode> {
+    let mut limits = "# Instructions a factor on AVX2: make counts-renew\n".to_owned();
+    for case in &CASES {
+        writeln!(limits, "{:.2}  {}", count(case)?, case.name)?;
+    }
+    fs::write(LIMITS, &limits)?;
+    print!("{limits}");
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Instructions a factor: between the two sizes, so that what is done but once has no part.
+fn count(case: &Case) -> Outcome<f64> {
+    let [small, large] = case.sizes;
+    let (small, large) = (instructions(case, small)?, instructions(case, large)?);
+    Ok((large.0 - small.0) / (large.1 - small.1))
+}
+
+/// Instructions and factors of a run.
+fn instructions(case: &Case, size: usize) -> Outcome<(f64, f64)> {
+    let own = env::current_exe()?;
+    let profile = own.with_file_name(format!("counts.{}.callgrind", std::process::id()));
+    let output = Command::new("valgrind")
+        .arg("--tool=callgrind")
+        .arg(format!("--callgrind-out-file={}", profile.display()))
+        .arg(&own)
+        .args(["run", case.name, &size.to_string()])
+        .output()
+        .map_err(|error| format!("valgrind: {error}"))?;
+    if !output.status.success() {
+        return Err(String::from_utf8_lossy(&output.stderr).into_owned().into());
+    }
+    let total = total_of(&profile)?;
+    fs::remove_file(&profile)?;
+    Ok((total, String::from_utf8(output.stdout)?.trim().parse()?))
+}
+
+fn total_of(profile: &Path) -> Outcome<f64> {
+    let text = fs::read_to_string(profile)?;
+    let total = text.lines().find_map(|line| line.strip_prefix("totals:"));
+    Ok(total.ok_or("callgrind gave no total")?.trim().parse()?)
+}

@@ -1,0 +1,183 @@
+//! Computations whose instructions are counted: the bodies that take the time of users' calls.
+
+use std::hint::black_box;
+use std::ops::ControlFlow;
+
+use pkex_core::{
+    Background, Classes, Error, Expansion, Factor, Family, Matrix, Method, PairProblem, Players,
+    Settings, TargetWeights, Term, ValueFunction, Weighting,
+};
+
+/// A computation of any size; it returns the number of factors (players × evaluations) it has.
+#[derive(Clone, Copy)]
+pub struct Case {
+    /// What it is called where counts are listed.
+    pub name: &'static str,
+    /// Two sizes: the difference of their counts is without what is done but once.
+    pub sizes: [usize; 2],
+    run: fn(usize, &Settings) -> f64,
+}
+
+impl Case {
+    /// Computes it at a size, and returns the number of factors.
+    #[must_use]
+    pub fn run(&self, size: usize, settings: &Settings) -> f64 {
+        (self.run)(size, settings)
+    }
+}
+
+/// Rows that are explained.
+const ROWS: [usize; 2] = [2, 6];
+/// Rows of a sample.
+const SAMPLE: [usize; 2] = [128, 256];
+
+/// All of them.
+pub const CASES: [Case; 12] = [
+    Case { name: "neutral, 20 features", sizes: ROWS, run: |n, s| neutral(20, 1, n, s) },
+    Case { name: "neutral, 100 features", sizes: ROWS, run: |n, s| neutral(100, 1, n, s) },
+    Case { name: "neutral, 500 features", sizes: ROWS, run: |n, s| neutral(500, 1, n, s) },
+    Case { name: "neutral, 20 features, 6 outputs", sizes: ROWS, run: |n, s| neutral(20, 6, n, s) },
+    Case { name: "marginal, 20 features", sizes: ROWS, run: |n, s| marginal(20, n, s) },
+    Case { name: "marginal, 100 features", sizes: ROWS, run: |n, s| marginal(100, n, s) },
+    Case { name: "interventional, 20 features", sizes: ROWS, run: |n, s| interventional(20, n, s) },
+    Case {
+        name: "interventional, 100 features",
+        sizes: ROWS,
+        run: |n, s| interventional(100, n, s),
+    },
+    Case { name: "Matérn 5/2, neutral, 20 features", sizes: ROWS, run: matern },
+    Case { name: "MMD, marginal, 20 features", sizes: SAMPLE, run: |n, s| mmd(true, n, s) },
+    Case { name: "MMD, neutral, 20 features", sizes: SAMPLE, run: |n, s| mmd(false, n, s) },
+    Case { name: "HSIC, marginal, 20 features", sizes: SAMPLE, run: hsic },
+];
+
+/// Expansion points of an explanation.
+const POINTS: usize = 256;
+
+fn neutral(features: usize, outputs: usize, rows: usize, settings: &Settings) -> f64 {
+    explain(&Model { features, outputs, ..MODEL }, rows, ValueFunction::Neutral, settings)
+}
+
+fn marginal(features: usize, rows: usize, settings: &Settings) -> f64 {
+    explain(&Model { features, ..MODEL }, rows, ValueFunction::MarginalOfPoints, settings)
+}
+
+fn matern(rows: usize, settings: &Settings) -> f64 {
+    let model = Model { family: Family::Matern52, ..MODEL };
+    explain(&model, rows, ValueFunction::Neutral, settings)
+}
+
+fn interventional(features: usize, rows: usize, settings: &Settings) -> f64 {
+    const BACKGROUND: usize = 16;
+    let entries = numbers(3, BACKGROUND * features);
+    let background = Background {
+        rows: Matrix::of_shape(&entries, [BACKGROUND, features]),
+        weights: &[1.0 / BACKGROUND as f64; BACKGROUND],
+    };
+    // A point and a background row are an evaluation.
+    let model = Model { features, points: 64, ..MODEL };
+    let games = explain(&model, rows, ValueFunction::Interventional(background), settings);
+    games * BACKGROUND as f64
+}
+
+struct Model {
+    features: usize,
+    points: usize,
+    outputs: usize,
+    family: Family,
+}
+
+const MODEL: Model = Model { features: 20, points: POINTS, outputs: 1, family: Family::Rbf };
+
+/// Explains rows, and returns rows × points × features.
+fn explain(
+    model: &Model,
+    rows: usize,
+    value_function: ValueFunction<'_>,
+    settings: &Settings,
+) -> f64 {
+    let &Model { features, points, outputs, family } = model;
+    let (data, coefficients) = (numbers(1, points * features), numbers(2, points * outputs));
+    let expansion = expect(Expansion::new(
+        Matrix::of_shape(&data, [points, features]),
+        Matrix::of_shape(&coefficients, [points, outputs]),
+        &[kernel(features, family)],
+        Players::columns(features),
+    ));
+    let x = numbers(4, rows * features);
+    let x = Matrix::of_shape(&x, [rows, features]);
+    black_box(expect(expansion.explain(
+        x,
+        value_function,
+        Method::Quadrature,
+        settings,
+        &mut go_on,
+    )));
+    (rows * points * features) as f64
+}
+
+fn mmd(is_marginal: bool, rows: usize, settings: &Settings) -> f64 {
+    let first = rows / 2;
+    let weighting = Weighting::Classes(Classes { first, weights: None, skips_second: false });
+    pairs(rows, is_marginal, weighting, settings)
+}
+
+fn hsic(rows: usize, settings: &Settings) -> f64 {
+    let (targets, offsets) = (numbers(6, rows), numbers(7, rows));
+    let weighting = Weighting::Target(TargetWeights {
+        targets: Matrix::of_shape(&targets, [rows, 1]),
+        terms: &[kernel(1, Family::Rbf)],
+        offsets: &offsets,
+        constant: 0.5,
+        exchanges: false,
+    });
+    pairs(rows, true, weighting, settings)
+}
+
+/// Sums over all pairs of rows, and returns pairs × features.
+fn pairs(rows: usize, is_marginal: bool, weighting: Weighting<'_>, settings: &Settings) -> f64 {
+    const FEATURES: usize = 20;
+    let sample = numbers(5, rows * FEATURES);
+    let half = matches!(weighting, Weighting::Classes(_));
+    let groups: Vec<usize> = (0..rows).map(|row| usize::from(half && row >= rows / 2)).collect();
+    let problem = PairProblem {
+        rows: Matrix::of_shape(&sample, [rows, FEATURES]),
+        terms: &[kernel(FEATURES, Family::Rbf)],
+        players: &Players::columns(FEATURES),
+        absent: is_marginal.then(|| Matrix::of_shape(&[0.875; FEATURES], [1, FEATURES])),
+        groups: &groups,
+        weighting,
+        alone_in_groups: false,
+    };
+    black_box(expect(problem.sums(settings, &mut go_on)));
+    (rows * (rows - 1) / 2 * FEATURES) as f64
+}
+
+/// A product of kernels of all features, of the length-scale that scikit-learn's `gamma="scale"` is
+/// for entries of variance 1/3.
+fn kernel(features: usize, family: Family) -> Term {
+    let parameter = (features as f64 / 6.0).sqrt();
+    let factors = (0..features).map(|column| Factor { family, column, parameter }).collect();
+    Term { coefficient: 1.0, factors, series: None }
+}
+
+/// Numbers from −1 to 1, the same in every run.
+fn numbers(seed: u64, count: usize) -> Vec<f64> {
+    let mut state = 2 * seed + 1;
+    std::iter::repeat_with(|| {
+        // Knuth's MMIX generator.
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 11) as f64 / (1_u64 << 52) as f64 - 1.0
+    })
+    .take(count)
+    .collect()
+}
+
+fn expect<T>(result: Result<T, Error>) -> T {
+    result.unwrap_or_else(|error| panic!("the engine takes this problem: {error}"))
+}
+
+fn go_on(_done: usize, _total: usize) -> ControlFlow<()> {
+    ControlFlow::Continue(())
+}

@@ -1,0 +1,112 @@
+"""Look for calls and spilled registers in the innermost loops of the AVX-512 bodies.
+
+    python tools/check_assembly.py PROGRAM
+
+The program is compiled with `-C symbol-mangling-version=v0`, which names what generic functions
+are of; objdump (binutils) disassembles it. A call there, or a vector register stored on the stack,
+may cost more than what such a loop computes.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+# The bodies that are looked at, of run_avx512::<…>, and how many calls and spills are known there.
+# (Bodies that fill in factors have loops of every family, of which few are hot: counts see these.)
+BODIES = {
+    "game::quantity::FromOneEnd": 0,
+    "game::quantity::FromBothEnds": 0,
+    "game::quantity::ByRecursion": 0,
+    "game::quantity::OfCoalitions": 0,
+    "game::quantity::OfSeries": 0,
+    "walk::cell::Reduce": 2,
+    "pairs::absent::AddTerm": 0,
+    "pairs::workspace::Accumulate": 0,
+    "expansion::own_point_means::AddRowOfPoints": 0,
+    "expansion::background_means::AddWeighted": 0,
+}
+
+FUNCTION = re.compile(r"^[0-9a-f]+ <.*run_avx512::<(.*)>>:$")
+INSTRUCTION = re.compile(r"^ +([0-9a-f]+):\t(\S+) *(.*)$")
+MULTIPLY = re.compile(r"vf[n]?m(add|sub)|vmulpd")
+SPILL = re.compile(r"^%[xyz]mm\d+,.*\(%rsp")
+
+
+@dataclass(frozen=True)
+class Instruction:
+    """A line of a disassembly."""
+
+    address: int
+    name: str
+    operands: str
+
+    @property
+    def target(self) -> int | None:
+        """Where it jumps, if that is a known place."""
+        found = re.match(r"([0-9a-f]+)\b", self.operands)
+        return int(found[1], 16) if self.name.startswith("j") and found else None
+
+    @property
+    def is_vector_product(self) -> bool:
+        """Whether it multiplies vectors of eight numbers."""
+        return MULTIPLY.match(self.name) is not None and "%zmm" in self.operands
+
+    @property
+    def is_unwanted(self) -> bool:
+        """Whether it has no place in an inner loop."""
+        is_spill = self.name.startswith("vmov") and SPILL.match(self.operands) is not None
+        return self.name.startswith("call") or is_spill
+
+
+def functions(program: str) -> Iterator[tuple[str, list[Instruction]]]:
+    """Yield the bodies compiled for AVX-512, by what they are of."""
+    command = ["objdump", "--disassemble", "--demangle", "--no-show-raw-insn", program]
+    listing = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    for function in listing.split("\n\n"):
+        head, *lines = function.strip().split("\n")
+        if (found := FUNCTION.match(head)) is not None:
+            matches = (INSTRUCTION.match(line) for line in lines)
+            yield (
+                found[1].replace("pkex_core::", ""),
+                [Instruction(int(m[1], 16), m[2], m[3]) for m in matches if m is not None],
+            )
+
+
+def innermost_loops(function: list[Instruction]) -> Iterator[list[Instruction]]:
+    """Yield what lies between a backward jump and its target, where no other loop lies within."""
+    first = function[0].address
+    ranges = {
+        (one.target, one.address)
+        for one in function
+        if one.target is not None and first <= one.target <= one.address
+    }
+    for start, end in sorted(ranges):
+        if not any((start, end) != (s, e) and start <= s and e <= end for s, e in ranges):
+            yield [one for one in function if start <= one.address <= end]
+
+
+def main(program: str) -> int:
+    """Print what was looked at, and return 1 if more was found than is known, or a body was not."""
+    missing, failed = dict(BODIES), False
+    for name, function in functions(program):
+        if name not in missing:
+            continue
+        known = missing.pop(name)
+        hot = [x for x in innermost_loops(function) if any(one.is_vector_product for one in x)]
+        unwanted = [one for loop in hot for one in loop if one.is_unwanted]
+        print(f"{name}: {len(hot)} inner loops, {len(unwanted)} calls and spills, {known} known")
+        if len(unwanted) > known or not hot:
+            failed = True
+            for one in unwanted:
+                print(f"    {one.address:x}: {one.name} {one.operands}")
+    for name in missing:
+        print(f"{name}: not found; if it has another name now, change BODIES")
+    return int(failed or bool(missing))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))
