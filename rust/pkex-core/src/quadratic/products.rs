@@ -1,0 +1,78 @@
+//! The factors of pairs, from those of single evaluations.
+
+use crate::game::block::Block;
+use crate::game::spread::Spread;
+use crate::kernel::family::multiplied;
+use crate::quadratic::games::PairsOfRow;
+use crate::simd::arithmetic::Arithmetic;
+use crate::simd::lanes::{LANES, Lanes, each_lane, zip_lanes};
+
+/// Two kinds of factors of the one evaluation, and of the sixteen others.
+type Factors<'a> = ([f64; 2], [&'a Lanes; 2]);
+
+/// Fills a block with products of factors, for absent ones of 1.
+#[inline(always)]
+pub(crate) fn multiply_present<A: Arithmetic, const W: usize>(
+    singles: [&Block; 2],
+    at: &PairsOfRow<'_>,
+    block: &mut Block,
+) -> Spread {
+    block.resize(at.union.players.len(), true);
+    block.series.weights.clear();
+    let mut sums = Lanes::ZERO;
+    for (player, &places) in at.union.places.iter().enumerate() {
+        let present = singles.map(|single| [&single.present, &single.difference]);
+        let ([a, c], [other_a, other_c]) = factors(places, at.pair.one.1, present);
+        for part in 0..LANES / W {
+            let other = (other_a.part(part), other_c.part(part));
+            let (product, less_one) = multiplied::<A, W>((&[a; W], &[c; W]), other);
+            let sum = sums.part_mut(part);
+            *sum = zip_lanes(sum, &less_one, |sum, c| sum - c);
+            *block.present[player].part_mut(part) = product;
+            *block.difference[player].part_mut(part) = less_one;
+        }
+    }
+    Spread::of_unit_factors(&sums)
+}
+
+/// Fills a block with products of present and of absent factors.
+///
+/// a a′ − b b′ = (a − b) a′ + b (a′ − b′).
+#[inline(always)]
+pub(crate) fn multiply_both<A: Arithmetic, const W: usize>(
+    singles: [&Block; 2],
+    at: &PairsOfRow<'_>,
+    block: &mut Block,
+) -> Spread {
+    block.resize(at.union.players.len(), false);
+    block.series.weights.clear();
+    for (player, &places) in at.union.places.iter().enumerate() {
+        let present = singles.map(|single| [&single.present, &single.difference]);
+        let absent = singles.map(|single| [&single.absent, &single.difference]);
+        let ([a, c], [other_a, other_c]) = factors(places, at.pair.one.1, present);
+        let ([b, _], [other_b, _]) = factors(places, at.pair.one.1, absent);
+        // Of a player that a term does not compare, absent factors are 1 as present ones are.
+        for part in 0..LANES / W {
+            let (a_part, b_part): (&[f64; W], &[f64; W]) = (other_a.part(part), other_b.part(part));
+            let c_part: &[f64; W] = other_c.part(part);
+            *block.present[player].part_mut(part) = each_lane::<W>(|i| a * a_part[i]);
+            *block.absent[player].part_mut(part) = each_lane::<W>(|i| b * b_part[i]);
+            *block.difference[player].part_mut(part) =
+                each_lane::<W>(|i| A::mul_add(b, c_part[i], c * a_part[i]));
+        }
+    }
+    block.spread_of_fractions::<A, W>()
+}
+
+/// Those of a player at its places; 1 and 0 where a term does not compare it.
+#[inline(always)]
+fn factors(
+    places: [Option<usize>; 2],
+    lane: usize,
+    [one, others]: [[&Vec<Lanes>; 2]; 2],
+) -> Factors<'_> {
+    (
+        places[0].map_or([1.0, 0.0], |place| one.map(|values| values[place].0[lane])),
+        places[1].map_or([&Lanes::ONE, &Lanes::ZERO], |place| others.map(|values| &values[place])),
+    )
+}
