@@ -16,10 +16,10 @@ use crate::memory::{FACTORS, Memory, saturating_product};
 use crate::quadratic::factors::SingleFactors;
 use crate::quadratic::games::{AbsentFromPairs, PairsOfRow};
 use crate::quadratic::pairs::Pairs;
-use crate::quadratic::products::multiply_present;
+use crate::quadratic::products::{multiplied_contrast, multiply_present};
 use crate::settings::Context;
 use crate::simd::arithmetic::Arithmetic;
-use crate::simd::lanes::{LANES, Lanes, each_lane};
+use crate::simd::lanes::{LANES, Lanes, each_lane, zip_lanes};
 use crate::simd::level::Body;
 use crate::simd::sum::{Accumulator, Summation};
 
@@ -196,7 +196,7 @@ impl FromMeanOfPairs<'_> {
         sum.total(Summation::Compensated).value()
     }
 
-    /// a a′ − b b′ = (a − b) a′ + b (a′ − b′) of a pair, for background rows from number `first`.
+    /// That of a single pair, for background rows from number `first`.
     #[inline(always)]
     fn of_rows<A: Arithmetic, const W: usize>(
         &self,
@@ -206,12 +206,12 @@ impl FromMeanOfPairs<'_> {
     ) -> [f64; W] {
         let PairsOfRow { pair, union, .. } = self.at;
         let places = union.places[player];
-        let (a, c) = self.single::<A, W>(0, pair.one, places[0], first);
-        let (other_a, other_c) = self.single::<A, W>(1, (pair.others, lane), places[1], first);
-        each_lane(|i| A::mul_add(a - c[i], other_c[i], c[i] * other_a))
+        let [a, b, c] = self.single::<A, W>(0, pair.one, places[0], first);
+        let others = self.single::<A, W>(1, (pair.others, lane), places[1], first);
+        multiplied_contrast::<A, W>([&a, &b, &c], others.each_ref())[2]
     }
 
-    /// k(x, p), and k(x, p) − k(z, p), of a player at its place in one of the evaluations.
+    /// k(x, p), k(z, p) and k(x, p) − k(z, p) of a player at its place in one of the evaluations.
     #[inline(always)]
     fn single<A: Arithmetic, const W: usize>(
         &self,
@@ -219,8 +219,8 @@ impl FromMeanOfPairs<'_> {
         (block, lane): (usize, usize),
         place: Option<usize>,
         first: usize,
-    ) -> (f64, [f64; W]) {
-        let Some(place) = place else { return (1.0, [0.0; W]) };
+    ) -> [[f64; W]; 3] {
+        let Some(place) = place else { return [[1.0; W], [1.0; W], [0.0; W]] };
         let (term, points) = self.at.expansion.term_and_points(block);
         let (x, rows) = (self.at.x, self.background.rows);
         let z = |i: usize| rows.row((first + i).min(rows.rows() - 1));
@@ -229,6 +229,8 @@ impl FromMeanOfPairs<'_> {
             z: each_lane(|i| z(i)[column]),
             y: [points[column].0[lane]; W],
         });
-        (self.singles[which].present[place].0[lane], difference.values())
+        let present = [self.singles[which].present[place].0[lane]; W];
+        let difference = difference.values();
+        [present, zip_lanes(&present, &difference, |a, c| a - c), difference]
     }
 }
