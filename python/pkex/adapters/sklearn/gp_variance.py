@@ -25,8 +25,8 @@ from pkex.functions.variance import PosteriorVariance
 from pkex.kernels import Kernel
 from pkex.typing import Float
 
-# Of the squares that are subtracted, in the model's own solution and in the sums over pairs.
-_ROUNDINGS = 16.0
+# In the model's own solution, and in ours.
+_ROUNDINGS = 32.0
 # Between noise at some rows, as a share of the prior variance.
 _SAME = 1e-12
 _CHECKED_POINTS = 50
@@ -61,7 +61,8 @@ def variance_of_regressor(
         return np.asarray(deviations**2 - taken_off)
 
     explained = "predictive variance" if predictive else "variance"
-    return _described(mean, function, variance, explained, _rounding(function))
+    rounding = _rounding(model, points) * np.asarray(scales)
+    return _described(mean, function, variance, explained, rounding)
 
 
 def variance_of_classifier(
@@ -86,12 +87,13 @@ def variance_of_classifier(
             ": a class has no noise to be added to the latent function; take target='variance'",
         )
     functions: list[Function] = []
-    noises = []
+    noises, roundings = [], []
     for machine in machines:
         points = np.asarray(machine.X_train_, dtype=np.float64)
         kernel, noise = _kernel_and_noise(model, machine.kernel_, points)
         functions.append(_variance(points, machine.L_, kernel, roots=machine.W_sr_))
         noises.append(noise)
+        roundings.append(_rounding(machine, points))
     is_single = not mean.expansion.has_output_axis
 
     def variances(rows: Float) -> Float:
@@ -100,10 +102,7 @@ def variance_of_classifier(
         return outputs[:, 0] if is_single else outputs
 
     function = functions[0] if is_single else Stack(functions)
-    rounding = np.array([_rounding(own) for own in functions])
-    return _described(
-        mean, function, variances, "latent variance", rounding[0] if is_single else rounding
-    )
+    return _described(mean, function, variances, "latent variance", np.array(roundings))
 
 
 def _own_variance(machine: Any, rows: Float) -> Float:
@@ -123,12 +122,19 @@ def _described(
         feature_names=mean.feature_names,
         output_names=mean.output_names,
         kernel_rounding=mean.kernel_rounding,
-        absolute_rounding=_ROUNDINGS * rounding,
+        absolute_rounding=rounding,
     )
 
 
-def _rounding(function: Function) -> Any:
-    return function.rounding if isinstance(function, PosteriorVariance) else 0.0
+def _rounding(machine: Any, points: Float) -> float:
+    """Return the rounding error of a variance that a triangular factor is solved for.
+
+    It grows with the factor's condition, of which the largest and smallest pivots give an idea.
+    """
+    pivots = np.abs(np.diag(machine.L_))
+    condition = float(pivots.max() / pivots.min())
+    prior = float(np.max(machine.kernel_.diag(points)))
+    return _ROUNDINGS * float(np.finfo(np.float64).eps) * condition * prior
 
 
 def _variance(
