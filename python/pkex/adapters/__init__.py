@@ -25,7 +25,6 @@ array([[0.23769472]])
 from __future__ import annotations
 
 from pkex.adapters.registry import AdaptedModel, Variance, adapt, register
-from pkex.adapters.targets import Target, of_target
 from pkex.adapters.verification import verify
 
-__all__ = ["AdaptedModel", "Target", "Variance", "adapt", "of_target", "register", "verify"]
+__all__ = ["AdaptedModel", "Variance", "adapt", "register", "verify"]
