@@ -44,7 +44,7 @@ def test_the_public_names_are_these():
         "Term",
         "median_heuristic",
     }
-    assert set(pkex.adapters.__all__) == {"AdaptedModel", "adapt", "register", "verify"}
+    assert set(pkex.adapters.__all__) == {"AdaptedModel", "Variance", "adapt", "register", "verify"}
 
 
 def test_tab_completion_shows_the_public_names_only():
