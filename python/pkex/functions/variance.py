@@ -14,8 +14,8 @@ from pkex import _core
 from pkex.errors import UnsupportedModelError
 from pkex.execution.computation import Computation
 from pkex.functions.base import Function
-from pkex.functions.expansion import checked_intercept, probing_rows
 from pkex.functions.packing import Packing
+from pkex.functions.weighted import checked_intercept, probing_rows
 from pkex.games.indices import SHAPLEY, Quantity
 from pkex.games.value_functions import NEUTRAL, Game
 from pkex.games.worths import members_of, quantity_of
