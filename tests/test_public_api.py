@@ -44,7 +44,7 @@ def test_the_public_names_are_these():
         "Term",
         "median_heuristic",
     }
-    assert set(pkex.adapters.__all__) == {"AdaptedModel", "adapt", "register", "verify"}
+    assert set(pkex.adapters.__all__) == {"AdaptedModel", "Variance", "adapt", "register", "verify"}
 
 
 def test_tab_completion_shows_the_public_names_only():
@@ -96,7 +96,8 @@ def test_the_integrations_have_one_explainer_each():
     [
         (
             pkex.Explainer,
-            "(model, background=None, *, value_function=None, background_weights=None, "
+            "(model, background=None, *, target=None, value_function=None, "
+            "background_weights=None, "
             "groups=None, outputs=None, feature_names=None, output_names=None, "
             "method='quadrature', summation='compensated', n_jobs=-1)",
         ),

@@ -41,6 +41,13 @@ class Expansion:
         terms: list[_Term],
         players: NDArray[np.int64] | None = None,
     ) -> Expansion: ...
+    @staticmethod
+    def quadratic(
+        points: NDArray[np.float64],
+        weights: NDArray[np.float64],
+        terms: list[_Term],
+        players: NDArray[np.int64] | None = None,
+    ) -> Expansion: ...
     def explain(
         self,
         X: NDArray[np.float64],

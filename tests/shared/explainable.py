@@ -44,6 +44,7 @@ from pkex.functions.combination import Combination
 from pkex.functions.linear import LinearFunction
 from pkex.functions.stack import Stack
 from pkex.functions.transformed import Transformed
+from pkex.functions.variance import PosteriorVariance
 from pkex.kernels import (
     ANOVA,
     RBF,
@@ -216,6 +217,29 @@ def stack(parts):
     return Stack(functions), reference
 
 
+def variance(kernel, scales):
+    """A variance and its reference. Columns that are absent are at no distance."""
+    covariance = kernel(POINTS, POINTS) + 0.1 * np.eye(len(POINTS))
+    factor = np.linalg.cholesky(covariance)
+
+    def left(prior, cross):
+        explained = np.sum(cross * np.linalg.solve(covariance, cross.T).T, axis=1)
+        return np.multiply.outer(prior + 0.2 - explained, scales)
+
+    def output(rows):
+        return left(
+            np.array([kernel(row[None], row[None])[0, 0] for row in rows]), kernel(rows, POINTS)
+        )
+
+    def worth(x, members):
+        row, others = np.zeros((1, len(x))), np.zeros_like(POINTS)
+        row[:, members], others[:, members] = x[members], POINTS[:, members]
+        return left(kernel(row, row)[0], kernel(row, others))[0]
+
+    function = PosteriorVariance(POINTS, factor, kernel, scales=scales, noise=0.2)
+    return function, Formula(output, worth)
+
+
 def transformed(sources, part):
     function, of_made = part
     reference = Formula(
@@ -239,6 +263,10 @@ FUNCTIONS = {
     "Combination": combination([WIDE, NARROW], [2.0, -0.5], 7.0),
     "Stack": stack([WIDE, combination([NARROW], [3.0], 0.0)]),
     "Transformed": transformed([4, 0, 4], OF_THREE),
+    "PosteriorVariance": variance(2.0 * RBF(2.0) * Laplacian(3.0) + 0.3 * Constant(), 1.5),
+    "PosteriorVariance of two": variance(
+        Matern(2.0, nu=2.5).on([0, 3]) * Chi2(0.2) + RBF().on([0, 2]), np.array([2.0, 1e-3])
+    ),
     "combination of stacks": combination([stack([WIDE, NARROW]), stack([NARROW, WIDE])], [1, 2], 1),
     "stack of transformed": stack([WIDE, transformed([3, 1, 0], OF_THREE)]),
     "combination with linear": combination(

@@ -24,7 +24,7 @@ array([[0.23769472]])
 
 from __future__ import annotations
 
-from pkex.adapters.registry import AdaptedModel, adapt, register
+from pkex.adapters.registry import AdaptedModel, Variance, adapt, register
 from pkex.adapters.verification import verify
 
-__all__ = ["AdaptedModel", "adapt", "register", "verify"]
+__all__ = ["AdaptedModel", "Variance", "adapt", "register", "verify"]

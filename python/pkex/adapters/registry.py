@@ -16,7 +16,7 @@ from pkex.functions.base import Function
 from pkex.functions.expansion import KernelExpansion
 from pkex.typing import Float
 
-__all__ = ["AdaptedModel", "adapt", "register", "unsupported"]
+__all__ = ["AdaptedModel", "Variance", "adapt", "register", "unsupported"]
 
 _Model = TypeVar("_Model")
 
@@ -35,6 +35,23 @@ _SUPPORTED = (
     "'laplacian' or 'chi2', Gaussian processes, linear models, Pipelines and searches of these, "
     "more in help(pkex.Explainer); pkex.KernelExpansion for models of your own"
 )
+
+
+@dataclass(frozen=True, eq=False)
+class Variance:
+    """How the variance of a function of a probabilistic model is found.
+
+    Parameters
+    ----------
+    of : Function
+        That function. What is made of it, such as a sum, has another variance.
+    adapt : callable
+        Returns the description whose function is the variance, without or with the noise of an
+        observation. May raise `UnsupportedModelError`.
+    """
+
+    of: Function
+    adapt: Callable[[bool], AdaptedModel]
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,6 +87,8 @@ class AdaptedModel:
         A copy of the model whose method of that name is the explained function, if only with other
         options than the model's. What passes the model on, such as a Pipeline, is compared as a
         copy of itself with this one in it.
+    variance : Variance, optional
+        How the variance of that function is found.
     """
 
     expansion: Function
@@ -82,6 +101,7 @@ class AdaptedModel:
     not_explained: str = ""
     no_method: str = ""
     stand_in: Any = None
+    variance: Variance | None = None
 
 
 @functools.singledispatch

@@ -45,6 +45,8 @@ def verify(adapted: AdaptedModel, model: Any, *, n_threads: int = 1) -> None:
     try:
         ours = expansion.evaluate(rows, n_threads=n_threads)
         own = np.asarray(adapted.predict(rows), dtype=np.float64)
+    except UnsupportedModelError:
+        raise
     except Exception as error:
         raise UnsupportedModelError(
             f"{name}.{adapted.explained} fails for rows like those it was fitted on ({error}): "

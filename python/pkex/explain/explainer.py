@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pkex.adapters import adapt, verify
+from pkex.adapters.targets import Target, of_target
 from pkex.execution.progress import Progress
 from pkex.execution.settings import Settings
 from pkex.explain.columns import Columns
@@ -68,6 +69,10 @@ class Explainer(Described):
         them are used. Also what ``shap.kmeans`` returns, or a masker ``shap.maskers.Independent``
         or ``Partition``, whose rows are taken (shap itself keeps 100 of them unless told
         otherwise; a clustering is not used).
+    target : {None, "mean", "variance", "predictive_variance"}, default None
+        What is explained of a Gaussian process: the mean, as without a target; the variance of its
+        function at a row, in squared units of y; or that and the noise of a WhiteKernel, which no
+        feature has a part in.
     value_function : {None, "marginal", "interventional", "neutral"}, default None
         The game. "marginal" is as "interventional", but draws each absent feature from the
         background on its own, as if features were independent of each other; without a background,
@@ -215,6 +220,7 @@ class Explainer(Described):
         model: Any,
         background: Any = None,
         *,
+        target: Target | None = None,
         value_function: ValueFunction | None = None,
         background_weights: ArrayLike | None = None,
         groups: Mapping[str, int | str | Iterable[int | str]] | None = None,
@@ -225,13 +231,14 @@ class Explainer(Described):
         summation: Summation = "compensated",
         n_jobs: int | None = -1,
     ) -> None:
-        adapted = adapt(model)
+        owner = model.__self__ if isinstance(model, MethodType) else model
+        name = type(owner).__name__
+        adapted = of_target(adapt(model), target, name)
         chosen_game = chosen_value_function(value_function, background, background_weights)
         check_points(chosen_game, background, adapted.expansion.keeps_points)
         self._settings = Settings(method, summation, n_jobs)
         verify(adapted, model, n_threads=self._settings.n_threads)
-        owner = model.__self__ if isinstance(model, MethodType) else model
-        self._explained = f"{adapted.explained} of {type(owner).__name__}"
+        self._explained = f"{adapted.explained} of {name}"
 
         self._outputs, self._function = Outputs.chosen(adapted, outputs, output_names)
         self._columns = Columns.of(adapted, feature_names)

@@ -20,13 +20,17 @@ from pkex.execution.progress import parts_of
 from pkex.games.value_functions import Game
 from pkex.kernels import Kernel, Term
 from pkex.kernels.domain import ERRORS, Domain, units
-from pkex.kernels.factors import expanded, has_mixtures
+from pkex.kernels.factors import PackedTerm, expanded, has_mixtures
 from pkex.typing import Float, Report
 
-__all__ = ["Packing"]
+__all__ = ["Pack", "Packing"]
 
 # Computes something of rows with an expansion in the engine's form, the rows on the first axis.
 Compute: TypeAlias = Callable[[_core.Expansion, Float, Report | None], Float]
+# Makes the engine's form of points, weights, terms and players.
+Pack: TypeAlias = Callable[
+    [Float, Float, list[PackedTerm], NDArray[np.int64] | None], _core.Expansion
+]
 
 # Of f, relative to its size: what the mixtures may be wrong by.
 _RELATIVE_ERROR = 1e-10
@@ -45,6 +49,8 @@ class Packing:
     kernel : Kernel
     players : ndarray of shape (d,), optional
         The number of each column's player.
+    pack : callable, optional
+        What makes the engine's form of points, coefficients, terms and players.
 
     Raises
     ------
@@ -52,7 +58,17 @@ class Packing:
         If the kernel does not fit the columns, or is a sum of too many products.
     """
 
-    __slots__ = ("_error", "_highest", "_lowest", "_parts", "_players", "_ready", "_terms", "_unit")
+    __slots__ = (
+        "_error",
+        "_highest",
+        "_lowest",
+        "_pack",
+        "_parts",
+        "_players",
+        "_ready",
+        "_terms",
+        "_unit",
+    )
 
     def __init__(
         self,
@@ -60,8 +76,10 @@ class Packing:
         coefficients: Float,
         kernel: Kernel,
         players: NDArray[np.int64] | None = None,
+        pack: Pack = _core.Expansion,
     ) -> None:
         self._parts = points, coefficients
+        self._pack = pack
         self._terms = kernel.terms(points.shape[1])
         self._players = players
         self._ready: dict[int, _core.Expansion] = {}
@@ -116,7 +134,7 @@ class Packing:
         return found
 
     def _made(self, terms: list[Term]) -> _core.Expansion:
-        return _core.Expansion(*self._parts, [term.packed() for term in terms], self._players)
+        return self._pack(*self._parts, [term.packed() for term in terms], self._players)
 
     def reaches(self, rows: Float) -> NDArray[np.int64]:
         """Return the reach of each row: 0 up to twice the range of the points, 1 up to four times.

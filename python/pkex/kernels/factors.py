@@ -23,6 +23,8 @@ __all__ = [
     "Term",
     "expanded",
     "has_mixtures",
+    "has_series",
+    "restricted",
 ]
 
 # Products with their coefficients.
@@ -125,6 +127,36 @@ class Term:
 def has_mixtures(terms: Iterable[Term]) -> bool:
     """Whether a sum of terms is no sum of products by itself."""
     return any(isinstance(factor, Mixed) for term in terms for factor in term.factors)
+
+
+def has_series(terms: Iterable[Term]) -> bool:
+    """Whether a term is multiplied with a power series, or a mixture of such."""
+    return any(term.series is not None for term in terms)
+
+
+def restricted(term: Term, present: NDArray[np.bool_]) -> Term:
+    """Return a term of some of the columns alone: without the factors of others.
+
+    What a series adds up over columns it adds up over these.
+
+    Parameters
+    ----------
+    present : ndarray of bool, shape (d,)
+    """
+
+    def kept(factors: tuple[Factor, ...]) -> tuple[Factor, ...]:
+        rows = [present[factor.columns] for factor in factors]
+        return tuple(
+            replace(factor, columns=factor.columns[own], parameters=factor.parameters[own])
+            for factor, own in zip(factors, rows, strict=True)
+        )
+
+    series = term.series
+    if series is not None:
+        own = present[series.columns]
+        columns, rates = series.columns[own], series.rates[own]
+        series = replace(series, columns=columns, rates=rates, factors=kept(series.factors))
+    return replace(term, factors=kept(term.factors), series=series)
 
 
 def expanded(terms: Iterable[Term], domain: Domain) -> list[Term]:

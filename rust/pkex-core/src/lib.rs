@@ -58,7 +58,7 @@
 //! Every file imports only from files before it in the order of `tests/rooms.rs`; from the bottom
 //! up: `simd` (lanes and instruction sets), `quadrature` (nodes), `game` (what is computed of a
 //! block of sixteen evaluations), `kernel` (their factors), `walk` (tiles, waves, sums),
-//! `product_games`, `expansion` and `pairs` (what the evaluations are).
+//! `product_games`, `expansion`, `quadratic` and `pairs` (what the evaluations are).
 
 // Functions are inlined into one copy per instruction set (see `simd`): there is no other way.
 #![allow(clippy::inline_always)]
@@ -73,6 +73,7 @@ mod matrix;
 mod memory;
 mod pairs;
 mod product_games;
+mod quadratic;
 mod quadrature;
 mod settings;
 mod simd;

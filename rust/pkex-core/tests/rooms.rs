@@ -16,7 +16,9 @@ const ROOMS: &str = "
     walk/        source tiling cell waves items weights chunks pairs
     product_games
     expansion/   background packed absent games neutral interventional
-    expansion/   own_point_means background_means marginal parts explain
+    expansion/   own_point_means background_means marginal parts
+    quadratic/   pairs factors games products neutral interventional marginal
+    expansion/   explain
     pairs/       octets absent own weights problem packed workspace tiles totals sums
     pairs/       gaussian_means mean_factors permuted
 ";

@@ -15,7 +15,8 @@ mod _core {
         PyArray1, PyArray2, PyArray3, PyReadonlyArray1, PyReadonlyArray2, PyReadonlyArray3,
     };
     use pkex_core::{
-        Classes, Monitor, OCTET, Players, ProductGames, Settings, TargetWeights, Weighting,
+        Classes, Matrix, Monitor, OCTET, Players, ProductGames, Settings, TargetWeights, Term,
+        Weighting,
     };
     use pyo3::prelude::*;
 
@@ -45,6 +46,34 @@ mod _core {
     #[pyclass(frozen, module = "pkex._core")]
     struct Expansion(pkex_core::Expansion);
 
+    /// What packs points and their weights for the engine.
+    type Pack = for<'a> fn(
+        Matrix<'a>,
+        Matrix<'a>,
+        &[Term],
+        Players,
+    ) -> Result<pkex_core::Expansion, pkex_core::Error>;
+
+    impl Expansion {
+        fn packed(
+            points: PyReadonlyArray2<'_, f64>,
+            weights: PyReadonlyArray2<'_, f64>,
+            terms: Vec<TermArgument<'_>>,
+            players: Option<PyReadonlyArray1<'_, i64>>,
+            pack: Pack,
+        ) -> PyResult<Self> {
+            let (points, weights) = (Array::copied(&points)?, Array::copied(&weights)?);
+            let terms = arguments::terms(&terms)?;
+            let players = match players {
+                Some(players) => Players::grouped(arguments::indices("players", &players)?),
+                None => Players::columns(points.columns()),
+            };
+            pack(points.matrix(), weights.matrix(), &terms, players)
+                .map(Self)
+                .map_err(call::to_python)
+        }
+    }
+
     #[pymethods]
     impl Expansion {
         #[new]
@@ -55,16 +84,19 @@ mod _core {
             terms: Vec<TermArgument<'_>>,
             players: Option<PyReadonlyArray1<'_, i64>>,
         ) -> PyResult<Self> {
-            let points = Array::copied(&points)?;
-            let coefficients = Array::copied(&coefficients)?;
-            let terms = arguments::terms(&terms)?;
-            let players = match players {
-                Some(players) => Players::grouped(arguments::indices("players", &players)?),
-                None => Players::columns(points.columns()),
-            };
-            pkex_core::Expansion::new(points.matrix(), coefficients.matrix(), &terms, players)
-                .map(Self)
-                .map_err(call::to_python)
+            Self::packed(points, coefficients, terms, players, pkex_core::Expansion::new)
+        }
+
+        /// The quadratic form Σ C_pq k(x, x_p) k(x, x_q) of points, with a symmetric matrix C.
+        #[staticmethod]
+        #[pyo3(signature = (points, weights, terms, players = None))]
+        fn quadratic(
+            points: PyReadonlyArray2<'_, f64>,
+            weights: PyReadonlyArray2<'_, f64>,
+            terms: Vec<TermArgument<'_>>,
+            players: Option<PyReadonlyArray1<'_, i64>>,
+        ) -> PyResult<Self> {
+            Self::packed(points, weights, terms, players, pkex_core::Expansion::quadratic)
         }
 
         /// Shapley values of shape (rows, players, outputs), of the game "neutral" or "marginal of

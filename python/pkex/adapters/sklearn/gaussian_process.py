@@ -9,6 +9,8 @@ the probabilities π at the Laplace mode. scikit-learn keeps y and π, though no
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,10 +18,11 @@ from sklearn.gaussian_process import GaussianProcessClassifier, GaussianProcessR
 from sklearn.multiclass import OneVsOneClassifier
 from sklearn.utils.validation import check_is_fitted
 
-from pkex.adapters.registry import AdaptedModel, register
+from pkex.adapters.registry import AdaptedModel, Variance, register
 from pkex.adapters.sklearn.description import feature_names, pair_names
 from pkex.adapters.sklearn.fitted import check_fitted
 from pkex.adapters.sklearn.gp_kernels import covariance_expansion
+from pkex.adapters.sklearn.gp_variance import variance_of_classifier, variance_of_regressor
 from pkex.adapters.sklearn.own_output import without_names
 from pkex.errors import UnsupportedModelError
 from pkex.functions.stack import Stack
@@ -50,13 +53,15 @@ def adapt_regressor(model: GaussianProcessRegressor) -> AdaptedModel:
         model, model.kernel_, model.X_train_, alpha * deviation, mean
     )
     _check_solution(model, rounding)
-    return AdaptedModel(
+    adapted = AdaptedModel(
         expansion,
         explained="predict",
         predict=without_names(model).predict,
         feature_names=feature_names(model),
         kernel_rounding=rounding,
     )
+    variance = partial(variance_of_regressor, model, adapted, deviation**2)
+    return replace(adapted, variance=Variance(expansion, variance))
 
 
 def _check_solution(model: GaussianProcessRegressor, rounding: float) -> None:
@@ -121,8 +126,9 @@ def adapt_classifier(model: GaussianProcessClassifier) -> AdaptedModel:
         return outputs[:, 0] if is_single else outputs
 
     labels = tuple(map(str, model.classes_))
-    return AdaptedModel(
-        expansions[0] if is_single else Stack(expansions),
+    function = expansions[0] if is_single else Stack(expansions)
+    adapted = AdaptedModel(
+        function,
         explained="latent mean",
         predict=latent_means,
         feature_names=feature_names(model),
@@ -132,6 +138,8 @@ def adapt_classifier(model: GaussianProcessClassifier) -> AdaptedModel:
         "rows, to which values of features can add up; probabilities average the logistic function "
         "over its distribution, and class labels follow from its sign",
     )
+    variance = partial(variance_of_classifier, model, adapted, machines)
+    return replace(adapted, variance=Variance(function, variance))
 
 
 def _coefficients(model: GaussianProcessClassifier, machine: Any, sign: float) -> Float:

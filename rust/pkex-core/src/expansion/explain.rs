@@ -1,7 +1,7 @@
 //! Kernel expansions f(x) = Σᵢ αᵢ k(x, xᵢ), and what is explained of them.
 //!
 //! Each pair of a point and a term of the kernel is one evaluation of the engine, or one for each
-//! background row.
+//! background row; in a quadratic form each two of these pairs.
 
 use std::sync::Arc;
 
@@ -19,17 +19,22 @@ use crate::game::quantity::{Nodes, Quantity};
 use crate::kernel::players::Players;
 use crate::kernel::term::Term;
 use crate::matrix::Matrix;
-use crate::memory::{Memory, RESULT, saturating_product};
+use crate::memory::{INPUT, Memory, RESULT, saturating_product};
+use crate::quadratic::games::PairGames;
+use crate::quadratic::marginal::MarginalOfPairs;
+use crate::quadratic::pairs::Pairs;
 use crate::quadrature::measure::Measure;
 use crate::quadrature::rule::Rule;
 use crate::quadrature::table::NodeTable;
 use crate::settings::{Method, Settings};
 use crate::threads::Monitor;
 
-/// A kernel expansion, packed for the engine.
+/// A kernel expansion, or a quadratic form of its kernel's values, packed for the engine.
 #[derive(Debug)]
 pub struct Expansion {
     packed: PackedExpansion,
+    /// Of a quadratic form, whose points have no other weights.
+    pairs: Option<Pairs>,
     means: LastMeans,
     means_of_points: MeansOfPoints,
 }
@@ -48,9 +53,30 @@ impl Expansion {
     ) -> Result<Self, Error> {
         Ok(Self {
             packed: PackedExpansion::new(points, coefficients, terms, players)?,
+            pairs: None,
             means: LastMeans::default(),
             means_of_points: MeansOfPoints::default(),
         })
+    }
+
+    /// Packs f(x) = Σ C_pq k(x, x_p) k(x, x_q) of `points` (n × columns), with `weights` C (n × n),
+    /// which are symmetric.
+    ///
+    /// # Errors
+    /// As [`Expansion::new`]; or if a term is a power series.
+    pub fn quadratic(
+        points: Matrix<'_>,
+        weights: Matrix<'_>,
+        terms: &[Term],
+        players: Players,
+    ) -> Result<Self, Error> {
+        let ones = Memory::default().filled(points.rows(), 1.0, INPUT)?;
+        let ones = Matrix::of_shape(&ones, [points.rows(), 1]);
+        let mut expansion = Self::new(points, ones, terms, players)?;
+        let pairs = Pairs::new(&expansion.packed, weights)?;
+        expansion.packed.nodes = NodeTable::new(pairs.most_players());
+        expansion.pairs = Some(pairs);
+        Ok(expansion)
     }
 
     /// Who the values belong to.
@@ -119,7 +145,11 @@ impl Expansion {
             }
             Measure::Density(density) => {
                 // As many factors are left as in the Shapley values of this number of players.
-                let players = (self.packed.kernel.most_players() + 1).saturating_sub(size);
+                let most_players = match &self.pairs {
+                    None => self.packed.kernel.most_players(),
+                    Some(pairs) => pairs.most_players(),
+                };
+                let players = (most_players + 1).saturating_sub(size);
                 let nodes = Nodes::Table(&NodeTable::weighted(players, density));
                 let computation = InParts { result, width, parts, nodes, monitor };
                 self.compute(x, value_function, settings, computation)
@@ -155,7 +185,8 @@ impl Expansion {
         let columns = self.players().column_count();
         let zeros = vec![0.0; columns];
         let any_row = Matrix::of_shape(&zeros, [1, columns]);
-        if matches!(value_function, ValueFunction::MarginalOfPoints) && self.packed.count > 0 {
+        let is_of_points = matches!(value_function, ValueFunction::MarginalOfPoints);
+        if is_of_points && self.packed.count > 0 && self.pairs.is_none() {
             self.means_of_points.of(&self.packed, settings, monitor)?;
         }
         self.compute(any_row, value_function, settings, Values(Quantity::EmptyCoalition, monitor))
@@ -173,6 +204,9 @@ impl Expansion {
         expansion.check_columns("X", rows)?;
         if let Some(background) = value_function.background() {
             self.check_background(background)?;
+        }
+        if let Some(pairs) = &self.pairs {
+            return self.compute_pairs(pairs, rows, value_function, settings, computation);
         }
         match value_function {
             ValueFunction::Neutral => {
@@ -198,6 +232,41 @@ impl Expansion {
                 let means = self.means_of_points.of(expansion, settings, preparation)?;
                 let absent = Marginal::new(means.background(), Some(Arc::clone(&means)));
                 computation.of(&Games { expansion, rows, absent }, settings)
+            }
+        }
+    }
+
+    /// Computes something of the games of rows, of a quadratic form.
+    fn compute_pairs(
+        &self,
+        pairs: &Pairs,
+        rows: Matrix<'_>,
+        value_function: ValueFunction<'_>,
+        settings: &Settings,
+        computation: impl Computation,
+    ) -> Result<Vec<f64>, Error> {
+        let expansion = &self.packed;
+        match value_function {
+            ValueFunction::Interventional(background) => {
+                let absent = Interventional { background };
+                computation.of(&PairGames { expansion, pairs, rows, absent }, settings)
+            }
+            ValueFunction::Marginal(background) => {
+                let absent = MarginalOfPairs { background };
+                computation.of(&PairGames { expansion, pairs, rows, absent }, settings)
+            }
+            ValueFunction::MarginalOfPoints if expansion.count > 0 => {
+                let (points, shape) = expansion.unpacked_points()?;
+                let weights = Memory::default().filled(shape[0], 1.0 / shape[0] as f64, INPUT)?;
+                let rows_of_points = Matrix::of_shape(&points, shape);
+                let background = Background { rows: rows_of_points, weights: &weights };
+                let absent = MarginalOfPairs { background };
+                computation.of(&PairGames { expansion, pairs, rows, absent }, settings)
+            }
+            // Without points there are no evaluations, and no means.
+            ValueFunction::Neutral | ValueFunction::MarginalOfPoints => {
+                let absent = Neutral;
+                computation.of(&PairGames { expansion, pairs, rows, absent }, settings)
             }
         }
     }

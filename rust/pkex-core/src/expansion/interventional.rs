@@ -109,11 +109,11 @@ impl Absent for Interventional<'_> {
 }
 
 /// k(x, point) − k(z, point).
-struct BetweenRows<'a> {
-    term: &'a PackedTerm,
-    x: &'a [f64],
-    z: &'a [f64],
-    points: &'a [Lanes],
+pub(crate) struct BetweenRows<'a> {
+    pub term: &'a PackedTerm,
+    pub x: &'a [f64],
+    pub z: &'a [f64],
+    pub points: &'a [Lanes],
 }
 
 impl Contrast for BetweenRows<'_> {

@@ -13,6 +13,7 @@ mod interactions;
 mod pairs;
 mod permuted;
 mod preparation;
+mod quadratic;
 mod random;
 mod reproducibility;
 mod series;

@@ -1,0 +1,51 @@
+"""Which of a model's functions is explained."""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias, get_args
+
+from pkex.adapters.registry import AdaptedModel
+from pkex.errors import UnsupportedModelError
+from pkex.inputs.choices import check_choice
+
+__all__ = ["Target", "of_target"]
+
+Target: TypeAlias = Literal["mean", "variance", "predictive_variance"]
+_TARGETS: tuple[Target, ...] = get_args(Target)
+
+
+def of_target(
+    adapted: AdaptedModel, target: Target | Literal["std"] | None, name: str
+) -> AdaptedModel:
+    """Return the description of a model whose function is the target.
+
+    Parameters
+    ----------
+    adapted : AdaptedModel
+        Of the prediction, which is the target None.
+    target : {None, "mean", "variance", "predictive_variance"}
+    name : str
+        What messages call the model.
+
+    Raises
+    ------
+    ValueError
+        If there is no such target.
+    UnsupportedModelError
+        If the model has no variance.
+    """
+    if target is None:
+        return adapted
+    if target == "std":
+        raise ValueError(
+            "target='std' is not supported: values of features add up to a sum, and a standard "
+            "deviation is the square root of one; explain its square by target='variance'"
+        )
+    target = check_choice("target", target, _TARGETS)
+    variance = adapted.variance
+    if variance is None or variance.of is not adapted.expansion:
+        raise UnsupportedModelError(
+            f"target={target!r} is for Gaussian processes, alone or at the end of a Pipeline; of "
+            f"{name} no variance is known. Leave target out to explain its {adapted.explained}"
+        )
+    return adapted if target == "mean" else variance.adapt(target == "predictive_variance")

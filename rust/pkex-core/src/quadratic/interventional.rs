@@ -1,0 +1,71 @@
+//! Interventional games of pairs: v(S) is the mean over background rows z of the quadratic form
+//! with the features outside S set to z's.
+//!
+//! The factors of a row, a background row and all points are computed once for many pairs.
+
+use crate::error::Error;
+use crate::expansion::absent::{AbsentFactors, fill_from};
+use crate::expansion::interventional::{BetweenRows, Interventional};
+use crate::expansion::packed::PackedExpansion;
+use crate::game::block::Block;
+use crate::game::spread::Spread;
+use crate::memory::Memory;
+use crate::quadratic::factors::SingleFactors;
+use crate::quadratic::games::{AbsentFromPairs, PairsOfRow};
+use crate::quadratic::pairs::Pairs;
+use crate::quadratic::products::multiply_both;
+use crate::simd::arithmetic::Arithmetic;
+
+/// The factors of a row against a background row, and room for those that they are made from.
+#[derive(Debug, Default)]
+pub(crate) struct FactorsBetweenRows {
+    singles: SingleFactors,
+    present: Block,
+    absent: AbsentFactors,
+}
+
+impl AbsentFromPairs for Interventional<'_> {
+    type Cache = FactorsBetweenRows;
+
+    fn alternatives(&self) -> usize {
+        self.background.rows.rows()
+    }
+
+    fn share(&self, z: usize) -> f64 {
+        self.background.weights[z]
+    }
+
+    fn reserve(
+        &self,
+        (expansion, _): (&PackedExpansion, &Pairs),
+        _blocks: usize,
+        cache: &mut FactorsBetweenRows,
+        memory: &Memory,
+    ) -> Result<(), Error> {
+        let players = expansion.players();
+        cache.present.reserve(players, 0, memory)?;
+        cache.absent.reserve((players, 0), memory)?;
+        cache.singles.reserve(expansion.evaluation_blocks(), players, memory)
+    }
+
+    #[inline(always)]
+    fn fill<A: Arithmetic, const W: usize>(
+        &self,
+        at: &PairsOfRow<'_>,
+        block: &mut Block,
+        cache: &mut FactorsBetweenRows,
+    ) -> Spread {
+        let FactorsBetweenRows { singles, present, absent } = cache;
+        let (x, z) = (at.x, self.background.rows.row(at.alternative));
+        for number in singles.missing([at.item, at.alternative], at.pair).into_iter().flatten() {
+            let (term, points) = at.expansion.term_and_points(number);
+            term.fill::<A, W>(z, points, present);
+            absent.factor.clone_from(&present.present);
+            absent.less_one.clone_from(&present.difference);
+            term.fill::<A, W>(x, points, present);
+            let contrast = BetweenRows { term, x, z, points };
+            fill_from::<A, _, W>(present, absent, singles.block_mut(number), &contrast);
+        }
+        multiply_both::<A, W>(singles.of_pair(at.pair), at, block)
+    }
+}

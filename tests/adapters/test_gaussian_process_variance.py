@@ -1,0 +1,330 @@
+"""The variance of scikit-learn's Gaussian processes, by brute force through their own predict."""
+
+from typing import get_args
+
+import numpy as np
+import pytest
+from brute_force import interventional, marginal
+from gaussian_processes import (
+    ARD,
+    KERNELS,
+    NOISE,
+    ROWS,
+    SCALES,
+    THREE,
+    TWO,
+    WIDER,
+    D,
+    X,
+    Y,
+    classifier,
+    fitted,
+    total,
+)
+from sklearn.compose import TransformedTargetRegressor
+from sklearn.gaussian_process import GaussianProcessRegressor
+from sklearn.gaussian_process.kernels import RBF, ConstantKernel, DotProduct, WhiteKernel
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVR
+
+import pkex
+from pkex.functions import variance
+from pkex.games.indices import Index
+
+BACKGROUND = X[10:15] + 0.1 * SCALES
+TARGETS = np.column_stack([1e6 * Y + 1e7, 1e-6 * Y**2, 3.0 - Y])
+
+
+def own_variance(model):
+    """What scikit-learn says, with the noise of WhiteKernel."""
+    return lambda rows: model.predict(rows, return_std=True)[1] ** 2
+
+
+def latent_variance(model):
+    """The same, less what the kernel of a row with itself has more than with an equal row."""
+    noise = model.kernel_.diag(ROWS)[0] - model.kernel_(ROWS, ROWS.copy())[0, 0]
+    return lambda rows: own_variance(model)(rows) - noise * model._y_train_std**2
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_interventional_values_equal_brute_force_through_predict(name):
+    model = fitted(KERNELS[name], alpha=1e-3)
+    for target, output in (
+        ("variance", latent_variance(model)),
+        ("predictive_variance", own_variance(model)),
+    ):
+        explainer = pkex.Explainer(model, BACKGROUND, target=target)
+        for row, found in zip(ROWS, explainer(ROWS), strict=True):
+            reference, base = interventional(output, row, BACKGROUND)
+            reference.assert_close(found.values, 1e-9)
+            np.testing.assert_allclose(found.base_values, base, rtol=1e-9, atol=1e-15)
+
+
+@pytest.mark.parametrize("name", ["the usual", "sum", "power of a sum", "noise in a product"])
+def test_marginal_values_equal_brute_force_over_all_rows_that_combine_entries(name):
+    model, few = fitted(KERNELS[name], alpha=1e-3), BACKGROUND[:3]
+    explainer = pkex.Explainer(model, few, target="variance", value_function="marginal")
+    for row, found in zip(ROWS, explainer(ROWS), strict=True):
+        reference, base = marginal(latent_variance(model), row, few)
+        reference.assert_close(found.values, 1e-9)
+        np.testing.assert_allclose(found.base_values, base, rtol=1e-9, atol=1e-15)
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_values_and_base_add_up_to_the_models_own_variance(name):
+    model = fitted(KERNELS[name], alpha=1e-3)
+    own = latent_variance(model)(ROWS)
+    for game in ({"background": BACKGROUND}, {"value_function": "neutral"}):
+        found = total(pkex.Explainer(model, target="variance", **game)(ROWS))
+        np.testing.assert_allclose(found, own, rtol=0, atol=1e-9 * np.abs(own).max() + 1e-15)
+
+
+@pytest.mark.parametrize("normalize_y", [False, True])
+@pytest.mark.parametrize("target", [1e6 * Y + 1e7, Y[:, None], TARGETS])
+def test_variances_are_in_squared_units_of_y(target, normalize_y):
+    model = fitted(KERNELS["the usual"], target, normalize_y=normalize_y)
+    found = total(pkex.Explainer(model, target="predictive_variance")(ROWS))
+    own = np.squeeze(own_variance(model)(ROWS))
+    assert found.shape == model.predict(ROWS).shape
+    np.testing.assert_allclose(found, own, rtol=1e-9)
+
+
+def test_the_noise_is_in_the_base_value_alone():
+    model = fitted(KERNELS["the usual"], normalize_y=True)
+    latent, predictive = (
+        pkex.Explainer(model, BACKGROUND, target=target)
+        for target in ("variance", "predictive_variance")
+    )
+    np.testing.assert_array_equal(latent.shap_values(ROWS), predictive.shap_values(ROWS))
+    noise = predictive.expected_value - latent.expected_value
+    assert noise == pytest.approx(0.1 * model._y_train_std**2)
+
+
+def test_a_column_that_the_kernel_hardly_sees_has_hardly_a_value():
+    scales = SCALES * np.array([1.0, 1.0, 1e9, 1.0, 1.0])
+    model = fitted(ConstantKernel(2.0) * RBF(scales) + NOISE)
+    values = pkex.Explainer(model, target="variance").shap_values(ROWS)
+    assert np.abs(values[:, 2]).max() < 1e-12 < 1e-3 < np.abs(values[:, 3]).max()
+
+
+def test_interactions_and_groups_add_up_to_the_variance():
+    model = fitted(KERNELS["the usual"])
+    own = latent_variance(model)(ROWS)
+    explainer = pkex.Explainer(model, BACKGROUND, target="variance", groups={"two": [0, 3]})
+    found = explainer.interactions(ROWS, order=2)
+    np.testing.assert_allclose(found.values.sum(axis=1) + found.base_values, own, rtol=1e-9)
+    assert explainer.feature_names == ["two", "x1", "x2", "x4"]
+
+
+def test_a_pipeline_is_explained_in_its_own_columns():
+    model = make_pipeline(StandardScaler(), GaussianProcessRegressor(RBF(2.0) + NOISE)).fit(X, Y)
+    search = GridSearchCV(model, {}, cv=2).fit(X, Y)
+    for fit in (model, search):
+        last = model[-1] if fit is model else search.best_estimator_[-1]
+        before = model[:-1] if fit is model else search.best_estimator_[:-1]
+        output = latent_variance_of(last, before)
+        explainer = pkex.Explainer(fit, BACKGROUND, target="variance")
+        for row, found in zip(ROWS, explainer(ROWS), strict=True):
+            reference, _ = interventional(output, row, BACKGROUND)
+            reference.assert_close(found.values, 1e-9)
+
+
+def latent_variance_of(last, before):
+    noise = last.kernel_.k2.noise_level
+    return lambda rows: own_variance(last)(before.transform(rows)) - noise
+
+
+# --- classifiers ---
+
+
+def latent_variance_of_machine(machine):
+    """Rasmussen & Williams, algorithm 3.2, by the inverse of K + W⁻¹."""
+    kernel = machine.kernel_(machine.X_train_) + np.diag(machine.W_sr_**-2.0)
+    # Noise is of a training row only.
+    noise = machine.kernel_.k2.noise_level
+
+    def variance(rows):
+        cross = machine.kernel_(rows, machine.X_train_)
+        explained = np.sum(cross * np.linalg.solve(kernel, cross.T).T, axis=1)
+        return machine.kernel_.diag(rows) - noise - explained
+
+    return variance
+
+
+@pytest.mark.parametrize("target", [TWO, THREE], ids=["two", "three"])
+@pytest.mark.parametrize("multi_class", ["one_vs_rest", "one_vs_one"])
+def test_latent_variances_of_classifiers_equal_brute_force(target, multi_class):
+    model = classifier(multi_class=multi_class).fit(X, target)
+    base = model.base_estimator_
+    machines = getattr(base, "estimators_", [base])
+    explainer = pkex.Explainer(model, BACKGROUND, target="variance")
+    values = explainer.shap_values(ROWS).reshape(len(ROWS), D, len(machines))
+    assert explainer.output_names == pkex.Explainer(model, BACKGROUND).output_names
+    for output, machine in enumerate(machines):
+        for row, found in zip(ROWS, values[..., output], strict=True):
+            reference, _ = interventional(latent_variance_of_machine(machine), row, BACKGROUND)
+            reference.assert_close(found, 1e-9)
+
+
+# --- degenerate and refused ---
+
+
+def test_a_process_of_one_row_is_explained():
+    model = GaussianProcessRegressor(RBF(1.0), alpha=0.5, optimizer=None).fit([[0.0, 1.0]], [1.0])
+    rows = np.array([[0.3, 0.0], [0.0, 1.0]])
+    explanation = pkex.Explainer(model, [[2.0, 2.0]], target="variance")(rows)
+    np.testing.assert_allclose(total(explanation), own_variance(model)(rows), rtol=1e-12)
+
+
+def test_a_column_of_one_entry_has_values_of_exactly_zero():
+    rows = X.copy()
+    rows[:, 2] = 20.0
+    kernel = ConstantKernel(2.0) * RBF(ARD) + NOISE
+    model = GaussianProcessRegressor(kernel, optimizer=None).fit(rows, Y)
+    for game in ({"background": rows[:5]}, {}):
+        values = pkex.Explainer(model, target="variance", **game).shap_values(rows[:3])
+        assert np.all(values[:, 2] == 0.0)
+        assert np.all(values[:, 3] != 0.0)
+
+
+def test_a_standard_deviation_is_refused_with_the_reason_and_a_remedy():
+    with pytest.raises(ValueError, match=r"square root of one; explain its square"):
+        pkex.Explainer(fitted(KERNELS["ard"]), target="std")
+
+
+def test_an_unknown_target_is_refused_by_name():
+    with pytest.raises(ValueError, match="target must be one of 'mean', 'variance'"):
+        pkex.Explainer(fitted(KERNELS["ard"], alpha=0.1), target="entropy")
+
+
+def test_the_mean_is_what_is_explained_without_a_target():
+    model = fitted(KERNELS["the usual"])
+    by_default, named = pkex.Explainer(model), pkex.Explainer(model, target="mean")
+    np.testing.assert_array_equal(by_default.shap_values(ROWS), named.shap_values(ROWS))
+    assert repr(by_default) == repr(named)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        SVR(),
+        TransformedTargetRegressor(GaussianProcessRegressor(), transformer=StandardScaler()),
+        # The pipeline's output is that of its last step, which is a sum of others.
+        make_pipeline(
+            StandardScaler(), TransformedTargetRegressor(GaussianProcessRegressor(alpha=0.1))
+        ),
+    ],
+    ids=["svr", "scaled target", "pipeline of one"],
+)
+def test_models_of_which_no_variance_is_known_are_refused(model):
+    rows = X / SCALES
+    for target in ("variance", "predictive_variance", "mean"):
+        with pytest.raises(pkex.UnsupportedModelError, match="no variance is known"):
+            pkex.Explainer(model.fit(rows, Y), rows[:3], target=target)
+
+
+def test_noise_that_varies_from_row_to_row_is_refused():
+    model = fitted(DotProduct() * NOISE + RBF(ARD), alpha=1.0)
+    with pytest.raises(pkex.UnsupportedModelError, match="differs from row to row"):
+        pkex.Explainer(model, BACKGROUND, target="variance")
+
+
+@pytest.mark.parametrize(
+    ("kernel", "message"),
+    [
+        (DotProduct() + NOISE, "a prior that is not the same in all rows: of up to 16 features"),
+        (KERNELS["product of materns"], "sum over pairs of 60 points times"),
+    ],
+    ids=["dot product", "too many products"],
+)
+def test_variances_that_are_no_sum_over_pairs_ask_for_a_background(kernel, message):
+    model = fitted(kernel, alpha=1.0)
+    with pytest.raises(pkex.UnsupportedModelError, match=f"{message}.*give a background"):
+        pkex.Explainer(model, target="variance")
+
+
+def test_classes_have_no_noise_to_predict():
+    model = classifier().fit(X, TWO)
+    with pytest.raises(pkex.UnsupportedModelError, match="a class has no noise"):
+        pkex.Explainer(model, target="predictive_variance")
+
+
+def test_sums_that_cancel_too_far_are_refused_with_numbers_and_need_not_be_formed():
+    rows = np.linspace(0.0, 1.0, 40)[:, None] * [1.0, 2.0]
+    model = GaussianProcessRegressor(RBF(1.0), optimizer=None).fit(rows, rows[:, 0])
+    with pytest.raises(pkex.UnsupportedModelError, match=r"rounding errors would be \de-04 of"):
+        pkex.Explainer(model, target="variance")
+    explainer = pkex.Explainer(model, rows[::8], target="variance")
+    new = rows[:3] + 0.01
+    reference, _base = interventional(own_variance(model), new[0], rows[::8])
+    np.testing.assert_allclose(explainer.shap_values(new)[0], reference.values, atol=1e-9)
+    noisy = GaussianProcessRegressor(RBF(1.0), alpha=1e-3, optimizer=None).fit(rows, rows[:, 0])
+    found = total(pkex.Explainer(noisy, target="variance")(new))
+    np.testing.assert_allclose(found, own_variance(noisy)(new), atol=1e-9)
+
+
+def test_a_factor_changed_after_fitting_is_noticed():
+    model = fitted(ConstantKernel(2.0) * RBF(WIDER) + WhiteKernel(0.5))
+    model.L_ = 1.01 * model.L_
+    model.alpha_ = model.alpha_ / 1.01**2
+    with pytest.raises(pkex.UnsupportedModelError):
+        pkex.Explainer(model, target="variance")
+
+
+# --- both ways ---
+
+
+def of_dot_products():
+    rows = X / SCALES - 20.0
+    kernel = ConstantKernel(0.3) * DotProduct(0.5) + RBF(2.0) * DotProduct() ** 2 + NOISE
+    return GaussianProcessRegressor(kernel, optimizer=None).fit(rows, Y), rows
+
+
+def test_interventional_variances_under_dot_products_equal_brute_force():
+    model, rows = of_dot_products()
+
+    def output(rows):
+        return own_variance(model)(rows) - 0.1
+
+    explainer = pkex.Explainer(model, rows[:4], target="variance", groups={"two": [0, 3]})
+    players = [[0, 3], [1], [2], [4]]
+    for row, found in zip(rows[4:6], explainer(rows[4:6]), strict=True):
+        reference, base = interventional(output, row, rows[:4], groups=players)
+        reference.assert_close(found.values, 1e-9)
+        np.testing.assert_allclose(found.base_values, base, rtol=1e-9)
+
+
+def test_interventional_variances_of_more_features_equal_brute_force():
+    rows = np.random.default_rng(0).normal(size=(40, 8))
+    kernel = ConstantKernel(2.0) * RBF(np.arange(1.0, 9.0)) + ConstantKernel(0.5) + NOISE
+    model = GaussianProcessRegressor(kernel, optimizer=None).fit(rows, rows[:, 0])
+
+    def output(rows):
+        return own_variance(model)(rows) - 0.1
+
+    explainer = pkex.Explainer(model, rows[:3], target="variance")
+    reference, base = interventional(output, rows[5] + 0.3, rows[:3])
+    reference.assert_close(explainer.shap_values(rows[5:6] + 0.3)[0], 1e-9)
+    np.testing.assert_allclose(explainer.expected_value, base, rtol=1e-9)
+
+
+@pytest.mark.parametrize("game", ["interventional", "neutral"])
+@pytest.mark.parametrize("groups", [None, {"two": [0, 3]}], ids=["columns", "groups"])
+def test_coalition_by_coalition_and_pair_by_pair_are_the_same(monkeypatch, game, groups):
+    model = fitted(KERNELS["sum"], alpha=1e-3)
+    options = {"target": "variance", "value_function": game, "groups": groups}
+    if game == "interventional":
+        options["background"] = BACKGROUND
+    by_coalitions = pkex.Explainer(model, **options)
+    monkeypatch.setattr(variance, "_MOST_PLAYERS", 0)
+    by_pairs = pkex.Explainer(model, **options)
+    assert by_pairs.expected_value == pytest.approx(by_coalitions.expected_value, rel=1e-11)
+    for index in get_args(Index):
+        ways = []
+        for explainer, most in ((by_coalitions, 16), (by_pairs, 0)):
+            monkeypatch.setattr(variance, "_MOST_PLAYERS", most)
+            ways.append(explainer.interactions(ROWS, index=index, order=3))
+        np.testing.assert_allclose(ways[0].values, ways[1].values, rtol=0, atol=1e-11)
+        np.testing.assert_allclose(ways[0].base_values, ways[1].base_values, rtol=0, atol=1e-11)
