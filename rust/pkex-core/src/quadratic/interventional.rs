@@ -4,7 +4,7 @@
 //! The factors of a row, a background row and all points are computed once for many pairs.
 
 use crate::error::Error;
-use crate::expansion::absent::{AbsentFactors, fill_from};
+use crate::expansion::absent::{AbsentFactors, fill_from_block};
 use crate::expansion::interventional::{BetweenRows, Interventional};
 use crate::expansion::packed::PackedExpansion;
 use crate::game::block::Block;
@@ -64,7 +64,7 @@ impl AbsentFromPairs for Interventional<'_> {
             absent.less_one.clone_from(&present.difference);
             term.fill::<A, W>(x, points, present);
             let contrast = BetweenRows { term, x, z, points };
-            fill_from::<A, _, W>(present, absent, singles.block_mut(number), &contrast);
+            fill_from_block::<A, _, W>(present, absent, singles.block_mut(number), &contrast);
         }
         multiply_both::<A, W>(singles.of_pair(at.pair), at, block)
     }

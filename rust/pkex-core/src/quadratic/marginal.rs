@@ -6,7 +6,7 @@
 use std::ops::Range;
 
 use crate::error::Error;
-use crate::expansion::absent::{AbsentFactors, Contrast, fill_from};
+use crate::expansion::absent::{AbsentFactors, Contrast, fill_from_block};
 use crate::expansion::background::Background;
 use crate::expansion::packed::PackedExpansion;
 use crate::game::block::Block;
@@ -21,7 +21,7 @@ use crate::settings::Context;
 use crate::simd::arithmetic::Arithmetic;
 use crate::simd::lanes::{LANES, Lanes, each_lane, zip_lanes};
 use crate::simd::level::Body;
-use crate::simd::sum::{Accumulator, Summation};
+use crate::simd::sum::Accumulator;
 
 /// Values of background rows, each feature's of a row of its own.
 pub(crate) struct MarginalOfPairs<'a> {
@@ -104,7 +104,7 @@ impl AbsentFromPairs for MarginalOfPairs<'_> {
         let singles = at.singles::<A, W>(singles);
         multiply_present::<A, W>(singles, at, products);
         let contrast = FromMeanOfPairs { background: self.background, at, singles };
-        fill_from::<A, _, W>(products, &means[at.index - *first], block, &contrast)
+        fill_from_block::<A, _, W>(products, &means[at.index - *first], block, &contrast)
     }
 }
 
@@ -135,8 +135,8 @@ impl Body for AddRow<'_> {
             multiply_present::<A, W>(at.singles::<A, W>(singles), &at, products);
             let factors = products.present.iter().zip(&products.difference);
             for ((factor, less_one), [of_factor, of_less_one]) in factors.zip(&mut sums) {
-                of_factor.add_product::<A, W>(&weights, factor, Summation::Compensated);
-                of_less_one.add_product::<A, W>(&weights, less_one, Summation::Compensated);
+                of_factor.add_product::<A, W>(&weights, factor);
+                of_less_one.add_product::<A, W>(&weights, less_one);
             }
         }
     }
@@ -159,10 +159,10 @@ impl Contrast for FromMeanOfPairs<'_> {
         &self,
         player: usize,
         part: usize,
-        kept: &[f64; W],
+        found: &[f64; W],
     ) -> [f64; W] {
         let mut c = [0.0; W];
-        for i in (0..W).filter(|&i| kept[i] < 0.0) {
+        for i in (0..W).filter(|&i| found[i].is_nan()) {
             c[i] = self.of_lane::<A, W>(player, part * W + i);
         }
         c
@@ -173,7 +173,7 @@ impl Contrast for FromMeanOfPairs<'_> {
         &self,
         _player: usize,
         _part: usize,
-        _kept: &[f64; W],
+        _found: &[f64; W],
         _higher: &mut [Lanes],
     ) {
         // No term of pairs is a power series.
@@ -191,9 +191,9 @@ impl FromMeanOfPairs<'_> {
                 *values.part_mut(part) = self.of_rows::<A, W>(player, lane, first + part * W);
             }
             let weight = |row: usize| weights.get(first + row).copied().unwrap_or(0.0);
-            sum.add_product::<A, W>(&Lanes(each_lane(weight)), &values, Summation::Compensated);
+            sum.add_product::<A, W>(&Lanes(each_lane(weight)), &values);
         }
-        sum.total(Summation::Compensated).value()
+        sum.total().value()
     }
 
     /// That of a single pair, for background rows from number `first`.
