@@ -43,9 +43,8 @@ _INSTEAD = {
         "catboost.",
     ),
     LOG_LINK: ("sklearn.linear_model._glm.",),
+    "it has class labels and probabilities, which are no sums over features; explain each of its "
+    "estimators_": ("sklearn.multioutput.MultiOutputClassifier",),
     "it votes or averages probabilities, which are no sums over features; explain each of its "
-    "estimators_": (
-        "sklearn.ensemble._voting.VotingClassifier",
-        "sklearn.ensemble._bagging.BaggingClassifier",
-    ),
+    "estimators_": ("sklearn.ensemble._voting.VotingClassifier",),
 }
