@@ -94,6 +94,15 @@ def test_rows_far_from_the_origin_are_explained():
     np.testing.assert_allclose(total, model(ROWS + 1e6), rtol=0, atol=1e-7)
 
 
+@pytest.mark.parametrize("kernel", ["linear", "multiquadric", "thin_plate_spline", "cubic"])
+def test_functions_that_grow_take_columns_that_hardly_vary(kernel):
+    rows = X * [1.0, 1.0, 1e-6, 1e-6]
+    model = RBFInterpolator(rows, Y, kernel=kernel, epsilon=1.0, smoothing=0.1)
+    explanation = pkex.Explainer(model)(rows)
+    total = explanation.values.sum(axis=1) + explanation.base_values
+    np.testing.assert_allclose(total, model(rows), rtol=0, atol=1e-8)
+
+
 def test_the_bound_call_is_the_model():
     model = interpolator()
     values = pkex.Explainer(model.__call__).shap_values(ROWS)
