@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from brute_force import coalitions, interventional, shapley_weights, weighted_games
-from scipy.interpolate import RBFInterpolator
+from scipy.interpolate import LinearNDInterpolator, RBFInterpolator
 from small_regression import ROWS, X, Y
 
 import pkex
@@ -129,6 +129,11 @@ def test_an_epsilon_of_0_is_refused():
     model.epsilon = 0.0
     with pytest.raises(pkex.UnsupportedModelError, match="unusable epsilon"):
         pkex.Explainer(model)
+
+
+def test_other_interpolators_are_refused_with_what_is_supported():
+    with pytest.raises(pkex.UnsupportedModelError, match="interpolators RBFInterpolator is"):
+        pkex.Explainer(LinearNDInterpolator(X[:, :2], Y))
 
 
 def test_subclasses_are_refused():

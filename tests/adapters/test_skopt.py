@@ -257,6 +257,15 @@ def test_entries_outside_of_the_space_are_refused(name, entry, message):
         pkex.Explainer(optimizer)(rows)
 
 
+def test_numbers_that_became_strings_are_named():
+    optimizer = tried()
+    rows = np.array([[str(entry) for entry in row] for row in optimizer.Xi[:3]])
+    with pytest.raises(
+        TypeError, match=r"row 0, column 0 \('rate'\); convert it.*with dtype=object"
+    ):
+        pkex.Explainer(optimizer)(rows)
+
+
 def test_a_search_without_a_model_is_refused():
     optimizer = tried(n=3, n_initial_points=10)
     for search in (optimizer, optimizer.get_result()):
