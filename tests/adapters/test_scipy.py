@@ -112,7 +112,10 @@ def test_the_bound_call_is_the_model():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"kernel": "quintic", "degree": 2}, r"kernel 'quintic' is not supported: it needs a poly"),
+        (
+            {"kernel": "quintic", "degree": 2},
+            r"kernel 'quintic' is not supported: as a sum of",
+        ),
         ({"neighbors": 5}, "neighbors=5 is not supported: it is another function"),
         ({"degree": 2}, "degree=2 is not supported: its polynomial multiplies columns"),
         ({"d": 1j * Y}, "of complex values or of matrices is not supported"),

@@ -223,9 +223,9 @@ def namesake(given: object) -> str:
     return f"; give pkex.kernels.{name}(...)" if name in _names(Kernel) else ""
 
 
-def _names(kernels: type[Kernel]) -> set[str]:
+def _names(kernels: type) -> set[str]:
     """Return the names of the classes derived from a class."""
-    derived = kernels.__subclasses__()
+    derived: list[type] = kernels.__subclasses__()
     return {kernel.__name__ for kernel in derived}.union(*map(_names, derived))
 
 
