@@ -41,7 +41,7 @@ def main() -> None:
         counts = [number_of_terms(kernel, distance) for distance in DISTANCES]
         distances, errors = errors_by_distance(kernel)
         print(f"{name:<28}", *(f"{count:>5}" for count in counts), f"{errors.max():.1e}")
-        left.plot(distances, errors, label=name)
+        left.plot(distances, np.maximum(errors, 1e-16), label=name)
         right.plot(DISTANCES, counts, marker=".", label=name)
     finish(left, right)
     explain_a_process()

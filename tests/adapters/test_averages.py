@@ -6,16 +6,25 @@ import sklearn.ensemble
 import sklearn.model_selection
 from brute_force import interventional
 from sklearn.compose import ColumnTransformer, TransformedTargetRegressor
-from sklearn.ensemble import BaggingRegressor, VotingRegressor
+from sklearn.ensemble import (
+    BaggingClassifier,
+    BaggingRegressor,
+    VotingClassifier,
+    VotingRegressor,
+)
+from sklearn.gaussian_process import GaussianProcessClassifier
 from sklearn.kernel_ridge import KernelRidge
+from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, QuantileTransformer, RobustScaler, StandardScaler
-from sklearn.svm import SVR
+from sklearn.svm import SVC, SVR
 from wrapped_models import (
     BASE,
     ROWS,
     TARGETS,
+    THREE,
+    TWO,
     D,
     X,
     Y,
@@ -87,6 +96,78 @@ def test_bagging_may_give_a_model_a_column_twice():
     for row, found in zip(ROWS, values, strict=True):
         expected, _ = interventional(model.predict, row, X[:5])
         expected.assert_close(found)
+
+
+# --- bagging of classifiers ---
+
+THREE_OF = {
+    "one output per class": (LogisticRegression(), ["a", "b", "c"]),
+    "one output per pair": (
+        SVC(decision_function_shape="ovo"),
+        ["a vs b", "a vs c", "b vs c"],
+    ),
+}
+
+
+@pytest.mark.parametrize("options", [{}, {"max_features": 3, "bootstrap": False}], ids=str)
+def test_bagging_of_two_classes_is_the_average_of_decision_functions(options):
+    model = BaggingClassifier(scaled(SVC()), n_estimators=5, random_state=0, **options)
+    model.fit(X, TWO)
+    explainer = pkex.Explainer(model, X[:5])
+    assert explainer.output_name == "yes vs no"
+    for row, found in zip(ROWS, explainer.shap_values(ROWS), strict=True):
+        interventional(model.decision_function, row, X[:5])[0].assert_close(found)
+    assert pkex.Explainer(model.decision_function, X[:5])
+    with pytest.raises(pkex.UnsupportedModelError, match=r"predict_proba cannot.*average of those"):
+        pkex.Explainer(model.predict_proba, X[:5])
+
+
+@pytest.mark.parametrize("kind", THREE_OF)
+def test_bagging_of_several_classes_has_the_outputs_of_its_classifiers(kind):
+    member, names = THREE_OF[kind]
+    model = BaggingClassifier(scaled(member), n_estimators=3, random_state=0).fit(X, THREE)
+    explainer = pkex.Explainer(model, X[:5])
+    assert explainer.output_names == names
+    values = explainer.shap_values(ROWS)
+    for place in range(3):
+        for row, found in zip(ROWS, values[..., place], strict=True):
+            expected, _ = interventional(
+                lambda rows, k=place: model.decision_function(rows)[:, k], row, X[:5]
+            )
+            expected.assert_close(found)
+
+
+# what the message says: (unfitted model, target)
+REFUSED = {
+    "BaggingClassifier of Pipeline is not.*votes and ranks.*unless decision_function_shape='ovo'": (
+        BaggingClassifier(scaled(SVC()), n_estimators=2),
+        THREE,
+    ),
+    "that know different classes is not supported: a class is missing in some": (
+        # Which takes no weights of rows, so that each is fitted on its own sample alone.
+        BaggingClassifier(scaled(LogisticRegression()), 4, max_samples=6, random_state=2),
+        THREE,
+    ),
+    "BaggingClassifier of GaussianProcessClassifier is not supported": (
+        BaggingClassifier(GaussianProcessClassifier(optimizer=None), n_estimators=2),
+        TWO,
+    ),
+    "DecisionTreeClassifier is not supported": (BaggingClassifier(n_estimators=2), TWO),
+    "VotingClassifier is not supported: it votes or averages": (
+        VotingClassifier([("a", SVC())]),
+        TWO,
+    ),
+}
+
+
+@pytest.mark.parametrize("message", REFUSED)
+def test_averages_of_others_are_refused_by_what_is_in_the_way(message):
+    model, target = REFUSED[message]
+    with pytest.raises(pkex.UnsupportedModelError, match=message):
+        pkex.Explainer(model.fit(BASE, target))
+
+
+# --- voting ---
 
 
 @pytest.mark.parametrize("weights", [None, [1, 5, 0.5]])

@@ -428,13 +428,13 @@ def test_refused_parts_of_kernels_say_what_works_instead(name):
     [
         (
             SVR(kernel="sigmoid"),
-            "fit it with kernel 'rbf', 'poly' or 'linear', or take shap.KernelExplainer",
+            "tanh of a dot product.*fit it with kernel 'rbf', 'poly' or 'linear', or take shap.Ker",
         ),
         (SVR(kernel="poly", degree=0), "degree=0: it must be a positive integer"),
         (KernelRidge(kernel="poly", degree=2.5), "degree=2.5: it must be a positive integer"),
         (
             KernelRidge(kernel="cosine"),
-            "fit it with kernel 'rbf', .* 'chi2', .* or 'polynomial', or take shap.KernelExplainer",
+            "the lengths of rows.*fit it with kernel 'rbf', .* 'chi2', .* or 'polynomial', or take",
         ),
     ],
     ids=repr,

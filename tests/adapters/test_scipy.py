@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from brute_force import coalitions, interventional, shapley_weights, weighted_games
-from scipy.interpolate import RBFInterpolator
+from scipy.interpolate import LinearNDInterpolator, RBFInterpolator
 from small_regression import ROWS, X, Y
 
 import pkex
@@ -94,6 +94,15 @@ def test_rows_far_from_the_origin_are_explained():
     np.testing.assert_allclose(total, model(ROWS + 1e6), rtol=0, atol=1e-7)
 
 
+@pytest.mark.parametrize("kernel", ["linear", "multiquadric", "thin_plate_spline", "cubic"])
+def test_functions_that_grow_take_columns_that_hardly_vary(kernel):
+    rows = X * [1.0, 1.0, 1e-6, 1e-6]
+    model = RBFInterpolator(rows, Y, kernel=kernel, epsilon=1.0, smoothing=0.1)
+    explanation = pkex.Explainer(model)(rows)
+    total = explanation.values.sum(axis=1) + explanation.base_values
+    np.testing.assert_allclose(total, model(rows), rtol=0, atol=1e-8)
+
+
 def test_the_bound_call_is_the_model():
     model = interpolator()
     values = pkex.Explainer(model.__call__).shap_values(ROWS)
@@ -103,7 +112,10 @@ def test_the_bound_call_is_the_model():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"kernel": "quintic", "degree": 2}, r"kernel 'quintic' is not supported: it needs a poly"),
+        (
+            {"kernel": "quintic", "degree": 2},
+            r"kernel 'quintic' is not supported: as a sum of",
+        ),
         ({"neighbors": 5}, "neighbors=5 is not supported: it is another function"),
         ({"degree": 2}, "degree=2 is not supported: its polynomial multiplies columns"),
         ({"d": 1j * Y}, "of complex values or of matrices is not supported"),
@@ -120,6 +132,11 @@ def test_an_epsilon_of_0_is_refused():
     model.epsilon = 0.0
     with pytest.raises(pkex.UnsupportedModelError, match="unusable epsilon"):
         pkex.Explainer(model)
+
+
+def test_other_interpolators_are_refused_with_what_is_supported():
+    with pytest.raises(pkex.UnsupportedModelError, match="interpolators RBFInterpolator is"):
+        pkex.Explainer(LinearNDInterpolator(X[:, :2], Y))
 
 
 def test_subclasses_are_refused():

@@ -71,9 +71,31 @@ def test_a_table_names_the_columns():
     assert pkex.Explainer(model).feature_names == names
 
 
+# A power of such a kernel, and its product with others, are such a kernel again.
+OF_CATEGORIES = {
+    "one rate": kernels.HammingKernel(0.7),
+    "one per column": 2.0 * kernels.HammingKernel([0.3, 1.0, 3.0, 0.3]),
+    "power": kernels.HammingKernel([0.3, 1.0, 3.0, 0.3]) ** 2 * kernels.HammingKernel(0.1),
+    "product": kernels.HammingKernel(0.5) * kernels.RBF(ARD),
+}
+
+
+@pytest.mark.parametrize("name", OF_CATEGORIES)
+def test_values_with_kernels_of_categories_equal_brute_force(name):
+    rows = np.round(X)
+    model = regressor(OF_CATEGORIES[name], alpha=0.1).fit(rows, Y)
+    explainer = pkex.Explainer(model, rows[:6])
+    for row, values in zip(rows[6:9], explainer.shap_values(rows[6:9]), strict=True):
+        interventional(model.predict, row, rows[:6])[0].assert_close(values)
+
+
 def test_other_kernels_are_refused_by_name():
+    model = regressor(kernels.ExpSineSquared(), alpha=10.0).fit(X, Y)
+    with pytest.raises(pkex.UnsupportedModelError, match=r"^GaussianProcessRegressor with ExpSine"):
+        pkex.Explainer(model)
     model = regressor(kernels.HammingKernel(np.ones(4)), alpha=0.1).fit(X, Y)
-    with pytest.raises(pkex.UnsupportedModelError, match=r"^GaussianProcessRegressor with Hamming"):
+    model.kernel_.length_scale = -np.ones(4)
+    with pytest.raises(pkex.UnsupportedModelError, match="length_scale must be positive"):
         pkex.Explainer(model)
 
 
@@ -182,6 +204,21 @@ def test_gp_minimize_returns_what_can_be_explained():
     np.testing.assert_allclose(in_columns.values, explanation.values, rtol=0, atol=1e-10)
 
 
+def test_a_search_of_categories_alone_is_explained_with_its_own_kernel():
+    result = skopt.gp_minimize(
+        lambda point: len(point[0]) + 2.0 * (point[1] == "y") * point[2],
+        [["a", "bb", "ccc"], ["x", "y"], [1, 5, 7]],
+        n_calls=12,
+        n_initial_points=8,
+        random_state=0,
+    )
+    assert "HammingKernel" in str(result.models[-1].kernel_)
+    rows = np.array(result.x_iters, dtype=object)
+    found = pkex.Explainer(result, rows[:4]).shap_values(rows[4:7])
+    for row, values in zip(rows[4:7], found, strict=True):
+        interventional(output(result), row, rows[:4])[0].assert_close(values)
+
+
 def test_an_explainer_of_a_search_is_pickled_and_keeps_its_own_space():
     optimizer = tried()
     frame = table(optimizer)
@@ -217,6 +254,15 @@ def test_entries_outside_of_the_space_are_refused(name, entry, message):
     rows = table(optimizer).iloc[:3].astype(object)
     rows.iloc[1, rows.columns.get_loc(name)] = entry
     with pytest.raises(ValueError, match=message):
+        pkex.Explainer(optimizer)(rows)
+
+
+def test_numbers_that_became_strings_are_named():
+    optimizer = tried()
+    rows = np.array([[str(entry) for entry in row] for row in optimizer.Xi[:3]])
+    with pytest.raises(
+        TypeError, match=r"row 0, column 0 \('rate'\); convert it.*with dtype=object"
+    ):
         pkex.Explainer(optimizer)(rows)
 
 

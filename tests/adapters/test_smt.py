@@ -186,6 +186,32 @@ def test_the_model_is_silent_and_stays_as_it_is(capsys):
     assert vars(model.printer) == before
 
 
+# --- kernels that are objects ---
+
+OBJECTS = {
+    "PowExp": lambda k: k.PowExp([0.1] * D),
+    "Matern32": lambda k: k.Matern32([0.1] * D),
+    "Matern52": lambda k: k.Matern52([0.1] * D),
+    "SquarSinExp": lambda k: k.SquarSinExp([0.1] * 2 * D),
+    "sum": lambda k: k.PowExp([0.1] * D) + k.Matern52([0.2] * D) + 0.5,
+    "product": lambda k: 0.5 * ((k.PowExp([0.1] * D) + 1.0) * k.Matern32([0.2] * D)),
+}
+
+
+@pytest.mark.parametrize("name", OBJECTS)
+def test_values_with_kernels_that_are_objects_equal_brute_force(name):
+    kernels = pytest.importorskip("smt.kernels")  # of newer versions
+    model = trained(corr=OBJECTS[name](kernels), hyper_opt="NoOp")
+    explainer = pkex.Explainer(model, BACKGROUND)
+    scale = np.abs(model.optimal_par["gamma"]).sum() * Y.std()
+    for row, values in zip(ROWS, explainer.shap_values(ROWS), strict=True):
+        reference, base = interventional(
+            lambda rows: model.predict_values(rows)[:, 0], row, BACKGROUND
+        )
+        np.testing.assert_allclose(values, reference.values, rtol=0, atol=1e-11 * scale)
+        assert explainer.expected_value == pytest.approx(base, rel=1e-11)
+
+
 # --- what is refused ---
 
 
@@ -210,10 +236,12 @@ def test_other_kriging_models_are_refused_by_name():
         pkex.Explainer(surrogates.MGP(print_global=False))
 
 
-def test_kernels_that_are_objects_are_refused():
+def test_kernels_of_oblique_directions_are_refused():
     kernels = pytest.importorskip("smt.kernels")  # of newer versions
-    with pytest.raises(pkex.UnsupportedModelError, match=r"^KRG with corr=Matern52\(\.\.\.\) is"):
-        pkex.Explainer(trained(corr=kernels.Matern52([0.1] * D)))
+    model = trained(corr=kernels.Matern52([0.1] * D), hyper_opt="NoOp")
+    model.corr = model.corr * kernels.ActExp([0.1] * D)
+    with pytest.raises(pkex.UnsupportedModelError, match="not supported: ActExp, which is of sums"):
+        pkex.Explainer(model)
 
 
 def test_integer_variables_are_refused():

@@ -8,6 +8,7 @@ from linear_models import TARGETS, THREE, TWO, D, X, Y
 from sklearn.ensemble import RandomForestRegressor, StackingClassifier, StackingRegressor
 from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier, SGDRegressor
 from sklearn.model_selection import GridSearchCV
+from sklearn.multiclass import OneVsRestClassifier
 from sklearn.multioutput import MultiOutputRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -50,6 +51,12 @@ def test_stacked_classifiers_equal_brute_force(final, passthrough, method):
     assert assert_explained(model, model.decision_function).output_name == "yes vs no"
 
 
+def test_stackings_of_several_classes_are_explained_one_vs_rest():
+    stacking = StackingClassifier([("a", LinearSVC())], stack_method="decision_function", cv=2)
+    model = OneVsRestClassifier(stacking).fit(X, THREE)
+    assert_explained(model, model.decision_function)
+
+
 def test_a_dropped_member_has_no_part():
     members = [*REGRESSORS[:1], ("b", "drop"), *REGRESSORS[2:]]
     model = StackingRegressor(members, cv=2).fit(X, Y)
@@ -85,7 +92,7 @@ REFUSED = {
         StackingClassifier(CLASSIFIERS, stack_method="predict", cv=2),
         TWO,
     ),
-    "of LinearSVC with several outputs is not": (
+    "of 3 classes is not supported: .*several outputs.*OneVsRestClassifier of it": (
         StackingClassifier([("a", LinearSVC())], stack_method="decision_function", cv=2),
         THREE,
     ),

@@ -6,15 +6,15 @@ import pytest
 import sklearn.ensemble
 import sklearn.model_selection
 from sklearn.compose import TransformedTargetRegressor
-from sklearn.ensemble import BaggingRegressor, VotingRegressor
+from sklearn.ensemble import BaggingClassifier, BaggingRegressor, VotingRegressor
 from sklearn.exceptions import NotFittedError
-from sklearn.linear_model import PoissonRegressor, Ridge
+from sklearn.linear_model import PoissonRegressor
 from sklearn.model_selection import GridSearchCV
 from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier
 from sklearn.multioutput import MultiOutputRegressor, RegressorChain
 from sklearn.preprocessing import MaxAbsScaler
 from sklearn.svm import SVC, SVR
-from wrapped_models import ROWS, TARGETS, THREE, X, Y, scaled
+from wrapped_models import ROWS, TARGETS, THREE, TWO, X, Y, scaled
 
 import pkex
 
@@ -26,13 +26,13 @@ import pkex
         BaggingRegressor(PoissonRegressor(), n_estimators=2),
         TransformedTargetRegressor(PoissonRegressor(), transformer=MaxAbsScaler()),
         GridSearchCV(PoissonRegressor(), {"alpha": [1.0]}, cv=2),
-        RegressorChain(Ridge()),
+        RegressorChain(SVR()),
     ],
     ids=lambda model: type(model).__name__,
 )
 def test_the_unsupported_model_inside_is_named(model):
     target = TARGETS if isinstance(model, RegressorChain) else Y - Y.min()
-    name = "RegressorChain" if isinstance(model, RegressorChain) else "PoissonRegressor"
+    name = "RegressorChain of SVR" if isinstance(model, RegressorChain) else "PoissonRegressor"
     with pytest.raises(pkex.UnsupportedModelError, match=f"^{name} is not supported"):
         pkex.Explainer(model.fit(X / np.abs(X).max(axis=0), target))
 
@@ -43,6 +43,11 @@ MADE_OF_OTHERS = {
     "OneVsRestClassifier": (OneVsRestClassifier(scaled(SVC())), THREE, "decision_function"),
     "OneVsOneClassifier": (OneVsOneClassifier(scaled(SVC())), THREE, "decision_function"),
     "BaggingRegressor": (BaggingRegressor(scaled(), n_estimators=2), Y, "predict"),
+    "BaggingClassifier": (
+        BaggingClassifier(scaled(SVC()), n_estimators=2),
+        TWO,
+        "decision_function",
+    ),
     "VotingRegressor": (VotingRegressor([("a", scaled())]), Y, "predict"),
     "TransformedTargetRegressor": (TransformedTargetRegressor(scaled()), Y, "predict"),
     "GridSearchCV": (GridSearchCV(scaled(), {}, cv=2), Y, "predict"),
@@ -65,7 +70,7 @@ def test_an_explainer_of_one_job_is_made_by_one_thread(made, monkeypatch):
         assert n_jobs == 1
         return 1
 
-    for module in ("functions.base", "functions.expansion", "explain.explainer"):
+    for module in ("functions.base", "functions.expansion", "execution.settings"):
         monkeypatch.setattr(f"pkex.{module}.thread_count", count)
     for value_function in ("interventional", "marginal"):
         explainer = pkex.Explainer(made[0], X[:3], value_function=value_function, n_jobs=1)

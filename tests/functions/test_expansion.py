@@ -5,6 +5,7 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.gaussian_process import kernels as gp
 
 import pkex
 from pkex.execution.computation import Computation
@@ -125,6 +126,8 @@ def test_the_repr_is_short(arrays):
         ({"coefficients": [1.0, np.inf]}, ValueError, "coefficients has an infinite.*row 1"),
         ({"coefficients": [1j, 1.0]}, TypeError, "coefficients.*complex"),
         ({"kernel": "rbf"}, TypeError, "kernel must be a kernel of pkex.kernels.*'rbf'"),
+        ({"kernel": RBF}, TypeError, r"'pkex\.kernels\.RBF'>.*; give pkex\.kernels\.RBF\(\.\.\.\)"),
+        ({"kernel": gp.Matern()}, TypeError, r"got Matern\(.*; give pkex\.kernels\.Matern\("),
         ({"kernel": RBF([1.0, 2.0])}, ValueError, "length_scale.*2 values; expected 1"),
         ({"intercept": np.nan}, ValueError, "intercept must be finite"),
         ({"intercept": [1.0]}, ValueError, r"intercept must be a number.*got shape \(1,\)"),

@@ -182,6 +182,14 @@ def test_a_column_out_of_range_says_how_many_there_are():
         RBF().on([3]).terms(3)
 
 
+def test_a_number_in_a_sum_is_a_constant_kernel():
+    assert RBF() + 2.0 == RBF() + 2.0 * Constant()
+    assert 2 + RBF() == RBF() + 2.0 * Constant()
+    assert sum([RBF(), Cauchy()]) == RBF() + Cauchy()
+    with pytest.raises(ValueError, match=r"must be positive and finite; got -1\.0"):
+        RBF() + -1.0
+
+
 @pytest.mark.parametrize("other", ["a", None, [1.0], np.ones(3)])
 def test_kernels_combine_with_kernels_and_numbers_only(other):
     for combine in (lambda: RBF() * other, lambda: other * RBF(), lambda: RBF() + other):

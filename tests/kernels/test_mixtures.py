@@ -12,15 +12,25 @@ from pkex.kernels import RBF, Laplacian, Matern, RationalQuadratic
 from pkex.kernels.domain import ERRORS, Domain
 from pkex.kernels.factors import MOST_TERMS, expanded
 from pkex.kernels.gaussian_sums import gaussian_sum
+from pkex.kernels.mixture_products import ProductMixture, product_of
 from pkex.kernels.mixtures import MaternMixture, RationalQuadraticMixture
 
 MIXTURES = [MaternMixture(nu) for nu in (0.3, 0.5, 1.5, 2.5, 7.0, 60.0)]
 MIXTURES += [RationalQuadraticMixture(alpha) for alpha in (1e-5, 0.05, 0.5, 1.0, 30.0, 1e5, 1e7)]
+PRODUCTS = [
+    product_of(MaternMixture(2.5), MaternMixture(2.5), 1.0),
+    product_of(MaternMixture(0.5), RationalQuadraticMixture(0.05), 0.01),
+    product_of(MaternMixture(0.5), MaternMixture(2.5), 1e-12),
+    product_of(RationalQuadraticMixture(1e7), RationalQuadraticMixture(1.0), 1e-6),
+    product_of(product_of(MaternMixture(1.5), MaternMixture(7.0), 0.3), MaternMixture(1.5), 1.0),
+]
 RULES = [(1e-2, 1.0), (1.0, 1e3), (1e-12, 1e-10), (1e-10, 100.0), (1.0, 1e12)]
 
 
 def exact(mixture, square):
     """f(s) by its formula, to fifty digits."""
+    if isinstance(mixture, ProductMixture):
+        return mp.fprod(exact(part, mp.mpf(ratio) * square) for part, ratio in mixture.parts)
     s, shape = mp.mpf(square), mp.mpf(mixture.shape)
     if isinstance(mixture, RationalQuadraticMixture):
         return (1 + s / (2 * shape)) ** -shape
@@ -28,7 +38,7 @@ def exact(mixture, square):
     return 2 ** (1 - shape) / mp.gamma(shape) * z**shape * mp.besselk(shape, z) if s else mp.one
 
 
-@pytest.mark.parametrize("mixture", MIXTURES, ids=str)
+@pytest.mark.parametrize("mixture", MIXTURES + PRODUCTS, ids=str)
 def test_values_and_decays_are_those_of_the_formula(mixture):
     squares = np.array([0.0, 1e-20, 1e-9, 1e-4, 0.1, 0.7, 1.0, 3.0, 30.0, 400.0, 1e5])
     with mp.workdps(50):
@@ -40,8 +50,16 @@ def test_values_and_decays_are_those_of_the_formula(mixture):
     )
 
 
+SLOW = [MIXTURES[0], *PRODUCTS[1:3]]
+
+
 @pytest.mark.parametrize(
-    "mixture", [pytest.param(MIXTURES[0], marks=pytest.mark.slow), *MIXTURES[1:]], ids=str
+    "mixture",
+    [
+        pytest.param(mixture, marks=[pytest.mark.slow] if mixture in SLOW else [])
+        for mixture in MIXTURES + PRODUCTS
+    ],
+    ids=str,
 )
 def test_sums_of_gaussians_keep_their_error_and_that_of_the_decay(mixture):
     for low, high in RULES:
@@ -67,6 +85,10 @@ def test_sums_of_gaussians_keep_their_error_and_that_of_the_decay(mixture):
         (Matern(nu=0.5), 170),
         (RationalQuadratic(), 40),
         (RationalQuadratic(alpha=100.0), 14),
+        # Those of one Matérn kernel, nearly.
+        (Matern(nu=2.5) ** 2, 60),
+        (Matern([1.0] * 20, 2.5) * RationalQuadratic(3.0), 60),
+        (Matern(nu=2.5).on([1, 0]) * Matern([5.0, 5.0], 1.5).on([0, 1]) * RBF(), 70),
     ],
     ids=str,
 )
@@ -99,6 +121,13 @@ def of_two_kinds(mixture, squares, counts):
     return values
 
 
+def kernel_of(mixture, scale):
+    if isinstance(mixture, ProductMixture):
+        return math.prod(kernel_of(part, scale / ratio**0.5) for part, ratio in mixture.parts)
+    is_matern = isinstance(mixture, MaternMixture)
+    return (Matern if is_matern else RationalQuadratic)(scale, mixture.shape)
+
+
 @pytest.mark.parametrize("scale", [1e-3, 1.0, 1e3, 1e6])
 @pytest.mark.parametrize(
     ("mixture", "d_first", "d_second"),
@@ -110,14 +139,14 @@ def of_two_kinds(mixture, squares, counts):
         ),
         pytest.param(MaternMixture(2.5), 3, 997, marks=pytest.mark.slow),
         (RationalQuadraticMixture(1.0), 3, 997),
+        *((mixture, 1, 6) for mixture in PRODUCTS),
     ],
     ids=str,
 )
 def test_values_equal_extended_precision_at_any_length_scale(mixture, d_first, d_second, scale):
     row = np.concatenate([np.full(d_first, 1e-4), np.full(d_second, 0.7)])
     d = len(row)
-    is_matern = isinstance(mixture, MaternMixture)
-    kernel = (Matern if is_matern else RationalQuadratic)(scale, mixture.shape)
+    kernel = kernel_of(mixture, scale)
     f = pkex.KernelExpansion(np.array([np.zeros(d), row]), [1.0, 0.0], kernel)
     found = pkex.Explainer(f, value_function="neutral").shap_values(row[None])[0]
     with mp.workdps(50):
@@ -147,6 +176,12 @@ def test_a_row_far_away_in_one_column_leaves_weak_columns_their_digits():
                 gain -= exact(MaternMixture(1.5), before)
                 expected += gain / (4 * math.comb(3, size))
     assert abs(float(found[2] / expected) - 1.0) < 1e-9
+
+
+def test_products_over_other_columns_or_with_other_relations_of_scales_stay_apart():
+    for other in (Matern([1.0, 2.0]), Matern().on([0])):
+        assert len((Matern(2.0, 2.5) * other).terms(2)[0].factors) == 2
+    assert len((Matern(1e120) * Matern(1e-120)).terms(2)[0].factors) == 2
 
 
 # --- limits ---
@@ -204,7 +239,7 @@ def test_gammas_and_wrong_numbers_of_length_scales_are_named(kernel):
 
 
 def test_products_of_too_many_terms_say_what_to_do():
-    kernel = Matern(1.0) * Matern(2.0) * Matern(3.0, 2.5)
+    kernel = Matern(1.0) * Matern([1.0, 2.0, 1.0, 1.0]) * Matern([1.0, 1.0, 1.0, 3.0], 2.5)
     message = rf"a sum of more than {MOST_TERMS} products.*a sum of \d+ · \d+ · \d+; .*but one"
     with pytest.raises(ValueError, match=message):
         pkex.KernelExpansion(X, np.ones(12), kernel)

@@ -18,6 +18,7 @@ from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import TransformedTargetRegressor, make_column_transformer
 from sklearn.decomposition import KernelPCA
 from sklearn.ensemble import (
+    BaggingClassifier,
     BaggingRegressor,
     StackingClassifier,
     StackingRegressor,
@@ -32,7 +33,7 @@ from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import LogisticRegression, RANSACRegressor, Ridge
 from sklearn.model_selection import GridSearchCV
 from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier
-from sklearn.multioutput import MultiOutputRegressor
+from sklearn.multioutput import MultiOutputRegressor, RegressorChain
 from sklearn.neighbors import KernelDensity
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PowerTransformer, QuantileTransformer, StandardScaler
@@ -295,7 +296,8 @@ def _(model):
 # Functions and models that are linear, or have a part that is.
 WITHOUT_POINTS = {
     *("LinearFunction", "LinearFunction of two", "combination with linear"),
-    *("RANSACRegressor", "StackingRegressor", "VotingRegressor with Ridge", *LINEAR_MODELS),
+    *("RANSACRegressor", "StackingRegressor", "VotingRegressor with Ridge", "RegressorChain"),
+    *LINEAR_MODELS,
 }
 
 GP_KERNEL = 2.0 * GPRBF([0.5, 1.0, 2.0, 4.0, 8.0]) + ConstantKernel(0.3) + WhiteKernel(0.1)
@@ -383,6 +385,12 @@ MODELS = {
         Y,
         PREDICT,
     ),
+    "BaggingClassifier": (
+        BaggingClassifier(SVC(), n_estimators=3, max_features=0.6, random_state=0),
+        TWO,
+        DECIDE,
+    ),
+    "RegressorChain": (RegressorChain(Ridge(), order=[1, 0]), TARGETS, PREDICT),
     "VotingRegressor": (
         VotingRegressor(
             [("a", SVR()), ("b", make_pipeline(StandardScaler(), SVR()))], weights=[1.0, 2.0]

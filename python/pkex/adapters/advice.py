@@ -42,10 +42,11 @@ _INSTEAD = {
         "lightgbm.",
         "catboost.",
     ),
+    "of SMT's surrogates its kriging models KRG, KPLS, KPLSK and GEKPLS are": ("smt.",),
+    "of SciPy's interpolators RBFInterpolator is": ("scipy.interpolate.",),
     LOG_LINK: ("sklearn.linear_model._glm.",),
+    "it has class labels and probabilities, which are no sums over features; explain each of its "
+    "estimators_": ("sklearn.multioutput.MultiOutputClassifier",),
     "it votes or averages probabilities, which are no sums over features; explain each of its "
-    "estimators_": (
-        "sklearn.ensemble._voting.VotingClassifier",
-        "sklearn.ensemble._bagging.BaggingClassifier",
-    ),
+    "estimators_": ("sklearn.ensemble._voting.VotingClassifier",),
 }

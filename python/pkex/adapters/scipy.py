@@ -69,7 +69,8 @@ def _check_known(model: RBFInterpolator) -> None:
         known = ", ".join(map(repr, _KERNELS))
         raise unsupported(
             f"RBFInterpolator with kernel {model.kernel!r}",
-            f": it needs a polynomial that multiplies columns with each other; known are {known}",
+            ": as a sum of products r⁵ would lose most digits, as the difference of far larger "
+            f"numbers; known are {known}",
         )
     degree = int(np.sum(model.powers, axis=1).max(initial=-1))
     if degree > 1:

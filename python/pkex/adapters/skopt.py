@@ -25,6 +25,7 @@ from skopt.space import Categorical
 from pkex.adapters.registry import AdaptedModel, adapt, register, unsupported
 from pkex.adapters.search_space import Category, Number, Parameter, SearchSpace
 from pkex.adapters.sklearn.gp_relatives import adapt_relative
+from pkex.adapters.sklearn.kernel_trees import OTHER_PRODUCTS
 from pkex.errors import UnsupportedModelError
 from pkex.functions.transformed import Transformed
 from pkex.typing import Float
@@ -63,6 +64,10 @@ _SAME = {
         "WhiteKernel",
     )
 }
+
+
+# exp(−Σ_j ℓ_j [x_j ≠ y_j])
+OTHER_PRODUCTS[skopt_kernels.HammingKernel] = "hamming"
 
 
 @register(Optimizer)

@@ -4,16 +4,15 @@ In scaled columns z = (x − X_offset) / X_scale they predict (Sacks et al. 1989
 
   y_mean + y_std · (β₀ + Σ_j β_j z_j + Σ_i γ_i ∏_j k_j(z_j − z_ij)),
 
-with correlations k_j(r) = exp(−θ_j |r|^p) of power p = 1 or 2, Matérn's, or exp(−θ_j sin²(ω_j r)).
-Here they are written in the columns x. KPLS has the exponents Σ_h θ_h |w_jh r|^p, with weights w of
-partial least squares: these are of single columns, too (Bouhlel et al. 2016, equation 11). Nugget
-and noise are in γ, and nowhere else.
+with correlations k_j(r) = exp(−θ_j |r|^p) of power p = 1 or 2, Matérn's, or exp(−θ_j sin²(ω_j r)),
+or sums of such products. Here they are written in the columns x. KPLS has the exponents
+Σ_h θ_h |w_jh r|^p, with weights w of partial least squares: these are of single columns, too
+(Bouhlel et al. 2016, equation 11). Nugget and noise are in γ, and nowhere else.
 """
 
 from __future__ import annotations
 
 import copy
-import math
 from collections.abc import Callable
 from typing import Any
 
@@ -26,10 +25,11 @@ from pkex.adapters.attributes import expansion_of
 from pkex.adapters.kernel_check import check_kernel
 from pkex.adapters.registry import AdaptedModel, register, unsupported
 from pkex.adapters.rounding import scaling_rounding
+from pkex.adapters.smt_correlations import BY_NAME, kernel_of_rates
 from pkex.functions.base import Function
 from pkex.functions.combination import Combination
 from pkex.functions.linear import LinearFunction
-from pkex.kernels import RBF, Constant, Kernel, Laplacian, Periodic, ProductMatern
+from pkex.kernels import Kernel
 from pkex.typing import Float
 
 # The classes that predict as above, and whether their θ belong to components.
@@ -85,11 +85,12 @@ def _check_known(model: Any, name: str) -> None:
 def _kernel(model: Any, name: str) -> Kernel:
     """Return the product of the correlations of all columns, in the columns' own units."""
     corr, power = model.options["corr"], model.options["pow_exp_power"]
+    scales = np.asarray(model.X_scale)
     if not isinstance(corr, str):
-        raise unsupported(f"{name} with corr={type(corr).__name__}(...)", ": give corr by name")
+        return _kernel_of_object(model, f"{name} with corr={type(corr).__name__}(...)")
     if corr == "pow_exp":
         corr = {1.0: "abs_exp", 2.0: "squar_exp"}.get(power, corr)
-    known = {"abs_exp", "squar_exp"} if _HAS_COMPONENTS[type(model)] else _OF_RATES
+    known = {"abs_exp", "squar_exp"} if _HAS_COMPONENTS[type(model)] else BY_NAME
     if corr not in known:
         shown = f"{corr!r} and pow_exp_power={power!r}" if corr == "pow_exp" else repr(corr)
         others = ", ".join(map(repr, sorted(known)))
@@ -99,27 +100,21 @@ def _kernel(model: Any, name: str) -> Kernel:
     rates = np.asarray(model.optimal_theta, dtype=np.float64)
     if _HAS_COMPONENTS[type(model)]:
         rates = np.abs(model.coeff_pls) ** (2.0 if corr == "squar_exp" else 1.0) @ rates
-    parts = rates.reshape(-1, len(model.X_scale))
-    # A column of rate 0, such as one that is constant, has no part in the kernel.
-    used = np.flatnonzero(parts.all(axis=0))
-    if not used.size:
-        return Constant()
-    kernel = _OF_RATES[corr](np.asarray(model.X_scale)[used], *parts[:, used])
-    return kernel if used.size == parts.shape[1] else kernel.on(used.tolist())
+    return kernel_of_rates(BY_NAME[corr], rates, scales)
 
 
-# By name, from the columns' scales and θ; of the last also ω.
-_OF_RATES: dict[str, Callable[..., Kernel]] = {
-    # θ r² = (r/ℓ)² / 2
-    "squar_exp": lambda scale, theta: RBF(scale * math.sqrt(0.5) / np.sqrt(theta)),
-    "abs_exp": lambda scale, theta: Laplacian(scale / theta),
-    "matern32": lambda scale, theta: ProductMatern(scale / theta, nu=1.5),
-    "matern52": lambda scale, theta: ProductMatern(scale / theta, nu=2.5),
-    # θ sin²(ω r) = 2 sin²(π r/p) / ℓ²
-    "squar_sin_exp": lambda scale, theta, omega: Periodic(
-        np.sqrt(2.0 / theta), scale * math.pi / omega
-    ),
-}
+def _kernel_of_object(model: Any, what: str) -> Kernel:
+    """Read a kernel that was given as an object; messages call the model `what`."""
+    if type(model) is not KRG:
+        raise unsupported(what, ": give corr by name")
+    # Older versions of SMT have no such kernels.
+    from pkex.adapters.smt_kernels import kernel_of_object
+
+    try:
+        # With the parameters found, and the constant that the model itself puts in front.
+        return kernel_of_object(model.corr, np.asarray(model.X_scale))
+    except ValueError as error:
+        raise unsupported(what, f": {error}") from None
 
 
 def _quiet(model: Any) -> Any:
@@ -157,4 +152,5 @@ class _OwnKernel:
         return np.asarray(own.predict_values(rows))
 
     def __repr__(self) -> str:
-        return repr(self._model.options["corr"])
+        corr = self._model.options["corr"]
+        return repr(corr) if isinstance(corr, str) else f"{type(corr).__name__}(...)"

@@ -25,6 +25,7 @@ from pkex.inputs.keywords import with_known_keywords
 from pkex.inputs.matrix import as_matrix, as_vector_or_matrix
 from pkex.inputs.wording import counted
 from pkex.kernels import Kernel
+from pkex.kernels.base import namesake
 from pkex.kernels.entries import Entries
 from pkex.typing import Float, Report
 
@@ -76,7 +77,7 @@ class KernelExpansion(Weighted):
         if not isinstance(kernel, Kernel):
             raise TypeError(
                 "kernel must be a kernel of pkex.kernels, such as RBF(length_scale=1.0); "
-                f"got {kernel!r} ({type(kernel).__name__})"
+                f"got {kernel!r} ({type(kernel).__name__}){namesake(kernel)}"
             )
         self._kernel = kernel
         self._points = read_only(as_matrix(points, "points", allow_no_rows=True))

@@ -7,6 +7,7 @@ imported: their objects are recognised by what they can do.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Sequence
 from numbers import Complex, Number, Real
 from typing import Any, Final
@@ -253,9 +254,21 @@ def _floats_of_objects(array: NDArray[Any], name: str, names: Sequence[str] | No
         else:
             raise TypeError(
                 f"{name} must hold real numbers; got {item!r} ({type(item).__name__}) "
-                f"in {_place(index, names)}"
+                f"in {_place(index, names)}{_of_strings(item)}"
             )
     return floats
+
+
+def _of_strings(item: object) -> str:
+    """Return where strings of numbers come from."""
+    try:
+        is_number = isinstance(item, str) and math.isfinite(float(item))
+    except ValueError:
+        is_number = False
+    remedy = (
+        "; convert it. NumPy's arrays of numbers and strings hold strings alone, unless made with"
+    )
+    return f"{remedy} dtype=object" if is_number else ""
 
 
 def _is_na(item: object) -> bool:

@@ -19,7 +19,7 @@ from pkex.kernels.entries import Entries
 from pkex.kernels.factors import Term
 from pkex.typing import Float
 
-__all__ = ["Constant", "Kernel", "amplitude_and_kernel"]
+__all__ = ["Constant", "Kernel", "amplitude_and_kernel", "namesake"]
 
 
 class Kernel(ABC):
@@ -110,19 +110,26 @@ class Kernel(ABC):
     def __add__(self, other: object) -> Kernel:
         if isinstance(other, Kernel):
             return _Sum((*_summands(self), *_summands(other)))
+        if isinstance(other, Real):
+            # 0 is what Python's sum starts from.
+            return self if other == 0 else self + _scaled(float(other), Constant())
         return NotImplemented
+
+    def __radd__(self, other: object) -> Kernel:
+        return self.__add__(other)
 
 
 @dataclass(frozen=True)
 class Constant(Kernel):
     """The kernel that is 1 everywhere: an empty product, in which no feature takes part.
 
-    In a sum with others, what it adds to a function belongs to the base value.
+    In a sum with others, what it adds to a function belongs to the base value. A number in a sum of
+    kernels stands for it.
 
     Examples
     --------
-    >>> 3.0 * Constant() + RBF()
-    3.0 * Constant() + RBF(length_scale=1.0)
+    >>> RBF() + 3.0
+    RBF(length_scale=1.0) + 3.0 * Constant()
     >>> (3.0 * Constant())([[0.0]], [[1.0]])
     array([[3.]])
     """
@@ -208,6 +215,18 @@ def _product(left: Kernel, right: Kernel) -> Kernel:
 def amplitude_and_kernel(kernel: Kernel) -> tuple[float, Kernel]:
     """Return the number in front of a kernel, 1 if there is none, and the kernel without it."""
     return (kernel.amplitude, kernel.kernel) if isinstance(kernel, _Scaled) else (1.0, kernel)
+
+
+def namesake(given: object) -> str:
+    """Return what to give in place of a class of kernels, or of another library's kernel."""
+    name = (given if isinstance(given, type) else type(given)).__name__
+    return f"; give pkex.kernels.{name}(...)" if name in _names(Kernel) else ""
+
+
+def _names(kernels: type) -> set[str]:
+    """Return the names of the classes derived from a class."""
+    derived: list[type] = kernels.__subclasses__()
+    return {kernel.__name__ for kernel in derived}.union(*map(_names, derived))
 
 
 def _multiplicands(kernel: Kernel) -> tuple[Kernel, ...]:

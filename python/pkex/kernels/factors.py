@@ -121,7 +121,20 @@ class Term:
         if self.series is not None and other.series is not None:
             series = self.series * other.series
         coefficient = self.coefficient * other.coefficient
-        return Term(coefficient, (*self.factors, *other.factors), series)
+        return Term(coefficient, _multiplied(self.factors, other.factors), series)
+
+
+def _multiplied(left: tuple[Factor, ...], right: tuple[Factor, ...]) -> tuple[Factor, ...]:
+    """Return the factors of the product of two products, as few as there may be."""
+    factors = list(left)
+    for factor in right:
+        for place, own in enumerate(factors):
+            if (product := own.times(factor)) is not None:
+                factors[place] = product
+                break
+        else:
+            factors.append(factor)
+    return tuple(factors)
 
 
 def has_mixtures(terms: Iterable[Term]) -> bool:
@@ -177,7 +190,8 @@ def expanded(terms: Iterable[Term], domain: Domain) -> list[Term]:
                 f"the kernel is a sum of more than {MOST_TERMS} products: a Matern, "
                 "RationalQuadratic or Tanimoto of several columns is a sum of tens or hundreds, "
                 f"and here one product of such is a sum of {multiplied}; take RBF or ProductMatern "
-                "for all of its factors but one"
+                "for all of its factors but one, or for all the same columns, and length-scales "
+                "that differ by a constant: their product is a single function of the distance"
             )
         found.extend(_multiplied_out(term, parts))
     return found

@@ -88,6 +88,10 @@ class Factor:
         """Return the factors for a table that has its columns elsewhere, at these places."""
         return replace(self, columns=columns[self.columns])
 
+    def times(self, other: Factor) -> Factor | None:
+        """Return the product with others if it is known as one, else None: both stay apart."""
+        return None
+
     def packed(self) -> PackedFactor:
         """Return the factors in the engine's form."""
         return self.family, self.columns, self.parameters

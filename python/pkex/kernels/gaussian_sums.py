@@ -9,6 +9,7 @@ as many distances as were fitted.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -59,7 +60,7 @@ class _Selection:
 
     def tolerance(self, squares: Float) -> Float:
         """Return what the errors may be."""
-        sizes = 100.0 * self.mixture.size(np.maximum(squares, self.low))
+        sizes = 100.0 * self.mixture.size(np.maximum(squares, self.low), self.high)
         bound: Float = self.error * np.minimum(self.mixture.unit(self.high), sizes)
         return bound
 
@@ -67,7 +68,7 @@ class _Selection:
         """Return distances from where nothing can be wrong to the largest, dense at the end."""
         lowest = self.low
         (least,) = self.tolerance(np.zeros(1))
-        while lowest > 1e-290 and self.mixture.size(np.array([lowest]))[0] > least / 4.0:
+        while lowest > 1e-290 and self.mixture.size(np.array([lowest]), self.high)[0] > least / 4.0:
             lowest /= 4.0
         octaves = math.log2(self.high / lowest)
         angles = np.linspace(0.0, math.pi, at_the_end)[1:]
@@ -101,8 +102,7 @@ def _rule(selection: _Selection) -> tuple[Float, Float]:
     # Where rounding is in the way the candidates' own weights may err least.
     best = excess(slice(None), weights), rates, weights
     order = pivots(basis * weights / unit[:, None], decay / unit)
-    count = order.enough
-    while count <= len(order.columns):
+    for count in _counts(order.enough, len(order.columns)):
         chosen = np.sort(order.columns[:count])
         found = least_squares(basis[:, chosen] / unit[:, None], decay / unit)
         ratio = excess(chosen, found)
@@ -110,13 +110,23 @@ def _rule(selection: _Selection) -> tuple[Float, Float]:
             return rates[chosen], found
         if ratio < best[0]:
             best = ratio, rates[chosen], found
-        count += max(1, count // 16)
     return best[1:]
+
+
+def _counts(enough: int, most: int) -> Iterator[int]:
+    """Yield more and more from `enough` on, and then less and less: of too many none is left."""
+    count = enough
+    while count <= most:
+        yield count
+        count += max(1, count // 16)
+    while enough > 1:
+        enough -= max(1, enough // 16)
+        yield enough
 
 
 @dataclass(frozen=True, eq=False)
 class Order:
-    """Columns, those first that span the others best, and how many of them span a target."""
+    """Columns, those first that span the others best, and how many of them span a target best."""
 
     columns: NDArray[np.intp]
     enough: int
@@ -127,7 +137,7 @@ def pivots(matrix: Float, target: Float) -> Order:
     left, missing = matrix.copy(), target.copy()
     directions = np.empty((min(matrix.shape), len(matrix)))
     columns: list[int] = []
-    enough = len(directions)
+    worst: list[float] = []
     while len(columns) < len(directions):
         sizes = np.einsum("ij,ij->j", left, left)
         sizes[columns] = -1.0
@@ -143,30 +153,33 @@ def pivots(matrix: Float, target: Float) -> Order:
         columns.append(largest)
         left -= np.outer(direction, np.einsum("i,ij->j", direction, left))
         missing -= direction * np.einsum("i,i->", direction, missing)
-        if enough == len(directions) and np.abs(missing).max() < 1.0:
-            enough = len(columns)
-    return Order(np.array(columns), min(enough, len(columns)))
+        worst.append(float(np.abs(missing).max()))
+    # Where rounding is in the way, as many as come nearest.
+    found = next((number for number, error in enumerate(worst) if error < 1.0), np.argmin(worst))
+    return Order(np.array(columns), int(found) + 1)
 
 
 def least_squares(matrix: Float, target: Float) -> Float:
     """Return the coefficients of columns, by the modified Gram–Schmidt method.
 
-    The columns are brought to the same length first. Not by LAPACK, whose bits depend on the number
-    of its threads.
+    The columns are brought to the same length first; those of which nothing is left beside the ones
+    before them get 0. Not by LAPACK, whose bits depend on the number of its threads.
     """
     lengths = np.sqrt(np.einsum("ij,ij->j", matrix, matrix))
     left, missing = np.ascontiguousarray((matrix / lengths).T), target.copy()
     count = len(left)
-    triangle, projections = np.zeros((count, count)), np.empty(count)
+    triangle, projections = np.zeros((count, count)), np.zeros(count)
     for k, column in enumerate(left):
         triangle[k, k] = math.sqrt(np.einsum("i,i->", column, column))
+        if triangle[k, k] == 0.0:
+            continue
         column /= triangle[k, k]
         triangle[k, k + 1 :] = np.einsum("ji,i->j", left[k + 1 :], column)
         left[k + 1 :] -= np.outer(triangle[k, k + 1 :], column)
         projections[k] = np.einsum("i,i->", missing, column)
         missing -= projections[k] * column
     found: Float = np.zeros(count)
-    for k in reversed(range(count)):
+    for k in np.flatnonzero(triangle.diagonal())[::-1]:
         rest = np.einsum("i,i->", triangle[k, k + 1 :], found[k + 1 :])
         found[k] = (projections[k] - rest) / triangle[k, k]
     found /= lengths

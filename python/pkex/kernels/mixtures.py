@@ -55,8 +55,8 @@ class Mixture(ABC):
     def decay(self, squares: Float) -> Float:
         """Return f(0) − f(s) without cancellation."""
 
-    def size(self, squares: Float) -> Float:
-        """Return the size of the decay, which grows with s."""
+    def size(self, squares: Float, high: float) -> Float:
+        """Return the size of the decay, which grows with s, where s is at most `high`."""
         return np.abs(self.decay(squares))
 
     @abstractmethod

@@ -22,6 +22,8 @@ __all__ = ["POLYHARMONIC", "GrowingKernel"]
 
 # As many steps of log v take a factor of 2.
 _STEPS = 3
+# As a part of the largest slope.
+_LEAST_SLOPE = 1e-4
 
 
 @dataclass(frozen=True)
@@ -74,7 +76,8 @@ class PolyharmonicMixture(Mixture):
 
     def unit(self, high: float) -> float:
         """Return the largest size of the decay."""
-        return float(self.size(np.array([high]))[0])
+        size = abs(float(self.decay(np.array([high]))[0]))
+        return size + 0.5 * high if self.name == "thin_plate_spline" else size
 
     def value(self, squares: Float) -> Float:
         """Return f(s), to rounding."""
@@ -84,12 +87,15 @@ class PolyharmonicMixture(Mixture):
         """Return f(0) − f(s) without cancellation."""
         return POLYHARMONIC[self.name].decay(squares)
 
-    def size(self, squares: Float) -> Float:
-        """Return the size of the decay, where it is no logarithm, which changes its sign."""
-        if self.name != "thin_plate_spline":
-            return np.abs(self.decay(squares))
-        size: Float = np.abs(self.decay(squares)) + 0.5 * squares
-        return size
+    def size(self, squares: Float, high: float) -> Float:
+        """Return the size of the decay, or of a part of what its Gaussians are near 0.
+
+        They fall off with s, and where the function grows faster than that they cancel.
+        """
+        linear = _LEAST_SLOPE * self.unit(high) * (squares / high)
+        size: Float = np.abs(self.decay(squares)) + linear
+        # Of thin plates the logarithm changes its sign.
+        return size + 0.5 * squares if self.name == "thin_plate_spline" else size
 
     def candidates(self, low: float, high: float) -> tuple[Float, Float]:
         """Return rates from where all distances are small to where all are large."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Real
 
 import numpy as np
@@ -14,6 +14,7 @@ from pkex.kernels.factors import Mixed, Term
 from pkex.kernels.family import Factor
 from pkex.kernels.gaussian_sums import gaussian_sum
 from pkex.kernels.length_scales import over_features
+from pkex.kernels.mixture_products import product_of
 from pkex.kernels.mixtures import Mixture
 from pkex.typing import Float
 
@@ -22,6 +23,8 @@ __all__ = ["Radial", "checked_shape", "radial_term"]
 # A column whose squares are smaller, as a part of all or of the squared length-scale, does not
 # matter beside the others.
 _LEAST_SHARE = 1e-16
+# Of length-scales whose squares are compared.
+_LEAST_RATIO = 1e-100
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +48,23 @@ class Radial(Mixed):
     def of_no_column(self) -> float:
         """What the function is of no column, at distance 0."""
         return self.mixture.at_zero
+
+    def times(self, other: Factor) -> Factor | None:
+        """Return the product with a function of the same distance, in other units, as one."""
+        if not isinstance(other, Radial) or {self.of_no_column, other.of_no_column} != {1.0}:
+            return None
+        own, others = (factor.columns.argsort() for factor in (self, other))
+        if not np.array_equal(self.columns[own], other.columns[others]):
+            return None
+        ratios = self.parameters[own, 0] / other.parameters[others, 0]
+        ratio = float(ratios[0])
+        # In units of the shorter length-scales, within which the product changes.
+        if ratio > 1.0:
+            return other.times(self)
+        are_equal = np.allclose(ratios, ratio, rtol=4.0 * np.finfo(float).eps, atol=0.0)
+        if not are_equal or ratio < _LEAST_RATIO:
+            return None
+        return replace(self, mixture=product_of(self.mixture, other.mixture, ratio * ratio))
 
     def squares(self, left: Float, right: Float) -> Float:
         """Return the squared distances in units of the length-scales, of shape (n, m)."""

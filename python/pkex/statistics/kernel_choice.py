@@ -10,6 +10,7 @@ import numpy as np
 from pkex.errors import warn
 from pkex.inputs.wording import shown
 from pkex.kernels import Kernel
+from pkex.kernels.base import namesake
 from pkex.kernels.heuristic import evenly_random, heuristic
 from pkex.kernels.scales import Constants, Scale
 from pkex.typing import Float
@@ -96,7 +97,7 @@ def check_kernel(kernel: object, argument: str, n_columns: int) -> Kernel:
         raise TypeError(
             f"{argument} must be a kernel of pkex.kernels, such as RBF(length_scale=1.0), which "
             "has gamma = 1/(2·length_scale²), or None for the Gaussian one with the median "
-            f"distance; got {kernel!r} ({type(kernel).__name__})"
+            f"distance; got {kernel!r} ({type(kernel).__name__}){namesake(kernel)}"
         )
     try:
         kernel.terms(n_columns)

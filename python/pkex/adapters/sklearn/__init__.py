@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from pkex.adapters.sklearn import (
+    averages,
+    chains,
     gaussian_process,
     kernel_density,
     kernel_pca,
@@ -15,6 +17,8 @@ from pkex.adapters.sklearn import (
 )
 
 __all__ = [
+    "averages",
+    "chains",
     "gaussian_process",
     "kernel_density",
     "kernel_pca",

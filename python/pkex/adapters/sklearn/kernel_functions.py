@@ -130,8 +130,13 @@ def _instead(kernel: str, known: tuple[str, ...]) -> str:
     if kernel == "precomputed":
         return ": it knows no features; fit it on rows of these, with kernel='rbf'"
     *names, last = map(repr, known)
-    return f": fit it with kernel {', '.join(names)} or {last}, or take {APPROXIMATE}"
+    why = f"{_NO_PRODUCTS[kernel]}; " if kernel in _NO_PRODUCTS else ""
+    return f": {why}fit it with kernel {', '.join(names)} or {last}, or take {APPROXIMATE}"
 
 
+_NO_PRODUCTS = {
+    "cosine": "it divides by the lengths of rows, and is no sum of products over the features",
+    "sigmoid": "it is the tanh of a dot product, and no sum of products over the features",
+}
 # What explains any model, if not exactly.
 APPROXIMATE = "shap.KernelExplainer, whose values are approximate, for this one"

@@ -1,8 +1,9 @@
 """Polynomials in kernels: sums of products that are multiplied out, with equal products merged.
 
 Each product of kernels of one family is a kernel of that family again: of Gaussians with
-1/ℓ² = Σ 1/ℓ_a², of Laplace kernels with 1/ℓ = Σ 1/ℓ_a, of χ² kernels with γ = Σ γ_a. A power t of a
-periodic kernel has ℓ/√t, of a rational quadratic one ℓ/√t and αt.
+1/ℓ² = Σ 1/ℓ_a², of Laplace kernels with 1/ℓ = Σ 1/ℓ_a, of χ² kernels with γ = Σ γ_a, of kernels
+exp(−γ [x ≠ y]) of categories likewise. A power t of a periodic kernel has ℓ/√t, of a rational
+quadratic one ℓ/√t and αt.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import numpy as np
 
 from pkex.kernels import (
     RBF,
+    Categorical,
     Chi2,
     Constant,
     Kernel,
@@ -28,9 +30,9 @@ from pkex.kernels import (
 )
 from pkex.typing import Float
 
-# A family of kernels, and one of them: for each feature its length-scale, of a χ² kernel γ; of a
-# periodic one the length-scale and the period of the only feature; of Matérn's and the rational
-# quadratic one ν or α, and then the length-scales.
+# A family of kernels, and one of them: for each feature its length-scale, of χ² kernels and those
+# of categories γ; of a periodic one the length-scale and the period of the only feature; of
+# Matérn's and the rational quadratic one ν or α, and then the length-scales.
 Variable = tuple[str, tuple[float, ...]]
 # A product of these: how often each occurs; empty for a constant.
 Product = frozenset[tuple[Variable, float]]
@@ -166,7 +168,7 @@ def _merged(product: Product, family: str) -> tuple[float, ...]:
     scales = np.array([scales for scales, _ in factors])
     # A column: sums over rows are the same on every machine, and products of matrices are not.
     exponents = np.array([[exponent] for _, exponent in factors])
-    if family == "chi2":
+    if family in _OF_GAMMA:
         return tuple((exponents * scales).sum(axis=0).tolist())
     power = 2.0 if family == "rbf" else 1.0
     # Relative to the smallest, so that no square overflows.
@@ -176,8 +178,22 @@ def _merged(product: Product, family: str) -> tuple[float, ...]:
     return tuple(merged.tolist())
 
 
+def _hamming(gamma: Any) -> Kernel:
+    """Return ∏_j exp(−γ_j [x_j ≠ y_j])."""
+    if np.ndim(gamma) == 0:
+        return Categorical(math.exp(-gamma))
+    of_columns = (Categorical(math.exp(-rate)).on([j]) for j, rate in enumerate(gamma))
+    return reduce(lambda left, right: left * right, of_columns)
+
+
 # Families whose products are of that family again, and products of single features.
-_MERGED: dict[str, Callable[[Any], Kernel]] = {"rbf": RBF, "laplacian": Laplacian, "chi2": Chi2}
+_MERGED: dict[str, Callable[[Any], Kernel]] = {
+    "rbf": RBF,
+    "laplacian": Laplacian,
+    "chi2": Chi2,
+    "hamming": _hamming,
+}
+_OF_GAMMA = {"chi2", "hamming"}
 _SEPARATE = {"matern32": 1.5, "matern52": 2.5}
 # What occurs so often in a power.
 _REPEATED = {"matern", "dot product", *_SEPARATE}

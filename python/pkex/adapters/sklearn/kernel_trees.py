@@ -66,6 +66,8 @@ class TreeReader:
             return dot_product_power(float(kernel.sigma_0) ** 2, 1.0, 1)
         if kind is sklearn_kernels.PairwiseKernel:
             return self._pairwise(kernel)
+        if kind in OTHER_PRODUCTS:
+            return single(OTHER_PRODUCTS[kind], self._length_scales(kernel))
         if kind is sklearn_kernels.Sum:
             return added(self.read(kernel.k1), self.read(kernel.k2))
         if kind is sklearn_kernels.Product:
@@ -149,6 +151,8 @@ class TreeReader:
         return tuple(np.broadcast_to(scales, self._n_features).tolist())
 
 
+# Kernels of libraries derived from scikit-learn: families of products over the features.
+OTHER_PRODUCTS: dict[type, str] = {}
 # Metrics of a PairwiseKernel that are polynomials in x·y.
 _OF_DOT_PRODUCT = ("linear", "poly", "polynomial")
 # By the nu of a Matern of one feature.

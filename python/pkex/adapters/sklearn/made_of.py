@@ -17,7 +17,12 @@ def parts_of(model: Any, estimators: Iterable[Any], explained: str) -> list[Adap
     parts = [adapt(estimator) for estimator in estimators]
     for estimator, part in zip(estimators, parts, strict=True):
         if part.explained != explained or part.no_method:
-            raise unsupported(f"{type(model).__name__} of {type(estimator).__name__}")
+            kind = type(estimator).__name__
+            why = f"it uses their {explained}, and of {kind} the {part.explained} is explained"
+            if part.no_method:
+                # What follows is for those who have that model alone.
+                why = f"{kind}.{explained} cannot be explained: {part.no_method.partition('. ')[0]}"
+            raise unsupported(f"{type(model).__name__} of {kind}", f": {why}")
     return parts
 
 

@@ -33,6 +33,13 @@ def adapt_stacking(model: Any) -> AdaptedModel:
             ": what it makes of the outputs of others is no sum of these, unless it is a linear "
             "model; fit it with such a one, as RidgeCV, the default of StackingRegressor",
         )
+    n_classes = len(getattr(model, "classes_", ()))
+    if n_classes > 2:
+        raise unsupported(
+            f"{name} of {n_classes} classes",
+            ": each of its estimators has several outputs then, and one of each is read; fit a "
+            "OneVsRestClassifier of it, which is explained with one output for each class",
+        )
     explained = adapt_linear(final).explained
     if any(method != explained for method in model.stack_method_):
         raise unsupported(

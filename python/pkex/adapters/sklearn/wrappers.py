@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import TransformedTargetRegressor
-from sklearn.ensemble import BaggingRegressor, VotingRegressor
 from sklearn.linear_model import RANSACRegressor
 from sklearn.model_selection import GridSearchCV
 from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier
@@ -35,10 +34,8 @@ from pkex.adapters.sklearn.made_of import made_of, parts_of
 from pkex.adapters.sklearn.own_output import own_output, passed_on
 from pkex.errors import UnsupportedModelError
 from pkex.functions.base import Function
-from pkex.functions.column_maps import Selection
 from pkex.functions.combination import Combination
 from pkex.functions.stack import Stack
-from pkex.functions.transformed import Transformed
 from pkex.typing import Float
 
 try:
@@ -247,31 +244,6 @@ def _values_of_pairs(
         return values[:, 0] if len(pairs) == 1 else -values
 
     return values_of_pairs
-
-
-@register(BaggingRegressor)
-def adapt_bagging(model: BaggingRegressor) -> AdaptedModel:
-    """Read the average of regressors, each of which may know some of the columns only."""
-    check_fitted(model)
-    parts = parts_of(model, model.estimators_, "predict")
-    functions = []
-    for part, columns in zip(parts, model.estimators_features_, strict=True):
-        functions.append(Transformed(Selection(model.n_features_in_, columns), part.expansion))
-    weights = np.full(len(parts), 1.0 / len(parts))
-    return made_of(model, parts, Combination(functions, weights), "predict", of_columns=True)
-
-
-@register(VotingRegressor)
-def adapt_voting(model: VotingRegressor) -> AdaptedModel:
-    """Read the weighted average of regressors."""
-    check_fitted(model)
-    parts = parts_of(model, model.estimators_, "predict")
-    weights = np.ones(len(parts))
-    if model.weights is not None:
-        used = [not isinstance(estimator, str) for _, estimator in model.estimators]
-        weights = np.array(list(itertools.compress(model.weights, used)), dtype=np.float64)
-    functions = [part.expansion for part in parts]
-    return made_of(model, parts, Combination(functions, weights / weights.sum()), "predict")
 
 
 def _stacked(
