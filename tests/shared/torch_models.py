@@ -51,7 +51,7 @@ def moved(model, seed=0):
 
 def rows_near(points, seed=0):
     """Two rows to explain, and four as a background, in the columns of points (n, d)."""
-    points = np.asarray(points.detach(), dtype=np.float64)
+    points = points.detach().double().numpy()
     shuffled = np.random.default_rng(seed).permutation(points)
     # Numbers that are the same in single precision.
     between = 0.75 * shuffled[:2] + 0.25 * shuffled[2:4]

@@ -20,7 +20,7 @@ from botorch.utils.transforms import is_ensemble
 from gpytorch.models import ExactGP
 from sklearn.exceptions import NotFittedError
 
-from pkex.adapters.botorch.transforms import input_columns, outcome_units
+from pkex.adapters.botorch.transforms import InputReader, outcome_units
 from pkex.adapters.gpytorch.approximate import inducing_points, variational_mean
 from pkex.adapters.gpytorch.exact import adapt_exact, exact_means, training_points
 from pkex.adapters.gpytorch.process import side_by_side
@@ -93,13 +93,9 @@ def _outputs(model: Any) -> tuple[list[Function], float]:
         # A single function may have several outputs itself.
         own = slice(None) if function.has_output_axis else output
         scaled = _in_units(function, *(numbers[own] for numbers in units))
-        columns = input_columns(
-            getattr(model, "input_transform", None),
-            function.n_features,
-            (len(functions),) if is_batch else (),
-            output,
-            name,
-        )
+        batch_shape = (len(functions),) if is_batch else ()
+        reader = InputReader(name, function.n_features, batch_shape, output)
+        columns = reader.columns(getattr(model, "input_transform", None))
         explained.append(scaled if columns is None else Transformed(columns, scaled))
     if is_ensemble(model):
         return [Combination(explained, np.full(len(explained), 1.0 / len(explained)))], rounding

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from gpytorch import variational
 from gpytorch.models import ApproximateGP
+from gpytorch.settings import skip_posterior_variances
 from linear_operator.utils.cholesky import psd_safe_cholesky
 from sklearn.exceptions import NotFittedError
 
@@ -43,7 +44,7 @@ def adapt_approximate(model: ApproximateGP) -> AdaptedModel:
     like = inducing_points(model)
 
     def own_mean(rows: Float) -> Float:
-        with predicting(model):
+        with predicting(model), skip_posterior_variances():
             mean = array_of(model(tensor_like(rows, like)).mean)
         return mean.T if is_batch else mean
 

@@ -18,6 +18,7 @@ from gpytorch.models.exact_prediction_strategies import (
     DefaultPredictionStrategy,
     LinearPredictionStrategy,
 )
+from gpytorch.settings import skip_posterior_variances
 from sklearn.exceptions import NotFittedError
 
 from pkex.adapters.gpytorch.kernels import KernelReader, active_columns
@@ -47,7 +48,7 @@ def adapt_exact(model: ExactGP) -> AdaptedModel:
         functions, is_batch, rounding = exact_means(model)
 
     def own_mean(rows: Float) -> Float:
-        with predicting(model):
+        with predicting(model), skip_posterior_variances():
             mean = array_of(model(tensor_like(rows, points)).mean)
         return mean.T if is_batch else mean
 

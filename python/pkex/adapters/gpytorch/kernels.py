@@ -82,11 +82,13 @@ class KernelReader:
             raise self.refused(kernel)
         try:
             return reader(self, kernel, columns)
+        except UnsupportedModelError:
+            raise
         except (ValueError, RuntimeError) as error:
-            raise unsupported(
-                f"{self.model_name} with such a {type(kernel).__name__} in its kernel",
-                f" ({error})",
-            ) from None
+            what = (
+                f"{self.model_name} with {type(kernel).__name__} of such parameters in its kernel"
+            )
+            raise unsupported(what, f" ({error})") from None
 
     def refused(self, kernel: Any) -> UnsupportedModelError:
         """Return the error that a kernel is unknown."""

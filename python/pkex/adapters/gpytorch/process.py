@@ -154,10 +154,12 @@ class OwnKernel:
         start = len(rows) * n_tasks
         block = array_of(prior.lazy_covariance_matrix[..., :start, start:].to_dense())
         if is_multitask:
-            block = block.reshape(len(rows), n_tasks, len(points), n_tasks)
-            return block[:, self.output, :, self.output]
-        blocks = block.reshape(-1, len(rows), len(points))
-        return blocks[self.output % len(blocks)]
+            of_tasks = block.reshape(len(rows), n_tasks, len(points), n_tasks)
+            own: Float = of_tasks[:, self.output, :, self.output]
+        else:
+            of_outputs = block.reshape(-1, len(rows), len(points))
+            own = of_outputs[self.output % len(of_outputs)]
+        return own
 
     def __repr__(self) -> str:
         return f"of {type(self.model).__name__}.forward"

@@ -42,12 +42,8 @@ def predicting(model: Any) -> Iterator[None]:
     try:
         if was_training:
             model.eval()
-        # Without its warning of rows that are training points.
-        with (
-            torch.no_grad(),
-            gpytorch.settings.skip_posterior_variances(),
-            gpytorch.settings.debug(False),
-        ):
+        # Without a warning of rows that are training points.
+        with torch.no_grad(), gpytorch.settings.debug(False):
             yield
     finally:
         if was_training:
