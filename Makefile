@@ -92,7 +92,8 @@ test-torch: build ## the tests of GPyTorch's and BoTorch's models
 	.venv-torch/bin/pip install --no-cache-dir --group test --group torch && \
 	cp -R .venv/lib/python3*/site-packages/pkex* .venv-torch/lib/python3*/site-packages/ && \
 	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 .venv-torch/bin/python -m pytest \
-	    --numprocesses auto --dist worksteal -k torch tests/torch tests/contracts/test_explainable.py
+	    --numprocesses auto --dist worksteal -k torch tests/torch \
+	    tests/contracts/test_explainable.py tests/pages/test_documentation.py
 
 FUZZ_SECONDS ?= 60
 
