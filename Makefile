@@ -89,7 +89,7 @@ test-torch: build ## the tests of GPyTorch's and BoTorch's models
 	$(bin)/python -m venv --clear .venv-torch
 	trap 'rm -rf .venv-torch' EXIT; \
 	.venv-torch/bin/python -m pip install --upgrade pip && \
-	.venv-torch/bin/pip install --no-cache-dir --group test --group torch && \
+	.venv-torch/bin/pip install --no-cache-dir --no-compile --group test --group torch && \
 	cp -R .venv/lib/python3*/site-packages/pkex* .venv-torch/lib/python3*/site-packages/ && \
 	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 .venv-torch/bin/python -m pytest \
 	    --numprocesses auto --dist worksteal -k torch tests/torch \

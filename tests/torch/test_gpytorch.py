@@ -191,6 +191,10 @@ def test_the_model_stays_as_it_is():
     assert model.likelihood.training
     assert model.prediction_strategy is None
     assert all(torch.equal(value, before[name]) for name, value in model.state_dict().items())
+    model.likelihood.eval()
+    assert pkex.Explainer(model)
+    assert model.training
+    assert not model.likelihood.training
     model.eval()
     assert pkex.Explainer(model)
     # Its predictions can be differentiated as before.

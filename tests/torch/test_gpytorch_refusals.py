@@ -112,3 +112,19 @@ def test_single_precision_that_is_too_coarse_for_the_length_scales_is_refused_wi
 def test_a_bound_method_says_to_pass_the_model():
     model = of(kernels.RBFKernel())
     refuses(model.forward, "^Exact.forward cannot be explained. Pass the model itself, whose")
+
+
+def test_models_whose_parts_have_other_names_are_refused_with_a_remedy():
+    class Renamed(models.ExactGP):
+        def __init__(self):
+            super().__init__(X, Y, likelihoods.GaussianLikelihood())
+            self.mean, self.kernel = means.ZeroMean(), kernels.RBFKernel()
+
+        def forward(self, x):
+            return distributions.MultivariateNormal(self.mean(x), self.kernel(x))
+
+    refuses(Renamed().double(), r"^Renamed without mean_module is not supported: by that name its")
+
+
+def test_an_unknown_kernel_is_named_also_where_the_model_predicts_otherwise():
+    refuses(of(kernels.ScaleKernel(kernels.RFFKernel(num_samples=5))), r"^Exact with RFFKernel in")

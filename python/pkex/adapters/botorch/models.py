@@ -42,13 +42,15 @@ __all__ = ["adapt_model"]
 @register(MultiTaskGP)
 def adapt_model(model: Any) -> AdaptedModel:
     """Read the posterior mean, of one or several outputs."""
-    functions, rounding = _outputs(model)
+    strategies = dict[Any, Any]()
+    functions, rounding = _outputs(model, strategies)
     is_single = len(functions) == 1 and not isinstance(model, ModelList)
     function = functions[0] if is_single else side_by_side(functions)
     like = _training_points(model)
+    rounding += _rounding_of_rows(function, like)
 
     def own_mean(rows: Float) -> Float:
-        with predicting(model):
+        with predicting(model, strategies):
             posterior = model.posterior(tensor_like(rows, like))
             mean = array_of(getattr(posterior, "mixture_mean", posterior.mean))
         return mean if function.has_output_axis else mean[:, 0]
@@ -76,52 +78,65 @@ def _training_points(model: Any) -> Any:
     return training_points(model)
 
 
-def _outputs(model: Any) -> tuple[list[Function], float]:
+def _outputs(model: Any, strategies: dict[Any, Any]) -> tuple[list[Function], float]:
     """Return each output's function of a user's columns, and the rounding error of kernels."""
-    if isinstance(model, ModelList):
-        read = [_outputs(part) for part in model.models]
-        return [function for own, _ in read for function in own], max(own for _, own in read)
     name = type(model).__name__
+    if isinstance(model, ModelList):
+        read = [_outputs(part, strategies) for part in model.models]
+        functions = [function for own, _ in read for function in own]
+        if any(function.has_output_axis for function in functions):
+            raise unsupported(f"{name} of models of several tasks", ": of models of one each it is")
+        return functions, max(rounding for _, rounding in read)
     # Models are so for predictions from then on, as `posterior` leaves them.
     model.eval()
-    functions, rounding = _processes(model)
-    is_batch = len(functions) > 1
+    functions, is_batch, rounding = _processes(model, strategies)
+    if is_batch and model.num_outputs == 1 and not is_ensemble(model):
+        raise unsupported(
+            f"{name} of a batch of training data", ": take one model for each, as a ModelListGP"
+        )
     n_units = len(functions) if is_batch else functions[0].n_outputs
-    units = outcome_units(getattr(model, "outcome_transform", None), n_units, name)
+    scales, shifts = outcome_units(getattr(model, "outcome_transform", None), n_units, name)
     explained: list[Function] = []
     for output, function in enumerate(functions):
         # A single function may have several outputs itself.
         own = slice(None) if function.has_output_axis else output
-        scaled = _in_units(function, *(numbers[own] for numbers in units))
+        scaled = _in_units(function, scales[own], shifts[own])
         batch_shape = (len(functions),) if is_batch else ()
         reader = InputReader(name, function.n_features, batch_shape, output)
         columns = reader.columns(getattr(model, "input_transform", None))
         explained.append(scaled if columns is None else Transformed(columns, scaled))
     if is_ensemble(model):
-        return [Combination(explained, np.full(len(explained), 1.0 / len(explained)))], rounding
-    if len(functions) > model.num_outputs:
-        raise unsupported(
-            f"{name} of a batch of training data", ": take one model for each, as a ModelListGP"
-        )
+        explained = [Combination(explained, np.full(len(explained), 1.0 / len(explained)))]
     return explained, rounding
 
 
-def _processes(model: Any) -> tuple[list[Function], float]:
-    """Return the functions of transformed columns and outcomes: outputs, or samples."""
+def _processes(model: Any, strategies: dict[Any, Any]) -> tuple[list[Function], bool, float]:
+    """Return the functions of transformed columns and outcomes: outputs, or samples.
+
+    And whether they are a batch of the model, and the rounding error of kernels.
+    """
     if isinstance(model, ApproximateGPyTorchModel):
         function, _, rounding = variational_mean(model.model)
-        return [function], rounding
+        return [function], False, rounding
     if not isinstance(model, ExactGP):
         raise unsupported(f"{type(model).__name__}, which is no ExactGP,")
     if model.covar_module is None:
         raise NotFittedError(
             f"{type(model).__name__} is not fitted: call fit_fully_bayesian_model_nuts first"
         )
-    points = training_points(model)
-    with predicting(model):
-        model(points[..., :1, :])  # makes the prediction strategy
-        functions, _, rounding = exact_means(model)
-    return functions, rounding
+    return exact_means(model, strategies)
+
+
+def _rounding_of_rows(function: Function, like: Any) -> float:
+    """Return the relative change of a function where rows are rounded to the type of a tensor.
+
+    Its columns may be far from 0, compared with their range, which the model's own are not.
+    """
+    rows = function.probing_rows()
+    rounded = array_of(tensor_like(rows, like))
+    given, changed = (function.evaluate(own, n_threads=1) for own in (rows, rounded))
+    sizes = np.maximum(function.magnitude(rows, n_threads=1), np.finfo(np.float64).tiny)
+    return float(np.max(np.abs(given - changed) / sizes))
 
 
 def _in_units(function: Function, scale: Any, shift: Any) -> Function:

@@ -22,6 +22,7 @@ from pkex.adapters.gpytorch.process import (
     Latent,
     LinearMean,
     OwnKernel,
+    check_modules,
     checked_rounding,
     function_of,
     side_by_side,
@@ -44,7 +45,7 @@ def adapt_approximate(model: ApproximateGP) -> AdaptedModel:
     like = inducing_points(model)
 
     def own_mean(rows: Float) -> Float:
-        with predicting(model), skip_posterior_variances():
+        with predicting(model, {}), skip_posterior_variances():
             mean = array_of(model(tensor_like(rows, like)).mean)
         return mean.T if is_batch else mean
 
@@ -85,7 +86,8 @@ def variational_mean(model: Any) -> tuple[Function, bool, float]:
             f"{name} is not trained: its variational distribution is that of the prior, with "
             "random numbers added"
         )
-    with predicting(model):
+    check_modules(model)
+    with predicting(model, {}):
         processes, is_batch = _processes(model, base)
     rounding = max(own for _, _, own in processes)
     if type(strategy) is variational.LMCVariationalStrategy:

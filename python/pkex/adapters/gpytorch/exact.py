@@ -26,6 +26,7 @@ from pkex.adapters.gpytorch.process import (
     Latent,
     LinearMean,
     OwnKernel,
+    check_modules,
     checked_rounding,
     function_of,
     side_by_side,
@@ -42,13 +43,11 @@ __all__ = ["adapt_exact", "exact_means", "training_points"]
 @register(ExactGP)
 def adapt_exact(model: ExactGP) -> AdaptedModel:
     """Read the posterior mean, of one or several outputs."""
-    points = training_points(model)
-    with predicting(model):
-        model(points[..., :1, :])  # makes the prediction strategy
-        functions, is_batch, rounding = exact_means(model)
+    points, strategies = training_points(model), dict[Any, Any]()
+    functions, is_batch, rounding = exact_means(model, strategies)
 
     def own_mean(rows: Float) -> Float:
-        with predicting(model), skip_posterior_variances():
+        with predicting(model, strategies), skip_posterior_variances():
             mean = array_of(model(tensor_like(rows, points)).mean)
         return mean.T if is_batch else mean
 
@@ -81,8 +80,8 @@ def training_points(model: Any) -> Any:
     return model.train_inputs[0]
 
 
-def exact_means(model: Any) -> tuple[list[Function], bool, float]:
-    """Return the means of a model that has a prediction strategy, within `predicting`.
+def exact_means(model: Any, strategies: dict[Any, Any]) -> tuple[list[Function], bool, float]:
+    """Return the means of a model, and add its prediction strategy to `strategies`.
 
     Returns
     -------
@@ -93,28 +92,35 @@ def exact_means(model: Any) -> tuple[list[Function], bool, float]:
     rounding : float
         The relative rounding error of the model's own kernel values.
     """
-    prior = model.prediction_strategy.train_prior_dist
-    batch_shape = tuple(prior.batch_shape)
-    is_multitask = isinstance(prior, MultitaskMultivariateNormal)
     name = type(model).__name__
-    if len(batch_shape) + is_multitask > 1:
-        raise unsupported(
-            f"{name} with the batch shape {batch_shape}{' of several tasks' * is_multitask}",
-            ": a single axis of outputs is",
-        )
-    if not is_multitask:
-        functions, rounding = _independent(model, batch_shape, _alpha(model))
-        return functions, bool(batch_shape), rounding
-    n_tasks = prior.event_shape[-1]
-    if not prior._interleaved:
-        raise unsupported(f"{name} with tasks that are not interleaved")
-    alpha = _alpha(model).reshape(-1, n_tasks)
-    if is_coupled(model.covar_module):
-        function, rounding = _coupled(model, alpha)
-    else:
-        functions, rounding = _independent(model, (n_tasks,), alpha.T)
-        function = side_by_side(functions)
-    return [function], False, rounding
+    points = training_points(model)
+    check_modules(model)
+    with predicting(model, strategies):
+        model(points[..., :1, :])  # makes the prediction strategy
+        prior = model.prediction_strategy.train_prior_dist
+        batch_shape = tuple(prior.batch_shape)
+        is_multitask = isinstance(prior, MultitaskMultivariateNormal)
+        if len(batch_shape) + is_multitask > 1:
+            raise unsupported(
+                f"{name} with the batch shape {batch_shape}{' of several tasks' * is_multitask}",
+                ": a single axis of outputs is",
+            )
+        if not is_multitask:
+            functions, rounding = _independent(model, batch_shape, _alpha(model))
+            return functions, bool(batch_shape), rounding
+        if not prior._interleaved:
+            raise unsupported(f"{name} with tasks that are not interleaved")
+        function, rounding = _of_tasks(model, _alpha(model).reshape(-1, prior.event_shape[-1]))
+        return [function], False, rounding
+
+
+def _of_tasks(model: Any, alpha: Float) -> tuple[Function, float]:
+    """Return the mean of several tasks; `alpha` has a column for each."""
+    kinds = {type(part) for part in model.covar_module.modules()}
+    if kernels.MultitaskKernel in kinds:
+        return _coupled(model, alpha)
+    functions, rounding = _independent(model, alpha.shape[1:], alpha.T)
+    return side_by_side(functions), rounding
 
 
 def _alpha(model: Any) -> Float:
@@ -127,8 +133,10 @@ def _alpha(model: Any) -> Float:
         matrix = array_of(strategy.lik_train_train_covar.to_dense())
         residuals = array_of(strategy.train_labels - strategy.train_prior_dist.loc)
         return np.asarray(np.linalg.solve(matrix, residuals[..., None])[..., 0], dtype=np.float64)
-    reader = KernelReader(type(model).__name__, 0)
-    raise reader.refused(model.covar_module)
+    name = type(model).__name__
+    # The kernel is the reason, unless all of it is known.
+    KernelReader(name, model.train_inputs[0].shape[-1]).read(model.covar_module)
+    raise unsupported(f"{name} that predicts with {type(strategy).__name__}")
 
 
 def _independent(
@@ -167,11 +175,6 @@ def _coupled(model: Any, alpha: Float) -> tuple[Function, float]:
     means = [LinearMean.of_module(model.mean_module, own) for own in readers]
     latents = [Latent(kernel, points, alpha @ matrix) for matrix, kernel in parts]
     return function_of(model, latents, LinearMean.of_all(means)), rounding
-
-
-def is_coupled(kernel: Any) -> bool:
-    """Whether a kernel has tasks in it."""
-    return any(isinstance(part, kernels.MultitaskKernel) for part in kernel.modules())
 
 
 def _parts(reader: KernelReader, kernel: Any, columns: Any) -> list[tuple[Float, Kernel]]:

@@ -13,12 +13,14 @@ from typing import Any
 
 import gpytorch
 import numpy as np
+import torch
 
 from pkex.adapters.attributes import expansion_of
 from pkex.adapters.gpytorch.kernels import KernelReader
 from pkex.adapters.gpytorch.tensors import array_of, tensor_like
 from pkex.adapters.kernel_check import check_kernel
 from pkex.adapters.registry import unsupported
+from pkex.adapters.rounding import scaling_rounding
 from pkex.errors import UnsupportedModelError
 from pkex.functions.base import Function
 from pkex.functions.combination import Combination
@@ -30,7 +32,15 @@ from pkex.kernels.mixtures import MaternMixture
 from pkex.kernels.radial import Radial
 from pkex.typing import Float
 
-__all__ = ["Latent", "LinearMean", "OwnKernel", "checked_rounding", "function_of", "side_by_side"]
+__all__ = [
+    "Latent",
+    "LinearMean",
+    "OwnKernel",
+    "check_modules",
+    "checked_rounding",
+    "function_of",
+    "side_by_side",
+]
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,6 +103,16 @@ class LinearMean:
             np.array([mean.constants for mean in means]),
             np.stack([mean.slopes for mean in means], axis=-1),
         )
+
+
+def check_modules(model: Any) -> None:
+    """Refuse a model without the usual names of what it is made of."""
+    for name in ("mean_module", "covar_module"):
+        if not isinstance(getattr(model, name, None), torch.nn.Module):
+            raise unsupported(
+                f"{type(model).__name__} without {name}",
+                ": by that name its forward must have it, as in GPyTorch's documentation",
+            )
 
 
 def function_of(model: Any, latents: Sequence[Latent], mean: LinearMean) -> Function:
@@ -175,6 +195,7 @@ def checked_rounding(kernel: Kernel, points: Float, own: OwnKernel) -> float:
     """
     resolution = float(np.finfo(str(own.like.dtype).removeprefix("torch.")).eps)
     rounding = _rounding(kernel, points, resolution)
+    rounding += scaling_rounding(kernel, points, resolution)
     name = type(own.model).__name__
     try:
         check_kernel(kernel, own, points, rounding, name)

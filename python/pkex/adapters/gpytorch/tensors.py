@@ -34,11 +34,21 @@ def tensor_like(rows: Float, like: Any) -> Any:
 
 
 @contextmanager
-def predicting(model: Any) -> Iterator[None]:
-    """Let a model predict, and leave it as it was: its mode, and what it keeps of predictions."""
+def predicting(model: Any, strategies: dict[Any, Any]) -> Iterator[None]:
+    """Let a model predict, and leave it as it was: its mode, and what it keeps of predictions.
+
+    Parameters
+    ----------
+    model : torch.nn.Module
+    strategies : dict
+        By the parts of the model, the prediction strategies that they are to have meanwhile; those
+        that are made then are added.
+    """
+    parts = list(model.modules())
+    before = [(part, part.training, _kept(part)) for part in parts]
+    for part, strategy in strategies.items():
+        part.prediction_strategy = strategy
     was_training = model.training
-    strategy = getattr(model, "prediction_strategy", None)
-    memories = [(part, dict(vars(part).get("_memoize_cache", {}))) for part in model.modules()]
     try:
         if was_training:
             model.eval()
@@ -46,10 +56,23 @@ def predicting(model: Any) -> Iterator[None]:
         with torch.no_grad(), gpytorch.settings.debug(False):
             yield
     finally:
+        made = {part: vars(part).get("prediction_strategy") for part in parts}
+        strategies.update({part: own for part, own in made.items() if own is not None})
         if was_training:
             model.train()
-        if hasattr(model, "prediction_strategy"):
-            model.prediction_strategy = strategy
-        for part, memory in memories:
-            if "_memoize_cache" in vars(part):
-                part._memoize_cache = memory
+        for part, mode, kept in before:
+            part.training = mode
+            for name in _kept(part):
+                if name in kept:
+                    setattr(part, name, kept[name])
+                else:
+                    delattr(part, name)
+
+
+def _kept(part: Any) -> dict[str, Any]:
+    """Return what an exact model, or a variational strategy, keeps of its predictions."""
+    kept = {name: vars(part)[name] for name in _KEPT if name in vars(part)}
+    return {name: dict(own) if isinstance(own, dict) else own for name, own in kept.items()}
+
+
+_KEPT = ("prediction_strategy", "_memoize_cache")
