@@ -93,7 +93,7 @@ test-torch: build ## the tests of GPyTorch's and BoTorch's models
 	cp -R .venv/lib/python3*/site-packages/pkex* .venv-torch/lib/python3*/site-packages/ && \
 	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 .venv-torch/bin/python -m pytest \
 	    --numprocesses auto --dist worksteal -k torch tests/torch \
-	    tests/contracts/test_explainable.py tests/pages/test_documentation.py
+	    tests/contracts/test_explainable.py tests/pages
 
 FUZZ_SECONDS ?= 60
 
