@@ -83,6 +83,18 @@ test-newest: build ## the Python tests with the newest Python and libraries
 	    $(call pytest,.venv-newest/bin/python -m pytest); \
 	else echo "The newest Python and libraries are those of .venv: make test has tested them."; fi
 
+# torch comes with gigabytes of libraries for other hardware: what is made here is removed again.
+.PHONY: test-torch
+test-torch: build ## the tests of GPyTorch's and BoTorch's models
+	$(bin)/python -m venv --clear .venv-torch
+	trap 'rm -rf .venv-torch' EXIT; \
+	.venv-torch/bin/python -m pip install --upgrade pip && \
+	.venv-torch/bin/pip install --no-cache-dir --no-compile --group test --group torch && \
+	cp -R .venv/lib/python3*/site-packages/pkex* .venv-torch/lib/python3*/site-packages/ && \
+	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 .venv-torch/bin/python -m pytest \
+	    --numprocesses auto --dist worksteal -k torch tests/torch \
+	    tests/contracts/test_explainable.py tests/pages
+
 FUZZ_SECONDS ?= 60
 
 .PHONY: fuzz
@@ -167,7 +179,7 @@ wheel: .venv/installed ## build a manylinux wheel and try it without Rust
 .PHONY: clean
 clean: ## remove all that was made
 	cargo clean
-	rm -rf .venv .venv-newest .venv-oldest .venv-wheel .*_cache .hypothesis .benchmarks dist pkex-demo
+	rm -rf .venv .venv-newest .venv-oldest .venv-torch .venv-wheel .*_cache .hypothesis .benchmarks dist pkex-demo
 	rm -rf docs/_build docs/api docs/gallery
 	rm -f python/pkex/_core.*.so python/pkex/_core.*.pyd
 	find python tests benches tools -name __pycache__ -prune -exec rm -rf {} +

@@ -19,6 +19,8 @@ ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 PAGES = [*sorted(ROOT.glob("*.md")), *sorted(DOCS.glob("*.md")), *sorted(DOCS.glob("project/*.md"))]
 WITH_CODE = [page for page in PAGES if "\n```python\n" in page.read_text(encoding="utf-8")]
+# What the code of a page needs; all others share one environment.
+LIBRARIES = {"gpytorch.md": ("botorch",)}
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)#\s]*)#?([^)\s]*)\)|src=\"([^\"]+)\"")
 HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
@@ -57,7 +59,7 @@ def _without_blank_lines_and_spacing(text: str) -> list[str]:
     ids=_name,
 )
 def test_the_code_on_the_page_runs_and_prints_what_it_says(page, tmp_path, monkeypatch):
-    for library in ("sklearn", "shap", "shapiq", "pandas"):
+    for library in LIBRARIES.get(page.name, ("sklearn", "shap", "shapiq", "pandas")):
         pytest.importorskip(library)
     pytest.importorskip("matplotlib").use("agg")
     # Pages show pictures on screen, which are then gone.

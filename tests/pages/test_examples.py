@@ -5,11 +5,15 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
-EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.py"))
+FOLDER = Path(__file__).parents[2] / "examples"
+EXAMPLES = sorted(FOLDER.glob("*.py"))
+# Where these libraries are, they have an environment of their own.
+EXAMPLES += sorted(FOLDER.glob("torch/*.py")) if find_spec("botorch") else []
 
 
 @pytest.mark.slow

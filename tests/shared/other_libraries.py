@@ -100,6 +100,42 @@ def bayes_opt_mean(optimizer):
     return optimizer._gp.predict
 
 
+# --- gpytorch and botorch ---
+
+
+def gpytorch_process(X, y):
+    import torch
+    from gpytorch import kernels, likelihoods, means
+    from torch_models import Exact
+
+    rows, targets = torch.as_tensor(X), torch.as_tensor(y)
+    kernel = kernels.ScaleKernel(kernels.RBFKernel(ard_num_dims=X.shape[1]))
+    kernel.base_kernel.lengthscale = torch.arange(1.0, X.shape[1] + 1.0)
+    mean = means.LinearMean(X.shape[1])
+    return Exact(rows, targets, mean, kernel, likelihoods.GaussianLikelihood()).double().eval()
+
+
+def gpytorch_mean(model):
+    from torch_models import mean_of
+
+    return mean_of(model, model.train_targets.dtype)
+
+
+def botorch_process(X, y):
+    import torch
+    from botorch.models import SingleTaskGP
+    from botorch.models.transforms import Normalize
+
+    rows, targets = torch.as_tensor(X), torch.as_tensor(y.reshape(len(X), -1))
+    return SingleTaskGP(rows, targets, input_transform=Normalize(X.shape[1]))
+
+
+def botorch_mean(model):
+    from torch_models import posterior_mean_of
+
+    return posterior_mean_of(model, model.train_targets.dtype)
+
+
 # The names of columns, of models that know them.
 NAMED = {"BayesianOptimization": NAMES}
 
@@ -119,4 +155,8 @@ def models(y, targets):
         found["result of skopt"] = (Builder(skopt_result), y, skopt_mean)
     if find_spec("bayes_opt"):
         found["BayesianOptimization"] = (Builder(bayes_opt_optimizer), y, bayes_opt_mean)
+    if find_spec("botorch"):
+        found["ExactGP of gpytorch"] = (Builder(gpytorch_process), y, gpytorch_mean)
+        found["SingleTaskGP of botorch"] = (Builder(botorch_process), y, botorch_mean)
+        found["outputs of botorch"] = (Builder(botorch_process), targets, botorch_mean)
     return found

@@ -25,6 +25,8 @@ _LIBRARIES = {
     "scipy.interpolate": "pkex.adapters.scipy",
     "scipy.optimize": "pkex.adapters.skopt",
     "bayes_opt": "pkex.adapters.bayes_opt",
+    "botorch": "pkex.adapters.botorch",
+    "gpytorch": "pkex.adapters.gpytorch",
     "sklearn": "pkex.adapters.sklearn",
     "skopt": "pkex.adapters.skopt",
     "smt": "pkex.adapters.smt",

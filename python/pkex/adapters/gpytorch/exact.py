@@ -1,0 +1,200 @@
+"""The adapter for exact Gaussian processes of GPyTorch.
+
+Their mean is m(x) + k(x, X) α, where α = (K + noise)⁻¹ (y − m(X)) (Rasmussen & Williams 2006,
+equation 2.38) is the prediction strategy's. With a MultitaskKernel α has a number for each point
+and task, and k(x, x_i) is multiplied with the covariance B of the tasks; an LCMKernel is a sum of
+those.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from gpytorch import kernels
+from gpytorch.distributions import MultitaskMultivariateNormal
+from gpytorch.models import ExactGP
+from gpytorch.models.exact_prediction_strategies import (
+    DefaultPredictionStrategy,
+    LinearPredictionStrategy,
+)
+from gpytorch.settings import skip_posterior_variances
+from sklearn.exceptions import NotFittedError
+
+from pkex.adapters.gpytorch.kernels import KernelReader, active_columns
+from pkex.adapters.gpytorch.process import (
+    Latent,
+    LinearMean,
+    OwnKernel,
+    check_modules,
+    checked_rounding,
+    function_of,
+    side_by_side,
+)
+from pkex.adapters.gpytorch.tensors import array_of, predicting, tensor_like
+from pkex.adapters.registry import AdaptedModel, register, unsupported
+from pkex.functions.base import Function
+from pkex.kernels import Kernel
+from pkex.typing import Float
+
+__all__ = ["adapt_exact", "exact_means", "training_points"]
+
+
+@register(ExactGP)
+def adapt_exact(model: ExactGP) -> AdaptedModel:
+    """Read the posterior mean, of one or several outputs."""
+    points, strategies = training_points(model), dict[Any, Any]()
+    functions, is_batch, rounding = exact_means(model, strategies)
+
+    def own_mean(rows: Float) -> Float:
+        with predicting(model, strategies), skip_posterior_variances():
+            mean = array_of(model(tensor_like(rows, points)).mean)
+        return mean.T if is_batch else mean
+
+    return AdaptedModel(
+        side_by_side(functions) if is_batch else functions[0],
+        explained="posterior mean",
+        predict=own_mean,
+        kernel_rounding=rounding,
+    )
+
+
+def training_points(model: Any) -> Any:
+    """Return the tensor of training points, if there is one.
+
+    Raises
+    ------
+    NotFittedError
+        If the model has no training data.
+    UnsupportedModelError
+        If it is given several tensors, such as the tasks beside the points.
+    """
+    name = type(model).__name__
+    if not model.train_inputs or model.train_targets is None:
+        raise NotFittedError(f"{name} has no training data yet: call set_train_data first")
+    if len(model.train_inputs) > 1:
+        raise unsupported(
+            f"{name} of {len(model.train_inputs)} inputs",
+            ": of one tensor with all columns it is; tasks are known as a MultitaskKernel",
+        )
+    return model.train_inputs[0]
+
+
+def exact_means(model: Any, strategies: dict[Any, Any]) -> tuple[list[Function], bool, float]:
+    """Return the means of a model, and add its prediction strategy to `strategies`.
+
+    Returns
+    -------
+    functions : list of Function
+        One for each output of a batch, or a single one.
+    is_batch : bool
+        Whether the model's mean has an axis of the batch, before that of the rows.
+    rounding : float
+        The relative rounding error of the model's own kernel values.
+    """
+    name = type(model).__name__
+    points = training_points(model)
+    check_modules(model)
+    with predicting(model, strategies):
+        model(points[..., :1, :])  # makes the prediction strategy
+        prior = model.prediction_strategy.train_prior_dist
+        batch_shape = tuple(prior.batch_shape)
+        is_multitask = isinstance(prior, MultitaskMultivariateNormal)
+        if len(batch_shape) + is_multitask > 1:
+            raise unsupported(
+                f"{name} with the batch shape {batch_shape}{' of several tasks' * is_multitask}",
+                ": a single axis of outputs is",
+            )
+        if not is_multitask:
+            functions, rounding = _independent(model, batch_shape, _alpha(model))
+            return functions, bool(batch_shape), rounding
+        if not prior._interleaved:
+            raise unsupported(f"{name} with tasks that are not interleaved")
+        function, rounding = _of_tasks(model, _alpha(model).reshape(-1, prior.event_shape[-1]))
+        return [function], False, rounding
+
+
+def _of_tasks(model: Any, alpha: Float) -> tuple[Function, float]:
+    """Return the mean of several tasks; `alpha` has a column for each."""
+    kinds = {type(part) for part in model.covar_module.modules()}
+    if kernels.MultitaskKernel in kinds:
+        return _coupled(model, alpha)
+    functions, rounding = _independent(model, alpha.shape[1:], alpha.T)
+    return side_by_side(functions), rounding
+
+
+def _alpha(model: Any) -> Float:
+    """Return what kernels to the points are multiplied with."""
+    strategy = model.prediction_strategy
+    if type(strategy) is DefaultPredictionStrategy:
+        return array_of(strategy.mean_cache)
+    if type(strategy) is LinearPredictionStrategy:
+        # It has the weights of the columns instead.
+        matrix = array_of(strategy.lik_train_train_covar.to_dense())
+        residuals = array_of(strategy.train_labels - strategy.train_prior_dist.loc)
+        return np.asarray(np.linalg.solve(matrix, residuals[..., None])[..., 0], dtype=np.float64)
+    name = type(model).__name__
+    # The kernel is the reason, unless all of it is known.
+    KernelReader(name, model.train_inputs[0].shape[-1]).read(model.covar_module)
+    raise unsupported(f"{name} that predicts with {type(strategy).__name__}")
+
+
+def _independent(
+    model: Any, batch_shape: tuple[int, ...], alpha: Float
+) -> tuple[list[Function], float]:
+    """Return the mean of each output, with a kernel of its own."""
+    (inputs,) = model.train_inputs
+    n, d = inputs.shape[-2:]
+    points = array_of(inputs.expand(*batch_shape, n, d)).reshape(-1, n, d)
+    coefficients = np.broadcast_to(alpha, (*batch_shape, n)).reshape(-1, n)
+    functions, rounding = [], 0.0
+    for output, (own_points, own) in enumerate(zip(points, coefficients, strict=True)):
+        reader = KernelReader(type(model).__name__, d, batch_shape, output)
+        kernel = reader.read(model.covar_module)
+        checked = checked_rounding(kernel, own_points, OwnKernel(model, inputs, output))
+        rounding = max(rounding, checked)
+        mean = LinearMean.of_module(model.mean_module, reader)
+        functions.append(function_of(model, [Latent(kernel, own_points, own)], mean))
+    return functions, rounding
+
+
+def _coupled(model: Any, alpha: Float) -> tuple[Function, float]:
+    """Return the mean of tasks that have kernels in common."""
+    (inputs,) = model.train_inputs
+    points = array_of(inputs)
+    n_tasks, d = alpha.shape[1], points.shape[1]
+    reader = KernelReader(type(model).__name__, d)
+    parts = _parts(reader, model.covar_module, tuple(range(d)))
+    rounding = 0.0
+    for task in range(n_tasks):
+        own = [matrix[task, task] * kernel for matrix, kernel in parts]
+        kernel = sum(own[1:], start=own[0])
+        checked = checked_rounding(kernel, points, OwnKernel(model, inputs, task))
+        rounding = max(rounding, checked)
+    readers = [KernelReader(reader.model_name, d, (n_tasks,), task) for task in range(n_tasks)]
+    means = [LinearMean.of_module(model.mean_module, own) for own in readers]
+    latents = [Latent(kernel, points, alpha @ matrix) for matrix, kernel in parts]
+    return function_of(model, latents, LinearMean.of_all(means)), rounding
+
+
+def _parts(reader: KernelReader, kernel: Any, columns: Any) -> list[tuple[Float, Kernel]]:
+    """Return the covariances of tasks, and the kernels that each of them is multiplied with."""
+    return _parts_within(reader, kernel, active_columns(kernel, columns))
+
+
+def _parts_within(reader: KernelReader, kernel: Any, columns: Any) -> list[tuple[Float, Kernel]]:
+    kind = type(kernel)
+    if kind is kernels.MultitaskKernel:
+        matrix = array_of(kernel.task_covar_module.covar_matrix.to_dense())
+        return [(matrix, reader.within(kernel.data_covar_module, columns))]
+    if kind is kernels.LCMKernel:
+        inner = [_parts_within(reader, part, columns) for part in kernel.covar_module_list]
+    elif kind is kernels.AdditiveKernel:
+        inner = [_parts(reader, part, columns) for part in kernel.kernels]
+    elif kind is kernels.ScaleKernel:
+        scale = reader.number(kernel.outputscale)
+        own = _parts_within(reader, kernel.base_kernel, columns)
+        inner = [[(scale * matrix, part) for matrix, part in own]]
+    else:
+        raise reader.refused(kernel)
+    return [part for of_one in inner for part in of_one]

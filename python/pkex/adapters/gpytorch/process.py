@@ -1,0 +1,239 @@
+"""Means of Gaussian processes as functions, from what their modules say.
+
+All of them are m(x) + Σ_q k_q(x, Z_q) C_q, with a prior mean m that is linear, and kernels k_q of
+points Z_q with coefficients C_q of all outputs.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import gpytorch
+import numpy as np
+import torch
+
+from pkex.adapters.attributes import expansion_of
+from pkex.adapters.gpytorch.kernels import KernelReader
+from pkex.adapters.gpytorch.tensors import array_of, tensor_like
+from pkex.adapters.kernel_check import check_kernel
+from pkex.adapters.registry import unsupported
+from pkex.adapters.rounding import scaling_rounding
+from pkex.errors import UnsupportedModelError
+from pkex.functions.base import Function
+from pkex.functions.combination import Combination
+from pkex.functions.expansion import KernelExpansion
+from pkex.functions.linear import LinearFunction
+from pkex.functions.stack import Stack
+from pkex.kernels import Kernel
+from pkex.kernels.mixtures import MaternMixture
+from pkex.kernels.radial import Radial
+from pkex.typing import Float
+
+__all__ = [
+    "Latent",
+    "LinearMean",
+    "OwnKernel",
+    "check_modules",
+    "checked_rounding",
+    "function_of",
+    "side_by_side",
+]
+
+
+@dataclass(frozen=True, eq=False)
+class Latent:
+    """The sum k(x, Z) C.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    points : ndarray of shape (n, d)
+    coefficients : ndarray of shape (n,) or (n, outputs)
+    """
+
+    kernel: Kernel
+    points: Float
+    coefficients: Float
+
+
+@dataclass(frozen=True, eq=False)
+class LinearMean:
+    """The prior mean constants + x · slopes.
+
+    Parameters
+    ----------
+    constants : ndarray of shape () or (outputs,)
+    slopes : ndarray of shape (d,) or (d, outputs)
+    """
+
+    constants: Float
+    slopes: Float
+
+    @classmethod
+    def of_module(cls, module: Any, reader: KernelReader) -> LinearMean:
+        """Read the mean of one output.
+
+        Raises
+        ------
+        UnsupportedModelError
+            If the module is none of ZeroMean, ConstantMean, LinearMean and MultitaskMean.
+        """
+        kind, flat = type(module), np.zeros(reader.n_features)
+        if kind is gpytorch.means.MultitaskMean:
+            return cls.of_module(module.base_means[reader.output], reader)
+        if kind is gpytorch.means.ZeroMean:
+            return cls(np.zeros(()), flat)
+        if kind is gpytorch.means.ConstantMean:
+            return cls(np.array(reader.number(module.constant)), flat)
+        if kind is gpytorch.means.LinearMean:
+            bias = 0.0 if module.bias is None else reader.number(module.bias, 1)
+            return cls(np.array(bias), reader.vector(module.weights))
+        raise unsupported(
+            f"{reader.model_name} with the mean {kind.__name__}",
+            ": ZeroMean, ConstantMean and LinearMean are, and MultitaskMean of these",
+        )
+
+    @classmethod
+    def of_all(cls, means: Sequence[LinearMean]) -> LinearMean:
+        """Return the means of several outputs as one."""
+        return cls(
+            np.array([mean.constants for mean in means]),
+            np.stack([mean.slopes for mean in means], axis=-1),
+        )
+
+
+def check_modules(model: Any) -> None:
+    """Refuse a model without the usual names of what it is made of."""
+    for name in ("mean_module", "covar_module"):
+        if not isinstance(getattr(model, name, None), torch.nn.Module):
+            raise unsupported(
+                f"{type(model).__name__} without {name}",
+                ": by that name its forward must have it, as in GPyTorch's documentation",
+            )
+
+
+def function_of(model: Any, latents: Sequence[Latent], mean: LinearMean) -> Function:
+    """Return the mean of a process."""
+    if len(latents) == 1 and not mean.slopes.any():
+        (only,) = latents
+        return expansion_of(model, only.points, only.coefficients, only.kernel, mean.constants)
+    parts: list[Function] = [
+        expansion_of(model, part.points, part.coefficients, part.kernel, 0.0 * mean.constants)
+        for part in latents
+    ]
+    if mean.slopes.any():
+        parts.append(LinearFunction(mean.slopes, 0.0 * mean.constants, points=latents[0].points))
+    return Combination(parts, intercept=mean.constants)
+
+
+def side_by_side(functions: Sequence[Function]) -> Function:
+    """Return functions without an output axis as outputs of one, which shares what it can."""
+    expansions = [part for part in functions if isinstance(part, KernelExpansion)]
+    if len(expansions) < len(functions):
+        return Stack(functions)
+    first = expansions[0]
+    is_shared = all(
+        part.kernel == first.kernel and np.array_equal(part.points, first.points)
+        for part in expansions
+    )
+    if not is_shared:
+        return Stack(functions)
+    return KernelExpansion(
+        first.points,
+        np.stack([part.coefficients for part in expansions], axis=-1),
+        first.kernel,
+        np.array([part.intercept for part in expansions]),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class OwnKernel:
+    """The covariance of one output at rows and points, as a model's `forward` computes it.
+
+    Parameters
+    ----------
+    model : gpytorch.models.GP
+    like : tensor
+        Of the type that the model is given.
+    output : int
+    """
+
+    model: Any
+    like: Any
+    output: int
+
+    def __call__(self, rows: Float, points: Float) -> Float:
+        """Return the covariance matrix of shape (rows, points)."""
+        prior = self.model.forward(tensor_like(np.concatenate([rows, points]), self.like))
+        # Of that block alone, which predictions are made of.
+        is_multitask = isinstance(prior, gpytorch.distributions.MultitaskMultivariateNormal)
+        n_tasks = prior.event_shape[-1] if is_multitask else 1
+        start = len(rows) * n_tasks
+        block = array_of(prior.lazy_covariance_matrix[..., :start, start:].to_dense())
+        if is_multitask:
+            of_tasks = block.reshape(len(rows), n_tasks, len(points), n_tasks)
+            own: Float = of_tasks[:, self.output, :, self.output]
+        else:
+            of_outputs = block.reshape(-1, len(rows), len(points))
+            own = of_outputs[self.output % len(of_outputs)]
+        return own
+
+    def __repr__(self) -> str:
+        return f"of {type(self.model).__name__}.forward"
+
+
+def checked_rounding(kernel: Kernel, points: Float, own: OwnKernel) -> float:
+    """Return the rounding error of a model's kernel of one output, if it is the one that was read.
+
+    Raises
+    ------
+    UnsupportedModelError
+        If they have other values.
+    """
+    resolution = float(np.finfo(str(own.like.dtype).removeprefix("torch.")).eps)
+    rounding = _rounding(kernel, points, resolution)
+    rounding += scaling_rounding(kernel, points, resolution)
+    name = type(own.model).__name__
+    try:
+        check_kernel(kernel, own, points, rounding, name)
+    except UnsupportedModelError:
+        if rounding < _LARGEST_ROUNDING:
+            raise
+        raise UnsupportedModelError(
+            f"{name} has length-scales that are so short, compared with the range of the training "
+            f"points, that its kernel has rounding errors of {rounding:.0e}: make it a model of "
+            "torch.float64, or scale the columns, and fit it again"
+        ) from None
+    return rounding
+
+
+# Beyond that, errors of reading could be taken for rounding errors.
+_LARGEST_ROUNDING = 1e-4
+
+
+def _rounding(kernel: Kernel, points: Float, resolution: float) -> float:
+    """Bound the relative error of GPyTorch's kernels, which expand ‖x − y‖² = ‖x‖² − 2x·y + ‖y‖².
+
+    They do so after the mean was taken from both.
+    """
+    farthest = np.abs(points - points.mean(axis=0)).max(axis=0, initial=0.0)
+    largest, of_root = 1.0, 0.0
+    for term in kernel.terms(points.shape[1]):
+        for factor in term.factors:
+            scales = factor.parameters[:, 0]
+            units = farthest[factor.columns] / scales
+            if factor.family == "periodic":
+                period = factor.parameters[:, 1]
+                units = math.pi * farthest[factor.columns] / period / np.minimum(scales, 1.0)
+            if factor.family == "categorical":
+                continue
+            square = float(units @ units)
+            largest = max(largest, square)
+            # Of exp(−r), which has a cusp at 0, the root of the error counts.
+            is_cusp = isinstance(factor, Radial) and factor.mixture == MaternMixture(0.5)
+            if is_cusp or factor.family == "laplacian":
+                of_root = max(of_root, square)
+    return 32.0 * resolution * largest + math.sqrt(32.0 * resolution * of_root)

@@ -1,0 +1,78 @@
+"""Tensors as arrays and back, and models as they predict."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import gpytorch
+import numpy as np
+import torch
+
+from pkex.typing import Float
+
+__all__ = ["array_of", "of_output", "predicting", "tensor_like"]
+
+
+def array_of(tensor: Any) -> Float:
+    """Return a tensor as a float64 array of its own."""
+    return np.array(tensor.detach().cpu().to(torch.float64).numpy())
+
+
+def of_output(
+    parameter: Any, own: tuple[int, ...], batch_shape: tuple[int, ...], output: int
+) -> Float:
+    """Return a parameter, of shape `own`, of one output of a batch, which may have it in common."""
+    values: Float = array_of(parameter.expand((*batch_shape, *own))).reshape(-1, *own)[output]
+    return values
+
+
+def tensor_like(rows: Float, like: Any) -> Any:
+    """Return rows as a tensor of the type and on the device of another."""
+    return torch.as_tensor(rows, dtype=like.dtype, device=like.device)
+
+
+@contextmanager
+def predicting(model: Any, strategies: dict[Any, Any]) -> Iterator[None]:
+    """Let a model predict, and leave it as it was: its mode, and what it keeps of predictions.
+
+    Parameters
+    ----------
+    model : torch.nn.Module
+    strategies : dict
+        By the parts of the model, the prediction strategies that they are to have meanwhile; those
+        that are made then are added.
+    """
+    parts = list(model.modules())
+    before = [(part, part.training, _kept(part)) for part in parts]
+    for part, strategy in strategies.items():
+        part.prediction_strategy = strategy
+    was_training = model.training
+    try:
+        if was_training:
+            model.eval()
+        # Without a warning of rows that are training points.
+        with torch.no_grad(), gpytorch.settings.debug(False):
+            yield
+    finally:
+        made = {part: vars(part).get("prediction_strategy") for part in parts}
+        strategies.update({part: own for part, own in made.items() if own is not None})
+        if was_training:
+            model.train()
+        for part, mode, kept in before:
+            part.training = mode
+            for name in _kept(part):
+                if name in kept:
+                    setattr(part, name, kept[name])
+                else:
+                    delattr(part, name)
+
+
+def _kept(part: Any) -> dict[str, Any]:
+    """Return what an exact model, or a variational strategy, keeps of its predictions."""
+    kept = {name: vars(part)[name] for name in _KEPT if name in vars(part)}
+    return {name: dict(own) if isinstance(own, dict) else own for name, own in kept.items()}
+
+
+_KEPT = ("prediction_strategy", "_memoize_cache")
