@@ -9,7 +9,7 @@ const ROOMS: &str = "
     error threads
     simd/        arithmetic level lanes numbers exp double sin sum
     memory settings matrix
-    quadrature/  rule bound measure table
+    quadrature/  rule bound measure free_end table
     game/        block spread scaling coalitions sweep values interactions recursion series
     game/        quantity supersets
     kernel/      joint matern overlap periodic family players series term packed

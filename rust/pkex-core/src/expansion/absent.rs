@@ -3,7 +3,6 @@
 use std::marker::PhantomData;
 
 use crate::error::Error;
-use crate::expansion::games::Evaluation;
 use crate::game::block::{Block, Higher};
 use crate::game::spread::{RunningSpread, Spread};
 use crate::kernel::term::{PackedTerm, Sink};
@@ -108,13 +107,6 @@ impl OwnFactors for Block {
     }
 }
 
-impl OwnFactors for Evaluation<'_> {
-    #[inline(always)]
-    fn factors_into<A: Arithmetic, S: Sink, const W: usize>(&self, sink: &mut S) {
-        self.term.factors_into::<A, S, W>(self.x, self.points, sink);
-    }
-}
-
 /// Fills a block with factors that are known against 1.
 #[inline(always)]
 pub(crate) fn fill_from<A: Arithmetic, O: OwnFactors, C: Contrast, const W: usize>(
@@ -134,13 +126,11 @@ pub(crate) fn fill_from<A: Arithmetic, O: OwnFactors, C: Contrast, const W: usiz
         of: PhantomData,
     };
     own.factors_into::<A, _, W>(&mut against);
-    match against.spread.total() {
-        Some(spread) => spread,
-        None => {
-            replace_cancelled::<A, C, W>(block, contrast);
-            block.spread_of_fractions::<A, W>()
-        }
+    if let Some(spread) = against.spread.total() {
+        return spread;
     }
+    replace_cancelled::<A, C, W>(block, contrast);
+    block.spread_of_fractions::<A, W>()
 }
 
 /// The same of factors that may be power series.

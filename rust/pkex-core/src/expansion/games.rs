@@ -3,11 +3,11 @@
 use std::ops::Range;
 
 use crate::error::Error;
-use crate::expansion::absent::AbsentFactors;
+use crate::expansion::absent::{AbsentFactors, OwnFactors};
 use crate::expansion::packed::PackedExpansion;
 use crate::game::block::Block;
 use crate::game::spread::Spread;
-use crate::kernel::term::PackedTerm;
+use crate::kernel::term::{PackedTerm, Sink};
 use crate::matrix::Matrix;
 use crate::memory::{Memory, saturating_product};
 use crate::settings::Context;
@@ -70,6 +70,13 @@ pub(crate) struct Evaluation<'a> {
     pub alternative: usize,
     /// The number of the block among all of a row.
     pub index: usize,
+}
+
+impl OwnFactors for Evaluation<'_> {
+    #[inline(always)]
+    fn factors_into<A: Arithmetic, S: Sink, const W: usize>(&self, sink: &mut S) {
+        self.term.factors_into::<A, S, W>(self.x, self.points, sink);
+    }
 }
 
 /// The games between some rows and an expansion's points.

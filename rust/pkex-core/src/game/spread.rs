@@ -72,12 +72,13 @@ impl RunningSpread {
         if lambda.0.iter().any(|lambda| lambda.is_nan()) {
             return None;
         }
-        let signs = lowest.0.iter().zip(&highest.0);
-        Some(Spread {
-            lambda: lambda.0.into_iter().fold(0.0, larger) * INVERSE_MARGIN,
-            mixed_signs: signs.fold(false, |any, (low, high)| any | (*low < 0.0 && *high > 0.0)),
-            in_range: size.0.iter().fold(true, |all, size| all & (*size > 1e-270)),
-        })
+        let mut spread = Spread { lambda: 0.0, mixed_signs: false, in_range: true };
+        for i in 0..LANES {
+            spread.lambda = larger(spread.lambda, lambda.0[i] * INVERSE_MARGIN);
+            spread.mixed_signs |= lowest.0[i] < 0.0 && highest.0[i] > 0.0;
+            spread.in_range &= size.0[i] > 1e-270;
+        }
+        Some(spread)
     }
 }
 

@@ -76,17 +76,17 @@ mod tests {
             let FreeEnd { value, slope, nodes } = FreeEnd::new(count);
             assert_eq!(nodes.len(), count);
             assert!(value > 0.0 && slope > 0.0 && nodes.iter().all(|node| node.weight > 0.0));
+            let of_nodes = |degree: usize| -> f64 {
+                let power = |t: f64| libm::pow(t, degree as f64);
+                nodes.iter().map(|node| node.weight * power(node.step)).sum()
+            };
             for degree in 0..=2 * count + 1 {
-                let of_nodes: f64 =
-                    nodes.iter().map(|n| n.weight * n.step.powi(degree as i32)).sum();
                 let of_end = [value, slope].get(degree).copied().unwrap_or(0.0);
-                let error = of_nodes + of_end - 1.0 / (degree as f64 + 1.0);
+                let error = of_nodes(degree) + of_end - 1.0 / (degree as f64 + 1.0);
                 assert!(error.abs() < 1e-15, "{count} nodes, t^{degree}: {error:e}");
             }
-            let degree = 2 * count as i32 + 2;
-            let of_nodes: f64 = nodes.iter().map(|n| n.weight * n.step.powi(degree)).sum();
-            let error = 1.0 / (f64::from(degree) + 1.0) - of_nodes;
-            // ∫ t² π² of the monic polynomial with the zeros tₙ: (m! (m+2)!/(2m+2)!)² (2m+2)!²/((2m+2)! (2m+3)).
+            let error = 1.0 / (2.0 * count as f64 + 3.0) - of_nodes(2 * count + 2);
+            // ∫ t² π² of the monic polynomial with the zeros tₙ: (m! (m+2)!/(2m+2)!)²/(2m+3).
             let ln = |n: usize| (2..=n).map(|k| (k as f64).ln()).sum::<f64>();
             let expected = 2.0 * (ln(count) + ln(count + 2) - ln(2 * count + 2))
                 - (2.0 * count as f64 + 3.0).ln();
