@@ -8,9 +8,10 @@ use crate::matrix::Matrix;
 use crate::memory::{Memory, RESULT, saturating_product};
 use crate::quadrature::rule::Rule;
 use crate::quadrature::table::NodeTable;
-use crate::settings::{Method, Settings};
+use crate::settings::{Context, Method, Settings};
 use crate::simd::arithmetic::Arithmetic;
 use crate::simd::lanes::{Lanes, each_lane};
+use crate::simd::level::Body;
 use crate::threads::Monitor;
 use crate::walk::items;
 use crate::walk::source::Source;
@@ -134,30 +135,15 @@ impl Source for PackedGames<'_> {
         self.weights.blocks()
     }
 
-    #[inline(always)]
-    fn fill<A: Arithmetic, const W: usize>(
+    fn fill(
         &self,
         _item: usize,
         index: usize,
         block: &mut Block,
         (): &mut (),
+        context: Context<'_>,
     ) -> Spread {
-        let ProductGames { present, absent, difference, .. } = self.games;
-        block.resize(self.players.len(), false);
-        fill_columns(&mut block.present, present, index);
-        match absent {
-            Some(absent) => fill_columns(&mut block.absent, absent, index),
-            None => block.absent.fill(Lanes::ONE),
-        }
-        if let Some(difference) = difference {
-            fill_columns(&mut block.difference, difference, index);
-        } else {
-            for j in 0..self.players.len() {
-                let (a, b) = (&block.present[j], &block.absent[j]);
-                block.difference[j] = Lanes(each_lane(|i| a.0[i] - b.0[i]));
-            }
-        }
-        block.spread::<W>()
+        context.run(FillGames { games: &self.games, index, block })
     }
 
     fn block_players(&self, _index: usize) -> &[usize] {
@@ -166,6 +152,38 @@ impl Source for PackedGames<'_> {
 
     fn weights(&self, index: usize) -> impl Iterator<Item = (usize, Lanes)> {
         self.weights.of_block(index).map(|(output, weights)| (output, *weights))
+    }
+}
+
+/// Fills a block of games.
+struct FillGames<'a> {
+    games: &'a ProductGames<'a>,
+    index: usize,
+    block: &'a mut Block,
+}
+
+impl Body for FillGames<'_> {
+    type Output = Spread;
+
+    #[inline(always)]
+    fn run<A: Arithmetic, const W: usize>(self) -> Spread {
+        let Self { games, index, block } = self;
+        let &ProductGames { present, absent, difference, .. } = games;
+        block.resize(present.columns(), false);
+        fill_columns(&mut block.present, present, index);
+        match absent {
+            Some(absent) => fill_columns(&mut block.absent, absent, index),
+            None => block.absent.fill(Lanes::ONE),
+        }
+        if let Some(difference) = difference {
+            fill_columns(&mut block.difference, difference, index);
+        } else {
+            let factors = block.present.iter().zip(&block.absent);
+            for ((a, b), difference) in factors.zip(&mut block.difference) {
+                *difference = Lanes(each_lane(|i| a.0[i] - b.0[i]));
+            }
+        }
+        block.spread::<W>()
     }
 }
 

@@ -5,8 +5,9 @@ use std::marker::PhantomData;
 use crate::error::Error;
 use crate::game::block::{Block, Higher};
 use crate::game::spread::{RunningSpread, Spread};
-use crate::kernel::term::{PackedTerm, Sink};
+use crate::kernel::term::Sink;
 use crate::memory::{FACTORS, Memory, saturating_product};
+use crate::settings::Context;
 use crate::simd::arithmetic::Arithmetic;
 use crate::simd::lanes::{LANES, Lanes, each_lane, zip_lanes};
 use crate::simd::level::Body;
@@ -47,23 +48,6 @@ impl AbsentFactors {
     ) -> Result<(), Error> {
         all.resize_with(blocks, Self::default);
         all.iter_mut().try_for_each(|factors| factors.reserve(of_block, memory))
-    }
-}
-
-/// Computes the factors of a row and a block of points.
-pub(crate) struct FillTerm<'a> {
-    pub term: &'a PackedTerm,
-    pub row: &'a [f64],
-    pub points: &'a [Lanes],
-    pub block: &'a mut Block,
-}
-
-impl Body for FillTerm<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<A: Arithmetic, const W: usize>(self) {
-        self.term.fill::<A, W>(self.row, self.points, self.block);
     }
 }
 
@@ -108,43 +92,68 @@ impl OwnFactors for Block {
 }
 
 /// Fills a block with factors that are known against 1.
-#[inline(always)]
-pub(crate) fn fill_from<A: Arithmetic, O: OwnFactors, C: Contrast, const W: usize>(
-    own: &O,
-    absent: &AbsentFactors,
-    block: &mut Block,
-    contrast: &C,
-) -> Spread {
-    block.resize(absent.factor.len(), false);
-    block.series.weights.clear();
-    let mut against = Against::<A, C> {
-        known: absent,
-        present: &mut block.present,
-        absent: &mut block.absent,
-        difference: &mut block.difference,
-        spread: RunningSpread::START,
-        of: PhantomData,
-    };
-    own.factors_into::<A, _, W>(&mut against);
-    if let Some(spread) = against.spread.total() {
-        return spread;
-    }
-    replace_cancelled::<A, C, W>(block, contrast);
-    block.spread_of_fractions::<A, W>()
+pub(crate) struct FillAgainst<'a, O, C> {
+    pub own: &'a O,
+    pub absent: &'a AbsentFactors,
+    pub block: &'a mut Block,
+    pub contrast: &'a C,
 }
 
-/// The same of factors that may be power series.
-#[inline(always)]
-pub(crate) fn fill_from_block<A: Arithmetic, C: Contrast, const W: usize>(
+impl<O: OwnFactors, C: Contrast> Body for FillAgainst<'_, O, C> {
+    type Output = Spread;
+
+    #[inline(always)]
+    fn run<A: Arithmetic, const W: usize>(self) -> Spread {
+        let Self { own, absent, block, contrast } = self;
+        block.resize(absent.factor.len(), false);
+        block.series.weights.clear();
+        let mut against = Against::<A, C> {
+            known: absent,
+            present: &mut block.present,
+            absent: &mut block.absent,
+            difference: &mut block.difference,
+            spread: RunningSpread::START,
+            of: PhantomData,
+        };
+        own.factors_into::<A, _, W>(&mut against);
+        if let Some(spread) = against.spread.total() {
+            return spread;
+        }
+        replace_cancelled::<A, C, W>(block, contrast);
+        block.spread_of_fractions::<A, W>()
+    }
+}
+
+/// Fills the higher orders of a block, if its own factors are power series.
+pub(crate) struct FillSeriesAgainst<'a, C> {
+    pub own: &'a Block,
+    pub absent: &'a AbsentFactors,
+    pub block: &'a mut Block,
+    pub contrast: &'a C,
+}
+
+impl<C: Contrast> Body for FillSeriesAgainst<'_, C> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<A: Arithmetic, const W: usize>(self) {
+        let Self { own, absent, block, contrast } = self;
+        block.series.weights.clone_from(&own.series.weights);
+        fill_series::<A, C, W>(&own.series, &absent.higher, block, contrast);
+    }
+}
+
+/// Fills a block with a block's own factors, which may be power series.
+pub(crate) fn fill_against<C: Contrast>(
     own: &Block,
     absent: &AbsentFactors,
     block: &mut Block,
     contrast: &C,
+    context: Context<'_>,
 ) -> Spread {
-    let spread = fill_from::<A, Block, C, W>(own, absent, block, contrast);
+    let spread = context.run(FillAgainst { own, absent, block, contrast });
     if !own.series.weights.is_empty() {
-        block.series.weights.clone_from(&own.series.weights);
-        fill_series::<A, C, W>(&own.series, &absent.higher, block, contrast);
+        context.run(FillSeriesAgainst { own, absent, block, contrast });
     }
     spread
 }

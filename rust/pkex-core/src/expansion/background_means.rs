@@ -8,12 +8,12 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex, OnceLock};
 
 use crate::error::Error;
-use crate::expansion::absent::{AbsentFactors, FillTerm};
+use crate::expansion::absent::AbsentFactors;
 use crate::expansion::background::Background;
 use crate::expansion::own_point_means::means_of_points;
 use crate::expansion::packed::PackedExpansion;
 use crate::game::block::Block;
-use crate::kernel::term::PackedTerm;
+use crate::kernel::term::{FillTerm, PackedTerm};
 use crate::matrix::Matrix;
 use crate::memory::{FACTORS, INPUT, Memory, saturating_product};
 use crate::settings::{Context, Settings};

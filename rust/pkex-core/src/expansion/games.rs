@@ -49,11 +49,12 @@ pub(crate) trait Absent: Sync {
     /// Makes ready what all rows have in common in some blocks.
     fn prepare(&self, _: &PackedExpansion, _: Range<usize>, _: Context<'_>, _: &mut Self::Cache) {}
     /// Fills a block with the factors of present and of absent players.
-    fn fill<A: Arithmetic, const W: usize>(
+    fn fill(
         &self,
         at: &Evaluation<'_>,
         block: &mut Block,
         cache: &mut Self::Cache,
+        context: Context<'_>,
     ) -> Spread;
 }
 
@@ -137,19 +138,19 @@ impl<B: Absent> Source for Games<'_, B> {
         self.absent.prepare(self.expansion, blocks, context, cache);
     }
 
-    #[inline(always)]
-    fn fill<A: Arithmetic, const W: usize>(
+    fn fill(
         &self,
         item: usize,
         index: usize,
         block: &mut Block,
         cache: &mut B::Cache,
+        context: Context<'_>,
     ) -> Spread {
         let (pair, alternative) = locate(index, self.absent.alternatives());
         let (term, points) = self.expansion.term_and_points(pair);
         let x = self.rows.row(item);
         let at = Evaluation { item, x, term, points, pair, alternative, index };
-        self.absent.fill::<A, W>(&at, block, cache)
+        self.absent.fill(&at, block, cache, context)
     }
 
     fn block_players(&self, index: usize) -> &[usize] {

@@ -11,14 +11,14 @@
 use std::ops::Range;
 
 use crate::error::Error;
-use crate::expansion::absent::{AbsentFactors, Contrast, FillTerm, fill_from_block};
+use crate::expansion::absent::{AbsentFactors, Contrast, fill_against};
 use crate::expansion::background::Background;
 use crate::expansion::games::{Absent, Evaluation, locate};
 use crate::expansion::packed::PackedExpansion;
 use crate::game::block::Block;
 use crate::game::spread::Spread;
 use crate::kernel::joint::Entries;
-use crate::kernel::term::PackedTerm;
+use crate::kernel::term::{FillTerm, PackedTerm};
 use crate::memory::Memory;
 use crate::settings::Context;
 use crate::simd::arithmetic::Arithmetic;
@@ -89,22 +89,22 @@ impl Absent for Interventional<'_> {
         }
     }
 
-    #[inline(always)]
-    fn fill<A: Arithmetic, const W: usize>(
+    fn fill(
         &self,
         at: &Evaluation<'_>,
         block: &mut Block,
         cache: &mut TileFactors,
+        context: Context<'_>,
     ) -> Spread {
         let &Evaluation { x, term, points, .. } = at;
         let z = self.background.rows.row(at.alternative);
         let TileFactors { first, absent, of, present } = cache;
         if *of != Some((at.item, at.pair)) {
-            term.fill::<A, W>(x, points, present);
+            context.run(FillTerm { term, row: x, points, block: present });
             *of = Some((at.item, at.pair));
         }
         let contrast = BetweenRows { term, x, z, points };
-        fill_from_block::<A, _, W>(present, &absent[at.index - *first], block, &contrast)
+        fill_against(present, &absent[at.index - *first], block, &contrast, context)
     }
 }
 

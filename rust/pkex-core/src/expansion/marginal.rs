@@ -7,7 +7,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::error::Error;
-use crate::expansion::absent::{AbsentFactors, Contrast, fill_from, fill_from_block};
+use crate::expansion::absent::{AbsentFactors, Contrast, FillAgainst, fill_against};
 use crate::expansion::background::Background;
 use crate::expansion::background_means::{BackgroundMeans, MeanSums};
 use crate::expansion::games::{Absent, Evaluation};
@@ -16,7 +16,7 @@ use crate::game::block::Block;
 use crate::game::spread::Spread;
 use crate::kernel::joint::Entries;
 use crate::kernel::series::PackedSeries;
-use crate::kernel::term::PackedTerm;
+use crate::kernel::term::{FillTerm, PackedTerm};
 use crate::memory::Memory;
 use crate::settings::Context;
 use crate::simd::arithmetic::Arithmetic;
@@ -90,12 +90,12 @@ impl Absent for Marginal<'_> {
         }
     }
 
-    #[inline(always)]
-    fn fill<A: Arithmetic, const W: usize>(
+    fn fill(
         &self,
         at: &Evaluation<'_>,
         block: &mut Block,
         cache: &mut TileMeans,
+        context: Context<'_>,
     ) -> Spread {
         let &Evaluation { x, term, points, index, .. } = at;
         let TileMeans { first, means, present, .. } = cache;
@@ -103,10 +103,10 @@ impl Absent for Marginal<'_> {
         let absent = kept.unwrap_or_else(|| &means[index - *first]);
         let contrast = FromMean { absent: self, term, x, points };
         if term.series.is_none() {
-            return fill_from::<A, _, _, W>(at, absent, block, &contrast);
+            return context.run(FillAgainst { own: at, absent, block, contrast: &contrast });
         }
-        term.fill::<A, W>(x, points, present);
-        fill_from_block::<A, _, W>(present, absent, block, &contrast)
+        context.run(FillTerm { term, row: x, points, block: present });
+        fill_against(present, absent, block, &contrast, context)
     }
 }
 

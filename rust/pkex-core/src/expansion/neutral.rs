@@ -6,7 +6,8 @@
 use crate::expansion::games::{Absent, Evaluation};
 use crate::game::block::Block;
 use crate::game::spread::Spread;
-use crate::simd::arithmetic::Arithmetic;
+use crate::kernel::term::FillTerm;
+use crate::settings::Context;
 
 /// Nothing: factors are 1.
 pub(crate) struct Neutral;
@@ -18,17 +19,14 @@ impl Absent for Neutral {
         false
     }
 
-    #[inline(always)]
-    fn fill<A: Arithmetic, const W: usize>(
+    fn fill(
         &self,
         at: &Evaluation<'_>,
         block: &mut Block,
         (): &mut (),
+        context: Context<'_>,
     ) -> Spread {
-        if block.needs_present {
-            at.term.fill::<A, W>(at.x, at.points, block)
-        } else {
-            at.term.fill_differences::<A, W>(at.x, at.points, block)
-        }
+        let &Evaluation { term, x: row, points, .. } = at;
+        context.run(FillTerm { term, row, points, block })
     }
 }

@@ -7,7 +7,7 @@
 use crate::error::Error;
 use crate::expansion::absent::AbsentFactors;
 use crate::game::block::Block;
-use crate::kernel::term::PackedTerm;
+use crate::kernel::term::{FillTerm, PackedTerm};
 use crate::matrix::Matrix;
 use crate::memory::{FACTORS, Memory, saturating_product};
 use crate::settings::{Context, Settings};
@@ -138,7 +138,7 @@ impl PointPairs<'_> {
             workspace.run.clear();
             workspace.run.resize(length, Lanes::ZERO);
             for row in run..(run + LANES).min(tile.first.rows.end) {
-                context.run(AddRowOfPoints { pairs: self, row, tile, workspace });
+                self.add_row(row, tile, context, workspace);
                 sums[0].extend(workspace.row.iter().map(Lanes::total));
             }
             context.run(Flush { workspace });
@@ -149,38 +149,48 @@ impl PointPairs<'_> {
         let rows = 0..tile.second.rows.len();
         sums[1].extend(rows.flat_map(|row| column(row).map(move |sum| sum.0[row % LANES])));
     }
+
+    /// Adds the pairs of a row and the second chunk of a tile.
+    fn add_row(
+        &self,
+        row: usize,
+        tile: Tile<'_>,
+        context: Context<'_>,
+        workspace: &mut PointWorkspace,
+    ) {
+        let PointWorkspace { block, row: of_row, run, .. } = workspace;
+        let (term, width) = (self.term, KINDS * self.term.players.len());
+        of_row.clear();
+        of_row.resize(width, Lanes::ZERO);
+        for index in tile.blocks_of(row) {
+            let points = self.packed.block(tile.second, index);
+            context.run(FillTerm { term, row: self.points.row(row), points, block });
+            let (mask, columns) = (tile.mask(row, index), &mut run[index * width..][..width]);
+            context.run(AddPairsOfPoints { block, mask, of_row, columns });
+        }
+    }
 }
 
-/// Adds the pairs of a row and the second chunk of a tile.
-struct AddRowOfPoints<'a> {
-    pairs: &'a PointPairs<'a>,
-    row: usize,
-    tile: Tile<'a>,
-    workspace: &'a mut PointWorkspace,
+/// Adds the pairs of a row and a block to the sums of both.
+struct AddPairsOfPoints<'a> {
+    block: &'a Block,
+    mask: Lanes,
+    of_row: &'a mut [Lanes],
+    columns: &'a mut [Lanes],
 }
 
-impl Body for AddRowOfPoints<'_> {
+impl Body for AddPairsOfPoints<'_> {
     type Output = ();
 
     #[inline(always)]
     fn run<A: Arithmetic, const W: usize>(self) {
-        let Self { pairs, row, tile, workspace } = self;
-        let PointWorkspace { block, row: of_row, run, .. } = workspace;
-        let width = KINDS * pairs.term.players.len();
-        of_row.clear();
-        of_row.resize(width, Lanes::ZERO);
-        for index in tile.blocks_of(row) {
-            let mask = tile.mask(row, index);
-            let points = pairs.packed.block(tile.second, index);
-            pairs.term.fill::<A, W>(pairs.points.row(row), points, block);
-            let columns = &mut run[index * width..][..width];
-            let sums = of_row.chunks_exact_mut(KINDS).zip(columns.chunks_exact_mut(KINDS));
-            let factors = block.present.iter().zip(&block.difference);
-            for ((of_row, of_columns), (factor, less_one)) in sums.zip(factors) {
-                for (kind, value) in [factor, less_one].into_iter().enumerate() {
-                    of_row[kind].add_product::<A, W>(value, &mask);
-                    of_columns[kind].add_product::<A, W>(value, &mask);
-                }
+        let Self { block, mask, of_row, columns } = self;
+        let sums = of_row.chunks_exact_mut(KINDS).zip(columns.chunks_exact_mut(KINDS));
+        let factors = block.present.iter().zip(&block.difference);
+        for ((of_row, of_columns), (factor, less_one)) in sums.zip(factors) {
+            for (kind, value) in [factor, less_one].into_iter().enumerate() {
+                of_row[kind].add_product::<A, W>(value, &mask);
+                of_columns[kind].add_product::<A, W>(value, &mask);
             }
         }
     }

@@ -22,8 +22,10 @@ use crate::quadrature::rule::{Node, Rule};
 use crate::simd::arithmetic::Arithmetic;
 use crate::simd::lanes::{LANES, Lanes, each_lane, multiply_add_lanes, multiply_lanes, zip_lanes};
 
-/// Most nodes that go through the players together: as many products as registers hold.
-const MOST_NODES: usize = 12;
+/// Most nodes that go through the players together, seen from one end and from either of both: as
+/// many products as registers hold, and code that compiles in seconds.
+const MOST_FROM_ONE_END: usize = 8;
+const MOST_FROM_EACH_END: usize = 5;
 
 /// Numbers in a cache line.
 const LINE: usize = 8;
@@ -33,9 +35,10 @@ const LINE: usize = 8;
 pub struct Prefixes(Vec<f64>);
 
 impl Prefixes {
-    /// Numbers for games of that many players: a register of at most sixteen lanes for each node.
+    /// Numbers for games of that many players: sixteen lanes at most for each node and pair.
     fn length(players: usize) -> usize {
-        saturating_product([players / 2, MOST_NODES * LANES]).saturating_add(LINE)
+        let nodes = MOST_FROM_ONE_END.max(2 * MOST_FROM_EACH_END);
+        saturating_product([players / 2, nodes * LANES]).saturating_add(LINE)
     }
 
     /// Makes room for games of that many players.
@@ -64,7 +67,7 @@ pub fn omega_from_one_end<A: Arithmetic, const W: usize>(
     omega.fill(Lanes::ZERO);
     prefixes.0.resize(Prefixes::length(difference.len()), 0.0);
     let mut ends = OneEnd { value: rule.value, slope: rule.slope };
-    for (near, far) in in_groups((&rule.nodes, &[]), MOST_NODES) {
+    for (near, far) in in_groups((&rule.nodes, &[]), MOST_FROM_ONE_END) {
         let mut sweep = Sweep { ends, difference, omega, prefixes };
         match near.len() {
             1 => sweep.run::<A, W, 1, 1>(near, far),
@@ -74,11 +77,7 @@ pub fn omega_from_one_end<A: Arithmetic, const W: usize>(
             5 => sweep.run::<A, W, 5, 5>(near, far),
             6 => sweep.run::<A, W, 6, 6>(near, far),
             7 => sweep.run::<A, W, 7, 7>(near, far),
-            8 => sweep.run::<A, W, 8, 8>(near, far),
-            9 => sweep.run::<A, W, 9, 9>(near, far),
-            10 => sweep.run::<A, W, 10, 10>(near, far),
-            11 => sweep.run::<A, W, 11, 11>(near, far),
-            _ => sweep.run::<A, W, 12, 12>(near, far),
+            _ => sweep.run::<A, W, 8, 8>(near, far),
         }
         ends = OneEnd { value: 0.0, slope: 0.0 };
     }
@@ -95,7 +94,7 @@ pub fn omega_from_both_ends<A: Arithmetic, const W: usize>(
     omega.fill(Lanes::ZERO);
     prefixes.0.resize(Prefixes::length(difference.len()), 0.0);
     let ends = BothEnds { near: absent, far: present };
-    for (near, far) in in_groups((&rule.from_absent, &rule.from_present), MOST_NODES / 2) {
+    for (near, far) in in_groups((&rule.from_absent, &rule.from_present), MOST_FROM_EACH_END) {
         let mut sweep = Sweep { ends, difference, omega, prefixes };
         match (near.len(), far.len()) {
             (0, _) => sweep.run::<A, W, 1, 0>(near, far),
@@ -107,10 +106,8 @@ pub fn omega_from_both_ends<A: Arithmetic, const W: usize>(
             (3, _) => sweep.run::<A, W, 6, 3>(near, far),
             (4, 3) => sweep.run::<A, W, 7, 4>(near, far),
             (4, _) => sweep.run::<A, W, 8, 4>(near, far),
-            (5, 4) => sweep.run::<A, W, 9, 5>(near, far),
-            (5, _) => sweep.run::<A, W, 10, 5>(near, far),
-            (_, 5) => sweep.run::<A, W, 11, 6>(near, far),
-            _ => sweep.run::<A, W, 12, 6>(near, far),
+            // Nine nodes are ten, one of which has no weight.
+            _ => sweep.run::<A, W, 10, 5>(near, far),
         }
     }
 }
@@ -230,7 +227,9 @@ impl<E: Ends> Sweep<'_, E> {
         near: &[Node],
         far: &[Node],
     ) {
-        let nodes: [Node; N] = std::array::from_fn(|n| if n < B { near[n] } else { far[n - B] });
+        let missing = Node { step: 0.0, weight: 0.0 };
+        let node = |n: usize| if n < B { near.get(n) } else { far.get(n - B) };
+        let nodes: [Node; N] = std::array::from_fn(|n| node(n).copied().unwrap_or(missing));
         let Self { ends, difference, .. } = *self;
         let (pairs, last) = difference.as_chunks::<2>();
         let prefixes = &mut self.prefixes.of_pairs::<W, N>()[..pairs.len()];

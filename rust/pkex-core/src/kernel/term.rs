@@ -11,6 +11,7 @@ use crate::memory::{INPUT, Memory};
 use crate::simd::arithmetic::Arithmetic;
 use crate::simd::double::Double;
 use crate::simd::lanes::{LANES, Lanes, each_lane, zip_lanes};
+use crate::simd::level::Body;
 
 /// A product kernel: a coefficient times a product of one-dimensional kernels. Several factors on a
 /// column multiply; a column without any has no part in the term.
@@ -112,6 +113,29 @@ struct Member {
     profile: Profile,
 }
 
+/// Fills a block with the factors between a row and a block of points, given column by column: b is
+/// 1. Compiled once for each instruction set, as it holds the loops of all families.
+pub(crate) struct FillTerm<'a> {
+    pub term: &'a PackedTerm,
+    pub row: &'a [f64],
+    pub points: &'a [Lanes],
+    pub block: &'a mut Block,
+}
+
+impl Body for FillTerm<'_> {
+    type Output = Spread;
+
+    #[inline(always)]
+    fn run<A: Arithmetic, const W: usize>(self) -> Spread {
+        let Self { term, row, points, block } = self;
+        if block.needs_present || term.gaussians.is_empty() {
+            term.fill::<A, W>(row, points, block)
+        } else {
+            term.fill_differences::<A, W>(row, points, block)
+        }
+    }
+}
+
 impl PackedTerm {
     /// Sorts the factors by player and column.
     pub fn new(term: &Term, players: &Players) -> Result<Self, Error> {
@@ -179,7 +203,7 @@ impl PackedTerm {
 
     /// Factors between the row `x` and a block of points, given column by column: b is 1.
     #[inline(always)]
-    pub fn fill<A: Arithmetic, const W: usize>(
+    fn fill<A: Arithmetic, const W: usize>(
         &self,
         x: &[f64],
         points: &[Lanes],
@@ -197,17 +221,14 @@ impl PackedTerm {
         Spread::of_unit_factors(&sums)
     }
 
-    /// The same, without the factors of present players where that is less work.
+    /// The same of Gaussian factors, without those of present players.
     #[inline(always)]
-    pub fn fill_differences<A: Arithmetic, const W: usize>(
+    fn fill_differences<A: Arithmetic, const W: usize>(
         &self,
         x: &[f64],
         points: &[Lanes],
         block: &mut Block,
     ) -> Spread {
-        if self.gaussians.is_empty() {
-            return self.fill::<A, W>(x, points, block);
-        }
         block.resize(self.players.len(), true);
         block.series.weights.clear();
         let Block { present, difference, .. } = &mut *block;

@@ -6,8 +6,9 @@ use crate::game::spread::Spread;
 use crate::kernel::packed::PackedKernel;
 use crate::kernel::players::Players;
 use crate::kernel::series::PackedSeries;
-use crate::kernel::term::{PackedTerm, Term, most_orders};
+use crate::kernel::term::{FillTerm, PackedTerm, Term, most_orders};
 use crate::matrix::Matrix;
+use crate::settings::Context;
 use crate::simd::arithmetic::Arithmetic;
 use crate::simd::lanes::{LANES, Lanes};
 use crate::simd::level::Body;
@@ -157,25 +158,34 @@ impl Body for FirstAlone<'_> {
     }
 }
 
-/// The factors of the pairs of a row and a block.
-pub(crate) struct FillPairs<'a> {
-    pub term: &'a PackedTerm,
-    pub absent: &'a AbsentPlayers<'a>,
-    pub x: &'a [f64],
-    pub points: &'a [Lanes],
-    pub block: &'a mut Block,
+/// Fills a block with the factors of the pairs of a row and a block of rows.
+pub(crate) fn fill_pairs(
+    (term, absent): (&PackedTerm, &AbsentPlayers<'_>),
+    (row, points): (&[f64], &[Lanes]),
+    block: &mut Block,
+    context: Context<'_>,
+) -> Spread {
+    let spread = context.run(FillTerm { term, row, points, block });
+    match absent.factors {
+        Some(factors) => context.run(SetAbsent { term, absent, factors, block }),
+        None => spread,
+    }
 }
 
-impl Body for FillPairs<'_> {
+/// Gives a block, filled for absent factors of 1, those of a term.
+struct SetAbsent<'a> {
+    term: &'a PackedTerm,
+    absent: &'a AbsentPlayers<'a>,
+    factors: &'a [f64],
+    block: &'a mut Block,
+}
+
+impl Body for SetAbsent<'_> {
     type Output = Spread;
 
     #[inline(always)]
     fn run<A: Arithmetic, const W: usize>(self) -> Spread {
-        let Self { term, absent, block, .. } = self;
-        let spread = term.fill::<A, W>(self.x, self.points, block);
-        let Some(factors) = absent.factors else {
-            return spread;
-        };
+        let Self { term, absent, factors, block } = self;
         block.set_absent::<W>(term.players.iter().map(|&player| factors[player]));
         if term.series.is_some() {
             absent.set_series::<A, W>(term, block);

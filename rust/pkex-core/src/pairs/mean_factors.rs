@@ -5,7 +5,7 @@
 use crate::error::Error;
 use crate::game::block::Block;
 use crate::kernel::players::Players;
-use crate::kernel::term::{PackedTerm, Term, most_orders};
+use crate::kernel::term::{FillTerm, PackedTerm, Term, most_orders};
 use crate::matrix::Matrix;
 use crate::memory::{Memory, PAIRS, RESULT, saturating_product};
 use crate::pairs::gaussian_means::gaussian_mean;
@@ -92,7 +92,14 @@ fn set_pair_means(
                 for index in tile.blocks_of(row) {
                     let mask = tile.mask(row, index);
                     let (x, points) = (rows.row(row), points.block(tile.second, index));
-                    context.run(AddDifferences { terms, x, points, mask, workspace });
+                    let MeanWorkspace { block, sums } = &mut *workspace;
+                    let mut sums = &mut sums[..];
+                    for term in terms {
+                        context.run(FillTerm { term, row: x, points, block });
+                        let (of_term, rest) = sums.split_at_mut(term.coefficients());
+                        context.run(AddLessOne { term, block, mask: &mask, sums: of_term });
+                        sums = rest;
+                    }
                 }
             }
             sums.clear();
@@ -156,29 +163,22 @@ struct MeanWorkspace {
     sums: Vec<Lanes>,
 }
 
-/// Adds the factors less 1, and their higher orders, of the pairs of a row and a block.
-struct AddDifferences<'a> {
-    terms: &'a [PackedTerm],
-    x: &'a [f64],
-    points: &'a [Lanes],
-    mask: Lanes,
-    workspace: &'a mut MeanWorkspace,
+/// Adds the factors less 1, and their higher orders, of the pairs in a block.
+struct AddLessOne<'a> {
+    term: &'a PackedTerm,
+    block: &'a Block,
+    mask: &'a Lanes,
+    sums: &'a mut [Lanes],
 }
 
-impl Body for AddDifferences<'_> {
+impl Body for AddLessOne<'_> {
     type Output = ();
 
     #[inline(always)]
     fn run<A: Arithmetic, const W: usize>(self) {
-        let MeanWorkspace { block, sums } = self.workspace;
-        let mut sums = &mut sums[..];
-        for term in self.terms {
-            term.fill::<A, W>(self.x, self.points, block);
-            let (of_term, rest) = sums.split_at_mut(term.coefficients());
-            for (sum, value) in of_term.iter_mut().zip(term.less_one(block)) {
-                sum.add_product::<A, W>(value, &self.mask);
-            }
-            sums = rest;
+        let Self { term, block, mask, sums } = self;
+        for (sum, value) in sums.iter_mut().zip(term.less_one(block)) {
+            sum.add_product::<A, W>(value, mask);
         }
     }
 }

@@ -19,7 +19,7 @@ use crate::kernel::players::Players;
 use crate::kernel::term::Term;
 use crate::matrix::Matrix;
 use crate::memory::{Memory, PAIRS, saturating_product};
-use crate::pairs::absent::{AbsentPlayers, FillPairs, FirstAlone, check_absent};
+use crate::pairs::absent::{AbsentPlayers, FirstAlone, check_absent, fill_pairs};
 use crate::quadrature::table::NodeTable;
 use crate::settings::{Context, Settings};
 use crate::simd::arithmetic::Arithmetic;
@@ -99,8 +99,7 @@ pub(crate) fn own_values(
             if term.series.is_none() {
                 continue;
             }
-            let spread =
-                context.run(FillPairs { term, absent, x, points: &points, block: &mut block });
+            let spread = fill_pairs((term, absent), (x, &points), &mut block, context);
             for (place, &player) in term.players.iter().enumerate() {
                 let orders = term.orders();
                 values[players + player] +=

@@ -5,10 +5,10 @@ use std::ops::Range;
 use crate::error::Error;
 use crate::game::quantity::{Nodes, Quantity};
 use crate::memory::{Memory, PAIRS, saturating_product};
-use crate::pairs::absent::{AddTerm, FillPairs};
+use crate::pairs::absent::{AddTerm, fill_pairs};
 use crate::pairs::octets::Correlate;
 use crate::pairs::packed::PackedPairs;
-use crate::pairs::workspace::{Accumulate, AddAlone, AloneSums, PairWorkspace, TakeOwn, Weigh};
+use crate::pairs::workspace::{Accumulate, AddAlone, AloneSums, PairWorkspace, TakeOwn, weigh};
 use crate::settings::Context;
 use crate::simd::lanes::{LANES, Lanes};
 use crate::walk::chunks::Chunk;
@@ -107,7 +107,7 @@ impl PackedPairs<'_> {
         }
         for (place, row) in rows.enumerate() {
             let mask = tile.mask(row, block);
-            let weight = context.run(Weigh { packed: self, row, at, mask, workspace });
+            let weight = weigh(self, (row, at), &mask, context, workspace);
             self.evaluate(row, at, context, [&mask, &weight], workspace);
             let row_sums = place * in_row..(place + 1) * in_row;
             context.run(Accumulate { packed: self, row, block, row_sums, mask, weight, workspace });
@@ -132,7 +132,7 @@ impl PackedPairs<'_> {
         let sums = AloneSums { packed: self, row, block: at.1, mask, weight };
         for (term, absent) in self.kernel.terms.iter().zip(&self.absent) {
             let block = &mut workspace.block;
-            let spread = context.run(FillPairs { term, absent, x, points, block });
+            let spread = fill_pairs((term, absent), (x, points), block, context);
             context.run(AddAlone { term, absent, sums, workspace });
             let PairWorkspace { block, scratch, gamma, .. } = &mut *workspace;
             Quantity::Values(Nodes::Table(&self.nodes)).evaluate(

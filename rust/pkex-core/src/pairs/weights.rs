@@ -4,13 +4,14 @@ use crate::error::Error;
 use crate::game::block::Block;
 use crate::kernel::packed::PackedKernel;
 use crate::kernel::players::Players;
-use crate::kernel::term::Term;
+use crate::kernel::term::{FillTerm, PackedTerm, Term};
 use crate::matrix::Matrix;
 use crate::pairs::absent::AbsentPlayers;
 use crate::pairs::own::{OwnPairs, own_values};
-use crate::settings::Settings;
+use crate::settings::{Context, Settings};
 use crate::simd::arithmetic::Arithmetic;
 use crate::simd::lanes::{LANES, Lanes, each_lane};
+use crate::simd::level::Body;
 use crate::walk::chunks::{Chunk, Chunks, PackedRows};
 
 /// What pairs weigh, and so what rows' sums are kept apart.
@@ -88,19 +89,19 @@ impl<'a> PackedWeights<'a> {
     }
 
     /// The weights of the pairs of row `row` with a block of rows.
-    #[inline(always)]
-    pub fn of_pairs<A: Arithmetic, const W: usize>(
+    pub fn of_pairs(
         &self,
         row: usize,
         (chunk, index): (&Chunk, usize),
         block: &mut Block,
+        context: Context<'_>,
     ) -> Lanes {
         match self {
             Self::One => Lanes::ONE,
             Self::OfRows(given, lanes) => {
-                lanes.block(chunk, index)[0].times::<W>(&Lanes([given[row]; LANES]))
+                lanes.block(chunk, index)[0].times::<LANES>(&Lanes([given[row]; LANES]))
             }
-            Self::Target(target) => target.of_pairs::<A, W>(row, (chunk, index), block),
+            Self::Target(target) => target.of_pairs(row, (chunk, index), block, context),
         }
     }
 }
@@ -148,39 +149,73 @@ impl<'a> PackedTarget<'a> {
         })
     }
 
-    #[inline(always)]
-    fn of_pairs<A: Arithmetic, const W: usize>(
+    fn of_pairs(
         &self,
         row: usize,
         (chunk, index): (&Chunk, usize),
         block: &mut Block,
+        context: Context<'_>,
     ) -> Lanes {
-        let (y, offset) = (self.given.targets.row(row), self.given.offsets[row]);
-        let offsets = self.offsets.block(chunk, index)[0];
+        let (y, points) = (self.given.targets.row(row), self.targets.block(chunk, index));
         let mut weights = Lanes::ZERO;
-        for part in 0..LANES / W {
-            let other: &[f64; W] = offsets.part(part);
-            *weights.part_mut::<W>(part) = each_lane(|i| self.given.constant - offset - other[i]);
-        }
-        if let Some(own) = &self.own {
-            let halves = own.halves::<A, W>((chunk, index), row, 0);
-            weights.add_product::<A, W>(&Lanes::ONE, &halves);
-        }
+        context.run(AddOffsets { of: self, row, at: (chunk, index), weights: &mut weights });
         for (term, absent) in self.kernel.terms.iter().zip(&self.absent) {
-            term.fill::<A, W>(y, self.targets.block(chunk, index), block);
-            if term.series.is_some() && !term.players.is_empty() {
-                // Less what it is of no column.
-                let value = absent.worth_alone::<A, W>(term.orders(), 0, block);
-                weights.add_product::<A, W>(&Lanes::ONE, &value);
-                continue;
-            }
-            // Of the one player, if the term compares any column.
-            for less_one in &block.difference {
-                let coefficient = Lanes([term.coefficient; LANES]);
-                weights.add_product::<A, W>(&coefficient, less_one);
-            }
+            context.run(FillTerm { term, row: y, points, block });
+            context.run(AddTargetTerm { term, absent, block, weights: &mut weights });
         }
         weights
+    }
+}
+
+/// Adds what does not depend on the target kernel's terms.
+struct AddOffsets<'a> {
+    of: &'a PackedTarget<'a>,
+    row: usize,
+    at: (&'a Chunk, usize),
+    weights: &'a mut Lanes,
+}
+
+impl Body for AddOffsets<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<A: Arithmetic, const W: usize>(self) {
+        let Self { of: PackedTarget { given, offsets, own, .. }, row, at, weights } = self;
+        let (offset, others) = (given.offsets[row], offsets.block(at.0, at.1)[0]);
+        for part in 0..LANES / W {
+            let other: &[f64; W] = others.part(part);
+            *weights.part_mut::<W>(part) = each_lane(|i| given.constant - offset - other[i]);
+        }
+        if let Some(own) = own {
+            weights.add_product::<A, W>(&Lanes::ONE, &own.halves::<A, W>(at, row, 0));
+        }
+    }
+}
+
+/// Adds a term of the target kernel, from its factors in a block.
+struct AddTargetTerm<'a> {
+    term: &'a PackedTerm,
+    absent: &'a AbsentPlayers<'a>,
+    block: &'a Block,
+    weights: &'a mut Lanes,
+}
+
+impl Body for AddTargetTerm<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<A: Arithmetic, const W: usize>(self) {
+        let Self { term, absent, block, weights } = self;
+        if term.series.is_some() && !term.players.is_empty() {
+            // Less what it is of no column.
+            let value = absent.worth_alone::<A, W>(term.orders(), 0, block);
+            weights.add_product::<A, W>(&Lanes::ONE, &value);
+            return;
+        }
+        // Of the one player, if the term compares any column.
+        for less_one in &block.difference {
+            weights.add_product::<A, W>(&Lanes([term.coefficient; LANES]), less_one);
+        }
     }
 }
 

@@ -11,6 +11,7 @@ use crate::pairs::absent::AbsentPlayers;
 use crate::pairs::octets::OctetPairs;
 use crate::pairs::own::OwnPairs;
 use crate::pairs::packed::PackedPairs;
+use crate::settings::Context;
 use crate::simd::arithmetic::Arithmetic;
 use crate::simd::lanes::{LANES, Lanes};
 use crate::simd::level::Body;
@@ -43,6 +44,7 @@ impl PairWorkspace {
         let Self { block, scratch, gamma, octet, rows, columns, alone, squares, .. } =
             &mut workspace;
         block.reserve(players, 0, memory)?;
+        block.needs_present = packed.problem.absent.is_some() || packed.kernel.has_series();
         let quantity = Quantity::Values(Nodes::Table(&packed.nodes));
         scratch.reserve(quantity, players, memory)?;
         let series = (players, packed.kernel.most_orders());
@@ -78,26 +80,19 @@ impl PairWorkspace {
 }
 
 /// The weights of the pairs of a row and a block, 0 where a lane holds no pair.
-pub(crate) struct Weigh<'a> {
-    pub packed: &'a PackedPairs<'a>,
-    pub row: usize,
-    pub at: (&'a Chunk, usize),
-    pub mask: Lanes,
-    pub workspace: &'a mut PairWorkspace,
-}
-
-impl Body for Weigh<'_> {
-    type Output = Lanes;
-
-    #[inline(always)]
-    fn run<A: Arithmetic, const W: usize>(self) -> Lanes {
-        let PairWorkspace { target_block, octet, .. } = self.workspace;
-        let weights = self.packed.weights.of_pairs::<A, W>(self.row, self.at, target_block);
-        if self.packed.weights.exchanges() {
-            *octet.weights_of(self.row) = weights;
-        }
-        weights.times::<W>(&self.mask)
+pub(crate) fn weigh(
+    packed: &PackedPairs<'_>,
+    (row, at): (usize, (&Chunk, usize)),
+    mask: &Lanes,
+    context: Context<'_>,
+    workspace: &mut PairWorkspace,
+) -> Lanes {
+    let PairWorkspace { target_block, octet, .. } = workspace;
+    let weights = packed.weights.of_pairs(row, at, target_block, context);
+    if packed.weights.exchanges() {
+        *octet.weights_of(row) = weights;
     }
+    weights.times::<LANES>(mask)
 }
 
 /// Adds what players are worth alone in a term to weighted sums.

@@ -7,12 +7,12 @@ use crate::expansion::absent::AbsentFactors;
 use crate::expansion::packed::PackedExpansion;
 use crate::game::block::Block;
 use crate::game::spread::Spread;
+use crate::kernel::term::FillTerm;
 use crate::matrix::Matrix;
 use crate::memory::{Memory, saturating_product};
 use crate::quadratic::factors::SingleFactors;
 use crate::quadratic::pairs::{Pair, Pairs, Union};
 use crate::settings::Context;
-use crate::simd::arithmetic::Arithmetic;
 use crate::simd::lanes::Lanes;
 use crate::walk::source::Source;
 
@@ -51,11 +51,12 @@ pub(crate) trait AbsentFromPairs: Sync {
     ) {
     }
     /// Fills a block with the factors of present and of absent players.
-    fn fill<A: Arithmetic, const W: usize>(
+    fn fill(
         &self,
         at: &PairsOfRow<'_>,
         block: &mut Block,
         cache: &mut Self::Cache,
+        context: Context<'_>,
     ) -> Spread;
 }
 
@@ -125,18 +126,18 @@ impl<B: AbsentFromPairs> Source for PairGames<'_, B> {
         self.absent.prepare((self.expansion, self.pairs), blocks, context, cache);
     }
 
-    #[inline(always)]
-    fn fill<A: Arithmetic, const W: usize>(
+    fn fill(
         &self,
         item: usize,
         index: usize,
         block: &mut Block,
         cache: &mut B::Cache,
+        context: Context<'_>,
     ) -> Spread {
         let (alternative, pair) = self.locate(index);
         let (expansion, union, x) = (self.expansion, self.pairs.union(pair), self.rows.row(item));
         let at = PairsOfRow { expansion, item, x, pair, union, alternative, index };
-        self.absent.fill::<A, W>(&at, block, cache)
+        self.absent.fill(&at, block, cache, context)
     }
 
     fn block_players(&self, index: usize) -> &[usize] {
@@ -151,14 +152,15 @@ impl<B: AbsentFromPairs> Source for PairGames<'_, B> {
 
 impl PairsOfRow<'_> {
     /// The factors between the row and the points of the pairs; absent ones are 1.
-    #[inline(always)]
-    pub fn singles<'a, A: Arithmetic, const W: usize>(
+    pub fn singles<'a>(
         &self,
         factors: &'a mut SingleFactors,
+        context: Context<'_>,
     ) -> [&'a Block; 2] {
         for number in factors.missing([self.item, 0], self.pair).into_iter().flatten() {
             let (term, points) = self.expansion.term_and_points(number);
-            term.fill::<A, W>(self.x, points, factors.block_mut(number));
+            let block = factors.block_mut(number);
+            context.run(FillTerm { term, row: self.x, points, block });
         }
         factors.of_pair(self.pair)
     }

@@ -4,17 +4,18 @@
 //! The factors of a row, a background row and all points are computed once for many pairs.
 
 use crate::error::Error;
-use crate::expansion::absent::{AbsentFactors, fill_from_block};
+use crate::expansion::absent::{AbsentFactors, fill_against};
 use crate::expansion::interventional::{BetweenRows, Interventional};
 use crate::expansion::packed::PackedExpansion;
 use crate::game::block::Block;
 use crate::game::spread::Spread;
+use crate::kernel::term::FillTerm;
 use crate::memory::Memory;
 use crate::quadratic::factors::SingleFactors;
 use crate::quadratic::games::{AbsentFromPairs, PairsOfRow};
 use crate::quadratic::pairs::Pairs;
-use crate::quadratic::products::multiply_both;
-use crate::simd::arithmetic::Arithmetic;
+use crate::quadratic::products::MultiplyBoth;
+use crate::settings::Context;
 
 /// The factors of a row against a background row, and room for those that they are made from.
 #[derive(Debug, Default)]
@@ -48,24 +49,25 @@ impl AbsentFromPairs for Interventional<'_> {
         cache.singles.reserve(expansion.evaluation_blocks(), players, memory)
     }
 
-    #[inline(always)]
-    fn fill<A: Arithmetic, const W: usize>(
+    fn fill(
         &self,
         at: &PairsOfRow<'_>,
         block: &mut Block,
         cache: &mut FactorsBetweenRows,
+        context: Context<'_>,
     ) -> Spread {
         let FactorsBetweenRows { singles, present, absent } = cache;
         let (x, z) = (at.x, self.background.rows.row(at.alternative));
         for number in singles.missing([at.item, at.alternative], at.pair).into_iter().flatten() {
             let (term, points) = at.expansion.term_and_points(number);
-            term.fill::<A, W>(z, points, present);
+            context.run(FillTerm { term, row: z, points, block: present });
             absent.factor.clone_from(&present.present);
             absent.less_one.clone_from(&present.difference);
-            term.fill::<A, W>(x, points, present);
+            context.run(FillTerm { term, row: x, points, block: present });
             let contrast = BetweenRows { term, x, z, points };
-            fill_from_block::<A, _, W>(present, absent, singles.block_mut(number), &contrast);
+            fill_against(present, absent, singles.block_mut(number), &contrast, context);
         }
-        multiply_both::<A, W>(singles.of_pair(at.pair), at, block)
+        let singles = singles.of_pair(at.pair);
+        context.run(MultiplyBoth { singles, at, block })
     }
 }

@@ -6,7 +6,7 @@
 use std::ops::Range;
 
 use crate::error::Error;
-use crate::expansion::absent::{AbsentFactors, Contrast, fill_from_block};
+use crate::expansion::absent::{AbsentFactors, Contrast, fill_against};
 use crate::expansion::background::Background;
 use crate::expansion::packed::PackedExpansion;
 use crate::game::block::Block;
@@ -16,7 +16,7 @@ use crate::memory::{FACTORS, Memory, saturating_product};
 use crate::quadratic::factors::SingleFactors;
 use crate::quadratic::games::{AbsentFromPairs, PairsOfRow};
 use crate::quadratic::pairs::Pairs;
-use crate::quadratic::products::{multiplied_contrast, multiply_present};
+use crate::quadratic::products::{MultiplyPresent, multiplied_contrast};
 use crate::settings::Context;
 use crate::simd::arithmetic::Arithmetic;
 use crate::simd::lanes::{LANES, Lanes, each_lane, zip_lanes};
@@ -78,8 +78,7 @@ impl AbsentFromPairs for MarginalOfPairs<'_> {
             if context.is_stopped() {
                 return;
             }
-            let of = (expansion, pairs);
-            context.run(AddRow { background: self.background, row, of, blocks: &blocks, cache });
+            self.add_row(row, (expansion, pairs), blocks.clone(), context, cache);
         }
         cache.singles.clear();
         let mut sums = cache.sums.iter();
@@ -93,51 +92,65 @@ impl AbsentFromPairs for MarginalOfPairs<'_> {
         }
     }
 
-    #[inline(always)]
-    fn fill<A: Arithmetic, const W: usize>(
+    fn fill(
         &self,
         at: &PairsOfRow<'_>,
         block: &mut Block,
         cache: &mut PairMeans,
+        context: Context<'_>,
     ) -> Spread {
         let PairMeans { first, means, singles, products, .. } = cache;
-        let singles = at.singles::<A, W>(singles);
-        multiply_present::<A, W>(singles, at, products);
+        let singles = at.singles(singles, context);
+        context.run(MultiplyPresent { singles, at, block: products });
         let contrast = FromMeanOfPairs { background: self.background, at, singles };
-        fill_from_block::<A, _, W>(products, &means[at.index - *first], block, &contrast)
+        fill_against(products, &means[at.index - *first], block, &contrast, context)
     }
 }
 
-/// Adds the factors of a background row to the sums of a tile.
-struct AddRow<'a> {
-    background: Background<'a>,
-    row: usize,
-    of: (&'a PackedExpansion, &'a Pairs),
-    blocks: &'a Range<usize>,
-    cache: &'a mut PairMeans,
+impl MarginalOfPairs<'_> {
+    /// Adds the factors of a background row to the sums of a tile.
+    fn add_row(
+        &self,
+        row: usize,
+        (expansion, pairs): (&PackedExpansion, &Pairs),
+        blocks: Range<usize>,
+        context: Context<'_>,
+        cache: &mut PairMeans,
+    ) {
+        let PairMeans { sums, singles, products, .. } = cache;
+        let (x, weight) = (self.background.rows.row(row), self.background.weights[row]);
+        singles.clear();
+        let mut sums = &mut sums[..];
+        for index in blocks {
+            let pair = pairs.locate(index);
+            let (item, union) = (row, pairs.union(pair));
+            let at = PairsOfRow { expansion, item, x, pair, union, alternative: 0, index };
+            let singles = at.singles(singles, context);
+            context.run(MultiplyPresent { singles, at: &at, block: products });
+            let (of_pairs, rest) = sums.split_at_mut(union.players.len());
+            context.run(AddFactors { weight, products, sums: of_pairs });
+            sums = rest;
+        }
+    }
 }
 
-impl Body for AddRow<'_> {
+/// Adds the factors of a block, and these less 1, to sums.
+struct AddFactors<'a> {
+    weight: f64,
+    products: &'a Block,
+    sums: &'a mut [[Accumulator; 2]],
+}
+
+impl Body for AddFactors<'_> {
     type Output = ();
 
     #[inline(always)]
     fn run<A: Arithmetic, const W: usize>(self) {
-        let Self { background, row, of: (expansion, pairs), blocks, cache } = self;
-        let PairMeans { sums, singles, products, .. } = cache;
-        let weights = Lanes([background.weights[row]; LANES]);
-        let x = background.rows.row(row);
-        singles.clear();
-        let mut sums = sums.iter_mut();
-        for index in blocks.clone() {
-            let pair = pairs.locate(index);
-            let (item, union) = (row, pairs.union(pair));
-            let at = PairsOfRow { expansion, item, x, pair, union, alternative: 0, index };
-            multiply_present::<A, W>(at.singles::<A, W>(singles), &at, products);
-            let factors = products.present.iter().zip(&products.difference);
-            for ((factor, less_one), [of_factor, of_less_one]) in factors.zip(&mut sums) {
-                of_factor.add_product::<A, W>(&weights, factor);
-                of_less_one.add_product::<A, W>(&weights, less_one);
-            }
+        let weights = Lanes([self.weight; LANES]);
+        let factors = self.products.present.iter().zip(&self.products.difference);
+        for ((factor, less_one), [of_factor, of_less_one]) in factors.zip(self.sums) {
+            of_factor.add_product::<A, W>(&weights, factor);
+            of_less_one.add_product::<A, W>(&weights, less_one);
         }
     }
 }

@@ -9,8 +9,8 @@ use crate::memory::Memory;
 use crate::quadratic::factors::SingleFactors;
 use crate::quadratic::games::{AbsentFromPairs, PairsOfRow};
 use crate::quadratic::pairs::Pairs;
-use crate::quadratic::products::multiply_present;
-use crate::simd::arithmetic::Arithmetic;
+use crate::quadratic::products::MultiplyPresent;
+use crate::settings::Context;
 
 impl AbsentFromPairs for Neutral {
     type Cache = SingleFactors;
@@ -25,13 +25,14 @@ impl AbsentFromPairs for Neutral {
         factors.reserve(expansion.evaluation_blocks(), expansion.players(), memory)
     }
 
-    #[inline(always)]
-    fn fill<A: Arithmetic, const W: usize>(
+    fn fill(
         &self,
         at: &PairsOfRow<'_>,
         block: &mut Block,
         factors: &mut SingleFactors,
+        context: Context<'_>,
     ) -> Spread {
-        multiply_present::<A, W>(at.singles::<A, W>(factors), at, block)
+        let singles = at.singles(factors, context);
+        context.run(MultiplyPresent { singles, at, block })
     }
 }

@@ -6,61 +6,76 @@ use crate::kernel::family::multiplied;
 use crate::quadratic::games::PairsOfRow;
 use crate::simd::arithmetic::Arithmetic;
 use crate::simd::lanes::{LANES, Lanes, each_lane, zip_lanes};
+use crate::simd::level::Body;
 use crate::simd::numbers::larger;
 
 /// Two kinds of factors of the one evaluation, and of the sixteen others.
 type Factors<'a> = ([f64; 2], [&'a Lanes; 2]);
 
 /// Fills a block with products of factors, for absent ones of 1.
-#[inline(always)]
-pub(crate) fn multiply_present<A: Arithmetic, const W: usize>(
-    singles: [&Block; 2],
-    at: &PairsOfRow<'_>,
-    block: &mut Block,
-) -> Spread {
-    block.resize(at.union.players.len(), true);
-    block.series.weights.clear();
-    let mut sums = Lanes::ZERO;
-    for (player, &places) in at.union.places.iter().enumerate() {
-        let present = singles.map(|single| [&single.present, &single.difference]);
-        let ([a, c], [other_a, other_c]) = factors(places, at.pair.one.1, present);
-        for part in 0..LANES / W {
-            let other = (other_a.part(part), other_c.part(part));
-            let (product, less_one) = multiplied::<A, W>((&[a; W], &[c; W]), other);
-            let sum = sums.part_mut(part);
-            *sum = zip_lanes(sum, &less_one, |sum, c| sum - c);
-            *block.present[player].part_mut(part) = product;
-            *block.difference[player].part_mut(part) = less_one;
+pub(crate) struct MultiplyPresent<'a> {
+    pub singles: [&'a Block; 2],
+    pub at: &'a PairsOfRow<'a>,
+    pub block: &'a mut Block,
+}
+
+impl Body for MultiplyPresent<'_> {
+    type Output = Spread;
+
+    #[inline(always)]
+    fn run<A: Arithmetic, const W: usize>(self) -> Spread {
+        let Self { singles, at, block } = self;
+        block.resize(at.union.players.len(), true);
+        block.series.weights.clear();
+        let mut sums = Lanes::ZERO;
+        for (player, &places) in at.union.places.iter().enumerate() {
+            let present = singles.map(|single| [&single.present, &single.difference]);
+            let ([a, c], [other_a, other_c]) = factors(places, at.pair.one.1, present);
+            for part in 0..LANES / W {
+                let other = (other_a.part(part), other_c.part(part));
+                let (product, less_one) = multiplied::<A, W>((&[a; W], &[c; W]), other);
+                let sum = sums.part_mut(part);
+                *sum = zip_lanes(sum, &less_one, |sum, c| sum - c);
+                *block.present[player].part_mut(part) = product;
+                *block.difference[player].part_mut(part) = less_one;
+            }
         }
+        Spread::of_unit_factors(&sums)
     }
-    Spread::of_unit_factors(&sums)
 }
 
 /// Fills a block with products of present and of absent factors.
-#[inline(always)]
-pub(crate) fn multiply_both<A: Arithmetic, const W: usize>(
-    singles: [&Block; 2],
-    at: &PairsOfRow<'_>,
-    block: &mut Block,
-) -> Spread {
-    block.resize(at.union.players.len(), false);
-    block.series.weights.clear();
-    for (player, &places) in at.union.places.iter().enumerate() {
-        let present = singles.map(|single| [&single.present, &single.difference]);
-        let absent = singles.map(|single| [&single.absent, &single.difference]);
-        let ([a, c], [other_a, other_c]) = factors(places, at.pair.one.1, present);
-        // Of a player that a term does not compare, absent factors are 1 as present ones are.
-        let ([b, _], [other_b, _]) = factors(places, at.pair.one.1, absent);
-        for part in 0..LANES / W {
-            let one = [&[a; W], &[b; W], &[c; W]];
-            let others = [other_a.part(part), other_b.part(part), other_c.part(part)];
-            let [present, absent, difference] = multiplied_contrast::<A, W>(one, others);
-            *block.present[player].part_mut(part) = present;
-            *block.absent[player].part_mut(part) = absent;
-            *block.difference[player].part_mut(part) = difference;
+pub(crate) struct MultiplyBoth<'a> {
+    pub singles: [&'a Block; 2],
+    pub at: &'a PairsOfRow<'a>,
+    pub block: &'a mut Block,
+}
+
+impl Body for MultiplyBoth<'_> {
+    type Output = Spread;
+
+    #[inline(always)]
+    fn run<A: Arithmetic, const W: usize>(self) -> Spread {
+        let Self { singles, at, block } = self;
+        block.resize(at.union.players.len(), false);
+        block.series.weights.clear();
+        for (player, &places) in at.union.places.iter().enumerate() {
+            let present = singles.map(|single| [&single.present, &single.difference]);
+            let absent = singles.map(|single| [&single.absent, &single.difference]);
+            let ([a, c], [other_a, other_c]) = factors(places, at.pair.one.1, present);
+            // Of a player that a term does not compare, absent factors are 1 as present ones are.
+            let ([b, _], [other_b, _]) = factors(places, at.pair.one.1, absent);
+            for part in 0..LANES / W {
+                let one = [&[a; W], &[b; W], &[c; W]];
+                let others = [other_a.part(part), other_b.part(part), other_c.part(part)];
+                let [present, absent, difference] = multiplied_contrast::<A, W>(one, others);
+                *block.present[player].part_mut(part) = present;
+                *block.absent[player].part_mut(part) = absent;
+                *block.difference[player].part_mut(part) = difference;
+            }
         }
+        block.spread_of_fractions::<A, W>()
     }
-    block.spread_of_fractions::<A, W>()
 }
 
 /// a a′, b b′ and their difference, from a, b and c = a − b and those of another factor.

@@ -5,7 +5,6 @@ use std::ops::Range;
 use crate::error::Error;
 use crate::game::block::Block;
 use crate::game::quantity::{Quantity, Scratch};
-use crate::game::spread::Spread;
 use crate::memory::{Memory, SUMS};
 use crate::settings::Context;
 use crate::simd::arithmetic::Arithmetic;
@@ -85,7 +84,7 @@ pub(crate) fn add_up_cell<S: Source>(
         if context.is_stopped() {
             return;
         }
-        let spread = context.run(Fill { source, item, index, block, cache });
+        let spread = source.fill(item, index, block, cache, context);
         let players = source.block_players(index);
         quantity.evaluate(&spread, (block, players), scratch, context);
         quantity.places(players, scratch, places);
@@ -99,24 +98,6 @@ pub(crate) fn add_up_cell<S: Source>(
     }
     for (sum, accumulator) in sums.iter_mut().zip(accumulators) {
         *sum = accumulator.total(summation);
-    }
-}
-
-/// The factors of a block.
-struct Fill<'a, S: Source> {
-    source: &'a S,
-    item: usize,
-    index: usize,
-    block: &'a mut Block,
-    cache: &'a mut S::Cache,
-}
-
-impl<S: Source> Body for Fill<'_, S> {
-    type Output = Spread;
-
-    #[inline(always)]
-    fn run<A: Arithmetic, const W: usize>(self) -> Spread {
-        self.source.fill::<A, W>(self.item, self.index, self.block, self.cache)
     }
 }
 

@@ -7,7 +7,6 @@ use crate::game::block::Block;
 use crate::game::spread::Spread;
 use crate::memory::Memory;
 use crate::settings::Context;
-use crate::simd::arithmetic::Arithmetic;
 use crate::simd::lanes::Lanes;
 
 /// The evaluations of some items, block by block, and their weights.
@@ -46,12 +45,13 @@ pub(crate) trait Source: Sync {
     /// Makes ready what the items have in common in some blocks, before these are filled.
     fn prepare(&self, _: Range<usize>, _: Context<'_>, _: &mut Self::Cache) {}
     /// Fills a block's factors; lanes beyond the last evaluation repeat one.
-    fn fill<A: Arithmetic, const W: usize>(
+    fn fill(
         &self,
         item: usize,
         index: usize,
         block: &mut Block,
         cache: &mut Self::Cache,
+        context: Context<'_>,
     ) -> Spread;
     /// The result's player for each player of the block.
     fn block_players(&self, index: usize) -> &[usize];
