@@ -257,7 +257,8 @@ def test_the_oldest_versions_are_those_of_the_table_and_of_the_package():
     )
     said = {library.lower(): version for library, version, _ in table("Versions")}
     assert said.keys() <= oldest.keys()
-    for library, version in declared.items():
-        assert oldest[library] == version, library
+    # Those of torch are tested in an environment of their own.
+    for library in declared.keys() - {"botorch", "gpytorch"}:
+        assert oldest[library] == declared[library], library
     for library, version in said.items():
         assert declared[library] == version, library

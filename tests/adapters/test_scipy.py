@@ -31,7 +31,7 @@ def interpolator(kernel="gaussian", d=Y, **options):
     return RBFInterpolator(X, d, **{"kernel": kernel, "epsilon": 0.4, "smoothing": 0.01, **options})
 
 
-@pytest.mark.parametrize("degree", [-1, 0, 1])
+@pytest.mark.parametrize("degree", [-1, 0, 1, 2])
 @pytest.mark.parametrize("epsilon", [0.4, 1.7])
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_values_equal_brute_force_through_the_call(kernel, epsilon, degree):
@@ -47,13 +47,12 @@ def test_values_equal_brute_force_through_the_call(kernel, epsilon, degree):
         assert np.all(np.abs(explainer.expected_value - base) <= 1e-11 * size)
 
 
+@pytest.mark.parametrize("degree", [1, 2])
 @pytest.mark.parametrize("kernel", KERNELS)
-def test_neutral_values_equal_brute_force_by_the_formula(kernel):
-    model = interpolator(kernel, degree=LEAST.get(kernel, -1))
+def test_neutral_values_equal_brute_force_by_the_formula(kernel, degree):
+    model = interpolator(kernel, degree=degree)
     explainer = pkex.Explainer(model, value_function="neutral")
-    coefficients, linear = model._coeffs[:40, 0], np.zeros(4)
-    if kernel in LEAST:
-        linear = model._coeffs[41:, 0] / model._scale
+    coefficients, polynomial = model._coeffs[:40, 0], model._coeffs[40:, 0]
     for row, values in zip(ROWS, explainer.shap_values(ROWS), strict=True):
         games = np.stack(
             [
@@ -62,7 +61,11 @@ def test_neutral_values_equal_brute_force_by_the_formula(kernel):
             ]
         )
         reference = weighted_games(games, coefficients, shapley_weights(4))
-        reference.assert_close(values - linear * (row - model._shift))
+        # Absent columns contribute nothing to the polynomial: they are at its centre.
+        scaled = (row - model._shift) / model._scale
+        present = np.array([np.isin(np.arange(4), members) for members in coalitions(4)])
+        monomials = np.prod((present * scaled)[:, None] ** model.powers, axis=-1)
+        reference.assert_close(values - shapley_weights(4) @ (monomials @ polynomial))
 
 
 def test_a_linear_part_starts_from_the_points():
@@ -76,6 +79,15 @@ def test_a_linear_part_starts_from_the_points():
     expected = pkex.Explainer(kernel_alone).shap_values(ROWS)
     expected += (ROWS - X.mean(axis=0))[..., None] * slopes
     np.testing.assert_allclose(explainer.shap_values(ROWS), expected, rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("kernel", ["gaussian", "thin_plate_spline"])
+def test_a_quadratic_part_starts_from_the_points(kernel):
+    model = interpolator(kernel, d=TARGETS, degree=2)
+    explainer = pkex.Explainer(model)
+    np.testing.assert_array_equal(explainer.background, X)
+    expected = pkex.Explainer(model, X, value_function="marginal").shap_values(ROWS)
+    np.testing.assert_allclose(explainer.shap_values(ROWS), expected, rtol=0, atol=1e-8)
 
 
 @pytest.mark.parametrize(("d", "n_outputs"), [(Y, None), (Y[:, None], 1), (TARGETS, 2)])
@@ -117,7 +129,7 @@ def test_the_bound_call_is_the_model():
             r"kernel 'quintic' is not supported: as a sum of",
         ),
         ({"neighbors": 5}, "neighbors=5 is not supported: it is another function"),
-        ({"degree": 2}, "degree=2 is not supported: its polynomial multiplies columns"),
+        ({"degree": 3}, "degree=3 is not supported: its polynomial multiplies three columns"),
         ({"d": 1j * Y}, "of complex values or of matrices is not supported"),
         ({"d": np.ones((40, 2, 2))}, "of complex values or of matrices is not supported"),
     ],

@@ -58,6 +58,7 @@ def squared_sine(r, theta, omega):
 KRIGING = {
     "squar_exp": ({"corr": "squar_exp"}, squared),
     "linear regression": ({"poly": "linear"}, squared),
+    "quadratic regression": ({"poly": "quadratic"}, squared),
     "KPLS linear": ({"kind": "KPLS", "n_comp": 2, "poly": "linear"}, squared),
     "abs_exp": ({"corr": "abs_exp"}, absolute),
     "matern32": ({"corr": "matern32"}, matern32),
@@ -90,7 +91,13 @@ def neutral(model, correlation, row):
     worths = np.array([factors[:, members].prod(axis=1) @ gamma for members in coalitions(D)])
     beta = model.optimal_par["beta"][:, 0] * Y.std(ddof=1)
     scaled = (row - X.mean(axis=0)) / X.std(axis=0, ddof=1)
-    linear = beta[1:] * scaled if len(beta) > 1 else 0.0
+    linear = beta[1 : D + 1] * scaled if len(beta) > 1 else 0.0
+    if len(beta) > D + 1:
+        # Half of what two columns do together belongs to each.
+        products = np.zeros((D, D))
+        products[np.triu_indices(D)] = beta[D + 1 :]
+        products *= np.outer(scaled, scaled)
+        linear = linear + 0.5 * (products.sum(axis=0) + products.sum(axis=1))
     base = worths[0] + Y.mean() + beta[0]
     return shapley_weights(D) @ worths + linear, base, np.abs(gamma).sum()
 
@@ -121,14 +128,14 @@ def test_neutral_values_equal_brute_force_by_the_formula(name):
         assert explainer.expected_value == pytest.approx(base, abs=1e-10 * scale)
 
 
-@pytest.mark.parametrize("poly", ["constant", "linear"])
+@pytest.mark.parametrize("poly", ["constant", "linear", "quadratic"])
 def test_points_are_the_training_rows_in_their_own_units(poly):
     explainer = pkex.Explainer(trained(poly=poly))
     np.testing.assert_allclose(explainer.background, X, rtol=1e-14)
 
 
 @pytest.mark.filterwarnings("ignore:Kriging-based surrogate is not intended:UserWarning")
-@pytest.mark.parametrize("poly", ["constant", "linear"])
+@pytest.mark.parametrize("poly", ["constant", "linear", "quadratic"])
 def test_several_targets_are_outputs(poly):
     model = trained(y=np.column_stack([Y, Z[:, 0]]), poly=poly)
     explanation = pkex.Explainer(model)(ROWS)
@@ -219,7 +226,6 @@ def test_values_with_kernels_that_are_objects_equal_brute_force(name):
     ("options", "message"),
     [
         ({"corr": "pow_exp"}, r"^KRG with corr='pow_exp' and pow_exp_power=1\.9 is not supported"),
-        ({"poly": "quadratic"}, r"^KRG with poly='quadratic' is not supported"),
         (
             {"kind": "KPLS", "corr": "pow_exp", "pow_exp_power": 1.5},
             r"^KPLS with corr='pow_exp' and pow_exp_power=1\.5 is not supported",

@@ -43,6 +43,7 @@ import pkex
 from pkex.functions.column_maps import Selection
 from pkex.functions.combination import Combination
 from pkex.functions.linear import LinearFunction
+from pkex.functions.quadratic import quadratic_form
 from pkex.functions.stack import Stack
 from pkex.functions.transformed import Transformed
 from pkex.functions.variance import PosteriorVariance
@@ -196,6 +197,22 @@ def linear(coefficients, intercept):
     return LinearFunction(coefficients, intercept), reference
 
 
+def quadratic(coefficients, centre, scale):
+    """A quadratic form and its reference. A column that is absent is at the centre."""
+
+    def output(rows):
+        scaled = (rows - centre) / scale
+        return np.einsum("ij,jk,ik->i", scaled, np.triu(coefficients), scaled)
+
+    def worth(x, members):
+        row = np.array(centre)
+        row[members] = x[members]
+        return output(row[None])[0]
+
+    function = quadratic_form(coefficients, centre=centre, scale=scale, points=POINTS)
+    return function, Formula(output, worth)
+
+
 def combination(parts, weights, intercept):
     functions, references = zip(*parts, strict=True)
 
@@ -263,6 +280,9 @@ FUNCTIONS = {
     "LinearFunction of two": linear(np.arange(10.0).reshape(5, 2), np.array([1.0, -1.0])),
     "Combination": combination([WIDE, NARROW], [2.0, -0.5], 7.0),
     "Stack": stack([WIDE, combination([NARROW], [3.0], 0.0)]),
+    "quadratic form": quadratic(
+        np.sin(np.arange(25.0)).reshape(5, 5), np.arange(5.0), np.array([1.0, 10.0, 0.1, 3.0, 2.0])
+    ),
     "Transformed": transformed([4, 0, 4], OF_THREE),
     "PosteriorVariance": variance(2.0 * RBF(2.0) * Laplacian(3.0) + 0.3 * Constant(), 1.5),
     "PosteriorVariance of two": variance(

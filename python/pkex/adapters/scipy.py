@@ -10,6 +10,7 @@ from collections.abc import Callable
 from functools import partial
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.interpolate import RBFInterpolator
 
 from pkex.adapters.registry import AdaptedModel, register, unsupported
@@ -18,8 +19,10 @@ from pkex.functions.base import Function
 from pkex.functions.combination import Combination
 from pkex.functions.expansion import KernelExpansion
 from pkex.functions.linear import LinearFunction
+from pkex.functions.quadratic import quadratic_form
 from pkex.kernels import RBF, Kernel, RationalQuadratic
 from pkex.kernels.polyharmonic import POLYHARMONIC, GrowingKernel
+from pkex.typing import Float
 
 # SciPy scales rows by ε before it subtracts them: of rows far from the origin few digits are left.
 _ROUNDING = 32.0 * float(np.finfo(np.float64).eps)
@@ -42,11 +45,17 @@ def adapt_interpolator(model: RBFInterpolator) -> AdaptedModel:
         raise UnsupportedModelError(
             f"RBFInterpolator has an unusable epsilon or coefficients: {error}"
         ) from error
+    parts = [function]
     if np.any(degrees == 1):
         # Its monomials of degree 1 are in the order of the columns.
         slopes = (polynomial[degrees == 1].T / model._scale).T
-        linear = LinearFunction(slopes, centre=model._shift, points=points)
-        function = Combination([function, linear])
+        parts.append(LinearFunction(slopes, centre=model._shift, points=points))
+    if np.any(degrees == 2):
+        squared = _by_pairs(model.powers[degrees == 2], polynomial[degrees == 2])
+        parts.append(
+            quadratic_form(squared, centre=model._shift, scale=model._scale, points=points)
+        )
+    function = Combination(parts) if len(parts) > 1 else function
     farthest = math.sqrt(points.shape[1]) * float(np.abs(points).max(initial=0.0))
     return AdaptedModel(
         function,
@@ -73,15 +82,26 @@ def _check_known(model: RBFInterpolator) -> None:
             f"numbers; known are {known}",
         )
     degree = int(np.sum(model.powers, axis=1).max(initial=-1))
-    if degree > 1:
+    if degree > 2:
         raise unsupported(
             f"RBFInterpolator with degree={degree}",
-            ": its polynomial multiplies columns with each other; degree 1 and below do not",
+            ": its polynomial multiplies three columns or more with each other; degree 2 and below "
+            "do not",
         )
     if len(model.d_shape) > 1 or np.issubdtype(model.d_dtype, np.complexfloating):
         raise unsupported(
             "RBFInterpolator of complex values or of matrices", ": real numbers and vectors are"
         )
+
+
+def _by_pairs(powers: NDArray[np.int64], coefficients: Float) -> Float:
+    """Return the coefficients of monomials u_j u_k at the places j ≤ k, of shape (d, d, …)."""
+    n_columns = powers.shape[1]
+    table = np.zeros((n_columns, n_columns, *coefficients.shape[1:]))
+    for monomial, coefficient in zip(powers, coefficients, strict=True):
+        columns = np.flatnonzero(monomial)
+        table[columns[0], columns[-1]] = coefficient
+    return table
 
 
 # By name, from ε.

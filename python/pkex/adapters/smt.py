@@ -2,7 +2,7 @@
 
 In scaled columns z = (x − X_offset) / X_scale they predict (Sacks et al. 1989, equation 7)
 
-  y_mean + y_std · (β₀ + Σ_j β_j z_j + Σ_i γ_i ∏_j k_j(z_j − z_ij)),
+  y_mean + y_std · (β₀ + Σ_j β_j z_j + Σ_{j≤k} β_jk z_j z_k + Σ_i γ_i ∏_j k_j(z_j − z_ij)),
 
 with correlations k_j(r) = exp(−θ_j |r|^p) of power p = 1 or 2, Matérn's, or exp(−θ_j sin²(ω_j r)),
 or sums of such products. Here they are written in the columns x. KPLS has the exponents
@@ -13,7 +13,7 @@ or sums of such products. Here they are written in the columns x. KPLS has the e
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -29,6 +29,7 @@ from pkex.adapters.smt_correlations import BY_NAME, kernel_of_rates
 from pkex.functions.base import Function
 from pkex.functions.combination import Combination
 from pkex.functions.linear import LinearFunction
+from pkex.functions.quadratic import quadratic_form
 from pkex.kernels import Kernel
 from pkex.typing import Float
 
@@ -53,9 +54,7 @@ def adapt_kriging(model: Any) -> AdaptedModel:
     check_kernel(kernel, _OwnKernel(model), points, rounding, name)
     function: Function = expansion
     if len(regression) > 1:
-        slopes = (regression[1:].T / model.X_scale).T
-        linear = LinearFunction(slopes, centre=model.X_offset, points=points)
-        function = Combination([expansion, linear])
+        function = Combination([expansion, *_trend(model, regression[1:], points)])
     return AdaptedModel(
         function,
         explained="predict_values",
@@ -75,11 +74,21 @@ def _check_known(model: Any, name: str) -> None:
         raise unsupported(
             f"{name} with integer, ordinal or categorical variables in its design_space"
         )
-    if model.options["poly"] not in ("constant", "linear"):
-        raise unsupported(
-            f"{name} with poly={model.options['poly']!r}",
-            ": 'constant' and 'linear' are; a quadratic one multiplies columns with each other",
-        )
+
+
+def _trend(model: Any, regression: Float, points: Float) -> Iterator[Function]:
+    """Yield the linear and the quadratic part of the regression, of coefficients after the first.
+
+    Those of z_j come first, and then those of z_j z_k with j ≤ k, row by row.
+    """
+    centre, scale = model.X_offset, model.X_scale
+    n_columns = len(scale)
+    slopes = (regression[:n_columns].T / scale).T
+    yield LinearFunction(slopes, centre=centre, points=points)
+    if len(regression) > n_columns:
+        squared = np.zeros((n_columns, n_columns, *regression.shape[1:]))
+        squared[np.triu_indices(n_columns)] = regression[n_columns:]
+        yield quadratic_form(squared, centre=centre, scale=scale, points=points)
 
 
 def _kernel(model: Any, name: str) -> Kernel:

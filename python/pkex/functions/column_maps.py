@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from pkex.typing import Float
 
-__all__ = ["ColumnMap", "Selection", "decoded", "scattered"]
+__all__ = ["ColumnMap", "Scaling", "Selection", "decoded", "scattered"]
 
 
 class ColumnMap(ABC):
@@ -58,6 +58,22 @@ class Selection(ColumnMap):
 
     def inverse(self, rows: Float) -> Float:
         return scattered(rows, self.sources, self.n_columns)
+
+
+class Scaling(ColumnMap):
+    """Each column x_j as (x_j − centre_j) / scale_j."""
+
+    def __init__(self, centre: ArrayLike, scale: ArrayLike) -> None:
+        # Copies: what is passed may be the arrays of a model, which others can change.
+        self._centre, self._scale = np.array(centre, np.float64), np.array(scale, np.float64)
+        self.n_columns = len(self._centre)
+        self.sources = np.arange(self.n_columns)
+
+    def __call__(self, rows: Float) -> Float:
+        return (rows - self._centre) / self._scale
+
+    def inverse(self, rows: Float) -> Float:
+        return rows * self._scale + self._centre
 
 
 def decoded(rows: Float, categories: Mapping[int, Sequence[object]]) -> NDArray[Any]:

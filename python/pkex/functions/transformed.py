@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Sequence
+from dataclasses import replace
 from math import comb
 from typing import Any
 
@@ -17,6 +18,9 @@ from pkex.functions.column_maps import ColumnMap, Selection, decoded
 from pkex.games.coalitions import coalitions, ranks
 from pkex.games.indices import SHAPLEY, Quantity
 from pkex.games.value_functions import NEUTRAL, Game
+from pkex.inputs.arrays import read_only
+from pkex.inputs.matrix import as_matrix
+from pkex.inputs.weights import equal_weights
 from pkex.typing import Float
 
 __all__ = ["Transformed"]
@@ -37,9 +41,19 @@ class Transformed(Function):
         What messages call the columns of x.
     players : ndarray of int64, shape (d,), optional
         The number of the player of each column of x; by default each is a player of its own.
+    points : ndarray of shape (n, d), optional
+        Rows of x that absent features can be drawn from, instead of the function's own.
     """
 
-    __slots__ = ("_columns", "_feature_names", "_function", "_grouped", "_places", "_players")
+    __slots__ = (
+        "_columns",
+        "_feature_names",
+        "_function",
+        "_grouped",
+        "_places",
+        "_players",
+        "_points",
+    )
 
     def __init__(
         self,
@@ -47,6 +61,7 @@ class Transformed(Function):
         function: Function,
         feature_names: Sequence[str] | None = None,
         players: NDArray[np.int64] | None = None,
+        points: Float | None = None,
     ) -> None:
         if len(columns.sources) != function.n_features:
             raise ValueError(
@@ -59,6 +74,7 @@ class Transformed(Function):
         self._players = np.arange(columns.n_columns) if players is None else players
         # Those players that a column of the function belongs to, in the order that it has them.
         self._places = self._players[columns.sources]
+        self._points = None if points is None else read_only(as_matrix(points, "points"))
         self._grouped = function
         if len(np.unique(self._places)) < len(self._places):
             self._places, of_made = np.unique(self._places, return_inverse=True)
@@ -66,10 +82,12 @@ class Transformed(Function):
 
     @property
     def keeps_points(self) -> bool:
-        return self._function.keeps_points
+        return self._points is not None or self._function.keeps_points
 
     def own_points(self) -> Float | None:
         """Return the function's points where the map keeps all columns as they are."""
+        if self._points is not None:
+            return self._points
         is_same = isinstance(self._columns, Selection) and np.array_equal(
             self._columns.sources, np.arange(self.n_features)
         )
@@ -127,14 +145,13 @@ class Transformed(Function):
         return self._grouped.base(self._of_function(game), how)
 
     def grouped(self, players: NDArray[np.int64]) -> Transformed:
-        return Transformed(
-            self._columns, self._function, self._feature_names, players[self._players]
-        )
+        return self._with(self._function, players[self._players])
 
     def select(self, outputs: Sequence[int]) -> Transformed:
-        return Transformed(
-            self._columns, self._function.select(outputs), self._feature_names, self._players
-        )
+        return self._with(self._function.select(outputs), self._players)
+
+    def _with(self, function: Function, players: NDArray[np.int64]) -> Transformed:
+        return Transformed(self._columns, function, self._feature_names, players, self._points)
 
     def magnitude(self, X: ArrayLike, *, n_threads: int) -> Float:
         return self._function.magnitude(self._mapped(np.asarray(X)), n_threads=n_threads)
@@ -161,6 +178,8 @@ class Transformed(Function):
 
     def _of_function(self, game: Game) -> Game:
         """Return a game of the columns of x as one of the columns that are made from them."""
+        if game.is_of_points and self._points is not None:
+            game = replace(game, background=(self._points, equal_weights(len(self._points))))
         return game.mapped(lambda rows: self._mapped(rows, "background"))
 
     def _mapped(self, rows: Float, argument: str = "X") -> Float:
@@ -224,7 +243,8 @@ class Transformed(Function):
         return np.asarray(self._columns(rows), dtype=np.float64)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self._columns, self._function, self._feature_names, self._players)
+        parts = (self._columns, self._function, self._feature_names, self._players, self._points)
+        return type(self), parts
 
     def __repr__(self) -> str:
         return f"Transformed({self.n_features} features → {self._function!r})"

@@ -14,6 +14,7 @@ from functools import reduce
 import numpy as np
 
 from pkex.kernels.mixtures import Mixture
+from pkex.kernels.series import multiplied
 from pkex.typing import Float
 
 __all__ = ["ProductMixture", "product_of"]
@@ -110,5 +111,5 @@ class _Grid:
     def widened(self) -> tuple[Float, Float]:
         """Return the rates and masses, of which each has smaller and smaller ones on its sides."""
         shares = np.exp2(-np.abs(np.arange(-_MARGIN, _MARGIN + 1.0)))
-        wider = _Grid(self.first - _MARGIN, np.convolve(self.masses, shares))
+        wider = _Grid(self.first - _MARGIN, multiplied(shares, self.masses))
         return wider.rates, wider.masses

@@ -28,12 +28,15 @@ def adapt_chain(model: RegressorChain) -> AdaptedModel:
             )
     parts = parts_of(model, model.estimators_, "predict")
     n_columns = model.n_features_in_
-    slopes, constants = np.empty((n_columns, 0)), np.empty(0)
+    # Each output's coefficients of the columns, and at last its constant.
+    outputs = np.empty((0, n_columns + 1))
     for function in map(linear_function, model.estimators_):
         of_columns, of_those_before = np.split(function.coefficients, [n_columns])
-        slopes = np.column_stack([slopes, of_columns + slopes @ of_those_before])
-        constants = np.append(constants, function.intercept + constants @ of_those_before)
+        # Sums over rows are the same on every machine.
+        through_others = (of_those_before[:, None] * outputs).sum(axis=0)
+        own = np.append(of_columns, function.intercept)
+        outputs = np.vstack([outputs, own + through_others])
     places = np.argsort(model.order_)
-    chain = LinearFunction(slopes[:, places], constants[places])
+    chain = LinearFunction(outputs[places, :-1].T, outputs[places, -1])
     # The names of the first one's columns are the model's own.
     return replace(made_of(model, parts, chain, "predict"), output_names=None)
