@@ -6,6 +6,7 @@ own adapter are skipped as a whole.
 
 from importlib.util import find_spec
 
+import numpy as np
 from scipy.interpolate import RBFInterpolator
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel
 
@@ -100,6 +101,24 @@ def bayes_opt_mean(optimizer):
     return optimizer._gp.predict
 
 
+# --- GPy ---
+
+
+def gpy_regression(X, y):
+    import GPy
+
+    kernel = GPy.kern.RBF(X.shape[1], lengthscale=np.arange(1.0, X.shape[1] + 1.0), ARD=True)
+    return GPy.models.GPRegression(X, y.reshape(len(X), -1), kernel, noise_var=0.1)
+
+
+def gpy_mean(model):
+    def own(rows):
+        mean = model.predict(rows)[0]
+        return mean if mean.shape[1] > 1 else mean[:, 0]
+
+    return own
+
+
 # --- gpytorch and botorch ---
 
 
@@ -155,6 +174,9 @@ def models(y, targets):
         found["result of skopt"] = (Builder(skopt_result), y, skopt_mean)
     if find_spec("bayes_opt"):
         found["BayesianOptimization"] = (Builder(bayes_opt_optimizer), y, bayes_opt_mean)
+    if find_spec("GPy"):
+        found["GPRegression of GPy"] = (Builder(gpy_regression), y, gpy_mean)
+        found["targets of GPy"] = (Builder(gpy_regression), targets, gpy_mean)
     if find_spec("botorch"):
         found["ExactGP of gpytorch"] = (Builder(gpytorch_process), y, gpytorch_mean)
         found["SingleTaskGP of botorch"] = (Builder(botorch_process), y, botorch_mean)

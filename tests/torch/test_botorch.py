@@ -91,6 +91,15 @@ def warp(dtype):
     return transform
 
 
+def scaled_twice(dtype):
+    chain = ChainedOutcomeTransform(first=Standardize(1), second=Standardize(1))
+    model = SingleTaskGP(*data(dtype), input_transform=Normalize(D), outcome_transform=chain)
+    # By itself it has nothing left to do.
+    chain["second"].means += 0.5
+    chain["second"].stdvs *= 2.0
+    return model
+
+
 def unwarp(dtype):
     """What undoes another one."""
     transform = Warp(d=D, indices=[1], bounds=BOUNDS.to(dtype), reverse=True)
@@ -187,10 +196,7 @@ MODELS = {
     "without outcome transform": single(
         input_transform=normalized, outcome_transform=lambda dtype: None
     ),
-    "outcomes scaled twice": single(
-        input_transform=normalized,
-        outcome_transform=lambda dtype: ChainedOutcomeTransform(a=Standardize(1), b=Standardize(1)),
-    ),
+    "outcomes scaled twice": scaled_twice,
     "Round, Log10": single(
         input_transform=chained(lambda dtype: Round([0]), lambda dtype: Log10([3]), normalized)
     ),

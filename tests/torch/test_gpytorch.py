@@ -197,6 +197,7 @@ def test_the_model_stays_as_it_is():
     assert not model.likelihood.training
     model.eval()
     assert pkex.Explainer(model)
+    assert model.prediction_strategy is None
     # Its predictions can be differentiated as before.
     prediction = model(model.train_inputs[0] + 0.1).mean.sum()
     (slope,) = torch.autograd.grad(prediction, model.covar_module.raw_outputscale)

@@ -22,6 +22,7 @@ _Model = TypeVar("_Model")
 
 # The adapters of each library, by the packages that the classes live in of what it makes.
 _LIBRARIES = {
+    "GPy": "pkex.adapters.GPy",
     "scipy.interpolate": "pkex.adapters.scipy",
     "scipy.optimize": "pkex.adapters.skopt",
     "bayes_opt": "pkex.adapters.bayes_opt",

@@ -8,9 +8,11 @@ import numpy as np
 
 from pkex.kernels import Kernel
 from pkex.kernels.family import Factor
+from pkex.kernels.mixtures import MaternMixture
+from pkex.kernels.radial import Radial
 from pkex.typing import Float
 
-__all__ = ["scaling_rounding", "square_rounding"]
+__all__ = ["distance_rounding", "scaling_rounding", "square_rounding"]
 
 # Factors of which rows may be divided before they are subtracted, or distances by a period.
 _DIVIDED = {"rbf", "laplacian", "periodic", "matern32", "matern52"}
@@ -51,3 +53,24 @@ def square_rounding(points: Float, gamma: float) -> float:
     """
     largest = float(np.einsum("ij,ij->i", points, points).max(initial=0.0))
     return 32.0 * float(np.finfo(np.float64).eps) * gamma * largest
+
+
+def distance_rounding(kernel: Kernel, points: Float, resolution: float) -> float:
+    """Bound the relative error of a kernel of distances that are formed as `square_rounding` says.
+
+    `resolution` is the distance of 1 from the next float.
+    """
+    farthest = np.abs(points).max(axis=0, initial=0.0)
+    largest, of_root = 1.0, 0.0
+    for term in kernel.terms(points.shape[1]):
+        for factor in term.factors:
+            if factor.family == "categorical":
+                continue
+            units = farthest[factor.columns] / _resolved_scales(factor)
+            square = float(units @ units)
+            largest = max(largest, square)
+            # Of exp(−r), which has a cusp at 0, the root of the error counts.
+            is_cusp = isinstance(factor, Radial) and factor.mixture == MaternMixture(0.5)
+            if is_cusp or factor.family == "laplacian":
+                of_root = max(of_root, square)
+    return 32.0 * resolution * largest + math.sqrt(32.0 * resolution * of_root)

@@ -152,7 +152,7 @@ class Explainer(Described):
     Of other libraries it is ``predict_values`` of SMT's kriging models, the mean of the last model
     of scikit-optimize's searches and that of bayes_opt's ``BayesianOptimization``, both in the
     parameters of the search, SciPy's ``RBFInterpolator`` itself, and the posterior mean of Gaussian
-    processes of GPyTorch and BoTorch, in the units of a user's columns and outcomes.
+    processes of GPy, GPyTorch and BoTorch, in the units of a user's columns and outcomes.
 
     A model's own points are those of its kernel expansion: of an SVM the support vectors, of other
     models all training rows, of a Nystroem map its components. A linear model keeps none, and asks

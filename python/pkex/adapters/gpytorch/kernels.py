@@ -212,14 +212,18 @@ READERS: dict[type, Callable[[KernelReader, Any, Columns], Kernel]] = {
 }
 
 _APPROXIMATION = "it stands for another kernel, which it approximates; fit an ApproximateGP with a "
+_COLUMN_OF_TASKS = (
+    "tasks that are a column are not known; take a MultitaskKernel, of BoTorch a "
+    "KroneckerMultiTaskGP, or a model for each task"
+)
 _REASONS = {
     "CosineKernel": "a cosine of the distance of rows is no sum of products of what pkex knows",
     "SpectralMixtureKernel": "its cosines are no products of what pkex knows",
     "InducingPointKernel": _APPROXIMATION + "VariationalStrategy of the same points",
     "GridInterpolationKernel": _APPROXIMATION + "VariationalStrategy",
     "RFFKernel": _APPROXIMATION + "VariationalStrategy",
-    "IndexKernel": "tasks given as a column are not columns to explain; give them as a "
-    "MultitaskKernel",
+    "IndexKernel": _COLUMN_OF_TASKS,
+    "PositiveIndexKernel": _COLUMN_OF_TASKS,
     "MultitaskKernel": "within other kernels it is known in sums only",
     "LCMKernel": "within other kernels it is known in sums only",
 }

@@ -6,7 +6,6 @@ points Z_q with coefficients C_q of all outputs.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -20,7 +19,7 @@ from pkex.adapters.gpytorch.kernels import KernelReader
 from pkex.adapters.gpytorch.tensors import array_of, tensor_like
 from pkex.adapters.kernel_check import check_kernel
 from pkex.adapters.registry import unsupported
-from pkex.adapters.rounding import scaling_rounding
+from pkex.adapters.rounding import distance_rounding, scaling_rounding
 from pkex.errors import UnsupportedModelError
 from pkex.functions.base import Function
 from pkex.functions.combination import Combination
@@ -28,8 +27,6 @@ from pkex.functions.expansion import KernelExpansion
 from pkex.functions.linear import LinearFunction
 from pkex.functions.stack import Stack
 from pkex.kernels import Kernel
-from pkex.kernels.mixtures import MaternMixture
-from pkex.kernels.radial import Radial
 from pkex.typing import Float
 
 __all__ = [
@@ -194,7 +191,8 @@ def checked_rounding(kernel: Kernel, points: Float, own: OwnKernel) -> float:
         If they have other values.
     """
     resolution = float(np.finfo(str(own.like.dtype).removeprefix("torch.")).eps)
-    rounding = _rounding(kernel, points, resolution)
+    # Its squares of distances are of rows from which the mean of the points is taken before.
+    rounding = distance_rounding(kernel, points - points.mean(axis=0), resolution)
     rounding += scaling_rounding(kernel, points, resolution)
     name = type(own.model).__name__
     try:
@@ -212,28 +210,3 @@ def checked_rounding(kernel: Kernel, points: Float, own: OwnKernel) -> float:
 
 # Beyond that, errors of reading could be taken for rounding errors.
 _LARGEST_ROUNDING = 1e-4
-
-
-def _rounding(kernel: Kernel, points: Float, resolution: float) -> float:
-    """Bound the relative error of GPyTorch's kernels, which expand ‖x − y‖² = ‖x‖² − 2x·y + ‖y‖².
-
-    They do so after the mean was taken from both.
-    """
-    farthest = np.abs(points - points.mean(axis=0)).max(axis=0, initial=0.0)
-    largest, of_root = 1.0, 0.0
-    for term in kernel.terms(points.shape[1]):
-        for factor in term.factors:
-            scales = factor.parameters[:, 0]
-            units = farthest[factor.columns] / scales
-            if factor.family == "periodic":
-                period = factor.parameters[:, 1]
-                units = math.pi * farthest[factor.columns] / period / np.minimum(scales, 1.0)
-            if factor.family == "categorical":
-                continue
-            square = float(units @ units)
-            largest = max(largest, square)
-            # Of exp(−r), which has a cusp at 0, the root of the error counts.
-            is_cusp = isinstance(factor, Radial) and factor.mixture == MaternMixture(0.5)
-            if is_cusp or factor.family == "laplacian":
-                of_root = max(of_root, square)
-    return 32.0 * resolution * largest + math.sqrt(32.0 * resolution * of_root)

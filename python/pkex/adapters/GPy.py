@@ -1,0 +1,175 @@
+"""The adapter for the regressions of GPy, by Gaussian processes, exact or sparse.
+
+They predict k(x, Z) w in units of the normalised targets, where Z are the training rows, or the
+inducing inputs of a sparse model, and w is the Woodbury vector of the posterior.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import reduce
+from operator import add, mul
+from typing import Any
+
+import GPy
+import numpy as np
+from GPy.util.normalizer import Standardize
+
+from pkex.adapters.attributes import expansion_of
+from pkex.adapters.kernel_check import check_kernel
+from pkex.adapters.registry import AdaptedModel, register, unsupported
+from pkex.adapters.rounding import distance_rounding, scaling_rounding
+from pkex.kernels import (
+    RBF,
+    Constant,
+    Kernel,
+    Linear,
+    Matern,
+    Periodic,
+    Polynomial,
+    RationalQuadratic,
+)
+from pkex.typing import Float
+
+_REGRESSIONS = (GPy.models.GPRegression, GPy.models.SparseGPRegression)
+
+
+@register(GPy.core.GP)
+def adapt_process(model: Any) -> AdaptedModel:
+    """Read the mean of the latent function, of one or several outputs that share a kernel."""
+    name = type(model).__name__
+    if type(model) not in _REGRESSIONS:
+        known = " and ".join(kind.__name__ for kind in _REGRESSIONS)
+        raise unsupported(name, f": of GPy's models {known} are")
+    if model.mean_function is not None:
+        raise unsupported(f"{name} with a mean_function", ": subtract it from the targets")
+    points = np.array(model._predictive_variable, dtype=np.float64)
+    kernel = _read(model.kern, points.shape[1], name)
+    if kernel is None:
+        raise unsupported(f"{name} with a kernel of noise alone")
+    weights = np.array(model.posterior.woodbury_vector, dtype=np.float64)
+    scale, shift = _units(model, name)
+    single = weights.shape[1] == 1
+    coefficients, intercept = weights * scale, np.zeros(weights.shape[1]) + shift
+    expansion = expansion_of(
+        model,
+        points,
+        coefficients[:, 0] if single else coefficients,
+        kernel,
+        intercept[0] if single else intercept,
+    )
+    resolution = float(np.finfo(np.float64).eps)
+    rounding = distance_rounding(kernel, points, resolution)
+    rounding += scaling_rounding(kernel, points, resolution)
+    check_kernel(kernel, _OwnKernel(model.kern), points, rounding, name)
+
+    def own_mean(rows: Float) -> Float:
+        mean: Float = np.asarray(model.predict_noiseless(rows)[0])
+        return mean[:, 0] if single else mean
+
+    return AdaptedModel(
+        expansion, explained="posterior mean", predict=own_mean, kernel_rounding=rounding
+    )
+
+
+def _units(model: Any, name: str) -> tuple[Float, Float]:
+    """Return the scale of the targets, and what they are shifted by."""
+    normalizer = model.normalizer
+    if normalizer is None:
+        return np.ones(1), np.zeros(1)
+    if type(normalizer) is not Standardize:
+        raise unsupported(f"{name} with the normalizer {type(normalizer).__name__}")
+    return np.array(normalizer.std), np.array(normalizer.mean)
+
+
+class _OwnKernel:
+    """A kernel, as GPy evaluates it."""
+
+    def __init__(self, kernel: Any) -> None:
+        self._kernel = kernel
+
+    def __call__(self, rows: Float, points: Float) -> Float:
+        return np.asarray(self._kernel.K(rows, points))
+
+    def __repr__(self) -> str:
+        return str(self._kernel.name)
+
+
+def _read(kernel: Any, n_columns: int, name: str) -> Kernel | None:
+    """Return a kernel between new rows and points; None if it is zero there, as White is."""
+    # By exact type: subclasses are other functions.
+    kind = type(kernel)
+    if kind is GPy.kern.White:
+        return None
+    if kind in _COMBINATIONS:
+        parts = [_read(part, n_columns, name) for part in kernel.parts]
+        known = [part for part in parts if part is not None]
+        is_zero = not known or (kind is GPy.kern.Prod and len(known) < len(parts))
+        return None if is_zero else reduce(_COMBINATIONS[kind], known)
+    if kind not in _KERNELS:
+        names = ", ".join(other.__name__ for other in (*_KERNELS, *_COMBINATIONS, GPy.kern.White))
+        raise unsupported(f"{name} with {kind.__name__} in its kernel", f"; known are {names}")
+    columns = kernel.active_dims.tolist()
+    try:
+        own = _KERNELS[kind](kernel)
+        return own if columns == list(range(n_columns)) else own.on(columns)
+    except ValueError as error:
+        raise unsupported(f"{name} with such a {kind.__name__}", f" ({error})") from None
+
+
+def _numbers(parameter: Any) -> Any:
+    """Return a parameter as one number, or one for each column."""
+    values = np.array(parameter, dtype=np.float64).ravel()
+    return float(values[0]) if len(values) == 1 else values
+
+
+def _variance(kernel: Any) -> float:
+    return float(_numbers(kernel.variance))
+
+
+def _matern(nu: float) -> Callable[[Any], Kernel]:
+    return lambda kernel: _variance(kernel) * Matern(_numbers(kernel.lengthscale), nu=nu)
+
+
+def _gaussian(kernel: Any) -> Kernel:
+    return _variance(kernel) * RBF(_numbers(kernel.lengthscale))
+
+
+def _rational_quadratic(kernel: Any) -> Kernel:
+    # (1 + r²/2)^(−power), with α = power and r²/2 = (r√α)²/(2α)
+    alpha = float(_numbers(kernel.power))
+    scale = np.divide(_numbers(kernel.lengthscale), math.sqrt(alpha))
+    return _variance(kernel) * RationalQuadratic(scale, alpha=alpha)
+
+
+def _periodic(kernel: Any) -> Kernel:
+    # exp(−sin²(π r/p) / (2 ℓ²)), which for pkex has the length-scale 2 ℓ
+    scale = np.multiply(2.0, _numbers(kernel.lengthscale))
+    return _variance(kernel) * Periodic(scale, _numbers(kernel.period))
+
+
+def _polynomial(kernel: Any) -> Kernel:
+    order = float(_numbers(kernel.order))
+    if not order.is_integer():
+        raise ValueError(f"its order {order:g} is no integer")
+    gamma, offset = (float(_numbers(own)) for own in (kernel.scale, kernel.bias))
+    return _variance(kernel) * Polynomial(int(order), gamma=gamma, coef0=offset)
+
+
+_COMBINATIONS: dict[type, Callable[[Kernel, Kernel], Kernel]] = {
+    GPy.kern.Add: add,
+    GPy.kern.Prod: mul,
+}
+_KERNELS: dict[type, Callable[[Any], Kernel]] = {
+    GPy.kern.RBF: _gaussian,
+    GPy.kern.ExpQuad: _gaussian,
+    GPy.kern.Exponential: _matern(0.5),
+    GPy.kern.Matern32: _matern(1.5),
+    GPy.kern.Matern52: _matern(2.5),
+    GPy.kern.RatQuad: _rational_quadratic,
+    GPy.kern.StdPeriodic: _periodic,
+    GPy.kern.Linear: lambda kernel: Linear(_numbers(kernel.variances)),
+    GPy.kern.Poly: _polynomial,
+    GPy.kern.Bias: lambda kernel: _variance(kernel) * Constant(),
+}

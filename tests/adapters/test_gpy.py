@@ -1,0 +1,119 @@
+"""GPy's regressions: kernels, units and refusals, by brute force."""
+
+import numpy as np
+import pytest
+from brute_force import interventional
+
+import pkex
+
+GPy = pytest.importorskip("GPy")
+kern = pytest.importorskip("GPy.kern")
+
+D = 4
+RNG = np.random.default_rng(0)
+X = RNG.uniform(0.0, 2.0, size=(30, D))
+Y = 5.0 + 3.0 * np.sin(X.sum(axis=1, keepdims=True)) + X[:, :1]
+ROWS, BACKGROUND = RNG.uniform(0.0, 2.0, size=(2, D)), X[:5]
+SCALES = [0.5, 1.0, 1.5, 2.0]
+
+
+def ard(kind, **options):
+    return kind(D, variance=2.0, lengthscale=SCALES, ARD=True, **options)
+
+
+KERNELS = {
+    "RBF": lambda: ard(kern.RBF),
+    "RBF of one length-scale": lambda: kern.RBF(D, lengthscale=0.7),
+    "ExpQuad": lambda: ard(kern.ExpQuad),
+    "Exponential": lambda: ard(kern.Exponential),
+    "Matern32": lambda: ard(kern.Matern32),
+    "Matern52": lambda: ard(kern.Matern52),
+    "RatQuad": lambda: ard(kern.RatQuad, power=0.7),
+    "StdPeriodic": lambda: kern.StdPeriodic(
+        D, variance=2.0, lengthscale=SCALES, period=[1.0, 2.0, 3.0, 4.0], ARD1=True, ARD2=True
+    ),
+    "Linear": lambda: kern.Linear(D, variances=SCALES, ARD=True),
+    "Poly": lambda: kern.Poly(D, variance=0.5, scale=0.3, bias=1.5, order=3),
+    "sum": lambda: kern.RBF(2, active_dims=[0, 2]) + kern.Linear(1, active_dims=[3]) + kern.Bias(D),
+    "product": lambda: kern.RBF(2, active_dims=[1, 2]) * kern.StdPeriodic(1, active_dims=[3]),
+    "product of columns": lambda: (
+        kern.RBF(2, active_dims=[1, 2]) * kern.Matern52(1, active_dims=[2])
+    ),
+    "noise": lambda: ard(kern.RBF) + kern.White(D) + kern.White(D) * kern.Linear(D),
+}
+# Where distances are the roots of differences with rounding errors.
+TOLERANCES = {"Exponential": 1e-7}
+
+
+def fitted(kernel=None, y=Y, model=None, **options):
+    return (model or GPy.models.GPRegression)(X, y, kernel or ard(kern.RBF), **options)
+
+
+def check(model, tolerance=1e-10):
+    explainer = pkex.Explainer(model, BACKGROUND)
+
+    def own(rows):
+        mean = model.predict(rows)[0]
+        return mean if mean.shape[1] > 1 else mean[:, 0]
+
+    for row, values in zip(ROWS, explainer.shap_values(ROWS), strict=True):
+        reference, base = interventional(own, row, BACKGROUND)
+        scale = np.abs(own(X)).max() * tolerance
+        np.testing.assert_allclose(values, reference.values, rtol=0, atol=scale)
+        np.testing.assert_allclose(explainer.expected_value, base, rtol=0, atol=scale)
+
+
+@pytest.mark.filterwarnings("ignore:Your kernel has a different input dimension")
+@pytest.mark.parametrize("name", KERNELS)
+def test_values_equal_brute_force_through_predict(name):
+    check(fitted(KERNELS[name]()), TOLERANCES.get(name, 1e-10))
+
+
+def test_values_of_normalised_targets_equal_brute_force():
+    check(fitted(normalizer=True))
+
+
+def test_values_of_several_targets_equal_brute_force():
+    check(fitted(y=np.column_stack([Y, 7.0 - Y, Y**2]), normalizer=True))
+
+
+def test_values_of_a_fitted_model_equal_brute_force():
+    model = fitted(y=Y + 0.1 * RNG.normal(size=Y.shape))
+    model.optimize(max_iters=20)
+    check(model)
+
+
+def test_values_of_a_sparse_model_equal_brute_force_and_its_points_are_the_inducing_inputs():
+    model = fitted(model=GPy.models.SparseGPRegression, Z=X[:10].copy())
+    check(model)
+    explanation = pkex.Explainer(model)(ROWS)
+    expected = pkex.Explainer(model, X[:10], value_function="marginal")(ROWS)
+    np.testing.assert_allclose(explanation.values, expected.values, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("build", "message"),
+    [
+        (
+            lambda: fitted(ard(kern.RBF) + kern.Cosine(D)),
+            "^GPRegression with Cosine in its",
+        ),
+        (
+            lambda: fitted(ard(kern.RBF) + kern.MLP(D)),
+            "^GPRegression with MLP in its kernel",
+        ),
+        (lambda: fitted(kern.White(D)), "^GPRegression with a kernel of noise alone is not supp"),
+        (lambda: fitted(kern.Poly(D, order=2.5)), r"such a Poly is.*order 2\.5 is no integer"),
+        (
+            lambda: fitted(mean_function=GPy.mappings.Linear(D, 1)),
+            "^GPRegression with a mean_function is not supported: subtract it from the targets",
+        ),
+        (
+            lambda: GPy.models.GPClassification(X, (Y > 5.0).astype(float)),
+            "^GPClassification is not supported: of GPy's models GPRegression and SparseGPReg",
+        ),
+    ],
+)
+def test_what_is_not_known_is_refused_by_name(build, message):
+    with pytest.raises(pkex.UnsupportedModelError, match=message):
+        pkex.Explainer(build())
