@@ -122,8 +122,12 @@ def test_covariances_are_in_squared_units_of_each_output():
     explanation = explainer(ROWS, uncertainty=True)
     expected = brute_force(model, ROWS[1], BACKGROUND, WEIGHTS)
     assert_same(explanation.covariance(1) / expected.max(), expected / expected.max())
-    one = pkex.Explainer(model, BACKGROUND, background_weights=WEIGHTS, outputs=1)
-    assert_same(one(ROWS, uncertainty=True).covariance(1), expected[..., 1])
+    names = ["thousands", "squares", "rest"]
+    for outputs in ("squares", 1):
+        options = {"background_weights": WEIGHTS, "outputs": outputs, "output_names": names}
+        one = pkex.Explainer(model, BACKGROUND, **options)(ROWS, uncertainty=True)
+        assert one.output_name == "squares"
+        assert_same(one.covariance(1), expected[..., 1])
 
 
 def test_a_pipeline_has_the_covariances_of_its_last_step():
@@ -230,6 +234,23 @@ def test_rows_have_the_same_covariances_together_and_alone():
     for number in range(len(far)):
         alone = explainer(far[number : number + 1], uncertainty=True)
         np.testing.assert_array_equal(together.covariance(number), alone.covariance(0))
+
+
+def test_both_methods_have_the_same_covariances():
+    model = fitted(KERNELS["sum"])
+    ways = [pkex.Explainer(model, BACKGROUND, method=m) for m in ("quadrature", "recursion")]
+    one, other = (explainer(ROWS, uncertainty=True) for explainer in ways)
+    assert_same(one.covariance(0), other.covariance(0), 1e-13)
+    assert one[:0].standard_deviations.shape == (0, D)
+
+
+def test_progress_is_of_values_and_covariances():
+    shares = []
+    explainer = pkex.Explainer(fitted(KERNELS["sum"]), BACKGROUND)
+    explainer(ROWS, uncertainty=True, progress=lambda done, total: shares.append(done / total))
+    assert shares == sorted(shares)
+    assert shares[-1] == 1.0
+    assert any(0.0 < share < 0.5 for share in shares)
 
 
 # --- the explanation ---

@@ -245,8 +245,8 @@ class Explainer(Described):
         verify(adapted, model, n_threads=self._settings.n_threads)
         self._explained = f"{adapted.explained} of {name}"
 
-        self._posterior = Posterior.of(adapted, owner, outputs)
         self._outputs, self._function = Outputs.chosen(adapted, outputs, output_names)
+        self._posterior = Posterior.of(adapted, owner, outputs, output_names)
         self._columns = Columns.of(adapted, feature_names)
         rows = None
         if background is not None:

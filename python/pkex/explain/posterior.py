@@ -38,22 +38,27 @@ class Posterior:
 
     @classmethod
     def of(
-        cls, adapted: AdaptedModel, model: Any, outputs: int | str | Sequence[int | str] | None
+        cls,
+        adapted: AdaptedModel,
+        model: Any,
+        outputs: int | str | Sequence[int | str] | None,
+        output_names: Sequence[str] | None,
     ) -> Posterior:
         """Return the posterior of some outputs of a model; what is refused is a reason."""
         variance = variance_of(adapted)
         if variance is None:
             return cls(
                 None,
-                "uncertainty=True is for the mean of a Gaussian process, alone or at the end of a "
-                f"Pipeline; of {type(model).__name__} no distribution of functions is known",
+                "uncertainty=True is for the mean of a Gaussian process of scikit-learn, alone or "
+                f"at the end of a Pipeline; of the {adapted.explained} of {type(model).__name__} "
+                "no covariances are known",
             )
         try:
             described = variance.adapt(False)
             verify(described, model)
         except UnsupportedModelError as error:
             return cls(None, str(error))
-        return cls(Outputs.chosen(described, outputs, None)[1])
+        return cls(Outputs.chosen(described, outputs, output_names)[1])
 
     def grouped(self, players: NDArray[Any]) -> Posterior:
         """Return the posterior with columns as players of the given numbers."""
