@@ -12,7 +12,7 @@ integrals (Owen 1972) in both arguments of k.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -171,33 +171,46 @@ class _Background:
         """Return Φ k Φᵀ of rows, shape (n, players, players)."""
         n_players = int(self.players.max()) + 1
         parts = np.zeros((len(X), n_players, n_players))
-        step = max(1, _BLOCK // (n_players * len(self.rows)))
-        starts = range(0, len(self.rows), step)
-        done, total = 0, len(terms) * len(starts)
-        for term in terms:
+        add = self._add_independent if self.is_marginal else self._add_pairs
+        for number, term in enumerate(terms):
             to_rows = [self._factors(term, row[None], self.rows)[:, 0] for row in X]
-            between = np.ones((n_players, 1, 1))
-            for start in starts:
-                some = slice(start, start + step)
-                factors = self._factors(term, self.rows[some], self.rows)
-                if self.is_marginal:
-                    # Exactly 0 of a column that does nothing.
-                    lacks = np.einsum("jlm,l,m->j", 1.0 - factors, self.weights[some], self.weights)
-                    between -= lacks[:, None, None]
-                else:
-                    weights = self.weights[some, None] * self.weights
-                    for part, own in zip(parts, to_rows, strict=True):
-                        games = _pair_games(own[:, None, :], own[:, some, None], factors, weights)
-                        part += term.coefficient * games
-                done += 1
-                if report is not None:
-                    report(done, total)
-            if self.is_marginal:
-                # All rows that combine entries: products of the means of factors.
-                for part, own in zip(parts, to_rows, strict=True):
-                    mean = (1.0 - (1.0 - own) @ self.weights)[:, None, None]
-                    part += term.coefficient * _pair_games(mean, mean, between, np.ones((1, 1)))
+            add(parts, term, to_rows, share(report, number, len(terms)))
         return (parts + parts.transpose(0, 2, 1)) / 2.0
+
+    def _add_pairs(
+        self, parts: Float, term: Term, to_rows: list[Float], report: Report | None
+    ) -> None:
+        """Add a term's part for each explained row, given its factors to background rows."""
+        for some, factors in self._blocks(term, report):
+            weights = self.weights[some, None] * self.weights
+            for part, own in zip(parts, to_rows, strict=True):
+                games = _pair_games(own[:, None, :], own[:, some, None], factors, weights)
+                part += term.coefficient * games
+
+    def _add_independent(
+        self, parts: Float, term: Term, to_rows: list[Float], report: Report | None
+    ) -> None:
+        """Add the same where features are independent: of all rows that combine entries.
+
+        Means of products are products of means. They are exactly 1 of a column that does nothing.
+        """
+        between = np.ones((parts.shape[1], 1, 1))
+        for some, factors in self._blocks(term, report):
+            lacks = np.einsum("jlm,l,m->j", 1.0 - factors, self.weights[some], self.weights)
+            between -= lacks[:, None, None]
+        for part, own in zip(parts, to_rows, strict=True):
+            mean = (1.0 - (1.0 - own) @ self.weights)[:, None, None]
+            part += term.coefficient * _pair_games(mean, mean, between, np.ones((1, 1)))
+
+    def _blocks(self, term: Term, report: Report | None) -> Iterator[tuple[slice, Float]]:
+        """Yield slices of background rows with their factors to all of these."""
+        step = max(1, _BLOCK // self.rows.size)
+        starts = range(0, len(self.rows), step)
+        for number, start in enumerate(starts):
+            some = slice(start, start + step)
+            yield some, self._factors(term, self.rows[some], self.rows)
+            if report is not None:
+                report(number + 1, len(starts))
 
     def _factors(self, term: Term, left: Float, right: Float) -> Float:
         """Return the factors of players for all pairs of rows, of shape (players, n, m)."""
