@@ -101,7 +101,7 @@ def test_the_integrations_have_one_explainer_each():
             "groups=None, outputs=None, feature_names=None, output_names=None, "
             "method='quadrature', summation='compensated', n_jobs=-1)",
         ),
-        (pkex.Explainer.__call__, "(self, X, *, progress=False)"),
+        (pkex.Explainer.__call__, "(self, X, *, uncertainty=False, progress=False)"),
         (pkex.Explainer.shap_values, "(self, X, *, progress=False)"),
         (
             pkex.product_game,

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Literal, TypeAlias, get_args
 
-from pkex.adapters.registry import AdaptedModel
+from pkex.adapters.registry import AdaptedModel, Variance
 from pkex.errors import UnsupportedModelError
 from pkex.inputs.choices import check_choice
 
-__all__ = ["Target", "of_target"]
+__all__ = ["Target", "of_target", "variance_of"]
 
 Target: TypeAlias = Literal["mean", "variance", "predictive_variance"]
 _TARGETS: tuple[Target, ...] = get_args(Target)
@@ -42,10 +42,16 @@ def of_target(
             "deviation is the square root of one; explain its square by target='variance'"
         )
     target = check_choice("target", target, _TARGETS)
-    variance = adapted.variance
-    if variance is None or variance.of is not adapted.expansion:
+    variance = variance_of(adapted)
+    if variance is None:
         raise UnsupportedModelError(
             f"target={target!r} is for Gaussian processes, alone or at the end of a Pipeline; of "
             f"{name} no variance is known. Leave target out to explain its {adapted.explained}"
         )
     return adapted if target == "mean" else variance.adapt(target == "predictive_variance")
+
+
+def variance_of(adapted: AdaptedModel) -> Variance | None:
+    """Return how the variance of the described function is found; None if none is known."""
+    variance = adapted.variance
+    return variance if variance is not None and variance.of is adapted.expansion else None

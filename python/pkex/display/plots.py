@@ -29,6 +29,8 @@ __all__ = [
 
 _VALUE, _ALONE, _PERMUTED = "#3b6ea5", "#d1632a", "#c9c9c9"
 _NEGATIVE, _POSITIVE, _GREY = "#3b6ea5", "#c8452d", "#9a9a9a"
+# How much there is of a colour that is pale.
+_PALE = 0.3
 # The colours of points, from low to high.
 _LOW_TO_HIGH = ("#2f6fb5", "#9a5ba5", "#d6402b")
 # The longest label, in characters.
@@ -74,7 +76,13 @@ def literal(text: str, longest: int = _LONGEST) -> str:
     return shortened(text, longest).replace("$", r"\$")
 
 
-def draw_bars(ax: Axes, labels: Sequence[str], values: Float, n_grey: int = 0) -> None:
+def draw_bars(
+    ax: Axes,
+    labels: Sequence[str],
+    values: Float,
+    n_grey: int = 0,
+    margins: Float | None = None,
+) -> None:
     """Draw numbers as bars from 0, the first on top, each with its number at its end.
 
     Parameters
@@ -84,11 +92,18 @@ def draw_bars(ax: Axes, labels: Sequence[str], values: Float, n_grey: int = 0) -
     values : ndarray of shape (n,)
     n_grey : int, default 0
         How many of the last bars are grey; the others have the colour of their sign.
+    margins : ndarray of shape (n,), optional
+        How far lines about the ends of bars go; a bar whose line reaches 0 is pale.
     """
     places = np.arange(len(values))
     colours = [_NEGATIVE if value < 0 else _POSITIVE for value in values]
     colours[len(values) - n_grey :] = [_GREY] * n_grey
-    bars = ax.barh(places, values, height=0.65, color=colours)
+    bars = ax.barh(
+        places, values, height=0.65, color=colours, xerr=margins, ecolor="#555555", capsize=2.5
+    )
+    if margins is not None:
+        for bar, is_pale in zip(bars, np.abs(values) <= margins, strict=True):
+            bar.set_alpha(_PALE if is_pale else None)
     ax.bar_label(
         bars,
         [("" if value < 0 else "+") + number(value) for value in values],
@@ -100,7 +115,12 @@ def draw_bars(ax: Axes, labels: Sequence[str], values: Float, n_grey: int = 0) -
 
 
 def draw_points(
-    ax: Axes, labels: Sequence[str], sizes: Float, values: Float, shades: Float
+    ax: Axes,
+    labels: Sequence[str],
+    sizes: Float,
+    values: Float,
+    shades: Float,
+    is_pale: NDArray[np.bool_] | None = None,
 ) -> None:
     """Draw for each label a bar from 0, and points beside each other where they are many.
 
@@ -114,6 +134,7 @@ def draw_points(
         Where the points are.
     shades : ndarray of shape (rows, n)
         Their colours, from 0 (low) to 1 (high); NaN is grey.
+    is_pale : ndarray of bool, shape (rows, n), optional
     """
     from matplotlib.colors import LinearSegmentedColormap
 
@@ -136,6 +157,8 @@ def draw_points(
             linewidths=0.0,
             zorder=2.0,
         )
+        if is_pale is not None:
+            points.set_alpha(np.where(is_pale[:, place], _PALE, 1.0).tolist())
         points.set_rasterized(len(column) > 1000)
     if not np.isnan(shades).all():
         bar = ax.figure.colorbar(

@@ -49,9 +49,16 @@ def frame(values: Float, axes: Axes, columns: Sequence[str] | None = None) -> pd
 
 
 def shap_explanation(
-    values: Float, base_values: Float, data: NDArray[Any], axes: Axes
+    values: Float,
+    base_values: Float,
+    data: NDArray[Any],
+    axes: Axes,
+    margins: Float | None = None,
 ) -> shap.Explanation:
-    """Return a copy of arrays with every axis, (n, d[, outputs]), for shap's plots."""
+    """Return a copy of arrays with every axis, (n, d[, outputs]), for shap's plots.
+
+    Margins, shaped as values, are how far from these their bounds are.
+    """
     try:
         import shap
     except ImportError as error:
@@ -62,6 +69,8 @@ def shap_explanation(
         data=data.copy(),
         feature_names=list(axes.features),
         output_names=None if axes.outputs is None else list(axes.outputs),
+        lower_bounds=None if margins is None else values - margins,
+        upper_bounds=None if margins is None else values + margins,
     )
 
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from pkex.execution.settings import Settings
 from pkex.explain.columns import Columns
 from pkex.explain.outputs import Outputs
+from pkex.explain.posterior import Posterior
 from pkex.explain.result import Hinting
 from pkex.functions.base import Function
 from pkex.games.players import Players
@@ -37,6 +38,8 @@ class Described(Hinting):
     _outputs: Outputs
     # None if each column is a player of its own.
     _players: Players | None
+    # Of the explained function, for the uncertainty of values.
+    _posterior: Posterior
     _settings: Settings
 
     @property

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from pkex.adapters import adapt, verify
 from pkex.adapters.targets import Target, of_target
+from pkex.execution.computation import Computation
 from pkex.execution.progress import Progress
 from pkex.execution.settings import Settings
 from pkex.explain.columns import Columns
@@ -20,6 +21,8 @@ from pkex.explain.explanation import Explanation
 from pkex.explain.interaction_values import check_interactions, interaction_values
 from pkex.explain.interactions import Interactions
 from pkex.explain.outputs import Outputs
+from pkex.explain.posterior import Posterior
+from pkex.explain.uncertain import roots_of, with_roots
 from pkex.games.indices import Index
 from pkex.games.players import as_players
 from pkex.games.value_functions import (
@@ -210,6 +213,7 @@ class Explainer(Described):
         "_game",
         "_outputs",
         "_players",
+        "_posterior",
         "_settings",
     )
 
@@ -242,6 +246,7 @@ class Explainer(Described):
         self._explained = f"{adapted.explained} of {name}"
 
         self._outputs, self._function = Outputs.chosen(adapted, outputs, output_names)
+        self._posterior = Posterior.of(adapted, owner, outputs, output_names)
         self._columns = Columns.of(adapted, feature_names)
         rows = None
         if background is not None:
@@ -251,11 +256,14 @@ class Explainer(Described):
         if groups is not None:
             self._players = as_players(groups, self._columns.names)
             self._function = self._function.grouped(self._players.of_column)
+            self._posterior = self._posterior.grouped(self._players.of_column)
         with self._settings.computing() as how:
             self._base = self._function.base(self._game, how)
 
     @with_known_keywords
-    def __call__(self, X: ArrayLike, *, progress: Progress = False) -> Explanation:
+    def __call__(
+        self, X: ArrayLike, *, uncertainty: bool = False, progress: Progress = False
+    ) -> Explanation:
         """Explain rows.
 
         Parameters
@@ -264,6 +272,10 @@ class Explainer(Described):
             The columns of a DataFrame must be those that the model was fitted on, in that order.
             Entries may be missing (NaN) where a step of a Pipeline fills them, and strings where
             one encodes them or drops their column.
+        uncertainty : bool, default False
+            Whether the covariances of the values are computed, too, under the posterior of a
+            Gaussian process whose mean is explained: for the explanation's
+            `standard_deviations`, `covariance` and `sample`.
         progress : bool or callable, default False
             True shows a progress bar (needs tqdm); a callable gets (done, total), in arbitrary
             units.
@@ -278,13 +290,21 @@ class Explainer(Described):
         ------
         ValueError, TypeError
             If `X` is not a finite numeric table with the right columns.
+        UnsupportedModelError
+            If there is no `uncertainty`: of models other than Gaussian processes, in the neutral
+            game, and of kernels that are no products over features or sums of such.
         OverflowError
             If a value is too large for a float; the message names the row.
         MemoryError
             If the values are too large for memory.
         """
         explained = Explained.read(X, self._columns, self._players)
-        values = self._values(explained.rows, progress)
+        roots = None
+        with self._settings.computing(progress) as how:
+            if uncertainty:
+                roots = self._roots(explained.rows, how.part(0, 2))
+                how = how.part(1, 2)
+            values = self._values(explained.rows, how)
         base_values = np.empty((len(values), *np.shape(self._base)))
         base_values[:] = self._base
         explanation = Explanation(
@@ -297,6 +317,7 @@ class Explainer(Described):
             row_index=explained.row_index,
             value_function=self.value_function,
         )
+        explanation = with_roots(explanation, roots)
         return explanation[..., 0] if self._outputs.drops_axis else explanation
 
     @with_known_keywords
@@ -318,7 +339,9 @@ class Explainer(Described):
         ValueError, TypeError, OverflowError
             As in calling the explainer.
         """
-        values = self._values(self._columns.read(X).rows, progress)
+        rows = self._columns.read(X).rows
+        with self._settings.computing(progress) as how:
+            values = self._values(rows, how)
         return values[..., 0] if self._outputs.drops_axis else values
 
     @with_known_keywords
@@ -411,8 +434,12 @@ class Explainer(Described):
         # The usual state, which pickle's protocols 0 and 1 do not find by themselves for slots.
         return super().__getstate__()
 
-    def _values(self, rows: Float, progress: Progress) -> Float:
+    def _values(self, rows: Float, how: Computation) -> Float:
         """Return values of shape (n, players), or (n, players, outputs) with an output axis."""
-        with self._settings.computing(progress) as how:
-            values = self._function.explain(rows, game=self._game, how=how)
+        values = self._function.explain(rows, game=self._game, how=how)
         return values if self._function.has_output_axis else values[..., 0]
+
+    def _roots(self, rows: Float, how: Computation) -> Float:
+        """Return R of the covariances R Rᵀ of values, shaped as these with an axis more."""
+        roots = roots_of(self._posterior.covariances(rows, self._game, how))
+        return roots if self._function.has_output_axis else roots[:, :, 0]

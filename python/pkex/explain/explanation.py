@@ -15,7 +15,7 @@ from pkex.explain.axes import FEATURE, OUTPUT, ROW, Axes, check_shapes
 from pkex.explain.centering import check_rows_of_reference, check_same_base, mean_size
 from pkex.explain.conversions import frame, shap_explanation
 from pkex.explain.explanation_plot import draw_row, draw_rows
-from pkex.explain.sliced import Sliced
+from pkex.explain.uncertain import Uncertain
 from pkex.games.value_functions import ValueFunction
 from pkex.inputs.arrays import read_only
 from pkex.inputs.choices import as_names, check_choice
@@ -31,7 +31,7 @@ __all__ = ["Explanation"]
 
 # What users of other explanations look for: it is here under another name, or shap has it.
 _OF_SHAP = {"abs", "argsort", "cohorts", "display_data", "flip", "hclust", "hstack", "max", "mean"}
-_OF_SHAP |= {"min", "percentile", "sample", "sum"}
+_OF_SHAP |= {"min", "percentile", "sum"}
 _HINTS = {
     "expected_value": "it is explainer.expected_value, and for each row base_values",
     "shap_values": "they are explanation.values",
@@ -39,7 +39,7 @@ _HINTS = {
 } | {name: f"shap's explanations have it: explanation.to_shap().{name}" for name in _OF_SHAP}
 
 
-class Explanation(Sliced):
+class Explanation(Uncertain):
     """Shapley values of some rows, and what is needed to read them.
 
     For every row the values and the base value add up to the explained function, for each output:
@@ -144,7 +144,7 @@ class Explanation(Sliced):
             if value_function is None
             else check_choice("value_function", value_function, get_args(ValueFunction))
         )
-        self._is_centered = False
+        self._is_centered, self._roots = False, None
         rows = () if self._data.ndim == 1 else (ROW,)
         present = (*rows, FEATURE, *(() if outputs is None else (OUTPUT,)))
         self._axes = Axes(features, outputs, row_index, present)
@@ -289,6 +289,8 @@ class Explanation(Sliced):
                 "_values": self._values - mean,
                 "_base_values": self._base_values + shift,
                 "_is_centered": True,
+                # Those of the mean over rows are not known.
+                "_roots": None,
             }
         )
 
@@ -330,7 +332,9 @@ class Explanation(Sliced):
             Of one row, bars with the features' values and data. Of many, a point for each row, from
             blue where the feature is low to red where it is high, grey where it is missing or a
             text, over grey bars of the `importance`; neutral values are shown as deviations from
-            their mean over the rows, unless they are `centered` already.
+            their mean over the rows, unless they are `centered` already. Explained with
+            ``uncertainty=True``, values that cannot be told from 0 are pale: those whose interval,
+            of 95 % of the posterior, contains 0; bars have lines for the intervals.
 
         Raises
         ------
@@ -354,11 +358,15 @@ class Explanation(Sliced):
         values, data = (np.reshape(a, (-1, len(names))) for a in (self._values, self._data))
         if len(values) == 1:
             base = np.ravel(self._base_values)[0]
-            ax = draw_row(ax, count, names, values[0], data[0], base)
+            roots = None if self._roots is None else self._roots.reshape(len(names), -1)
+            ax = draw_row(ax, count, names, values[0], data[0], base, roots)
         else:
             points = values - values.mean(axis=0) if self._has_offsets else values
             sizes = np.ravel(self.importance())
-            ax = draw_rows(ax, count, names, sizes, points, data, label=self._importance_label)
+            margins = self._margins()
+            is_pale = None if margins is None else np.abs(values) <= margins.reshape(values.shape)
+            label = self._importance_label
+            ax = draw_rows(ax, count, names, sizes, points, data, label=label, is_pale=is_pale)
         ax.set_xlabel(self._label_of_values(is_row=len(values) == 1))
         return ax
 
@@ -403,7 +411,9 @@ class Explanation(Sliced):
         shap.Explanation
             Of the same shape, with the same names. Of several outputs, choose one before plotting,
             here or there: ``explanation[..., "a vs b"].to_shap()`` is the same as
-            ``explanation.to_shap()[:, :, "a vs b"]``.
+            ``explanation.to_shap()[:, :, "a vs b"]``. Explained with ``uncertainty=True``, values
+            have ``lower_bounds`` and ``upper_bounds`` that hold 95 % of the posterior, which
+            shap's waterfall plot draws.
 
         Raises
         ------
@@ -413,7 +423,9 @@ class Explanation(Sliced):
         # shap guesses from the sizes which axis a list of names belongs to. With every axis in
         # place it cannot go wrong; then its own indexing removes those that we have not.
         values, base_values, data = self._with_every_axis()
-        whole = shap_explanation(values, base_values, data, self._axes)
+        margins = self._margins()
+        margins = None if margins is None else np.reshape(margins, values.shape)
+        whole = shap_explanation(values, base_values, data, self._axes, margins)
         axes = (ROW, FEATURE, OUTPUT)[: values.ndim]
         index = tuple(slice(None) if axis in self._axes.present else 0 for axis in axes)
         return whole if len(self._axes.present) == values.ndim else whole[index]

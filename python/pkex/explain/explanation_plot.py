@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from pkex.display.plots import axes_for, draw_bars, draw_points, literal, note_of_rest
 from pkex.display.tables import number
+from pkex.explain.uncertain import DEVIATIONS
 from pkex.inputs.wording import counted
 from pkex.typing import Float
 
@@ -26,6 +27,7 @@ def draw_row(
     values: Float,
     data: NDArray[Any],
     base: float,
+    roots: Float | None = None,
 ) -> Axes:
     """Draw one row: a bar for each of the strongest values, and one for the others together.
 
@@ -38,18 +40,25 @@ def draw_row(
     values, data : ndarray of shape (d,)
     base : float
         The base value, for the title.
+    roots : ndarray of shape (d, k), optional
+        R of the covariances R Rᵀ of values, for lines about their ends.
     """
     order = np.argsort(-np.abs(values), kind="stable")
     order, others = order[:count], order[count:]
     labels = [f"{literal(names[j])} = {literal(number(data[j]), 20)}" for j in order]
-    lengths = values[order]
+    lengths, changes = values[order], None if roots is None else roots[order]
     if others.size:
         labels.append(f"{counted(others.size, 'smaller one')} together")
         lengths = np.append(lengths, values[others].sum())
+        if roots is not None:
+            changes = np.concatenate([changes, roots[others].sum(axis=0)[None]])
     ax = axes_for(ax, len(labels))
-    draw_bars(ax, labels, lengths, n_grey=int(others.size > 0))
+    margins = None if changes is None else DEVIATIONS * np.sqrt(np.square(changes).sum(axis=1))
+    draw_bars(ax, labels, lengths, n_grey=int(others.size > 0), margins=margins)
     total = base + values.sum()
-    ax.set_title(f"base value {number(base)} + values = {number(total)}", fontsize="medium")
+    ax.set_title(
+        f"base value {number(base)} + values = {number(total)}{_note(roots)}", fontsize="medium"
+    )
     return ax
 
 
@@ -62,6 +71,7 @@ def draw_rows(
     data: NDArray[Any],
     *,
     label: str,
+    is_pale: NDArray[np.bool_] | None = None,
 ) -> Axes:
     """Draw many rows: a point for each, over a bar of the feature's importance.
 
@@ -77,17 +87,26 @@ def draw_rows(
         Where the points are, and what their colours stand for.
     label : str
         What the bars are.
+    is_pale : ndarray of bool, shape (n, d), optional
+        Which points cannot be told from 0.
     """
     order = np.argsort(-sizes, kind="stable")[:count]
     shades = np.column_stack([_shades(column) for column in data[:, order].T])
     ax = axes_for(ax, len(order))
-    draw_points(ax, [literal(names[j]) for j in order], sizes[order], points[:, order], shades)
+    labels = [literal(names[j]) for j in order]
+    pale = None if is_pale is None else is_pale[:, order]
+    draw_points(ax, labels, sizes[order], points[:, order], shades, pale)
     ax.set_title(
         f"{counted(len(points), 'row')}, grey bars: {label}"
-        + note_of_rest(len(names) - len(order)),
+        + note_of_rest(len(names) - len(order))
+        + _note(is_pale),
         fontsize="medium",
     )
     return ax
+
+
+def _note(uncertainty: NDArray[Any] | None) -> str:
+    return "" if uncertainty is None else "\npale: not to be told from 0 (95 %)"
 
 
 def _shades(column: NDArray[Any]) -> Float:

@@ -19,17 +19,27 @@ if TYPE_CHECKING:
 __all__ = ["Sliced"]
 
 # The arrays of an explanation, and the axis that each does not have.
-_ARRAYS = {"_values": None, "_base_values": FEATURE, "_data": OUTPUT}
+_ARRAYS = {"_values": None, "_base_values": FEATURE, "_data": OUTPUT, "_roots": None}
 
 
 class Sliced(Result):
     """What an explanation is made of, which never changes: arrays, and the names of their axes."""
 
-    __slots__ = ("_axes", "_base_values", "_data", "_is_centered", "_value_function", "_values")
+    __slots__ = (
+        "_axes",
+        "_base_values",
+        "_data",
+        "_is_centered",
+        "_roots",
+        "_value_function",
+        "_values",
+    )
 
     _base_values: Float
     # Whether the mean over some rows has been subtracted.
     _is_centered: bool
+    # Of the covariances of values: R of R Rᵀ, with an axis more; None where they are not known.
+    _roots: Float | None
 
     @classmethod
     def _from_parts(cls, parts: dict[str, Any]) -> Self:
@@ -51,7 +61,8 @@ class Sliced(Result):
 
     @classmethod
     def _unpickled(cls, parts: dict[str, Any]) -> Self:
-        return cls._from_parts({**parts, "_axes": Axes(**parts["_axes"])})
+        # Pickles of before have no roots.
+        return cls._from_parts({"_roots": None, **parts, "_axes": Axes(**parts["_axes"])})
 
     @property
     def values(self) -> NDArray[np.float64]:
@@ -90,7 +101,8 @@ class Sliced(Result):
         chosen = self._axes.resolved(key, self.shape)
         parts = self._parts() | {"_axes": self._axes.picked(chosen)}
         for name, without in _ARRAYS.items():
-            parts[name] = pick(parts[name], self._axes.without(without), chosen)
+            if parts[name] is not None:
+                parts[name] = pick(parts[name], self._axes.without(without), chosen)
         return self._from_parts(parts)
 
     def _with_every_axis(self) -> tuple[Float, Float, NDArray[Any]]:

@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pkex.errors import UnsupportedModelError
 from pkex.execution.computation import Computation
 from pkex.functions.base import finite
+from pkex.functions.covariances import covariances
 from pkex.functions.weighted import Weighted, checked_intercept, probing_rows
 from pkex.games.indices import SHAPLEY, Quantity
 from pkex.games.means import added, blocks, column_means
@@ -245,3 +247,11 @@ def _mean(measure: float | tuple[float, int, int, int]) -> float:
         return measure
     _, i, j, _ = measure
     return (i + 1) / (i + j + 2)
+
+
+@covariances.register
+def _(variance: LinearFunction, X: Float, game: Game, how: Computation) -> Float:
+    # Of a Gaussian process whose kernel is of no column, and the variance a constant.
+    if variance.coefficients.any():
+        raise UnsupportedModelError("no function has a linear variance")
+    return np.zeros((len(X), variance.n_players, variance.n_players, variance.n_outputs))

@@ -127,11 +127,12 @@ class Packing:
         """Return the form for rows of a reach."""
         found = self._ready.get(reach)
         if found is None:
-            terms = self._terms
-            if self.has_mixtures:
-                terms = expanded(terms, self._domain(reach))
-            found = self._ready[reach] = self._made(terms)
+            found = self._ready[reach] = self._made(self.terms_at(reach))
         return found
+
+    def terms_at(self, reach: int) -> list[Term]:
+        """Return the products that the kernel is a sum of, for rows of a reach."""
+        return expanded(self._terms, self._domain(reach)) if self.has_mixtures else self._terms
 
     def _made(self, terms: list[Term]) -> _core.Expansion:
         return self._pack(*self._parts, [term.packed() for term in terms], self._players)

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from pkex.execution.computation import Computation
 from pkex.functions.base import Function
 from pkex.functions.composite import Composite, alike
+from pkex.functions.covariances import covariances
 from pkex.games.indices import SHAPLEY, Quantity
 from pkex.games.value_functions import NEUTRAL, Game
 from pkex.typing import Float
@@ -80,3 +81,10 @@ class Stack(Composite):
 
     def __repr__(self) -> str:
         return f"Stack({len(self._parts)} outputs, the first {self._parts[0]!r})"
+
+
+@covariances.register
+def _(variance: Stack, X: Float, game: Game, how: Computation) -> Float:
+    parts = variance._parts
+    own = [covariances(p, X, game, how.part(i, len(parts))) for i, p in enumerate(parts)]
+    return np.concatenate(own, axis=-1)

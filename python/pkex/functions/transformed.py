@@ -15,6 +15,7 @@ from pkex.errors import UnsupportedModelError
 from pkex.execution.computation import Computation
 from pkex.functions.base import Function
 from pkex.functions.column_maps import ColumnMap, Selection, decoded
+from pkex.functions.covariances import covariances
 from pkex.games.coalitions import coalitions, ranks
 from pkex.games.indices import SHAPLEY, Quantity
 from pkex.games.value_functions import NEUTRAL, Game
@@ -248,3 +249,12 @@ class Transformed(Function):
 
     def __repr__(self) -> str:
         return f"Transformed({self.n_features} features → {self._function!r})"
+
+
+@covariances.register
+def _(variance: Transformed, X: Float, game: Game, how: Computation) -> Float:
+    own = covariances(variance._grouped, variance._mapped(X), variance._of_function(game), how)
+    places, n_players = variance._places, variance.n_players
+    found = np.zeros((len(X), n_players, n_players, own.shape[-1]))
+    found[:, places[:, None], places] = own
+    return found

@@ -14,7 +14,9 @@ from pkex import _core
 from pkex.errors import UnsupportedModelError
 from pkex.execution.computation import Computation
 from pkex.functions.base import Function
+from pkex.functions.covariances import covariances
 from pkex.functions.packing import Packing
+from pkex.functions.uncertainty import Conditioned, check_is_product
 from pkex.functions.weighted import checked_intercept, probing_rows
 from pkex.games.indices import SHAPLEY, Quantity
 from pkex.games.value_functions import NEUTRAL, Game
@@ -378,6 +380,16 @@ class PosteriorVariance(Function):
         if self.has_output_axis:
             sizes.append(counted(self.n_outputs, "output"))
         return f"PosteriorVariance({', '.join(sizes)})"
+
+
+@covariances.register
+def _(variance: PosteriorVariance, X: Float, game: Game, how: Computation) -> Float:
+    check_is_product(variance._kernel, variance._terms)
+    variance._entries.check(X, "X")
+    players = variance._players
+    players = np.arange(variance.n_features) if players is None else players
+    parts = variance._points, variance._factor, variance._roots, variance._kernel
+    return variance._scaled(Conditioned(*parts, players).covariances(X, game, how))
 
 
 @dataclass

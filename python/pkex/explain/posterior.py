@@ -1,0 +1,86 @@
+"""How sure a Gaussian process is of the values of its mean."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from numpy.typing import NDArray
+
+from pkex.adapters import AdaptedModel, verify
+from pkex.adapters.targets import variance_of
+from pkex.errors import UnsupportedModelError
+from pkex.execution.computation import Computation
+from pkex.explain.outputs import Outputs
+from pkex.functions.base import Function
+from pkex.functions.covariances import covariances
+from pkex.games.value_functions import Game
+from pkex.typing import Float
+
+__all__ = ["Posterior"]
+
+
+@dataclass(frozen=True)
+class Posterior:
+    """The posterior of the explained function, if it is the mean of a Gaussian process.
+
+    Parameters
+    ----------
+    variance : Function, optional
+        Its variance, with the outputs and players of the function.
+    reason : str, default ""
+        Without a variance, why there is none.
+    """
+
+    variance: Function | None
+    reason: str = ""
+
+    @classmethod
+    def of(
+        cls,
+        adapted: AdaptedModel,
+        model: Any,
+        outputs: int | str | Sequence[int | str] | None,
+        output_names: Sequence[str] | None,
+    ) -> Posterior:
+        """Return the posterior of some outputs of a model; what is refused is a reason."""
+        variance = variance_of(adapted)
+        if variance is None:
+            return cls(
+                None,
+                "uncertainty=True is for the mean of a Gaussian process of scikit-learn, alone or "
+                f"at the end of a Pipeline; of the {adapted.explained} of {type(model).__name__} "
+                "no covariances are known",
+            )
+        try:
+            described = variance.adapt(False)
+            verify(described, model)
+        except UnsupportedModelError as error:
+            return cls(None, str(error))
+        return cls(Outputs.chosen(described, outputs, output_names)[1])
+
+    def grouped(self, players: NDArray[Any]) -> Posterior:
+        """Return the posterior with columns as players of the given numbers."""
+        if self.variance is None:
+            return self
+        return replace(self, variance=self.variance.grouped(players))
+
+    def covariances(self, rows: Float, game: Game, how: Computation) -> Float:
+        """Return the covariances of values, shape (n, players, players, outputs).
+
+        Raises
+        ------
+        UnsupportedModelError
+            If they are not known of this model, or in this game.
+        """
+        if self.variance is None:
+            raise UnsupportedModelError(self.reason)
+        if game.value_function == "neutral":
+            raise UnsupportedModelError(
+                "uncertainty=True is not for value_function='neutral': in the neutral game v(S) is "
+                "a sum over kernels of some columns, and not made of what the function is at rows, "
+                "so that functions drawn from the Gaussian process have no such values; give a "
+                "background, or take value_function='marginal'"
+            )
+        return covariances(self.variance, rows, game, how)
