@@ -199,7 +199,7 @@ mod tests {
         {
             assert_eq!(table.rule(lambda, false).count(), expected, "Λ = {lambda}");
         }
-        for (lambda, expected) in [(1.0, 7), (4.0, 10), (16.0, 19), (64.0, 39)] {
+        for (lambda, expected) in [(1.0, 7), (4.0, 10), (16.0, 19), (64.0, 40)] {
             assert_eq!(table.rule(lambda, true).count(), expected, "mixed, Λ = {lambda}");
         }
         // Beyond 32 nodes sizes grow in steps of an eighth.

@@ -3,10 +3,6 @@
 //! Lane i of an accumulator adds the evaluations i, i + 16, i + 32, …; lanes are then added as a
 //! fixed tree, and the sums of tiles one after another. Compensated sums are the dot product of
 //! Ogita, Rump and Oishi (2005, algorithm 5.3), as accurate as in twice the working precision.
-//!
-//! Where there are very many, a few blocks are added plainly before their sum is compensated
-//! ([`BlockSum`]): the error is that of the few, at most 2⁻⁵⁰ of the sum of sizes, however many
-//! follow. (8 blocks: each product and each of 8 additions rounds by 2⁻⁵³ at most.)
 
 use crate::simd::arithmetic::{Arithmetic, two_sum};
 use crate::simd::lanes::{LANES, Lanes, each_lane};
@@ -73,7 +69,7 @@ impl Accumulator {
     /// All sums 0.
     pub const ZERO: Self = Self { high: Lanes::ZERO, low: Lanes::ZERO };
 
-    /// Adds `weights`·`values`, lane by lane.
+    /// Adds `weights`·`values`, lane by lane, and what rounding leaves over.
     #[inline(always)]
     pub fn add_product<A: Arithmetic, const W: usize>(&mut self, weights: &Lanes, values: &Lanes) {
         for part in 0..LANES / W {
@@ -89,19 +85,10 @@ impl Accumulator {
         }
     }
 
-    /// Adds values, lane by lane.
+    /// Adds them without what rounding leaves over.
     #[inline(always)]
-    fn add<const W: usize>(&mut self, values: &Lanes) {
-        for part in 0..LANES / W {
-            let v: &[f64; W] = values.part(part);
-            let high: &mut [f64; W] = self.high.part_mut(part);
-            let low: &mut [f64; W] = self.low.part_mut(part);
-            for i in 0..W {
-                let (sum, error) = two_sum(high[i], v[i]);
-                high[i] = sum;
-                low[i] += error;
-            }
-        }
+    pub fn add_plainly<A: Arithmetic, const W: usize>(&mut self, weights: &Lanes, values: &Lanes) {
+        self.high.add_product::<A, W>(weights, values);
     }
 
     /// The sums, rounded.
@@ -124,43 +111,5 @@ impl Accumulator {
             }
         }
         sums[0]
-    }
-}
-
-/// Blocks whose sum is compensated as one.
-pub(crate) const BLOCKS_TOGETHER: usize = 8;
-
-/// The sum of many blocks, lane by lane: an accumulator, and the sum of the latest blocks.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct BlockSum {
-    latest: Lanes,
-    others: Accumulator,
-}
-
-impl BlockSum {
-    /// All sums 0.
-    pub const ZERO: Self = Self { latest: Lanes::ZERO, others: Accumulator::ZERO };
-
-    /// Adds `weights`·`values`, lane by lane.
-    #[inline(always)]
-    pub fn add_product<A: Arithmetic, const W: usize>(&mut self, weights: &Lanes, values: &Lanes) {
-        self.latest.add_product::<A, W>(weights, values);
-    }
-
-    /// Adds the sum of the latest blocks to that of the others, to be done at least every
-    /// [`BLOCKS_TOGETHER`] blocks for a compensated sum.
-    #[inline(always)]
-    pub fn compensate<const W: usize>(&mut self) {
-        self.others.add::<W>(&self.latest);
-        self.latest = Lanes::ZERO;
-    }
-
-    /// The sum of all lanes.
-    #[inline(always)]
-    pub fn total(&self, summation: Summation) -> Sum {
-        match summation {
-            Summation::Compensated => self.others.total(),
-            Summation::Plain => self.latest.total().into(),
-        }
     }
 }

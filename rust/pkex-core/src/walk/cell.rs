@@ -10,7 +10,7 @@ use crate::settings::Context;
 use crate::simd::arithmetic::Arithmetic;
 use crate::simd::lanes::Lanes;
 use crate::simd::level::Body;
-use crate::simd::sum::{BLOCKS_TOGETHER, BlockSum, Sum, Summation};
+use crate::simd::sum::{Accumulator, Sum, Summation};
 use crate::walk::source::Source;
 use crate::walk::tiling::Tiling;
 
@@ -24,7 +24,7 @@ pub(crate) struct CellWorkspace<C> {
     scratch: Scratch,
     weights: Vec<(usize, Lanes)>,
     places: Vec<usize>,
-    accumulators: Vec<BlockSum>,
+    accumulators: Vec<Accumulator>,
 }
 
 impl<C: Default> CellWorkspace<C> {
@@ -78,9 +78,9 @@ pub(crate) fn add_up_cell<S: Source>(
 ) {
     let CellWorkspace { block, cache, scratch, weights, places, accumulators, .. } = workspace;
     accumulators.clear();
-    accumulators.resize(sums.len(), BlockSum::ZERO);
+    accumulators.resize(sums.len(), Accumulator::ZERO);
     let (outputs, summation) = (source.outputs(), context.settings.summation);
-    for (number, index) in (1..).zip(blocks.clone()) {
+    for index in blocks {
         if context.is_stopped() {
             return;
         }
@@ -90,14 +90,10 @@ pub(crate) fn add_up_cell<S: Source>(
         quantity.places(players, scratch, places);
         weights.clear();
         weights.extend(source.weights(index));
-        context.run(Reduce { block, places, weights, outputs, accumulators });
-        let is_due = number % BLOCKS_TOGETHER == 0 || number == blocks.len();
-        if is_due && summation == Summation::Compensated {
-            context.run(Compensate { accumulators });
-        }
+        context.run(Reduce { block, places, weights, outputs, summation, accumulators });
     }
     for (sum, accumulator) in sums.iter_mut().zip(accumulators) {
-        *sum = accumulator.total(summation);
+        *sum = accumulator.total();
     }
 }
 
@@ -107,7 +103,8 @@ struct Reduce<'a> {
     places: &'a [usize],
     weights: &'a [(usize, Lanes)],
     outputs: usize,
-    accumulators: &'a mut [BlockSum],
+    summation: Summation,
+    accumulators: &'a mut [Accumulator],
 }
 
 impl Body for Reduce<'_> {
@@ -120,24 +117,11 @@ impl Body for Reduce<'_> {
             let value = omega.times::<W>(difference);
             for (output, weights) in self.weights {
                 let accumulator = &mut self.accumulators[place * self.outputs + output];
-                accumulator.add_product::<A, W>(weights, &value);
+                match self.summation {
+                    Summation::Compensated => accumulator.add_product::<A, W>(weights, &value),
+                    Summation::Plain => accumulator.add_plainly::<A, W>(weights, &value),
+                }
             }
-        }
-    }
-}
-
-/// Adds the sums of the latest blocks to those of the others.
-struct Compensate<'a> {
-    accumulators: &'a mut [BlockSum],
-}
-
-impl Body for Compensate<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<A: Arithmetic, const W: usize>(self) {
-        for accumulator in self.accumulators {
-            accumulator.compensate::<W>();
         }
     }
 }

@@ -5,7 +5,7 @@ use std::ops::Range;
 use crate::game::quantity::Quantity;
 use crate::memory::saturating_product;
 use crate::simd::lanes::LANES;
-use crate::simd::sum::{BLOCKS_TOGETHER, Sum};
+use crate::simd::sum::Sum;
 use crate::threads::Parallelism;
 use crate::walk::source::Source;
 
@@ -35,6 +35,8 @@ impl Tiling {
     const PREPARED_BYTES: usize = 16 << 20;
     /// Bytes that the items of a tile have in common: in a second-level cache.
     const CACHED_BYTES: usize = 512 << 10;
+    /// A tile has as many blocks at least, so that its sums cost little beside them.
+    const LEAST_CACHED_BLOCKS: usize = 8;
     /// A task is at least this much work (about 50 µs) and a cell at most (about 50 ms).
     const TASK_COST: usize = 1 << 18;
     const MOST_CELL_COST: usize = 1 << 28;
@@ -56,7 +58,7 @@ impl Tiling {
         let most_cached = Self::CACHED_BYTES / source.block_bytes().max(1);
         let blocks_per_tile = (Self::MOST_CELL_COST / block_cost)
             .min(most_prepared)
-            .min(most_cached.max(BLOCKS_TOGETHER))
+            .min(most_cached.max(Self::LEAST_CACHED_BLOCKS))
             .clamp(1, Self::MOST_BLOCKS_PER_TILE);
         let tiles = source.blocks().div_ceil(blocks_per_tile);
         let sums_bytes = saturating_product([width, size_of::<Sum>()]);
