@@ -220,7 +220,8 @@ struct Sweep<'a, E> {
 }
 
 impl<E: Ends> Sweep<'_, E> {
-    /// Adds what `N` nodes, the first `B` of them near ones, contribute to Ω.
+    /// Adds what `N` nodes, the first `B` of them near ones, contribute to Ω; nodes that are missing
+    /// have no weight.
     #[inline(always)]
     fn run<A: Arithmetic, const W: usize, const N: usize, const B: usize>(
         &mut self,
@@ -233,84 +234,136 @@ impl<E: Ends> Sweep<'_, E> {
         let Self { ends, difference, .. } = *self;
         let (pairs, last) = difference.as_chunks::<2>();
         let prefixes = &mut self.prefixes.of_pairs::<W, N>()[..pairs.len()];
-        let (omega_of_pairs, omega_of_last) = self.omega.as_chunks_mut::<2>();
-        let omega_of_pairs = &mut omega_of_pairs[..pairs.len()];
+        let (omega, omega_of_last) = self.omega.as_chunks_mut::<2>();
         for part in 0..LANES / W {
-            let at = Part { ends, part };
-            let (mut prefix, mut sum) = ([[1.0; W]; N], [0.0; W]);
-            for (number, (c, stored)) in pairs.iter().zip(&mut *prefixes).enumerate() {
-                let [near, far] = at.pairs::<A, W>(number, c);
-                for n in 0..N {
-                    let factor = if n < B { &near } else { &far }.at::<A>(nodes[n].step);
-                    stored[n] = prefix[n];
-                    prefix[n] = multiply_lanes(&prefix[n], &factor);
-                }
-                sum = zip_lanes(&sum, &at.sum(c), |sum, c| sum + c);
-            }
+            let at = AtNodes::<E, N, B> { ends, nodes, part };
+            let (prefix, mut sum) = at.ascend::<A, W>(pairs, prefixes);
             let mut suffix: [[f64; W]; N] = std::array::from_fn(|n| [nodes[n].weight; W]);
             if let ([c], [omega]) = (last, &mut *omega_of_last) {
-                let c: &[f64; W] = c.part(part);
-                let [mut total, _] = ends.moments::<A, W>(&sum);
-                let player = difference.len() - 1;
-                for n in 0..N {
-                    total = multiply_add_lanes::<A, W>(&total, &prefix[n], &suffix[n]);
-                    let end: [f64; W] =
-                        if n < B { ends.near(player, part) } else { ends.far(player, part) };
-                    let factor = each_lane(|i| A::mul_add(nodes[n].step, c[i], end[i]));
-                    suffix[n] = multiply_lanes(&suffix[n], &factor);
-                }
+                let player = (difference.len() - 1, c.part(part));
+                let total = at.last::<A, W>(player, &prefix, &mut suffix, &sum);
                 let omega: &mut [f64; W] = omega.part_mut(part);
                 *omega = zip_lanes(omega, &total, |omega, total| omega + total);
-                sum = zip_lanes(&sum, c, |sum, c| sum + c);
+                sum = zip_lanes(&sum, player.1, |sum, c| sum + c);
             }
-            let stored = pairs.iter().zip(&*prefixes).zip(&mut *omega_of_pairs);
-            for (number, ((c, stored), omega)) in stored.enumerate().rev() {
-                let [near, far] = at.pairs::<A, W>(number, c);
-                let others = zip_lanes(&sum, &at.sum(c), |sum, c| sum - c);
-                let [mut of_near, mut by_step] = ends.moments::<A, W>(&others);
-                let mut of_far = [0.0; W];
-                for n in 0..N {
-                    let product = multiply_lanes(&stored[n], &suffix[n]);
-                    if n < B {
-                        of_near = zip_lanes(&of_near, &product, |sum, a| sum + a);
-                    } else {
-                        of_far = zip_lanes(&of_far, &product, |sum, a| sum + a);
-                    }
-                    by_step = each_lane(|i| A::mul_add(product[i], nodes[n].step, by_step[i]));
-                    let factor = if n < B { &near } else { &far }.at::<A>(nodes[n].step);
-                    suffix[n] = multiply_lanes(&suffix[n], &factor);
-                }
-                for (player, omega) in omega.iter_mut().enumerate() {
-                    let (other, c) = (2 * number + 1 - player, c[1 - player].part(part));
-                    let omega: &mut [f64; W] = omega.part_mut(part);
-                    let mut total = multiply_add_lanes::<A, W>(omega, &by_step, c);
-                    if B > 0 {
-                        let near = ends.near(other, part);
-                        total = multiply_add_lanes::<A, W>(&total, &of_near, &near);
-                    }
-                    if B < N {
-                        let far = ends.far(other, part);
-                        total = multiply_add_lanes::<A, W>(&total, &of_far, &far);
-                    }
-                    *omega = total;
-                }
-            }
+            at.descend::<A, W>(pairs, prefixes, &mut suffix, &sum, &mut omega[..pairs.len()]);
         }
     }
 }
 
-/// Some lanes of the players' factors.
+/// Some lanes of the players' factors at `N` nodes, the first `B` of them near ones.
 #[derive(Clone, Copy)]
-struct Part<E> {
+struct AtNodes<E, const N: usize, const B: usize> {
     ends: E,
+    nodes: [Node; N],
     part: usize,
 }
 
-impl<E: Ends> Part<E> {
+impl<E: Ends, const N: usize, const B: usize> AtNodes<E, N, B> {
+    /// Stores the products before each pair; those of all pairs, and the sum of their c.
+    #[inline(always)]
+    fn ascend<A: Arithmetic, const W: usize>(
+        &self,
+        pairs: &[[Lanes; 2]],
+        prefixes: &mut [[[f64; W]; N]],
+    ) -> ([[f64; W]; N], [f64; W]) {
+        let (mut prefix, mut sum) = ([[1.0; W]; N], [0.0; W]);
+        for (number, (c, stored)) in pairs.iter().zip(prefixes).enumerate() {
+            let [near, far] = self.pair::<A, W>(number, c);
+            for n in 0..N {
+                let factor = if n < B { &near } else { &far }.at::<A>(self.nodes[n].step);
+                stored[n] = prefix[n];
+                prefix[n] = multiply_lanes(&prefix[n], &factor);
+            }
+            sum = zip_lanes(&sum, &self.sum(c), |sum, c| sum + c);
+        }
+        (prefix, sum)
+    }
+
+    /// What is added to Ω of a player that is no member of a pair, from its number and c; then its
+    /// factors are among the suffixes.
+    #[inline(always)]
+    fn last<A: Arithmetic, const W: usize>(
+        &self,
+        (player, c): (usize, &[f64; W]),
+        prefix: &[[f64; W]; N],
+        suffix: &mut [[f64; W]; N],
+        sum: &[f64; W],
+    ) -> [f64; W] {
+        let Self { ends, nodes, part } = *self;
+        let [mut total, _] = ends.moments::<A, W>(sum);
+        for n in 0..N {
+            total = multiply_add_lanes::<A, W>(&total, &prefix[n], &suffix[n]);
+            let end: [f64; W] =
+                if n < B { ends.near(player, part) } else { ends.far(player, part) };
+            let factor = each_lane(|i| A::mul_add(nodes[n].step, c[i], end[i]));
+            suffix[n] = multiply_lanes(&suffix[n], &factor);
+        }
+        total
+    }
+
+    /// Adds to Ω of all pairs, from the last to the first.
+    #[inline(always)]
+    fn descend<A: Arithmetic, const W: usize>(
+        &self,
+        pairs: &[[Lanes; 2]],
+        prefixes: &[[[f64; W]; N]],
+        suffix: &mut [[f64; W]; N],
+        sum: &[f64; W],
+        omega: &mut [[Lanes; 2]],
+    ) {
+        let nodes = self.nodes;
+        for (number, ((c, stored), omega)) in
+            pairs.iter().zip(prefixes).zip(omega).enumerate().rev()
+        {
+            let [near, far] = self.pair::<A, W>(number, c);
+            let others = zip_lanes(sum, &self.sum(c), |sum, c| sum - c);
+            let [mut of_near, mut by_step] = self.ends.moments::<A, W>(&others);
+            let mut of_far = [0.0; W];
+            for n in 0..N {
+                let product = multiply_lanes(&stored[n], &suffix[n]);
+                if n < B {
+                    of_near = zip_lanes(&of_near, &product, |sum, a| sum + a);
+                } else {
+                    of_far = zip_lanes(&of_far, &product, |sum, a| sum + a);
+                }
+                by_step = each_lane(|i| A::mul_add(product[i], nodes[n].step, by_step[i]));
+                let factor = if n < B { &near } else { &far }.at::<A>(nodes[n].step);
+                suffix[n] = multiply_lanes(&suffix[n], &factor);
+            }
+            self.add::<A, W>(number, c, [&of_near, &of_far, &by_step], omega);
+        }
+    }
+
+    /// Adds to Ω of a pair what its moments say: those of the near and the far nodes, M₀, and of
+    /// all, M₁.
+    #[inline(always)]
+    fn add<A: Arithmetic, const W: usize>(
+        &self,
+        number: usize,
+        c: &[Lanes; 2],
+        [of_near, of_far, by_step]: [&[f64; W]; 3],
+        omega: &mut [Lanes; 2],
+    ) {
+        let Self { ends, part, .. } = *self;
+        for (player, omega) in omega.iter_mut().enumerate() {
+            let (other, c) = (2 * number + 1 - player, c[1 - player].part(part));
+            let omega: &mut [f64; W] = omega.part_mut(part);
+            let mut total = multiply_add_lanes::<A, W>(omega, by_step, c);
+            if B > 0 {
+                total = multiply_add_lanes::<A, W>(&total, of_near, &ends.near(other, part));
+            }
+            if B < N {
+                total = multiply_add_lanes::<A, W>(&total, of_far, &ends.far(other, part));
+            }
+            *omega = total;
+        }
+    }
+
     /// The polynomials of a pair of players, at the near end and at the far one.
     #[inline(always)]
-    fn pairs<A: Arithmetic, const W: usize>(self, number: usize, c: &[Lanes; 2]) -> [Pair<W>; 2] {
-        let Self { ends, part } = self;
+    fn pair<A: Arithmetic, const W: usize>(&self, number: usize, c: &[Lanes; 2]) -> [Pair<W>; 2] {
+        let Self { ends, part, .. } = *self;
         let (first, second) = (2 * number, 2 * number + 1);
         let c = [c[0].part(part), c[1].part(part)];
         let near = [&ends.near(first, part), &ends.near(second, part)];
@@ -320,7 +373,7 @@ impl<E: Ends> Part<E> {
 
     /// The sum of a pair's c.
     #[inline(always)]
-    fn sum<const W: usize>(self, c: &[Lanes; 2]) -> [f64; W] {
+    fn sum<const W: usize>(&self, c: &[Lanes; 2]) -> [f64; W] {
         zip_lanes(c[0].part(self.part), c[1].part(self.part), |a, b| a + b)
     }
 }
