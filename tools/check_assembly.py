@@ -26,11 +26,11 @@ BODIES = {
     "walk::cell::Reduce": 2,
     "pairs::absent::AddTerm": 0,
     "pairs::workspace::Accumulate": 0,
-    "expansion::own_point_means::AddRowOfPoints": 0,
+    "expansion::own_point_means::AddPairsOfPoints": 0,
     "expansion::background_means::AddWeighted": 0,
 }
 
-FUNCTION = re.compile(r"^[0-9a-f]+ <.*run_avx512::<(.*)>>:$")
+FUNCTION = re.compile(r"^[0-9a-f]+ <.*run_avx512::<(.*?)(?:, \d+(?:usize)?)?>>:$")
 INSTRUCTION = re.compile(r"^ +([0-9a-f]+):\t(\S+) *(.*)$")
 MULTIPLY = re.compile(r"vf[n]?m(add|sub)|vmulpd")
 SPILL = re.compile(r"^%[xyz]mm\d+,.*\(%rsp")

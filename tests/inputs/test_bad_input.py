@@ -354,7 +354,8 @@ def test_an_unknown_keyword_is_answered_with_the_valid_ones(explainer):
         pkex.Explainer(SVR().fit(X, Y), njobs=1)
     with pytest.raises(TypeError, match="has no argument 'nsamples'; it takes X, progress"):
         explainer.shap_values(ROWS, nsamples=100)
-    with pytest.raises(TypeError, match="has no argument 'check_additivity'; it takes X, progress"):
+    takes = "has no argument 'check_additivity'; it takes X, uncertainty, progress"
+    with pytest.raises(TypeError, match=takes):
         explainer(ROWS, check_additivity=False)
 
 

@@ -51,9 +51,9 @@ impl<'a> Nodes<'a> {
     }
 
     /// The rule for games with b = 1 and a in [0, 1], if that is another one.
-    fn rule_of_unit(self, spread: &Spread) -> Option<&'a FreeEnd> {
+    fn rule_of_unit(self, lambda: f64) -> Option<&'a FreeEnd> {
         match self {
-            Self::Table(table) => table.rule_of_unit(spread.lambda),
+            Self::Table(table) => table.rule_of_unit(lambda),
             Self::Rule(_) => None,
         }
     }
@@ -91,7 +91,7 @@ impl Quantity<'_> {
     /// Whether the factors of present players are needed where those of absent ones are 1.
     pub fn needs_present(self) -> bool {
         match self {
-            Self::Values(Nodes::Table(table)) => table.rule_of_unit(0.0).is_none(),
+            Self::Values(nodes) => nodes.rule_of_unit(0.0).is_none(),
             _ => true,
         }
     }
@@ -187,7 +187,7 @@ impl Quantity<'_> {
             Self::ShapleyByRecursion(_) => {
                 context.run(ByRecursion { block, rows, context });
             }
-            Self::Values(nodes) => match nodes.rule_of_unit(spread) {
+            Self::Values(nodes) => match nodes.rule_of_unit(spread.lambda) {
                 Some(rule) if block.absent.is_empty() => {
                     context.run_in_registers(FromOneEnd { rule, block, prefixes });
                 }

@@ -14,6 +14,7 @@ use crate::quadratic::factors::SingleFactors;
 use crate::quadratic::pairs::{Pair, Pairs, Union};
 use crate::settings::Context;
 use crate::simd::lanes::Lanes;
+use crate::simd::sum::Accumulator;
 use crate::walk::source::Source;
 
 /// What stands in for absent players.
@@ -115,7 +116,8 @@ impl<B: AbsentFromPairs> Source for PairGames<'_, B> {
     }
 
     fn prepared_bytes(&self) -> usize {
-        AbsentFactors::bytes(0)
+        // And the sums that they are made from.
+        AbsentFactors::bytes(0) + 2 * size_of::<Accumulator>()
     }
 
     fn reserve(&self, blocks: usize, cache: &mut B::Cache, memory: &Memory) -> Result<(), Error> {

@@ -80,8 +80,8 @@ impl Body for MultiplyBoth<'_> {
 
 /// a a′, b b′ and their difference, from a, b and c = a − b and those of another factor.
 ///
-/// a a′ − b b′ = c a′ + b c′, of which both terms are small where a ≈ b and a′ ≈ b′: then no digits
-/// cancel that c and c′ still have. Else a term may be far larger than the products.
+/// a a′ − b b′ = c a′ + b c′, of which both terms are small where a ≈ b and a′ ≈ b′: errors are those
+/// of c and c′, relative to |c| a′ + b |c′|. Else a term may be far larger than the products.
 #[inline(always)]
 pub(crate) fn multiplied_contrast<A: Arithmetic, const W: usize>(
     [a, b, c]: [&[f64; W]; 3],

@@ -1,4 +1,4 @@
-//! Which instruction set runs the numerical bodies: found at run time, entered once per tile.
+//! Which instruction set runs the numerical bodies: found at run time, entered a few times a block.
 //!
 //! A body is ordinary code over arrays of `W` lanes, inlined as a whole into one function per
 //! instruction set, where the compiler vectorises it. This module holds the crate's only `unsafe`.
@@ -89,7 +89,7 @@ impl Level {
     }
 
     /// Runs `body` on this level, or on the best one available if the machine lacks it: with the
-    /// lanes of two registers at a time, so that one waits less for the other.
+    /// lanes of several registers at a time, so that one waits less for the other.
     pub fn run<B: Body>(self, body: B) -> B::Output {
         match self.or_best() {
             Self::Portable => body.run::<Separate, 4>(),

@@ -5,7 +5,7 @@ use std::ops::Range;
 use crate::game::quantity::Quantity;
 use crate::memory::saturating_product;
 use crate::simd::lanes::LANES;
-use crate::simd::sum::Sum;
+use crate::simd::sum::{Accumulator, Sum};
 use crate::threads::Parallelism;
 use crate::walk::source::Source;
 
@@ -55,7 +55,12 @@ impl Tiling {
                     / saturating_product([source.prepared_bytes(), source.players().max(1)])
             }
         };
-        let most_cached = Self::CACHED_BYTES / source.block_bytes().max(1);
+        // Sums that fill the cache leave no room anyway.
+        let sums = saturating_product([width, size_of::<Accumulator>()]);
+        let most_cached = match source.block_bytes() {
+            1.. if sums <= Self::CACHED_BYTES => Self::CACHED_BYTES / source.block_bytes(),
+            _ => usize::MAX,
+        };
         let blocks_per_tile = (Self::MOST_CELL_COST / block_cost)
             .min(most_prepared)
             .min(most_cached.max(Self::LEAST_CACHED_BLOCKS))

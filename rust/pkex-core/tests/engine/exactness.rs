@@ -1,6 +1,11 @@
 //! Values equal their definitions, and the two methods each other.
 
-use pkex_core::{Index, Method, Settings, Summation};
+use std::ops::ControlFlow;
+
+use pkex_core::{
+    Expansion, Factor, Family, Index, Matrix, Method, Players, Settings, Summation, Term,
+    ValueFunction,
+};
 use proptest::prelude::*;
 
 use crate::games::Games;
@@ -82,6 +87,43 @@ fn quadrature_and_recursion_agree_up_to_2000_players() {
                     (one - other).abs() <= 1e-11 * largest,
                     "d = {players}, narrowness {narrowness}: {one} and {other}"
                 );
+            }
+        }
+    }
+}
+
+/// The values of a row in the neutral game of one point, where factor j is `factors[j]`.
+fn neutral_values(factors: &[f64], method: Method) -> Vec<f64> {
+    let players = factors.len();
+    let of = |(column, &parameter)| Factor { family: Family::Categorical, column, parameter };
+    let factors = factors.iter().enumerate().map(of).collect();
+    let kernel = [Term { coefficient: 1.0, factors, series: None }];
+    let (point, row) = (vec![0.0; players], vec![1.0; players]);
+    let expansion = Expansion::new(
+        Matrix::new(&point, 1, players).unwrap(),
+        Matrix::new(&[1.0], 1, 1).unwrap(),
+        &kernel,
+        Players::columns(players),
+    );
+    let row = Matrix::new(&row, 1, players).unwrap();
+    let (game, settings) = (ValueFunction::Neutral, Settings::default());
+    let mut go_on = |_, _| ControlFlow::Continue(());
+    expansion.unwrap().explain(row, game, method, &settings, &mut go_on).unwrap()
+}
+
+#[test]
+fn nodes_seen_from_one_end_err_by_a_few_units_for_every_number_of_players() {
+    let mut random = Random::new(11);
+    for players in (1..=40).chain([41, 60, 100, 299, 300]) {
+        for narrowest in [0.0, 0.5, 0.9, 0.999] {
+            let factors = random.numbers(players, narrowest, 0.999_999);
+            let lambda: f64 = factors.iter().map(|factor| 1.0 - factor).sum();
+            let of = |method| neutral_values(&factors, method);
+            let (found, expected) = (of(Method::Quadrature), of(Method::Recursion));
+            let limit = (lambda + 16.0 + players as f64 / 8.0) * f64::EPSILON / 2.0;
+            for (found, expected) in found.iter().zip(expected) {
+                let error = (found / expected - 1.0).abs();
+                assert!(error < limit, "{players} players, Λ = {lambda}: {error:e}");
             }
         }
     }
