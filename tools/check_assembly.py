@@ -19,7 +19,7 @@ from dataclasses import dataclass
 # (Bodies that fill in factors have loops of every family, of which few are hot: counts see these.)
 BODIES = {
     "game::quantity::FromOneEnd": 0,
-    "game::quantity::FromBothEnds": 0,
+    "game::quantity::FromBothEnds": 30,
     "game::quantity::ByRecursion": 0,
     "game::quantity::OfCoalitions": 0,
     "game::quantity::OfSeries": 0,
