@@ -265,6 +265,37 @@ def test_sums_that_cancel_too_far_are_refused_with_numbers_and_need_not_be_forme
     np.testing.assert_allclose(found, own_variance(noisy)(new), atol=1e-9)
 
 
+def process_of_a_hidden_cluster():
+    """A process of 600 rows, of which 35 are nearly the same; and a row among these."""
+    rng = np.random.default_rng(1)
+    rows = rng.normal(size=(600, 3)) * 30.0
+    rows[2:37] = rows[2] + 1e-3 * rng.normal(size=(35, 3))
+    model = GaussianProcessRegressor(RBF(4.0), optimizer=None).fit(rows, np.sin(rows[:, 0]))
+    return model, rows, rows[[2]] + 3e-4
+
+
+def test_a_few_nearly_dependent_rows_among_many_are_found():
+    model, rows, new = process_of_a_hidden_cluster()
+    for background in (rows[3:9], rows[100:106]):
+        with pytest.raises(pkex.UnsupportedModelError, match=r"errors would be 2e-04 of the prior"):
+            pkex.Explainer(model, background, target="variance", value_function="marginal")
+        explanation = pkex.Explainer(model, background, target="variance")(new)
+        np.testing.assert_allclose(total(explanation), own_variance(model)(new), atol=1e-14)
+
+
+def test_values_that_do_not_add_up_to_the_variance_are_refused_with_both(monkeypatch):
+    model, rows, new = process_of_a_hidden_cluster()
+    # As if the bound were too low.
+    monkeypatch.setattr(variance.PosteriorVariance, "_are_pairs_exact", lambda *_: True)
+    options = {"target": "variance", "value_function": "marginal"}
+    explainer = pkex.Explainer(model, rows[100:106], **options)
+    message = r"row 1 base value and values add up to -\S+ where the variance is 1\.\d+e-11"
+    with pytest.raises(pkex.UnsupportedModelError, match=message):
+        explainer.shap_values(np.concatenate([rows[[200]], new]))
+    with pytest.raises(pkex.UnsupportedModelError, match=r"errors in row 0 would be 2e-04 of"):
+        explainer.interactions(new, index="FSII", order=2)
+
+
 def test_a_factor_changed_after_fitting_is_noticed():
     model = fitted(ConstantKernel(2.0) * RBF(WIDER) + WhiteKernel(0.5))
     model.L_ = 1.01 * model.L_
