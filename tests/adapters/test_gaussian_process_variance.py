@@ -3,6 +3,7 @@
 from typing import get_args
 
 import numpy as np
+import pandas as pd
 import pytest
 from brute_force import interventional, marginal
 from gaussian_processes import (
@@ -199,6 +200,12 @@ def test_an_unknown_target_is_refused_by_name():
         pkex.Explainer(fitted(KERNELS["ard"], alpha=0.1), target="entropy")
 
 
+@pytest.mark.parametrize("target", [Y, Y.tolist(), pd.Series(Y), 1.0])
+def test_a_target_that_is_no_word_is_refused_with_the_reason(target):
+    with pytest.raises(TypeError, match=r"one of 'mean', .*was fitted to are not needed"):
+        pkex.Explainer(fitted(KERNELS["ard"], alpha=0.1), BACKGROUND, target=target)
+
+
 def test_the_mean_is_what_is_explained_without_a_target():
     model = fitted(KERNELS["the usual"])
     by_default, named = pkex.Explainer(model), pkex.Explainer(model, target="mean")
@@ -221,7 +228,7 @@ def test_the_mean_is_what_is_explained_without_a_target():
 def test_models_of_which_no_variance_is_known_are_refused(model):
     rows = X / SCALES
     for target in ("variance", "predictive_variance", "mean"):
-        with pytest.raises(pkex.UnsupportedModelError, match="no variance is known"):
+        with pytest.raises(pkex.UnsupportedModelError, match=r"no (variance|posterior) is known"):
             pkex.Explainer(model.fit(rows, Y), rows[:3], target=target)
 
 
