@@ -22,7 +22,7 @@ from pkex.functions.weighted import checked_intercept, probing_rows
 from pkex.games.indices import SHAPLEY, Quantity
 from pkex.games.value_functions import NEUTRAL, Game
 from pkex.games.worths import members_of, quantity_of
-from pkex.inputs.arrays import read_only
+from pkex.inputs.arrays import read_only, read_only_view
 from pkex.inputs.matrix import as_matrix
 from pkex.inputs.wording import counted
 from pkex.kernels import Kernel
@@ -116,10 +116,12 @@ class PosteriorVariance(Function):
     ) -> None:
         self._points = read_only(as_matrix(points, "points", allow_no_rows=True))
         n_points = len(self._points)
-        self._factor = as_matrix(factor, "factor", n_columns=n_points, allow_no_rows=True)
+        # In the order of columns, as LAPACK makes it: of a model the same memory.
+        columns = as_matrix(np.transpose(factor), "factor", n_columns=n_points, allow_no_rows=True)
+        self._factor = read_only_view(columns.T)
         self._roots = np.ones(n_points) if roots is None else np.array(roots, np.float64)
         self._kernel = kernel
-        self._scales = checked_intercept(scales, np.shape(scales))
+        self._scales = checked_intercept(scales, np.shape(scales), "scales")
         self._noise = float(noise)
         self._players = players
         self._terms = kernel.terms(self.n_features)
