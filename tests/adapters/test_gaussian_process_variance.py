@@ -103,6 +103,16 @@ def test_the_noise_is_in_the_base_value_alone():
     assert noise == pytest.approx(0.1 * model._y_train_std**2)
 
 
+@pytest.mark.parametrize(
+    ("target", "name"), [("variance", "variance"), ("predictive_variance", "predictive variance")]
+)
+def test_explanations_say_which_variance_they_are_of(target, name):
+    explanation = pkex.Explainer(fitted(KERNELS["the usual"]), BACKGROUND, target=target)(ROWS)
+    assert explanation.output_name == name
+    assert f"output '{name}'" in repr(explanation)
+    assert pkex.Explainer(fitted(KERNELS["the usual"]), BACKGROUND)(ROWS).output_name is None
+
+
 def test_a_column_that_the_kernel_hardly_sees_has_hardly_a_value():
     scales = SCALES * np.array([1.0, 1.0, 1e9, 1.0, 1.0])
     model = fitted(ConstantKernel(2.0) * RBF(scales) + NOISE)
