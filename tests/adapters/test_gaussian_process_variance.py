@@ -3,6 +3,7 @@
 from typing import get_args
 
 import numpy as np
+import pandas as pd
 import pytest
 from brute_force import interventional, marginal
 from gaussian_processes import (
@@ -102,6 +103,16 @@ def test_the_noise_is_in_the_base_value_alone():
     assert noise == pytest.approx(0.1 * model._y_train_std**2)
 
 
+@pytest.mark.parametrize(
+    ("target", "name"), [("variance", "variance"), ("predictive_variance", "predictive variance")]
+)
+def test_explanations_say_which_variance_they_are_of(target, name):
+    explanation = pkex.Explainer(fitted(KERNELS["the usual"]), BACKGROUND, target=target)(ROWS)
+    assert explanation.output_name == name
+    assert f"output '{name}'" in repr(explanation)
+    assert pkex.Explainer(fitted(KERNELS["the usual"]), BACKGROUND)(ROWS).output_name is None
+
+
 def test_a_column_that_the_kernel_hardly_sees_has_hardly_a_value():
     scales = SCALES * np.array([1.0, 1.0, 1e9, 1.0, 1.0])
     model = fitted(ConstantKernel(2.0) * RBF(scales) + NOISE)
@@ -199,6 +210,12 @@ def test_an_unknown_target_is_refused_by_name():
         pkex.Explainer(fitted(KERNELS["ard"], alpha=0.1), target="entropy")
 
 
+@pytest.mark.parametrize("target", [Y, Y.tolist(), pd.Series(Y), 1.0])
+def test_a_target_that_is_no_word_is_refused_with_the_reason(target):
+    with pytest.raises(TypeError, match=r"one of 'mean', .*was fitted to are not needed"):
+        pkex.Explainer(fitted(KERNELS["ard"], alpha=0.1), BACKGROUND, target=target)
+
+
 def test_the_mean_is_what_is_explained_without_a_target():
     model = fitted(KERNELS["the usual"])
     by_default, named = pkex.Explainer(model), pkex.Explainer(model, target="mean")
@@ -221,7 +238,7 @@ def test_the_mean_is_what_is_explained_without_a_target():
 def test_models_of_which_no_variance_is_known_are_refused(model):
     rows = X / SCALES
     for target in ("variance", "predictive_variance", "mean"):
-        with pytest.raises(pkex.UnsupportedModelError, match="no variance is known"):
+        with pytest.raises(pkex.UnsupportedModelError, match=r"no (variance|posterior) is known"):
             pkex.Explainer(model.fit(rows, Y), rows[:3], target=target)
 
 
@@ -263,6 +280,37 @@ def test_sums_that_cancel_too_far_are_refused_with_numbers_and_need_not_be_forme
     noisy = GaussianProcessRegressor(RBF(1.0), alpha=1e-3, optimizer=None).fit(rows, rows[:, 0])
     found = total(pkex.Explainer(noisy, target="variance")(new))
     np.testing.assert_allclose(found, own_variance(noisy)(new), atol=1e-9)
+
+
+def process_of_a_hidden_cluster():
+    """A process of 600 rows, of which 35 are nearly the same; and a row among these."""
+    rng = np.random.default_rng(1)
+    rows = rng.normal(size=(600, 3)) * 30.0
+    rows[2:37] = rows[2] + 1e-3 * rng.normal(size=(35, 3))
+    model = GaussianProcessRegressor(RBF(4.0), optimizer=None).fit(rows, np.sin(rows[:, 0]))
+    return model, rows, rows[[2]] + 3e-4
+
+
+def test_a_few_nearly_dependent_rows_among_many_are_found():
+    model, rows, new = process_of_a_hidden_cluster()
+    for background in (rows[3:9], rows[100:106]):
+        with pytest.raises(pkex.UnsupportedModelError, match=r"errors would be 2e-04 of the prior"):
+            pkex.Explainer(model, background, target="variance", value_function="marginal")
+        explanation = pkex.Explainer(model, background, target="variance")(new)
+        np.testing.assert_allclose(total(explanation), own_variance(model)(new), atol=1e-14)
+
+
+def test_values_that_do_not_add_up_to_the_variance_are_refused_with_both(monkeypatch):
+    model, rows, new = process_of_a_hidden_cluster()
+    # As if the bound were too low.
+    monkeypatch.setattr(variance.PosteriorVariance, "_are_pairs_exact", lambda *_: True)
+    options = {"target": "variance", "value_function": "marginal"}
+    explainer = pkex.Explainer(model, rows[100:106], **options)
+    message = r"row 1 base value and values add up to -\S+ where the variance is 1\.\d+e-11"
+    with pytest.raises(pkex.UnsupportedModelError, match=message):
+        explainer.shap_values(np.concatenate([rows[[200]], new]))
+    with pytest.raises(pkex.UnsupportedModelError, match=r"errors in row 0 would be 2e-04 of"):
+        explainer.interactions(new, index="FSII", order=2)
 
 
 def test_a_factor_changed_after_fitting_is_noticed():

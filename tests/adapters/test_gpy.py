@@ -117,3 +117,14 @@ def test_values_of_a_sparse_model_equal_brute_force_and_its_points_are_the_induc
 def test_what_is_not_known_is_refused_by_name(build, message):
     with pytest.raises(pkex.UnsupportedModelError, match=message):
         pkex.Explainer(build())
+
+
+def test_the_mean_is_a_target_and_the_variance_is_refused_with_the_reason():
+    model = fitted()
+    found = pkex.Explainer(model, BACKGROUND, target="mean").shap_values(ROWS)
+    explainer = pkex.Explainer(model, BACKGROUND)
+    np.testing.assert_array_equal(found, explainer.shap_values(ROWS))
+    with pytest.raises(pkex.UnsupportedModelError, match=r"variance.*of scikit-learn's"):
+        pkex.Explainer(model, BACKGROUND, target="variance")
+    with pytest.raises(pkex.UnsupportedModelError, match=r"variance.*of scikit-learn's"):
+        explainer(ROWS, uncertainty=True)

@@ -280,3 +280,14 @@ def test_a_model_without_noise_that_computes_otherwise_is_refused():
         pkex.UnsupportedModelError, match=r"^KRG with the kernel 'squar_exp' is not"
     ):
         pkex.Explainer(model)
+
+
+def test_the_mean_is_a_target_and_the_variance_is_refused_with_the_reason():
+    model = trained()
+    found = pkex.Explainer(model, BACKGROUND, target="mean").shap_values(ROWS)
+    explainer = pkex.Explainer(model, BACKGROUND)
+    np.testing.assert_array_equal(found, explainer.shap_values(ROWS))
+    with pytest.raises(pkex.UnsupportedModelError, match=r"variance.*of scikit-learn's"):
+        pkex.Explainer(model, BACKGROUND, target="variance")
+    with pytest.raises(pkex.UnsupportedModelError, match=r"variance.*of scikit-learn's"):
+        explainer(ROWS, uncertainty=True)

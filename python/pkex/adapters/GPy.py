@@ -20,6 +20,7 @@ from pkex.adapters.attributes import expansion_of
 from pkex.adapters.kernel_check import check_kernel
 from pkex.adapters.registry import AdaptedModel, register, unsupported
 from pkex.adapters.rounding import distance_rounding, scaling_rounding
+from pkex.adapters.targets import of_unknown_variance
 from pkex.kernels import (
     RBF,
     Constant,
@@ -68,9 +69,10 @@ def adapt_process(model: Any) -> AdaptedModel:
         mean: Float = np.asarray(model.predict_noiseless(rows)[0])
         return mean[:, 0] if single else mean
 
-    return AdaptedModel(
+    mean = AdaptedModel(
         expansion, explained="posterior mean", predict=own_mean, kernel_rounding=rounding
     )
+    return of_unknown_variance(mean)
 
 
 def _units(model: Any, name: str) -> tuple[Float, Float]:

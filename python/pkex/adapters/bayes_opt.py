@@ -17,6 +17,7 @@ from sklearn.exceptions import NotFittedError
 from pkex.adapters.registry import AdaptedModel, register, unsupported
 from pkex.adapters.search_space import Category, Number, Parameter, SearchSpace
 from pkex.adapters.sklearn.gp_relatives import adapt_relative
+from pkex.adapters.targets import of_unknown_variance
 from pkex.errors import UnsupportedModelError
 from pkex.functions.transformed import Transformed
 from pkex.typing import Float
@@ -50,13 +51,14 @@ def adapt_optimizer(optimizer: BayesianOptimization) -> AdaptedModel:
         points = [dict(zip(names, row, strict=True)) for row in rows.tolist()]
         return process.predict(np.array([space.params_to_array(point) for point in points]))
 
-    return replace(
+    mean = replace(
         part,
         expansion=function,
         explained="posterior mean",
         predict=own_output,
         feature_names=names,
     )
+    return of_unknown_variance(mean)
 
 
 def _unwrapped(kernel: Any) -> tuple[Any, bool]:

@@ -26,6 +26,7 @@ from pkex.adapters.registry import AdaptedModel, adapt, register, unsupported
 from pkex.adapters.search_space import Category, Number, Parameter, SearchSpace
 from pkex.adapters.sklearn.gp_relatives import adapt_relative
 from pkex.adapters.sklearn.kernel_trees import OTHER_PRODUCTS
+from pkex.adapters.targets import of_unknown_variance
 from pkex.errors import UnsupportedModelError
 from pkex.functions.transformed import Transformed
 from pkex.typing import Float
@@ -105,7 +106,7 @@ def _adapt_search(search: Any, models: Sequence[Any], space: Any, tried: Any) ->
     def own_output(rows: Float) -> Any:
         return part.predict and part.predict(space.transform(rows.tolist()))
 
-    return replace(
+    searched = replace(
         part,
         expansion=Transformed(columns, part.expansion, names),
         explained=f"{part.explained} of the last model",
@@ -113,6 +114,7 @@ def _adapt_search(search: Any, models: Sequence[Any], space: Any, tried: Any) ->
         feature_names=names,
         stand_in=None,
     )
+    return searched if part.variance is None else of_unknown_variance(searched)
 
 
 def _parameter(dimension: Any) -> Parameter:

@@ -26,6 +26,7 @@ from pkex.adapters.kernel_check import check_kernel
 from pkex.adapters.registry import AdaptedModel, register, unsupported
 from pkex.adapters.rounding import scaling_rounding
 from pkex.adapters.smt_correlations import BY_NAME, kernel_of_rates
+from pkex.adapters.targets import of_unknown_variance
 from pkex.functions.base import Function
 from pkex.functions.combination import Combination
 from pkex.functions.linear import LinearFunction
@@ -55,12 +56,13 @@ def adapt_kriging(model: Any) -> AdaptedModel:
     function: Function = expansion
     if len(regression) > 1:
         function = Combination([expansion, *_trend(model, regression[1:], points)])
-    return AdaptedModel(
+    mean = AdaptedModel(
         function,
         explained="predict_values",
         predict=_own_output(model, function.has_output_axis),
         kernel_rounding=rounding,
     )
+    return of_unknown_variance(mean)
 
 
 def _check_known(model: Any, name: str) -> None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Literal, TypeAlias, get_args
 
 from pkex.adapters.registry import AdaptedModel, Variance
 from pkex.errors import UnsupportedModelError
 from pkex.inputs.choices import check_choice
 
-__all__ = ["Target", "of_target", "variance_of"]
+__all__ = ["Target", "of_target", "of_unknown_variance", "variance_of"]
 
 Target: TypeAlias = Literal["mean", "variance", "predictive_variance"]
 _TARGETS: tuple[Target, ...] = get_args(Target)
@@ -29,13 +30,19 @@ def of_target(
 
     Raises
     ------
-    ValueError
+    TypeError, ValueError
         If there is no such target.
     UnsupportedModelError
         If the model has no variance.
     """
     if target is None:
         return adapted
+    if not isinstance(target, str):
+        raise TypeError(
+            f"target must be one of {', '.join(map(repr, _TARGETS))}: what is explained of a "
+            f"Gaussian process; got {type(target).__name__}. The values that a model was fitted "
+            "to are not needed"
+        )
     if target == "std":
         raise ValueError(
             "target='std' is not supported: values of features add up to a sum, and a standard "
@@ -44,9 +51,10 @@ def of_target(
     target = check_choice("target", target, _TARGETS)
     variance = variance_of(adapted)
     if variance is None:
+        lacks = "posterior" if target == "mean" else "variance"
         raise UnsupportedModelError(
             f"target={target!r} is for Gaussian processes, alone or at the end of a Pipeline; of "
-            f"{name} no variance is known. Leave target out to explain its {adapted.explained}"
+            f"{name} no {lacks} is known. Leave target out to explain its {adapted.explained}"
         )
     return adapted if target == "mean" else variance.adapt(target == "predictive_variance")
 
@@ -55,3 +63,16 @@ def variance_of(adapted: AdaptedModel) -> Variance | None:
     """Return how the variance of the described function is found; None if none is known."""
     variance = adapted.variance
     return variance if variance is not None and variance.of is adapted.expansion else None
+
+
+def of_unknown_variance(mean: AdaptedModel) -> AdaptedModel:
+    """Return the description of the mean of a Gaussian process whose variance is not known."""
+
+    def refuse(predictive: bool) -> AdaptedModel:
+        raise UnsupportedModelError(
+            "pkex knows the variance, and how sure values are, of scikit-learn's Gaussian "
+            f"processes, alone or at the end of a Pipeline. Of this model it knows the "
+            f"{mean.explained} alone, which is explained without target and uncertainty"
+        )
+
+    return replace(mean, variance=Variance(mean.expansion, refuse))

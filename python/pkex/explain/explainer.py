@@ -75,7 +75,7 @@ class Explainer(Described):
     target : {None, "mean", "variance", "predictive_variance"}, default None
         What is explained of a Gaussian process: the mean, as without a target; the variance of its
         function at a row, in squared units of y; or that and the noise of a WhiteKernel, which no
-        feature has a part in.
+        feature has a part in. In the neutral game v(S) is no variance, and may be far below 0.
     value_function : {None, "marginal", "interventional", "neutral"}, default None
         The game. "marginal" is as "interventional", but draws each absent feature from the
         background on its own, as if features were independent of each other; without a background,
@@ -173,7 +173,9 @@ class Explainer(Described):
     rows and how many is for the user to choose.
 
     An explainer never changes: it may be shared between threads, and be pickled. Its options are
-    attributes that can be read; for others, make another explainer.
+    attributes that can be read; for others, make another explainer. That of a Gaussian process of
+    scikit-learn has the factor of its n × n covariances, too, for `uncertainty`: 8 n² bytes of its
+    pickle.
 
     References
     ----------

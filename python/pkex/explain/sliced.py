@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -12,9 +12,6 @@ from pkex.explain.axes import FEATURE, OUTPUT, ROW, Axes
 from pkex.explain.indexing import pick
 from pkex.explain.result import Result
 from pkex.typing import Float
-
-if TYPE_CHECKING:
-    pass
 
 __all__ = ["Sliced"]
 

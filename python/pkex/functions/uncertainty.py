@@ -23,6 +23,7 @@ from pkex.errors import UnsupportedModelError
 from pkex.execution.computation import Computation
 from pkex.execution.progress import share
 from pkex.functions.packing import Packing
+from pkex.functions.substitution import solved
 from pkex.games.value_functions import Game
 from pkex.inputs.weights import equal_weights
 from pkex.kernels import Kernel, Term
@@ -104,8 +105,8 @@ class Conditioned:
 
     def _known(self, values: Float) -> Float:
         """Return (L⁻¹ Ψ)ᵀ (L⁻¹ Ψ) of a row's Ψ, if its errors are small enough."""
-        whitened = self._solved(self.roots[:, None] * values)
-        weights = np.abs(self._solved(whitened, transposed=True) * self.roots[:, None])
+        whitened = solved(self.factor, self.roots[:, None] * values)
+        weights = np.abs(solved(self.factor, whitened, transposed=True) * self.roots[:, None])
         error = _OF_MIXTURE if has_mixtures(self.kernel.terms(self.points.shape[1])) else _ROUNDING
         _check_errors(2.0 * error * float(weights.sum(axis=0).max()))
         known: Float = whitened.T @ whitened
@@ -130,15 +131,6 @@ class Conditioned:
             )
             values.append(found.transpose(0, 2, 1))
         return np.concatenate(values, axis=1)
-
-    def _solved(self, sides: Float, *, transposed: bool = False) -> Float:
-        # Whoever has a Gaussian process has SciPy.
-        from scipy.linalg import solve_triangular
-
-        solution: Float = solve_triangular(
-            self.factor, sides, lower=True, trans="T" if transposed else "N", check_finite=False
-        )
-        return solution
 
 
 def _check_errors(size: float) -> None:

@@ -16,12 +16,13 @@ from pkex.execution.computation import Computation
 from pkex.functions.base import Function
 from pkex.functions.covariances import covariances
 from pkex.functions.packing import Packing
+from pkex.functions.substitution import solved
 from pkex.functions.uncertainty import Conditioned, check_is_product
 from pkex.functions.weighted import checked_intercept, probing_rows
 from pkex.games.indices import SHAPLEY, Quantity
 from pkex.games.value_functions import NEUTRAL, Game
 from pkex.games.worths import members_of, quantity_of
-from pkex.inputs.arrays import read_only
+from pkex.inputs.arrays import read_only, read_only_view
 from pkex.inputs.matrix import as_matrix
 from pkex.inputs.wording import counted
 from pkex.kernels import Kernel
@@ -33,6 +34,7 @@ __all__ = ["PosteriorVariance"]
 
 # Of the prior variance: what rounding errors of sums that cancel may come to.
 _LARGEST_ROUNDING = 1e-7
+_EPSILON = float(np.finfo(np.float64).eps)
 # Games of pairs of points, of each explained row and background row.
 _MOST_PAIRS = 50_000_000
 _MOST_TERMS = 500
@@ -60,7 +62,8 @@ class PosteriorVariance(Function):
     Σ_pq C_pq k_S(x, p) k_S(x, q), a sum over pairs of points, each a product over columns again, if
     the kernel is that (or a sum of such). It takes any number of players, and is the only way
     where they are independent of each other (marginal). Where training rows are nearly dependent
-    its terms cancel: it is refused if their rounding errors could show.
+    its terms cancel: it is refused if their rounding errors could show, and values are compared
+    with the formula.
 
     What takes time is done when it is first needed.
 
@@ -113,10 +116,12 @@ class PosteriorVariance(Function):
     ) -> None:
         self._points = read_only(as_matrix(points, "points", allow_no_rows=True))
         n_points = len(self._points)
-        self._factor = as_matrix(factor, "factor", n_columns=n_points, allow_no_rows=True)
+        # In the order of columns, as LAPACK makes it: of a model the same memory.
+        columns = as_matrix(np.transpose(factor), "factor", n_columns=n_points, allow_no_rows=True)
+        self._factor = read_only_view(columns.T)
         self._roots = np.ones(n_points) if roots is None else np.array(roots, np.float64)
         self._kernel = kernel
-        self._scales = checked_intercept(scales, np.shape(scales))
+        self._scales = checked_intercept(scales, np.shape(scales), "scales")
         self._noise = float(noise)
         self._players = players
         self._terms = kernel.terms(self.n_features)
@@ -173,6 +178,7 @@ class PosteriorVariance(Function):
             return engine(rows, progress=report, **options)
 
         explained = self._packing.over(X, game, how.progress, compute)[..., 0]
+        self._check_rows(X, game, explained if quantity == SHAPLEY else None, how)
         constant = self._prior + self._noise if quantity.size == 0 else 0.0
         return self._scaled(constant - explained)
 
@@ -183,10 +189,7 @@ class PosteriorVariance(Function):
             base = self._empty_worth(game) + self._noise
         else:
             self._check_pairs(game)
-            explained = self._packing.at(self._packing.of_game(game)).base(
-                game=game.packed, n_threads=how.n_threads, progress=how.progress
-            )
-            base = self._prior + self._noise - float(explained[0])
+            base = self._prior + self._noise - self._empty_sum(game, how)
         bases = self._scaled(np.array(base))
         return bases if self.has_output_axis else float(bases[0])
 
@@ -255,7 +258,7 @@ class PosteriorVariance(Function):
 
     def _left(self, prior: Any, cross: Float) -> Float:
         """Return what is left of the prior variance, given kernel values (n, points)."""
-        whitened = _solved(self._factor, self._roots[:, None] * cross.T)
+        whitened = solved(self._factor, self._roots[:, None] * cross.T)
         left: Float = prior - np.einsum("ij,ij->j", whitened, whitened)
         return left
 
@@ -276,7 +279,7 @@ class PosteriorVariance(Function):
     def whitener(self) -> Float:
         """A = factor⁻¹ · diag(roots), of shape (n, n)."""
         if self._made.whitener is None:
-            self._made.whitener = _solved(self._factor, np.diag(self._roots))
+            self._made.whitener = solved(self._factor, np.diag(self._roots))
         return self._made.whitener
 
     @property
@@ -294,20 +297,40 @@ class PosteriorVariance(Function):
             self._made.packing = Packing(*parts, self._players, _packed)
         return self._made.packing
 
+    def _empty_sum(self, game: Game, how: Computation) -> float:
+        """Return the sum over pairs of the empty coalition, which is kept for the last game."""
+        made = self._made.empty_sum
+        if made is None or made[0] is not game:
+            packed = self._packing.at(self._packing.of_game(game))
+            found = packed.base(game=game.packed, n_threads=how.n_threads, progress=how.progress)
+            made = self._made.empty_sum = game, float(found[0])
+        return made[1]
+
     def _rounding(self, game: Game) -> float:
-        """Return what rounding errors of sums over pairs may be, ε Σ_pq |C_pq| k(x, p) k(x, q)."""
+        """Return what rounding errors of sums over pairs may be, as a variance.
+
+        They are largest where terms are: at the training rows, however few of them are near each
+        other, and at those of the background.
+        """
         if game.value_function == "neutral":
             # Of the empty coalition, for which all factors are 1.
-            scale = float(np.abs(self._weights).sum()) * self._prior**2
-        else:
-            rows = self.probing_rows()
-            chosen = np.linspace(0, max(len(self._points) - 1, 0), _LOOKED_AT).astype(np.intp)
-            if len(self._points):
-                rows = np.concatenate([rows, self._points[np.unique(chosen)]])
-            kernel = self._kernel(rows, self._points)
-            sums = np.einsum("ri,ri->r", kernel @ np.abs(self._weights), kernel)
-            scale = float(sums.max(initial=0.0))
-        return float(np.finfo(np.float64).eps) * scale
+            return _EPSILON * float(np.abs(self._weights).sum()) * self._prior**2
+        if self._made.rounding is None:
+            rows = np.concatenate([self.probing_rows(), self._points])
+            self._made.rounding = float(self._roundings_at(rows).max())
+        if game.background is None:
+            return self._made.rounding
+        of_background = self._roundings_at(game.background[0])
+        return max(self._made.rounding, float(of_background.max(initial=0.0)))
+
+    def _roundings_at(self, rows: Float) -> Float:
+        """Return what those at rows may be, ε Σ_pq |C_pq| k(x, p) k(x, q)."""
+        sizes, bounds = np.abs(self._weights), np.empty(len(rows))
+        for start in range(0, len(rows), _BLOCK):
+            kernel = np.abs(self._kernel(rows[start : start + _BLOCK], self._points))
+            sums = np.einsum("ri,ri->r", kernel @ sizes, kernel)
+            bounds[start : start + _BLOCK] = _EPSILON * sums
+        return bounds
 
     def _are_pairs_exact(self, game: Game) -> bool:
         return self._rounding(game) <= _LARGEST_ROUNDING * self._prior
@@ -320,24 +343,55 @@ class PosteriorVariance(Function):
         UnsupportedModelError
             It says how large rounding errors would be.
         """
-        remedy = "give a background, for the interventional game, and columns in groups"
-        if self.n_players <= _MOST_PLAYERS:
-            remedy = "give a background, for the interventional game"
         if has_series(self._terms):
             raise UnsupportedModelError(
                 f"the variance under {self._kernel!r} has a prior that is not the same in all "
                 f"rows: of up to {_MOST_PLAYERS} features the interventional and the neutral game "
-                f"are supported; {remedy}"
+                f"are supported; {self._remedy}"
             )
         if not self._are_pairs_exact(game):
             share = self._rounding(game) / self._prior
-            raise UnsupportedModelError(
-                "the variance is here a sum over pairs of training rows, which are nearly "
-                f"dependent: its terms cancel, and rounding errors would be {share:.0e} of the "
-                f"prior variance; pkex goes up to {_LARGEST_ROUNDING:.0e}. Either {remedy} (of up "
-                f"to {_MOST_PLAYERS} features it takes no pairs), or fit the model with more noise "
-                "(a larger alpha or WhiteKernel)"
+            raise self._inexact(f"rounding errors would be {share:.0e} of the prior variance")
+
+    def _check_rows(self, X: Float, game: Game, explained: Float | None, how: Computation) -> None:
+        """Refuse values of rows that do not add up to their variance, which is solved for.
+
+        Other quantities than values add up to nothing: of these the bound at the rows is checked.
+        """
+        if explained is None:
+            shares = self._roundings_at(X) / self._prior
+        else:
+            silent = how.reporting(None)
+            sums = self._prior - explained.sum(axis=1) - self._empty_sum(game, silent)
+            variances = self._variances(X)
+            shares = np.abs(sums - variances) / self._prior
+        # What is not a number is no better.
+        wrong = np.flatnonzero(~(shares <= _LARGEST_ROUNDING))
+        if not len(wrong):
+            return
+        row = int(wrong[0])
+        if explained is None:
+            found = f"rounding errors in row {row} would be {shares[row]:.0e}"
+        else:
+            found = (
+                f"in row {row} base value and values add up to {sums[row]:.3g} where the variance "
+                f"is {variances[row]:.3g} (before the units of the output), an error of "
+                f"{shares[row]:.0e}"
             )
+        raise self._inexact(f"{found} of the prior variance")
+
+    @property
+    def _remedy(self) -> str:
+        remedy = "give a background, for value_function='interventional'"
+        return remedy if self.n_players <= _MOST_PLAYERS else f"{remedy}, and columns in groups"
+
+    def _inexact(self, found: str) -> UnsupportedModelError:
+        return UnsupportedModelError(
+            "the variance is here a sum over pairs of training rows, which are nearly dependent: "
+            f"its terms cancel, and {found}; pkex goes up to {_LARGEST_ROUNDING:.0e}. Either "
+            f"{self._remedy} (of up to {_MOST_PLAYERS} features it takes no pairs), or fit the "
+            "model with more noise (a larger alpha or WhiteKernel)"
+        )
 
     def grouped(self, players: NDArray[np.int64]) -> PosteriorVariance:
         of_column = players if self._players is None else players[self._players]
@@ -353,15 +407,15 @@ class PosteriorVariance(Function):
         for name in PosteriorVariance.__slots__:
             setattr(changed, name, getattr(self, name))
         changed._scales, changed._players = scales, players
-        changed._made = replace(self._made, packing=None)
+        changed._made = replace(self._made, packing=None, empty_sum=None)
         return changed
 
     def magnitude(self, X: ArrayLike, *, n_threads: int) -> Float:
         """Return the scale of errors that the kernel's values bring, and not their sums."""
         rows = as_matrix(X, "X", n_columns=self.n_features)
         cross = self._kernel(rows, self._points)
-        whitened = _solved(self._factor, self._roots[:, None] * cross.T)
-        known = _solved(self._factor, whitened, transposed=True) * self._roots[:, None]
+        whitened = solved(self._factor, self._roots[:, None] * cross.T)
+        known = solved(self._factor, whitened, transposed=True) * self._roots[:, None]
         changes = np.einsum("ij,ji->j", np.abs(known), np.abs(cross))
         sizes = self._scaled(self._priors(rows) + abs(self._noise) + 2.0 * changes)
         return sizes if self.has_output_axis else sizes[:, 0]
@@ -399,17 +453,10 @@ class _Made:
     whitener: Float | None = None
     weights: Float | None = None
     packing: Packing | None = None
-
-
-def _solved(factor: Float, sides: Float, *, transposed: bool = False) -> Float:
-    """Return factor⁻¹ · sides, or that of the transposed factor, by substitution."""
-    # Whoever has a Gaussian process has SciPy.
-    from scipy.linalg import solve_triangular
-
-    solution: Float = solve_triangular(
-        factor, sides, lower=True, trans="T" if transposed else "N", check_finite=False
-    )
-    return solution
+    # That of its points.
+    rounding: float | None = None
+    # Of a game.
+    empty_sum: tuple[Game, float] | None = None
 
 
 def _restored(

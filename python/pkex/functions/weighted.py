@@ -50,19 +50,21 @@ class Weighted(Function):
         return self._coefficients.ndim == 2
 
 
-def checked_intercept(intercept: Any, shape: tuple[int, ...]) -> float | Float:
+def checked_intercept(
+    intercept: Any, shape: tuple[int, ...], name: str = "intercept"
+) -> float | Float:
     """Return one number for each output: a float without an output axis."""
     array = np.asarray(intercept)
     if array.dtype.kind not in "iuf":
-        raise TypeError(f"intercept must be a real number; got {intercept!r}")
+        raise TypeError(f"{name} must be a real number; got {intercept!r}")
     if array.ndim and array.shape != shape:
         raise ValueError(
-            f"intercept must be a number{f' or have shape {shape}' if shape else ''}, "
+            f"{name} must be a number{f' or have shape {shape}' if shape else ''}, "
             f"as the coefficients have it; got shape {array.shape}"
         )
     array = array.astype(np.float64)
     if not np.isfinite(array).all():
-        raise ValueError(f"intercept must be finite; got {intercept!r}")
+        raise ValueError(f"{name} must be finite; got {intercept!r}")
     return read_only(np.broadcast_to(array, shape)) if shape else float(array)
 
 

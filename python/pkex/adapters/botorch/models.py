@@ -26,6 +26,7 @@ from pkex.adapters.gpytorch.exact import adapt_exact, exact_means, training_poin
 from pkex.adapters.gpytorch.process import side_by_side
 from pkex.adapters.gpytorch.tensors import array_of, predicting, tensor_like
 from pkex.adapters.registry import AdaptedModel, register, unsupported
+from pkex.adapters.targets import of_unknown_variance
 from pkex.functions.base import Function
 from pkex.functions.combination import Combination
 from pkex.functions.expansion import KernelExpansion
@@ -55,12 +56,13 @@ def adapt_model(model: Any) -> AdaptedModel:
             mean = array_of(getattr(posterior, "mixture_mean", posterior.mean))
         return mean if function.has_output_axis else mean[:, 0]
 
-    return AdaptedModel(
+    mean = AdaptedModel(
         function,
         explained="posterior mean",
         predict=own_mean,
         kernel_rounding=rounding,
     )
+    return of_unknown_variance(mean)
 
 
 @register(ExactGP)

@@ -29,6 +29,7 @@ from pkex.adapters.gpytorch.process import (
 )
 from pkex.adapters.gpytorch.tensors import array_of, predicting, tensor_like
 from pkex.adapters.registry import AdaptedModel, register, unsupported
+from pkex.adapters.targets import of_unknown_variance
 from pkex.functions.base import Function
 from pkex.typing import Float
 
@@ -49,12 +50,13 @@ def adapt_approximate(model: ApproximateGP) -> AdaptedModel:
             mean = array_of(model(tensor_like(rows, like)).mean)
         return mean.T if is_batch else mean
 
-    return AdaptedModel(
+    mean = AdaptedModel(
         function,
         explained="mean of the latent function",
         predict=own_mean,
         kernel_rounding=rounding,
     )
+    return of_unknown_variance(mean)
 
 
 def inducing_points(model: Any) -> Any:

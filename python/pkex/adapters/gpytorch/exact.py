@@ -33,6 +33,7 @@ from pkex.adapters.gpytorch.process import (
 )
 from pkex.adapters.gpytorch.tensors import array_of, predicting, tensor_like
 from pkex.adapters.registry import AdaptedModel, register, unsupported
+from pkex.adapters.targets import of_unknown_variance
 from pkex.functions.base import Function
 from pkex.kernels import Kernel
 from pkex.typing import Float
@@ -51,12 +52,13 @@ def adapt_exact(model: ExactGP) -> AdaptedModel:
             mean = array_of(model(tensor_like(rows, points)).mean)
         return mean.T if is_batch else mean
 
-    return AdaptedModel(
+    mean = AdaptedModel(
         side_by_side(functions) if is_batch else functions[0],
         explained="posterior mean",
         predict=own_mean,
         kernel_rounding=rounding,
     )
+    return of_unknown_variance(mean)
 
 
 def training_points(model: Any) -> Any:

@@ -115,12 +115,14 @@ def _own_variance(machine: Any, rows: Float) -> Float:
 def _described(
     mean: AdaptedModel, function: Function, own: Any, explained: str, rounding: Any
 ) -> AdaptedModel:
+    # A single output is named, so that explanations say what they are of.
+    names = mean.output_names or (None if function.has_output_axis else (explained,))
     return AdaptedModel(
         function,
         explained=explained,
         predict=own,
         feature_names=mean.feature_names,
-        output_names=mean.output_names,
+        output_names=names,
         kernel_rounding=mean.kernel_rounding,
         absolute_rounding=rounding,
     )
