@@ -54,12 +54,16 @@ test: lint ## everything that must hold before a commit
 	cargo test --workspace
 	$(call pytest,$(bin)/pytest)
 
+# With other libraries than `make test` has, the slow tests are left out: they would say the same.
+empty :=
+quick := $(empty) and not slow
+
 # Without the tests that depend on no library. Libraries of that age warn of their own age.
 .PHONY: test-oldest
 test-oldest: build .venv-oldest/installed ## the Python tests with the oldest libraries
 	$(call pytest,.venv-oldest/bin/python -m pytest -W default tests \
 	    --ignore=tests/execution/test_behaviour.py --ignore=tests/execution/test_reproducibility.py \
-	    --ignore=tests/games/test_extended_precision.py --ignore-glob='*/test_any_*.py')
+	    --ignore=tests/games/test_extended_precision.py --ignore-glob='*/test_any_*.py',$(quick))
 
 # The package is the one built in place, by its entry in the other environment.
 .venv-oldest/installed: tools/oldest.txt .venv/installed
@@ -80,7 +84,7 @@ test-newest: build ## the Python tests with the newest Python and libraries
 	versions .venv >.venv-newest/known; \
 	if versions .venv-newest | grep -vxFf .venv-newest/known; then \
 	    cp -R .venv/lib/python3*/site-packages/pkex* .venv-newest/lib/python3*/site-packages/ && \
-	    $(call pytest,.venv-newest/bin/python -m pytest); \
+	    $(call pytest,.venv-newest/bin/python -m pytest,$(quick)); \
 	else echo "The newest Python and libraries are those of .venv: make test has tested them."; fi
 
 # torch comes with gigabytes of libraries for other hardware: what is made here is removed again.
