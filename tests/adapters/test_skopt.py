@@ -183,6 +183,13 @@ def test_a_result_is_explained_as_its_optimizer():
     np.testing.assert_allclose(total, expected, rtol=1e-10)
 
 
+def test_the_mean_of_a_search_is_a_target_and_its_variance_is_refused_with_the_reason():
+    optimizer = tried()
+    assert repr(pkex.Explainer(optimizer, target="mean")) == repr(pkex.Explainer(optimizer))
+    with pytest.raises(pkex.UnsupportedModelError, match=r"variance.*of scikit-learn's"):
+        pkex.Explainer(optimizer, target="variance")
+
+
 def test_gp_minimize_returns_what_can_be_explained():
     dimensions = [(0.0, 1.0), (-3.0, 3.0)]
     model = regressor(1.0 * kernels.RBF([1.0, 1.0]), noise=0.01, normalize_y=True)

@@ -71,8 +71,8 @@ def of_unknown_variance(mean: AdaptedModel) -> AdaptedModel:
     def refuse(predictive: bool) -> AdaptedModel:
         raise UnsupportedModelError(
             "pkex knows the variance, and how sure values are, of scikit-learn's Gaussian "
-            f"processes, alone or at the end of a Pipeline. Of this model it knows the "
-            f"{mean.explained} alone, which is explained without target and uncertainty"
+            "processes, alone or at the end of a Pipeline. Of this model it knows the mean alone, "
+            f"{mean.explained}: leave target and uncertainty out"
         )
 
     return replace(mean, variance=Variance(mean.expansion, refuse))
