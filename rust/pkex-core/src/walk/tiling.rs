@@ -28,7 +28,7 @@ pub(crate) struct Tiling {
 
 impl Tiling {
     /// Bytes of the sums of a wave, if that is a cell for each thread.
-    const WAVE_BYTES: usize = 16 << 20;
+    const WAVE_BYTES: usize = 12 << 20;
     /// Tiles of a wave, so that it has work for many threads even where a batch is few items.
     const TILES_PER_WAVE: usize = 16;
     /// Bytes of what is prepared of a tile.
