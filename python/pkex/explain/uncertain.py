@@ -112,7 +112,7 @@ class Uncertain(Sliced):
 
         Returns
         -------
-        ndarray of shape (n, *values.shape)
+        ndarray of shape (n, ...), the rest as the values
 
         Raises
         ------
