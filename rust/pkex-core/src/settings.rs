@@ -9,7 +9,7 @@ use crate::threads::Stop;
 /// How Ω is computed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Method {
-    /// Gauss–Legendre quadrature, with the nodes that full double precision takes.
+    /// Quadrature, with the nodes that full double precision takes.
     #[default]
     Quadrature,
     /// The recursion over coalition sizes, O(d²).
