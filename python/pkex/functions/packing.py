@@ -183,6 +183,8 @@ class Packing:
         self, rows: Float, game: Game | None, report: Report | None, compute: Compute
     ) -> Float:
         """Compute something of rows, those of one reach together, beside a game's background."""
+        if not self.has_mixtures:
+            return compute(self.at(0), rows, report)
         least = 0 if game is None else self.of_game(game)
         reaches = np.maximum(self.reaches(rows), least)
         found = np.unique(reaches).tolist()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,7 @@ def _columns(data: Any) -> Sequence[Any] | None:
     return None if isinstance(data, np.ndarray) or not is_frame(data) else tuple(data.columns)
 
 
+@lru_cache(maxsize=16)
 def numbered(n_columns: int) -> tuple[str, ...]:
     """Return the names of columns that have none: x0, x1, …, as in scikit-learn."""
     return tuple(f"x{j}" for j in range(n_columns))

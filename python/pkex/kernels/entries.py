@@ -46,6 +46,8 @@ class Entries:
         ValueError
             It names the first such row and column.
         """
+        if not (self.whole.size or self.not_negative.size):
+            return
         of_counts = rows[:, self.whole]
         is_none = (of_counts < 0.0) | (of_counts != np.floor(of_counts)) | (of_counts > _MOST)
         _refuse(is_none, self.whole, rows, name, (_OF_COUNTS, _AS_COUNTS))

@@ -24,21 +24,29 @@ pub type Stop = AtomicBool;
 /// Where tasks run.
 #[derive(Clone, Copy, Debug)]
 pub enum Parallelism<'a> {
-    /// On the calling thread, which cannot notice an interrupt: for work of microseconds.
+    /// On the calling thread, which cannot notice an interrupt: for short work.
     Inline,
     /// On the calling thread, which works for another computation, until that is to stop.
     Within(&'a Stop),
+    /// On this many threads, of which the calling one is the first: for short work, too.
+    Shared(usize),
     /// On this many threads beside the calling one.
     Threads(usize),
 }
 
 impl Parallelism<'_> {
-    /// Below this much work (about 50 µs) threads cost more than they give.
-    const INLINE_COST: usize = 1 << 18;
+    /// Below this much work (about 100 µs) waking a thread costs more than it gives.
+    const INLINE_COST: usize = 1 << 19;
+    /// Up to this much work (about 7 ms) an interrupt can wait until it is done.
+    const SHORT_COST: usize = 1 << 25;
 
     /// For work of that cost, in steps of one node, player and lane (about 0.2 ns).
     pub fn of(cost: usize, threads: usize) -> Self {
-        if cost <= Self::INLINE_COST { Self::Inline } else { Self::Threads(threads.max(1)) }
+        match threads {
+            _ if cost > Self::SHORT_COST => Self::Threads(threads.max(1)),
+            2.. if cost > Self::INLINE_COST => Self::Shared(threads),
+            _ => Self::Inline,
+        }
     }
 }
 
@@ -56,9 +64,10 @@ pub fn for_each<T: Send, W>(
     match parallelism {
         Parallelism::Inline => for_each_here(tasks, workspace()?, work, &Stop::new(false)),
         Parallelism::Within(stop) => for_each_here(tasks, workspace()?, work, stop),
-        Parallelism::Threads(threads) => {
+        Parallelism::Shared(threads) | Parallelism::Threads(threads) => {
             let pool = checked_out(threads)?;
-            let outcome = for_each_in(&pool, tasks, workspace, work, monitor);
+            let joins = matches!(parallelism, Parallelism::Shared(_));
+            let outcome = for_each_in(&pool, joins, tasks, workspace, work, monitor);
             put_back(pool);
             outcome
         }
@@ -80,8 +89,10 @@ fn for_each_here<T, W>(
     Ok(())
 }
 
+/// Runs `work` on the threads of a pool; where the calling one `joins` them, on one less of them.
 fn for_each_in<T: Send, W>(
     pool: &ThreadPool,
+    joins: bool,
     tasks: impl ExactSizeIterator<Item = T> + Send,
     workspace: impl Fn() -> Result<W, Error> + Sync,
     work: impl Fn(&mut W, T, &Stop) + Sync,
@@ -93,33 +104,35 @@ fn for_each_in<T: Send, W>(
     let finished = AtomicUsize::new(0);
     let stopped = Stop::new(false);
     let failed = OnceLock::new();
+    let take_tasks = || match workspace() {
+        Ok(mut workspace) => {
+            while !stopped.load(Ordering::Relaxed)
+                && let Some(task) = next()
+            {
+                work(&mut workspace, task, &stopped);
+                finished.fetch_add(1, Ordering::Relaxed);
+            }
+        }
+        Err(error) => {
+            stopped.store(true, Ordering::Relaxed);
+            // Of several errors, any one is returned.
+            let _ = failed.set(error);
+        }
+    };
     pool.in_place_scope(|scope| {
         let (alive, all_done) = mpsc::channel::<()>();
-        for _ in 0..pool.current_num_threads().min(total) {
-            let alive = alive.clone();
-            let (workspace, work, next, finished, stopped, failed) =
-                (&workspace, &work, &next, &finished, &stopped, &failed);
+        for _ in usize::from(joins)..pool.current_num_threads().min(total) {
+            let (alive, take_tasks) = (alive.clone(), &take_tasks);
             scope.spawn(move |_| {
                 // Dropped when the task ends, or panics: that disconnects the channel.
                 let _alive = alive;
-                let mut workspace = match workspace() {
-                    Ok(workspace) => workspace,
-                    Err(error) => {
-                        stopped.store(true, Ordering::Relaxed);
-                        // Of several errors, any one is returned.
-                        let _ = failed.set(error);
-                        return;
-                    }
-                };
-                while !stopped.load(Ordering::Relaxed)
-                    && let Some(task) = next()
-                {
-                    work(&mut workspace, task, stopped);
-                    finished.fetch_add(1, Ordering::Relaxed);
-                }
+                take_tasks();
             });
         }
         drop(alive);
+        if joins {
+            take_tasks();
+        }
         while all_done.recv_timeout(POLL_INTERVAL) == Err(mpsc::RecvTimeoutError::Timeout) {
             if monitor(finished.load(Ordering::Relaxed), total).is_break() {
                 stopped.store(true, Ordering::Relaxed);

@@ -131,7 +131,7 @@ impl<'a> PairWalk<'a> {
     fn wave_length(&self, start: usize, bytes: impl Fn(Tile<'_>) -> usize) -> usize {
         let least = match self.parallelism {
             Parallelism::Inline | Parallelism::Within(_) => 1,
-            Parallelism::Threads(threads) => 2 * threads,
+            Parallelism::Shared(threads) | Parallelism::Threads(threads) => 2 * threads,
         };
         let rest = &self.tiles[start..];
         let fits = |total: &mut usize, tile: &Tile<'_>| {

@@ -36,9 +36,10 @@ impl Tiling {
     /// Bytes that the items of a tile have in common: in a second-level cache.
     const CACHED_BYTES: usize = 512 << 10;
     /// A tile has as many blocks at least, so that its sums cost little beside them.
-    const LEAST_CACHED_BLOCKS: usize = 8;
-    /// A task is at least this much work (about 50 µs) and a cell at most (about 50 ms).
+    const LEAST_BLOCKS: usize = 8;
+    /// A task, and a cell with it, is about this much work (50 µs), so that threads share an item.
     const TASK_COST: usize = 1 << 18;
+    /// A cell is at most this much work (about 50 ms).
     const MOST_CELL_COST: usize = 1 << 28;
     const MOST_BLOCKS_PER_TILE: usize = 64;
     /// A task costs at least this many times its preparation, if it has the items.
@@ -61,11 +62,15 @@ impl Tiling {
             1.. if sums <= Self::CACHED_BYTES => Self::CACHED_BYTES / source.block_bytes(),
             _ => usize::MAX,
         };
-        let blocks_per_tile = (Self::MOST_CELL_COST / block_cost)
+        let most_blocks = (Self::TASK_COST / block_cost)
+            .min(most_cached)
+            .max(Self::LEAST_BLOCKS)
+            .min(Self::MOST_CELL_COST / block_cost)
             .min(most_prepared)
-            .min(most_cached.max(Self::LEAST_CACHED_BLOCKS))
             .clamp(1, Self::MOST_BLOCKS_PER_TILE);
-        let tiles = source.blocks().div_ceil(blocks_per_tile);
+        let tiles = source.blocks().div_ceil(most_blocks);
+        // Tiles of one size, for threads to share.
+        let blocks_per_tile = source.blocks().div_ceil(tiles.max(1)).max(1);
         let sums_bytes = saturating_product([width, size_of::<Sum>()]);
         let cells_per_wave = (Self::WAVE_BYTES / sums_bytes.max(1)).max(threads);
         let items_per_batch =
