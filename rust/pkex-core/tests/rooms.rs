@@ -12,7 +12,8 @@ const ROOMS: &str = "
     quadrature/  rule bound measure free_end table
     game/        block spread scaling coalitions sweep values interactions recursion series
     game/        quantity supersets
-    kernel/      joint matern overlap periodic family players series term packed
+    kernel/      joint matern overlap periodic family players series term
+    kernel/      doubling packed
     walk/        source tiling cell waves items weights chunks pairs
     product_games
     expansion/   background packed absent games neutral interventional

@@ -5,6 +5,7 @@ use std::marker::PhantomData;
 use crate::error::Error;
 use crate::game::block::{Block, Higher};
 use crate::game::spread::{RunningSpread, Spread};
+use crate::kernel::doubling::Rung;
 use crate::kernel::term::Sink;
 use crate::memory::{FACTORS, Memory, saturating_product};
 use crate::settings::Context;
@@ -77,12 +78,19 @@ pub(crate) trait Contrast {
 
 /// Factors against 1, computed as they are taken or before.
 pub(crate) trait OwnFactors {
-    fn factors_into<A: Arithmetic, S: Sink, const W: usize>(&self, sink: &mut S);
+    fn factors_into<A: Arithmetic, S: Sink, const W: usize>(self, sink: &mut S);
 }
 
-impl OwnFactors for Block {
+impl OwnFactors for Rung<'_> {
     #[inline(always)]
-    fn factors_into<A: Arithmetic, S: Sink, const W: usize>(&self, sink: &mut S) {
+    fn factors_into<A: Arithmetic, S: Sink, const W: usize>(self, sink: &mut S) {
+        self.factors_into::<A, S, W>(sink);
+    }
+}
+
+impl OwnFactors for &Block {
+    #[inline(always)]
+    fn factors_into<A: Arithmetic, S: Sink, const W: usize>(self, sink: &mut S) {
         for (player, (present, less_one)) in self.present.iter().zip(&self.difference).enumerate() {
             for part in 0..LANES / W {
                 sink.take::<W>((player, part), present.part(part), less_one.part(part));
@@ -93,7 +101,7 @@ impl OwnFactors for Block {
 
 /// Fills a block with factors that are known against 1.
 pub(crate) struct FillAgainst<'a, O, C> {
-    pub own: &'a O,
+    pub own: O,
     pub absent: &'a AbsentFactors,
     pub block: &'a mut Block,
     pub contrast: &'a C,
@@ -170,6 +178,8 @@ struct Against<'a, A, C> {
 }
 
 impl<A: Arithmetic, C: Contrast> Sink for Against<'_, A, C> {
+    const PRESENT: bool = true;
+
     #[inline(always)]
     fn take<const W: usize>(
         &mut self,

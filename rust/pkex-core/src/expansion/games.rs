@@ -7,12 +7,13 @@ use crate::expansion::absent::{AbsentFactors, OwnFactors};
 use crate::expansion::packed::PackedExpansion;
 use crate::game::block::Block;
 use crate::game::spread::Spread;
-use crate::kernel::term::{PackedTerm, Sink};
+use crate::kernel::doubling::{FillRung, Ladder, Rung};
+use crate::kernel::term::{FillTerm, PackedTerm, Sink};
 use crate::matrix::Matrix;
 use crate::memory::{Memory, saturating_product};
 use crate::settings::Context;
 use crate::simd::arithmetic::Arithmetic;
-use crate::simd::lanes::{Lanes, map_lanes};
+use crate::simd::lanes::Lanes;
 use crate::walk::source::Source;
 
 /// What stands in for absent players.
@@ -48,10 +49,12 @@ pub(crate) trait Absent: Sync {
     }
     /// Makes ready what all rows have in common in some blocks.
     fn prepare(&self, _: &PackedExpansion, _: Range<usize>, _: Context<'_>, _: &mut Self::Cache) {}
-    /// Fills a block with the factors of present and of absent players.
+    /// Fills a block with the factors of present and of absent players; present ones may follow from
+    /// those of another term.
     fn fill(
         &self,
         at: &Evaluation<'_>,
+        rung: Option<Rung<'_>>,
         block: &mut Block,
         cache: &mut Self::Cache,
         context: Context<'_>,
@@ -73,9 +76,25 @@ pub(crate) struct Evaluation<'a> {
     pub index: usize,
 }
 
-impl OwnFactors for Evaluation<'_> {
+impl Evaluation<'_> {
+    /// Fills a block with factors against 1, which may follow from those of another term.
+    pub fn fill_own(
+        &self,
+        rung: Option<Rung<'_>>,
+        block: &mut Block,
+        context: Context<'_>,
+    ) -> Spread {
+        let &Self { term, x: row, points, .. } = self;
+        match rung {
+            Some(rung) => context.run(FillRung { rung, block }),
+            None => context.run(FillTerm { term, row, points, block }),
+        }
+    }
+}
+
+impl OwnFactors for &Evaluation<'_> {
     #[inline(always)]
-    fn factors_into<A: Arithmetic, S: Sink, const W: usize>(&self, sink: &mut S) {
+    fn factors_into<A: Arithmetic, S: Sink, const W: usize>(self, sink: &mut S) {
         self.term.factors_into::<A, S, W>(self.x, self.points, sink);
     }
 }
@@ -87,14 +106,21 @@ pub(crate) struct Games<'a, B> {
     pub absent: B,
 }
 
-/// The pair of a term and a block of points, and the alternative, of an evaluation block.
+/// What a thread keeps between fills.
+#[derive(Debug, Default)]
+pub(crate) struct Kept<C> {
+    ladder: Ladder,
+    of_absent: C,
+}
+
+/// The place of the pair of a term and a block of points, and the alternative, of a walk's block.
 #[inline(always)]
 pub(crate) fn locate(index: usize, alternatives: usize) -> (usize, usize) {
     (index / alternatives, index % alternatives)
 }
 
 impl<B: Absent> Source for Games<'_, B> {
-    type Cache = B::Cache;
+    type Cache = Kept<B::Cache>;
 
     fn items(&self) -> usize {
         self.rows.rows()
@@ -130,12 +156,29 @@ impl<B: Absent> Source for Games<'_, B> {
         points.saturating_add(saturating_product([self.players(), absent]))
     }
 
-    fn reserve(&self, blocks: usize, cache: &mut B::Cache, memory: &Memory) -> Result<(), Error> {
-        self.absent.reserve(blocks, (self.players(), self.orders()), cache, memory)
+    fn terms(&self) -> usize {
+        // Tiles of what is prepared are cut between terms, too.
+        let is_whole = self.absent.alternatives() == 1 && self.absent.preparation() == 0;
+        if is_whole { self.expansion.kernel.terms.len() } else { 1 }
     }
 
-    fn prepare(&self, blocks: Range<usize>, context: Context<'_>, cache: &mut B::Cache) {
-        self.absent.prepare(self.expansion, blocks, context, cache);
+    fn reserve(
+        &self,
+        blocks: usize,
+        cache: &mut Self::Cache,
+        memory: &Memory,
+    ) -> Result<(), Error> {
+        let Kept { ladder, of_absent } = cache;
+        ladder.reserve(self.expansion.kernel.links.slots, self.players(), memory)?;
+        self.absent.reserve(blocks, (self.players(), self.orders()), of_absent, memory)
+    }
+
+    fn prepare(&self, blocks: Range<usize>, context: Context<'_>, cache: &mut Self::Cache) {
+        self.absent.prepare(self.expansion, blocks, context, &mut cache.of_absent);
+    }
+
+    fn start(&self, cache: &mut Self::Cache) {
+        cache.ladder.clear();
     }
 
     fn fill(
@@ -143,25 +186,36 @@ impl<B: Absent> Source for Games<'_, B> {
         item: usize,
         index: usize,
         block: &mut Block,
-        cache: &mut B::Cache,
+        cache: &mut Self::Cache,
         context: Context<'_>,
     ) -> Spread {
-        let (pair, alternative) = locate(index, self.absent.alternatives());
-        let (term, points) = self.expansion.term_and_points(pair);
-        let x = self.rows.row(item);
+        let (expansion, x, (pair, alternative)) =
+            (self.expansion, self.rows.row(item), self.locate(index));
+        let (term, points) = expansion.term_and_points(pair);
         let at = Evaluation { item, x, term, points, pair, alternative, index };
-        self.absent.fill(&at, block, cache, context)
+        let Kept { ladder, of_absent } = cache;
+        let rung = expansion.rung(ladder, pair, (item, x));
+        self.absent.fill(&at, rung, block, of_absent, context)
     }
 
     fn block_players(&self, index: usize) -> &[usize] {
-        let (pair, _) = locate(index, self.absent.alternatives());
-        &self.expansion.term_and_points(pair).0.players
+        &self.expansion.term_and_points(self.locate(index).0).0.players
+    }
+
+    fn coefficient(&self, index: usize) -> f64 {
+        let (pair, alternative) = self.locate(index);
+        self.expansion.coefficient(pair) * self.absent.share(alternative)
     }
 
     fn weights(&self, index: usize) -> impl Iterator<Item = (usize, Lanes)> {
-        let (pair, alternative) = locate(index, self.absent.alternatives());
-        let share = self.absent.share(alternative);
-        let scaled = move |weights: Lanes| Lanes(map_lanes(&weights.0, |weight| weight * share));
-        self.expansion.block_weights(pair).map(move |(output, weights)| (output, scaled(weights)))
+        self.expansion.block_weights(self.locate(index).0)
+    }
+}
+
+impl<B: Absent> Games<'_, B> {
+    /// The number of the pair of a term and a block of points, and the alternative.
+    fn locate(&self, index: usize) -> (usize, usize) {
+        let (place, alternative) = locate(index, self.absent.alternatives());
+        (self.expansion.at_place(place), alternative)
     }
 }

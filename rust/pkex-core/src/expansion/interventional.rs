@@ -17,6 +17,7 @@ use crate::expansion::games::{Absent, Evaluation, locate};
 use crate::expansion::packed::PackedExpansion;
 use crate::game::block::Block;
 use crate::game::spread::Spread;
+use crate::kernel::doubling::Rung;
 use crate::kernel::joint::Entries;
 use crate::kernel::term::{FillTerm, PackedTerm};
 use crate::memory::Memory;
@@ -77,8 +78,8 @@ impl Absent for Interventional<'_> {
         cache.of = None;
         let block = &mut cache.present;
         for (index, absent) in blocks.zip(&mut cache.absent) {
-            let (pair, z) = locate(index, self.alternatives());
-            let (term, points) = expansion.term_and_points(pair);
+            let (place, z) = locate(index, self.alternatives());
+            let (term, points) = expansion.term_and_points(expansion.at_place(place));
             context.run(FillTerm { term, row: self.background.rows.row(z), points, block });
             absent.factor.clone_from(&block.present);
             absent.less_one.clone_from(&block.difference);
@@ -92,6 +93,7 @@ impl Absent for Interventional<'_> {
     fn fill(
         &self,
         at: &Evaluation<'_>,
+        rung: Option<Rung<'_>>,
         block: &mut Block,
         cache: &mut TileFactors,
         context: Context<'_>,
@@ -100,7 +102,7 @@ impl Absent for Interventional<'_> {
         let z = self.background.rows.row(at.alternative);
         let TileFactors { first, absent, of, present } = cache;
         if *of != Some((at.item, at.pair)) {
-            context.run(FillTerm { term, row: x, points, block: present });
+            at.fill_own(rung, present, context);
             *of = Some((at.item, at.pair));
         }
         let contrast = BetweenRows { term, x, z, points };

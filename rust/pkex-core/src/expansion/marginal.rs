@@ -14,6 +14,7 @@ use crate::expansion::games::{Absent, Evaluation};
 use crate::expansion::packed::PackedExpansion;
 use crate::game::block::Block;
 use crate::game::spread::Spread;
+use crate::kernel::doubling::Rung;
 use crate::kernel::joint::Entries;
 use crate::kernel::series::PackedSeries;
 use crate::kernel::term::{FillTerm, PackedTerm};
@@ -85,28 +86,33 @@ impl Absent for Marginal<'_> {
     ) {
         let TileMeans { first, means, sums, .. } = cache;
         *first = blocks.start;
-        for (index, mean) in blocks.zip(means) {
-            sums.mean(expansion.term_and_points(index), self.background, context, mean);
+        for (place, mean) in blocks.zip(means) {
+            let pair = expansion.at_place(place);
+            sums.mean(expansion.term_and_points(pair), self.background, context, mean);
         }
     }
 
     fn fill(
         &self,
         at: &Evaluation<'_>,
+        rung: Option<Rung<'_>>,
         block: &mut Block,
         cache: &mut TileMeans,
         context: Context<'_>,
     ) -> Spread {
-        let &Evaluation { x, term, points, index, .. } = at;
+        let &Evaluation { x, term, points, .. } = at;
         let TileMeans { first, means, present, .. } = cache;
-        let kept = self.means.as_ref().map(|means| means.of_block(index));
-        let absent = kept.unwrap_or_else(|| &means[index - *first]);
-        let contrast = FromMean { absent: self, term, x, points };
-        if term.series.is_none() {
-            return context.run(FillAgainst { own: at, absent, block, contrast: &contrast });
+        let kept = self.means.as_ref().map(|means| means.of_block(at.pair));
+        let absent = kept.unwrap_or_else(|| &means[at.index - *first]);
+        let contrast = &FromMean { absent: self, term, x, points };
+        if let Some(own) = rung {
+            context.run(FillAgainst { own, absent, block, contrast })
+        } else if term.series.is_none() {
+            context.run(FillAgainst { own: at, absent, block, contrast })
+        } else {
+            context.run(FillTerm { term, row: x, points, block: present });
+            fill_against(present, absent, block, contrast, context)
         }
-        context.run(FillTerm { term, row: x, points, block: present });
-        fill_against(present, absent, block, &contrast, context)
     }
 }
 

@@ -6,7 +6,7 @@
 use crate::expansion::games::{Absent, Evaluation};
 use crate::game::block::Block;
 use crate::game::spread::Spread;
-use crate::kernel::term::FillTerm;
+use crate::kernel::doubling::Rung;
 use crate::settings::Context;
 
 /// Nothing: factors are 1.
@@ -22,11 +22,11 @@ impl Absent for Neutral {
     fn fill(
         &self,
         at: &Evaluation<'_>,
+        rung: Option<Rung<'_>>,
         block: &mut Block,
         (): &mut (),
         context: Context<'_>,
     ) -> Spread {
-        let &Evaluation { term, x: row, points, .. } = at;
-        context.run(FillTerm { term, row, points, block })
+        at.fill_own(rung, block, context)
     }
 }

@@ -1,13 +1,14 @@
 //! The points, coefficients and kernel of an expansion, packed for the engine.
 
 use crate::error::Error;
+use crate::kernel::doubling::{Ladder, Rung};
 use crate::kernel::packed::PackedKernel;
 use crate::kernel::players::Players;
 use crate::kernel::term::{PackedTerm, Term};
 use crate::matrix::Matrix;
 use crate::memory::{INPUT, Memory, saturating_product};
 use crate::quadrature::table::NodeTable;
-use crate::simd::lanes::{LANES, Lanes, map_lanes};
+use crate::simd::lanes::{LANES, Lanes};
 use crate::walk::weights::Weights;
 
 /// An expansion's points side by side, their weights, and its kernel.
@@ -92,6 +93,26 @@ impl PackedExpansion {
         self.kernel.terms.len() * self.weights.blocks()
     }
 
+    /// The number of the evaluation block that a walk comes to at some place: the terms of a block
+    /// of points follow each other.
+    pub fn at_place(&self, place: usize) -> usize {
+        let terms = self.kernel.terms.len();
+        place % terms * self.weights.blocks() + place / terms
+    }
+
+    /// The factors of an evaluation block, if they follow from those of another term.
+    pub fn rung<'a>(
+        &'a self,
+        ladder: &'a mut Ladder,
+        index: usize,
+        row: (usize, &'a [f64]),
+    ) -> Option<Rung<'a>> {
+        let (term, points) = self.term_and_points(index);
+        let blocks = self.weights.blocks();
+        let term = (index / blocks, term);
+        ladder.rung(&self.kernel.links, term, row, (index % blocks, points))
+    }
+
     /// The term and the points, column by column, of an evaluation block.
     pub fn term_and_points(&self, index: usize) -> (&PackedTerm, &[Lanes]) {
         let columns = self.columns();
@@ -111,12 +132,14 @@ impl PackedExpansion {
         Ok((rows, shape))
     }
 
-    /// The outputs with a weight in an evaluation block, and the weights.
+    /// What the weights of an evaluation block are multiplied by.
+    pub fn coefficient(&self, index: usize) -> f64 {
+        self.kernel.terms[index / self.weights.blocks()].coefficient
+    }
+
+    /// The outputs with a weight in an evaluation block, and the weights without the coefficient.
     pub fn block_weights(&self, index: usize) -> impl Iterator<Item = (usize, Lanes)> {
-        let coefficient = self.kernel.terms[index / self.weights.blocks()].coefficient;
-        let scaled =
-            move |weights: &Lanes| Lanes(map_lanes(&weights.0, |weight| weight * coefficient));
         let weights = self.weights.of_block(index % self.weights.blocks());
-        weights.map(move |(output, weights)| (output, scaled(weights)))
+        weights.map(|(output, weights)| (output, *weights))
     }
 }

@@ -2,9 +2,10 @@
 //!
 //! `family`: all about the kernels of one column, of which `matern`, `overlap` and `periodic` have
 //! files of their own; `joint`: differences of products without cancellation; `players`: whom
-//! columns belong to; `series`: truncated power series of them; `term`: a product; `packed`: a sum
-//! of them.
+//! columns belong to; `series`: truncated power series of them; `term`: a product; `doubling`: Gaussian
+//! terms from others; `packed`: a sum of them.
 
+pub(crate) mod doubling;
 pub(crate) mod family;
 pub(crate) mod joint;
 pub(crate) mod matern;

@@ -1,6 +1,7 @@
 //! A kernel made ready for the engine: its terms, and the players that they compare.
 
 use crate::error::Error;
+use crate::kernel::doubling::Links;
 use crate::kernel::players::Players;
 use crate::kernel::term::{PackedTerm, Term};
 
@@ -9,13 +10,16 @@ use crate::kernel::term::{PackedTerm, Term};
 pub(crate) struct PackedKernel {
     pub players: Players,
     pub terms: Vec<PackedTerm>,
+    /// Which terms' factors follow from each other.
+    pub links: Links,
 }
 
 impl PackedKernel {
     /// Packs the terms of a kernel whose columns belong to these players.
     pub fn new(terms: &[Term], players: Players) -> Result<Self, Error> {
         let terms = terms.iter().map(|term| PackedTerm::new(term, &players));
-        Ok(Self { terms: terms.collect::<Result<_, _>>()?, players })
+        let terms: Vec<_> = terms.collect::<Result<_, _>>()?;
+        Ok(Self { links: Links::among(&terms), terms, players })
     }
 
     /// The number of players of the term that compares most of them.

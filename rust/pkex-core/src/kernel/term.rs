@@ -53,23 +53,43 @@ pub(crate) struct PackedTerm {
     /// Whether there are no factors but those of the series.
     is_pure: bool,
     /// The columns and rates of its players if each is a Gaussian kernel of one column; else none.
-    gaussians: Vec<(usize, f64)>,
+    pub gaussians: Vec<(usize, f64)>,
 }
 
 /// What takes a term's factors, player by player, part by part.
 pub(crate) trait Sink {
+    /// Whether factors are wanted beside what they exceed 1 by.
+    const PRESENT: bool;
+
     /// The factor a of a player, and a − 1.
     fn take<const W: usize>(&mut self, at: (usize, usize), present: &[f64; W], less_one: &[f64; W]);
 }
 
 /// The factors of games with b = 1, and Σ |c|; those of present players only if they are wanted.
-struct UnitFactors<'a, const PRESENT: bool> {
+pub(crate) struct UnitFactors<'a, const PRESENT: bool> {
     present: &'a mut [Lanes],
     difference: &'a mut [Lanes],
     sums: Lanes,
 }
 
+impl<'a, const PRESENT: bool> UnitFactors<'a, PRESENT> {
+    /// Those of a block, which has room for its players.
+    #[inline(always)]
+    pub fn of(block: &'a mut Block) -> Self {
+        let Block { present, difference, .. } = block;
+        Self { present, difference, sums: Lanes::ZERO }
+    }
+
+    /// The spread of the factors taken.
+    #[inline(always)]
+    pub fn spread(&self) -> Spread {
+        Spread::of_unit_factors(&self.sums)
+    }
+}
+
 impl<const PRESENT: bool> Sink for UnitFactors<'_, PRESENT> {
+    const PRESENT: bool = PRESENT;
+
     #[inline(always)]
     fn take<const W: usize>(
         &mut self,
@@ -210,15 +230,14 @@ impl PackedTerm {
         block: &mut Block,
     ) -> Spread {
         block.resize(self.players.len(), true);
-        let Block { present, difference, .. } = &mut *block;
-        let mut factors = UnitFactors::<true> { present, difference, sums: Lanes::ZERO };
+        let mut factors = UnitFactors::<true>::of(block);
         self.factors_into::<A, _, W>(x, points, &mut factors);
-        let sums = factors.sums;
+        let spread = factors.spread();
         block.series.weights.clear();
         if let Some(series) = &self.series {
             self.fill_series::<A, W>(series, x, points, block);
         }
-        Spread::of_unit_factors(&sums)
+        spread
     }
 
     /// The same of Gaussian factors, without those of present players.
@@ -231,10 +250,9 @@ impl PackedTerm {
     ) -> Spread {
         block.resize(self.players.len(), true);
         block.series.weights.clear();
-        let Block { present, difference, .. } = &mut *block;
-        let mut factors = UnitFactors::<false> { present, difference, sums: Lanes::ZERO };
+        let mut factors = UnitFactors::<false>::of(block);
         self.gaussians_into::<A, _, W>(x, points, &mut factors);
-        Spread::of_unit_factors(&factors.sums)
+        factors.spread()
     }
 
     /// Gaussian factors between the row `x` and a block of points, given column by column.

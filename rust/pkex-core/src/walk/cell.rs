@@ -8,7 +8,7 @@ use crate::game::quantity::{Quantity, Scratch};
 use crate::memory::{Memory, SUMS};
 use crate::settings::Context;
 use crate::simd::arithmetic::Arithmetic;
-use crate::simd::lanes::Lanes;
+use crate::simd::lanes::{LANES, Lanes, map_lanes};
 use crate::simd::level::Body;
 use crate::simd::sum::{Accumulator, Sum, Summation};
 use crate::walk::source::Source;
@@ -24,6 +24,8 @@ pub(crate) struct CellWorkspace<C> {
     scratch: Scratch,
     weights: Vec<(usize, Lanes)>,
     places: Vec<usize>,
+    /// Values of a sum's terms so far, by place; empty where each block is weighed by itself.
+    values: Vec<Lanes>,
     accumulators: Vec<Accumulator>,
 }
 
@@ -41,6 +43,9 @@ impl<C: Default> CellWorkspace<C> {
         memory.reserve(&mut workspace.accumulators, tiling.width, SUMS)?;
         memory.reserve(&mut workspace.weights, outputs, SUMS)?;
         memory.reserve(&mut workspace.places, count, SUMS)?;
+        if source.terms() > 1 {
+            workspace.values = memory.filled(count, Lanes::ZERO, SUMS)?;
+        }
         workspace.block.reserve(players, count, memory)?;
         workspace.block.needs_present = source.orders() > 0 || quantity.needs_present();
         workspace.scratch.reserve(quantity, players, memory)?;
@@ -76,10 +81,12 @@ pub(crate) fn add_up_cell<S: Source>(
     workspace: &mut CellWorkspace<S::Cache>,
     sums: &mut [Sum],
 ) {
-    let CellWorkspace { block, cache, scratch, weights, places, accumulators, .. } = workspace;
+    let CellWorkspace { block, cache, scratch, weights, places, values, accumulators, .. } =
+        workspace;
     accumulators.clear();
     accumulators.resize(sums.len(), Accumulator::ZERO);
     let (outputs, summation) = (source.outputs(), context.settings.summation);
+    source.start(cache);
     for index in blocks {
         if context.is_stopped() {
             return;
@@ -88,12 +95,48 @@ pub(crate) fn add_up_cell<S: Source>(
         let players = source.block_players(index);
         quantity.evaluate(&spread, (block, players), scratch, context);
         quantity.places(players, scratch, places);
+        let mut coefficient = source.coefficient(index);
+        if !values.is_empty() {
+            context.run(AddTerm { coefficient, block, places, values });
+            if !(index + 1).is_multiple_of(source.terms()) {
+                continue;
+            }
+            coefficient = 1.0;
+        }
         weights.clear();
-        weights.extend(source.weights(index));
-        context.run(Reduce { block, places, weights, outputs, summation, accumulators });
+        let scaled = |weights: Lanes| Lanes(map_lanes(&weights.0, |weight| weight * coefficient));
+        weights.extend(source.weights(index).map(|(output, weights)| (output, scaled(weights))));
+        if values.is_empty() {
+            context.run(Reduce { block, places, weights, outputs, summation, accumulators });
+        } else {
+            context.run(ReduceSums { values, weights, outputs, summation, accumulators });
+            values.fill(Lanes::ZERO);
+        }
     }
     for (sum, accumulator) in sums.iter_mut().zip(accumulators) {
         *sum = accumulator.total();
+    }
+}
+
+/// Adds a coefficient times the values of a block.
+struct AddTerm<'a> {
+    coefficient: f64,
+    block: &'a Block,
+    places: &'a [usize],
+    values: &'a mut [Lanes],
+}
+
+impl Body for AddTerm<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<A: Arithmetic, const W: usize>(self) {
+        let Self { coefficient, block, places, values } = self;
+        let factors = block.omega.iter().zip(&block.difference);
+        for ((omega, difference), &place) in factors.zip(places) {
+            values[place]
+                .add_product::<A, W>(&Lanes([coefficient; LANES]), &omega.times::<W>(difference));
+        }
     }
 }
 
@@ -112,16 +155,48 @@ impl Body for Reduce<'_> {
 
     #[inline(always)]
     fn run<A: Arithmetic, const W: usize>(self) {
-        let values = self.block.omega.iter().zip(&self.block.difference);
-        for ((omega, difference), place) in values.zip(self.places) {
-            let value = omega.times::<W>(difference);
-            for (output, weights) in self.weights {
-                let accumulator = &mut self.accumulators[place * self.outputs + output];
-                match self.summation {
-                    Summation::Compensated => accumulator.add_product::<A, W>(weights, &value),
-                    Summation::Plain => accumulator.add_plainly::<A, W>(weights, &value),
-                }
-            }
+        let Self { block, places, weights, outputs, summation, accumulators } = self;
+        let factors = block.omega.iter().zip(&block.difference);
+        for ((omega, difference), place) in factors.zip(places) {
+            let sums = &mut accumulators[place * outputs..][..outputs];
+            weigh::<A, W>(&omega.times::<W>(difference), weights, summation, sums);
+        }
+    }
+}
+
+/// Weighs and adds values, one for each place.
+struct ReduceSums<'a> {
+    values: &'a [Lanes],
+    weights: &'a [(usize, Lanes)],
+    outputs: usize,
+    summation: Summation,
+    accumulators: &'a mut [Accumulator],
+}
+
+impl Body for ReduceSums<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<A: Arithmetic, const W: usize>(self) {
+        let Self { values, weights, outputs, summation, accumulators } = self;
+        for (value, sums) in values.iter().zip(accumulators.chunks_exact_mut(outputs)) {
+            weigh::<A, W>(value, weights, summation, sums);
+        }
+    }
+}
+
+/// Adds values to the sums of some outputs, with the weights of each.
+#[inline(always)]
+fn weigh<A: Arithmetic, const W: usize>(
+    value: &Lanes,
+    weights: &[(usize, Lanes)],
+    summation: Summation,
+    sums: &mut [Accumulator],
+) {
+    for (output, weights) in weights {
+        match summation {
+            Summation::Compensated => sums[*output].add_product::<A, W>(weights, value),
+            Summation::Plain => sums[*output].add_plainly::<A, W>(weights, value),
         }
     }
 }

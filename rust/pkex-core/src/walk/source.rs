@@ -26,6 +26,11 @@ pub(crate) trait Source: Sync {
     fn outputs(&self) -> usize;
     /// Blocks of evaluations of an item.
     fn blocks(&self) -> usize;
+    /// How many blocks follow each other that weigh the same but for their coefficients: the terms
+    /// of a sum, whose values are added up first.
+    fn terms(&self) -> usize {
+        1
+    }
     /// What it costs to prepare a block, in fills: 0 if there is nothing to prepare.
     fn preparation(&self) -> usize {
         0
@@ -44,6 +49,8 @@ pub(crate) trait Source: Sync {
     }
     /// Makes ready what the items have in common in some blocks, before these are filled.
     fn prepare(&self, _: Range<usize>, _: Context<'_>, _: &mut Self::Cache) {}
+    /// Makes a cache independent of what was filled before: the first blocks of a cell follow.
+    fn start(&self, _: &mut Self::Cache) {}
     /// Fills a block's factors; lanes beyond the last evaluation repeat one.
     fn fill(
         &self,
@@ -55,6 +62,11 @@ pub(crate) trait Source: Sync {
     ) -> Spread;
     /// The result's player for each player of the block.
     fn block_players(&self, index: usize) -> &[usize];
-    /// For each output with a weight in the block: the output, and its weights (0 in unused lanes).
+    /// What the weights of the block are multiplied by.
+    fn coefficient(&self, _index: usize) -> f64 {
+        1.0
+    }
+    /// For each output with a weight in the block: the output, and its weights (0 in unused lanes)
+    /// before they are multiplied.
     fn weights(&self, index: usize) -> impl Iterator<Item = (usize, Lanes)>;
 }

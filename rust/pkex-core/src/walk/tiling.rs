@@ -69,8 +69,10 @@ impl Tiling {
             .min(most_prepared)
             .clamp(1, Self::MOST_BLOCKS_PER_TILE);
         let tiles = source.blocks().div_ceil(most_blocks);
-        // Tiles of one size, for threads to share.
+        // Tiles of one size, for threads to share, with all terms of a sum.
         let blocks_per_tile = source.blocks().div_ceil(tiles.max(1)).max(1);
+        let blocks_per_tile = blocks_per_tile.next_multiple_of(source.terms().max(1));
+        let tiles = source.blocks().div_ceil(blocks_per_tile);
         let sums_bytes = saturating_product([width, size_of::<Sum>()]);
         let cells_per_wave = (Self::WAVE_BYTES / sums_bytes.max(1)).max(threads);
         let items_per_batch =
