@@ -159,7 +159,7 @@ def test_classifiers_have_those_of_their_latent_functions(target):
 
 
 def test_draws_from_the_posterior_that_are_explained_one_by_one_spread_as_said():
-    model, n_draws = fitted(KERNELS["the usual"]), 4000
+    model, n_draws = fitted(KERNELS["the usual"]), 20_000
     explainer = pkex.Explainer(model, BACKGROUND, background_weights=WEIGHTS)
     explanation = explainer(ROWS[:1], uncertainty=True)
     rows, values = composites(ROWS[0], BACKGROUND, WEIGHTS)
@@ -168,11 +168,14 @@ def test_draws_from_the_posterior_that_are_explained_one_by_one_spread_as_said()
     functions = roots @ np.random.default_rng(0).standard_normal((len(rows), n_draws))
     drawn = values @ (functions + model.predict(rows)[:, None])
     deviations = explanation.standard_deviations[0]
+    # Four standard errors: of means, standard deviations, shares and correlations.
     mean_errors = np.abs(drawn.mean(axis=1) - explanation.values[0]) / deviations
     assert mean_errors.max() < 4.0 / np.sqrt(n_draws)
-    np.testing.assert_allclose(drawn.std(axis=1), deviations, rtol=0.06)
-    inside = np.abs(drawn - explanation.values[0][:, None]) <= 1.96 * deviations[:, None]
-    assert np.abs(inside.mean(axis=1) - 0.95).max() < 0.02
+    np.testing.assert_allclose(drawn.std(axis=1), deviations, rtol=4.0 / np.sqrt(2 * n_draws))
+    inside = np.abs(drawn - explanation.values[0][:, None]) <= 1.959964 * deviations[:, None]
+    assert np.abs(inside.mean(axis=1) - 0.95).max() < 4.0 * np.sqrt(0.95 * 0.05 / n_draws)
+    correlations = np.corrcoef(drawn) - explanation.covariance(0) / np.outer(deviations, deviations)
+    assert np.abs(correlations).max() < 4.0 / np.sqrt(n_draws)
 
 
 def test_samples_have_the_covariances():

@@ -1,0 +1,100 @@
+"""Split an acquisition value into what is expected and what is unknown, parameter by parameter.
+
+A chemical process with five parameters is optimised by the upper confidence bound, mean + 2
+standard deviations of a Gaussian process of scikit-learn: each trial is where that is largest. Why
+there? The mean and the variance are explained exactly, against points of the whole space. A
+standard deviation σ is no sum, so its part is split in proportion to the values φ of the variance:
+as σ² = σ₀² + Σφ, it is σ = σ₀ + Σφ / (σ + σ₀), with the mean variance σ₀² of the space. These are
+not the Shapley values of σ itself, but have the signs and the order of those of σ². Needs
+pkex[demo]; saves acquisition.png in the working directory.
+
+    python examples/acquisition.py
+"""
+
+import warnings
+
+import matplotlib.pyplot as plt
+import numpy as np
+from scipy.stats import qmc
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.gaussian_process import GaussianProcessRegressor
+from sklearn.gaussian_process.kernels import RBF, ConstantKernel
+
+import pkex
+
+NAMES = ["temperature", "time", "acid", "catalyst", "stirring"]
+LOWEST, HIGHEST = np.array([[40.0, 0.5, 1.0, 0.1, 1.0], [160.0, 12.0, 7.0, 2.0, 9.0]])
+ERROR = 1.0  # percent of yield, of a measurement
+WIDTH = 2.0  # standard deviations that are added to the mean
+rng = np.random.default_rng(0)
+
+
+def measured_yield(rows):
+    """Percent, with the error of the measurement."""
+    temperature, time, acid, catalyst, _ = rows.T
+    best = 110.0 - 3.0 * (time - 6.0)
+    reached = 60.0 * np.exp(-(((temperature - best) / 35.0) ** 2))
+    return reached - 3.0 * (acid - 4.0) ** 2 + 6.0 * catalyst + ERROR * rng.normal(size=len(rows))
+
+
+def points(n, seed):
+    return qmc.scale(qmc.LatinHypercube(len(NAMES), seed=seed).random(n), LOWEST, HIGHEST)
+
+
+def fitted(X, y):
+    widths = HIGHEST - LOWEST
+    kernel = ConstantKernel(1.0, (0.1, 100.0)) * RBF(
+        0.5 * widths, np.column_stack([0.2 * widths, 5.0 * widths])
+    )
+    model = GaussianProcessRegressor(kernel, alpha=(ERROR / y.std()) ** 2, normalize_y=True)
+    with warnings.catch_warnings():
+        # The length-scale of a parameter that does nothing grows to its upper bound.
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return model.fit(X, y)
+
+
+def acquisition(model, rows):
+    mean, deviation = model.predict(rows, return_std=True)
+    return mean + WIDTH * deviation
+
+
+X, everywhere, candidates = points(8, 0), points(100, 1), points(5000, 2)
+y = measured_yield(X)
+expected, unknown = [], []
+for _ in range(25):
+    model = fitted(X, y)
+    proposal = candidates[[np.argmax(acquisition(model, candidates))]]
+    options = {"background": everywhere, "feature_names": NAMES}
+    # All that is needed.
+    mean = pkex.Explainer(model, **options)(proposal)
+    variance = pkex.Explainer(model, target="variance", **options)(proposal)
+    usual = np.sqrt(variance.base_values)
+    deviation = np.sqrt(variance.base_values + variance.values.sum(axis=1))
+    expected.append(mean.values[0])
+    unknown.append(WIDTH * variance.values[0] / (deviation + usual))
+    X, y = np.concatenate([X, proposal]), np.concatenate([y, measured_yield(proposal)])
+
+for when, number in (("first", 0), ("last", -1)):
+    print(f"{when} proposal  {'expected':>9}{'unknown':>9}   of the bound, percent of yield")
+    for name, *parts in zip(NAMES, expected[number], unknown[number], strict=True):
+        print("  {:<14}{:9.1f}{:9.1f}".format(name, *parts))
+bound = acquisition(model, proposal)
+total = mean.base_values + WIDTH * usual + expected[-1].sum() + unknown[-1].sum()
+error = np.abs(total - bound).max()
+print(f"largest |base + Σφ - output|: {error:.1e} (outputs up to {bound.max():.3g})")
+
+figure, axes = plt.subplots(1, 2, figsize=(10, 4), layout="constrained", sharex=True, sharey=True)
+trials = np.arange(len(X) - len(expected), len(X)) + 1
+parts = {"what is expected of it": expected, "what is unknown of it": unknown}
+for ax, (title, values) in zip(axes, parts.items(), strict=True):
+    up, down = np.zeros(len(trials)), np.zeros(len(trials))
+    for name, heights in zip(NAMES, np.transpose(values), strict=True):
+        ax.bar(trials, heights, bottom=np.where(heights > 0.0, up, down), label=name)
+        up, down = up + np.maximum(heights, 0.0), down + np.minimum(heights, 0.0)
+    ax.axhline(0.0, color="0.2", linewidth=0.8)
+    ax.set(title=f"Why there: {title}", xlabel="trials")
+    ax.spines[["top", "right"]].set_visible(False)
+axes[0].set_ylabel("part of the upper bound, percent of yield")
+axes[1].legend(frameon=False)
+figure.savefig("acquisition.png", dpi=120)
+print("picture: acquisition.png")
