@@ -31,7 +31,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVR
 
 import pkex
-from pkex.functions import variance
+from pkex.functions.gaussian_process import variance
 from pkex.games.indices import Index
 
 BACKGROUND = X[10:15] + 0.1 * SCALES

@@ -42,11 +42,11 @@ from sklearn.svm import SVC, SVR, NuSVC, NuSVR, OneClassSVM
 import pkex
 from pkex.functions.column_maps import Selection
 from pkex.functions.combination import Combination
+from pkex.functions.gaussian_process.variance import PosteriorVariance
 from pkex.functions.linear import LinearFunction
 from pkex.functions.quadratic import quadratic_form
 from pkex.functions.stack import Stack
 from pkex.functions.transformed import Transformed
-from pkex.functions.variance import PosteriorVariance
 from pkex.kernels import (
     ANOVA,
     RBF,

@@ -19,9 +19,9 @@ from pkex.adapters.sklearn.gp_kernels import kernel_to_training_points
 from pkex.adapters.sklearn.own_output import without_names
 from pkex.errors import UnsupportedModelError
 from pkex.functions.base import Function
+from pkex.functions.gaussian_process.variance import PosteriorVariance
 from pkex.functions.linear import LinearFunction
 from pkex.functions.stack import Stack
-from pkex.functions.variance import PosteriorVariance
 from pkex.kernels import Kernel
 from pkex.typing import Float
 

@@ -15,9 +15,9 @@ from pkex.errors import UnsupportedModelError
 from pkex.execution.computation import Computation
 from pkex.functions.base import Function
 from pkex.functions.covariances import covariances
+from pkex.functions.gaussian_process.conditioning import solved
+from pkex.functions.gaussian_process.uncertainty import Conditioned, check_is_product
 from pkex.functions.packing import Packing
-from pkex.functions.substitution import solved
-from pkex.functions.uncertainty import Conditioned, check_is_product
 from pkex.functions.weighted import checked_intercept, probing_rows
 from pkex.games.indices import SHAPLEY, Quantity
 from pkex.games.value_functions import NEUTRAL, Game

@@ -22,8 +22,8 @@ from pkex import _core
 from pkex.errors import UnsupportedModelError
 from pkex.execution.computation import Computation
 from pkex.execution.progress import share
+from pkex.functions.gaussian_process.conditioning import solved
 from pkex.functions.packing import Packing
-from pkex.functions.substitution import solved
 from pkex.games.value_functions import Game
 from pkex.inputs.weights import equal_weights
 from pkex.kernels import Kernel, Term
