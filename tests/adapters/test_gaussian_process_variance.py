@@ -24,14 +24,14 @@ from gaussian_processes import (
 )
 from sklearn.compose import TransformedTargetRegressor
 from sklearn.gaussian_process import GaussianProcessRegressor
-from sklearn.gaussian_process.kernels import RBF, ConstantKernel, DotProduct, WhiteKernel
+from sklearn.gaussian_process.kernels import RBF, ConstantKernel, DotProduct, Matern, WhiteKernel
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVR
 
 import pkex
-from pkex.functions.gaussian_process import variance
+from pkex.functions.gaussian_process import pairs, variance
 from pkex.games.indices import Index
 
 BACKGROUND = X[10:15] + 0.1 * SCALES
@@ -303,7 +303,7 @@ def test_a_few_nearly_dependent_rows_among_many_are_found():
 def test_values_that_do_not_add_up_to_the_variance_are_refused_with_both(monkeypatch):
     model, rows, new = process_of_a_hidden_cluster()
     # As if the bound were too low.
-    monkeypatch.setattr(variance.PosteriorVariance, "_are_pairs_exact", lambda *_: True)
+    monkeypatch.setattr(pairs.PairSums, "are_exact", lambda *_: True)
     options = {"target": "variance", "value_function": "marginal"}
     explainer = pkex.Explainer(model, rows[100:106], **options)
     message = r"row 1 base value and values add up to \S+ where the variance is 1\.\d+e-11"
@@ -366,13 +366,37 @@ def test_coalition_by_coalition_and_pair_by_pair_are_the_same(monkeypatch, game,
     if game == "interventional":
         options["background"] = BACKGROUND
     by_coalitions = pkex.Explainer(model, **options)
-    monkeypatch.setattr(variance, "_MOST_PLAYERS", 0)
+    monkeypatch.setattr(variance, "MOST_PLAYERS", 0)
     by_pairs = pkex.Explainer(model, **options)
     assert by_pairs.expected_value == pytest.approx(by_coalitions.expected_value, rel=1e-11)
     for index in get_args(Index):
         ways = []
         for explainer, most in ((by_coalitions, 16), (by_pairs, 0)):
-            monkeypatch.setattr(variance, "_MOST_PLAYERS", most)
+            monkeypatch.setattr(variance, "MOST_PLAYERS", most)
             ways.append(explainer.interactions(ROWS, index=index, order=3))
         np.testing.assert_allclose(ways[0].values, ways[1].values, rtol=0, atol=1e-11)
         np.testing.assert_allclose(ways[0].base_values, ways[1].base_values, rtol=0, atol=1e-11)
+
+
+@pytest.mark.parametrize("game", ["interventional", "neutral"])
+def test_progress_is_told_within_a_row(game):
+    rows = np.random.default_rng(0).normal(size=(20, 12))
+    model = GaussianProcessRegressor(Matern(3.0, nu=2.5), alpha=0.1, optimizer=None)
+    model.fit(rows, rows[:, 0])
+    options = {"background": rows[:2]} if game == "interventional" else {"value_function": game}
+    shares = []
+    explainer = pkex.Explainer(model, target="variance", **options)
+    explainer(rows[3:4], progress=lambda done, total: shares.append(done / total))
+    assert shares == sorted(shares)
+    assert len(shares) > 3
+    assert shares[-1] == 1.0
+
+
+def test_too_many_pairs_and_background_rows_are_refused_with_their_number(monkeypatch):
+    model = fitted(KERNELS["the usual"])
+    monkeypatch.setattr(pairs, "_MOST_GAMES", 60 * 61 // 2 * 4)
+    options = {"target": "variance", "value_function": "marginal"}
+    assert pkex.Explainer(model, BACKGROUND[:4], **options)
+    message = r"60 points times 1 products .* times 5 background rows: 9\.2e\+03 games for each row"
+    with pytest.raises(pkex.UnsupportedModelError, match=message):
+        pkex.Explainer(model, BACKGROUND, **options)

@@ -15,7 +15,7 @@ from pkex.execution.progress import parts_of
 from pkex.execution.threads import thread_count
 from pkex.functions.base import finite
 from pkex.functions.fingerprints import are_bits, neutral_values, tanimoto_amplitude
-from pkex.functions.packing import Packing
+from pkex.functions.packing import Packing, by_engine
 from pkex.functions.weighted import Weighted, checked_intercept, probing_rows
 from pkex.games.indices import SHAPLEY, Quantity
 from pkex.games.value_functions import NEUTRAL, Game
@@ -27,7 +27,7 @@ from pkex.inputs.wording import counted
 from pkex.kernels import Kernel
 from pkex.kernels.base import namesake
 from pkex.kernels.entries import Entries
-from pkex.typing import Float, Report
+from pkex.typing import Float
 
 __all__ = ["KernelExpansion"]
 
@@ -194,17 +194,7 @@ class KernelExpansion(Weighted):
     ) -> Float:
         """Return a quantity of rows, in the engine's layout (n, coalitions, n_outputs)."""
         self._entries.check(X, "X")
-        options: dict[str, Any] = {"game": game.packed, "summation": how.summation}
-        options["n_threads"] = how.n_threads
-        if quantity == SHAPLEY:
-            options["method"] = how.method
-        else:
-            options.update(size=quantity.size, measure=quantity.measure)
-
-        def compute(packed: _core.Expansion, rows: Float, report: Report | None) -> Float:
-            engine = packed.explain if quantity == SHAPLEY else packed.interactions
-            return engine(rows, progress=report, **options)
-
+        compute = by_engine(game, quantity, how)
         if quantity == SHAPLEY and game.value_function == "neutral" and self._is_of_bits:
             # Each row by itself, so that it does not matter which are explained together.
             of_bits = are_bits(X)

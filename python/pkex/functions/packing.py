@@ -10,20 +10,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pkex import _core
+from pkex.execution.computation import Computation
 from pkex.execution.progress import parts_of
+from pkex.games.indices import SHAPLEY, Quantity
 from pkex.games.value_functions import Game
 from pkex.kernels import Kernel, Term
 from pkex.kernels.domain import ERRORS, Domain, units
 from pkex.kernels.factors import PackedTerm, expanded, has_mixtures
 from pkex.typing import Float, Report
 
-__all__ = ["Pack", "Packing"]
+__all__ = ["Pack", "Packing", "by_engine"]
 
 # Computes something of rows with an expansion in the engine's form, the rows on the first axis.
 Compute: TypeAlias = Callable[[_core.Expansion, Float, Report | None], Float]
@@ -200,6 +202,22 @@ class Packing:
         for some, part in zip(places, parts, strict=True):
             result[some] = part
         return result
+
+
+def by_engine(game: Game, quantity: Quantity, how: Computation) -> Compute:
+    """Return what computes a quantity of rows in a game, by the engine."""
+    options: dict[str, Any] = {"game": game.packed, "summation": how.summation}
+    options["n_threads"] = how.n_threads
+    if quantity == SHAPLEY:
+        options["method"] = how.method
+    else:
+        options.update(size=quantity.size, measure=quantity.measure)
+
+    def compute(packed: _core.Expansion, rows: Float, report: Report | None) -> Float:
+        engine = packed.explain if quantity == SHAPLEY else packed.interactions
+        return engine(rows, progress=report, **options)
+
+    return compute
 
 
 # Farther rows differ no more: squares of their distances leave the range.

@@ -3,7 +3,7 @@
 The values φ of a row are linear in the function f, as they are made of f at rows that combine
 entries: φ = Φ f. With the prior k and the training rows, L Lᵀ = K + noise, their covariance is
 
-    Φ k Φᵀ − (L⁻¹ Ψ)ᵀ (L⁻¹ Ψ),
+    Φ k Φᵀ − (L⁻¹ Ψ)ᵀ (L⁻¹ Ψ), or in general − Ψᵀ C Ψ (see `Conditioning`),
 
 where column j of Ψ, of shape (points, features), has the value of feature j in the game of k(·, p)
 for each point p. The engine computes Ψ, and the first part is a double integral, as values are
@@ -12,7 +12,7 @@ integrals (Owen 1972) in both arguments of k.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,15 +22,15 @@ from pkex import _core
 from pkex.errors import UnsupportedModelError
 from pkex.execution.computation import Computation
 from pkex.execution.progress import share
-from pkex.functions.gaussian_process.conditioning import solved
+from pkex.functions.gaussian_process.latent import LatentVariance
 from pkex.functions.packing import Packing
 from pkex.games.value_functions import Game
 from pkex.inputs.weights import equal_weights
-from pkex.kernels import Kernel, Term
+from pkex.kernels import Term
 from pkex.kernels.factors import has_mixtures, has_series
 from pkex.typing import Float, Report
 
-__all__ = ["Conditioned", "check_is_product"]
+__all__ = ["Conditioned"]
 
 # Points that the engine explains together: each is an output, 0 at the others.
 _POINTS = 32
@@ -43,50 +43,45 @@ _LARGEST_ERROR = 1e-7
 _ROUNDING, _OF_MIXTURE = 1e-15, 1e-12
 
 
-def check_is_product(kernel: Kernel, terms: Iterable[Term]) -> None:
-    """Refuse a kernel that is no sum of products over columns."""
-    if has_series(terms):
-        raise UnsupportedModelError(
-            f"uncertainty=True is for kernels that are products over features or sums of such, as "
-            f"RBF, Matern and RationalQuadratic are; {kernel!r} has dot products or is additive"
-        )
-
-
 @dataclass(frozen=True, eq=False)
 class Conditioned:
-    """What a Gaussian process of variance k(x, x) − ‖factor⁻¹ (roots · k(points, x))‖² was given.
+    """A Gaussian process that was given data.
 
     Parameters
     ----------
-    points : ndarray of shape (n, d)
-    factor : ndarray of shape (n, n)
-        Lower triangular.
-    roots : ndarray of shape (n,)
-    kernel : Kernel
-        A sum of products over columns.
+    variance : LatentVariance
     players : ndarray of int64, shape (d,)
         The number of each column's player.
     """
 
-    points: Float
-    factor: Float
-    roots: Float
-    kernel: Kernel
+    variance: LatentVariance
     players: NDArray[np.int64]
 
     def covariances(self, X: Float, game: Game, how: Computation) -> Float:
         """Return the covariances of the values of rows, shape (n, players, players).
 
         Each row's do not depend on the others.
+
+        Raises
+        ------
+        UnsupportedModelError
+            If the kernel is no sum of products over columns, or errors could show.
         """
-        rows, weights = game.background or (self.points, equal_weights(len(self.points)))
-        everything = np.concatenate([self.points, rows])
+        kernel = self.variance.kernel
+        if has_series(self.variance.terms):
+            raise UnsupportedModelError(
+                "uncertainty=True is for kernels that are products over features or sums of such, "
+                f"as RBF, Matern and RationalQuadratic are; {kernel!r} has dot products or is "
+                "additive"
+            )
+        rows, weights = game.background or (self._points, equal_weights(len(self._points)))
+        everything = np.concatenate([self._points, rows])
         nothing = np.zeros((len(everything), 1))
-        packing = Packing(everything, nothing, self.kernel, self.players)
+        packing = Packing(everything, nothing, kernel, self.players)
         reaches = packing.reaches(X)
         n_players = int(self.players.max()) + 1
         against = _Background(rows, weights, self.players, is_marginal=game.is_marginal)
-        step = max(1, _MOST_NUMBERS // max(self.points.size, rows.size))
+        step = max(1, _MOST_NUMBERS // max(self._points.size, rows.size))
         blocks = [
             (reach, of_reach[start : start + step])
             for reach in np.unique(reaches).tolist()
@@ -103,13 +98,17 @@ class Conditioned:
                 covariances[row] = of_row - self._known(of_points)
         return covariances
 
+    @property
+    def _points(self) -> Float:
+        return self.variance.points
+
     def _known(self, values: Float) -> Float:
-        """Return (L⁻¹ Ψ)ᵀ (L⁻¹ Ψ) of a row's Ψ, if its errors are small enough."""
-        whitened = solved(self.factor, self.roots[:, None] * values)
-        weights = np.abs(solved(self.factor, whitened, transposed=True) * self.roots[:, None])
-        error = _OF_MIXTURE if has_mixtures(self.kernel.terms(self.points.shape[1])) else _ROUNDING
+        """Return Ψᵀ C Ψ of a row's Ψ, if its errors are small enough."""
+        weights = np.abs(self.variance.known.times(values))
+        error = _OF_MIXTURE if has_mixtures(self.variance.terms) else _ROUNDING
         _check_errors(2.0 * error * float(weights.sum(axis=0).max()))
-        known: Float = whitened.T @ whitened
+        whitened, other = self.variance.known.whitened(values)
+        known: Float = whitened.T @ other
         return known
 
     def _values_of_points(
@@ -117,10 +116,10 @@ class Conditioned:
     ) -> Float:
         """Return Ψ of each row, the values in the games of k(·, p): (rows, points, players)."""
         packed = [term.packed() for term in terms]
-        starts = range(0, len(self.points), _POINTS)
+        starts = range(0, len(self._points), _POINTS)
         values = []
         for number, start in enumerate(starts):
-            some = self.points[start : start + _POINTS]
+            some = self._points[start : start + _POINTS]
             found = _core.Expansion(some, np.eye(len(some)), packed, self.players).explain(
                 X,
                 game=game,
