@@ -29,6 +29,23 @@ def test_values_equal_brute_force_in_units_of_the_target(name):
         assert explainer.expected_value == pytest.approx(base, rel=1e-10)
 
 
+@pytest.mark.parametrize("name", KERNELS)
+def test_variances_equal_brute_force(name):
+    optimizer = optimizers.fitted(kernel=KERNELS[name])
+    background, row = optimizer.space.params[:6], optimizer.space.params[6] + 0.01
+
+    def predictive(rows):
+        return optimizer._gp.predict(rows, return_std=True)[1] ** 2
+
+    explainer = pkex.Explainer(optimizer, background, target="predictive_variance")
+    reference, base = interventional(predictive, row, background)
+    reference.assert_close(explainer.shap_values(row[None])[0], 1e-9)
+    assert explainer.expected_value == pytest.approx(base, rel=1e-9)
+    assert explainer(row[None]).feature_names == ["decay", "momentum", "rate"]
+    deviations = pkex.Explainer(optimizer)(row[None], uncertainty=True).standard_deviations
+    assert np.all(deviations > 0.0)
+
+
 def test_rows_are_those_that_the_optimizer_lists():
     optimizer = optimizers.fitted()
     explainer = pkex.Explainer(optimizer)

@@ -42,6 +42,21 @@ def test_values_equal_brute_force_in_the_parameters():
         assert explainer.expected_value == pytest.approx(base, rel=1e-10)
 
 
+def test_variances_equal_brute_force_in_the_parameters():
+    optimizer = optimizers.fitted(BOUNDS)
+    frame = optimizers.table(optimizer)
+    explainer = pkex.Explainer(optimizer, frame.iloc[:4], target="variance")
+    objects = frame.to_numpy(dtype=object)
+
+    def variance(rows):
+        points = [dict(zip(BOUNDS, row, strict=True)) for row in rows]
+        arrays = np.array(list(map(optimizer.space.params_to_array, points)))
+        return optimizer._gp.predict(arrays, return_std=True)[1] ** 2
+
+    reference, _ = interventional(variance, objects[5], objects[:4])
+    reference.assert_close(explainer.shap_values(frame.iloc[[5]])[0], 1e-9)
+
+
 def test_integers_are_rounded_as_the_kernel_rounds_them():
     optimizer = optimizers.fitted({**optimizers.NUMBERS, "steps": (1, 12, int)})
     explainer = pkex.Explainer(optimizer)

@@ -119,12 +119,55 @@ def test_what_is_not_known_is_refused_by_name(build, message):
         pkex.Explainer(build())
 
 
-def test_the_mean_is_a_target_and_the_variance_is_refused_with_the_reason():
-    model = fitted()
-    found = pkex.Explainer(model, BACKGROUND, target="mean").shap_values(ROWS)
-    explainer = pkex.Explainer(model, BACKGROUND)
-    np.testing.assert_array_equal(found, explainer.shap_values(ROWS))
-    with pytest.raises(pkex.UnsupportedModelError, match=r"variance.*of scikit-learn's"):
-        pkex.Explainer(model, BACKGROUND, target="variance")
-    with pytest.raises(pkex.UnsupportedModelError, match=r"variance.*of scikit-learn's"):
-        explainer(ROWS, uncertainty=True)
+# --- the variance, and how sure values are ---
+
+
+def check_variance(model, tolerance=1e-9, noise_in_kernel=0.0):
+    """Both variances of each output, the latent one without the noise of a White kernel."""
+    scale = 1.0 if model.normalizer is None else np.square(model.normalizer.std)
+
+    def latent(rows):
+        return model.predict_noiseless(rows)[1] - noise_in_kernel * scale
+
+    def predictive(rows):
+        return model.predict(rows)[1]
+
+    for target, own in (("variance", latent), ("predictive_variance", predictive)):
+        explainer = pkex.Explainer(model, BACKGROUND, target=target)
+        for row, values in zip(ROWS, explainer.shap_values(ROWS), strict=True):
+            reference, base = interventional(own, row, BACKGROUND)
+            expected = np.broadcast_to(reference.values, (D, model.output_dim))
+            atol = tolerance * np.abs(own(ROWS)).max()
+            np.testing.assert_allclose(values.reshape(expected.shape), expected, rtol=0, atol=atol)
+            np.testing.assert_allclose(explainer.expected_value, np.squeeze(base), rtol=1e-8)
+
+
+@pytest.mark.filterwarnings("ignore:Your kernel has a different input dimension")
+@pytest.mark.parametrize("name", sorted(set(KERNELS) - {"noise"}))
+def test_variances_equal_brute_force_through_predict(name):
+    check_variance(fitted(KERNELS[name]()), TOLERANCES.get(name, 1e-9))
+
+
+def test_white_noise_is_no_part_of_the_latent_variance():
+    check_variance(fitted(ard(kern.RBF) + kern.White(D, variance=0.3)), noise_in_kernel=0.3)
+
+
+def test_variances_are_in_squared_units_of_each_target():
+    targets = np.column_stack([Y, 7.0 - Y, 1e3 * Y])
+    check_variance(fitted(y=targets, normalizer=True))
+
+
+def test_variances_of_a_sparse_model_equal_brute_force():
+    check_variance(fitted(model=GPy.models.SparseGPRegression, Z=X[:10].copy(), normalizer=True))
+
+
+@pytest.mark.parametrize("kind", ["GPRegression", "SparseGPRegression"])
+def test_values_are_as_sure_as_the_covariance_of_the_function_says(kind):
+    model = fitted(model=getattr(GPy.models, kind), normalizer=True)
+    explainer = pkex.Explainer(model, BACKGROUND[:1])
+    explanation = explainer(ROWS, uncertainty=True)
+    for number, row in enumerate(ROWS):
+        covariance = model.predict_noiseless(np.stack([row, BACKGROUND[0]]), full_cov=True)[1]
+        covariance = covariance.reshape(2, 2)
+        expected = covariance[0, 0] + covariance[1, 1] - 2.0 * covariance[0, 1]
+        assert explanation.covariance(number).sum() == pytest.approx(expected, rel=1e-7)

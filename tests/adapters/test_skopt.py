@@ -183,11 +183,27 @@ def test_a_result_is_explained_as_its_optimizer():
     np.testing.assert_allclose(total, expected, rtol=1e-10)
 
 
-def test_the_mean_of_a_search_is_a_target_and_its_variance_is_refused_with_the_reason():
+def test_the_variance_of_a_search_equals_brute_force_in_its_own_parameters():
     optimizer = tried()
+    frame, process = table(optimizer), optimizer.models[-1]
+    rows = np.array(frame.to_numpy(dtype=object))
+
+    def latent(rows):
+        return process.predict(optimizer.space.transform(rows.tolist()), return_std=True)[1] ** 2
+
     assert repr(pkex.Explainer(optimizer, target="mean")) == repr(pkex.Explainer(optimizer))
-    with pytest.raises(pkex.UnsupportedModelError, match=r"variance.*of scikit-learn's"):
-        pkex.Explainer(optimizer, target="variance")
+    explainer = pkex.Explainer(optimizer, frame.iloc[:2], target="variance")
+    assert explainer.feature_names == list(DIMENSIONS)
+    interventional(latent, rows[5], rows[:2])[0].assert_close(explainer(frame.iloc[[5]]).values[0])
+    predictive = pkex.Explainer(optimizer, frame.iloc[:2], target="predictive_variance")
+    noise = predictive.expected_value - explainer.expected_value
+    assert noise == pytest.approx(process.noise_ * process.y_train_std_**2)
+    # Of the difference of two rows the process knows a covariance, too.
+    own = pkex.Explainer(optimizer, frame.iloc[:1])(frame.iloc[[5]], uncertainty=True)
+    made = np.array(optimizer.space.transform(rows[[0, 5]].tolist()))
+    covariance = process.predict(made, return_cov=True)[1]
+    expected = covariance[0, 0] + covariance[1, 1] - 2.0 * covariance[0, 1]
+    assert own.covariance(0).sum() == pytest.approx(expected, rel=1e-8)
 
 
 def test_gp_minimize_returns_what_can_be_explained():

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import reduce
+from dataclasses import replace
+from functools import partial, reduce
 from operator import add, mul
 from typing import Any
 
@@ -18,9 +19,15 @@ from GPy.util.normalizer import Standardize
 
 from pkex.adapters.attributes import expansion_of
 from pkex.adapters.kernel_check import check_kernel
-from pkex.adapters.registry import AdaptedModel, register, unsupported
+from pkex.adapters.registry import AdaptedModel, Variance, register, unsupported
 from pkex.adapters.rounding import distance_rounding, scaling_rounding
-from pkex.adapters.targets import of_unknown_variance
+from pkex.adapters.variances import (
+    described_variance,
+    evenly,
+    noise_of_kernel,
+    rounding_of_factor,
+)
+from pkex.functions.gaussian_process.variance import PosteriorVariance
 from pkex.kernels import (
     RBF,
     Constant,
@@ -33,6 +40,7 @@ from pkex.kernels import (
 )
 from pkex.typing import Float
 
+_ROUNDING = float(np.finfo(np.float64).eps)
 _REGRESSIONS = (GPy.models.GPRegression, GPy.models.SparseGPRegression)
 
 
@@ -50,9 +58,9 @@ def adapt_process(model: Any) -> AdaptedModel:
     if kernel is None:
         raise unsupported(f"{name} with a kernel of noise alone")
     weights = np.array(model.posterior.woodbury_vector, dtype=np.float64)
-    scale, shift = _units(model, name)
+    scale, shift = (np.zeros(weights.shape[1]) + unit for unit in _units(model, name))
     single = weights.shape[1] == 1
-    coefficients, intercept = weights * scale, np.zeros(weights.shape[1]) + shift
+    coefficients, intercept = weights * scale, shift
     expansion = expansion_of(
         model,
         points,
@@ -72,7 +80,41 @@ def adapt_process(model: Any) -> AdaptedModel:
     mean = AdaptedModel(
         expansion, explained="posterior mean", predict=own_mean, kernel_rounding=rounding
     )
-    return of_unknown_variance(mean)
+    variance = partial(_variance_of, model, mean, kernel, np.square(scale[0] if single else scale))
+    return replace(mean, variance=Variance(expansion, variance))
+
+
+def _variance_of(
+    model: Any, mean: AdaptedModel, kernel: Kernel, scales: Any, predictive: bool
+) -> AdaptedModel:
+    """Describe the variance, which is k(x, x) − k(x, Z) W k(Z, x) of the Woodbury matrix W.
+
+    Of an exact model W is (L Lᵀ)⁻¹. Noise is that of a White kernel, and of the likelihood.
+    """
+    name, posterior = type(model).__name__, model.posterior
+    points = np.array(model._predictive_variable, dtype=np.float64)
+    rows = evenly(points)
+    priors = np.array(model.kern.Kdiag(rows), dtype=np.float64)
+    in_kernel = noise_of_kernel(kernel, priors, rows, name)
+    noise = (in_kernel + float(model.likelihood.variance[0])) * predictive
+    options: dict[str, Any] = {"scales": scales, "noise": noise}
+    if type(model) is GPy.models.GPRegression:
+        factor = np.array(posterior.woodbury_chol, dtype=np.float64)
+        rounding = rounding_of_factor(factor, float(priors.max()))
+    else:
+        factor, middle = np.eye(len(points)), np.array(posterior.woodbury_inv, dtype=np.float64)
+        options["middle"] = (middle + middle.T) / 2.0
+        # Of the products with it, of which GPy's is made.
+        rounding = _ROUNDING * float(np.abs(middle).sum() * priors.max() ** 2)
+    function = PosteriorVariance(points, factor, kernel, **options)
+
+    def variance(rows: Float) -> Float:
+        found = (model.predict if predictive else model.predict_noiseless)(rows)[1]
+        own: Float = found - (0.0 if predictive else in_kernel) * scales
+        return own if function.has_output_axis else own[:, 0]
+
+    explained = "predictive variance" if predictive else "variance"
+    return described_variance(mean, function, variance, rounding * scales, explained=explained)
 
 
 def _units(model: Any, name: str) -> tuple[Float, Float]:

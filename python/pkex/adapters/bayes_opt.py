@@ -14,12 +14,12 @@ import numpy as np
 from bayes_opt import BayesianOptimization
 from sklearn.exceptions import NotFittedError
 
+from pkex.adapters.mapped import in_columns
 from pkex.adapters.registry import AdaptedModel, register, unsupported
 from pkex.adapters.search_space import Category, Number, Parameter, SearchSpace
 from pkex.adapters.sklearn.gp_relatives import adapt_relative
-from pkex.adapters.targets import of_unknown_variance
 from pkex.errors import UnsupportedModelError
-from pkex.functions.transformed import Transformed
+from pkex.functions.column_maps import ColumnMap, Selection
 from pkex.typing import Float
 
 _REMEDY = "suggest(), or predict() of any point, fits it to all that are registered"
@@ -41,24 +41,23 @@ def adapt_optimizer(optimizer: BayesianOptimization) -> AdaptedModel:
     parameters = [_parameter(space, key) for key in names]
     covariance, is_wrapped = _unwrapped(process.kernel_)
     part = adapt_relative(process, covariance, space.kernel_transform(rows) if is_wrapped else rows)
-    function = part.expansion
+    columns: ColumnMap = Selection(len(names), range(len(names)))
     if any(parameter is not _NUMBER for parameter in parameters):
         if not is_wrapped:
             raise unsupported(f"{name} of integers or choices with a kernel that is not wrapped")
-        function = Transformed(SearchSpace(parameters), function, names)
+        columns = SearchSpace(parameters)
 
-    def own_output(rows: Float) -> Any:
+    def given(rows: Float) -> Float:
         points = [dict(zip(names, row, strict=True)) for row in rows.tolist()]
-        return process.predict(np.array([space.params_to_array(point) for point in points]))
+        return np.array([space.params_to_array(point) for point in points])
 
-    mean = replace(
-        part,
-        expansion=function,
-        explained="posterior mean",
-        predict=own_output,
-        feature_names=names,
+    def made(rows: Float) -> Float:
+        return np.asarray(space.kernel_transform(given(rows)) if is_wrapped else given(rows))
+
+    mean = in_columns(part, columns, names, made)
+    return replace(
+        mean, explained="posterior mean", predict=lambda rows: process.predict(given(rows))
     )
-    return of_unknown_variance(mean)
 
 
 def _unwrapped(kernel: Any) -> tuple[Any, bool]:

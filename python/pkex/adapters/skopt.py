@@ -22,13 +22,12 @@ from skopt import Optimizer
 from skopt.learning import GaussianProcessRegressor
 from skopt.space import Categorical
 
+from pkex.adapters.mapped import in_columns
 from pkex.adapters.registry import AdaptedModel, adapt, register, unsupported
 from pkex.adapters.search_space import Category, Number, Parameter, SearchSpace
 from pkex.adapters.sklearn.gp_relatives import adapt_relative
 from pkex.adapters.sklearn.kernel_trees import OTHER_PRODUCTS
-from pkex.adapters.targets import of_unknown_variance
 from pkex.errors import UnsupportedModelError
-from pkex.functions.transformed import Transformed
 from pkex.typing import Float
 
 
@@ -38,6 +37,9 @@ def adapt_regressor(model: GaussianProcessRegressor) -> AdaptedModel:
     if type(model) is not GaussianProcessRegressor:
         raise unsupported(f"{type(model).__name__}, a subclass of skopt's regressor,")
     covariance = _in_scikit_learn(getattr(model, "kernel_", None))
+    if getattr(model, "noise_", None):
+        # Its own kernel has lost that after fitting.
+        covariance += sklearn_kernels.WhiteKernel(model.noise_)
     return adapt_relative(model, covariance, getattr(model, "X_train_", None))
 
 
@@ -103,18 +105,11 @@ def _adapt_search(search: Any, models: Sequence[Any], space: Any, tried: Any) ->
     named = [dimension.name for dimension in space.dimensions]
     names = None if None in named else tuple(named)
 
-    def own_output(rows: Float) -> Any:
-        return part.predict and part.predict(space.transform(rows.tolist()))
+    def made(rows: Float) -> Any:
+        return space.transform(rows.tolist())
 
-    searched = replace(
-        part,
-        expansion=Transformed(columns, part.expansion, names),
-        explained=f"{part.explained} of the last model",
-        predict=own_output,
-        feature_names=names,
-        stand_in=None,
-    )
-    return searched if part.variance is None else of_unknown_variance(searched)
+    searched = in_columns(part, columns, names, made)
+    return replace(searched, explained=f"{part.explained} of the last model", stand_in=None)
 
 
 def _parameter(dimension: Any) -> Parameter:

@@ -17,19 +17,18 @@ from scipy.linalg import solve_triangular
 from pkex.adapters.registry import AdaptedModel, unsupported
 from pkex.adapters.sklearn.gp_kernels import kernel_to_training_points
 from pkex.adapters.sklearn.own_output import without_names
-from pkex.errors import UnsupportedModelError
+from pkex.adapters.variances import (
+    described_variance,
+    evenly,
+    noise_of_kernel,
+    rounding_of_factor,
+)
 from pkex.functions.base import Function
 from pkex.functions.gaussian_process.variance import PosteriorVariance
 from pkex.functions.linear import LinearFunction
 from pkex.functions.stack import Stack
 from pkex.kernels import Kernel
 from pkex.typing import Float
-
-# In the model's own solution, and in ours.
-_ROUNDINGS = 32.0
-# Between noise at some rows, as a share of the prior variance.
-_SAME = 1e-12
-_CHECKED_POINTS = 50
 
 
 def variance_of_regressor(
@@ -62,7 +61,7 @@ def variance_of_regressor(
 
     explained = "predictive variance" if predictive else "variance"
     rounding = _rounding(model, points) * np.asarray(scales)
-    return _described(mean, function, variance, explained, rounding)
+    return described_variance(mean, function, variance, rounding, explained=explained)
 
 
 def variance_of_classifier(
@@ -102,7 +101,9 @@ def variance_of_classifier(
         return outputs[:, 0] if is_single else outputs
 
     function = functions[0] if is_single else Stack(functions)
-    return _described(mean, function, variances, "latent variance", np.array(roundings))
+    return described_variance(
+        mean, function, variances, np.array(roundings), explained="latent variance"
+    )
 
 
 def _own_variance(machine: Any, rows: Float) -> Float:
@@ -110,33 +111,6 @@ def _own_variance(machine: Any, rows: Float) -> Float:
     kernel = machine.kernel_(machine.X_train_, rows)
     whitened = solve_triangular(machine.L_, machine.W_sr_[:, None] * kernel, lower=True)
     return np.asarray(machine.kernel_.diag(rows) - np.einsum("ij,ij->j", whitened, whitened))
-
-
-def _described(
-    mean: AdaptedModel, function: Function, own: Any, explained: str, rounding: Any
-) -> AdaptedModel:
-    # A single output is named, so that explanations say what they are of.
-    names = mean.output_names or (None if function.has_output_axis else (explained,))
-    return AdaptedModel(
-        function,
-        explained=explained,
-        predict=own,
-        feature_names=mean.feature_names,
-        output_names=names,
-        kernel_rounding=mean.kernel_rounding,
-        absolute_rounding=rounding,
-    )
-
-
-def _rounding(machine: Any, points: Float) -> float:
-    """Return the rounding error of a variance that a triangular factor is solved for.
-
-    It grows with the factor's condition, of which the largest and smallest pivots give an idea.
-    """
-    pivots = np.abs(np.diag(machine.L_))
-    condition = float(pivots.max() / pivots.min())
-    prior = float(np.max(machine.kernel_.diag(points)))
-    return _ROUNDINGS * float(np.finfo(np.float64).eps) * condition * prior
 
 
 def _variance(
@@ -156,6 +130,10 @@ def _variance(
     return LinearFunction(nothing, noise * np.asarray(scales), points=points)
 
 
+def _rounding(machine: Any, points: Float) -> float:
+    return rounding_of_factor(machine.L_, float(np.max(machine.kernel_.diag(points))))
+
+
 def _kernel_and_noise(model: Any, covariance: Any, points: Float) -> tuple[Kernel | None, float]:
     """Return the kernel between new and training rows, and what it lacks of a row with itself.
 
@@ -163,15 +141,6 @@ def _kernel_and_noise(model: Any, covariance: Any, points: Float) -> tuple[Kerne
     """
     name = type(model).__name__
     kernel = kernel_to_training_points(covariance, points.shape[1], name)
-    chosen = points[np.unique(np.linspace(0, len(points) - 1, _CHECKED_POINTS).astype(np.intp))]
-    variances = np.asarray(covariance.diag(chosen), dtype=np.float64)
-    noises = variances.copy()
-    if kernel is not None:
-        noises -= [kernel(row[None], row[None])[0, 0] for row in chosen]
-    noises[np.abs(noises) <= _SAME * variances] = 0.0
-    if np.ptp(noises) > _SAME * variances.max():
-        raise UnsupportedModelError(
-            f"the variance of {name} with a WhiteKernel that is multiplied by a kernel of dot "
-            "products is not supported: such noise differs from row to row"
-        )
-    return kernel, float(noises[0])
+    rows = evenly(points)
+    priors = np.asarray(covariance.diag(rows), dtype=np.float64)
+    return kernel, noise_of_kernel(kernel, priors, rows, name)

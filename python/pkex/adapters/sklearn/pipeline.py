@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 from sklearn.kernel_approximation import Nystroem
 from sklearn.pipeline import Pipeline
 
-from pkex.adapters.registry import AdaptedModel, Variance, adapt, register, unsupported
+from pkex.adapters.mapped import in_columns
+from pkex.adapters.registry import AdaptedModel, adapt, register, unsupported
 from pkex.adapters.sklearn.columns import chained, check_columns, check_width, column_map
 from pkex.adapters.sklearn.description import dense, feature_names
 from pkex.adapters.sklearn.fitted import check_own
 from pkex.adapters.sklearn.nystroem import nystroem_model
 from pkex.adapters.sklearn.own_output import as_fitted_on, passed_on
-from pkex.functions.column_maps import ColumnMap
 from pkex.functions.transformed import Transformed
 from pkex.typing import Float
 
@@ -35,34 +34,13 @@ def adapt_pipeline(pipeline: Pipeline) -> AdaptedModel:
         last = next(step for step in reversed(steps[:-n_last]) if column_map(step) is not None)
         check_width(last, columns, steps[-n_last], model.expansion.n_features)
         check_columns(Transformed(columns, model.expansion, names), columns)
-        model = _of_input(model, pipeline[:-n_last], columns, names)
+        before, non_numeric = pipeline[:-n_last], columns.non_numeric
+
+        def made(rows: Float) -> Any:
+            return dense(before.transform(as_fitted_on(rows, names, non_numeric)))
+
+        model = in_columns(model, columns, names, made)
     return passed_on(pipeline, model, _put_last, names or model.feature_names)
-
-
-def _of_input(
-    model: AdaptedModel, before: Any, columns: ColumnMap, names: tuple[str, ...] | None
-) -> AdaptedModel:
-    """Describe the last step in terms of the columns that the steps before it are given."""
-    function, predict, variance = model.expansion, model.predict, model.variance
-    of_input = Transformed(columns, function, names)
-
-    def own_output(rows: Float) -> Any:
-        made = before.transform(as_fitted_on(rows, names, columns.non_numeric))
-        return predict and predict(dense(made))
-
-    if variance is not None and variance.of is function:
-        adapt_variance = variance.adapt
-        variance = Variance(
-            of_input,
-            lambda predictive: _of_input(adapt_variance(predictive), before, columns, names),
-        )
-    return replace(
-        model,
-        expansion=of_input,
-        predict=predict and own_output,
-        feature_names=names,
-        variance=variance,
-    )
 
 
 def _put_last(pipeline: Pipeline, model: Any) -> None:

@@ -1,0 +1,104 @@
+"""What descriptions of variances have in common, whatever the library."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from pkex.adapters.registry import AdaptedModel
+from pkex.errors import UnsupportedModelError
+from pkex.functions.base import Function
+from pkex.kernels import Kernel
+from pkex.typing import Float
+
+__all__ = ["described_variance", "evenly", "noise_of_kernel", "rounding_of_factor"]
+
+# In the model's own solution, and in ours.
+_ROUNDINGS = 32.0
+# Between noise at some rows, as a share of the prior variance.
+_SAME = 1e-12
+_CHECKED_POINTS = 50
+
+
+def described_variance(
+    mean: AdaptedModel,
+    function: Function,
+    own: Callable[[Float], Any],
+    rounding: Any,
+    *,
+    explained: str = "variance",
+) -> AdaptedModel:
+    """Return the description of a variance, given that of the mean.
+
+    Parameters
+    ----------
+    mean : AdaptedModel
+    function : Function
+    own : callable
+        The model's own variance of rows.
+    rounding : float or ndarray of shape (outputs,)
+        The rounding error of that.
+    explained : str
+        What explanations say that they are of.
+    """
+    # A single output is named, so that explanations say what they are of.
+    names = mean.output_names or (None if function.has_output_axis else (explained,))
+    return AdaptedModel(
+        function,
+        explained=explained,
+        predict=own,
+        feature_names=mean.feature_names,
+        output_names=names,
+        kernel_rounding=mean.kernel_rounding,
+        absolute_rounding=rounding,
+    )
+
+
+def rounding_of_factor(
+    factor: Float, prior: float, resolution: float = float(np.finfo(np.float64).eps)
+) -> float:
+    """Return the rounding error of a variance that a triangular factor is solved for.
+
+    It grows with the factor's condition, of which the largest and smallest pivots give an idea.
+    """
+    pivots = np.abs(np.diag(factor))
+    condition = float(pivots.max() / pivots.min())
+    return _ROUNDINGS * resolution * condition * prior
+
+
+def evenly(points: Float) -> Float:
+    """Return some of the points, from the first to the last."""
+    places = np.linspace(0, len(points) - 1, min(len(points), _CHECKED_POINTS))
+    return points[np.unique(places.astype(np.intp))]
+
+
+def noise_of_kernel(kernel: Kernel | None, priors: Float, rows: Float, name: str) -> float:
+    """Return what a kernel that was read lacks of the prior variance at rows: the noise in it.
+
+    Parameters
+    ----------
+    kernel : Kernel, optional
+        None if it is all noise.
+    priors : ndarray of shape (n,)
+        The model's own, of a row with itself.
+    rows : ndarray of shape (n, d)
+    name : str
+        What the message calls the model.
+
+    Raises
+    ------
+    UnsupportedModelError
+        If it differs from row to row.
+    """
+    noises = priors.copy()
+    if kernel is not None:
+        noises -= [kernel(row[None], row[None])[0, 0] for row in rows]
+    noises[np.abs(noises) <= _SAME * priors] = 0.0
+    if np.ptp(noises) > _SAME * priors.max():
+        raise UnsupportedModelError(
+            f"the variance of {name} with white noise in its kernel that is multiplied by a kernel "
+            "of dot products is not supported: such noise differs from row to row"
+        )
+    return float(noises[0])
