@@ -6,7 +6,7 @@ from importlib.util import find_spec
 
 import numpy as np
 import pytest
-from brute_force import coalitions, interventional, shapley_weights
+from brute_force import coalitions, interventional, marginal, shapley_weights
 from sklearn.exceptions import NotFittedError
 
 import pkex
@@ -282,12 +282,73 @@ def test_a_model_without_noise_that_computes_otherwise_is_refused():
         pkex.Explainer(model)
 
 
-def test_the_mean_is_a_target_and_the_variance_is_refused_with_the_reason():
+# --- the variance, and how sure values are ---
+
+
+@pytest.mark.parametrize("name", [n for n in KRIGING if "linear" not in n and "quadr" not in n])
+def test_variances_equal_brute_force_through_predict_variances(name):
+    model = trained(**KRIGING[name][0])
+    explainer = pkex.Explainer(model, BACKGROUND, target="variance")
+
+    def output(rows):
+        return model.predict_variances(rows)[:, 0]
+
+    for row, values in zip(ROWS, explainer.shap_values(ROWS), strict=True):
+        reference, base = interventional(output, row, BACKGROUND)
+        atol = 1e-10 * model.optimal_par["sigma2"][0]
+        np.testing.assert_allclose(values, reference.values, rtol=0, atol=atol)
+        assert explainer.expected_value == pytest.approx(base, abs=atol)
+
+
+def test_marginal_variances_equal_brute_force():
+    model, few = trained(), BACKGROUND[:3]
+    explainer = pkex.Explainer(model, few, target="variance", value_function="marginal")
+    reference, base = marginal(lambda rows: model.predict_variances(rows)[:, 0], ROWS[0], few)
+    values = explainer.shap_values(ROWS[:1])[0]
+    np.testing.assert_allclose(values, reference.values, rtol=0, atol=1e-9 * base)
+
+
+@pytest.mark.filterwarnings("ignore:Kriging-based surrogate is not intended:UserWarning")
+def test_variances_are_in_squared_units_of_each_target():
+    model = trained(y=np.column_stack([Y, Z[:, 0]]))
+    explanation = pkex.Explainer(model, target="variance")(ROWS)
+    total = explanation.values.sum(axis=1) + explanation.base_values
+    np.testing.assert_allclose(total, model.predict_variances(ROWS), rtol=1e-8)
+
+
+def own_covariance(model, rows):
+    """That of the function at rows: the mean that was estimated is not sure, either."""
+    scaled, points = ((part - model.X_offset) / model.X_scale for part in (rows, X))
+    theta = model.optimal_theta
+    prior, cross = (
+        np.exp(-(np.square(scaled[:, None] - others) @ theta)) for others in (scaled, points)
+    )
+    covariance = np.exp(-(np.square(points[:, None] - points) @ theta))
+    precision = np.linalg.inv(covariance + model.options["nugget"] * np.eye(len(X)))
+    of_mean = 1.0 - cross @ precision.sum(axis=1)
+    unsure = np.outer(of_mean, of_mean) / precision.sum()
+    return model.optimal_par["sigma2"][0] * (prior - cross @ precision @ cross.T + unsure)
+
+
+def test_covariances_equal_brute_force():
     model = trained()
-    found = pkex.Explainer(model, BACKGROUND, target="mean").shap_values(ROWS)
-    explainer = pkex.Explainer(model, BACKGROUND)
-    np.testing.assert_array_equal(found, explainer.shap_values(ROWS))
-    with pytest.raises(pkex.UnsupportedModelError, match=r"variance.*of scikit-learn's"):
-        pkex.Explainer(model, BACKGROUND, target="variance")
-    with pytest.raises(pkex.UnsupportedModelError, match=r"variance.*of scikit-learn's"):
-        explainer(ROWS, uncertainty=True)
+    explanation = pkex.Explainer(model, BACKGROUND)(ROWS, uncertainty=True)
+    weights = shapley_weights(D) / len(BACKGROUND)
+    rows = np.concatenate(
+        [np.where(np.isin(np.arange(D), c), ROWS[0], BACKGROUND) for c in coalitions(D)]
+    )
+    values = np.repeat(weights, len(BACKGROUND), axis=1)
+    covariance = own_covariance(model, rows)
+    assert np.allclose(np.diag(covariance), model.predict_variances(rows)[:, 0], rtol=1e-6)
+    expected = values @ covariance @ values.T
+    scale = np.diag(expected).max()
+    np.testing.assert_allclose(explanation.covariance(0), expected, rtol=0, atol=1e-8 * scale)
+
+
+def test_variances_that_are_not_known_are_refused_with_the_reason():
+    with pytest.raises(pkex.UnsupportedModelError, match=r"of KRG with poly='linear' is not supp"):
+        pkex.Explainer(trained(poly="linear"), BACKGROUND, target="variance")
+    with pytest.raises(pkex.UnsupportedModelError, match=r"of KRG with poly='linear' is not supp"):
+        pkex.Explainer(trained(poly="linear"), BACKGROUND)(ROWS, uncertainty=True)
+    with pytest.raises(pkex.UnsupportedModelError, match="predict_variances has no noise"):
+        pkex.Explainer(trained(), BACKGROUND, target="predictive_variance")

@@ -58,9 +58,9 @@ def rows_near(points, seed=0):
     return between.astype(np.float32).astype(np.float64), points[4:8]
 
 
-def assert_explained(model, own, rows, background, tolerance):
+def assert_explained(model, own, rows, background, tolerance, target=None):
     """Values equal brute force through `own`, a function from rows to (n,) or (n, outputs)."""
-    explainer = pkex.Explainer(model, background)
+    explainer = pkex.Explainer(model, background, target=target)
     predicted = own(np.concatenate([rows, background]))
     scale = np.abs(predicted).max()
     values = explainer.shap_values(rows)
@@ -82,6 +82,37 @@ def mean_of(model, dtype, *, batch_first=False):
         return mean.T if batch_first else mean
 
     return own
+
+
+def variance_of(model, dtype, *, predictive=False, batch_first=False):
+    """A GPyTorch model's own variance, of NumPy's rows."""
+
+    def own(rows):
+        with torch.no_grad(), gpytorch.settings.debug(False):
+            found = model(torch.as_tensor(rows, dtype=dtype))
+            found = model.likelihood(found) if predictive else found
+        variance = found.variance.detach().double().numpy()
+        return variance.T if batch_first else variance
+
+    return own
+
+
+def assert_sure(model, covariance, rows, background, tolerance):
+    """Covariances of values add up to that of the difference of a row and the background.
+
+    Parameters
+    ----------
+    covariance : callable
+        From rows to their covariances, (n, n) or (n, n, outputs).
+    """
+    explanation = pkex.Explainer(model, background)(rows, uncertainty=True)
+    weights = np.array([1.0, *[-1.0 / len(background)] * len(background)])
+    for number, row in enumerate(rows):
+        of_rows = covariance(np.concatenate([row[None], background]))
+        expected = np.einsum("i,ij...,j->...", weights, of_rows, weights)
+        found = explanation.covariance(number).sum(axis=(0, 1))
+        scale = np.abs(of_rows).max()
+        np.testing.assert_allclose(found, expected, rtol=0, atol=tolerance * scale)
 
 
 def posterior_mean_of(model, dtype):

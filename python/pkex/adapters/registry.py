@@ -51,10 +51,13 @@ class Variance:
     adapt : callable
         Returns the description whose function is the variance, without or with the noise of an
         observation. May raise `UnsupportedModelError`.
+    n_factored : int, default 0
+        The size of a matrix that is to be factored for it; 0 if the model has done that.
     """
 
     of: Function
     adapt: Callable[[bool], AdaptedModel]
+    n_factored: int = 0
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,6 +14,8 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -23,12 +25,13 @@ from smt.surrogate_models.krg_based import KrgBased
 
 from pkex.adapters.attributes import expansion_of
 from pkex.adapters.kernel_check import check_kernel
-from pkex.adapters.registry import AdaptedModel, register, unsupported
+from pkex.adapters.registry import AdaptedModel, Variance, register, unsupported
 from pkex.adapters.rounding import scaling_rounding
 from pkex.adapters.smt_correlations import BY_NAME, kernel_of_rates
-from pkex.adapters.targets import of_unknown_variance
+from pkex.adapters.variances import described_variance, rounding_of_factor
 from pkex.functions.base import Function
 from pkex.functions.combination import Combination
+from pkex.functions.gaussian_process.kriging import KrigingVariance
 from pkex.functions.linear import LinearFunction
 from pkex.functions.quadratic import quadratic_form
 from pkex.kernels import Kernel
@@ -62,7 +65,37 @@ def adapt_kriging(model: Any) -> AdaptedModel:
         predict=_own_output(model, function.has_output_axis),
         kernel_rounding=rounding,
     )
-    return of_unknown_variance(mean)
+    variance = partial(_variance, model, mean, kernel)
+    return replace(mean, variance=Variance(function, variance))
+
+
+def _variance(model: Any, mean: AdaptedModel, kernel: Kernel, predictive: bool) -> AdaptedModel:
+    """Describe predict_variances, of models with a constant regression."""
+    name = type(model).__name__
+    if predictive:
+        raise unsupported(
+            f"target='predictive_variance' of {name}",
+            ": predict_variances has no noise; take target='variance'",
+        )
+    if model.options["poly"] != "constant":
+        raise unsupported(
+            f"the variance of {name} with poly={model.options['poly']!r}",
+            ", and how sure its values are: with poly='constant' it is",
+        )
+    points = np.asarray(mean.expansion.own_points())
+    factor = np.asarray(model.optimal_par["C"])
+    # Of one target without an output axis.
+    shape = () if model.ny == 1 else (model.ny,)
+    scales = np.reshape(model.optimal_par["sigma2"], shape)
+    function = KrigingVariance.of(points, factor, kernel, scales)
+    own = _quiet(model)
+
+    def variance(rows: Float) -> Float:
+        values: Float = own.predict_variances(rows)
+        return values if function.has_output_axis else values[:, 0]
+
+    rounding = rounding_of_factor(factor, 1.0) * scales
+    return described_variance(mean, function, variance, rounding)
 
 
 def _check_known(model: Any, name: str) -> None:

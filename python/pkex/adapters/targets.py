@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Literal, TypeAlias, get_args
 
 from pkex.adapters.registry import AdaptedModel, Variance
 from pkex.errors import UnsupportedModelError
 from pkex.inputs.choices import check_choice
 
-__all__ = ["Target", "of_target", "of_unknown_variance", "variance_of"]
+__all__ = ["Target", "of_target", "variance_of"]
 
 Target: TypeAlias = Literal["mean", "variance", "predictive_variance"]
 _TARGETS: tuple[Target, ...] = get_args(Target)
@@ -63,16 +62,3 @@ def variance_of(adapted: AdaptedModel) -> Variance | None:
     """Return how the variance of the described function is found; None if none is known."""
     variance = adapted.variance
     return variance if variance is not None and variance.of is adapted.expansion else None
-
-
-def of_unknown_variance(mean: AdaptedModel) -> AdaptedModel:
-    """Return the description of the mean of a Gaussian process whose variance is not known."""
-
-    def refuse(predictive: bool) -> AdaptedModel:
-        raise UnsupportedModelError(
-            "pkex knows the variance, and how sure values are, of scikit-learn's Gaussian "
-            "processes, alone or at the end of a Pipeline. Of this model it knows the mean alone, "
-            f"{mean.explained}: leave target and uncertainty out"
-        )
-
-    return replace(mean, variance=Variance(mean.expansion, refuse))

@@ -98,7 +98,7 @@ def noise_of_kernel(kernel: Kernel | None, priors: Float, rows: Float, name: str
     noises[np.abs(noises) <= _SAME * priors] = 0.0
     if np.ptp(noises) > _SAME * priors.max():
         raise UnsupportedModelError(
-            f"the variance of {name} with white noise in its kernel that is multiplied by a kernel "
-            "of dot products is not supported: such noise differs from row to row"
+            f"the variance of {name} with white noise (a WhiteKernel) that is multiplied by a "
+            "kernel of dot products is not supported: such noise differs from row to row"
         )
     return float(noises[0])

@@ -173,9 +173,8 @@ class Explainer(Described):
     rows and how many is for the user to choose.
 
     An explainer never changes: it may be shared between threads, and be pickled. Its options are
-    attributes that can be read; for others, make another explainer. That of a Gaussian process of
-    scikit-learn has the factor of its n × n covariances, too, for `uncertainty`: 8 n² bytes of its
-    pickle.
+    attributes that can be read; for others, make another explainer. That of a Gaussian process has
+    the factor of its n × n covariances, too, for `uncertainty`: 8 n² bytes of its pickle.
 
     References
     ----------

@@ -20,6 +20,9 @@ from pkex.typing import Float
 
 __all__ = ["Posterior"]
 
+# Rows whose covariances are factored though nobody may ask for them.
+_MOST_FACTORED = 2000
+
 
 @dataclass(frozen=True)
 class Posterior:
@@ -49,9 +52,16 @@ class Posterior:
         if variance is None:
             return cls(
                 None,
-                "uncertainty=True is for the mean of a Gaussian process of scikit-learn, alone or "
-                f"at the end of a Pipeline; of the {adapted.explained} of {type(model).__name__} "
+                "uncertainty=True is for the mean of a Gaussian process, alone or at the end of a "
+                f"Pipeline; of the {adapted.explained} of {type(model).__name__} "
                 "no covariances are known",
+            )
+        if variance.n_factored > _MOST_FACTORED:
+            return cls(
+                None,
+                f"uncertainty=True is for Gaussian processes of up to {_MOST_FACTORED:,} training "
+                f"rows, unless the model keeps the factor of their covariances; "
+                f"{type(model).__name__} has {variance.n_factored:,}",
             )
         try:
             described = variance.adapt(False)

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from pkex.execution.computation import Computation
 from pkex.functions.base import Function, finite
 from pkex.functions.composite import Composite, alike
+from pkex.functions.covariances import covariances
 from pkex.games.indices import SHAPLEY, Quantity
 from pkex.games.value_functions import NEUTRAL, Game
 from pkex.typing import Float
@@ -89,11 +90,11 @@ class Combination(Composite):
 
     def grouped(self, players: NDArray[np.int64]) -> Combination:
         parts = [part.grouped(players) for part in self._parts]
-        return Combination(parts, self._weights, self._intercept)
+        return type(self)(parts, self._weights, self._intercept)
 
     def select(self, outputs: Sequence[int]) -> Combination:
         chosen = list(outputs)
-        return Combination(
+        return type(self)(
             [part.select(chosen) for part in self._parts],
             self._weights[:, chosen] if self._weights.ndim == 2 else self._weights,
             self._intercept[chosen] if self._intercept.ndim else self._intercept,
@@ -111,6 +112,14 @@ class Combination(Composite):
 
     def __repr__(self) -> str:
         return f"Combination({len(self._parts)} × {self._parts[0]!r})"
+
+
+@covariances.register
+def _(variance: Combination, X: Float, game: Game, how: Computation) -> Float:
+    # That of a sum of functions which are independent of each other.
+    parts = variance._parts
+    own = [covariances(p, X, game, how.part(i, len(parts))) for i, p in enumerate(parts)]
+    return np.asarray(sum(w * part for w, part in zip(variance._weights, own, strict=True)))
 
 
 def _compensated_sum(terms: Iterable[NDArray[Any]]) -> Float:

@@ -8,6 +8,9 @@ that of theirs.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,19 +24,36 @@ from gpytorch.models import ExactGP
 from sklearn.exceptions import NotFittedError
 
 from pkex.adapters.botorch.transforms import InputReader, outcome_units
-from pkex.adapters.gpytorch.approximate import inducing_points, variational_mean
-from pkex.adapters.gpytorch.exact import adapt_exact, exact_means, training_points
+from pkex.adapters.gpytorch.approximate import (
+    inducing_points,
+    variational_mean,
+    variational_variance,
+)
+from pkex.adapters.gpytorch.exact import (
+    adapt_exact,
+    exact_means,
+    exact_variances,
+    n_factored,
+    training_points,
+)
 from pkex.adapters.gpytorch.process import side_by_side
-from pkex.adapters.gpytorch.tensors import array_of, predicting, tensor_like
-from pkex.adapters.registry import AdaptedModel, register, unsupported
-from pkex.adapters.targets import of_unknown_variance
+from pkex.adapters.gpytorch.tensors import array_of, exactly, predicting, tensor_like
+from pkex.adapters.registry import AdaptedModel, Variance, register, unsupported
+from pkex.adapters.variances import described_variance
 from pkex.functions.base import Function
 from pkex.functions.combination import Combination
 from pkex.functions.expansion import KernelExpansion
+from pkex.functions.stack import Stack
 from pkex.functions.transformed import Transformed
 from pkex.typing import Float
 
 __all__ = ["adapt_model"]
+
+
+# Functions of transformed columns and outcomes, of outputs or samples; whether they are a batch of
+# the model; and a rounding error.
+_Read = tuple[list[Function], bool, float]
+_Reader = Callable[[Any], _Read]
 
 
 @register(GPyTorchModel)
@@ -44,7 +64,7 @@ __all__ = ["adapt_model"]
 def adapt_model(model: Any) -> AdaptedModel:
     """Read the posterior mean, of one or several outputs."""
     strategies = dict[Any, Any]()
-    functions, rounding = _outputs(model, strategies)
+    functions, rounding = _outputs(model, partial(_means, strategies=strategies), 1)
     is_single = len(functions) == 1 and not isinstance(model, ModelList)
     function = functions[0] if is_single else side_by_side(functions)
     like = _training_points(model)
@@ -57,12 +77,30 @@ def adapt_model(model: Any) -> AdaptedModel:
         return mean if function.has_output_axis else mean[:, 0]
 
     mean = AdaptedModel(
-        function,
-        explained="posterior mean",
-        predict=own_mean,
-        kernel_rounding=rounding,
+        function, explained="posterior mean", predict=own_mean, kernel_rounding=rounding
     )
-    return of_unknown_variance(mean)
+    variance = partial(_variance, model, mean, strategies)
+    return replace(mean, variance=Variance(function, variance, _n_factored(model)))
+
+
+def _variance(
+    model: Any, mean: AdaptedModel, strategies: dict[Any, Any], predictive: bool
+) -> AdaptedModel:
+    read = partial(_variances, strategies=strategies, predictive=predictive)
+    functions, rounding = _outputs(model, read, 2)
+    has_axis = mean.expansion.has_output_axis
+    is_whole = functions[0].has_output_axis == has_axis
+    function = functions[0] if is_whole else Stack(functions)
+    like = _training_points(model)
+
+    def own_variance(rows: Float) -> Float:
+        with predicting(model, strategies), exactly():
+            found = model.posterior(tensor_like(rows, like), observation_noise=predictive)
+            variance = array_of(found.variance)
+        return variance if has_axis else variance[:, 0]
+
+    explained = "predictive variance" if predictive else "posterior variance"
+    return described_variance(mean, function, own_variance, rounding, explained=explained)
 
 
 @register(ExactGP)
@@ -80,24 +118,30 @@ def _training_points(model: Any) -> Any:
     return training_points(model)
 
 
-def _outputs(model: Any, strategies: dict[Any, Any]) -> tuple[list[Function], float]:
-    """Return each output's function of a user's columns, and the rounding error of kernels."""
+def _outputs(model: Any, read: _Reader, power: int) -> tuple[list[Function], float]:
+    """Return each output's function of a user's columns, in units of outcomes to a power.
+
+    And the rounding error that belongs to them.
+    """
     name = type(model).__name__
     if isinstance(model, ModelList):
-        read = [_outputs(part, strategies) for part in model.models]
-        functions = [function for own, _ in read for function in own]
+        parts = [_outputs(part, read, power) for part in model.models]
+        functions = [function for own, _ in parts for function in own]
         if any(function.has_output_axis for function in functions):
             raise unsupported(f"{name} of models of several tasks", ": of models of one each it is")
-        return functions, max(rounding for _, rounding in read)
+        return functions, max(rounding for _, rounding in parts)
     # Models are so for predictions from then on, as `posterior` leaves them.
     model.eval()
-    functions, is_batch, rounding = _processes(model, strategies)
+    functions, is_batch, rounding = read(model)
     if is_batch and model.num_outputs == 1 and not is_ensemble(model):
         raise unsupported(
             f"{name} of a batch of training data", ": take one model for each, as a ModelListGP"
         )
     n_units = len(functions) if is_batch else functions[0].n_outputs
     scales, shifts = outcome_units(getattr(model, "outcome_transform", None), n_units, name)
+    if power > 1:
+        scales, shifts = scales**power, 0.0 * shifts
+        rounding *= float(scales.max())
     explained: list[Function] = []
     for output, function in enumerate(functions):
         # A single function may have several outputs itself.
@@ -112,11 +156,8 @@ def _outputs(model: Any, strategies: dict[Any, Any]) -> tuple[list[Function], fl
     return explained, rounding
 
 
-def _processes(model: Any, strategies: dict[Any, Any]) -> tuple[list[Function], bool, float]:
-    """Return the functions of transformed columns and outcomes: outputs, or samples.
-
-    And whether they are a batch of the model, and the rounding error of kernels.
-    """
+def _means(model: Any, strategies: dict[Any, Any]) -> _Read:
+    """Return the means of a model, or of its samples, with the rounding error of its kernels."""
     if isinstance(model, ApproximateGPyTorchModel):
         function, _, rounding = variational_mean(model.model)
         return [function], False, rounding
@@ -127,6 +168,40 @@ def _processes(model: Any, strategies: dict[Any, Any]) -> tuple[list[Function], 
             f"{type(model).__name__} is not fitted: call fit_fully_bayesian_model_nuts first"
         )
     return exact_means(model, strategies)
+
+
+def _variances(model: Any, strategies: dict[Any, Any], predictive: bool) -> _Read:
+    """Return the variances of a model, with their own rounding error."""
+    name = type(model).__name__
+    if isinstance(model, ApproximateGPyTorchModel):
+        if predictive:
+            raise unsupported(
+                f"target='predictive_variance' of {name}", ": target='variance' of it is"
+            )
+        function, rounding = variational_variance(model.model)
+        return [function], False, rounding
+    if is_ensemble(model):
+        raise unsupported(
+            f"the variance of {name}",
+            ", and how sure its values are: that of a mixture of processes has the squares of "
+            "their means",
+        )
+    if isinstance(model, KroneckerMultiTaskGP):
+        raise unsupported(
+            f"the variance of {name}",
+            ", and how sure its values are: it solves for variances in a way of its own; of a "
+            "ModelListGP with a model for each task they are",
+        )
+    functions, rounding = exact_variances(model, strategies, predictive)
+    return [*functions], len(functions) > 1, rounding
+
+
+def _n_factored(model: Any) -> int:
+    """Return the size of the largest matrix that variances are solved for."""
+    if isinstance(model, ModelList):
+        return max(_n_factored(part) for part in model.models)
+    is_exact = isinstance(model, ExactGP)
+    return n_factored(model) if is_exact else int(_training_points(model).shape[-2])
 
 
 def _rounding_of_rows(function: Function, like: Any) -> float:

@@ -1,20 +1,25 @@
 """The adapter for variational Gaussian processes of GPyTorch.
 
-Their mean is m(x) + k(x, Z) C with inducing points Z (Hensman et al. 2015, Scalable variational
-Gaussian process classification). A VariationalStrategy has a mean v of whitened values there, and
-C = L⁻ᵀ v with L Lᵀ = K(Z, Z) + jitter; an UnwhitenedVariationalStrategy has one of values, and
-C = (L Lᵀ)⁻¹ (v − m(Z)). The likelihood has no part in it.
+With inducing points Z and L Lᵀ = K(Z, Z) + jitter their mean is m(x) + k(x, Z) L⁻ᵀ v, and their
+variance k(x, x) − wᵀ (1 − S) w with w = L⁻¹ k(Z, x) (Hensman et al. 2015, Scalable variational
+Gaussian process classification). A VariationalStrategy has the mean v and the covariance S of
+whitened values at Z; an UnwhitenedVariationalStrategy has those of values, which are whitened here:
+v ↦ L⁻¹ (v − m(Z)), S ↦ L⁻¹ S L⁻ᵀ. The likelihood has no part in it.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
+import torch
 from gpytorch import variational
 from gpytorch.models import ApproximateGP
 from gpytorch.settings import skip_posterior_variances
 from linear_operator.utils.cholesky import psd_safe_cholesky
+from numpy.typing import ArrayLike
 from sklearn.exceptions import NotFittedError
 
 from pkex.adapters.gpytorch.kernels import KernelReader
@@ -27,16 +32,77 @@ from pkex.adapters.gpytorch.process import (
     function_of,
     side_by_side,
 )
-from pkex.adapters.gpytorch.tensors import array_of, predicting, tensor_like
-from pkex.adapters.registry import AdaptedModel, register, unsupported
-from pkex.adapters.targets import of_unknown_variance
+from pkex.adapters.gpytorch.tensors import array_of, predicting, resolution_of, tensor_like
+from pkex.adapters.registry import AdaptedModel, Variance, register, unsupported
+from pkex.adapters.variances import described_variance, rounding_of_factor
 from pkex.functions.base import Function
+from pkex.functions.combination import Combination
+from pkex.functions.gaussian_process.variance import PosteriorVariance
+from pkex.functions.stack import Stack
+from pkex.kernels import Kernel
 from pkex.typing import Float
 
-__all__ = ["adapt_approximate", "inducing_points", "variational_mean"]
+__all__ = [
+    "adapt_approximate",
+    "inducing_points",
+    "variational_mean",
+    "variational_variance",
+]
 
-# A latent process: the sum over its points, its prior mean, and the rounding error of its kernel.
-_Process = tuple[Latent, LinearMean, float]
+_STRATEGIES = (variational.VariationalStrategy, variational.UnwhitenedVariationalStrategy)
+
+
+@dataclass(frozen=True, eq=False)
+class _Process:
+    """A latent process.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    points : ndarray of shape (m, d)
+    factor : ndarray of shape (m, m)
+        L, lower triangular.
+    values : ndarray of shape (m,)
+        v, whitened.
+    covariance : ndarray of shape (m, m)
+        S, of whitened values.
+    mean : LinearMean
+    rounding : float
+        The rounding error of the model's own kernel.
+    jitter : float
+        What the model adds to its prior variance.
+    """
+
+    kernel: Kernel
+    points: Float
+    factor: Float
+    values: Float
+    covariance: Float
+    mean: LinearMean
+    rounding: float
+    jitter: float
+
+    def rounding_of_variance(self, resolution: float) -> float:
+        """Return the rounding error of the model's own variance, with numbers so far apart."""
+        prior = np.diag(self.kernel(self.points, self.points)).max()
+        return rounding_of_factor(self.factor, float(prior), resolution)
+
+    def latent(self) -> Latent:
+        """Return k(x, Z) L⁻ᵀ v."""
+        coefficients = np.linalg.solve(self.factor.T, self.values)
+        return Latent(self.kernel, self.points, np.asarray(coefficients, dtype=np.float64))
+
+    def variance(self, scales: ArrayLike = 1.0) -> PosteriorVariance:
+        """Return the variance, in squared units."""
+        middle = np.eye(len(self.points)) - self.covariance
+        return PosteriorVariance(
+            self.points,
+            self.factor,
+            self.kernel,
+            scales=scales,
+            noise=self.jitter,
+            middle=(middle + middle.T) / 2.0,
+        )
 
 
 @register(ApproximateGP)
@@ -56,7 +122,28 @@ def adapt_approximate(model: ApproximateGP) -> AdaptedModel:
         predict=own_mean,
         kernel_rounding=rounding,
     )
-    return of_unknown_variance(mean)
+    n_factored = inducing_points(model).shape[-2]
+    variance = Variance(function, partial(_variance, model, mean, is_batch), n_factored)
+    return replace(mean, variance=variance)
+
+
+def _variance(model: Any, mean: AdaptedModel, is_batch: bool, predictive: bool) -> AdaptedModel:
+    if predictive:
+        raise unsupported(
+            f"target='predictive_variance' of {type(model).__name__}",
+            ": its likelihood is no part of it; take target='variance'",
+        )
+    function, rounding = variational_variance(model)
+    like = inducing_points(model)
+
+    def own_variance(rows: Float) -> Float:
+        with predicting(model, {}):
+            variance = array_of(model(tensor_like(rows, like)).variance)
+        return variance.T if is_batch else variance
+
+    return described_variance(
+        mean, function, own_variance, rounding, explained="variance of the latent function"
+    )
 
 
 def inducing_points(model: Any) -> Any:
@@ -77,7 +164,7 @@ def variational_mean(model: Any) -> tuple[Function, bool, float]:
     strategy = model.variational_strategy
     base = _base(strategy)
     name = type(model).__name__
-    if type(base) not in _COEFFICIENTS:
+    if type(base) not in _STRATEGIES:
         raise unsupported(
             f"{name} with {type(base).__name__}",
             ": VariationalStrategy and UnwhitenedVariationalStrategy are, alone, or within "
@@ -88,13 +175,11 @@ def variational_mean(model: Any) -> tuple[Function, bool, float]:
             f"{name} is not trained: its variational distribution is that of the prior, with "
             "random numbers added"
         )
-    check_modules(model)
-    with predicting(model, {}):
-        processes, is_batch = _processes(model, base)
-    rounding = max(own for _, _, own in processes)
+    processes, is_batch = _read(model, base)
+    rounding = max(own.rounding for own in processes)
     if type(strategy) is variational.LMCVariationalStrategy:
         return _mixed(model, processes, array_of(strategy.lmc_coefficients)), False, rounding
-    functions = [function_of(model, [latent], mean) for latent, mean, _ in processes]
+    functions = [function_of(model, [own.latent()], own.mean) for own in processes]
     if base is strategy:
         function = side_by_side(functions) if is_batch else functions[0]
         return function, is_batch, rounding
@@ -103,6 +188,23 @@ def variational_mean(model: Any) -> tuple[Function, bool, float]:
     if not is_batch:
         functions *= strategy.num_tasks
     return side_by_side(functions), False, rounding
+
+
+def variational_variance(model: Any) -> tuple[Function, float]:
+    """Return the variance of a model whose mean is known, and the rounding error of its own."""
+    strategy = model.variational_strategy
+    base = _base(strategy)
+    processes, is_batch = _read(model, base)
+    resolution = resolution_of(base.inducing_points)
+    rounding = max(own.rounding_of_variance(resolution) for own in processes)
+    if type(strategy) is variational.LMCVariationalStrategy:
+        shares = np.square(array_of(strategy.lmc_coefficients))
+        parts = [own.variance(of_tasks) for own, of_tasks in zip(processes, shares, strict=True)]
+        return Combination(parts, intercept=np.full(shares.shape[1], strategy.jitter_val)), rounding
+    functions: list[Function] = [own.variance() for own in processes]
+    if base is strategy:
+        return Stack(functions) if is_batch else functions[0], rounding
+    return Stack(functions if is_batch else functions * strategy.num_tasks), rounding
 
 
 def _base(strategy: Any) -> Any:
@@ -114,8 +216,14 @@ def _base(strategy: Any) -> Any:
     return strategy.base_variational_strategy if type(strategy) in wrapped else strategy
 
 
-def _processes(model: Any, base: Any) -> tuple[list[_Process], bool]:
+def _read(model: Any, base: Any) -> tuple[list[_Process], bool]:
     """Read all latent processes, and whether they are a batch."""
+    check_modules(model)
+    with predicting(model, {}):
+        return _processes(model, base)
+
+
+def _processes(model: Any, base: Any) -> tuple[list[_Process], bool]:
     inputs = base.inducing_points
     values = base.variational_distribution.mean
     prior = model.forward(inputs)
@@ -130,40 +238,34 @@ def _processes(model: Any, base: Any) -> tuple[list[_Process], bool]:
     m, d = inputs.shape[-2:]
     points = array_of(inputs.expand(*batch_shape, m, d)).reshape(-1, m, d)
     values = array_of(values.expand(*batch_shape, m)).reshape(-1, m)
+    own = base.variational_distribution
+    # A distribution without width has no covariance.
+    matrix = getattr(own, "covariance_matrix", torch.zeros(m, m))
+    matrices = array_of(matrix.expand(*batch_shape, m, m)).reshape(-1, m, m)
     covariance = prior.lazy_covariance_matrix.add_jitter(base.jitter_val).to_dense().double()
     factors = array_of(psd_safe_cholesky(covariance).expand(*batch_shape, m, m)).reshape(-1, m, m)
+    is_whitened = type(base) is variational.VariationalStrategy
     processes = []
-    for output, (own_points, own_values) in enumerate(zip(points, values, strict=True)):
+    for output, (own_points, factor) in enumerate(zip(points, factors, strict=True)):
         reader = KernelReader(type(model).__name__, d, batch_shape, output)
         kernel = reader.read(model.covar_module)
         rounding = checked_rounding(kernel, own_points, OwnKernel(model, inputs, output))
         mean = LinearMean.of_module(model.mean_module, reader)
-        at_points = mean.constants + own_points @ mean.slopes
-        own = _COEFFICIENTS[type(base)](factors[output], own_values, at_points)
-        processes.append((Latent(kernel, own_points, own), mean, rounding))
+        v, S, jitter = values[output], matrices[output], base.jitter_val
+        if not is_whitened:
+            v = np.linalg.solve(factor, v - mean.constants - own_points @ mean.slopes)
+            S = np.linalg.solve(factor, np.linalg.solve(factor, S).T)
+            jitter = 0.0
+        processes.append(_Process(kernel, own_points, factor, v, S, mean, rounding, jitter))
     return processes, bool(batch_shape)
-
-
-def _whitened(factor: Float, values: Float, mean: Float) -> Float:
-    return np.asarray(np.linalg.solve(factor.T, values), dtype=np.float64)
-
-
-def _unwhitened(factor: Float, values: Float, mean: Float) -> Float:
-    whitened = np.linalg.solve(factor, values - mean)
-    return np.asarray(np.linalg.solve(factor.T, whitened), dtype=np.float64)
-
-
-_COEFFICIENTS = {
-    variational.VariationalStrategy: _whitened,
-    variational.UnwhitenedVariationalStrategy: _unwhitened,
-}
 
 
 def _mixed(model: Any, processes: list[_Process], mixing: Float) -> Function:
     """Return Σ_q a_q f_q, with the row a_q of `mixing` having a number for each task."""
-    latents = [
-        Latent(latent.kernel, latent.points, np.outer(latent.coefficients, shares))
-        for (latent, _, _), shares in zip(processes, mixing, strict=True)
+    latents = [own.latent() for own in processes]
+    mixed = [
+        replace(latent, coefficients=np.outer(latent.coefficients, shares))
+        for latent, shares in zip(latents, mixing, strict=True)
     ]
-    mean = LinearMean.of_all([own for _, own, _ in processes])
-    return function_of(model, latents, LinearMean(mean.constants @ mixing, mean.slopes @ mixing))
+    mean = LinearMean.of_all([own.mean for own in processes])
+    return function_of(model, mixed, LinearMean(mean.constants @ mixing, mean.slopes @ mixing))

@@ -8,6 +8,8 @@ those.
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -31,14 +33,21 @@ from pkex.adapters.gpytorch.process import (
     function_of,
     side_by_side,
 )
-from pkex.adapters.gpytorch.tensors import array_of, predicting, tensor_like
-from pkex.adapters.registry import AdaptedModel, register, unsupported
-from pkex.adapters.targets import of_unknown_variance
+from pkex.adapters.gpytorch.tensors import array_of, exactly, predicting, tensor_like
+from pkex.adapters.gpytorch.variances import (
+    coupled_variances,
+    independent_variances,
+    noise_of_rows,
+)
+from pkex.adapters.registry import AdaptedModel, Variance, register, unsupported
+from pkex.adapters.variances import described_variance
 from pkex.functions.base import Function
+from pkex.functions.gaussian_process.variance import PosteriorVariance
+from pkex.functions.stack import Stack
 from pkex.kernels import Kernel
 from pkex.typing import Float
 
-__all__ = ["adapt_exact", "exact_means", "training_points"]
+__all__ = ["adapt_exact", "exact_means", "exact_variances", "n_factored", "training_points"]
 
 
 @register(ExactGP)
@@ -52,13 +61,59 @@ def adapt_exact(model: ExactGP) -> AdaptedModel:
             mean = array_of(model(tensor_like(rows, points)).mean)
         return mean.T if is_batch else mean
 
+    function = side_by_side(functions) if is_batch else functions[0]
     mean = AdaptedModel(
-        side_by_side(functions) if is_batch else functions[0],
-        explained="posterior mean",
-        predict=own_mean,
-        kernel_rounding=rounding,
+        function, explained="posterior mean", predict=own_mean, kernel_rounding=rounding
     )
-    return of_unknown_variance(mean)
+    variance = partial(_variance, model, mean, strategies)
+    return replace(mean, variance=Variance(function, variance, n_factored(model)))
+
+
+def _variance(
+    model: Any, mean: AdaptedModel, strategies: dict[Any, Any], predictive: bool
+) -> AdaptedModel:
+    functions, rounding = exact_variances(model, strategies, predictive)
+    has_axis = mean.expansion.has_output_axis
+    is_batch = has_axis and model.train_targets.ndim > 1 and not _is_multitask(model, strategies)
+
+    def own_variance(rows: Float) -> Float:
+        with predicting(model, strategies), exactly():
+            found = model(tensor_like(rows, model.train_inputs[0]))
+            variance = array_of((model.likelihood(found) if predictive else found).variance)
+        return variance.T if is_batch else variance
+
+    explained = "predictive variance" if predictive else "posterior variance"
+    function = Stack(functions) if has_axis else functions[0]
+    return described_variance(mean, function, own_variance, rounding, explained=explained)
+
+
+def exact_variances(
+    model: Any, strategies: dict[Any, Any], predictive: bool
+) -> tuple[list[PosteriorVariance], float]:
+    """Return the variances of the outputs that `exact_means` returns the means of.
+
+    And the rounding error of the model's own.
+    """
+    noise = noise_of_rows(model, strategies) if predictive else np.zeros(())
+    if kernels.MultitaskKernel not in {type(part) for part in model.covar_module.modules()}:
+        return independent_variances(model, strategies, noise)
+    (inputs,) = model.train_inputs
+    reader = KernelReader(type(model).__name__, inputs.shape[-1])
+    parts = _parts(reader, model.covar_module, tuple(range(inputs.shape[-1])))
+    return coupled_variances(model, strategies, parts, noise)
+
+
+def n_factored(model: Any) -> int:
+    """Return the size of the matrix that variances are solved for."""
+    n: int = model.train_inputs[0].shape[-2]
+    is_coupled = kernels.MultitaskKernel in {type(part) for part in model.covar_module.modules()}
+    return n * model.train_targets.shape[-1] if is_coupled else n
+
+
+def _is_multitask(model: Any, strategies: dict[Any, Any]) -> bool:
+    with predicting(model, strategies):
+        prior = model.prediction_strategy.train_prior_dist
+    return isinstance(prior, MultitaskMultivariateNormal)
 
 
 def training_points(model: Any) -> Any:

@@ -16,7 +16,7 @@ import torch
 
 from pkex.adapters.attributes import expansion_of
 from pkex.adapters.gpytorch.kernels import KernelReader
-from pkex.adapters.gpytorch.tensors import array_of, tensor_like
+from pkex.adapters.gpytorch.tensors import array_of, resolution_of, tensor_like
 from pkex.adapters.kernel_check import check_kernel
 from pkex.adapters.registry import unsupported
 from pkex.adapters.rounding import distance_rounding, scaling_rounding
@@ -190,7 +190,7 @@ def checked_rounding(kernel: Kernel, points: Float, own: OwnKernel) -> float:
     UnsupportedModelError
         If they have other values.
     """
-    resolution = float(np.finfo(str(own.like.dtype).removeprefix("torch.")).eps)
+    resolution = resolution_of(own.like)
     # Its squares of distances are of rows from which the mean of the points is taken before.
     rounding = distance_rounding(kernel, points - points.mean(axis=0), resolution)
     rounding += scaling_rounding(kernel, points, resolution)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -12,7 +13,7 @@ import torch
 
 from pkex.typing import Float
 
-__all__ = ["array_of", "of_output", "predicting", "tensor_like"]
+__all__ = ["array_of", "exactly", "of_output", "predicting", "resolution_of", "tensor_like"]
 
 
 def array_of(tensor: Any) -> Float:
@@ -31,6 +32,19 @@ def of_output(
 def tensor_like(rows: Float, like: Any) -> Any:
     """Return rows as a tensor of the type and on the device of another."""
     return torch.as_tensor(rows, dtype=like.dtype, device=like.device)
+
+
+def resolution_of(tensor: Any) -> float:
+    """Return the relative rounding error of a tensor's type."""
+    return float(torch.finfo(tensor.dtype).eps)
+
+
+@contextmanager
+def exactly() -> Iterator[None]:
+    """Let models solve their equations by Cholesky factors, and not by iterations."""
+    largest = gpytorch.settings.max_cholesky_size(sys.maxsize)
+    with largest, gpytorch.settings.fast_pred_var(False):
+        yield
 
 
 @contextmanager

@@ -1,0 +1,171 @@
+"""Variances of the functions that exact models of GPyTorch have the means of.
+
+With the covariances K of the training points and of their noise N it is k(x, x) − ‖L⁻¹ k(X, x)‖²
+with L Lᵀ = K + N (Rasmussen & Williams 2006, algorithm 2.1). With a MultitaskKernel K is that of
+all points and tasks, k(X, X) ⊗ B, and that of a task t and a row is k(X, x) ⊗ B_t.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gpytorch
+import numpy as np
+import torch
+from gpytorch.distributions import MultitaskMultivariateNormal
+from gpytorch.likelihoods import (
+    FixedNoiseGaussianLikelihood,
+    GaussianLikelihood,
+    MultitaskGaussianLikelihood,
+)
+
+from pkex.adapters.gpytorch.kernels import KernelReader
+from pkex.adapters.gpytorch.tensors import array_of, predicting, resolution_of
+from pkex.adapters.registry import unsupported
+from pkex.adapters.variances import rounding_of_factor
+from pkex.errors import UnsupportedModelError
+from pkex.functions.gaussian_process.variance import PosteriorVariance
+from pkex.kernels import Kernel
+from pkex.typing import Float
+
+__all__ = ["coupled_variances", "independent_variances", "noise_of_rows"]
+
+# The variance of each output, in the model's own units; and the rounding error of the model's own.
+_Variances = tuple[list[PosteriorVariance], float]
+_LIKELIHOODS = (GaussianLikelihood, FixedNoiseGaussianLikelihood, MultitaskGaussianLikelihood)
+
+
+def noise_of_rows(model: Any, strategies: dict[Any, Any]) -> Float:
+    """Return the variance of the noise of a new row, of each output.
+
+    Raises
+    ------
+    UnsupportedModelError
+        If it is not known.
+    """
+    _check_likelihood(model)
+    name = type(model).__name__
+    if type(model.likelihood) is FixedNoiseGaussianLikelihood:
+        raise unsupported(
+            f"target='predictive_variance' of {name} with FixedNoiseGaussianLikelihood",
+            ": the noise of new rows is not known; take target='variance'",
+        )
+    with predicting(model, strategies):
+        prior = model.prediction_strategy.train_prior_dist
+        shape = list(prior.mean.shape)
+        shape[-2 if isinstance(prior, MultitaskMultivariateNormal) else -1] = 1
+        noise = model.likelihood._shaped_noise_covar(torch.Size(shape))
+        return array_of(noise.diagonal(dim1=-1, dim2=-2)).ravel()
+
+
+def independent_variances(model: Any, strategies: dict[Any, Any], noise: Float) -> _Variances:
+    """Return the variances of outputs that have kernels of their own.
+
+    Parameters
+    ----------
+    model : gpytorch.models.ExactGP
+    strategies : dict
+        Its prediction strategy, as of its mean.
+    noise : ndarray of shape () or (outputs,)
+        What is added to the variance.
+
+    Raises
+    ------
+    UnsupportedModelError
+        If its likelihood is not known, or couples tasks.
+    """
+    (inputs,) = model.train_inputs
+    prior, covariance = _noise_of_training(model, strategies)
+    shape = tuple(prior.batch_shape)
+    if isinstance(prior, MultitaskMultivariateNormal):
+        shape = tuple(prior.event_shape[-1:])
+        covariance = _of_each_task(covariance, shape[0], type(model).__name__)
+    n, d = inputs.shape[-2:]
+    points = np.broadcast_to(array_of(inputs), (*shape, n, d)).reshape(-1, n, d)
+    covariances = np.broadcast_to(covariance, (*shape, n, n)).reshape(-1, n, n)
+    noises = np.broadcast_to(noise, len(points))
+    functions, roundings = [], []
+    for output, own in enumerate(zip(points, covariances, noises, strict=True)):
+        own_points, own_covariance, own_noise = own
+        kernel = KernelReader(type(model).__name__, d, shape, output).read(model.covar_module)
+        matrix = kernel(own_points, own_points)
+        factor = _factor(matrix + own_covariance, model)
+        roundings.append(_rounding(factor, matrix, inputs))
+        functions.append(PosteriorVariance(own_points, factor, kernel, noise=float(own_noise)))
+    return functions, max(roundings)
+
+
+def coupled_variances(
+    model: Any, strategies: dict[Any, Any], parts: list[tuple[Float, Kernel]], noise: Float
+) -> _Variances:
+    """Return the variances of tasks that have a kernel in common.
+
+    Parameters
+    ----------
+    parts : list of (ndarray of shape (tasks, tasks), Kernel)
+        Covariances of tasks, and the kernels that they are multiplied with: a single one.
+    """
+    if len(parts) > 1:
+        raise unsupported(
+            f"the variance of {type(model).__name__} with a sum of kernels of tasks",
+            ", and how sure its values are: with a single MultitaskKernel it is",
+        )
+    ((of_tasks, kernel),) = parts
+    (inputs,) = model.train_inputs
+    points, n_tasks = array_of(inputs), len(of_tasks)
+    _, covariance = _noise_of_training(model, strategies)
+    matrix = np.asarray(np.kron(kernel(points, points), of_tasks), dtype=np.float64)
+    factor = _factor(matrix + covariance, model)
+    noises, functions = np.broadcast_to(noise, n_tasks), []
+    for task, own in enumerate(of_tasks):
+        # k(X, x) ⊗ B_t, with the factor B_tt in the kernel.
+        roots = np.kron(np.eye(len(points)), own[:, None] / own[task])
+        kernel_of_task, own_noise = float(own[task]) * kernel, float(noises[task])
+        functions.append(
+            PosteriorVariance(points, factor, kernel_of_task, roots=roots, noise=own_noise)
+        )
+    return functions, _rounding(factor, matrix, inputs)
+
+
+def _check_likelihood(model: Any) -> None:
+    kind = type(model.likelihood)
+    if kind not in _LIKELIHOODS:
+        known = ", ".join(known.__name__ for known in _LIKELIHOODS)
+        raise unsupported(
+            f"the variance of {type(model).__name__} with {kind.__name__}", f": with {known} it is"
+        )
+
+
+def _noise_of_training(model: Any, strategies: dict[Any, Any]) -> tuple[Any, Float]:
+    """Return the prior of the training rows, and the covariances of their noise."""
+    _check_likelihood(model)
+    with predicting(model, strategies):
+        prior = model.prediction_strategy.train_prior_dist
+        noise = model.likelihood._shaped_noise_covar(prior.mean.shape)
+        return prior, array_of(noise.to_dense())
+
+
+def _of_each_task(covariance: Float, n_tasks: int, name: str) -> Float:
+    """Return the covariances (tasks, n, n) of noise, given those of all points and tasks."""
+    n = len(covariance) // n_tasks
+    blocks = covariance.reshape(n, n_tasks, n, n_tasks).transpose(1, 3, 0, 2)
+    if np.any(blocks[~np.eye(n_tasks, dtype=np.bool_)]):
+        raise unsupported(f"the variance of {name} with noise that tasks have in common")
+    return blocks[np.arange(n_tasks), np.arange(n_tasks)]
+
+
+def _factor(matrix: Float, model: Any) -> Float:
+    try:
+        return np.asarray(np.linalg.cholesky(matrix), dtype=np.float64)
+    except np.linalg.LinAlgError:
+        raise UnsupportedModelError(
+            f"the training rows of {type(model).__name__} are nearly dependent, so that the matrix "
+            "of their covariances has no Cholesky factor: fit the model with more noise"
+        ) from None
+
+
+def _rounding(factor: Float, prior: Float, inputs: Any) -> float:
+    """Return the rounding error of the model's own variance."""
+    own = rounding_of_factor(factor, float(np.diag(prior).max()), resolution_of(inputs))
+    # GPyTorch lets no variance be smaller.
+    return max(own, float(gpytorch.settings.min_variance.value(inputs.dtype)))
