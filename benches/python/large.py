@@ -11,6 +11,8 @@ import time
 from pathlib import Path
 
 import numpy as np
+from sklearn.gaussian_process import GaussianProcessRegressor
+from sklearn.gaussian_process.kernels import RBF, WhiteKernel
 
 import pkex
 
@@ -31,6 +33,24 @@ def interventional(n):
     return lambda: pkex.Explainer(expansion, background).shap_values(rows)
 
 
+def gaussian_process(n, **options):
+    """Explain rows by a Gaussian process of 500 rows against 50 background rows, d = 10."""
+    rng = np.random.default_rng(0)
+    X, background, rows = (rng.standard_normal((size, 10)) for size in (500, 50, n))
+    kernel = RBF(10**0.5) + WhiteKernel(0.1)
+    model = GaussianProcessRegressor(kernel, optimizer=None).fit(X, np.sin(X).sum(axis=1))
+    return lambda **how: pkex.Explainer(model, background, **options)(rows, **how)
+
+
+def variance(n):
+    return gaussian_process(n, target="variance")
+
+
+def uncertainty(n):
+    explain = gaussian_process(n)
+    return lambda: explain(uncertainty=True)
+
+
 def peak_memory():
     status = Path("/proc/self/status").read_text(encoding="utf-8")
     return int(re.search(r"VmHWM:\s+(\d+) kB", status)[1]) / 1024
@@ -38,7 +58,8 @@ def peak_memory():
 
 if __name__ == "__main__":
     name, size = sys.argv[1:]
-    call = {"mmd": mmd, "interventional": interventional}[name](int(size))
+    tasks = (mmd, interventional, variance, uncertainty)
+    call = {task.__name__: task for task in tasks}[name](int(size))
     start = time.perf_counter()
     call()
     seconds = time.perf_counter() - start

@@ -42,3 +42,10 @@ def test_interventional(benchmark, add_row, rows):
     rate = f"{rows * 1000 * 100 / seconds / 1e6:.3g} M games/s"
     what = f"{rows:,} rows × 1000 points × 100 background rows, d = 20: time and peak memory"
     add_row(what, "", f"{duration(seconds)}, {megabytes:.0f} MB", rate, "")
+
+
+@pytest.mark.parametrize("name", ["variance", "uncertainty"])
+def test_gaussian_process(benchmark, add_row, name):
+    few, many = (measured(benchmark, name, rows) for rows in (1, 20))
+    what = f"{name} of 20 rows, n = 500, 50 background rows, d = 10: peak memory over that of one"
+    add_row(what, f"{few[1]:.0f} MB", f"{many[1]:.0f} MB", f"+{many[1] - few[1]:.1f} MB", "bounded")

@@ -74,7 +74,7 @@ def _variance(
 ) -> AdaptedModel:
     functions, rounding = exact_variances(model, strategies, predictive)
     has_axis = mean.expansion.has_output_axis
-    is_batch = has_axis and model.train_targets.ndim > 1 and not _is_multitask(model, strategies)
+    is_batch = bool(strategies[model].train_prior_dist.batch_shape)
 
     def own_variance(rows: Float) -> Float:
         with predicting(model, strategies), exactly():
@@ -108,12 +108,6 @@ def n_factored(model: Any) -> int:
     n: int = model.train_inputs[0].shape[-2]
     is_coupled = kernels.MultitaskKernel in {type(part) for part in model.covar_module.modules()}
     return n * model.train_targets.shape[-1] if is_coupled else n
-
-
-def _is_multitask(model: Any, strategies: dict[Any, Any]) -> bool:
-    with predicting(model, strategies):
-        prior = model.prediction_strategy.train_prior_dist
-    return isinstance(prior, MultitaskMultivariateNormal)
 
 
 def training_points(model: Any) -> Any:

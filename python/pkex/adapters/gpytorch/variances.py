@@ -51,7 +51,7 @@ def noise_of_rows(model: Any, strategies: dict[Any, Any]) -> Float:
             ": the noise of new rows is not known; take target='variance'",
         )
     with predicting(model, strategies):
-        prior = model.prediction_strategy.train_prior_dist
+        prior = strategies[model].train_prior_dist
         shape = list(prior.mean.shape)
         shape[-2 if isinstance(prior, MultitaskMultivariateNormal) else -1] = 1
         noise = model.likelihood._shaped_noise_covar(torch.Size(shape))
@@ -140,7 +140,7 @@ def _noise_of_training(model: Any, strategies: dict[Any, Any]) -> tuple[Any, Flo
     """Return the prior of the training rows, and the covariances of their noise."""
     _check_likelihood(model)
     with predicting(model, strategies):
-        prior = model.prediction_strategy.train_prior_dist
+        prior = strategies[model].train_prior_dist
         noise = model.likelihood._shaped_noise_covar(prior.mean.shape)
         return prior, array_of(noise.to_dense())
 
