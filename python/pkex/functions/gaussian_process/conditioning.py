@@ -49,7 +49,11 @@ class Conditioning:
 
     def times(self, sides: Float) -> Float:
         """Return C · sides."""
-        solution = _solved(self.factor, self.whitened(sides)[1], transposed=True)
+        return self.unwhitened(self.whitened(sides)[1])
+
+    def unwhitened(self, sides: Float) -> Float:
+        """Return Rᵀ L⁻ᵀ · sides, for sides (m, k)."""
+        solution = _solved(self.factor, sides, transposed=True)
         product: Float = (
             self.roots[:, None] * solution if self.roots.ndim == 1 else self.roots.T @ solution
         )

@@ -104,10 +104,10 @@ class Conditioned:
 
     def _known(self, values: Float) -> Float:
         """Return Ψᵀ C Ψ of a row's Ψ, if its errors are small enough."""
-        weights = np.abs(self.variance.known.times(values))
+        whitened, other = self.variance.known.whitened(values)
+        weights = np.abs(self.variance.known.unwhitened(other))
         error = _OF_MIXTURE if has_mixtures(self.variance.terms) else _ROUNDING
         _check_errors(2.0 * error * float(weights.sum(axis=0).max()))
-        whitened, other = self.variance.known.whitened(values)
         known: Float = whitened.T @ other
         return known
 
