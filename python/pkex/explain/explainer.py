@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pkex.adapters import adapt, verify
-from pkex.adapters.targets import Target, of_target
+from pkex.adapters import verify
+from pkex.adapters.targets import Target, adapted_to
 from pkex.execution.computation import Computation
 from pkex.execution.progress import Progress
 from pkex.execution.settings import Settings
@@ -20,9 +20,11 @@ from pkex.explain.explained import Explained
 from pkex.explain.explanation import Explanation
 from pkex.explain.interaction_values import check_interactions, interaction_values
 from pkex.explain.interactions import Interactions
+from pkex.explain.links import Transform, behind_link
 from pkex.explain.outputs import Outputs
 from pkex.explain.posterior import Posterior
 from pkex.explain.uncertain import roots_of, with_roots
+from pkex.functions.linked import LINKS, Link
 from pkex.games.indices import Index
 from pkex.games.players import as_players
 from pkex.games.value_functions import (
@@ -30,8 +32,9 @@ from pkex.games.value_functions import (
     ValueFunction,
     check_points,
     chosen_value_function,
+    game_of_points,
 )
-from pkex.inputs.choices import Method, Summation
+from pkex.inputs.choices import Method, Summation, check_choice
 from pkex.inputs.keywords import with_known_keywords
 from pkex.typing import Float
 
@@ -213,10 +216,12 @@ class Explainer(Described):
         "_explained",
         "_function",
         "_game",
+        "_link",
         "_outputs",
         "_players",
         "_posterior",
         "_settings",
+        "_transform",
     )
 
     _hints = _HINTS
@@ -232,6 +237,8 @@ class Explainer(Described):
         background_weights: ArrayLike | None = None,
         groups: Mapping[str, int | str | Iterable[int | str]] | None = None,
         outputs: int | str | Sequence[int | str] | None = None,
+        link: Link = "identity",
+        transform: Transform | None = None,
         feature_names: Sequence[str] | None = None,
         output_names: Sequence[str] | None = None,
         method: Method = "quadrature",
@@ -240,11 +247,13 @@ class Explainer(Described):
     ) -> None:
         owner = model.__self__ if isinstance(model, MethodType) else model
         name = type(owner).__name__
-        adapted = of_target(adapt(model), target, name)
+        adapted = adapted_to(model, target)
+        self._settings = Settings(method, summation, n_jobs)
+        self._link, self._transform = check_choice("link", link, LINKS), transform
         chosen_game = chosen_value_function(value_function, background, background_weights)
         check_points(chosen_game, background, adapted.expansion.keeps_points)
-        self._settings = Settings(method, summation, n_jobs)
         verify(adapted, model, n_threads=self._settings.n_threads)
+        adapted = behind_link(adapted, self._link, transform)
         self._explained = f"{adapted.explained} of {name}"
 
         self._outputs, self._function = Outputs.chosen(adapted, outputs, output_names)
@@ -254,6 +263,8 @@ class Explainer(Described):
         if background is not None:
             rows, self._columns = self._columns.read_background(background, background_weights)
         self._game = Game(chosen_game, rows)
+        if value_function is None and rows is None and self._function.draws_rows:
+            self._game = game_of_points(self._function.own_points())
         self._players = None
         if groups is not None:
             self._players = as_players(groups, self._columns.names)

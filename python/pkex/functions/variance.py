@@ -138,6 +138,10 @@ class PosteriorVariance(Function):
         return self.n_features if self._players is None else int(self._players.max()) + 1
 
     @property
+    def players(self) -> NDArray[np.int64]:
+        return np.arange(self.n_features) if self._players is None else self._players
+
+    @property
     def n_outputs(self) -> int:
         return int(np.size(self._scales))
 

@@ -86,14 +86,7 @@ def variance_of_classifier(
             f"target='predictive_variance' of {name}",
             ": a class has no noise to be added to the latent function; take target='variance'",
         )
-    functions: list[Function] = []
-    noises, roundings = [], []
-    for machine in machines:
-        points = np.asarray(machine.X_train_, dtype=np.float64)
-        kernel, noise = _kernel_and_noise(model, machine.kernel_, points)
-        functions.append(_variance(points, machine.L_, kernel, roots=machine.W_sr_))
-        noises.append(noise)
-        roundings.append(_rounding(machine, points))
+    functions, noises, roundings = latent_variances(model, machines)
     is_single = not mean.expansion.has_output_axis
 
     def variances(rows: Float) -> Float:
@@ -103,6 +96,21 @@ def variance_of_classifier(
 
     function = functions[0] if is_single else Stack(functions)
     return _described(mean, function, variances, "latent variance", np.array(roundings))
+
+
+def latent_variances(
+    model: Any, machines: Sequence[Any]
+) -> tuple[list[Function], list[float], list[float]]:
+    """Return the variances of the latent functions of machines, noise left out, and rounding."""
+    functions: list[Function] = []
+    noises, roundings = [], []
+    for machine in machines:
+        points = np.asarray(machine.X_train_, dtype=np.float64)
+        kernel, noise = _kernel_and_noise(model, machine.kernel_, points)
+        functions.append(_variance(points, machine.L_, kernel, roots=machine.W_sr_))
+        noises.append(noise)
+        roundings.append(_rounding(machine, points))
+    return functions, noises, roundings
 
 
 def _own_variance(machine: Any, rows: Float) -> Float:
