@@ -1,10 +1,10 @@
-"""The result of explaining rows: Shapley values and names, sliced by row, feature and output."""
+"""What results of explaining rows have alike: values and names, read, drawn and converted."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING, Self, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,106 +15,25 @@ from pkex.explain.axes import FEATURE, OUTPUT, ROW, Axes, check_shapes
 from pkex.explain.centering import check_rows_of_reference, check_same_base, mean_size
 from pkex.explain.conversions import frame, shap_explanation
 from pkex.explain.explanation_plot import draw_row, draw_rows
-from pkex.explain.uncertain import Uncertain
+from pkex.explain.sliced import Sliced
 from pkex.games.value_functions import ValueFunction
 from pkex.inputs.arrays import read_only
 from pkex.inputs.choices import as_names, check_choice
 from pkex.inputs.keywords import with_known_keywords
 from pkex.inputs.wording import counted, shown
+from pkex.typing import Float
 
 if TYPE_CHECKING:
     import matplotlib.axes
     import pandas as pd
     import shap
 
-__all__ = ["Explanation"]
+__all__ = ["Attribution", "floats"]
 
-# What users of other explanations look for: it is here under another name, or shap has it.
-_OF_SHAP = {"abs", "argsort", "cohorts", "display_data", "flip", "hclust", "hstack", "max", "mean"}
-_OF_SHAP |= {"min", "percentile", "sum"}
-_HINTS = {
-    "expected_value": "it is explainer.expected_value, and for each row base_values",
-    "shap_values": "they are explanation.values",
-    "interactions": "the explainer has them: explainer.interactions(X)",
-} | {name: f"shap's explanations have it: explanation.to_shap().{name}" for name in _OF_SHAP}
-
-
-class Explanation(Uncertain):
-    """Shapley values of some rows, and what is needed to read them.
-
-    For every row the values and the base value add up to the explained function, for each output:
-    ``explanation.values.sum(axis=1) + explanation.base_values``.
-
-    Parameters
-    ----------
-    values : array_like of float, shape (n, d) or (n, d, outputs)
-        The Shapley value of each feature in each row, in units of the explained function. A single
-        row may be given without the row axis, as (d,) or (d, outputs).
-    base_values : array_like of float, shape (n,) or (n, outputs)
-        The value of the empty coalition: what the function is worth before any feature is known.
-    data : array_like, shape (n, d)
-        The explained rows.
-    feature_names : sequence of str, length d
-    output_names : sequence of str, optional
-        One name per output exactly if `values` has an output axis.
-    output_name : str, optional
-        Without an output axis, what the single output is.
-    row_index : pandas.Index of length n, optional
-        The labels of the rows, for `to_frame`; numbers from 0 if not given.
-    value_function : {None, "neutral", "interventional", "marginal"}, optional
-        The game that the values are of, as in `Explainer`; None if it is not known. `importance`
-        depends on it.
-
-    Raises
-    ------
-    ValueError
-        If the shapes of the arguments do not fit together, or the game is unknown.
-    TypeError
-        If a name is not a string.
-
-    Notes
-    -----
-    An explanation is indexed as its `values` are, ``explanation[rows, features, outputs]``: by
-    number, slice, or list or array of numbers or booleans on every axis; by name or list of names
-    for features and outputs too; and by ``...``. An integer or a single name removes the axis, a
-    list keeps it. Lists on several axes select every combination (a block of the table), where
-    NumPy would pair them up.
-
-    The arrays are read-only, and slices share them with the whole; ``.copy()`` of an array is your
-    own. Where slicing has removed every axis, a plain number takes the array's place. To NumPy an
-    explanation is its values. `plot` draws it; shap's plots take ``explanation.to_shap()``, and
-    nothing else of ours.
-
-    Examples
-    --------
-    >>> import pkex
-    >>> explanation = pkex.Explanation(
-    ...     values=[[1.5, -0.5], [0.25, 2.0]],
-    ...     base_values=[10.0, 10.0],
-    ...     data=[[36.6, 80.0], [38.2, 95.0]],
-    ...     feature_names=["temperature", "pulse"],
-    ... )
-    >>> explanation
-    Explanation(2 rows × 2 features, base value 10)
-    feature      mean |value|
-    pulse               1.250
-    temperature         0.875
-    >>> explanation.values.sum(axis=1) + explanation.base_values
-    array([11.  , 12.25])
-    >>> explanation[:, "pulse"].values
-    array([-0.5,  2. ])
-    >>> explanation[1]
-    Explanation(2 features, base value 10)
-    feature      value  data
-    pulse         2.00    95
-    temperature   0.25  38.2
-    >>> explanation.importance()
-    array([0.875, 1.25 ])
-    """
+class Attribution(Sliced):
+    """Values of features in some rows, exact or estimated, and what is needed to read them."""
 
     __slots__ = ()
-
-    _hints = _HINTS
 
     @with_known_keywords
     def __init__(
@@ -136,15 +55,15 @@ class Explanation(Uncertain):
             )
         features = as_names("feature_names", feature_names)
         outputs = None if output_names is None else as_names("output_names", output_names)
-        self._values = read_only(_floats("values", values))
-        self._base_values = read_only(_floats("base_values", base_values))
+        self._values = read_only(floats("values", values))
+        self._base_values = read_only(floats("base_values", base_values))
         self._data = read_only(np.asarray(data))
         self._value_function = (
             None
             if value_function is None
             else check_choice("value_function", value_function, get_args(ValueFunction))
         )
-        self._is_centered, self._roots = False, None
+        self._is_centered, self._roots, self._errors = False, None, None
         rows = () if self._data.ndim == 1 else (ROW,)
         present = (*rows, FEATURE, *(() if outputs is None else (OUTPUT,)))
         self._axes = Axes(features, outputs, row_index, present)
@@ -161,7 +80,7 @@ class Explanation(Uncertain):
         parts = [*self._description()]
         if OUTPUT not in self._axes.present and (base := np.unique(self._base_values)).size == 1:
             parts.append(f"base value {number(base[0])}")
-        head = f"Explanation({', '.join(parts)})"
+        head = f"{type(self).__name__}({', '.join(parts)})"
         has_table = 0 < self._values.size <= MOST_VALUES
         return f"{head}\n{self._table()}" if has_table else head
 
@@ -239,7 +158,7 @@ class Explanation(Uncertain):
         """Whether values contain constants that say nothing about the data: neutral ones do."""
         return self._value_function == "neutral" and not self._is_centered
 
-    def centered(self, reference: Explanation | None = None) -> Explanation:
+    def centered(self, reference: Self | None = None) -> Self:
         """Return values minus their mean over some rows, so that they start from the mean output.
 
         The base value grows by the sum of these means, so that values and base still add up to the
@@ -254,7 +173,7 @@ class Explanation(Uncertain):
 
         Returns
         -------
-        Explanation
+        Explanation, or Estimate of such
             Of the same shape. Its mean over the reference's rows is 0, and its base values, if they
             were the same for all rows, are the mean output over these.
 
@@ -264,7 +183,7 @@ class Explanation(Uncertain):
             If the reference has no rows, other features or outputs, another game or other base
             values; or if there is none for a single row.
         TypeError
-            If the reference is not an Explanation.
+            If the reference is another kind of result.
 
         Examples
         --------
@@ -291,14 +210,15 @@ class Explanation(Uncertain):
                 "_is_centered": True,
                 # Those of the mean over rows are not known.
                 "_roots": None,
+                "_errors": None,
             }
         )
 
     def _check_reference(self, reference: object) -> None:
         """Refuse what values cannot be centred by; see `centered`."""
-        if not isinstance(reference, Explanation):
-            kind = type(reference).__name__
-            raise TypeError(f"reference must be an Explanation, as explainer(X) is; got {kind}")
+        if not isinstance(reference, type(self)):
+            kind, own = type(reference).__name__, type(self).__name__
+            raise TypeError(f"reference must be an {own}, as {self._made_by} is; got {kind}")
         is_itself = reference is self
         n_rows = len(reference) if ROW in reference._axes.present else 1
         check_rows_of_reference(reference._axes, n_rows, is_itself=is_itself)
@@ -358,7 +278,7 @@ class Explanation(Uncertain):
         values, data = (np.reshape(a, (-1, len(names))) for a in (self._values, self._data))
         if len(values) == 1:
             base = np.ravel(self._base_values)[0]
-            roots = None if self._roots is None else self._roots.reshape(len(names), -1)
+            roots = self._changes()
             ax = draw_row(ax, count, names, values[0], data[0], base, roots)
         else:
             points = values - values.mean(axis=0) if self._has_offsets else values
@@ -369,6 +289,17 @@ class Explanation(Uncertain):
             ax = draw_rows(ax, count, names, sizes, points, data, label=label, is_pale=is_pale)
         ax.set_xlabel(self._label_of_values(is_row=len(values) == 1))
         return ax
+
+    # How users get such a result.
+    _made_by = "explainer(X)"
+
+    def _margins(self) -> Float | None:
+        """Return how far from each value its bounds of 95 % are; None if it is sure."""
+        return None
+
+    def _changes(self) -> Float | None:
+        """Return R of the covariances R Rᵀ of a single row's values, (d, k); None if it is sure."""
+        return None
 
     def _label_of_values(self, *, is_row: bool) -> str:
         """Return what a picture shows, in words: the values, their game and the output."""
@@ -431,7 +362,8 @@ class Explanation(Uncertain):
         return whole if len(self._axes.present) == values.ndim else whole[index]
 
 
-def _floats(argument: str, numbers: ArrayLike) -> NDArray[np.float64]:
+def floats(argument: str, numbers: ArrayLike) -> NDArray[np.float64]:
+    """Return numbers as float64, or refuse complex ones."""
     if np.iscomplexobj(numbers):
         raise TypeError(f"{argument} must be real numbers; got complex ones")
     return np.asarray(numbers, dtype=np.float64)

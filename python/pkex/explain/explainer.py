@@ -15,7 +15,7 @@ from pkex.execution.computation import Computation
 from pkex.execution.progress import Progress
 from pkex.execution.settings import Settings
 from pkex.explain.columns import Columns
-from pkex.explain.described import Described
+from pkex.explain.estimating import Estimating
 from pkex.explain.explained import Explained
 from pkex.explain.explanation import Explanation
 from pkex.explain.interaction_values import check_interactions, interaction_values
@@ -51,7 +51,7 @@ _HINTS = {
 }
 
 
-class Explainer(Described):
+class Explainer(Estimating):
     """Explain the output of a kernel machine by exact Shapley values.
 
     The Shapley value of a feature is its average contribution to v over all orders in which
@@ -75,10 +75,13 @@ class Explainer(Described):
         them are used. Also what ``shap.kmeans`` returns, or a masker ``shap.maskers.Independent``
         or ``Partition``, whose rows are taken (shap itself keeps 100 of them unless told
         otherwise; a clustering is not used).
-    target : {None, "mean", "variance", "predictive_variance"}, default None
-        What is explained of a Gaussian process: the mean, as without a target; the variance of its
-        function at a row, in squared units of y; or that and the noise of a WhiteKernel, which no
-        feature has a part in. In the neutral game v(S) is no variance, and may be far below 0.
+    target : {None, "probability", "log-odds", "mean", "variance", "predictive_variance"}, optional
+        Of a classifier "probability" is its ``predict_proba``, which may also be given as the
+        model, with an output for each class; "log-odds" those of the second of two classes,
+        where they are a sum. Of a Gaussian process it is the mean, as without a target; the
+        variance of its function at a row, in squared units of y; or that and the noise of a
+        WhiteKernel, which no feature has a part in. In the neutral game v(S) is no variance, and
+        may be far below 0.
     value_function : {None, "marginal", "interventional", "neutral"}, default None
         The game. "marginal" is as "interventional", but draws each absent feature from the
         background on its own, as if features were independent of each other; without a background,
@@ -97,6 +100,12 @@ class Explainer(Described):
     outputs : int, str or list of these, optional
         Which of the model's outputs to explain, by number from 0 or by name; all by default. A list
         keeps the output axis, a single one removes it.
+    link : {"identity", "logit"}, default "identity"
+        What is done to the mean over the background: v(S) is its log-odds, as shap has it.
+    transform : callable, optional
+        A function of the model's outputs, an array of shape (k,) or (k, outputs), that returns as
+        many numbers: what is explained in their place. It is applied before the mean over the
+        background, to blocks of rows.
     feature_names : sequence of str of length d, optional
         Names of the columns, and of the features in the explanation, instead of those that the
         model or the explained DataFrame knows. Column names that are numbers or tuples are shown
@@ -159,6 +168,11 @@ class Explainer(Described):
     of scikit-optimize's searches and that of bayes_opt's ``BayesianOptimization``, both in the
     parameters of the search, SciPy's ``RBFInterpolator`` itself, and the posterior mean of Gaussian
     processes of GPy, GPyTorch and BoTorch, in the units of a user's columns and outcomes.
+
+    A probability, and what is behind a `link` or `transform`, is no sum over features. Its values
+    are exact up to 16 features (groups count as one), by all coalitions; of more, `estimate` has
+    estimates. Absent features are drawn as whole rows of the background or, without one, of the
+    model's own points.
 
     A model's own points are those of its kernel expansion: of an SVM the support vectors, of other
     models all training rows, of a Nystroem map its components. A linear model keeps none, and asks

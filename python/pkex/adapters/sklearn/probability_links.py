@@ -65,6 +65,8 @@ class Coupled:
 # libsvm's bound of the probabilities of pairs.
 _LEAST = 1e-7
 _MOST_STEPS = 100
+# Rows that are coupled at a time: what there is of them stays in a core's cache.
+_BLOCK = 1 << 12
 
 
 def coupled(first: Float) -> Float:
@@ -74,33 +76,62 @@ def coupled(first: Float) -> Float:
     `multiclass_probability` ends when a gradient is below 0.005 / k: also of two classes its result
     is not r, but near.
     """
-    k = round((1.0 + np.sqrt(1.0 + 8.0 * first.shape[1])) / 2.0)
-    r = np.zeros((len(first), k, k))
-    for (i, j), own in zip(itertools.combinations(range(k), 2), first.T, strict=True):
-        r[:, i, j], r[:, j, i] = own, 1.0 - own
-    q = -r * r.swapaxes(1, 2)
-    q[:, np.arange(k), np.arange(k)] = (r**2).sum(axis=1)
-    p = np.full((len(first), k), 1.0 / k)
-    left = np.arange(len(first))
+    if first.shape[1] == 1:
+        return _coupled_pair(first[:, 0])
+    blocks = [first[start : start + _BLOCK].T for start in range(0, len(first), _BLOCK)]
+    return np.concatenate([_coupled(block) for block in blocks], axis=1).T
+
+
+def _coupled_pair(r: Float) -> Float:
+    """Return those of two classes, by the same steps written for e = p − r of the first class.
+
+    With s = 1 − r the gradients are s e − e² and −r e − e², and the steps for the first and the
+    second class take e to e² s / (s² − s e + e²) and to −e² r / (r² + r e + e²).
+    """
+    s, e = 1.0 - r, 0.5 - r
+    for _ in range(_MOST_STEPS):
+        is_rough = np.maximum(np.abs(s - e), np.abs(r + e)) * np.abs(e) >= 0.0025
+        if not is_rough.any():
+            break
+        after = e * e * s / (s * s - s * e + e * e)
+        after *= -after * r / (r * r + r * after + after * after)
+        e = np.where(is_rough, after, e)
+    return np.column_stack([r + e, s - e])
+
+
+def _coupled(first: Float) -> Float:
+    """Return those of a few rows, which stand along the last axis."""
+    k, n = round((1.0 + np.sqrt(1.0 + 8.0 * len(first))) / 2.0), first.shape[1]
+    r = np.zeros((k, k, n))
+    for (i, j), own in zip(itertools.combinations(range(k), 2), first, strict=True):
+        r[i, j], r[j, i] = own, 1.0 - own
+    q = -r * r.swapaxes(0, 1)
+    q[np.arange(k), np.arange(k)] = (r * r).sum(axis=0)
+    p = np.full((k, n), 1.0 / k)
+    left = np.arange(n)
     for _ in range(max(_MOST_STEPS, k)):
-        products = np.einsum("nij,nj->ni", q[left], p[left])
-        form = np.einsum("ni,ni->n", p[left], products)
-        is_rough = np.abs(products - form[:, None]).max(axis=1, initial=0.0) >= 0.005 / k
+        own, some = p[:, left], q[:, :, left]
+        products = (some * own).sum(axis=1)
+        form = (own * products).sum(axis=0)
+        is_rough = np.abs(products - form).max(axis=0) >= 0.005 / k
         left = left[is_rough]
         if not len(left):
             break
-        p[left] = _improved(p[left], q[left], products[is_rough], form[is_rough])
+        p[:, left] = _improved(
+            own[:, is_rough], some[:, :, is_rough], products[:, is_rough], form[is_rough]
+        )
     return p
 
 
 def _improved(p: Float, q: Float, products: Float, form: Float) -> Float:
     """Return p after a step for each class, given Q p and pᵀ Q p."""
-    for t in range(p.shape[1]):
-        change = (form - products[:, t]) / q[:, t, t]
-        p[:, t] += change
-        form = (form + change * (change * q[:, t, t] + 2.0 * products[:, t])) / (1.0 + change) ** 2
-        products = (products + change[:, None] * q[:, t]) / (1.0 + change)[:, None]
-        p /= (1.0 + change)[:, None]
+    for t in range(len(p)):
+        change = (form - products[t]) / q[t, t]
+        p[t] += change
+        sums = 1.0 + change
+        form = (form + change * (change * q[t, t] + 2.0 * products[t])) / (sums * sums)
+        products = (products + change * q[t]) / sums
+        p /= sums
     return p
 
 
