@@ -12,9 +12,7 @@ from pkex.inputs.choices import check_choice
 
 __all__ = ["Target", "adapted_to", "of_target", "of_unknown_variance", "variance_of"]
 
-Target: TypeAlias = Literal[
-    "mean", "variance", "predictive_variance", "probability", "log-odds"
-]
+Target: TypeAlias = Literal["mean", "variance", "predictive_variance", "probability", "log-odds"]
 _TARGETS: tuple[Target, ...] = get_args(Target)
 
 
@@ -52,9 +50,9 @@ def adapted_to(model: Any, target: Target | None) -> AdaptedModel:
         return known.of_classes
     if known.log_odds is None:
         raise UnsupportedModelError(
-            f"target='log-odds' is for classifiers of two classes whose log-odds are a sum: logistic "
-            f"regression, and decision values that are calibrated once by a sigmoid; of {name} take "
-            "target='probability', with link='logit' for log-odds of mean probabilities"
+            "target='log-odds' is for classifiers of two classes whose log-odds are a sum: of "
+            f"logistic regression, and of decision values that one sigmoid calibrates; of {name} "
+            "take target='probability', with link='logit' for log-odds of mean probabilities"
         )
     return known.log_odds
 

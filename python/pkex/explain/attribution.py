@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Attribution", "floats"]
 
+
 class Attribution(Sliced):
     """Values of features in some rows, exact or estimated, and what is needed to read them."""
 

@@ -8,6 +8,8 @@ gives its standard error.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -56,8 +58,8 @@ def estimated(
     orders = generator.permuted(np.tile(np.arange(p), (n_permutations // 2, 1)), axis=1)
     values, errors = np.empty((2, len(rows), p, function.n_outputs))
     for number, row in enumerate(rows):
-        own = how.part(number, len(rows))
-        values[number], errors[number] = _of_row(function, row, f"row {number} of X", game, orders, own)
+        of_row = _RowGame(function, row, f"row {number} of X", game)
+        values[number], errors[number] = _of_row(of_row, orders, how.part(number, len(rows)))
     return values, errors
 
 
@@ -65,53 +67,45 @@ def _unchanged(values: Float) -> Float:
     return values
 
 
-def _of_row(
-    function: Linked,
-    row: Float,
-    where: str,
-    game: Game,
-    orders: NDArray[np.int64],
-    how: Computation,
-) -> tuple[Float, Float]:
+@dataclass(frozen=True)
+class _RowGame:
+    """The game of a row."""
+
+    function: Linked
+    row: Float
+    name: str
+    game: Game
+
+    def worths(self, members: NDArray[np.bool_], how: Computation) -> Float:
+        """Return the worths of coalitions, shape (count, outputs)."""
+        return self.function.worths(self.row, self.game, members, how, self.name)
+
+
+def _of_row(of_row: _RowGame, orders: NDArray[np.int64], how: Computation) -> tuple[Float, Float]:
     """Return the means over pairs of orders, and their standard errors, (players, outputs)."""
-    p = orders.shape[1]
-    ends = function.worths(row, game, np.array([[False] * p, [True] * p]), how.reporting(None), where)
-    pairs = max(1, _COALITIONS // (2 * p))
-    blocks = [orders[start : start + pairs] for start in range(0, len(orders), pairs)]
-    sums, squares = np.zeros((2, p, function.n_outputs))
-    first: Float | None = None
+    count, p = orders.shape
+    ends = of_row.worths(np.array([[False] * p, [True] * p]), how.reporting(None))
+    step = max(1, _COALITIONS // (2 * p))
+    blocks = [orders[start : start + step] for start in range(0, count, step)]
+    found = []
     for number, block in enumerate(blocks):
-        own = how.part(number, len(blocks))
-        found = _of_pairs(function, row, where, game, block, ends, own)
-        # Deviations from the first pair's, so that squares do not cancel.
-        first = found[0] if first is None else first
-        sums += (found - first).sum(axis=0)
-        squares += np.square(found - first).sum(axis=0)
+        found.append(_of_pairs(of_row, block, ends, how.part(number, len(blocks))))
         if how.progress is not None:
             how.progress(number + 1, len(blocks))
-    count = len(orders)
-    variances = np.maximum(squares - sums**2 / count, 0.0) / (count - 1)
-    return first + sums / count, np.sqrt(variances / count)
+    pairs = np.concatenate(found)
+    return pairs.mean(axis=0), pairs.std(axis=0, ddof=1) / np.sqrt(count)
 
 
-def _of_pairs(
-    function: Linked,
-    row: Float,
-    where: str,
-    game: Game,
-    orders: NDArray[np.int64],
-    ends: Float,
-    how: Computation,
-) -> Float:
+def _of_pairs(of_row: _RowGame, orders: NDArray[np.int64], ends: Float, how: Computation) -> Float:
     """Return the mean contributions in orders and their reverses, (orders, players, outputs)."""
     n_orders, p = orders.shape
     places = np.argsort(orders, axis=1)[:, None]
     sizes = np.arange(1, p)[:, None]
+    # The first of an order, and of its reverse.
     members = np.stack([places < sizes, p - 1 - places < sizes])
-    worths = function.worths(row, game, members.reshape(-1, p), how, where)
-    table = np.empty((2, n_orders, p + 1, function.n_outputs))
+    table = np.empty((2, n_orders, p + 1, ends.shape[1]))
     table[:, :, 0], table[:, :, -1] = ends
-    table[:, :, 1:-1] = worths.reshape(2, n_orders, p - 1, -1)
+    table[:, :, 1:-1] = of_row.worths(members.reshape(-1, p), how).reshape(2, n_orders, p - 1, -1)
     forward, backward = np.diff(table, axis=2)
-    by_place = (forward + backward[:, ::-1]) / 2.0
+    by_place: Float = (forward + backward[:, ::-1]) / 2.0
     return np.take_along_axis(by_place, places[:, 0, :, None], axis=1)

@@ -1,4 +1,4 @@
-"""The result of explaining rows: exact Shapley values and names, sliced by row, feature and output."""
+"""The result of explaining rows: exact Shapley values and names."""
 
 from __future__ import annotations
 

@@ -68,7 +68,8 @@ class Sliced(Result):
     @classmethod
     def _unpickled(cls, parts: dict[str, Any]) -> Self:
         # Pickles of before have no roots, and no errors.
-        return cls._from_parts({"_roots": None, "_errors": None, **parts, "_axes": Axes(**parts["_axes"])})
+        missing = {"_roots": None, "_errors": None}
+        return cls._from_parts({**missing, **parts, "_axes": Axes(**parts["_axes"])})
 
     @property
     def values(self) -> NDArray[np.float64]:

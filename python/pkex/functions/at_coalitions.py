@@ -1,8 +1,8 @@
-"""What functions are at coalitions: rows that have some entries of an explained row, and others of
-a background row.
+"""What functions are at coalitions of a row.
 
-Their worths are means of these outputs; where something is made of the outputs before they are
-averaged, each of them is needed.
+A coalition is a row with the explained row's entries of players that are present, and those of a
+background row else. Its worth is a mean of outputs; where something is made of the outputs before
+they are averaged, each of them is needed.
 """
 
 from __future__ import annotations

@@ -373,5 +373,6 @@ def _(
     def compute(packed: _core.Expansion, rows: Float, report: Report | None) -> Float:
         return packed.worths(rows, background, some, progress=report, **options)
 
-    sums = expansion._packing.over(row[None], game, how.progress, compute)[0]
-    return sums.swapaxes(1, 2) + np.ravel(expansion.intercept)
+    sums: Float = expansion._packing.over(row[None], game, how.progress, compute)[0]
+    values: Float = sums.swapaxes(1, 2) + np.ravel(expansion.intercept)
+    return values

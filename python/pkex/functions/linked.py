@@ -208,9 +208,7 @@ class Linked(Composite):
         blocks = self._blocks(game, count)
         for number, (some, shares) in enumerate(blocks):
             own = how.part(number, len(blocks))
-            sides = np.concatenate(
-                list(self._at_coalitions(row, some, members, own)), axis=-1
-            )
+            sides = np.concatenate(list(self._at_coalitions(row, some, members, own)), axis=-1)
             flat = sides.reshape(-1, sides.shape[-1])
             values = self._of_rows(flat, lambda _: f"a coalition of {where}")
             means += np.einsum("l,lso->so", shares, values.reshape(len(shares), count, -1))
@@ -298,4 +296,5 @@ def _(function: Linked, row: Float, game: Game, members: Members, how: Computati
     sides = np.concatenate(list(function._at_coalitions(row, game, members, how)), axis=-1)
     flat = sides.reshape(-1, sides.shape[-1])
     values = function._of_rows(flat, lambda _: "a coalition of a row")
-    return values.reshape(*sides.shape[:-1], function.n_outputs)
+    shaped: Float = values.reshape(*sides.shape[:-1], function.n_outputs)
+    return shaped

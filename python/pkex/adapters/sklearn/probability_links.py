@@ -30,14 +30,15 @@ def of_softmax(values: Float) -> Float:
 
 def of_logistics(values: Float) -> Float:
     """Return probabilities proportional to logistics, each of a class against the rest."""
-    return normalized(expit(values))
+    return normalized(np.asarray(expit(values)))
 
 
 def normalized(shares: Float) -> Float:
     """Return shares of their sum; all alike where they are 0."""
     sums = shares.sum(axis=1, keepdims=True)
     alike = np.full_like(shares, 1.0 / shares.shape[1])
-    return np.divide(shares, sums, out=alike, where=sums > 0.0)
+    divided: Float = np.divide(shares, sums, out=alike, where=sums > 0.0)
+    return divided
 
 
 @dataclass(frozen=True, eq=False)
@@ -197,7 +198,8 @@ class OfSecond:
         if not self.is_shared:
             return positive
         sums = positive.sum(axis=1, keepdims=True)
-        return np.divide(positive, sums, out=positive.copy(), where=sums != 0.0)
+        shared: Float = np.divide(positive, sums, out=positive.copy(), where=sums != 0.0)
+        return shared
 
 
 @dataclass(frozen=True)
