@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from pkex.execution.progress import Progress
 from pkex.explain.described import Described
 from pkex.explain.estimate import Estimate
-from pkex.explain.estimation import check_permutations, estimated
+from pkex.explain.estimation import RowGame, check_permutations, estimated, linked
 from pkex.explain.explained import Explained
 from pkex.inputs.keywords import with_known_keywords
 from pkex.inputs.randomness import as_generator
+from pkex.typing import Float
 
 __all__ = ["Estimating"]
 
@@ -83,11 +86,7 @@ class Estimating(Described):
         """
         count, generator = check_permutations(n_permutations), as_generator(random_state)
         function, game = self._function, self._game
-        if game.is_marginal and not function.draws_rows:
-            raise ValueError(
-                "value_function='marginal' has exact values of any number of features, and nothing "
-                "to estimate: call explainer(X)"
-            )
+        self._check_draws_rows("its values are exact for any number of features: explainer(X)")
         explained = Explained.read(X, self._columns, self._players)
         with self._settings.computing(progress) as how:
             values, errors = estimated(function, explained.rows, game, count, generator, how)
@@ -107,3 +106,38 @@ class Estimating(Described):
             value_function=self.value_function,
         )
         return estimate[..., 0] if self._outputs.drops_axis else estimate
+
+    def _game_of(self, row: ArrayLike) -> Callable[[NDArray[np.bool_]], Float]:
+        """Return the function from coalitions of features of a row to their worths.
+
+        Parameters
+        ----------
+        row : array-like of shape (1, d)
+
+        Returns
+        -------
+        callable
+            From an array of shape (count, features), whether a feature is in a coalition, to one
+            of shape (count, outputs).
+
+        Raises
+        ------
+        ValueError
+            If the game draws each feature on its own.
+        """
+        self._check_draws_rows("take value_function='interventional' or 'neutral'")
+        explained = Explained.read(row, self._columns, self._players)
+        of_row = RowGame(linked(self._function), explained.rows[0], "the row", self._game)
+
+        def worths(members: NDArray[np.bool_]) -> Float:
+            with self._settings.computing() as how:
+                return of_row.worths(members, how)
+
+        return worths
+
+    def _check_draws_rows(self, instead: str) -> None:
+        if self._game.is_marginal and not self._function.draws_rows:
+            raise ValueError(
+                "value_function='marginal' draws each absent feature on its own, and its "
+                f"coalitions are not evaluated one by one; {instead}"
+            )

@@ -20,7 +20,7 @@ from pkex.games.value_functions import Game
 from pkex.inputs.integers import as_integer
 from pkex.typing import Float
 
-__all__ = ["check_permutations", "estimated"]
+__all__ = ["RowGame", "check_permutations", "estimated", "linked"]
 
 # Coalitions whose worths are computed at a time.
 _COALITIONS = 1 << 11
@@ -51,16 +51,22 @@ def estimated(
     -------
     values, errors : ndarray of shape (n, players, outputs)
     """
-    if not isinstance(function, Linked):
-        outputs = LinkedOutputs(_unchanged, function.n_outputs, function.has_output_axis)
-        function = Linked([function], outputs)
+    function = linked(function)
     p = function.n_players
     orders = generator.permuted(np.tile(np.arange(p), (n_permutations // 2, 1)), axis=1)
     values, errors = np.empty((2, len(rows), p, function.n_outputs))
     for number, row in enumerate(rows):
-        of_row = _RowGame(function, row, f"row {number} of X", game)
+        of_row = RowGame(function, row, f"row {number} of X", game)
         values[number], errors[number] = _of_row(of_row, orders, how.part(number, len(rows)))
     return values, errors
+
+
+def linked(function: Function) -> Linked:
+    """Return a function as one whose worths are computed one by one."""
+    if isinstance(function, Linked):
+        return function
+    outputs = LinkedOutputs(_unchanged, function.n_outputs, function.has_output_axis)
+    return Linked([function], outputs)
 
 
 def _unchanged(values: Float) -> Float:
@@ -68,7 +74,7 @@ def _unchanged(values: Float) -> Float:
 
 
 @dataclass(frozen=True)
-class _RowGame:
+class RowGame:
     """The game of a row."""
 
     function: Linked
@@ -81,7 +87,7 @@ class _RowGame:
         return self.function.worths(self.row, self.game, members, how, self.name)
 
 
-def _of_row(of_row: _RowGame, orders: NDArray[np.int64], how: Computation) -> tuple[Float, Float]:
+def _of_row(of_row: RowGame, orders: NDArray[np.int64], how: Computation) -> tuple[Float, Float]:
     """Return the means over pairs of orders, and their standard errors, (players, outputs)."""
     count, p = orders.shape
     ends = of_row.worths(np.array([[False] * p, [True] * p]), how.reporting(None))
@@ -96,7 +102,7 @@ def _of_row(of_row: _RowGame, orders: NDArray[np.int64], how: Computation) -> tu
     return pairs.mean(axis=0), pairs.std(axis=0, ddof=1) / np.sqrt(count)
 
 
-def _of_pairs(of_row: _RowGame, orders: NDArray[np.int64], ends: Float, how: Computation) -> Float:
+def _of_pairs(of_row: RowGame, orders: NDArray[np.int64], ends: Float, how: Computation) -> Float:
     """Return the mean contributions in orders and their reverses, (orders, players, outputs)."""
     n_orders, p = orders.shape
     places = np.argsort(orders, axis=1)[:, None]
