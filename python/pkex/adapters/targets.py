@@ -30,7 +30,7 @@ def adapted_to(model: Any, target: Target | None) -> AdaptedModel:
     if isinstance(model, MethodType):
         owner, method = model.__self__, getattr(model, "__name__", None)
     name = type(owner).__name__
-    if method == "predict_proba" and target in (None, "probability"):
+    if method == "predict_proba" and (target is None or _is_among(target, "probability")):
         try:
             return probabilities_of(owner).of_classes
         except UnsupportedModelError as error:
@@ -39,14 +39,14 @@ def adapted_to(model: Any, target: Target | None) -> AdaptedModel:
                 return of_target(adapt(model), None, name)
             except UnsupportedModelError as reason:
                 raise reason from error
-    if target not in ("probability", "log-odds"):
+    if not _is_among(target, "probability", "log-odds"):
         return of_target(adapt(model), target, name)
     if method is not None:
         raise ValueError(
             f"target={target!r} is of a model, and {name}.{method} was given; pass the model itself"
         )
     known = probabilities_of(owner)
-    if target == "probability":
+    if _is_among(target, "probability"):
         return known.of_classes
     if known.log_odds is None:
         raise UnsupportedModelError(
@@ -55,6 +55,10 @@ def adapted_to(model: Any, target: Target | None) -> AdaptedModel:
             "take target='probability', with link='logit' for log-odds of mean probabilities"
         )
     return known.log_odds
+
+
+def _is_among(target: object, *words: str) -> bool:
+    return isinstance(target, str) and target in words
 
 
 def of_target(

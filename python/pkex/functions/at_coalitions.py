@@ -27,7 +27,7 @@ Members = NDArray[np.bool_] | None
 
 # Players all of whose coalitions are looked at.
 MOST_PLAYERS = 16
-# Rows that a function is evaluated at together, which does not depend on how many there are.
+# Rows that a function is evaluated at together, or all coalitions of one, if they are more.
 _BLOCK = 1 << 14
 
 
@@ -64,20 +64,15 @@ def at_any_coalitions(
     if game.background is None:
         return _neutral(function, row, members, how)
     columns = members_or_all(function.n_players, members)[:, function.players]
-    return np.stack([_mixed(function, row, other, columns, how) for other in game.background[0]])
-
-
-def _mixed(
-    function: Function, row: Float, other: Float, columns: NDArray[np.bool_], how: Computation
-) -> Float:
-    """Return the outputs where columns of one row are replaced by those of another."""
-    blocks = [
-        function.evaluate(
-            np.where(columns[start : start + _BLOCK], row, other), n_threads=how.n_threads
-        )
-        for start in range(0, len(columns), _BLOCK)
-    ]
-    return np.concatenate(blocks).reshape(len(columns), function.n_outputs)
+    others = game.background[0]
+    step = max(1, _BLOCK // len(columns))
+    blocks = [others[start : start + step, None] for start in range(0, len(others), step)]
+    outputs = []
+    for block in blocks:
+        mixed = np.where(columns, row, block).reshape(-1, len(row))
+        outputs.append(function.evaluate(mixed, n_threads=how.n_threads))
+    shape = len(others), len(columns), function.n_outputs
+    return np.concatenate(outputs).reshape(shape)
 
 
 def _neutral(function: Function, row: Float, members: Members, how: Computation) -> Float:

@@ -171,11 +171,7 @@ class Linked(Composite):
             found.append(quantity_of(worths.T, quantity).T)
             if how.progress is not None:
                 how.progress(number + 1, len(X))
-        return np.array(found) if found else self._no_values(quantity)
-
-    def _no_values(self, quantity: Quantity) -> Float:
-        nothing = quantity_of(np.zeros((self.n_outputs, 2**self.n_players)), quantity)
-        return np.zeros((0, *nothing.T.shape))
+        return np.array(found)
 
     def _check_players(self) -> None:
         p = self.n_players
@@ -271,9 +267,10 @@ class Linked(Composite):
     def magnitude(self, X: ArrayLike, *, n_threads: int) -> Float:
         """Return a scale of errors: of its values, and of what these are made of."""
         sizes = [part.magnitude(X, n_threads=n_threads) for part in self._parts]
-        of_parts = sum(np.reshape(size, (len(size), -1)).sum(axis=1) for size in sizes)
+        of_parts = np.sum([np.reshape(size, (len(size), -1)).sum(axis=1) for size in sizes], axis=0)
         values = np.abs(self.evaluate(X, n_threads=n_threads))
-        return values + (of_parts[:, None] if self.has_output_axis else of_parts)
+        scales: Float = values + (of_parts[:, None] if self.has_output_axis else of_parts)
+        return scales
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self._parts, self._outputs, self._link, self._chosen)
