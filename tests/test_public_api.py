@@ -103,7 +103,8 @@ def test_the_integrations_have_one_explainer_each_and_a_game():
             pkex.Explainer,
             "(model, background=None, *, target=None, value_function=None, "
             "background_weights=None, "
-            "groups=None, outputs=None, feature_names=None, output_names=None, "
+            "groups=None, outputs=None, link='identity', transform=None, "
+            "feature_names=None, output_names=None, "
             "method='quadrature', summation='compensated', n_jobs=-1)",
         ),
         (pkex.Explainer.__call__, "(self, X, *, uncertainty=False, progress=False)"),
