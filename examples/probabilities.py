@@ -2,7 +2,7 @@
 
 A support vector machine with calibrated probabilities tells three kinds of wine apart. For one wine
 are drawn the exact values of its class's probability, and those behind a logit. Then, of thirty
-features of tumours, whose coalitions are too many, probabilities are estimated, with standard errors.
+features of tumours, whose coalitions are too many, values are estimated, with standard errors.
 Needs pkex[demo]; saves probabilities.png in the working directory.
 
     python examples/probabilities.py

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from pkex.explain.attribution import Attribution
+from pkex.explain.classes import classes_of_pairs, means_over_pairs
 from pkex.explain.uncertain import Uncertain
+from pkex.inputs.wording import shown
 
 __all__ = ["Explanation"]
 
@@ -93,3 +97,48 @@ class Explanation(Uncertain, Attribution):
     __slots__ = ()
 
     _hints = _HINTS
+
+    def by_class(self) -> Explanation:
+        """Return what speaks for each class against the mean of all others, of pairs of classes.
+
+        A machine of several classes has an output for each pair, "a vs b". The output "a vs others"
+        is the mean of all pairs that a is in, each signed so that it is positive for a. That is a
+        linear combination of the pairs' decision values, and so are the values of features: exact,
+        and adding up to it. It is neither the probability of the class nor the votes of
+        ``decision_function`` with ``decision_function_shape="ovr"``.
+
+        Returns
+        -------
+        Explanation
+            With an output for each class. All of them add up to 0.
+
+        Raises
+        ------
+        ValueError
+            If the outputs are not all pairs of three or more classes, in their order.
+
+        Examples
+        --------
+        >>> import pkex
+        >>> pairs = ["red vs green", "red vs blue", "green vs blue"]
+        >>> explanation = pkex.Explanation([[[1.0, 2.0, -1.0]]], [[0.0] * 3], [[7.0]], ["age"], pairs)
+        >>> explanation.by_class().output_names
+        ['red vs others', 'green vs others', 'blue vs others']
+        >>> explanation.by_class()[0, "age"].values
+        array([ 1.5, -1. , -0.5])
+        """
+        names = self.output_names
+        classes = None if names is None else classes_of_pairs(names)
+        if classes is None or len(classes) < 3:
+            has = "a single output" if names is None else f"the outputs {shown(names)}"
+            raise ValueError(
+                "by_class is of explanations whose outputs are all pairs of three or more classes, "
+                f"as those of SVC are; this one has {has}"
+            )
+        changed = {
+            "_values": means_over_pairs(self._values, len(classes)),
+            "_base_values": means_over_pairs(self._base_values, len(classes)),
+            "_roots": None,
+            "_axes": replace(self._axes, outputs=tuple(f"{name} vs others" for name in classes)),
+        }
+        return self._from_parts(self._parts() | changed)
