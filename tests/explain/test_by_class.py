@@ -54,7 +54,7 @@ def test_classes_are_told_apart_whatever_their_names():
 
 def test_outputs_that_are_no_pairs_are_refused():
     two = SVC().fit(X, FOUR > 1)
-    with pytest.raises(ValueError, match="pairs of three or more classes.*a single output"):
+    with pytest.raises(ValueError, match=r"pairs of three or more classes.*a single output"):
         pkex.Explainer(two)(X[:2]).by_class()
-    with pytest.raises(ValueError, match="pairs of three or more classes.*the outputs"):
+    with pytest.raises(ValueError, match=r"pairs of three or more classes.*the outputs"):
         pkex.Explainer(MODEL, outputs=[0, 5])(X[:2]).by_class()

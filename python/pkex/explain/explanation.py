@@ -121,7 +121,8 @@ class Explanation(Uncertain, Attribution):
         --------
         >>> import pkex
         >>> pairs = ["red vs green", "red vs blue", "green vs blue"]
-        >>> explanation = pkex.Explanation([[[1.0, 2.0, -1.0]]], [[0.0] * 3], [[7.0]], ["age"], pairs)
+        >>> parts = ([[[1.0, 2.0, -1.0]]], [[0.0, 0.0, 0.0]], [[7.0]], ["age"], pairs)
+        >>> explanation = pkex.Explanation(*parts)
         >>> explanation.by_class().output_names
         ['red vs others', 'green vs others', 'blue vs others']
         >>> explanation.by_class()[0, "age"].values
