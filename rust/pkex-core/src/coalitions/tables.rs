@@ -27,8 +27,8 @@ mod tests {
 
     #[test]
     fn places_are_coalitions() {
-        let mut table = [10.0, f64::NAN, f64::NAN, f64::NAN];
-        multiply_out(&mut table, [(2.0, 3.0), (5.0, 7.0)].into_iter(), |x, y| x * y);
-        assert_eq!(table, [210.0, 140.0, 150.0, 100.0]);
+        let mut table = [10, 0, 0, 0];
+        multiply_out(&mut table, [(2, 3), (5, 7)].into_iter(), |x, y| x * y);
+        assert_eq!(table, [210, 140, 150, 100]);
     }
 }
