@@ -16,6 +16,7 @@ import pkex.adapters
 import pkex.kernels
 
 PUBLIC = {
+    "Estimate",
     "Explainer",
     "Explanation",
     "HSICResult",
@@ -83,12 +84,16 @@ def test_help_shows_annotations_without_quotes(function):
     assert "Float" not in shown or function is pkex.product_game
 
 
-def test_the_integrations_have_one_explainer_each():
-    for library, name in (("shap", "KernelMachineExplainer"), ("shapiq", "ProductKernelExplainer")):
+def test_the_integrations_have_one_explainer_each_and_a_game():
+    names = {
+        "shap": ["KernelMachineExplainer"],
+        "shapiq": ["KernelGame", "ProductKernelExplainer"],
+    }
+    for library, expected in names.items():
         pytest.importorskip(library)
         module = importlib.import_module(f"pkex.integrations.{library}")
-        assert module.__all__ == [name]
-        assert inspect.getdoc(getattr(module, name))
+        assert module.__all__ == expected
+        assert all(inspect.getdoc(getattr(module, name)) for name in expected)
 
 
 @pytest.mark.parametrize(
@@ -98,7 +103,8 @@ def test_the_integrations_have_one_explainer_each():
             pkex.Explainer,
             "(model, background=None, *, target=None, value_function=None, "
             "background_weights=None, "
-            "groups=None, outputs=None, feature_names=None, output_names=None, "
+            "groups=None, outputs=None, link='identity', transform=None, "
+            "feature_names=None, output_names=None, "
             "method='quadrature', summation='compensated', n_jobs=-1)",
         ),
         (pkex.Explainer.__call__, "(self, X, *, uncertainty=False, progress=False)"),

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from pkex import adapters, kernels
 from pkex.errors import UnsupportedModelError
+from pkex.explain.estimate import Estimate
 from pkex.explain.explainer import Explainer
 from pkex.explain.explanation import Explanation
 from pkex.explain.interactions import Interactions
@@ -18,6 +19,7 @@ from pkex.games.product_game import product_game
 from pkex.statistics import HSICResult, MMDDrift, MMDResult, hsic, mmd, witness
 
 __all__ = [
+    "Estimate",
     "Explainer",
     "Explanation",
     "HSICResult",

@@ -76,6 +76,16 @@ class Expansion:
         n_threads: int,
         progress: _Progress | None = None,
     ) -> NDArray[np.float64]: ...
+    def worths(
+        self,
+        X: NDArray[np.float64],
+        background: NDArray[np.float64] | None,
+        members: NDArray[np.bool_] | None,
+        *,
+        summation: str,
+        n_threads: int,
+        progress: _Progress | None = None,
+    ) -> NDArray[np.float64]: ...
     def predict(
         self,
         X: NDArray[np.float64],

@@ -84,10 +84,10 @@ def test_the_method_itself_may_be_passed_and_others_are_refused(name):
             pkex.Explainer(model.predict, X)
 
 
-def test_probabilities_are_refused_with_what_to_pass():
+def test_labels_are_refused_with_what_to_pass():
     model = LogisticRegression().fit(X, TWO)
     with pytest.raises(pkex.UnsupportedModelError, match=r"log-odds.*or its decision_function"):
-        pkex.Explainer(model.predict_proba, X)
+        pkex.Explainer(model.predict, X)
 
 
 CLASSIFIERS = [LogisticRegression(), LinearSVC(), RidgeClassifier(), SGDClassifier(random_state=0)]

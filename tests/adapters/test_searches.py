@@ -147,9 +147,9 @@ def test_a_calibrated_classifier_is_explained_before_calibration(target):
     )
     if target is TWO:
         assert_adds_up(model, beneath.decision_function(X))
-    message = r"predict_proba cannot be explained: the calibration.*whose decision_function before"
+    message = r"predict cannot be explained: the calibration.*whose decision_function before"
     with pytest.raises(pkex.UnsupportedModelError, match=message):
-        pkex.Explainer(model.predict_proba)
+        pkex.Explainer(model.predict)
 
 
 def test_a_calibrated_frozen_classifier_is_explained_before_calibration():

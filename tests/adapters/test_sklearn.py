@@ -467,11 +467,8 @@ def test_other_methods_of_a_regressor_are_refused_with_what_to_pass():
         pkex.Explainer(SVR().fit(X, Y).score)
 
 
-@pytest.mark.filterwarnings("ignore::FutureWarning")  # probability=True is on its way out
-def test_probabilities_are_refused_with_what_to_pass():
+def test_probabilities_of_a_machine_without_them_are_refused_with_what_to_fit():
     X_two, y = make_classification(random_state=0)
-    model = SVC(probability=True, random_state=0).fit(X_two, y)
-    with pytest.raises(
-        pkex.UnsupportedModelError, match=r"predict_proba cannot.*decision_function"
-    ):
-        pkex.Explainer(model.predict_proba)
+    message = "probability of SVC without probability=True.*CalibratedClassifierCV"
+    with pytest.raises(pkex.UnsupportedModelError, match=message):
+        pkex.Explainer(SVC().fit(X_two, y), target="probability")

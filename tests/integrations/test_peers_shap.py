@@ -55,23 +55,41 @@ def test_a_model_that_is_0_has_values_of_0(d):
     np.testing.assert_array_equal(explainer.explain(np.zeros((1, d))), np.zeros(d))
 
 
-def test_the_values_of_a_class_are_drawn_as_on_shaps_front_page():
-    explainer = KernelMachineExplainer(
-        SVM.decision_function, FLOWERS, nsamples=100, l1_reg="rank(3)"
-    )
-    values = explainer.shap_values(FLOWERS[::10])
+@pytest.fixture(scope="module")
+def probable():
+    """shap's first example of a machine: its probabilities, behind a logit."""
+    with warnings.catch_warnings(action="ignore"):  # probability=True is on its way out
+        svm = SVC(kernel="rbf", probability=True, random_state=0).fit(FLOWERS, IRIS.target)
+    return svm, KernelMachineExplainer(svm.predict_proba, FLOWERS, nsamples=100, link="logit")
+
+
+def logits(p):
+    return np.log(p / (1.0 - p))
+
+
+def test_the_probabilities_of_a_class_are_drawn_as_on_shaps_front_page(probable):
+    _, explainer = probable
+    values = explainer.shap_values(FLOWERS[::10], l1_reg="num_features(4)")
     assert values.shape == (15, 4, 3)
-    drawn = shap.force_plot(explainer.expected_value[0], values[0, :, 0], FLOWERS.iloc[0])
+    drawn = shap.force_plot(explainer.expected_value[0], values[..., 0], FLOWERS[::10])
     assert drawn is not None
 
 
-def test_calls_and_values_add_up_to_the_output_of_every_class():
-    explainer = KernelMachineExplainer(SVM.decision_function, FLOWERS, nsamples=100)
+def test_calls_and_values_add_up_to_the_log_odds_of_every_class(probable):
+    svm, explainer = probable
     explanation = explainer(FLOWERS[::10])
     assert shap.force_plot(explanation[0, :, 1]) is not None
     total = explanation.values.sum(axis=1) + explainer.expected_value
-    np.testing.assert_allclose(total, SVM.decision_function(FLOWERS[::10]), atol=1e-10)
-    assert_adds_up(explainer, SVM.decision_function, FLOWERS[::10])
+    np.testing.assert_allclose(total, logits(svm.predict_proba(FLOWERS[::10])), atol=1e-9)
+
+
+def test_log_odds_start_from_those_of_the_mean_and_recover_probabilities(probable):
+    svm, explainer = probable
+    mean = svm.predict_proba(FLOWERS).mean(axis=0)
+    np.testing.assert_allclose(explainer.expected_value, logits(mean), rtol=0, atol=1e-12)
+    total = explainer.shap_values(FLOWERS[:3]).sum(axis=1) + explainer.expected_value
+    found = 1.0 / (1.0 + np.exp(-total))
+    np.testing.assert_allclose(found, svm.predict_proba(FLOWERS[:3]), rtol=0, atol=1e-10)
 
 
 @pytest.mark.parametrize("options", [{}, {"keep_index_ordered": True}])

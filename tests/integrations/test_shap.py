@@ -463,3 +463,19 @@ def test_it_says_which_models_it_supports():
         (None, Z),
     ]:
         assert not supports(model, masker), (model, masker)
+
+
+@pytest.mark.filterwarnings("ignore::FutureWarning")  # probability=True is on its way out
+@pytest.mark.parametrize("link", ["logit", "identity"])
+def test_probabilities_have_the_values_that_shap_converges_to(link):
+    svm = SVC(probability=True, random_state=0).fit(X[:, :4], np.digitize(Y, [-0.5, 0.5]))
+    few, rows = X[:3, :4], X[5:6, :4]
+    ours = KernelMachineExplainer(svm.predict_proba, few, link=getattr(shap.links, link))
+    # Of four features shap's samples are all coalitions.
+    theirs = shap.KernelExplainer(svm.predict_proba, few, link=link)
+    expected = theirs.shap_values(rows, silent=True, l1_reg=False)
+    np.testing.assert_allclose(ours.shap_values(rows), expected, rtol=0, atol=1e-9)
+    np.testing.assert_allclose(ours.expected_value, theirs.expected_value, rtol=0, atol=1e-12)
+    masker, own = shap.maskers.Independent(few), getattr(shap.links, link)
+    exact = shap.ExactExplainer(svm.predict_proba, masker, link=own, linearize_link=False)
+    np.testing.assert_allclose(ours(rows).values, exact(rows).values, rtol=0, atol=1e-9)

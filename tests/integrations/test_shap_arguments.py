@@ -26,8 +26,8 @@ TEXT = shap.maskers.Text()
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
-        ({"link": "logit"}, ValueError, "link must be 'identity'.*not available yet.*decision_f"),
-        ({"link": shap.links.logit}, ValueError, "not available yet.*shap.KernelExplainer"),
+        ({"link": "probit"}, ValueError, "link must be 'identity', 'logit'.*link is the third"),
+        ({"link": np.exp}, ValueError, "link must be 'identity'.*transform=..."),
         ({"link": NAMES}, ValueError, "link must be 'identity'.*link is the third"),
         ({"algorithm": "partition"}, ValueError, "algorithm must be one of 'auto', 'exact'"),
         ({"data": Z}, TypeError, "masker and data are two names"),
@@ -52,7 +52,7 @@ def test_bad_arguments_are_answered_with_what_is_wrong(options, error, message):
 def test_one_error_names_all_that_is_wrong_with_the_arguments():
     with pytest.raises(TypeError) as caught:
         KernelMachineExplainer(
-            lambda rows: rows, Z, foo=1, bar=2, link="logit", nsamples="x", silent=3
+            lambda rows: rows, Z, foo=1, bar=2, link="probit", nsamples="x", silent=3
         )
     title, *problems = str(caught.value).split("\n- ")
     assert title == "5 things are in the way:"
@@ -73,7 +73,7 @@ def test_one_error_names_all_that_is_wrong_with_the_arguments():
 def test_the_error_has_the_type_of_the_first_problem():
     sigmoid = SVR(kernel="sigmoid").fit(X, Y)
     with pytest.raises(ValueError, match=r"(?s)link.*sigmoid.* is not supported") as caught:
-        KernelMachineExplainer(sigmoid, Z, "logit")
+        KernelMachineExplainer(sigmoid, Z, "probit")
     assert type(caught.value) is ValueError
     with pytest.raises(TypeError, match=r"(?s)two names.*sigmoid"):
         KernelMachineExplainer(sigmoid, Z, data=Z)
@@ -106,7 +106,7 @@ def test_one_error_names_all_that_is_wrong_with_a_call():
             ["value_function", "n_jobs", "feature_names", "background", "groups", "output_names"],
         ),
         (
-            {"masker": X[:, :2], "link": "logit", "nsamples": -1, "value_function": "x"},
+            {"masker": X[:, :2], "link": "probit", "nsamples": -1, "value_function": "x"},
             ["link", "nsamples", "value_function", "background has the wrong number of columns"],
         ),
     ],
@@ -144,7 +144,7 @@ def test_neither_a_refusal_nor_the_question_whether_a_model_fits_prepares_an_exp
 
     monkeypatch.setattr(pkex.KernelExpansion, "base", base)
     with pytest.raises(ValueError, match="link"):
-        KernelMachineExplainer(MODEL, Z, link="logit")
+        KernelMachineExplainer(MODEL, Z, link="probit")
     assert KernelMachineExplainer.supports_model_with_masker(MODEL, Z)
     assert KernelMachineExplainer.supports_model_with_masker(MODEL, None)
     assert not KernelMachineExplainer.supports_model_with_masker(MODEL, Z[:, :2])

@@ -44,6 +44,7 @@ from pkex.functions.column_maps import Selection
 from pkex.functions.combination import Combination
 from pkex.functions.gaussian_process.variance import PosteriorVariance
 from pkex.functions.linear import LinearFunction
+from pkex.functions.linked import Linked, LinkedOutputs
 from pkex.functions.quadratic import quadratic_form
 from pkex.functions.stack import Stack
 from pkex.functions.transformed import Transformed
@@ -269,6 +270,33 @@ def transformed(sources, part):
     return Transformed(Selection(D, sources), function), reference
 
 
+def linked(parts, outputs):
+    """A function of others' outputs side by side, and its reference."""
+    functions, references = zip(*parts, strict=True)
+
+    def of(values):
+        found = outputs.of_rows(np.concatenate(values, axis=1))
+        return found if outputs.has_axis else found[:, 0]
+
+    reference = Formula(
+        lambda rows: of([np.reshape(part.output(rows), (len(rows), -1)) for part in references]),
+        lambda x, members: of([np.reshape(part.worth(x, members), (1, -1)) for part in references])[
+            0
+        ],
+    )
+    return Linked(functions, outputs), reference
+
+
+def shares(values):
+    """Shares of the exponentials of outputs."""
+    exponentials = np.exp(0.3 * values)
+    return exponentials / exponentials.sum(axis=1, keepdims=True)
+
+
+def bump(values):
+    return np.exp(-0.1 * values**2)
+
+
 WIDE, NARROW = of_kernel(RBF(3.0)), of_kernel(Laplacian(0.8), intercept=-2.0)
 LINEAR = linear(np.array([2.0, -0.5, 0.0, 1e-3, 4.0]), 0.5)
 OF_THREE = of_kernel(Cauchy([1.0, 2.0, 3.0]), points=POINTS[:, :3])
@@ -290,6 +318,13 @@ FUNCTIONS = {
     ),
     "combination of stacks": combination([stack([WIDE, NARROW]), stack([NARROW, WIDE])], [1, 2], 1),
     "stack of transformed": stack([WIDE, transformed([3, 1, 0], OF_THREE)]),
+    "Linked": linked([WIDE, stack([NARROW, WIDE])], LinkedOutputs(shares, 3)),
+    "combination of linked": combination(
+        [linked([WIDE], LinkedOutputs(bump, 1, has_axis=False)), NARROW], [2.0, 0.5], 1.0
+    ),
+    "transformed linked": transformed(
+        [4, 0, 4], linked([OF_THREE], LinkedOutputs(bump, 1, has_axis=False))
+    ),
     "combination with linear": combination(
         [WIDE, LINEAR, transformed([3, 1], linear(np.array([1.0, 3.0]), -1.0))], [1.0, 0.5, 2.0], 0
     ),
@@ -315,6 +350,8 @@ def _(model):
 
 # Functions and models that are linear, or have a part that is.
 WITHOUT_POINTS = {
+    # It has them in other columns than those of x, of which whole rows are drawn.
+    "transformed linked",
     *("LinearFunction", "LinearFunction of two", "combination with linear"),
     *("RANSACRegressor", "StackingRegressor", "VotingRegressor with Ridge", "RegressorChain"),
     *LINEAR_MODELS,

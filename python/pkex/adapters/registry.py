@@ -16,7 +16,16 @@ from pkex.functions.base import Function
 from pkex.functions.expansion import KernelExpansion
 from pkex.typing import Float
 
-__all__ = ["AdaptedModel", "Variance", "adapt", "register", "unsupported"]
+__all__ = [
+    "AdaptedModel",
+    "Probabilities",
+    "Variance",
+    "adapt",
+    "probabilities_of",
+    "register",
+    "register_probabilities",
+    "unsupported",
+]
 
 _Model = TypeVar("_Model")
 
@@ -108,6 +117,55 @@ class AdaptedModel:
     no_method: str = ""
     stand_in: Any = None
     variance: Variance | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Probabilities:
+    """What an adapter finds out about a classifier's ``predict_proba``.
+
+    Parameters
+    ----------
+    of_classes : AdaptedModel
+        The probabilities, with an output for each class.
+    log_odds : AdaptedModel, optional
+        Of two classes their log-odds, where these are a sum over features.
+    """
+
+    of_classes: AdaptedModel
+    log_odds: AdaptedModel | None = None
+
+    def passed_on(self, change: Callable[[AdaptedModel], AdaptedModel]) -> Probabilities:
+        """Return those of a model that passes another on, and changes how it is described."""
+        odds = self.log_odds
+        return Probabilities(change(self.of_classes), None if odds is None else change(odds))
+
+
+@functools.singledispatch
+def _probabilities(model: Any) -> Probabilities:
+    raise UnsupportedModelError(
+        f"pkex knows no probabilities of {type(model).__name__}: those of SVC and NuSVC with "
+        "probability=True, CalibratedClassifierCV, OneVsRestClassifier, GaussianProcessClassifier "
+        "and logistic regression, also of a Nystroem map, are explained"
+    )
+
+
+def register_probabilities(
+    model_class: type[_Model],
+) -> Callable[[Callable[[_Model], Probabilities]], Callable[[_Model], Probabilities]]:
+    """Register what reads the probabilities of a class of models, as `register` does."""
+    return _probabilities.register(model_class)
+
+
+def probabilities_of(model: Any) -> Probabilities:
+    """Read the probabilities of a fitted classifier.
+
+    Raises
+    ------
+    UnsupportedModelError
+        If none are known of it.
+    """
+    _import_adapters_for(type(model))
+    return _probabilities(model)
 
 
 @functools.singledispatch

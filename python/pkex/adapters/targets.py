@@ -2,16 +2,62 @@
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias, get_args
+from types import MethodType
+from typing import Any, Literal, TypeAlias, get_args
 
-from pkex.adapters.registry import AdaptedModel, Variance
+from pkex.adapters.registry import AdaptedModel, Variance, adapt, probabilities_of
 from pkex.errors import UnsupportedModelError
 from pkex.inputs.choices import check_choice
 
-__all__ = ["Target", "of_target", "variance_of"]
+__all__ = ["Target", "adapted_to", "of_target", "variance_of"]
 
-Target: TypeAlias = Literal["mean", "variance", "predictive_variance"]
+Target: TypeAlias = Literal["mean", "variance", "predictive_variance", "probability", "log-odds"]
 _TARGETS: tuple[Target, ...] = get_args(Target)
+
+
+def adapted_to(model: Any, target: Target | None) -> AdaptedModel:
+    """Return the description of a model, or of one bound to a method, whose function is the target.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If there is no such target, or the method has another.
+    UnsupportedModelError
+        If the model is not supported, or has no such function.
+    """
+    owner, method = model, None
+    if isinstance(model, MethodType):
+        owner, method = model.__self__, getattr(model, "__name__", None)
+    name = type(owner).__name__
+    if method == "predict_proba" and (target is None or _is_among(target, "probability")):
+        try:
+            return probabilities_of(owner).of_classes
+        except UnsupportedModelError as error:
+            try:
+                # Why else it cannot be explained.
+                return of_target(adapt(model), None, name)
+            except UnsupportedModelError as reason:
+                raise reason from error
+    if not _is_among(target, "probability", "log-odds"):
+        return of_target(adapt(model), target, name)
+    if method is not None:
+        raise ValueError(
+            f"target={target!r} is of a model, and {name}.{method} was given; pass the model itself"
+        )
+    known = probabilities_of(owner)
+    if _is_among(target, "probability"):
+        return known.of_classes
+    if known.log_odds is None:
+        raise UnsupportedModelError(
+            "target='log-odds' is for classifiers of two classes whose log-odds are a sum: of "
+            f"logistic regression, and of decision values that one sigmoid calibrates; of {name} "
+            "take target='probability', with link='logit' for log-odds of mean probabilities"
+        )
+    return known.log_odds
+
+
+def _is_among(target: object, *words: str) -> bool:
+    return isinstance(target, str) and target in words
 
 
 def of_target(

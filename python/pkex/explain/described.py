@@ -9,10 +9,12 @@ from numpy.typing import NDArray
 
 from pkex.execution.settings import Settings
 from pkex.explain.columns import Columns
+from pkex.explain.links import Transform
 from pkex.explain.outputs import Outputs
 from pkex.explain.posterior import Posterior
 from pkex.explain.result import Hinting
 from pkex.functions.base import Function
+from pkex.functions.linked import Link
 from pkex.games.players import Players
 from pkex.games.value_functions import Game, ValueFunction
 from pkex.inputs.arrays import read_only_view
@@ -35,12 +37,14 @@ class Described(Hinting):
     _explained: str
     _function: Function
     _game: Game
+    _link: Link
     _outputs: Outputs
     # None if each column is a player of its own.
     _players: Players | None
     # Of the explained function, for the uncertainty of values.
     _posterior: Posterior
     _settings: Settings
+    _transform: Transform | None
 
     @property
     def feature_names(self) -> list[str]:
@@ -82,6 +86,16 @@ class Described(Hinting):
             return read_only_view(self._game.background[1])
         points = self.background
         return None if points is None else equal_weights(len(points))
+
+    @property
+    def link(self) -> str:
+        """What is done to worths after the mean over a background: "identity" or "logit"."""
+        return self._link
+
+    @property
+    def transform(self) -> Transform | None:
+        """What is done to the model's outputs before that mean; None for nothing."""
+        return self._transform
 
     @property
     def method(self) -> str:

@@ -9,20 +9,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pkex.adapters import adapt, verify
-from pkex.adapters.targets import Target, of_target
+from pkex.adapters import verify
+from pkex.adapters.targets import Target, adapted_to
 from pkex.execution.computation import Computation
 from pkex.execution.progress import Progress
 from pkex.execution.settings import Settings
 from pkex.explain.columns import Columns
-from pkex.explain.described import Described
+from pkex.explain.estimating import Estimating
 from pkex.explain.explained import Explained
 from pkex.explain.explanation import Explanation
 from pkex.explain.interaction_values import check_interactions, interaction_values
 from pkex.explain.interactions import Interactions
+from pkex.explain.links import Transform, behind_link
 from pkex.explain.outputs import Outputs
 from pkex.explain.posterior import Posterior
 from pkex.explain.uncertain import roots_of, with_roots
+from pkex.functions.linked import LINKS, Link
 from pkex.games.indices import Index
 from pkex.games.players import as_players
 from pkex.games.value_functions import (
@@ -30,8 +32,9 @@ from pkex.games.value_functions import (
     ValueFunction,
     check_points,
     chosen_value_function,
+    game_of_points,
 )
-from pkex.inputs.choices import Method, Summation
+from pkex.inputs.choices import Method, Summation, check_choice
 from pkex.inputs.keywords import with_known_keywords
 from pkex.typing import Float
 
@@ -48,7 +51,7 @@ _HINTS = {
 }
 
 
-class Explainer(Described):
+class Explainer(Estimating):
     """Explain the output of a kernel machine by exact Shapley values.
 
     The Shapley value of a feature is its average contribution to v over all orders in which
@@ -72,10 +75,13 @@ class Explainer(Described):
         them are used. Also what ``shap.kmeans`` returns, or a masker ``shap.maskers.Independent``
         or ``Partition``, whose rows are taken (shap itself keeps 100 of them unless told
         otherwise; a clustering is not used).
-    target : {None, "mean", "variance", "predictive_variance"}, default None
-        What is explained of a Gaussian process: the mean, as without a target; the variance of its
-        function at a row, in squared units of y; or that and the noise of a WhiteKernel, which no
-        feature has a part in. In the neutral game v(S) is no variance, and may be far below 0.
+    target : {None, "probability", "log-odds", "mean", "variance", "predictive_variance"}, optional
+        Of a classifier "probability" is its ``predict_proba``, which may also be given as the
+        model, with an output for each class; "log-odds" those of the second of two classes,
+        where they are a sum. Of a Gaussian process it is the mean, as without a target; the
+        variance of its function at a row, in squared units of y; or that and the noise of a
+        WhiteKernel, which no feature has a part in. In the neutral game v(S) is no variance, and
+        may be far below 0.
     value_function : {None, "marginal", "interventional", "neutral"}, default None
         The game. "marginal" is as "interventional", but draws each absent feature from the
         background on its own, as if features were independent of each other; without a background,
@@ -94,6 +100,12 @@ class Explainer(Described):
     outputs : int, str or list of these, optional
         Which of the model's outputs to explain, by number from 0 or by name; all by default. A list
         keeps the output axis, a single one removes it.
+    link : {"identity", "logit"}, default "identity"
+        What is done to the mean over the background: v(S) is its log-odds, as shap has it.
+    transform : callable, optional
+        A function of the model's outputs, an array of shape (k,) or (k, outputs), that returns as
+        many numbers: what is explained in their place. It is applied before the mean over the
+        background, to blocks of rows.
     feature_names : sequence of str of length d, optional
         Names of the columns, and of the features in the explanation, instead of those that the
         model or the explained DataFrame knows. Column names that are numbers or tuples are shown
@@ -157,6 +169,11 @@ class Explainer(Described):
     parameters of the search, SciPy's ``RBFInterpolator`` itself, and the posterior mean of Gaussian
     processes of GPy, GPyTorch and BoTorch, in the units of a user's columns and outcomes.
 
+    A probability, and what is behind a `link` or `transform`, is no sum over features. Its values
+    are exact up to 16 features (groups count as one), by all coalitions; of more, `estimate` has
+    estimates. Absent features are drawn as whole rows of the background or, without one, of the
+    model's own points.
+
     A model's own points are those of its kernel expansion: of an SVM the support vectors, of other
     models all training rows, of a Nystroem map its components. A linear model keeps none, and asks
     for a background, also where it is part of another. Of several models that are combined, each
@@ -212,10 +229,12 @@ class Explainer(Described):
         "_explained",
         "_function",
         "_game",
+        "_link",
         "_outputs",
         "_players",
         "_posterior",
         "_settings",
+        "_transform",
     )
 
     _hints = _HINTS
@@ -231,6 +250,8 @@ class Explainer(Described):
         background_weights: ArrayLike | None = None,
         groups: Mapping[str, int | str | Iterable[int | str]] | None = None,
         outputs: int | str | Sequence[int | str] | None = None,
+        link: Link = "identity",
+        transform: Transform | None = None,
         feature_names: Sequence[str] | None = None,
         output_names: Sequence[str] | None = None,
         method: Method = "quadrature",
@@ -239,11 +260,13 @@ class Explainer(Described):
     ) -> None:
         owner = model.__self__ if isinstance(model, MethodType) else model
         name = type(owner).__name__
-        adapted = of_target(adapt(model), target, name)
+        adapted = adapted_to(model, target)
+        self._settings = Settings(method, summation, n_jobs)
+        self._link, self._transform = check_choice("link", link, LINKS), transform
         chosen_game = chosen_value_function(value_function, background, background_weights)
         check_points(chosen_game, background, adapted.expansion.keeps_points)
-        self._settings = Settings(method, summation, n_jobs)
         verify(adapted, model, n_threads=self._settings.n_threads)
+        adapted = behind_link(adapted, self._link, transform)
         self._explained = f"{adapted.explained} of {name}"
 
         self._outputs, self._function = Outputs.chosen(adapted, outputs, output_names)
@@ -253,6 +276,8 @@ class Explainer(Described):
         if background is not None:
             rows, self._columns = self._columns.read_background(background, background_weights)
         self._game = Game(chosen_game, rows)
+        if value_function is None and rows is None and self._function.draws_rows:
+            self._game = game_of_points(self._function.own_points())
         self._players = None
         if groups is not None:
             self._players = as_players(groups, self._columns.names)

@@ -16,7 +16,13 @@ from pkex.typing import Float
 __all__ = ["Sliced"]
 
 # The arrays of an explanation, and the axis that each does not have.
-_ARRAYS = {"_values": None, "_base_values": FEATURE, "_data": OUTPUT, "_roots": None}
+_ARRAYS = {
+    "_values": None,
+    "_base_values": FEATURE,
+    "_data": OUTPUT,
+    "_roots": None,
+    "_errors": None,
+}
 
 
 class Sliced(Result):
@@ -26,6 +32,7 @@ class Sliced(Result):
         "_axes",
         "_base_values",
         "_data",
+        "_errors",
         "_is_centered",
         "_roots",
         "_value_function",
@@ -35,6 +42,8 @@ class Sliced(Result):
     _base_values: Float
     # Whether the mean over some rows has been subtracted.
     _is_centered: bool
+    # Standard errors of estimated values; None of exact ones.
+    _errors: Float | None
     # Of the covariances of values: R of R Rᵀ, with an axis more; None where they are not known.
     _roots: Float | None
 
@@ -58,8 +67,9 @@ class Sliced(Result):
 
     @classmethod
     def _unpickled(cls, parts: dict[str, Any]) -> Self:
-        # Pickles of before have no roots.
-        return cls._from_parts({"_roots": None, **parts, "_axes": Axes(**parts["_axes"])})
+        # Pickles of before have no roots, and no errors.
+        missing = {"_roots": None, "_errors": None}
+        return cls._from_parts({**missing, **parts, "_axes": Axes(**parts["_axes"])})
 
     @property
     def values(self) -> NDArray[np.float64]:

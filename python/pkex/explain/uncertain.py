@@ -133,6 +133,11 @@ class Uncertain(Sliced):
         deviations = self.standard_deviations
         return None if deviations is None else DEVIATIONS * deviations
 
+    def _changes(self) -> Float | None:
+        """Return the roots of a single row, shape (d, k)."""
+        roots = self._roots
+        return None if roots is None else roots.reshape(len(self._axes.features), -1)
+
     def _check_uncertain(self, what: str) -> None:
         if self._roots is None:
             reason = "centered values have none" if self._is_centered else "this has none"

@@ -37,6 +37,11 @@ class Function(ABC):
         return self.n_features
 
     @property
+    def players(self) -> NDArray[np.int64]:
+        """The number of each column's player, shape (n_features,)."""
+        return np.arange(self.n_features)
+
+    @property
     @abstractmethod
     def n_outputs(self) -> int:
         """The number of outputs, 1 if there is no output axis."""
@@ -113,6 +118,11 @@ class Function(ABC):
     def keeps_points(self) -> bool:
         """Whether all that it is made of has points that absent features can be drawn from."""
         return True
+
+    @property
+    def draws_rows(self) -> bool:
+        """Whether absent features are drawn together, as rows, where no game is chosen."""
+        return False
 
     def own_points(self) -> Float | None:
         """Return the points that all its expansions have in its columns; None if there are none."""

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pkex.execution.computation import Computation
+from pkex.functions.at_coalitions import Members, at_coalitions
 from pkex.functions.base import Function, finite
 from pkex.functions.composite import Composite, alike
 from pkex.functions.covariances import covariances
@@ -131,3 +132,10 @@ def _compensated_sum(terms: Iterable[NDArray[Any]]) -> Float:
         error = error + ((total - (larger - gained)) + (term - gained))
         total = larger
     return np.asarray(total + error)
+
+
+@at_coalitions.register
+def _(function: Combination, row: Float, game: Game, members: Members, how: Computation) -> Float:
+    values = function._at_coalitions(row, game, members, how)
+    terms = (w * part for w, part in zip(function._weights, values, strict=True))
+    return _compensated_sum(chain(terms, [function._intercept]))

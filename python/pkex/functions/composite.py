@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pkex.execution.computation import Computation
+from pkex.functions.at_coalitions import Members, at_coalitions
 from pkex.functions.base import Function
 from pkex.games.indices import Quantity
 from pkex.games.value_functions import Game
@@ -30,6 +31,14 @@ class Composite(Function):
     @property
     def n_players(self) -> int:
         return self._parts[0].n_players
+
+    @property
+    def players(self) -> NDArray[np.int64]:
+        return self._parts[0].players
+
+    @property
+    def draws_rows(self) -> bool:
+        return any(part.draws_rows for part in self._parts)
 
     @property
     def allows_missing(self) -> bool:
@@ -95,6 +104,14 @@ class Composite(Function):
         for number, part in enumerate(self._parts):
             own = how.part(number, len(self._parts))
             yield part.explain(X, game=game, quantity=quantity, how=own)
+
+    def _at_coalitions(
+        self, row: Float, game: Game, members: Members, how: Computation
+    ) -> Iterator[Float]:
+        """Return the outputs of the parts at coalitions, one after the other."""
+        for number, part in enumerate(self._parts):
+            own = how.part(number, len(self._parts))
+            yield at_coalitions(part, row, game, members, own)
 
 
 # A composite is compared with the model's own output on no more rows than this.

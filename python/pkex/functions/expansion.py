@@ -13,6 +13,7 @@ from pkex import _core
 from pkex.execution.computation import Computation
 from pkex.execution.progress import parts_of
 from pkex.execution.threads import thread_count
+from pkex.functions.at_coalitions import Members, at_any_coalitions, at_coalitions
 from pkex.functions.base import finite
 from pkex.functions.fingerprints import are_bits, neutral_values, tanimoto_amplitude
 from pkex.functions.packing import Packing, by_engine
@@ -27,7 +28,8 @@ from pkex.inputs.wording import counted
 from pkex.kernels import Kernel
 from pkex.kernels.base import namesake
 from pkex.kernels.entries import Entries
-from pkex.typing import Float
+from pkex.kernels.factors import has_series
+from pkex.typing import Float, Report
 
 __all__ = ["KernelExpansion"]
 
@@ -345,3 +347,22 @@ def _restored(
 ) -> KernelExpansion:
     expansion = kind(*parts).named(feature_names)
     return expansion if players is None else expansion.grouped(players)
+
+
+@at_coalitions.register
+def _(
+    expansion: KernelExpansion, row: Float, game: Game, members: Members, how: Computation
+) -> Float:
+    if has_series(expansion.kernel.terms(expansion.n_features)):
+        return at_any_coalitions(expansion, row, game, members, how)
+    expansion._entries.check(row[None], "X")
+    background = None if game.background is None else game.background[0]
+    some = None if members is None else np.ascontiguousarray(members)
+    options: dict[str, Any] = {"summation": how.summation, "n_threads": how.n_threads}
+
+    def compute(packed: _core.Expansion, rows: Float, report: Report | None) -> Float:
+        return packed.worths(rows, background, some, progress=report, **options)
+
+    sums: Float = expansion._packing.over(row[None], game, how.progress, compute)[0]
+    values: Float = sums.swapaxes(1, 2) + np.ravel(expansion.intercept)
+    return values

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pkex.execution.computation import Computation
+from pkex.functions.at_coalitions import Members, at_coalitions
 from pkex.functions.base import Function
 from pkex.functions.composite import Composite, alike
 from pkex.functions.covariances import covariances
@@ -88,3 +89,8 @@ def _(variance: Stack, X: Float, game: Game, how: Computation) -> Float:
     parts = variance._parts
     own = [covariances(p, X, game, how.part(i, len(parts))) for i, p in enumerate(parts)]
     return np.concatenate(own, axis=-1)
+
+
+@at_coalitions.register
+def _(function: Stack, row: Float, game: Game, members: Members, how: Computation) -> Float:
+    return np.concatenate(list(function._at_coalitions(row, game, members, how)), axis=-1)

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from pkex.errors import UnsupportedModelError
 from pkex.execution.computation import Computation
+from pkex.functions.at_coalitions import Members, at_coalitions, members_or_all
 from pkex.functions.base import Function
 from pkex.functions.column_maps import ColumnMap, Selection, decoded
 from pkex.functions.covariances import covariances
@@ -101,6 +102,14 @@ class Transformed(Function):
     @property
     def n_players(self) -> int:
         return int(self._players.max()) + 1
+
+    @property
+    def players(self) -> NDArray[np.int64]:
+        return self._players
+
+    @property
+    def draws_rows(self) -> bool:
+        return self._function.draws_rows
 
     @property
     def n_outputs(self) -> int:
@@ -258,3 +267,15 @@ def _(variance: Transformed, X: Float, game: Game, how: Computation) -> Float:
     found = np.zeros((len(X), n_players, n_players, own.shape[-1]))
     found[:, places[:, None], places] = own
     return found
+
+
+@at_coalitions.register
+def _(function: Transformed, row: Float, game: Game, members: Members, how: Computation) -> Float:
+    own, places = function._grouped, function._places
+    own_row, own_game = function._mapped(row[None])[0], function._of_function(game)
+    if np.array_equal(places, np.arange(function.n_players)):
+        return at_coalitions(own, own_row, own_game, members, how)
+    # Coalitions that differ by players without a column of the function are one.
+    inside = members_or_all(function.n_players, members)[:, places]
+    distinct, back = np.unique(inside, axis=0, return_inverse=True)
+    return at_coalitions(own, own_row, own_game, distinct, how)[:, back.reshape(-1)]

@@ -40,6 +40,11 @@ class Weighted(Function):
         return self.n_features if self._players is None else int(self._players.max()) + 1
 
     @property
+    def players(self) -> NDArray[np.int64]:
+        """The number of each column's player."""
+        return np.arange(self.n_features) if self._players is None else self._players
+
+    @property
     def n_outputs(self) -> int:
         """The number of outputs, 1 if there is no output axis."""
         return int(self._coefficients.shape[1]) if self.has_output_axis else 1

@@ -15,9 +15,17 @@ from typing import Literal, TypeAlias, get_args
 
 from pkex.games.means import column_means
 from pkex.inputs.choices import check_choice
+from pkex.inputs.weights import equal_weights
 from pkex.typing import Float
 
-__all__ = ["NEUTRAL", "Game", "ValueFunction", "check_points", "chosen_value_function"]
+__all__ = [
+    "NEUTRAL",
+    "Game",
+    "ValueFunction",
+    "check_points",
+    "chosen_value_function",
+    "game_of_points",
+]
 
 ValueFunction: TypeAlias = Literal["neutral", "interventional", "marginal"]
 _VALUE_FUNCTIONS: tuple[ValueFunction, ...] = get_args(ValueFunction)
@@ -107,3 +115,15 @@ def check_points(value_function: ValueFunction, background: object, keeps_points
             "of another, keeps none. Give background=X_train or a sample of it, or take "
             "value_function='neutral', in which an absent feature contributes 0 to a linear model"
         )
+
+
+def game_of_points(points: Float | None) -> Game:
+    """Return the game that draws whole rows from a model's own points, all of the same weight."""
+    if points is None or not len(points):
+        raise ValueError(
+            "background is needed: what is explained is no sum over features, and without a "
+            "background whole rows are drawn from the points of the model, of which this one has "
+            "none in the columns of X, or several of its parts different ones. Give "
+            "background=X_train or a sample of it"
+        )
+    return Game("interventional", (points, equal_weights(len(points))))

@@ -15,7 +15,7 @@ from pkex.games.coalitions import coalitions
 from pkex.games.indices import Quantity
 from pkex.typing import Float
 
-__all__ = ["members_of", "quantity_of"]
+__all__ = ["members_of", "numbers_of", "quantity_of"]
 
 
 def members_of(players: NDArray[np.int64]) -> NDArray[np.bool_]:
@@ -28,6 +28,11 @@ def members_of(players: NDArray[np.int64]) -> NDArray[np.bool_]:
     """
     numbers = np.arange(2 ** (int(players.max(initial=-1)) + 1))
     return (numbers[:, None] >> players & 1).astype(np.bool_)
+
+
+def numbers_of(members: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Return the numbers of coalitions, given which players belong to them, shape (count, p)."""
+    return members @ (1 << np.arange(members.shape[1]))
 
 
 def quantity_of(worths: Float, quantity: Quantity) -> Float:

@@ -7,12 +7,15 @@ from typing import Any
 import numpy as np
 
 import pkex
-from pkex.adapters import adapt, verify
+from pkex.adapters import verify
+from pkex.adapters.targets import adapted_to
 from pkex.execution.threads import check_n_jobs
 from pkex.explain.columns import Columns
+from pkex.explain.links import behind_link
 from pkex.explain.outputs import Outputs
+from pkex.functions.linked import Link
 from pkex.games.players import as_players
-from pkex.games.value_functions import check_points, chosen_value_function
+from pkex.games.value_functions import check_points, chosen_value_function, game_of_points
 from pkex.integrations.arguments import noted
 
 __all__ = ["examined"]
@@ -27,6 +30,7 @@ def examined(
     background_weights: Any = None,
     groups: Any = None,
     outputs: Any = None,
+    link: Link = "identity",
     feature_names: Any = None,
     n_jobs: Any = -1,
 ) -> pkex.Explainer | None:
@@ -47,13 +51,16 @@ def examined(
         check_n_jobs(n_jobs)
     known = len(problems)
     with noted(problems):
-        adapted = adapt(model)
+        adapted = adapted_to(model, None)
         verify(adapted, model)
+        adapted = behind_link(adapted, link, None)
     if len(problems) > known:
         return None  # of what it has, nothing is known
     if chosen is not None:
         with noted(problems):
             check_points(chosen, background, adapted.expansion.keeps_points)
+            if value_function is None and background is None and adapted.expansion.draws_rows:
+                game_of_points(adapted.expansion.own_points())
     explainer._outputs, explainer._function = Outputs.chosen(adapted, None, None)
     with noted(problems):
         explainer._outputs, explainer._function = Outputs.chosen(adapted, outputs, None)

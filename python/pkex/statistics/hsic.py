@@ -26,6 +26,7 @@ from pkex.inputs.choices import (
     check_choice,
 )
 from pkex.inputs.keywords import with_known_keywords
+from pkex.inputs.randomness import as_generator
 from pkex.kernels import Kernel
 from pkex.statistics.attribution import Parts
 from pkex.statistics.common import Conventions, exact_domain, in_units, with_kernel
@@ -35,7 +36,6 @@ from pkex.statistics.normaliser import Normaliser
 from pkex.statistics.octets import MOST_GROUPS, Octets
 from pkex.statistics.pair_sums import KernelTerms, total
 from pkex.statistics.permutations import (
-    as_generator,
     can_permute_rows,
     check_fits,
     check_n_permutations,

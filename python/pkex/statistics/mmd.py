@@ -22,6 +22,7 @@ from pkex.functions.expansion import KernelExpansion
 from pkex.games.players import as_players
 from pkex.inputs.choices import Estimator, StatisticsConvention, Summation
 from pkex.inputs.keywords import with_known_keywords
+from pkex.inputs.randomness import as_generator
 from pkex.kernels import Kernel
 from pkex.statistics.attribution import Parts
 from pkex.statistics.common import Conventions, exact_domain, in_units, with_kernel
@@ -30,7 +31,6 @@ from pkex.statistics.kernel_choice import check_rows, chosen_kernel
 from pkex.statistics.pair_sums import KernelTerms, PairSums, pair_sums, total
 from pkex.statistics.pair_weights import PairWeights
 from pkex.statistics.permutations import (
-    as_generator,
     check_fits,
     check_n_permutations,
     two_sample_blocks,

@@ -14,19 +14,17 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pkex import _core
 from pkex.errors import warn
-from pkex.inputs.integers import as_integer, whole
+from pkex.inputs.integers import as_integer
 from pkex.typing import Float
 
 __all__ = [
     "Blocks",
-    "as_generator",
     "can_permute_rows",
     "check_fits",
     "check_n_permutations",
@@ -61,24 +59,6 @@ _MOST_VALUES = 10**8
 def check_n_permutations(number: object) -> int:
     """Return the number of permutations, or say what it may be."""
     return as_integer("n_permutations", number, "an integer, 0 (no test) or positive", least=0)
-
-
-def as_generator(random_state: Any) -> np.random.Generator:
-    """Return a random number generator made from a seed, or the one that is given.
-
-    Of a RandomState, NumPy's older generator, the next numbers are the seed.
-    """
-    if isinstance(random_state, np.random.RandomState):
-        return np.random.default_rng(random_state.randint(1 << 31, size=4))
-    seed = whole(random_state)
-    if seed is not None and seed >= 0:
-        return np.random.default_rng(seed)
-    if random_state is None or isinstance(random_state, np.random.Generator):
-        return np.random.default_rng(random_state)
-    raise (TypeError if seed is None else ValueError)(
-        "random_state must be None, a non-negative integer, a numpy.random.Generator or a "
-        f"numpy.random.RandomState; got {random_state!r}"
-    )
 
 
 def check_fits(n_permutations: int, n_players: int) -> None:

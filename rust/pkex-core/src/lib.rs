@@ -12,6 +12,7 @@
 //! - [`Expansion`]: a kernel expansion f(x) = Σᵢ αᵢ k(x, xᵢ), its values and interactions at rows,
 //!   in the game of a [`ValueFunction`], which may need a [`Background`]. Interactions integrate
 //!   over a [`Measure`], such as a [`Density`]; [`superset_sums`] adds those of larger coalitions.
+//!   [`Expansion::worths`] has what coalitions are worth one by one.
 //! - [`PairProblem`]: sums over all pairs of rows of a sample ([`PairSums`]), which MMD and HSIC
 //!   are made of. Pairs weigh what a [`Weighting`] says: by [`Classes`] of rows, or by a target
 //!   ([`TargetWeights`]), which rows may exchange within an octet of [`OCTET`]. [`mean_factors`]
@@ -58,13 +59,15 @@
 //! Every file imports only from files before it in the order of `tests/rooms.rs`; from the bottom
 //! up: `simd` (lanes and instruction sets), `quadrature` (nodes), `game` (what is computed of a
 //! block of sixteen evaluations), `kernel` (their factors), `walk` (tiles, waves, sums),
-//! `product_games`, `expansion`, `quadratic` and `pairs` (what the evaluations are).
+//! `product_games`, `expansion`, `quadratic` and `pairs` (what the evaluations are), `coalitions`
+//! (worths one by one).
 
 // Functions are inlined into one copy per instruction set (see `simd`): there is no other way.
 #![allow(clippy::inline_always)]
 // What tests compare with may come from the system's library.
 #![cfg_attr(test, allow(clippy::disallowed_methods))]
 
+mod coalitions;
 mod error;
 mod expansion;
 mod game;

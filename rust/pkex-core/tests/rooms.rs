@@ -20,6 +20,7 @@ const ROOMS: &str = "
     expansion/   own_point_means background_means marginal parts
     quadratic/   pairs factors games products neutral interventional marginal
     expansion/   explain
+    coalitions/  tables factors all listed worths
     pairs/       octets absent own weights problem packed workspace tiles totals sums
     pairs/       gaussian_means mean_factors permuted
 ";

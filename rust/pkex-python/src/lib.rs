@@ -12,7 +12,8 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _core {
     use numpy::{
-        PyArray1, PyArray2, PyArray3, PyReadonlyArray1, PyReadonlyArray2, PyReadonlyArray3,
+        PyArray1, PyArray2, PyArray3, PyArray4, PyReadonlyArray1, PyReadonlyArray2,
+        PyReadonlyArray3,
     };
     use pkex_core::{
         Classes, Matrix, Monitor, OCTET, Players, ProductGames, Settings, TargetWeights, Term,
@@ -168,6 +169,36 @@ mod _core {
             let base =
                 |monitor: Monitor<'_>| self.0.base(game.value_function(), &settings, monitor);
             call::array(py, call::run(py, progress, base)?, [self.0.outputs()])
+        }
+
+        /// The worths of coalitions, of shape (rows, background rows or 1, outputs, coalitions):
+        /// those that are rows of `members`, or all of them, by the number whose bits are players.
+        #[pyo3(signature = (X, background, members, *, summation, n_threads, progress = None))]
+        #[expect(non_snake_case, reason = "X is what Python's users call it")]
+        #[expect(clippy::too_many_arguments, reason = "the game and how it is computed")]
+        fn worths<'py>(
+            &self,
+            py: Python<'py>,
+            X: PyReadonlyArray2<'py, f64>,
+            background: Option<PyReadonlyArray2<'py, f64>>,
+            members: Option<PyReadonlyArray2<'py, bool>>,
+            summation: &str,
+            n_threads: usize,
+            progress: Option<Py<PyAny>>,
+        ) -> PyResult<Bound<'py, PyArray4<f64>>> {
+            let x = Array::copied(&X)?;
+            let background = background.as_ref().map(Array::copied).transpose()?;
+            let members =
+                members.as_ref().map(|m| PyResult::Ok(m.as_slice()?.to_vec())).transpose()?;
+            let settings = settings(summation, n_threads)?;
+            let worths = call::run(py, progress, |monitor: Monitor<'_>| {
+                let rows = background.as_ref().map(Array::matrix);
+                self.0.worths(x.matrix(), rows, members.as_deref(), &settings, monitor)
+            })?;
+            let alternatives = background.as_ref().map_or(1, Array::rows);
+            let [rows, outputs] = [x.rows(), self.0.outputs()];
+            let coalitions = worths.len() / (rows * alternatives * outputs).max(1);
+            call::array(py, worths, [rows, alternatives, outputs, coalitions])
         }
 
         /// The expansion's values, of shape (rows, outputs).

@@ -85,14 +85,7 @@ def variance_of_classifier(
             f"target='predictive_variance' of {name}",
             ": a class has no noise to be added to the latent function; take target='variance'",
         )
-    functions: list[Function] = []
-    noises, roundings = [], []
-    for machine in machines:
-        points = np.asarray(machine.X_train_, dtype=np.float64)
-        kernel, noise = _kernel_and_noise(model, machine.kernel_, points)
-        functions.append(_variance(points, machine.L_, kernel, roots=machine.W_sr_))
-        noises.append(noise)
-        roundings.append(_rounding(machine, points))
+    functions, noises, roundings = latent_variances(model, machines)
     is_single = not mean.expansion.has_output_axis
 
     def variances(rows: Float) -> Float:
@@ -104,6 +97,21 @@ def variance_of_classifier(
     return described_variance(
         mean, function, variances, np.array(roundings), explained="latent variance"
     )
+
+
+def latent_variances(
+    model: Any, machines: Sequence[Any]
+) -> tuple[list[Function], list[float], list[float]]:
+    """Return the variances of the latent functions of machines, noise left out, and rounding."""
+    functions: list[Function] = []
+    noises, roundings = [], []
+    for machine in machines:
+        points = np.asarray(machine.X_train_, dtype=np.float64)
+        kernel, noise = _kernel_and_noise(model, machine.kernel_, points)
+        functions.append(_variance(points, machine.L_, kernel, roots=machine.W_sr_))
+        noises.append(noise)
+        roundings.append(_rounding(machine, points))
+    return functions, noises, roundings
 
 
 def _own_variance(machine: Any, rows: Float) -> Float:

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.kernel_approximation import Nystroem
 
 from pkex.adapters.attributes import expansion_of
-from pkex.adapters.registry import AdaptedModel, unsupported
+from pkex.adapters.registry import AdaptedModel, Probabilities, unsupported
 from pkex.adapters.rounding import square_rounding
 from pkex.adapters.sklearn.description import dense, feature_names
 from pkex.adapters.sklearn.fitted import check_fitted
@@ -20,6 +20,7 @@ from pkex.adapters.sklearn.kernel_functions import (
 )
 from pkex.adapters.sklearn.linear import LINEAR_MODELS, adapt_linear, linear_function
 from pkex.adapters.sklearn.own_output import without_names
+from pkex.adapters.sklearn.probabilities import probabilities_of_linear
 from pkex.typing import Float
 
 
@@ -66,6 +67,15 @@ def nystroem_model(nystroem: Any, linear: Any) -> AdaptedModel:
         kernel_rounding=_rounding(
             nystroem, points, options.gamma, normalization, weights, coefficients
         ),
+    )
+
+
+def nystroem_probabilities(nystroem: Any, linear: Any) -> Probabilities:
+    """Read the probabilities of the linear classifier, likewise."""
+    adapted = nystroem_model(nystroem, linear)
+    own_map, own_model = without_names(nystroem), without_names(linear)
+    return probabilities_of_linear(
+        linear, adapted, lambda X: own_model.predict_proba(own_map.transform(X))
     )
 
 

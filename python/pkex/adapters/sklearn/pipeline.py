@@ -8,11 +8,19 @@ from sklearn.kernel_approximation import Nystroem
 from sklearn.pipeline import Pipeline
 
 from pkex.adapters.mapped import in_columns
-from pkex.adapters.registry import AdaptedModel, adapt, register, unsupported
+from pkex.adapters.registry import (
+    AdaptedModel,
+    Probabilities,
+    adapt,
+    probabilities_of,
+    register,
+    register_probabilities,
+    unsupported,
+)
 from pkex.adapters.sklearn.columns import chained, check_columns, check_width, column_map
 from pkex.adapters.sklearn.description import dense, feature_names
 from pkex.adapters.sklearn.fitted import check_own
-from pkex.adapters.sklearn.nystroem import nystroem_model
+from pkex.adapters.sklearn.nystroem import nystroem_model, nystroem_probabilities
 from pkex.adapters.sklearn.own_output import as_fitted_on, passed_on
 from pkex.functions.transformed import Transformed
 from pkex.typing import Float
@@ -21,23 +29,43 @@ from pkex.typing import Float
 @register(Pipeline)
 def adapt_pipeline(pipeline: Pipeline) -> AdaptedModel:
     """Read the last step, and the columns that the steps before it make of the input."""
+    before, last = _parted(pipeline)
+    model = nystroem_model(*last) if len(last) > 1 else adapt(last[0])
+    return _whole(pipeline, before, last, model)
+
+
+@register_probabilities(Pipeline)
+def probabilities_of_pipeline(pipeline: Pipeline) -> Probabilities:
+    """Read those of the last step, likewise."""
+    before, last = _parted(pipeline)
+    own = nystroem_probabilities(*last) if len(last) > 1 else probabilities_of(last[0])
+    return own.passed_on(lambda model: _whole(pipeline, before, last, model))
+
+
+def _parted(pipeline: Pipeline) -> tuple[list[Any], list[Any]]:
+    """Return the steps before the model, and those that are the model: one, or a map and one."""
     steps = [step for _, step in pipeline.steps]
-    is_nystroem = len(steps) > 1 and isinstance(steps[-2], Nystroem)
-    n_last = 2 if is_nystroem else 1
     if steps[-1] is None or isinstance(steps[-1], str):
         raise unsupported("a Pipeline without a model as its last step")
-    model = nystroem_model(*steps[-2:]) if is_nystroem else adapt(steps[-1])
+    n_last = 2 if len(steps) > 1 and isinstance(steps[-2], Nystroem) else 1
+    return steps[:-n_last], steps[-n_last:]
+
+
+def _whole(
+    pipeline: Pipeline, before: list[Any], last: list[Any], model: AdaptedModel
+) -> AdaptedModel:
+    """Describe a model in terms of the columns that the first step gets."""
     check_own(pipeline)
-    columns = chained(steps[:-n_last])
+    columns = chained(before)
     names = _input_names(pipeline)
     if columns is not None:
-        last = next(step for step in reversed(steps[:-n_last]) if column_map(step) is not None)
-        check_width(last, columns, steps[-n_last], model.expansion.n_features)
+        step = next(step for step in reversed(before) if column_map(step) is not None)
+        check_width(step, columns, last[0], model.expansion.n_features)
         check_columns(Transformed(columns, model.expansion, names), columns)
-        before, non_numeric = pipeline[:-n_last], columns.non_numeric
+        steps, non_numeric = pipeline[: -len(last)], columns.non_numeric
 
         def made(rows: Float) -> Any:
-            return dense(before.transform(as_fitted_on(rows, names, non_numeric)))
+            return dense(steps.transform(as_fitted_on(rows, names, non_numeric)))
 
         model = in_columns(model, columns, names, made)
     return passed_on(pipeline, model, _put_last, names or model.feature_names)

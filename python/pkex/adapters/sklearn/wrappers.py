@@ -27,7 +27,15 @@ from sklearn.preprocessing import (
 )
 from sklearn.utils.validation import check_is_fitted
 
-from pkex.adapters.registry import AdaptedModel, adapt, register, unsupported
+from pkex.adapters.registry import (
+    AdaptedModel,
+    Probabilities,
+    adapt,
+    probabilities_of,
+    register,
+    register_probabilities,
+    unsupported,
+)
 from pkex.adapters.sklearn.description import feature_names, pair_names
 from pkex.adapters.sklearn.fitted import FrozenEstimator, check_fitted, check_own, inside
 from pkex.adapters.sklearn.made_of import made_of, parts_of
@@ -117,9 +125,28 @@ def adapt_calibrated(classifier: CalibratedClassifierCV) -> AdaptedModel:
 
 
 def _passed_on(wrapper: Any, attribute: str) -> AdaptedModel:
-    adapted = adapt(getattr(wrapper, attribute))
+    return _as_whole(wrapper, attribute, adapt(getattr(wrapper, attribute)))
+
+
+def _as_whole(wrapper: Any, attribute: str, adapted: AdaptedModel) -> AdaptedModel:
     check_own(wrapper)
     return passed_on(wrapper, adapted, lambda copied, model: setattr(copied, attribute, model))
+
+
+def _probabilities_passed_on(attribute: str) -> Callable[[Any], Probabilities]:
+    """Return what reads the probabilities of the classifier that a model keeps as an attribute."""
+
+    def read(wrapper: Any) -> Probabilities:
+        check_is_fitted(wrapper)
+        own = probabilities_of(getattr(wrapper, attribute))
+        return own.passed_on(lambda adapted: _as_whole(wrapper, attribute, adapted))
+
+    return read
+
+
+register_probabilities(_BaseSearch)(_probabilities_passed_on("best_estimator_"))
+for _classifier in _THRESHOLD_CLASSIFIERS:
+    register_probabilities(_classifier)(_probabilities_passed_on("estimator_"))
 
 
 # --- models that are linear in others ---

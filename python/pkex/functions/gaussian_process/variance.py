@@ -105,6 +105,10 @@ class PosteriorVariance(Function):
         return int(self._players.max()) + 1
 
     @property
+    def players(self) -> NDArray[np.int64]:
+        return self._players
+
+    @property
     def n_outputs(self) -> int:
         return int(np.size(self._scales))
 

@@ -9,8 +9,9 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import shap
 from shap.utils._exceptions import DimensionError
-from shap.utils._legacy import IdentityLink
+from shap.utils._legacy import IdentityLink, LogitLink
 
+from pkex.functions.linked import LINKS
 from pkex.integrations import as_rows, dimensions
 from pkex.integrations.arguments import Check, check_flag, check_random_state, count, one_of
 
@@ -23,6 +24,7 @@ __all__ = [
     "Link",
     "are_of_pairs",
     "check_masker",
+    "link_name",
     "rows_of",
     "selects_features",
 ]
@@ -90,22 +92,26 @@ def _check_interactions(name: str, interactions: Any) -> None:
         )
 
 
-def _check_link(name: str, link: Any) -> None:
-    is_identity = link is shap.links.identity or isinstance(link, IdentityLink)
-    if is_identity or (isinstance(link, str) and link == "identity"):
-        return
-    is_other = link == "logit" if isinstance(link, str) else callable(link)
-    if is_other:
-        raise ValueError(
-            f"{name} must be 'identity' or shap.links.identity; another is not available yet: "
-            "values add up to the model's own output, not to a function of it. Leave it out, and "
-            "explain what a classifier's decision_function returns instead of probabilities; or "
-            f"estimate values with shap.KernelExplainer; got {link!r}"
+def link_name(link: object) -> Literal["identity", "logit"] | None:
+    """Return what pkex calls a link of shap's, None if it has no such link."""
+    if link is shap.links.identity or isinstance(link, IdentityLink):
+        return "identity"
+    if link is shap.links.logit or isinstance(link, LogitLink):
+        return "logit"
+    return next((name for name in LINKS if isinstance(link, str) and link == name), None)
+
+
+def _check_link(name: str, link: object) -> None:
+    if link_name(link) is None:
+        remedy = (
+            "For another function of the model's output, before the mean over the background, "
+            "there is pkex.Explainer(model, background, transform=...)"
+            if callable(link)
+            else "Arguments by position are those of shap.Explainer, of which link is the third"
         )
-    raise ValueError(
-        f"{name} must be 'identity' or shap.links.identity; got {link!r}. Arguments by position "
-        "are those of shap.Explainer, of which link is the third"
-    )
+        raise ValueError(
+            f"{name} must be 'identity', 'logit' or one of shap.links; got {link!r}. {remedy}"
+        )
 
 
 def _check_l1_reg(name: str, l1_reg: Any) -> None:

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from shap._serializable import Serializable
 
 import pkex
-from pkex.adapters import adapt
+from pkex.adapters.targets import adapted_to
 from pkex.games.value_functions import ValueFunction
 from pkex.inputs.choices import check_names
 from pkex.integrations import as_background, as_one_row
@@ -28,6 +28,7 @@ from pkex.integrations.shap.arguments import (
     Link,
     are_of_pairs,
     check_masker,
+    link_name,
     rows_of,
     selects_features,
 )
@@ -39,7 +40,7 @@ __all__ = ["KernelMachineExplainer"]
 # What may be saved and loaded in a way of one's own.
 _SAVED_APART = ("model", "masker")
 # What is passed on to a `pkex.Explainer` as it is.
-_OPTIONS = ("value_function", "background_weights", "groups", "feature_names", "n_jobs")
+_OPTIONS = ("link", "value_function", "background_weights", "groups", "feature_names", "n_jobs")
 
 
 def _check_rows(self: KernelMachineExplainer, X: Any = None, row: Any = None, **_: object) -> None:
@@ -62,6 +63,9 @@ def _check_construction(
     with noted(problems):
         _check_masker(masker, data)
     options = {name: given[name] for name in _OPTIONS if name in given}
+    if "link" in options:
+        # Of which an unknown one is noted elsewhere.
+        options["link"] = link_name(options["link"]) or "identity"
     background = as_background(data if masker is None else masker)
     explainer = examined(problems, _inner(model), background, **options)
     if explainer is not None and output_names is not None:
@@ -99,15 +103,16 @@ class KernelMachineExplainer(KernelExplainerAttributes, shap.Explainer):  # type
         so does a masker unless told otherwise.) A pandas Series is a single row. Without, where
         shap's explainers of any model refuse, absent features are drawn from the model's own points
         on their own: ``value_function="marginal"``.
-    link : "identity" or shap.links.identity, default shap.links.identity
-        Others are not available yet: values add up to the model's output, and to no function of
-        it.
+    link : {"identity", "logit"} or one of shap.links, default shap.links.identity
+        With the logit, values add up to the log-odds of the model's output, and start from those
+        of its mean: of probabilities, ``model.predict_proba``.
     algorithm : {"auto", "exact", "permutation"}, default "auto"
         All mean the same: values are exact.
     output_names, feature_names : sequence of str, optional
         Of a single output the names are one.
     linearize_link : bool, default True
-        Without effect: the link is linear.
+        Without effect: the link is that of `shap.KernelExplainer`, of the mean, which
+        `shap.ExactExplainer` has with ``linearize_link=False``.
     seed : int, optional
         Without effect: nothing is random.
     data : array-like, optional
@@ -193,6 +198,7 @@ class KernelMachineExplainer(KernelExplainerAttributes, shap.Explainer):  # type
     ) -> None:
         background = as_background(data if masker is None else masker)
         options: dict[str, Any] = {
+            "link": link_name(link),
             "value_function": value_function,
             "background_weights": background_weights,
             "groups": groups,
@@ -206,7 +212,7 @@ class KernelMachineExplainer(KernelExplainerAttributes, shap.Explainer):  # type
         with noted(first):
             _check_masker(masker, data)
             self._output_name = None
-            if output_names is not None and not adapt(model).expansion.has_output_axis:
+            if output_names is not None and not adapted_to(model, None).expansion.has_output_axis:
                 self._output_name = check_names("output_names", output_names, 1)[0]
                 del options["output_names"]
             self._explainer = pkex.Explainer(model, background, **options)

@@ -32,7 +32,7 @@ use crate::threads::Monitor;
 /// A kernel expansion, or a quadratic form of its kernel's values, packed for the engine.
 #[derive(Debug)]
 pub struct Expansion {
-    packed: PackedExpansion,
+    pub(crate) packed: PackedExpansion,
     /// Of a quadratic form, whose points have no other weights.
     pairs: Option<Pairs>,
     means: LastMeans,
@@ -89,6 +89,11 @@ impl Expansion {
     #[must_use]
     pub fn outputs(&self) -> usize {
         self.packed.outputs()
+    }
+
+    /// Whether it is a quadratic form.
+    pub(crate) fn is_quadratic(&self) -> bool {
+        self.pairs.is_some()
     }
 
     /// Shapley values: row by row of `x`, player by player, output by output.

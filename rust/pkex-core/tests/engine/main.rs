@@ -6,6 +6,7 @@
 mod background;
 mod cancellation;
 mod case;
+mod coalitions;
 mod exactness;
 mod games;
 mod golden;

@@ -202,6 +202,9 @@ class ProductKernelExplainer(Explainer):
     True
     """
 
+    # Where users import it from.
+    __module__ = "pkex.integrations.shapiq"
+
     # The order of the arguments by position is that of `shapiq.Explainer`.
     @with_checked_arguments(_CONSTRUCTOR, finds_more=_check_construction)
     def __init__(

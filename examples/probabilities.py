@@ -1,0 +1,67 @@
+"""What raises the probability of a class, and what its log-odds?
+
+A support vector machine with calibrated probabilities tells three kinds of wine apart. For one wine
+are drawn the exact values of its class's probability, and those behind a logit. Then, of thirty
+features of tumours, whose coalitions are too many, values are estimated, with standard errors.
+Needs pkex[demo]; saves probabilities.png in the working directory.
+
+    python examples/probabilities.py
+"""
+
+import matplotlib.pyplot as plt
+import numpy as np
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.datasets import load_breast_cancer, load_wine
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+
+import pkex
+
+
+def calibrated(data, target) -> CalibratedClassifierCV:
+    machine = make_pipeline(StandardScaler(), SVC(C=3.0))
+    return CalibratedClassifierCV(machine, ensemble=False).fit(data, target)
+
+
+def main() -> None:
+    _, axes = plt.subplots(1, 3, figsize=(15, 4.2), layout="constrained")
+    draw_a_wine(axes[:2])
+    draw_a_tumour(axes[2])
+    for ax in axes:
+        ax.margins(x=0.4)  # room for the numbers beside the bars
+    plt.savefig("probabilities.png", dpi=110)
+    print("picture: probabilities.png")
+
+
+def draw_a_wine(axes) -> None:
+    """Draw one wine, on the scale of probabilities and on that of log-odds."""
+    wine = load_wine(as_frame=True)
+    model = calibrated(wine.data, wine.target)
+    p = model.predict_proba(wine.data)
+    row = int(np.abs(p[:, 1] - 0.7).argmin())
+    scales = {"identity": p, "logit": np.log(p / (1.0 - p))}
+    for (link, outputs), ax in zip(scales.items(), axes, strict=True):
+        explainer = pkex.Explainer(model.predict_proba, wine.data[::9], link=link)
+        explanation = explainer(wine.data[row : row + 1])
+        total = explanation.values.sum(axis=1) + explanation.base_values
+        error, size = np.abs(total - outputs[row]).max(), np.abs(outputs[row]).max()
+        print(f"{explainer}")
+        print(f"  largest |base + Σφ - output|: {error:.1e} (outputs up to {size:.3g})")
+        explanation[0, :, "1"].plot(ax=ax, max_features=8)
+
+
+def draw_a_tumour(ax) -> None:
+    """Draw the estimated values of a probability of thirty features."""
+    tumours = load_breast_cancer(as_frame=True)
+    model = calibrated(tumours.data, tumours.target)
+    explainer = pkex.Explainer(model.predict_proba, tumours.data[::15], outputs="1")
+    p = model.predict_proba(tumours.data)[:, 1]
+    row = int(np.abs(p - 0.7).argmin())
+    estimate = explainer.estimate(tumours.data[row : row + 1], n_permutations=200, random_state=0)
+    print(estimate)
+    estimate[0].plot(ax=ax, max_features=8)
+
+
+if __name__ == "__main__":
+    main()

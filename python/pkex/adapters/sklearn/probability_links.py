@@ -1,0 +1,233 @@
+"""What scikit-learn's classifiers make of their decision values: probabilities of classes.
+
+Each is a function of an array (k, decision values) that returns one of shape (k, classes).
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.special import erf, expit, softmax
+from sklearn.utils.multiclass import _ovr_decision_function
+
+from pkex.typing import Float
+
+
+def logistic(values: Float) -> Float:
+    """Return the probabilities of two classes by the log-odds of the second."""
+    positive = expit(values[:, 0])
+    return np.column_stack([1.0 - positive, positive])
+
+
+def of_softmax(values: Float) -> Float:
+    """Return probabilities proportional to exponentials."""
+    return np.asarray(softmax(values, axis=1))
+
+
+def of_logistics(values: Float) -> Float:
+    """Return probabilities proportional to logistics, each of a class against the rest."""
+    return normalized(np.asarray(expit(values)))
+
+
+def normalized(shares: Float) -> Float:
+    """Return shares of their sum; all alike where they are 0."""
+    sums = shares.sum(axis=1, keepdims=True)
+    alike = np.full_like(shares, 1.0 / shares.shape[1])
+    divided: Float = np.divide(shares, sums, out=alike, where=sums > 0.0)
+    return divided
+
+
+@dataclass(frozen=True, eq=False)
+class Coupled:
+    """Platt's sigmoids of pairs of classes, coupled to probabilities as libsvm does it.
+
+    Parameters
+    ----------
+    slopes, offsets : ndarray of shape (pairs,)
+        A and B: the first class of a pair has probability 1 / (1 + exp(A f + B)) of the two.
+    sign : float
+        Of libsvm's decision value f in ours.
+    """
+
+    slopes: Float
+    offsets: Float
+    sign: float
+
+    def __call__(self, values: Float) -> Float:
+        """Return the probabilities of all classes."""
+        first = expit(-(self.slopes * (self.sign * values) + self.offsets))
+        return coupled(np.clip(first, _LEAST, 1.0 - _LEAST))
+
+
+# libsvm's bound of the probabilities of pairs.
+_LEAST = 1e-7
+_MOST_STEPS = 100
+# Rows that are coupled at a time: what there is of them stays in a core's cache.
+_BLOCK = 1 << 12
+
+
+def coupled(first: Float) -> Float:
+    """Return probabilities of k classes by those of pairs, (n, k (k − 1) / 2).
+
+    They minimise Σ_{i≠j} (r_ji p_i − r_ij p_j)² (Wu, Lin, Weng 2004, algorithm 2), which libsvm's
+    `multiclass_probability` ends when a gradient is below 0.005 / k: also of two classes its result
+    is not r, but near.
+    """
+    if first.shape[1] == 1:
+        return _coupled_pair(first[:, 0])
+    blocks = [first[start : start + _BLOCK].T for start in range(0, len(first), _BLOCK)]
+    return np.concatenate([_coupled(block) for block in blocks], axis=1).T
+
+
+def _coupled_pair(r: Float) -> Float:
+    """Return those of two classes, by the same steps written for e = p − r of the first class.
+
+    With s = 1 − r the gradients are s e − e² and −r e − e², and the steps for the first and the
+    second class take e to e² s / (s² − s e + e²) and to −e² r / (r² + r e + e²).
+    """
+    s, e = 1.0 - r, 0.5 - r
+    for _ in range(_MOST_STEPS):
+        is_rough = np.maximum(np.abs(s - e), np.abs(r + e)) * np.abs(e) >= 0.0025
+        if not is_rough.any():
+            break
+        after = e * e * s / (s * s - s * e + e * e)
+        after *= -after * r / (r * r + r * after + after * after)
+        e = np.where(is_rough, after, e)
+    return np.column_stack([r + e, s - e])
+
+
+def _coupled(first: Float) -> Float:
+    """Return those of a few rows, which stand along the last axis."""
+    k, n = round((1.0 + np.sqrt(1.0 + 8.0 * len(first))) / 2.0), first.shape[1]
+    r = np.zeros((k, k, n))
+    for (i, j), own in zip(itertools.combinations(range(k), 2), first, strict=True):
+        r[i, j], r[j, i] = own, 1.0 - own
+    q = -r * r.swapaxes(0, 1)
+    q[np.arange(k), np.arange(k)] = (r * r).sum(axis=0)
+    p = np.full((k, n), 1.0 / k)
+    left = np.arange(n)
+    for _ in range(max(_MOST_STEPS, k)):
+        own, some = p[:, left], q[:, :, left]
+        products = (some * own).sum(axis=1)
+        form = (own * products).sum(axis=0)
+        is_rough = np.abs(products - form).max(axis=0) >= 0.005 / k
+        left = left[is_rough]
+        if not len(left):
+            break
+        p[:, left] = _improved(
+            own[:, is_rough], some[:, :, is_rough], products[:, is_rough], form[is_rough]
+        )
+    return p
+
+
+def _improved(p: Float, q: Float, products: Float, form: Float) -> Float:
+    """Return p after a step for each class, given Q p and pᵀ Q p."""
+    for t in range(len(p)):
+        change = (form - products[t]) / q[t, t]
+        p[t] += change
+        sums = 1.0 + change
+        form = (form + change * (change * q[t, t] + 2.0 * products[t])) / (sums * sums)
+        products = (products + change * q[t]) / sums
+        p /= sums
+    return p
+
+
+@dataclass(frozen=True, eq=False)
+class Votes:
+    """The one-vs-rest values that scikit-learn makes of those of pairs of classes."""
+
+    n_classes: int
+
+    def __call__(self, values: Float) -> Float:
+        """Return the votes of classes, and their confidences below ⅓."""
+        return np.asarray(_ovr_decision_function(values < 0.0, -values, self.n_classes))
+
+
+@dataclass(frozen=True, eq=False)
+class Calibrated:
+    """The mean of the probabilities of classifiers, each with calibrators of its own.
+
+    Parameters
+    ----------
+    members : sequence of (slice, callable or None, sequence of (int, calibrator))
+        The decision values of each, what is made of them before, and the class and calibrator of
+        each of the numbers that there are then.
+    n_classes : int
+    """
+
+    members: Sequence[tuple[slice, Callable[[Float], Float] | None, Sequence[tuple[int, Any]]]]
+    n_classes: int
+
+    def __call__(self, values: Float) -> Float:
+        """Return the probabilities of all classes."""
+        total = np.zeros((len(values), self.n_classes))
+        for own, before, calibrators in self.members:
+            scores = values[:, own] if before is None else before(values[:, own])
+            shares = np.zeros_like(total)
+            for (label, calibrator), score in zip(calibrators, scores.T, strict=True):
+                shares[:, label] = calibrator.predict(np.ascontiguousarray(score))
+            if self.n_classes == 2:
+                shares[:, 0] = 1.0 - shares[:, 1]
+            else:
+                shares = normalized(shares)
+            total += shares
+        return total / len(self.members)
+
+
+@dataclass(frozen=True)
+class OfSecond:
+    """The probabilities of classes by those of each class and of the rest of classes.
+
+    Parameters
+    ----------
+    is_shared : bool
+        Whether they add up to 1: a row has one class, and not several labels.
+    """
+
+    is_shared: bool = True
+
+    def __call__(self, values: Float) -> Float:
+        """Return the probability of each class, of the pairs (rest, class) side by side."""
+        positive = values[:, 1::2]
+        if positive.shape[1] == 1:
+            return np.column_stack([1.0 - positive, positive])
+        if not self.is_shared:
+            return positive
+        sums = positive.sum(axis=1, keepdims=True)
+        shared: Float = np.divide(positive, sums, out=positive.copy(), where=sums != 0.0)
+        return shared
+
+
+@dataclass(frozen=True)
+class GaussianLogistic:
+    """The mean of the logistic function over normal latent values, of machines side by side.
+
+    The logistic is a combination of error functions, of which the mean is known (Williams & Barber
+    1998, appendix A).
+
+    Parameters
+    ----------
+    n_machines : int
+        Latent means come first, as many latent variances after them.
+    """
+
+    n_machines: int
+
+    def __call__(self, values: Float) -> Float:
+        """Return probabilities: of two classes by one machine, else one class a machine."""
+        means, variances = values[:, : self.n_machines], values[:, self.n_machines :]
+        positive = np.full_like(means, 0.5 * sum(_COEFFICIENTS))
+        for scale, coefficient in zip(_SCALES, _COEFFICIENTS, strict=True):
+            spread = np.sqrt(1.0 + 2.0 * variances * scale**2)
+            positive += 0.5 * coefficient * erf(scale * means / spread)
+        both = np.stack([1.0 - positive, positive], axis=-1).reshape(len(values), -1)
+        return OfSecond()(both)
+
+
+# Of scikit-learn, which fitted them as Williams & Barber describe it.
+_SCALES = (0.41, 0.4, 0.37, 0.44, 0.39)
+_COEFFICIENTS = (-1854.8214151, 3516.89893646, 221.29346712, 128.12323805, -2010.49422654)

@@ -1,0 +1,41 @@
+"""Outputs of pairs of classes, and what they say of each class."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from pkex.typing import Float
+
+__all__ = ["classes_of_pairs", "means_over_pairs"]
+
+_BETWEEN = " vs "
+
+
+def classes_of_pairs(names: Sequence[str]) -> list[str] | None:
+    """Return the classes whose pairs, in order, the names "a vs b" are of; None if they are none.
+
+    There may be a "vs" in the names of classes.
+    """
+    n_classes = round((1.0 + math.sqrt(1.0 + 8.0 * len(names))) / 2.0)
+    words = names[0].split(_BETWEEN) if names else []
+    for place in range(1, len(words)):
+        first = _BETWEEN.join(words[:place])
+        others = [name.removeprefix(f"{first}{_BETWEEN}") for name in names[: n_classes - 1]]
+        classes = [first, *others]
+        if [_BETWEEN.join(pair) for pair in itertools.combinations(classes, 2)] == list(names):
+            return classes
+    return None
+
+
+def means_over_pairs(values: Float, n_classes: int) -> Float:
+    """Return for each class the mean over its pairs, of numbers (..., pairs), positive for it."""
+    means = np.zeros((*values.shape[:-1], n_classes))
+    for place, (a, b) in enumerate(itertools.combinations(range(n_classes), 2)):
+        means[..., a] += values[..., place]
+        means[..., b] -= values[..., place]
+    shares: Float = means / (n_classes - 1)
+    return shares

@@ -1,0 +1,143 @@
+"""Explainers that estimate values, where there are too many features for exact ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from pkex.execution.progress import Progress
+from pkex.explain.described import Described
+from pkex.explain.estimate import Estimate
+from pkex.explain.estimation import RowGame, check_permutations, estimated, linked
+from pkex.explain.explained import Explained
+from pkex.inputs.keywords import with_known_keywords
+from pkex.inputs.randomness import as_generator
+from pkex.typing import Float
+
+__all__ = ["Estimating"]
+
+
+class Estimating(Described):
+    """An explainer's estimates."""
+
+    __slots__ = ()
+
+    @with_known_keywords
+    def estimate(
+        self,
+        X: ArrayLike,
+        *,
+        n_permutations: int,
+        random_state: int | np.random.Generator | np.random.RandomState | None = None,
+        progress: Progress = False,
+    ) -> Estimate:
+        """Estimate the values of rows, where there are too many features for exact ones.
+
+        Exact values of what is no sum over features, such as probabilities, take all coalitions of
+        up to 16 features. Of any number they are estimated here from random orders in which
+        features arrive, each with its reverse: the estimates are unbiased, and their standard
+        errors fall as one over the root of `n_permutations`. Each coalition is worth exactly what
+        it is, averaged over the whole background.
+
+        Parameters
+        ----------
+        X : array-like, DataFrame or sparse matrix of shape (n, d)
+        n_permutations : int
+            The number of orders, even: half of them are drawn, the others are their reverses. An
+            order takes d outputs of the model for each background row.
+        random_state : int, numpy.random.Generator or RandomState, optional
+            A seed, or where random numbers are taken from. All rows have the same orders.
+        progress : bool or callable, default False
+            As in calling the explainer.
+
+        Returns
+        -------
+        Estimate
+            With ``standard_errors``. For each row and output the values add up to the explained
+            output minus ``base_values``, exactly.
+
+        Raises
+        ------
+        ValueError, TypeError
+            As in calling the explainer; if `n_permutations` is odd or below 4; or if the game is
+            "marginal" and its values are exact for any number of features.
+
+        References
+        ----------
+        R. Mitchell, J. Cooper, E. Frank, G. Holmes (2022), Sampling permutations for Shapley value
+        estimation, JMLR 23(43).
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import pkex
+        >>> from sklearn.svm import SVR
+        >>> X = np.random.default_rng(0).normal(size=(30, 20))
+        >>> model = SVR().fit(X, X[:, 0] * X[:, 1])
+        >>> explainer = pkex.Explainer(model, background=X[:5], transform=np.tanh)
+        >>> estimate = explainer.estimate(X[:1], n_permutations=100, random_state=0)
+        >>> estimate.standard_errors.shape
+        (1, 20)
+        >>> total = estimate.values.sum(axis=1) + estimate.base_values
+        >>> bool(abs(total - np.tanh(model.predict(X[:1])))[0] < 1e-12)
+        True
+        """
+        count, generator = check_permutations(n_permutations), as_generator(random_state)
+        function, game = self._function, self._game
+        self._check_draws_rows("its values are exact for any number of features: explainer(X)")
+        explained = Explained.read(X, self._columns, self._players)
+        with self._settings.computing(progress) as how:
+            values, errors = estimated(function, explained.rows, game, count, generator, how)
+        if not function.has_output_axis:
+            values, errors = values[..., 0], errors[..., 0]
+        base_values = np.empty((len(values), *np.shape(self._base)))
+        base_values[:] = self._base
+        estimate = Estimate(
+            values,
+            base_values,
+            explained.data,
+            explained.features,
+            self._outputs.names,
+            standard_errors=errors,
+            output_name=self._outputs.single,
+            row_index=explained.row_index,
+            value_function=self.value_function,
+        )
+        return estimate[..., 0] if self._outputs.drops_axis else estimate
+
+    def _game_of(self, row: ArrayLike) -> Callable[[NDArray[np.bool_]], Float]:
+        """Return the function from coalitions of features of a row to their worths.
+
+        Parameters
+        ----------
+        row : array-like of shape (1, d)
+
+        Returns
+        -------
+        callable
+            From an array of shape (count, features), whether a feature is in a coalition, to one
+            of shape (count, outputs).
+
+        Raises
+        ------
+        ValueError
+            If the game draws each feature on its own.
+        """
+        self._check_draws_rows("take value_function='interventional' or 'neutral'")
+        explained = Explained.read(row, self._columns, self._players)
+        of_row = RowGame(linked(self._function), explained.rows[0], "the row", self._game)
+
+        def worths(members: NDArray[np.bool_]) -> Float:
+            with self._settings.computing() as how:
+                return of_row.worths(members, how)
+
+        return worths
+
+    def _check_draws_rows(self, instead: str) -> None:
+        if self._game.is_marginal and not self._function.draws_rows:
+            raise ValueError(
+                "value_function='marginal' draws each absent feature on its own, and its "
+                f"coalitions are not evaluated one by one; {instead}"
+            )

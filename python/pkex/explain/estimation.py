@@ -1,0 +1,117 @@
+"""Shapley values from random orders of features.
+
+A feature's value is its mean contribution over all orders. Each order is taken with its reverse,
+whose contributions err to the other side where features act together (antithetic sampling; Mitchell
+et al. 2022). Such pairs are independent of each other: their mean is unbiased, and their spread
+gives its standard error.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pkex.execution.computation import Computation
+from pkex.functions.base import Function
+from pkex.functions.linked import Linked, LinkedOutputs
+from pkex.games.value_functions import Game
+from pkex.inputs.integers import as_integer
+from pkex.typing import Float
+
+__all__ = ["RowGame", "check_permutations", "estimated", "linked"]
+
+# Coalitions whose worths are computed at a time.
+_COALITIONS = 1 << 11
+
+
+def check_permutations(number: object) -> int:
+    """Return a number of orders, which come in pairs, or say what it may be."""
+    what = "an even integer from 4 on, as orders come in pairs"
+    count = as_integer("n_permutations", number, what, least=4)
+    if count % 2:
+        raise ValueError(f"n_permutations must be {what}; got {count}")
+    return count
+
+
+def estimated(
+    function: Function,
+    rows: Float,
+    game: Game,
+    n_permutations: int,
+    generator: np.random.Generator,
+    how: Computation,
+) -> tuple[Float, Float]:
+    """Return estimates of the values of rows, and their standard errors.
+
+    All rows are estimated from the same orders, so that their results do not depend on each other.
+
+    Returns
+    -------
+    values, errors : ndarray of shape (n, players, outputs)
+    """
+    function = linked(function)
+    p = function.n_players
+    orders = generator.permuted(np.tile(np.arange(p), (n_permutations // 2, 1)), axis=1)
+    values, errors = np.empty((2, len(rows), p, function.n_outputs))
+    for number, row in enumerate(rows):
+        of_row = RowGame(function, row, f"row {number} of X", game)
+        values[number], errors[number] = _of_row(of_row, orders, how.part(number, len(rows)))
+    return values, errors
+
+
+def linked(function: Function) -> Linked:
+    """Return a function as one whose worths are computed one by one."""
+    if isinstance(function, Linked):
+        return function
+    outputs = LinkedOutputs(_unchanged, function.n_outputs, function.has_output_axis)
+    return Linked([function], outputs)
+
+
+def _unchanged(values: Float) -> Float:
+    return values
+
+
+@dataclass(frozen=True)
+class RowGame:
+    """The game of a row."""
+
+    function: Linked
+    row: Float
+    name: str
+    game: Game
+
+    def worths(self, members: NDArray[np.bool_], how: Computation) -> Float:
+        """Return the worths of coalitions, shape (count, outputs)."""
+        return self.function.worths(self.row, self.game, members, how, self.name)
+
+
+def _of_row(of_row: RowGame, orders: NDArray[np.int64], how: Computation) -> tuple[Float, Float]:
+    """Return the means over pairs of orders, and their standard errors, (players, outputs)."""
+    count, p = orders.shape
+    ends = of_row.worths(np.array([[False] * p, [True] * p]), how.reporting(None))
+    step = max(1, _COALITIONS // (2 * p))
+    blocks = [orders[start : start + step] for start in range(0, count, step)]
+    found = []
+    for number, block in enumerate(blocks):
+        found.append(_of_pairs(of_row, block, ends, how.part(number, len(blocks))))
+        if how.progress is not None:
+            how.progress(number + 1, len(blocks))
+    pairs = np.concatenate(found)
+    return pairs.mean(axis=0), pairs.std(axis=0, ddof=1) / np.sqrt(count)
+
+
+def _of_pairs(of_row: RowGame, orders: NDArray[np.int64], ends: Float, how: Computation) -> Float:
+    """Return the mean contributions in orders and their reverses, (orders, players, outputs)."""
+    n_orders, p = orders.shape
+    places = np.argsort(orders, axis=1)[:, None]
+    sizes = np.arange(1, p)[:, None]
+    # The first of an order, and of its reverse.
+    members = np.stack([places < sizes, p - 1 - places < sizes])
+    table = np.empty((2, n_orders, p + 1, ends.shape[1]))
+    table[:, :, 0], table[:, :, -1] = ends
+    table[:, :, 1:-1] = of_row.worths(members.reshape(-1, p), how).reshape(2, n_orders, p - 1, -1)
+    forward, backward = np.diff(table, axis=2)
+    by_place: Float = (forward + backward[:, ::-1]) / 2.0
+    return np.take_along_axis(by_place, places[:, 0, :, None], axis=1)

@@ -1,0 +1,80 @@
+"""What is explained behind a link: a function of a model's outputs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from pkex.adapters import AdaptedModel
+from pkex.functions.linked import Link, Linked, LinkedOutputs
+from pkex.typing import Float
+
+__all__ = ["Transform", "behind_link"]
+
+# From outputs of shape (k,) or (k, outputs) to as many others.
+Transform: TypeAlias = Callable[[Any], Any]
+
+
+def behind_link(adapted: AdaptedModel, link: Link, transform: Transform | None) -> AdaptedModel:
+    """Return the description of a model's outputs, transformed inside of means and linked outside.
+
+    Raises
+    ------
+    TypeError
+        If `transform` cannot be called.
+    """
+    if transform is not None and not callable(transform):
+        raise TypeError(
+            "transform must be a function of an array of the model's outputs, such as numpy.exp; "
+            f"got {transform!r} ({type(transform).__name__})"
+        )
+    if transform is None and link == "identity":
+        return adapted
+    function, explained = adapted.expansion, adapted.explained
+    has_axis = function.has_output_axis
+    of_rows: Callable[[Float], Float] = _unchanged
+    if transform is not None:
+        explained = f"transform of {explained}"
+        of_rows = _Transformed(transform, has_axis)
+    if link != "identity":
+        explained = f"{link} of {explained}"
+    outputs = LinkedOutputs(of_rows, function.n_outputs, has_axis)
+    return replace(
+        adapted, expansion=Linked([function], outputs, link), explained=explained, variance=None
+    )
+
+
+def _unchanged(values: Float) -> Float:
+    return values
+
+
+@dataclass(frozen=True)
+class _Transformed:
+    """A user's function of outputs, checked.
+
+    Parameters
+    ----------
+    function : callable
+    has_axis : bool
+        Whether it takes outputs with their axis.
+    """
+
+    function: Transform
+    has_axis: bool
+
+    def __call__(self, values: Float) -> Float:
+        """Return as many transformed outputs, (k, outputs)."""
+        given = values.copy() if self.has_axis else values[:, 0].copy()
+        shape = given.shape
+        found = np.asarray(self.function(given))
+        if found.shape != shape:
+            raise ValueError(
+                f"transform must return an array of the shape that it is given; for {shape} it "
+                f"returned {found.shape}"
+            )
+        if found.dtype.kind not in "fiub":
+            raise TypeError(f"transform must return real numbers; it returned {found.dtype}")
+        return found.astype(np.float64).reshape(values.shape)

@@ -1,0 +1,130 @@
+"""The game of a row, for shapiq's approximators and exact computer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from shapiq import Game
+
+import pkex
+from pkex.inputs.keywords import with_known_keywords
+from pkex.integrations import as_background, as_one_row
+from pkex.typing import Float
+
+__all__ = ["KernelGame"]
+
+# Coalitions whose worths are computed at a time.
+_COALITIONS = 1 << 13
+
+
+class KernelGame(Game):
+    """The game of a row of a kernel machine: a `shapiq.Game` whose coalitions the engine evaluates.
+
+    A coalition is worth the model's output where the features outside it are those of background
+    rows, on average; it is exact, and no row is given to the model. Everything of shapiq that takes
+    a game takes it, for indices that `pkex.Explainer` does not have.
+
+    Parameters
+    ----------
+    model : fitted model, bound method or KernelExpansion
+        As in `pkex.Explainer`, ``predict_proba`` too.
+    x : array-like or Series of shape (d,), or table of shape (1, d)
+        The row.
+    background : array-like, DataFrame or sparse matrix of shape (m, d), optional
+        Rows that absent features are drawn from; not needed in the neutral game.
+    value_function : {None, "interventional", "neutral"}, optional
+        None is "interventional" with a background, and "neutral" without.
+    outputs : int or str, optional
+        Which of several outputs the game is of, by number or name.
+    normalize : bool, default True
+        Whether the worth of the empty coalition is subtracted, as in shapiq's own games.
+    target, background_weights, groups, link, transform, n_jobs : optional
+        As in `pkex.Explainer`. The players are columns and groups of columns.
+
+    Raises
+    ------
+    UnsupportedModelError, ValueError, TypeError
+        As in `pkex.Explainer`; if there are several outputs and none was chosen; or if the game is
+        the marginal one, whose coalitions are no rows.
+
+    Examples
+    --------
+    >>> import shapiq
+    >>> from sklearn.svm import SVR
+    >>> from pkex.integrations.shapiq import KernelGame
+    >>> X = [[0.0, 1.0], [1.0, 0.0], [2.0, 2.0]]
+    >>> model = SVR(gamma=0.5).fit(X, [0.0, 1.0, 3.0])
+    >>> game = KernelGame(model, X[2], background=X)
+    >>> values = shapiq.ExactComputer(game, n_players=2)("SV", order=1)
+    >>> bool(abs(values.values.sum() - model.predict(X)[2]) < 1e-12)
+    True
+    """
+
+    # Where users import it from.
+    __module__ = "pkex.integrations.shapiq"
+
+    @with_known_keywords
+    def __init__(
+        self,
+        model: Any,
+        x: ArrayLike,
+        background: Any = None,
+        *,
+        value_function: Literal["interventional", "neutral"] | None = None,
+        outputs: int | str | None = None,
+        normalize: bool = True,
+        target: Any = None,
+        background_weights: ArrayLike | None = None,
+        groups: Mapping[str, int | str | Iterable[int | str]] | None = None,
+        link: Literal["identity", "logit"] = "identity",
+        transform: Any = None,
+        n_jobs: int | None = -1,
+    ) -> None:
+        rows = as_background(background)
+        if value_function is None and rows is None:
+            value_function = "neutral"
+        self._explainer = pkex.Explainer(
+            model,
+            rows,
+            target=target,
+            value_function=value_function,
+            background_weights=background_weights,
+            groups=groups,
+            outputs=outputs,
+            link=link,
+            transform=transform,
+            n_jobs=n_jobs,
+        )
+        if self._explainer.output_names is not None:
+            raise ValueError(
+                f"a game has one output, and the model {len(self._explainer.output_names)}; choose "
+                f"one by outputs=..., among {', '.join(map(repr, self._explainer.output_names))}"
+            )
+        self._of_row = self._explainer._game_of(as_one_row("x", x, "pkex.Explainer"))
+        empty = float(self._explainer.expected_value)
+        super().__init__(
+            len(self._explainer.feature_names),
+            normalize=normalize,
+            normalization_value=empty if normalize else None,
+        )
+
+    def value_function(self, coalitions: NDArray[np.bool_]) -> Float:
+        """Return the worths of coalitions.
+
+        Parameters
+        ----------
+        coalitions : ndarray of bool, shape (count, players)
+
+        Returns
+        -------
+        ndarray of shape (count,)
+        """
+        members = np.asarray(coalitions, dtype=np.bool_)
+        blocks = [
+            members[start : start + _COALITIONS] for start in range(0, len(members), _COALITIONS)
+        ]
+        worths = [self._of_row(block)[:, 0] for block in blocks]
+        return np.concatenate(worths) if worths else np.zeros(0)

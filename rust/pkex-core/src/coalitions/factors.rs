@@ -1,0 +1,57 @@
+//! Factors of all players in blocks of evaluations, present and absent ones.
+
+use crate::error::Error;
+use crate::expansion::packed::PackedExpansion;
+use crate::game::block::Block;
+use crate::kernel::term::FillTerm;
+use crate::memory::{FACTORS, Memory};
+use crate::settings::Context;
+use crate::simd::lanes::Lanes;
+
+/// An explained row and a background row, without which absent factors are 1.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rows<'a> {
+    pub x: &'a [f64],
+    pub z: Option<&'a [f64]>,
+}
+
+/// The factors (a, b) of each player in a block, 1 of players that its term does not compare.
+#[derive(Debug, Default)]
+pub(crate) struct Factors {
+    pub of_players: Vec<(Lanes, Lanes)>,
+    block: Block,
+}
+
+impl Factors {
+    /// With room for that many players.
+    pub fn new(players: usize, memory: &Memory) -> Result<Self, Error> {
+        let mut factors = Self::default();
+        memory.reserve(&mut factors.of_players, players, FACTORS)?;
+        factors.block.reserve(players, 0, memory)?;
+        Ok(factors)
+    }
+
+    /// Computes the factors of a block of evaluations.
+    pub fn fill(
+        &mut self,
+        expansion: &PackedExpansion,
+        index: usize,
+        rows: Rows<'_>,
+        context: Context<'_>,
+    ) {
+        let Self { of_players, block } = self;
+        of_players.clear();
+        of_players.resize(expansion.players(), (Lanes::ONE, Lanes::ONE));
+        let (term, points) = expansion.term_and_points(index);
+        context.run(FillTerm { term, row: rows.x, points, block: &mut *block });
+        for (&player, factor) in term.players.iter().zip(&block.present) {
+            of_players[player].0 = *factor;
+        }
+        if let Some(row) = rows.z {
+            context.run(FillTerm { term, row, points, block: &mut *block });
+            for (&player, factor) in term.players.iter().zip(&block.present) {
+                of_players[player].1 = *factor;
+            }
+        }
+    }
+}

@@ -1,0 +1,141 @@
+//! The worths of given coalitions.
+//!
+//! Players stand in quartets. Of each, the products of its 16 coalitions are in a table, so that a
+//! coalition of d players takes d / 4 multiplications for each evaluation.
+
+use crate::coalitions::factors::{Factors, Rows};
+use crate::coalitions::tables::multiply_out;
+use crate::error::Error;
+use crate::expansion::packed::PackedExpansion;
+use crate::memory::{FACTORS, INPUT, Memory, SUMS, saturating_product};
+use crate::settings::Context;
+use crate::simd::arithmetic::Arithmetic;
+use crate::simd::lanes::Lanes;
+use crate::simd::level::Body;
+use crate::simd::sum::{Accumulator, Summation};
+
+const QUARTET: usize = 4;
+const COALITIONS: usize = 1 << QUARTET;
+
+/// Coalitions as the numbers of their parts in each quartet.
+#[derive(Debug)]
+pub(crate) struct Listed {
+    quartets: usize,
+    parts: Vec<u8>,
+}
+
+impl Listed {
+    /// Reads coalitions of that many players, each as whether a player is in it.
+    pub fn new(members: &[bool], players: usize) -> Result<Self, Error> {
+        let quartets = players.div_ceil(QUARTET);
+        let count = members.len() / players.max(1);
+        let mut parts = Vec::new();
+        Memory::default().reserve(&mut parts, saturating_product([count, quartets]), INPUT)?;
+        for coalition in members.chunks_exact(players.max(1)) {
+            let part = |some: &[bool]| {
+                some.iter().rev().fold(0, |part, &is_in| part << 1 | u8::from(is_in))
+            };
+            parts.extend(coalition.chunks(QUARTET).map(part));
+        }
+        Ok(Self { quartets, parts })
+    }
+}
+
+/// What a thread keeps between cells.
+#[derive(Debug)]
+pub(crate) struct ListedWorkspace {
+    factors: Factors,
+    /// Quartet by quartet.
+    tables: Vec<[Lanes; COALITIONS]>,
+    weights: Vec<(usize, Lanes)>,
+    /// Coalition by coalition, output by output.
+    accumulators: Vec<Accumulator>,
+}
+
+impl ListedWorkspace {
+    /// With room for that many coalitions.
+    pub fn new(expansion: &PackedExpansion, count: usize, memory: &Memory) -> Result<Self, Error> {
+        let (players, outputs) = (expansion.players(), expansion.outputs());
+        let (mut tables, mut weights, mut accumulators) = (Vec::new(), Vec::new(), Vec::new());
+        memory.reserve(&mut tables, players.div_ceil(QUARTET), FACTORS)?;
+        memory.reserve(&mut weights, outputs, FACTORS)?;
+        memory.reserve(&mut accumulators, saturating_product([count, outputs]), SUMS)?;
+        let factors = Factors::new(players, memory)?;
+        Ok(Self { factors, tables, weights, accumulators })
+    }
+
+    /// Computes the worths of coalitions: output by output, coalition by coalition.
+    pub fn compute(
+        &mut self,
+        expansion: &PackedExpansion,
+        rows: Rows<'_>,
+        listed: &Listed,
+        context: Context<'_>,
+        worths: &mut [f64],
+    ) {
+        let (outputs, summation) = (expansion.outputs(), context.settings.summation);
+        let Self { factors, tables, weights, accumulators } = self;
+        accumulators.clear();
+        accumulators.resize(worths.len(), Accumulator::ZERO);
+        for index in 0..expansion.evaluation_blocks() {
+            if context.is_stopped() {
+                return;
+            }
+            factors.fill(expansion, index, rows, context);
+            weights.clear();
+            weights.extend(expansion.block_weights(index));
+            tables.clear();
+            tables.resize(listed.quartets, [Lanes::ONE; COALITIONS]);
+            context.run(AddUp {
+                factors,
+                tables,
+                weights,
+                listed,
+                outputs,
+                summation,
+                accumulators,
+            });
+        }
+        let count = worths.len() / outputs.max(1);
+        for (place, worth) in worths.iter_mut().enumerate() {
+            *worth = accumulators[place % count * outputs + place / count].total().value();
+        }
+    }
+}
+
+/// Adds a block of evaluations to the worths.
+struct AddUp<'a> {
+    factors: &'a Factors,
+    tables: &'a mut [[Lanes; COALITIONS]],
+    weights: &'a [(usize, Lanes)],
+    listed: &'a Listed,
+    outputs: usize,
+    summation: Summation,
+    accumulators: &'a mut [Accumulator],
+}
+
+impl Body for AddUp<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<A: Arithmetic, const W: usize>(self) {
+        let Self { factors, tables, weights, listed, outputs, summation, accumulators } = self;
+        for (table, players) in tables.iter_mut().zip(factors.of_players.chunks(QUARTET)) {
+            multiply_out(table, players.iter().copied(), |x, y| x.times::<W>(&y));
+        }
+        let coalitions = listed.parts.chunks_exact(listed.quartets);
+        for (parts, accumulators) in coalitions.zip(accumulators.chunks_exact_mut(outputs)) {
+            let mut product = Lanes::ONE;
+            for (table, &part) in tables.iter().zip(parts) {
+                product = product.times::<W>(&table[usize::from(part) % COALITIONS]);
+            }
+            for (output, weights) in weights {
+                let accumulator = &mut accumulators[*output];
+                match summation {
+                    Summation::Compensated => accumulator.add_product::<A, W>(weights, &product),
+                    Summation::Plain => accumulator.add_plainly::<A, W>(weights, &product),
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! The worths of coalitions in the games of rows, for each background row by itself.
+
+use crate::coalitions::all::AllWorkspace;
+use crate::coalitions::factors::Rows;
+use crate::coalitions::listed::{Listed, ListedWorkspace};
+use crate::error::Error;
+use crate::expansion::explain::Expansion;
+use crate::expansion::packed::PackedExpansion;
+use crate::matrix::Matrix;
+use crate::memory::{Memory, RESULT, saturating_product};
+use crate::settings::{Context, Settings};
+use crate::simd::lanes::LANES;
+use crate::threads::{self, Monitor, Parallelism};
+
+/// Players of whom all coalitions have a number.
+const MOST_PLAYERS: usize = 30;
+
+impl Expansion {
+    /// The worths of coalitions: f at rows with the entries of a row of `x` where a player is
+    /// present and of a row of `background` where not; without a background, absent factors are 1.
+    ///
+    /// Row by row of `x`, background row by background row (one without), output by output,
+    /// coalition by coalition: those in `members`, which says of each coalition in turn whether each
+    /// player is in it; without them all 2^p of p players, by the number whose bit j is player j.
+    ///
+    /// # Errors
+    /// If rows have another number of columns, or `members` is of another number of players; if the
+    /// kernel is a power series or the expansion a quadratic form; if a worth overflows, there is
+    /// too little memory, or the monitor stops the call.
+    pub fn worths(
+        &self,
+        x: Matrix<'_>,
+        background: Option<Matrix<'_>>,
+        members: Option<&[bool]>,
+        settings: &Settings,
+        monitor: Monitor<'_>,
+    ) -> Result<Vec<f64>, Error> {
+        let expansion = &self.packed;
+        self.check_worths(x, background, members)?;
+        let players = expansion.players();
+        let listed = members.map(|members| Listed::new(members, players)).transpose()?;
+        let count = members.map_or(1 << players, |members| members.len() / players.max(1));
+        let width = saturating_product([count, expansion.outputs()]);
+        let alternatives = background.map_or(1, |rows| rows.rows());
+        let length = saturating_product([x.rows(), alternatives, width]);
+        let mut worths = Memory::default().filled(length, 0.0, RESULT)?;
+        if worths.is_empty() {
+            return Ok(worths);
+        }
+        let memory = Memory::default();
+        let rows_of = |cell: usize| Rows {
+            x: x.row(cell / alternatives),
+            z: background.map(|rows| rows.row(cell % alternatives)),
+        };
+        let cells = worths.chunks_mut(width).enumerate();
+        let cost = saturating_product([length, expansion.evaluation_blocks(), LANES]);
+        threads::for_each(
+            cells,
+            Parallelism::of(cost, settings.threads),
+            || Workspace::new(expansion, listed.as_ref(), count, &memory),
+            |workspace, (cell, worths), stop| {
+                let context = Context { settings, stop };
+                workspace.compute(expansion, rows_of(cell), context, worths);
+            },
+            monitor,
+        )?;
+        match worths.iter().position(|worth| !worth.is_finite()) {
+            Some(place) => Err(Error::Overflow { row: place / (width * alternatives) }),
+            None => Ok(worths),
+        }
+    }
+
+    fn check_worths(
+        &self,
+        x: Matrix<'_>,
+        background: Option<Matrix<'_>>,
+        members: Option<&[bool]>,
+    ) -> Result<(), Error> {
+        let expansion = &self.packed;
+        expansion.check_columns("X", x)?;
+        if let Some(rows) = background {
+            expansion.check_columns("background", rows)?;
+        }
+        let players = expansion.players();
+        if self.is_quadratic() || expansion.kernel.has_series() {
+            let of = "worths of coalitions are of kernels that are sums of products over columns";
+            return Err(Error::Unsupported(of.to_owned()));
+        }
+        match members {
+            None if players > MOST_PLAYERS => Err(Error::Unsupported(format!(
+                "{players} players have too many coalitions to compute all"
+            ))),
+            Some(members) if !members.len().is_multiple_of(players.max(1)) => Err(Error::Shape {
+                argument: "members",
+                expected: format!("{players} entries of each coalition"),
+                got: format!("{} entries", members.len()),
+            }),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// What a thread keeps between cells.
+enum Workspace<'a> {
+    All(AllWorkspace),
+    Listed(ListedWorkspace, &'a Listed),
+}
+
+impl<'a> Workspace<'a> {
+    fn new(
+        expansion: &PackedExpansion,
+        listed: Option<&'a Listed>,
+        count: usize,
+        memory: &Memory,
+    ) -> Result<Self, Error> {
+        Ok(match listed {
+            None => Self::All(AllWorkspace::new(expansion, memory)?),
+            Some(listed) => Self::Listed(ListedWorkspace::new(expansion, count, memory)?, listed),
+        })
+    }
+
+    fn compute(
+        &mut self,
+        expansion: &PackedExpansion,
+        rows: Rows<'_>,
+        context: Context<'_>,
+        worths: &mut [f64],
+    ) {
+        match self {
+            Self::All(workspace) => workspace.compute(expansion, rows, context, worths),
+            Self::Listed(workspace, listed) => {
+                workspace.compute(expansion, rows, listed, context, worths);
+            }
+        }
+    }
+}

@@ -1,0 +1,148 @@
+"""Estimates: unbiased, with standard errors that hold, and no explanations."""
+
+import pickle
+
+import numpy as np
+import pytest
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC, SVR
+
+import pkex
+
+D = 6
+RNG = np.random.default_rng(6)
+X = RNG.normal(size=(60, D))
+Y = X[:, 0] + np.sin(2.0 * X[:, 1]) * X[:, 2]
+ROWS, Z = X[:2], X[40:45]
+EXPLAINER = pkex.Explainer(SVR().fit(X, Y), Z, transform=np.tanh)
+EXACT = EXPLAINER(ROWS)
+SEEDS = 200
+
+
+@pytest.fixture(scope="module")
+def estimates():
+    """Estimates by different seeds, of few orders."""
+    return [EXPLAINER.estimate(ROWS, n_permutations=40, random_state=s) for s in range(SEEDS)]
+
+
+def test_estimates_are_unbiased(estimates):
+    errors = np.stack([estimate.values - EXACT.values for estimate in estimates])
+    bias = errors.mean(axis=0) / (errors.std(axis=0, ddof=1) / np.sqrt(SEEDS))
+    assert np.abs(bias).max() < 3.0
+
+
+def test_two_standard_errors_cover_the_exact_value_as_often_as_they_say(estimates):
+    errors = np.stack([estimate.values - EXACT.values for estimate in estimates])
+    sizes = np.stack([estimate.standard_errors for estimate in estimates])
+    coverage = (np.abs(errors) <= 2.0 * sizes).mean()
+    assert 0.90 < coverage < 0.98
+
+
+def test_estimates_add_up_exactly():
+    estimate = EXPLAINER.estimate(ROWS, n_permutations=4, random_state=0)
+    total = estimate.values.sum(axis=1) + estimate.base_values
+    expected = EXACT.values.sum(axis=1) + EXACT.base_values
+    np.testing.assert_allclose(total, expected, rtol=0, atol=1e-13)
+
+
+def test_all_orders_give_the_exact_values():
+    explainer = pkex.Explainer(SVR().fit(X[:, :2], Y), X[:5, :2], transform=np.tanh)
+    # Of two features, an order and its reverse are all there are.
+    estimate = explainer.estimate(X[:3, :2], n_permutations=6, random_state=0)
+    exact = explainer.shap_values(X[:3, :2])
+    np.testing.assert_allclose(estimate.values, exact, rtol=0, atol=1e-13)
+    np.testing.assert_allclose(estimate.standard_errors, 0.0, rtol=0, atol=1e-13)
+
+
+def test_more_features_than_can_be_enumerated_are_estimated():
+    rng = np.random.default_rng(0)
+    wide = rng.normal(size=(40, 30))
+    model = SVC().fit(wide, wide[:, 0] * wide[:, 1] > 0.0)
+    # Of a sum, exact values are known of any number of features.
+    explainer = pkex.Explainer(model, wide[:4])
+    exact = explainer.shap_values(wide[:2])
+    estimate = explainer.estimate(wide[:2], n_permutations=100, random_state=1)
+    assert np.all(np.abs(estimate.values - exact) <= 5.0 * estimate.standard_errors + 1e-12)
+    with pytest.raises(ValueError, match="its values are exact for any number of features"):
+        pkex.Explainer(model).estimate(wide[:2], n_permutations=100)
+
+
+def test_errors_fall_as_the_root_of_the_number_of_orders():
+    few, many = (
+        EXPLAINER.estimate(ROWS, n_permutations=n, random_state=0).standard_errors
+        for n in (100, 1600)
+    )
+    assert np.median(few / many) == pytest.approx(4.0, rel=0.3)
+
+
+def test_probabilities_of_a_pipeline_and_neutral_games_are_estimated():
+    target = np.digitize(Y, [-0.5, 0.5])
+    model = make_pipeline(StandardScaler(), SVC()).fit(X, target)
+    for options in ({"background": Z, "link": "logit"}, {"value_function": "neutral"}):
+        explainer = pkex.Explainer(
+            model, transform=lambda v: 1.0 / (1.0 + np.exp(-v)), outputs=[2, 0], **options
+        )
+        exact = explainer(ROWS)
+        estimate = explainer.estimate(ROWS, n_permutations=200, random_state=0)
+        assert estimate.output_names == exact.output_names
+        error = np.abs(estimate.values - exact.values)
+        assert np.all(error <= 5.0 * estimate.standard_errors + 1e-12)
+        np.testing.assert_allclose(estimate.base_values, exact.base_values, rtol=0, atol=1e-13)
+
+
+def test_an_estimate_is_no_explanation_but_is_read_as_one():
+    estimate = EXPLAINER.estimate(ROWS, n_permutations=40, random_state=0)
+    assert isinstance(estimate, pkex.Estimate)
+    assert not isinstance(estimate, pkex.Explanation)
+    assert repr(estimate).startswith("Estimate(2 rows × 6 features, interventional, standard err")
+    part = estimate[1, ["x0", "x2"]]
+    np.testing.assert_array_equal(part.standard_errors, estimate.standard_errors[1, [0, 2]])
+    assert not part.standard_errors.flags.writeable
+    assert estimate.to_frame().shape == (2, 6)
+    assert estimate.importance().shape == (6,)
+    again = pickle.loads(pickle.dumps(estimate))
+    np.testing.assert_array_equal(again.standard_errors, estimate.standard_errors)
+    centered = estimate.centered()
+    assert centered.standard_errors is None
+    with pytest.raises(TypeError, match=r"reference must be an Estimate, as explainer.estimate"):
+        estimate.centered(EXACT)
+
+
+def test_an_estimate_is_drawn_and_converted_with_its_bounds():
+    pytest.importorskip("matplotlib").use("Agg")
+    shap = pytest.importorskip("shap")
+    estimate = EXPLAINER.estimate(ROWS, n_permutations=40, random_state=0)
+    for part in (estimate, estimate[0]):
+        assert "not to be told from 0" in part.plot().get_title()
+    converted = estimate.to_shap()
+    assert isinstance(converted, shap.Explanation)
+    margin = converted.upper_bounds - estimate.values
+    np.testing.assert_allclose(margin, 1.959964 * estimate.standard_errors)
+
+
+def test_estimates_do_not_depend_on_threads_or_on_the_rows_beside():
+    options = {"n_permutations": 20, "random_state": 3}
+    whole = EXPLAINER.estimate(ROWS, **options)
+    single = pkex.Explainer(SVR().fit(X, Y), Z, transform=np.tanh, n_jobs=1)
+    np.testing.assert_array_equal(single.estimate(ROWS[1:], **options).values, whole.values[1:])
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"n_permutations": 3}, ValueError, "an even integer from 4 on"),
+        ({"n_permutations": 5}, ValueError, "an even integer from 4 on.*got 5"),
+        ({"n_permutations": 1.5}, TypeError, "n_permutations must be"),
+        ({"n_permutations": 4, "random_state": "x"}, TypeError, "random_state must be"),
+        ({"n_samples": 4}, TypeError, "no argument 'n_samples'"),
+    ],
+)
+def test_what_is_no_number_of_orders_is_refused(options, error, message):
+    with pytest.raises(error, match=message):
+        EXPLAINER.estimate(ROWS, **options)
+
+
+def test_an_estimate_whose_errors_do_not_fit_is_refused():
+    with pytest.raises(ValueError, match=r"standard_errors has shape \(2,\), but \(1, 2\)"):
+        pkex.Estimate([[1.0, 2.0]], [0.0], [[0.0, 0.0]], ["a", "b"], standard_errors=[0.1, 0.1])

@@ -1,0 +1,126 @@
+"""Functions of a model's outputs: transforms and links, and what they refuse."""
+
+import numpy as np
+import pytest
+from brute_force import coalitions, imputed, marginal, shapley_weights
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC, SVR
+
+import pkex
+
+D = 5
+RNG = np.random.default_rng(5)
+X = RNG.normal(size=(40, D))
+Y = X[:, 0] + np.sin(X[:, 1]) * X[:, 2]
+ROWS, Z = RNG.normal(size=(2, D)), RNG.normal(size=(6, D))
+EQUAL = np.full(6, 1.0 / 6.0)
+MODELS = {
+    "rbf": SVR(),
+    "poly": SVR(kernel="poly", degree=2, coef0=1.0),
+    "linear": SVR(kernel="linear"),
+    "pipeline": make_pipeline(StandardScaler(), SVR()),
+}
+BY_NAME = {name: model.fit(X, Y) for name, model in MODELS.items()}
+WIDE = SVR().fit(RNG.normal(size=(30, 20)), np.arange(30.0))
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_transformed_values_equal_brute_force(name):
+    model = BY_NAME[name]
+    explainer = pkex.Explainer(model, Z, transform=np.tanh)
+    found = explainer(ROWS)
+    for row, values in zip(ROWS, found.values, strict=True):
+        games = [
+            imputed(lambda rows: np.tanh(model.predict(rows)), row, Z, EQUAL, members)
+            for members in coalitions(D)
+        ]
+        np.testing.assert_allclose(values, shapley_weights(D) @ games, rtol=0, atol=1e-10)
+        assert explainer.expected_value == pytest.approx(games[0], rel=1e-12)
+
+
+def test_a_transform_is_given_all_outputs_and_inside_of_the_link():
+    model = SVC().fit(X, np.digitize(Y, [-0.5, 0.5]))
+    seen = []
+
+    def softmax(values):
+        seen.append(values.shape)
+        shares = np.exp(values)
+        return shares / shares.sum(axis=1, keepdims=True)
+
+    options = {"transform": softmax, "link": "logit", "outputs": 1}
+    explanation = pkex.Explainer(model, Z, **options)(ROWS)
+    assert {shape[1] for shape in seen} == {3}
+    own = SVC(decision_function_shape="ovo").fit(X, model.predict(X))
+    own.__dict__.update(vars(model) | {"decision_function_shape": "ovo"})
+    p = softmax(own.decision_function(ROWS))[:, 1]
+    total = explanation.values.sum(axis=1) + explanation.base_values
+    np.testing.assert_allclose(total, np.log(p / (1.0 - p)), rtol=0, atol=1e-11)
+
+
+def test_an_affine_transform_changes_nothing():
+    plain = pkex.Explainer(BY_NAME["rbf"], Z)
+    transformed = pkex.Explainer(BY_NAME["rbf"], Z, transform=lambda y: 2.0 * y + 1.0)
+    expected = 2.0 * plain.shap_values(ROWS)
+    np.testing.assert_allclose(transformed.shap_values(ROWS), expected, rtol=0, atol=1e-12)
+    for index in ("k-SII", "BII", "Moebius"):
+        one, other = (
+            explainer.interactions(ROWS, index=index, order=3) for explainer in (plain, transformed)
+        )
+        np.testing.assert_allclose(other.values, 2.0 * one.values, rtol=0, atol=1e-11)
+
+
+def test_features_are_drawn_independently_where_combinations_are_few():
+    model, few = BY_NAME["rbf"], Z[:3]
+    explainer = pkex.Explainer(model, few, value_function="marginal", transform=np.tanh)
+    expected, base = marginal(lambda rows: np.tanh(model.predict(rows)), ROWS[0], few)
+    expected.assert_close(explainer.shap_values(ROWS[:1])[0])
+    assert explainer.expected_value == pytest.approx(base, rel=1e-12)
+    with pytest.raises(ValueError, match=r"40\^5 rows.*value_function='interventional'"):
+        pkex.Explainer(model, X, value_function="marginal", transform=np.tanh)
+    with pytest.raises(ValueError, match=r"own points.*value_function='interventional'"):
+        pkex.Explainer(model, value_function="marginal", transform=np.tanh)
+
+
+def test_more_features_than_can_be_enumerated_are_refused_with_their_number_and_what_to_do():
+    explainer = pkex.Explainer(WIDE, np.zeros((2, 20)), transform=np.tanh)
+    with pytest.raises(ValueError, match=r"2\^20 .*20 features.*explainer.estimate\(X, n_perm"):
+        explainer(np.ones((1, 20)))
+    groups = {"many": range(5, 20)}
+    grouped = pkex.Explainer(WIDE, np.zeros((2, 20)), transform=np.tanh, groups=groups)
+    assert grouped(np.ones((1, 20))).values.shape == (1, 6)
+
+
+@pytest.mark.parametrize(
+    ("transform", "error", "message"),
+    [
+        (lambda y: y[:-1], ValueError, "transform must return an array of the shape"),
+        (lambda y: np.stack([y, y], axis=1), ValueError, "transform must return an array of the"),
+        (lambda y: y.astype(str), TypeError, "transform must return real numbers"),
+        (lambda y: np.where(y > -9.0, np.nan, y), ValueError, "becomes nan for row 0 of the back"),
+        ("exp", TypeError, "transform must be a function"),
+    ],
+)
+def test_what_is_no_transform_is_refused(transform, error, message):
+    with pytest.raises(error, match=message):
+        pkex.Explainer(BY_NAME["rbf"], Z, transform=transform)
+
+
+def test_a_transform_without_a_value_names_the_row():
+    model = BY_NAME["rbf"]
+    most = model.predict(np.concatenate([ROWS[:1], Z])).max() + 1e-9
+    high = X[[np.argmax(model.predict(X))]]
+    assert model.predict(high) > most
+    few = Z[[np.argmin(model.predict(Z))]]
+    explainer = pkex.Explainer(model, few, transform=lambda y: np.where(y > most, np.nan, y))
+    with pytest.raises(ValueError, match="becomes nan for a coalition of row 1 of X"):
+        explainer(np.concatenate([few, high]))
+
+
+def test_links_and_transforms_are_attributes_and_said():
+    explainer = pkex.Explainer(BY_NAME["rbf"], Z, transform=np.tanh)
+    assert explainer.link == "identity"
+    assert explainer.transform is np.tanh
+    assert "transform of predict of SVR" in repr(explainer)
+    with pytest.raises(ValueError, match="link must be one of 'identity', 'logit'"):
+        pkex.Explainer(BY_NAME["rbf"], Z, link="probit")
