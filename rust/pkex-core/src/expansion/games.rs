@@ -208,7 +208,7 @@ impl<B: Absent> Source for Games<'_, B> {
     }
 
     fn weights(&self, index: usize) -> impl Iterator<Item = (usize, Lanes)> {
-        self.expansion.block_weights(self.locate(index).0)
+        self.expansion.unscaled_weights(self.locate(index).0)
     }
 }
 

@@ -8,7 +8,7 @@ use crate::kernel::term::{PackedTerm, Term};
 use crate::matrix::Matrix;
 use crate::memory::{INPUT, Memory, saturating_product};
 use crate::quadrature::table::NodeTable;
-use crate::simd::lanes::{LANES, Lanes};
+use crate::simd::lanes::{LANES, Lanes, map_lanes};
 use crate::walk::weights::Weights;
 
 /// An expansion's points side by side, their weights, and its kernel.
@@ -137,9 +137,16 @@ impl PackedExpansion {
         self.kernel.terms[index / self.weights.blocks()].coefficient
     }
 
-    /// The outputs with a weight in an evaluation block, and the weights without the coefficient.
-    pub fn block_weights(&self, index: usize) -> impl Iterator<Item = (usize, Lanes)> {
+    /// The outputs with a weight in an evaluation block, and the weights before they are multiplied.
+    pub fn unscaled_weights(&self, index: usize) -> impl Iterator<Item = (usize, Lanes)> {
         let weights = self.weights.of_block(index % self.weights.blocks());
         weights.map(|(output, weights)| (output, *weights))
+    }
+
+    /// The outputs with a weight in an evaluation block, and the weights.
+    pub fn block_weights(&self, index: usize) -> impl Iterator<Item = (usize, Lanes)> {
+        let coefficient = self.coefficient(index);
+        let scaled = move |weights: Lanes| Lanes(map_lanes(&weights.0, |w| w * coefficient));
+        self.unscaled_weights(index).map(move |(output, weights)| (output, scaled(weights)))
     }
 }
