@@ -124,3 +124,28 @@ def test_links_and_transforms_are_attributes_and_said():
     assert "transform of predict of SVR" in repr(explainer)
     with pytest.raises(ValueError, match="link must be one of 'identity', 'logit'"):
         pkex.Explainer(BY_NAME["rbf"], Z, link="probit")
+
+
+def test_progress_of_rows_and_orders_goes_forward_to_the_end():
+    explainer = pkex.Explainer(SVR().fit(X, Y), X, transform=np.tanh)
+    calls = {
+        "values": lambda report: explainer(ROWS, progress=report),
+        "interactions": lambda report: explainer.interactions(ROWS, progress=report),
+        "estimates": lambda report: explainer.estimate(ROWS, n_permutations=400, progress=report),
+    }
+    for call in calls.values():
+        told = []
+        call(lambda done, total, told=told: told.append(done / total))
+        assert len(told) >= 2
+        assert told == sorted(told)
+        assert told[-1] == 1.0
+
+
+def test_a_callable_that_interrupts_is_heard():
+    explainer = pkex.Explainer(SVR().fit(X, Y), X, transform=np.tanh)
+
+    def stop(done, total):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        explainer(ROWS, progress=stop)
