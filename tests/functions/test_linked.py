@@ -82,6 +82,16 @@ def test_features_are_drawn_independently_where_combinations_are_few():
         pkex.Explainer(model, value_function="marginal", transform=np.tanh)
 
 
+def test_a_single_background_row_is_drawn_alike_in_both_games():
+    options = {"transform": np.tanh, "groups": {"many": range(12)}}
+    row, rows = np.ones((1, 20)), np.zeros((2, 20))
+    values = [
+        pkex.Explainer(WIDE, row, value_function=name, **options).shap_values(rows)
+        for name in ("marginal", "interventional")
+    ]
+    np.testing.assert_array_equal(*values)
+
+
 def test_more_features_than_can_be_enumerated_are_refused_with_their_number_and_what_to_do():
     explainer = pkex.Explainer(WIDE, np.zeros((2, 20)), transform=np.tanh)
     with pytest.raises(ValueError, match=r"2\^20 .*20 features.*explainer.estimate\(X, n_perm"):
