@@ -55,6 +55,16 @@ def test_all_orders_give_the_exact_values():
     np.testing.assert_allclose(estimate.standard_errors, 0.0, rtol=0, atol=1e-13)
 
 
+@pytest.mark.parametrize("kernel", ["rbf", "poly"])
+def test_a_single_feature_is_estimated_exactly(kernel):
+    model = SVR(kernel=kernel).fit(X[:, :1], Y)
+    explainer = pkex.Explainer(model, Z[:, :1], transform=np.tanh)
+    estimate = explainer.estimate(X[:3, :1], n_permutations=4)
+    np.testing.assert_array_equal(estimate.standard_errors, np.zeros((3, 1)))
+    exact = explainer.shap_values(X[:3, :1])
+    np.testing.assert_allclose(estimate.values, exact, rtol=0, atol=1e-15)
+
+
 def test_more_features_than_can_be_enumerated_are_estimated():
     rng = np.random.default_rng(0)
     wide = rng.normal(size=(40, 30))

@@ -82,6 +82,16 @@ def test_features_are_drawn_independently_where_combinations_are_few():
         pkex.Explainer(model, value_function="marginal", transform=np.tanh)
 
 
+def test_a_single_background_row_is_drawn_alike_in_both_games():
+    options = {"transform": np.tanh, "groups": {"many": range(12)}}
+    row, rows = np.ones((1, 20)), np.zeros((2, 20))
+    values = [
+        pkex.Explainer(WIDE, row, value_function=name, **options).shap_values(rows)
+        for name in ("marginal", "interventional")
+    ]
+    np.testing.assert_array_equal(*values)
+
+
 def test_more_features_than_can_be_enumerated_are_refused_with_their_number_and_what_to_do():
     explainer = pkex.Explainer(WIDE, np.zeros((2, 20)), transform=np.tanh)
     with pytest.raises(ValueError, match=r"2\^20 .*20 features.*explainer.estimate\(X, n_perm"):
@@ -124,3 +134,28 @@ def test_links_and_transforms_are_attributes_and_said():
     assert "transform of predict of SVR" in repr(explainer)
     with pytest.raises(ValueError, match="link must be one of 'identity', 'logit'"):
         pkex.Explainer(BY_NAME["rbf"], Z, link="probit")
+
+
+def test_progress_of_rows_and_orders_goes_forward_to_the_end():
+    explainer = pkex.Explainer(SVR().fit(X, Y), X, transform=np.tanh)
+    calls = {
+        "values": lambda report: explainer(ROWS, progress=report),
+        "interactions": lambda report: explainer.interactions(ROWS, progress=report),
+        "estimates": lambda report: explainer.estimate(ROWS, n_permutations=400, progress=report),
+    }
+    for call in calls.values():
+        told = []
+        call(lambda done, total, told=told: told.append(done / total))
+        assert len(told) >= 2
+        assert told == sorted(told)
+        assert told[-1] == 1.0
+
+
+def test_a_callable_that_interrupts_is_heard():
+    explainer = pkex.Explainer(SVR().fit(X, Y), X, transform=np.tanh)
+
+    def stop(done, total):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        explainer(ROWS, progress=stop)

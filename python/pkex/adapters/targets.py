@@ -85,13 +85,14 @@ def of_target(
     if not isinstance(target, str):
         raise TypeError(
             f"target must be one of {', '.join(map(repr, _TARGETS))}: what is explained of a "
-            f"Gaussian process; got {type(target).__name__}. The values that a model was fitted "
-            "to are not needed"
+            f"Gaussian process or a classifier; got {type(target).__name__}. The values that a "
+            "model was fitted to are not needed"
         )
     if target == "std":
         raise ValueError(
             "target='std' is not supported: values of features add up to a sum, and a standard "
-            "deviation is the square root of one; explain its square by target='variance'"
+            "deviation is the square root of one; explain its square by target='variance', or, of "
+            "up to 16 features, its root by transform=numpy.sqrt beside that"
         )
     target = check_choice("target", target, _TARGETS)
     variance = variance_of(adapted)

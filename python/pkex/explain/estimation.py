@@ -111,7 +111,8 @@ def _of_pairs(of_row: RowGame, orders: NDArray[np.int64], ends: Float, how: Comp
     members = np.stack([places < sizes, p - 1 - places < sizes])
     table = np.empty((2, n_orders, p + 1, ends.shape[1]))
     table[:, :, 0], table[:, :, -1] = ends
-    table[:, :, 1:-1] = of_row.worths(members.reshape(-1, p), how).reshape(2, n_orders, p - 1, -1)
+    worths = of_row.worths(members.reshape(-1, p), how)
+    table[:, :, 1:-1] = worths.reshape(table[:, :, 1:-1].shape)
     forward, backward = np.diff(table, axis=2)
     by_place: Float = (forward + backward[:, ::-1]) / 2.0
     return np.take_along_axis(by_place, places[:, 0, :, None], axis=1)

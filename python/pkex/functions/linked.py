@@ -201,6 +201,8 @@ class Linked(Composite):
         game = self._of_rows_together(game)
         count = 2**self.n_players if members is None else len(members)
         means = np.zeros((count, self.n_outputs))
+        if not count:
+            return means
         blocks = self._blocks(game, count)
         for number, (some, shares) in enumerate(blocks):
             own = how.part(number, len(blocks))
@@ -242,8 +244,9 @@ class Linked(Composite):
         if game.background is None:
             raise ValueError(_INDEPENDENT.format("the model's own points, all combinations"))
         rows, weights = game.background
-        players = self.players
-        n_players = self.n_players
+        players, n_players = self.players, self.n_players
+        if len(rows) == 1:
+            return replace(game, value_function="interventional")
         if len(rows) ** n_players > _MOST_COMBINATIONS:
             raise ValueError(
                 _INDEPENDENT.format(f"{len(rows)}^{n_players} rows, all combinations of entries")

@@ -108,20 +108,20 @@ def _coupled(first: Float) -> Float:
         r[i, j], r[j, i] = own, 1.0 - own
     q = -r * r.swapaxes(0, 1)
     q[np.arange(k), np.arange(k)] = (r * r).sum(axis=0)
-    p = np.full((k, n), 1.0 / k)
-    left = np.arange(n)
+    p, found, left = np.full((k, n), 1.0 / k), np.empty((k, n)), np.arange(n)
     for _ in range(max(_MOST_STEPS, k)):
-        own, some = p[:, left], q[:, :, left]
-        products = (some * own).sum(axis=1)
-        form = (own * products).sum(axis=0)
+        products = sum(q[:, j] * p[j] for j in range(k))
+        form = (p * products).sum(axis=0)
         is_rough = np.abs(products - form).max(axis=0) >= 0.005 / k
-        left = left[is_rough]
+        if not is_rough.all():
+            found[:, left[~is_rough]] = p[:, ~is_rough]
+            left, form = left[is_rough], form[is_rough]
+            p, q, products = p[:, is_rough], q[:, :, is_rough], products[:, is_rough]
         if not len(left):
             break
-        p[:, left] = _improved(
-            own[:, is_rough], some[:, :, is_rough], products[:, is_rough], form[is_rough]
-        )
-    return p
+        p = _improved(p, q, products, form)
+    found[:, left] = p
+    return found
 
 
 def _improved(p: Float, q: Float, products: Float, form: Float) -> Float:

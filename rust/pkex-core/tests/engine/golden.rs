@@ -137,6 +137,9 @@ fn other_explanations(settings: &Settings) -> Results {
     let pairs =
         grouped.interactions(rows, ValueFunction::Neutral, (2, &measure), settings, &mut go_on);
     let values = grouped.explain(rows, of_points, Method::Quadrature, &plain, &mut go_on);
+    let all = grouped.worths(rows, Some(rows), None, settings, &mut go_on);
+    let members: Vec<bool> = (0..5 * 9).map(|place| place % 4 < 2).collect();
+    let listed = grouped.worths(rows, None, Some(&members), settings, &mut go_on);
 
     // Each row of the data is a player: 300 of them.
     let many = data(4, 300);
@@ -151,6 +154,8 @@ fn other_explanations(settings: &Settings) -> Results {
     vec![
         ("interactions of groups".to_owned(), pairs.unwrap()),
         ("groups, plain sums".to_owned(), values.unwrap()),
+        ("coalitions, all".to_owned(), all.unwrap()),
+        ("coalitions, listed".to_owned(), listed.unwrap()),
         ("300 features".to_owned(), of_many.unwrap()),
     ]
 }
