@@ -79,8 +79,8 @@ class Explainer(Estimating):
         Of a classifier "probability" is its ``predict_proba``, which may also be given as the
         model, with an output for each class; "log-odds" those of the second of two classes,
         where they are a sum. Of a Gaussian process it is the mean, as without a target; the
-        variance of its function at a row, in squared units of y; or that and the noise of a
-        WhiteKernel, which no feature has a part in. In the neutral game v(S) is no variance, and
+        variance of its function at a row, in squared units of y; or that and the noise of an
+        observation, which no feature has a part in. In the neutral game v(S) is no variance, and
         may be far below 0. "std" is the standard deviation of the function, the root of the
         variance, in units of y, which is not for the neutral game.
     value_function : {None, "marginal", "interventional", "neutral"}, default None
