@@ -2,11 +2,9 @@
 
 A chemical process with five parameters is optimised by the upper confidence bound, mean + 2
 standard deviations of a Gaussian process of scikit-learn: each trial is where that is largest. Why
-there? The mean and the variance are explained exactly, against points of the whole space. A
-standard deviation σ is no sum, so its part is split in proportion to the values φ of the variance:
-as σ² = σ₀² + Σφ, it is σ = σ₀ + Σφ / (σ + σ₀), with the mean variance σ₀² of the space. These are
-not the Shapley values of σ itself, but have the signs and the order of those of σ². Needs
-pkex[demo]; saves acquisition.png in the working directory.
+there? For what is expected, or for what is unknown: both are explained exactly, against points of
+the whole space, and add up to the bound. Needs pkex[demo]; saves acquisition.png in the working
+directory.
 
     python examples/acquisition.py
 """
@@ -67,11 +65,9 @@ for _ in range(25):
     options = {"background": everywhere, "feature_names": NAMES}
     # All that is needed.
     mean = pkex.Explainer(model, **options)(proposal)
-    variance = pkex.Explainer(model, target="variance", **options)(proposal)
-    usual = np.sqrt(variance.base_values)
-    deviation = np.sqrt(variance.base_values + variance.values.sum(axis=1))
+    deviation = pkex.Explainer(model, target="std", **options)(proposal)
     expected.append(mean.values[0])
-    unknown.append(WIDTH * variance.values[0] / (deviation + usual))
+    unknown.append(WIDTH * deviation.values[0])
     X, y = np.concatenate([X, proposal]), np.concatenate([y, measured_yield(proposal)])
 
 for when, number in (("first", 0), ("last", -1)):
@@ -79,7 +75,7 @@ for when, number in (("first", 0), ("last", -1)):
     for name, *parts in zip(NAMES, expected[number], unknown[number], strict=True):
         print("  {:<14}{:9.1f}{:9.1f}".format(name, *parts))
 bound = acquisition(model, proposal)
-total = mean.base_values + WIDTH * usual + expected[-1].sum() + unknown[-1].sum()
+total = mean.base_values + WIDTH * deviation.base_values + expected[-1].sum() + unknown[-1].sum()
 error = np.abs(total - bound).max()
 print(f"largest |base + Σφ - output|: {error:.1e} (outputs up to {bound.max():.3g})")
 

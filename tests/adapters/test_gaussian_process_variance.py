@@ -179,6 +179,57 @@ def test_latent_variances_of_classifiers_equal_brute_force(target, multi_class):
             reference.assert_close(found, 1e-9)
 
 
+# --- the standard deviation ---
+
+
+@pytest.mark.parametrize("name", ["the usual", "sum", "matern", "power of a sum"])
+def test_standard_deviations_equal_brute_force_through_predict(name):
+    model = fitted(KERNELS[name], alpha=1e-3, normalize_y=True)
+    variance = latent_variance(model)
+    explainer = pkex.Explainer(model, BACKGROUND, target="std")
+    for row, found in zip(ROWS, explainer(ROWS), strict=True):
+        reference, base = interventional(lambda rows: np.sqrt(variance(rows)), row, BACKGROUND)
+        reference.assert_close(found.values, 1e-9)
+        assert found.base_values == pytest.approx(base, rel=1e-9)
+        assert found.output_name == "standard deviation"
+
+
+def test_an_upper_bound_adds_up_of_the_mean_and_the_standard_deviation():
+    model = fitted(KERNELS["sum"], TARGETS, normalize_y=True)
+    mean, deviation = (
+        total(pkex.Explainer(model, BACKGROUND, target=target)(ROWS)) for target in ("mean", "std")
+    )
+    own_mean, own_deviation = model.predict(ROWS, return_std=True)
+    noise = 0.1 * model._y_train_std**2
+    own = own_mean + 2.0 * np.sqrt(own_deviation**2 - noise)
+    np.testing.assert_allclose(mean + 2.0 * deviation, own, rtol=1e-10)
+
+
+def test_standard_deviations_of_pipelines_and_classifiers_are_roots_of_their_variances():
+    pipeline = make_pipeline(StandardScaler(), GaussianProcessRegressor(RBF(2.0) + NOISE))
+    for model in (pipeline.fit(X, Y), classifier().fit(X, TWO), classifier().fit(X, THREE)):
+        squares, roots = (
+            pkex.Explainer(model, BACKGROUND, target=target)(ROWS) for target in ("variance", "std")
+        )
+        np.testing.assert_allclose(total(roots) ** 2, total(squares), rtol=1e-10)
+        if roots.output_name != "standard deviation":
+            assert roots.output_names == squares.output_names
+
+
+def test_standard_deviations_are_not_for_the_neutral_game_nor_for_many_features():
+    model = fitted(KERNELS["the usual"])
+    with pytest.raises(ValueError, match="in which v\\(S\\) is no variance"):
+        pkex.Explainer(model, target="std", value_function="neutral")
+    rows = np.random.default_rng(0).normal(size=(20, 17))
+    wide = GaussianProcessRegressor(RBF(3.0) + NOISE, optimizer=None).fit(rows, rows[:, 0])
+    explainer = pkex.Explainer(wide, rows[:3], target="std")
+    with pytest.raises(ValueError, match=r"goes up to 16 features.*explainer\.estimate"):
+        explainer(rows[:1])
+    estimate = explainer.estimate(rows[3:4], n_permutations=20, random_state=0)
+    own = np.sqrt(own_variance(wide)(rows[3:4]) - 0.1)
+    np.testing.assert_allclose(estimate.values.sum() + estimate.base_values, own, rtol=1e-9)
+
+
 # --- degenerate and refused ---
 
 
@@ -198,11 +249,6 @@ def test_a_column_of_one_entry_has_values_of_exactly_zero():
         values = pkex.Explainer(model, target="variance", **game).shap_values(rows[:3])
         assert np.all(values[:, 2] == 0.0)
         assert np.all(values[:, 3] != 0.0)
-
-
-def test_a_standard_deviation_is_refused_with_the_reason_and_a_remedy():
-    with pytest.raises(ValueError, match=r"square root of one; explain its square"):
-        pkex.Explainer(fitted(KERNELS["ard"]), target="std")
 
 
 def test_an_unknown_target_is_refused_by_name():

@@ -18,6 +18,7 @@ from torch_models import (
 )
 
 import pkex
+from pkex.explain import posterior
 
 ONE, THREE = torch.Size([]), torch.Size([3])
 
@@ -180,3 +181,21 @@ def test_values_are_as_sure_as_the_covariance_of_the_function_says(name):
 def test_predictive_variances_that_are_not_known_are_refused_with_the_reason(build, message):
     with pytest.raises(pkex.UnsupportedModelError, match=message):
         pkex.Explainer(build(), target="predictive_variance")
+
+
+def test_the_standard_deviation_is_the_root_of_the_variance():
+    model = EXACT["RBF"](torch.float64)
+    rows, background = rows_near(model.train_inputs[0])
+    own = variance_of(model, torch.float64)
+    assert_explained(model, lambda x: np.sqrt(own(x)), rows, background, 1e-9, "std")
+
+
+def test_the_uncertainty_of_many_rows_is_refused_with_their_number(monkeypatch):
+    model = EXACT["RBF"](torch.float64)
+    rows, background = rows_near(model.train_inputs[0])
+    monkeypatch.setattr(posterior, "_MOST_FACTORED", 29)
+    explainer = pkex.Explainer(model, background)
+    assert explainer(rows).standard_deviations is None
+    with pytest.raises(pkex.UnsupportedModelError, match=r"up to 29 training rows.*has 30$"):
+        explainer(rows, uncertainty=True)
+    assert pkex.Explainer(model, background, target="variance")

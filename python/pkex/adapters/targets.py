@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import MethodType
 from typing import Any, Literal, TypeAlias, get_args
 
+import numpy as np
+
 from pkex.adapters.registry import AdaptedModel, Variance, adapt, probabilities_of
+from pkex.adapters.verification import verify
 from pkex.errors import UnsupportedModelError
+from pkex.functions.linked import Linked, LinkedOutputs
 from pkex.inputs.choices import check_choice
+from pkex.typing import Float
 
 __all__ = ["Target", "adapted_to", "of_target", "variance_of"]
 
-Target: TypeAlias = Literal["mean", "variance", "predictive_variance", "probability", "log-odds"]
+Target: TypeAlias = Literal[
+    "mean", "variance", "predictive_variance", "std", "probability", "log-odds"
+]
 _TARGETS: tuple[Target, ...] = get_args(Target)
 
 
@@ -38,6 +46,11 @@ def adapted_to(model: Any, target: Target | None) -> AdaptedModel:
                 return of_target(adapt(model), None, name)
             except UnsupportedModelError as reason:
                 raise reason from error
+    if _is_among(target, "std"):
+        variance = of_target(adapt(model), "variance", name)
+        # Compared with the model's own here: a root says less, of numbers near 0.
+        verify(variance, model)
+        return _deviation(variance)
     if not _is_among(target, "probability", "log-odds"):
         return of_target(adapt(model), target, name)
     if method is not None:
@@ -60,9 +73,28 @@ def _is_among(target: object, *words: str) -> bool:
     return isinstance(target, str) and target in words
 
 
-def of_target(
-    adapted: AdaptedModel, target: Target | Literal["std"] | None, name: str
-) -> AdaptedModel:
+def _deviation(variance: AdaptedModel) -> AdaptedModel:
+    """Return the description of the standard deviation, which is inside of means of rows."""
+    function = variance.expansion
+    outputs = LinkedOutputs(_root, function.n_outputs, function.has_output_axis)
+    name, names = "standard deviation", variance.output_names
+    return replace(
+        variance,
+        expansion=Linked([function], outputs),
+        explained=name,
+        predict=None,
+        output_names=(name,) if names == (variance.explained,) else names,
+        variance=None,
+    )
+
+
+def _root(variances: Float) -> Float:
+    # Rounding alone makes them negative.
+    roots: Float = np.sqrt(np.maximum(variances, 0.0))
+    return roots
+
+
+def of_target(adapted: AdaptedModel, target: Target | None, name: str) -> AdaptedModel:
     """Return the description of a model whose function is the target.
 
     Parameters
@@ -87,12 +119,6 @@ def of_target(
             f"target must be one of {', '.join(map(repr, _TARGETS))}: what is explained of a "
             f"Gaussian process or a classifier; got {type(target).__name__}. The values that a "
             "model was fitted to are not needed"
-        )
-    if target == "std":
-        raise ValueError(
-            "target='std' is not supported: values of features add up to a sum, and a standard "
-            "deviation is the square root of one; explain its square by target='variance', or, of "
-            "up to 16 features, its root by transform=numpy.sqrt beside that"
         )
     target = check_choice("target", target, _TARGETS)
     variance = variance_of(adapted)

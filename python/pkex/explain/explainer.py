@@ -75,13 +75,14 @@ class Explainer(Estimating):
         them are used. Also what ``shap.kmeans`` returns, or a masker ``shap.maskers.Independent``
         or ``Partition``, whose rows are taken (shap itself keeps 100 of them unless told
         otherwise; a clustering is not used).
-    target : {None, "probability", "log-odds", "mean", "variance", "predictive_variance"}, optional
+    target : {None, "probability", "log-odds", "mean", "variance", "predictive_variance", "std"}
         Of a classifier "probability" is its ``predict_proba``, which may also be given as the
         model, with an output for each class; "log-odds" those of the second of two classes,
         where they are a sum. Of a Gaussian process it is the mean, as without a target; the
-        variance of its function at a row, in squared units of y; or that and the noise of a
-        WhiteKernel, which no feature has a part in. In the neutral game v(S) is no variance, and
-        may be far below 0.
+        variance of its function at a row, in squared units of y; or that and the noise of an
+        observation, which no feature has a part in. In the neutral game v(S) is no variance, and
+        may be far below 0. "std" is the standard deviation of the function, the root of the
+        variance, in units of y, which is not for the neutral game.
     value_function : {None, "marginal", "interventional", "neutral"}, default None
         The game. "marginal" is as "interventional", but draws each absent feature from the
         background on its own, as if features were independent of each other; without a background,
@@ -169,10 +170,10 @@ class Explainer(Estimating):
     parameters of the search, SciPy's ``RBFInterpolator`` itself, and the posterior mean of Gaussian
     processes of GPy, GPyTorch and BoTorch, in the units of a user's columns and outcomes.
 
-    A probability, and what is behind a `link` or `transform`, is no sum over features. Its values
-    are exact up to 16 features (groups count as one), by all coalitions; of more, `estimate` has
-    estimates. Absent features are drawn as whole rows of the background or, without one, of the
-    model's own points.
+    A probability, a standard deviation, and what is behind a `link` or `transform` is no sum over
+    features. Its values are exact up to 16 features (groups count as one), by all coalitions; of
+    more, `estimate` has estimates. Absent features are drawn as whole rows of the background or,
+    without one, of the model's own points.
 
     A model's own points are those of its kernel expansion: of an SVM the support vectors, of other
     models all training rows, of a Nystroem map its components. A linear model keeps none, and asks
@@ -264,6 +265,11 @@ class Explainer(Estimating):
         self._settings = Settings(method, summation, n_jobs)
         self._link, self._transform = check_choice("link", link, LINKS), transform
         chosen_game = chosen_value_function(value_function, background, background_weights)
+        if target == "std" and chosen_game == "neutral":
+            raise ValueError(
+                "target='std' is not for value_function='neutral', in which v(S) is no variance, "
+                "and may be below 0; give a background, or leave value_function out"
+            )
         check_points(chosen_game, background, adapted.expansion.keeps_points)
         verify(adapted, model, n_threads=self._settings.n_threads)
         adapted = behind_link(adapted, self._link, transform)

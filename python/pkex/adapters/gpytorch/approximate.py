@@ -224,40 +224,48 @@ def _read(model: Any, base: Any) -> tuple[list[_Process], bool]:
 
 
 def _processes(model: Any, base: Any) -> tuple[list[_Process], bool]:
-    inputs = base.inducing_points
-    values = base.variational_distribution.mean
+    inputs, own = base.inducing_points, base.variational_distribution
     prior = model.forward(inputs)
     batch_shape = np.broadcast_shapes(
-        tuple(values.shape[:-1]), tuple(inputs.shape[:-2]), tuple(prior.batch_shape)
+        tuple(own.mean.shape[:-1]), tuple(inputs.shape[:-2]), tuple(prior.batch_shape)
     )
     if len(batch_shape) > 1:
         raise unsupported(
             f"{type(model).__name__} with the batch shape {batch_shape}",
             ": a single axis of outputs is",
         )
+
+    def of_outputs(tensor: Any, n_own: int) -> Float:
+        shape = tuple(tensor.shape[-n_own:])
+        return array_of(tensor.expand(*batch_shape, *shape)).reshape(-1, *shape)
+
     m, d = inputs.shape[-2:]
-    points = array_of(inputs.expand(*batch_shape, m, d)).reshape(-1, m, d)
-    values = array_of(values.expand(*batch_shape, m)).reshape(-1, m)
-    own = base.variational_distribution
     # A distribution without width has no covariance.
     matrix = getattr(own, "covariance_matrix", torch.zeros(m, m))
-    matrices = array_of(matrix.expand(*batch_shape, m, m)).reshape(-1, m, m)
     covariance = prior.lazy_covariance_matrix.add_jitter(base.jitter_val).to_dense().double()
-    factors = array_of(psd_safe_cholesky(covariance).expand(*batch_shape, m, m)).reshape(-1, m, m)
-    is_whitened = type(base) is variational.VariationalStrategy
+    factors = of_outputs(psd_safe_cholesky(covariance), 2)
+    given = of_outputs(inputs, 2), of_outputs(own.mean, 1), of_outputs(matrix, 2)
     processes = []
-    for output, (own_points, factor) in enumerate(zip(points, factors, strict=True)):
+    for output, (points, values, spread) in enumerate(zip(*given, strict=True)):
         reader = KernelReader(type(model).__name__, d, batch_shape, output)
         kernel = reader.read(model.covar_module)
-        rounding = checked_rounding(kernel, own_points, OwnKernel(model, inputs, output))
+        rounding = checked_rounding(kernel, points, OwnKernel(model, inputs, output))
         mean = LinearMean.of_module(model.mean_module, reader)
-        v, S, jitter = values[output], matrices[output], base.jitter_val
-        if not is_whitened:
-            v = np.linalg.solve(factor, v - mean.constants - own_points @ mean.slopes)
-            S = np.linalg.solve(factor, np.linalg.solve(factor, S).T)
+        known, jitter = (factors[output], values, spread), base.jitter_val
+        if type(base) is variational.UnwhitenedVariationalStrategy:
+            known = _whitened(*known, mean.constants + points @ mean.slopes)
             jitter = 0.0
-        processes.append(_Process(kernel, own_points, factor, v, S, mean, rounding, jitter))
+        processes.append(_Process(kernel, points, *known, mean, rounding, jitter))
     return processes, bool(batch_shape)
+
+
+def _whitened(
+    factor: Float, values: Float, covariance: Float, prior_mean: Float
+) -> tuple[Float, Float, Float]:
+    """Return the factor, and the mean and covariance of whitened values instead of values."""
+    half = np.linalg.solve(factor, covariance)
+    v, matrix = np.linalg.solve(factor, values - prior_mean), np.linalg.solve(factor, half.T)
+    return factor, np.asarray(v, np.float64), np.asarray(matrix, np.float64)
 
 
 def _mixed(model: Any, processes: list[_Process], mixing: Float) -> Function:
