@@ -42,6 +42,7 @@ from sklearn.svm import SVC, SVR, NuSVC, NuSVR, OneClassSVM
 import pkex
 from pkex.functions.column_maps import Selection
 from pkex.functions.combination import Combination
+from pkex.functions.gaussian_process.kriging import KrigingVariance
 from pkex.functions.gaussian_process.variance import PosteriorVariance
 from pkex.functions.linear import LinearFunction
 from pkex.functions.linked import Linked, LinkedOutputs
@@ -236,14 +237,19 @@ def stack(parts):
     return Stack(functions), reference
 
 
-def variance(kernel, scales):
+def variance(kernel, scales, *, is_kriging=False):
     """A variance and its reference. Columns that are absent are at no distance."""
     covariance = kernel(POINTS, POINTS) + 0.1 * np.eye(len(POINTS))
     factor = np.linalg.cholesky(covariance)
 
     def left(prior, cross):
         explained = np.sum(cross * np.linalg.solve(covariance, cross.T).T, axis=1)
-        return np.multiply.outer(prior + 0.2 - explained, scales)
+        added = 0.2
+        if is_kriging:
+            # Of the constant that is estimated, too (Sacks et al. 1989, equation 9).
+            of_ones = np.linalg.solve(covariance, np.ones(len(POINTS)))
+            added = (1.0 - cross @ of_ones) ** 2 / of_ones.sum()
+        return np.multiply.outer(prior + added - explained, scales)
 
     def output(rows):
         return left(
@@ -255,7 +261,10 @@ def variance(kernel, scales):
         row[:, members], others[:, members] = x[members], POINTS[:, members]
         return left(kernel(row, row)[0], kernel(row, others))[0]
 
-    function = PosteriorVariance(POINTS, factor, kernel, scales=scales, noise=0.2)
+    if is_kriging:
+        function = KrigingVariance.of(POINTS, factor, kernel, scales)
+    else:
+        function = PosteriorVariance(POINTS, factor, kernel, scales=scales, noise=0.2)
     return function, Formula(output, worth)
 
 
@@ -316,6 +325,7 @@ FUNCTIONS = {
     "PosteriorVariance of two": variance(
         Matern(2.0, nu=2.5).on([0, 3]) * Chi2(0.2) + RBF().on([0, 2]), np.array([2.0, 1e-3])
     ),
+    "KrigingVariance": variance(2.0 * RBF(2.0) * Laplacian(3.0), np.array(1.5), is_kriging=True),
     "combination of stacks": combination([stack([WIDE, NARROW]), stack([NARROW, WIDE])], [1, 2], 1),
     "stack of transformed": stack([WIDE, transformed([3, 1, 0], OF_THREE)]),
     "Linked": linked([WIDE, stack([NARROW, WIDE])], LinkedOutputs(shares, 3)),
