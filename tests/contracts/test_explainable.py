@@ -173,9 +173,10 @@ def test_threads_pieces_and_pickles_give_equal_bits(case, value_function):
 
 
 def concrete(base):
-    """The classes of pkex below a class that objects are made of: no abstract or private ones."""
+    """The classes of pkex below a class that are none's base, and public ones all the same."""
     below = [cls for cls in base.__subclasses__() if cls.__module__.partition(".")[0] == "pkex"]
-    own = {cls for cls in below if not (inspect.isabstract(cls) or cls.__name__.startswith("_"))}
+    is_public = {cls: not (inspect.isabstract(cls) or cls.__name__[0] == "_") for cls in below}
+    own = {cls for cls in below if is_public[cls] or not cls.__subclasses__()}
     return own.union(*map(concrete, below))
 
 
