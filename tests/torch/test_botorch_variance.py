@@ -119,19 +119,35 @@ def test_each_output_has_its_standard_deviations(name):
     assert explanation.standard_deviations.max() > 0.0
 
 
-def test_mixtures_of_processes_are_refused_with_the_reason():
+def sampled():
     x, y = data()
-    model = SaasFullyBayesianSingleTaskGP(x, y)
+    model = SaasFullyBayesianSingleTaskGP(x, y, input_transform=Normalize(D))
     model.load_mcmc_samples(
         {
-            "lengthscale": torch.rand(2, 1, D, dtype=torch.float64) + 0.5,
+            "lengthscale": torch.tensor([[[0.5] * D], [[1.0] * D]], dtype=torch.float64),
             "outputscale": torch.tensor([1.0, 2.0], dtype=torch.float64),
             "mean": torch.tensor([0.0, 1.0], dtype=torch.float64),
             "noise": torch.tensor([[0.1], [0.2]], dtype=torch.float64),
         }
     )
-    with pytest.raises(pkex.UnsupportedModelError, match="has the squares of their means"):
-        pkex.Explainer(model, target="variance")
+    return model
+
+
+@pytest.mark.parametrize("target", ["variance", "predictive_variance", "std"])
+def test_the_variance_of_a_mixture_equals_brute_force(target):
+    model = sampled()
+    rows, background = rows_near(data()[0])
+
+    def own(rows):
+        with torch.no_grad():
+            noise = target == "predictive_variance"
+            found = model.posterior(torch.as_tensor(rows), observation_noise=noise)
+        variance = found.mixture_variance[:, 0].numpy()
+        return np.sqrt(variance) if target == "std" else variance
+
+    assert_explained(model, own, rows, background, 1e-9, target)
+    with pytest.raises(pkex.UnsupportedModelError, match="those of a mixture of Gaussian process"):
+        pkex.Explainer(model, background)(rows, uncertainty=True)
 
 
 def test_tasks_that_are_solved_for_together_are_refused():

@@ -265,7 +265,7 @@ class Linked(Composite):
         return self._with(self._parts, [self._chosen[output] for output in outputs])
 
     def _with(self, parts: Iterable[Function], chosen: Sequence[int]) -> Linked:
-        return Linked(parts, self._outputs, self._link, chosen)
+        return type(self)(parts, self._outputs, self._link, chosen)
 
     def magnitude(self, X: ArrayLike, *, n_threads: int) -> Float:
         """Return a scale of errors: of its values, and of what these are made of."""

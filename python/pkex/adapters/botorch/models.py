@@ -43,6 +43,7 @@ from pkex.adapters.variances import described_variance
 from pkex.functions.base import Function
 from pkex.functions.combination import Combination
 from pkex.functions.expansion import KernelExpansion
+from pkex.functions.gaussian_process.mixture import MixtureVariance
 from pkex.functions.stack import Stack
 from pkex.functions.transformed import Transformed
 from pkex.typing import Float
@@ -65,6 +66,8 @@ def adapt_model(model: Any) -> AdaptedModel:
     """Read the posterior mean, of one or several outputs."""
     strategies = dict[Any, Any]()
     functions, rounding = _outputs(model, partial(_means, strategies=strategies), 1)
+    if is_ensemble(model):
+        functions = [Combination(functions, np.full(len(functions), 1.0 / len(functions)))]
     is_single = len(functions) == 1 and not isinstance(model, ModelList)
     function = functions[0] if is_single else side_by_side(functions)
     like = _training_points(model)
@@ -89,6 +92,9 @@ def _variance(
     read = partial(_variances, strategies=strategies, predictive=predictive)
     functions, rounding = _outputs(model, read, 2)
     has_axis = mean.expansion.has_output_axis
+    if is_ensemble(model):
+        means, _ = _outputs(model, partial(_means, strategies=strategies), 1)
+        functions = [MixtureVariance.of(functions, means)]
     is_whole = functions[0].has_output_axis == has_axis
     function = functions[0] if is_whole else Stack(functions)
     like = _training_points(model)
@@ -96,7 +102,7 @@ def _variance(
     def own_variance(rows: Float) -> Float:
         with predicting(model, strategies), exactly():
             found = model.posterior(tensor_like(rows, like), observation_noise=predictive)
-            variance = array_of(found.variance)
+            variance = array_of(getattr(found, "mixture_variance", found.variance))
         return variance if has_axis else variance[:, 0]
 
     explained = "predictive variance" if predictive else "posterior variance"
@@ -121,10 +127,12 @@ def _training_points(model: Any) -> Any:
 def _outputs(model: Any, read: _Reader, power: int) -> tuple[list[Function], float]:
     """Return each output's function of a user's columns, in units of outcomes to a power.
 
-    And the rounding error that belongs to them.
+    Or each sample's, of a fully Bayesian model; and the rounding error that belongs to them.
     """
     name = type(model).__name__
     if isinstance(model, ModelList):
+        if any(is_ensemble(part) for part in model.models):
+            raise unsupported(f"{name} of fully Bayesian models", ": each of them alone is")
         parts = [_outputs(part, read, power) for part in model.models]
         functions = [function for own, _ in parts for function in own]
         if any(function.has_output_axis for function in functions):
@@ -151,8 +159,6 @@ def _outputs(model: Any, read: _Reader, power: int) -> tuple[list[Function], flo
         reader = InputReader(name, function.n_features, batch_shape, output)
         columns = reader.columns(getattr(model, "input_transform", None))
         explained.append(scaled if columns is None else Transformed(columns, scaled))
-    if is_ensemble(model):
-        explained = [Combination(explained, np.full(len(explained), 1.0 / len(explained)))]
     return explained, rounding
 
 
@@ -180,12 +186,6 @@ def _variances(model: Any, strategies: dict[Any, Any], predictive: bool) -> _Rea
             )
         function, rounding = variational_variance(model.model)
         return [function], False, rounding
-    if is_ensemble(model):
-        raise unsupported(
-            f"the variance of {name}",
-            ", and how sure its values are: that of a mixture of processes has the squares of "
-            "their means",
-        )
     if isinstance(model, KroneckerMultiTaskGP):
         raise unsupported(
             f"the variance of {name}",

@@ -28,9 +28,9 @@ __all__ = ["MOST_PLAYERS", "PairSums"]
 MOST_PLAYERS = 16
 # Of the prior variance: what rounding errors of sums that cancel may come to.
 _LARGEST_ROUNDING = 1e-7
-# Pairs, whose weights are kept; and games of these with background rows, for a row in a minute.
+# Pairs, whose weights are kept; and games of these with background rows, which take ten minutes.
 _MOST_PAIRS = 50_000_000
-_MOST_GAMES = 2_000_000_000
+_MOST_GAMES = 10_000_000_000
 _MOST_TERMS = 500
 
 
@@ -94,17 +94,17 @@ class PairSums:
 
     def are_exact(self, game: Game) -> bool:
         """Whether rounding errors are small enough."""
-        return self._rounding(game) <= _LARGEST_ROUNDING
+        return self._rounding(game) <= _LARGEST_ROUNDING * self._variance.prior
 
     def _rounding(self, game: Game) -> float:
-        """Return what rounding errors may be, of the prior variance."""
+        """Return what rounding errors may be, as a variance."""
         variance = self._variance
         if game.value_function == "neutral":
-            return variance.rounding_of_no_column / variance.prior
+            return variance.rounding_of_no_column
         if game.background is None:
-            return variance.largest_rounding / variance.prior
+            return variance.largest_rounding
         of_background = float(variance.roundings(game.background[0]).max(initial=0.0))
-        return max(variance.largest_rounding, of_background) / variance.prior
+        return max(variance.largest_rounding, of_background)
 
     def _check_game(self, game: Game) -> None:
         if has_series(self._variance.terms):
@@ -114,8 +114,8 @@ class PairSums:
                 f"game are supported; {self._remedy}"
             )
         if not self.are_exact(game):
-            rounding = self._rounding(game)
-            raise self._inexact(f"rounding errors would be {rounding:.0e} of the prior variance")
+            share = self._rounding(game) / self._variance.prior
+            raise self._inexact(f"rounding errors would be {share:.0e} of the prior variance")
         n_rows = 1
         if game.value_function != "neutral":
             n_rows = len(self._variance.points if game.background is None else game.background[0])

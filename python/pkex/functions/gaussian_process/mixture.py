@@ -1,0 +1,46 @@
+"""The variance of a mixture of Gaussian processes, as fully Bayesian models are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from pkex.errors import UnsupportedModelError
+from pkex.execution.computation import Computation
+from pkex.functions.base import Function
+from pkex.functions.covariances import covariances
+from pkex.functions.linked import Linked, LinkedOutputs
+from pkex.games.value_functions import Game
+from pkex.typing import Float
+
+__all__ = ["MixtureVariance"]
+
+
+class MixtureVariance(Linked):
+    """The mean of the variances of processes, and the variance of their means.
+
+    That is the variance of what has each process with the same probability (the law of total
+    variance). Squares of means are no sums over features: all coalitions are looked at.
+    """
+
+    __slots__ = ()
+
+    @classmethod
+    def of(cls, variances: Iterable[Function], means: Iterable[Function]) -> MixtureVariance:
+        """Return it of processes, given as many variances as means, without an output axis."""
+        return cls([*variances, *means], LinkedOutputs(_total, 1, has_axis=False))
+
+
+def _total(values: Float) -> Float:
+    variances, means = np.split(values, 2, axis=1)
+    total: Float = (variances.mean(axis=1) + means.var(axis=1))[:, None]
+    return total
+
+
+@covariances.register
+def _(variance: MixtureVariance, X: Float, game: Game, how: Computation) -> Float:
+    raise UnsupportedModelError(
+        "uncertainty=True is for values with a normal distribution; those of a mixture of Gaussian "
+        "processes, such as a fully Bayesian model, have none"
+    )
