@@ -17,7 +17,7 @@ mod _core {
     };
     use pkex_core::{
         Classes, Matrix, Monitor, OCTET, Players, ProductGames, Settings, TargetWeights, Term,
-        Weighting,
+        VarianceGames, Weighting,
     };
     use pyo3::prelude::*;
 
@@ -421,6 +421,38 @@ mod _core {
 
     type HsicSums<'py> =
         (Bound<'py, PyArray3<f64>>, Bound<'py, PyArray3<f64>>, Bound<'py, PyArray1<f64>>);
+
+    /// For every coalition of `size` players the interaction in the games of a sum of products, whose
+    /// factors have these means and deviations, of shape (coalitions, outputs).
+    #[pyfunction]
+    #[pyo3(signature = (means, deviations, starts, weights, players, *, size, measure, summation, n_threads, progress = None))]
+    #[expect(clippy::too_many_arguments, reason = "the parts of the problem")]
+    fn variance_games<'py>(
+        py: Python<'py>,
+        means: PyReadonlyArray2<'py, f64>,
+        deviations: PyReadonlyArray2<'py, f64>,
+        starts: PyReadonlyArray1<'py, i64>,
+        weights: PyReadonlyArray2<'py, f64>,
+        players: PyReadonlyArray1<'py, i64>,
+        size: usize,
+        measure: MeasureArgument,
+        summation: &str,
+        n_threads: usize,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let (means, deviations) = (Array::copied(&means)?, Array::copied(&deviations)?);
+        let (weights, starts) = (Array::copied(&weights)?, arguments::indices("starts", &starts)?);
+        let players = Players::grouped(arguments::indices("players", &players)?);
+        let (measure, settings) = (measure.checked()?, settings(summation, n_threads)?);
+        let deviations = (deviations.matrix(), starts.as_slice());
+        let games = VarianceGames::new(means.matrix(), deviations, weights.matrix(), &players);
+        let games = games.map_err(call::to_python)?;
+        let values = call::run(py, progress, |monitor: Monitor<'_>| {
+            games.interactions((size, &measure), &settings, monitor)
+        })?;
+        let coalitions = values.len() / weights.columns().max(1);
+        call::array(py, values, [coalitions, weights.columns()])
+    }
 
     /// For each order of the rows, of shape (orders, rows), Σ_{a<b} w(order_a, order_b) γ(a, b), of
     /// shape (orders, values): `values` has a row for each pair a ≤ b, row by row of the triangle.
