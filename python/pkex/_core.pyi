@@ -18,6 +18,7 @@ __all__ = [
     "simd_level",
     "superset_sums",
     "variance_games",
+    "variance_games_twice",
 ]
 
 # [(family, columns of shape (k,), parameters of shape (k, 1 or 2)), ...]: columns that no factor
@@ -179,6 +180,17 @@ def variance_games(
     size: int,
     measure: float | tuple[float, int, int, int],
     summation: str,
+    n_threads: int,
+    progress: _Progress | None = None,
+) -> NDArray[np.float64]: ...
+def variance_games_twice(
+    means: NDArray[np.float64],
+    deviations: NDArray[np.float64],
+    starts: NDArray[np.int64],
+    weights: NDArray[np.float64],
+    players: NDArray[np.int64],
+    *,
+    pairs: bool,
     n_threads: int,
     progress: _Progress | None = None,
 ) -> NDArray[np.float64]: ...

@@ -121,3 +121,16 @@ def test_kernels_with_kinks_are_exact_for_rows():
         RNG.normal(size=(40, 2)), ALPHAS.repeat(2)
     )
     grid_of_rows(model.predict, rows).assert_close(pkex.sensitivity(model, rows, order=2))
+
+
+def test_huge_coefficients_that_cancel_leave_no_rounding_errors():
+    # An interpolating process: products of two coefficients are 1e14 times the variance.
+    X = stats.qmc.Sobol(2, seed=0).random(256)
+    y = np.sin(5.0 * X[:, 0]) + X[:, 0] * X[:, 1] ** 2
+    kernel = 100.0 * GPRBF([1.0, 1.0])
+    model = GaussianProcessRegressor(kernel, alpha=1e-11, optimizer=None).fit(X, y)
+    assert (100.0 * model.alpha_**2).sum() > 1e13 * y.var()
+    result = pkex.sensitivity(model, [stats.uniform()] * 2, order=2)
+    assert result.notes == ()
+    nodes, weights = np.polynomial.legendre.leggauss(24)
+    Grid(model.predict, [(nodes + 1.0) / 2.0] * 2, [weights / 2.0] * 2).assert_close(result, 1e-7)

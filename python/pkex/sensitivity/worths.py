@@ -18,8 +18,10 @@ from pkex.typing import Float
 
 __all__ = ["Worths"]
 
-# v({j}) − v(∅), v(D) − v(D∖j), and what pairs have beside their members.
-_FIRST, _TOTAL, _SECOND = Quantity(1, 0.0), Quantity(1, 1.0), Quantity(2, 0.0)
+# Shapley values, v({j}) − v(∅), v(D) − v(D∖j), and what pairs have beside their members.
+_QUANTITIES = (SHAPLEY, Quantity(1, 0.0), Quantity(1, 1.0), Quantity(2, 0.0))
+# Of the variance: from what measured error on all is computed again, in twice the precision.
+_LARGEST_ERROR = 1e-11
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,35 +62,16 @@ class Worths:
         order : {1, 2}
         how : Computation
         """
-        quantities = [SHAPLEY, _FIRST, _TOTAL, _SECOND][: 2 + order]
         n_players = int(players.max()) + 1
-        found = [
-            np.zeros((math.comb(n_players, quantity.size), weights.shape[1]))
-            for quantity in quantities
-        ]
+        counts = [math.comb(n_players, own.size) for own in _QUANTITIES[: 2 + order]]
+        found = np.zeros((sum(counts), weights.shape[1]))
         errors = np.zeros(weights.shape[1])
         groups = list(_outputs_of_evaluations(weights))
         reports = parts_of(how.progress, *(float(len(some)) ** 2 for some, _ in groups))
         for (some, outputs), report in zip(groups, reports, strict=True):
-            own, of_outputs = deviations.of_evaluations(some), weights[np.ix_(some, outputs)]
-            parts = parts_of(
-                report, *(3.0 if quantity == SHAPLEY else 1.0 for quantity in quantities)
-            )
-            for values, quantity, part in zip(found, quantities, parts, strict=True):
-                values[:, outputs] = _core.variance_games(
-                    own.means,
-                    own.vectors,
-                    own.starts,
-                    of_outputs,
-                    players,
-                    size=quantity.size,
-                    measure=quantity.measure,
-                    summation=how.summation,
-                    n_threads=how.n_threads,
-                    progress=part,
-                )
-            errors[outputs] = _errors(own, of_outputs, players, found[1][:, outputs])
-        shapley, first, total, *second = found
+            own = _Sum(deviations.of_evaluations(some), weights[np.ix_(some, outputs)], players)
+            found[:, outputs], errors[outputs] = own.worths(order, how.reporting(report))
+        shapley, first, total, *second = np.split(found, np.cumsum(counts)[:-1])
         return cls(shapley, first, total, second[0] if second else None, errors)
 
 
@@ -101,11 +84,52 @@ def _outputs_of_evaluations(
         yield np.flatnonzero(pattern), np.flatnonzero(places == number)
 
 
-def _errors(
-    deviations: Deviations, weights: Float, players: NDArray[np.int64], first: Float
-) -> Float:
-    """Return how far v of single columns is from the same as sums of squares, of each output."""
-    is_alone = np.bincount(players)[players] == 1
-    squares = deviations.of_single_columns(weights)[is_alone]
-    differences: Float = np.abs(first[players[is_alone]] - squares).max(axis=0, initial=0.0)
-    return differences
+@dataclass(frozen=True, eq=False)
+class _Sum:
+    """A sum of products all of whose evaluations have a weight."""
+
+    deviations: Deviations
+    weights: Float
+    players: NDArray[np.int64]
+
+    def worths(self, order: int, how: Computation) -> tuple[Float, Float]:
+        """Return all quantities below each other, and the errors of outputs."""
+        parts = parts_of(how.part(0, 2).progress, 3.0, *[1.0] * (1 + order))
+        quantities = zip(_QUANTITIES, parts, strict=False)
+        found = np.concatenate([self._worth(own, how.reporting(part)) for own, part in quantities])
+        errors = self._errors(found)
+        variance = np.abs(found[: int(self.players.max()) + 1].sum(axis=0))
+        if (errors <= _LARGEST_ERROR * variance).all():
+            return found, errors
+        found = _core.variance_games_twice(
+            *self._arguments,
+            pairs=order > 1,
+            n_threads=how.n_threads,
+            progress=how.part(1, 2).progress,
+        )
+        return found, self._errors(found)
+
+    def _worth(self, quantity: Quantity, how: Computation) -> Float:
+        return _core.variance_games(
+            *self._arguments,
+            size=quantity.size,
+            measure=quantity.measure,
+            summation=how.summation,
+            n_threads=how.n_threads,
+            progress=how.progress,
+        )
+
+    @property
+    def _arguments(self) -> tuple[Float, Float, NDArray[np.int64], Float, NDArray[np.int64]]:
+        own = self.deviations
+        return own.means, own.vectors, own.starts, self.weights, self.players
+
+    def _errors(self, found: Float) -> Float:
+        """Return how far v of single columns is from the same as sums of squares."""
+        n_players = int(self.players.max()) + 1
+        first = found[n_players : 2 * n_players]
+        is_alone = np.bincount(self.players)[self.players] == 1
+        squares = self.deviations.of_single_columns(self.weights)[is_alone]
+        differences = np.abs(first[self.players[is_alone]] - squares)
+        errors: Float = differences.max(axis=0, initial=0.0)
+        return errors

@@ -61,7 +61,7 @@
 //! Every file imports only from files before it in the order of `tests/rooms.rs`; from the bottom
 //! up: `simd` (lanes and instruction sets), `quadrature` (nodes), `game` (what is computed of a
 //! block of sixteen evaluations), `kernel` (their factors), `walk` (tiles, waves, sums),
-//! `product_games`, `expansion`, `quadratic`, `variance_games` and `pairs` (what the evaluations are),
+//! `product_games`, `expansion`, `quadratic`, `variance` and `pairs` (what the evaluations are),
 //! `coalitions` (worths one by one).
 
 // Functions are inlined into one copy per instruction set (see `simd`): there is no other way.
@@ -83,7 +83,7 @@ mod quadrature;
 mod settings;
 mod simd;
 mod threads;
-mod variance_games;
+mod variance;
 mod walk;
 
 pub use error::Error;
@@ -107,4 +107,4 @@ pub use settings::{Method, Settings};
 pub use simd::level::Level;
 pub use simd::sum::Summation;
 pub use threads::Monitor;
-pub use variance_games::VarianceGames;
+pub use variance::games::VarianceGames;

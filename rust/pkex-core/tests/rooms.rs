@@ -21,7 +21,7 @@ const ROOMS: &str = "
     quadratic/   triangle pairs factors games products neutral interventional marginal
     expansion/   explain
     coalitions/  tables factors all listed worths
-    variance_games
+    variance/    games twice
     pairs/       octets absent own weights problem packed workspace tiles totals sums
     pairs/       gaussian_means mean_factors permuted
 ";

@@ -17,12 +17,12 @@ mod _core {
     };
     use pkex_core::{
         Classes, Matrix, Monitor, OCTET, Players, ProductGames, Settings, TargetWeights, Term,
-        VarianceGames, Weighting,
+        Weighting,
     };
     use pyo3::prelude::*;
 
     use crate::arguments::{
-        self, Array, Game, GameArgument, MeasureArgument, Sample, TermArgument,
+        self, Array, Game, GameArgument, MeasureArgument, Sample, Sums, TermArgument,
     };
     use crate::call;
 
@@ -440,18 +440,40 @@ mod _core {
         n_threads: usize,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        let (means, deviations) = (Array::copied(&means)?, Array::copied(&deviations)?);
-        let (weights, starts) = (Array::copied(&weights)?, arguments::indices("starts", &starts)?);
-        let players = Players::grouped(arguments::indices("players", &players)?);
+        let sums = Sums::copied(&means, &deviations, &starts, &weights, &players)?;
         let (measure, settings) = (measure.checked()?, settings(summation, n_threads)?);
-        let deviations = (deviations.matrix(), starts.as_slice());
-        let games = VarianceGames::new(means.matrix(), deviations, weights.matrix(), &players);
-        let games = games.map_err(call::to_python)?;
+        let games = sums.games()?;
         let values = call::run(py, progress, |monitor: Monitor<'_>| {
             games.interactions((size, &measure), &settings, monitor)
         })?;
-        let coalitions = values.len() / weights.columns().max(1);
-        call::array(py, values, [coalitions, weights.columns()])
+        let coalitions = values.len() / sums.outputs().max(1);
+        call::array(py, values, [coalitions, sums.outputs()])
+    }
+
+    /// The Shapley values of the same games, then v({j}) − v(∅) and v(D) − v(D∖j), and then, if asked
+    /// for, the interactions of pairs of `variance_games` at 0, of shape (numbers, outputs): in
+    /// twice the working precision.
+    #[pyfunction]
+    #[pyo3(signature = (means, deviations, starts, weights, players, *, pairs, n_threads, progress = None))]
+    #[expect(clippy::too_many_arguments, reason = "the parts of the problem")]
+    fn variance_games_twice<'py>(
+        py: Python<'py>,
+        means: PyReadonlyArray2<'py, f64>,
+        deviations: PyReadonlyArray2<'py, f64>,
+        starts: PyReadonlyArray1<'py, i64>,
+        weights: PyReadonlyArray2<'py, f64>,
+        players: PyReadonlyArray1<'py, i64>,
+        pairs: bool,
+        n_threads: usize,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let sums = Sums::copied(&means, &deviations, &starts, &weights, &players)?;
+        let (games, settings) = (sums.games()?, settings("compensated", n_threads)?);
+        let values = call::run(py, progress, |monitor: Monitor<'_>| {
+            games.in_twice_the_precision(pairs, &settings, monitor)
+        })?;
+        let numbers = values.len() / sums.outputs().max(1);
+        call::array(py, values, [numbers, sums.outputs()])
     }
 
     /// For each order of the rows, of shape (orders, rows), Σ_{a<b} w(order_a, order_b) γ(a, b), of

@@ -33,13 +33,21 @@ impl Case {
         }
     }
 
-    fn compute(&self, what: (usize, Measure), settings: &Settings) -> Vec<f64> {
+    fn games(&self) -> VarianceGames<'_> {
         let means = Matrix::of_shape(&self.means, [COUNT, COLUMNS]);
         let deviations = Matrix::of_shape(&self.deviations, [COUNT, STARTS[COLUMNS]]);
         let weights = Matrix::of_shape(&self.weights, [COUNT, OUTPUTS]);
-        let games = VarianceGames::new(means, (deviations, &STARTS), weights, &self.players);
+        VarianceGames::new(means, (deviations, &STARTS), weights, &self.players).unwrap()
+    }
+
+    fn compute(&self, what: (usize, Measure), settings: &Settings) -> Vec<f64> {
         let go_on = &mut |_, _| ControlFlow::Continue(());
-        games.unwrap().interactions((what.0, &what.1), settings, go_on).unwrap()
+        self.games().interactions((what.0, &what.1), settings, go_on).unwrap()
+    }
+
+    fn twice(&self, settings: &Settings) -> Vec<f64> {
+        let go_on = &mut |_, _| ControlFlow::Continue(());
+        self.games().in_twice_the_precision(true, settings, go_on).unwrap()
     }
 
     /// v(S) + (E f)² of a coalition, a bit for each player, by its definition.
@@ -112,6 +120,41 @@ fn indices_are_those_of_all_coalitions_with_and_without_groups() {
 }
 
 #[test]
+fn twice_the_precision_gives_the_same_numbers() {
+    for of_column in [[0, 1, 2, 3], [0, 1, 0, 2], [0, 0, 0, 0]] {
+        let case = Case::new(&of_column);
+        let points = [(1, Measure::Point(0.0)), (1, Measure::Point(1.0)), (2, Measure::Point(0.0))];
+        let all = [SHAPLEY].into_iter().chain(points);
+        let expected = all.flat_map(|what| case.compute(what, &Settings::default()));
+        let found = case.twice(&Settings::default());
+        assert_eq!(found.len(), expected.clone().count());
+        for (found, expected) in found.iter().zip(expected) {
+            assert!((found - expected).abs() < 1e-12, "{found} {expected}");
+        }
+    }
+}
+
+#[test]
+fn weights_that_cancel_leave_no_rounding_errors_in_twice_the_precision() {
+    // The first evaluation, and others that equal it with huge weights whose sum is 1.
+    let mut case = Case::new(&[0, 1, 2, 3]);
+    let repeat = |numbers: &[f64], width: usize| numbers[..width].repeat(COUNT);
+    case.means = repeat(&case.means, COLUMNS);
+    case.deviations = repeat(&case.deviations, STARTS[COLUMNS]);
+    case.weights.fill(0.0);
+    case.weights[0] = 1.0;
+    let expected = case.twice(&Settings::default());
+    for (e, weights) in case.weights.chunks_mut(OUTPUTS).enumerate() {
+        weights[0] = if e % 2 == 0 { 1e10 * (1.0 + e as f64) } else { -1e10 * e as f64 };
+    }
+    case.weights[0] += 1.0 - 35e10;
+    let found = case.twice(&Settings::default());
+    for (found, expected) in found.iter().zip(&expected) {
+        assert!((found - expected).abs() < 1e-9, "{found} {expected}");
+    }
+}
+
+#[test]
 fn a_column_that_does_not_vary_has_exactly_nothing() {
     let values = Case::new(&[0, 1, 2, 3]).compute(SHAPLEY, &Settings::default());
     assert_eq!(values[OUTPUTS..2 * OUTPUTS], [0.0; OUTPUTS]);
@@ -122,11 +165,12 @@ fn bits_are_the_same_for_any_number_of_threads_and_fused_level() {
     let case = Case::new(&[0, 1, 2, 3]);
     for summation in [Summation::Compensated, Summation::Plain] {
         let settings = Settings { summation, ..Settings::default() };
-        let expected = case.compute(SHAPLEY, &settings);
+        let (expected, twice) = (case.compute(SHAPLEY, &settings), case.twice(&settings));
         for &level in Level::ALL.iter().filter(|&&level| level != Level::Portable) {
             for threads in [1, 2, 5] {
-                let values = case.compute(SHAPLEY, &Settings { level, threads, ..settings });
-                assert_eq!(values, expected, "{level:?}, {threads} threads");
+                let settings = Settings { level, threads, ..settings };
+                assert_eq!(case.compute(SHAPLEY, &settings), expected, "{level:?}, {threads}");
+                assert_eq!(case.twice(&settings), twice, "{level:?}, {threads}");
             }
         }
     }

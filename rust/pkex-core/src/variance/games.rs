@@ -35,12 +35,12 @@ use crate::walk::source::Source;
 pub struct VarianceGames<'a> {
     means: Matrix<'a>,
     deviations: Matrix<'a>,
-    weights: Matrix<'a>,
+    pub(crate) weights: Matrix<'a>,
     /// Where the deviations of each column start, then where they end.
     starts: &'a [usize],
-    columns_of_player: Vec<Vec<usize>>,
+    pub(crate) columns_of_player: Vec<Vec<usize>>,
     players: Vec<usize>,
-    triangle: Triangle,
+    pub(crate) triangle: Triangle,
     /// Block by block, column by column: of sixteen evaluations side by side.
     packed_means: Vec<Lanes>,
     packed_deviations: Vec<Lanes>,
@@ -194,18 +194,43 @@ impl Source for VarianceGames<'_> {
 
     fn weights(&self, index: usize) -> impl Iterator<Item = (usize, Lanes)> {
         let pair = self.triangle.locate(index);
-        let own = self.weights.row(number(pair.one));
+        (0..self.weights.columns()).map(move |output| {
+            let (own, others) = self.weights_of_pairs(pair, output);
+            (output, Lanes(each_lane(|lane| own * others.0[lane])))
+        })
+    }
+}
+
+/// Of one evaluation and of sixteen others: deviations, and means.
+type OfColumn<'a, const W: usize> = ((&'a [f64], &'a [Lanes]), (f64, &'a [f64; W]));
+
+impl VarianceGames<'_> {
+    /// The deviations of a column in all of the lanes, and the means in some.
+    #[inline(always)]
+    pub(crate) fn of_column<const W: usize>(
+        &self,
+        pair: Pair,
+        column: usize,
+        part: usize,
+    ) -> OfColumn<'_, W> {
+        let one = number(pair.one);
+        let range = self.starts[column]..self.starts[column + 1];
+        let own = &self.deviations.row(one)[range.clone()];
+        let others = &self.packed_deviations[pair.others * self.deviations.columns()..][range];
+        let means = &self.packed_means[pair.others * self.means.columns() + column];
+        ((own, others), (self.means.row(one)[column], means.part(part)))
+    }
+
+    /// The weight of the one evaluation, and those of the others times how often pairs count.
+    #[inline(always)]
+    pub(crate) fn weights_of_pairs(&self, pair: Pair, output: usize) -> (f64, Lanes) {
+        let (rows, first) = (self.weights.rows(), pair.others * LANES);
         let times = pair.times();
-        let first = pair.others * LANES;
-        let of_rows = move |output: usize| {
-            let other = |lane| match first + lane {
-                row if row < self.weights.rows() => self.weights.row(row)[output],
-                _ => 0.0,
-            };
-            Lanes(each_lane(|lane| times.0[lane] * own[output] * other(lane)))
+        let other = |lane: usize| {
+            let row = first + lane;
+            if row < rows { times.0[lane] * self.weights.row(row)[output] } else { 0.0 }
         };
-        let outputs = (0..own.len()).filter(|&output| own[output] != 0.0);
-        outputs.map(move |output| (output, of_rows(output)))
+        (self.weights.row(number(pair.one))[output], Lanes(each_lane(other)))
     }
 }
 
@@ -257,11 +282,7 @@ impl VarianceGames<'_> {
         column: usize,
         part: usize,
     ) -> [[f64; W]; 3] {
-        let one = number(pair.one);
-        let range = self.starts[column]..self.starts[column + 1];
-        let own = &self.deviations.row(one)[range.clone()];
-        let others =
-            &self.packed_deviations[pair.others * self.deviations.columns()..][range.clone()];
+        let ((own, others), (mean, means)) = self.of_column::<W>(pair, column, part);
         // Two sums, of which one does not wait for the other.
         let mut sums = [[0.0; W]; 2];
         let (own_pairs, own_last) = own.as_chunks::<2>();
@@ -275,9 +296,6 @@ impl VarianceGames<'_> {
             sums[0] = multiply_add_lanes::<A, W>(&sums[0], &[*g; W], h.part(part));
         }
         let c = each_lane(|i| sums[0][i] + sums[1][i]);
-        let mean = self.means.row(one)[column];
-        let means: &[f64; W] =
-            self.packed_means[pair.others * self.means.columns() + column].part(part);
         let b = each_lane(|i| mean * means[i]);
         [each_lane(|i| b[i] + c[i]), b, c]
     }
