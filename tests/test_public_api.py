@@ -24,12 +24,14 @@ PUBLIC = {
     "KernelExpansion",
     "MMDDrift",
     "MMDResult",
+    "SensitivityResult",
     "UnsupportedModelError",
     "adapters",
     "hsic",
     "kernels",
     "mmd",
     "product_game",
+    "sensitivity",
     "witness",
 }
 
@@ -125,6 +127,11 @@ def test_the_integrations_have_one_explainer_each_and_a_game():
             "(X, y, *, kernel=None, target_kernel=None, estimator='biased', "
             "value_function='marginal', attribute='x', groups=None, n_permutations=0, "
             "random_state=None, summation='compensated', n_jobs=-1, progress=False)",
+        ),
+        (
+            pkex.sensitivity,
+            "(model, inputs, *, groups=None, weights=None, order=1, summation='compensated', "
+            "n_jobs=-1, progress=False)",
         ),
         (pkex.witness, "(X, Y, *, kernel=None)"),
         (

@@ -20,6 +20,7 @@ ROOMS = [
     "adapters",
     "explain",
     "statistics",
+    "sensitivity",
     "",  # the package itself, as users see it
     "integrations",
     "commands",

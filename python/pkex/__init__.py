@@ -3,7 +3,8 @@
 Give a fitted support vector machine or kernel ridge regression to `Explainer`, and rows to the
 explainer; `KernelExpansion` and `kernels` describe models of other libraries, `adapters.register`
 teaches `Explainer` to read them, and `product_game` is the engine itself. `mmd` says which features
-make two samples differ, `hsic` which carry a dependence.
+make two samples differ, `hsic` which carry a dependence, `sensitivity` which ones the variance of a
+model's output comes from.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from pkex.explain.explanation import Explanation
 from pkex.explain.interactions import Interactions
 from pkex.functions.expansion import KernelExpansion
 from pkex.games.product_game import product_game
+from pkex.sensitivity import SensitivityResult, sensitivity
 from pkex.statistics import HSICResult, MMDDrift, MMDResult, hsic, mmd, witness
 
 __all__ = [
@@ -27,12 +29,14 @@ __all__ = [
     "KernelExpansion",
     "MMDDrift",
     "MMDResult",
+    "SensitivityResult",
     "UnsupportedModelError",
     "adapters",
     "hsic",
     "kernels",
     "mmd",
     "product_game",
+    "sensitivity",
     "witness",
 ]
 

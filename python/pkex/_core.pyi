@@ -17,6 +17,8 @@ __all__ = [
     "self_pairs",
     "simd_level",
     "superset_sums",
+    "variance_games",
+    "variance_games_twice",
 ]
 
 # [(family, columns of shape (k,), parameters of shape (k, 1 or 2)), ...]: columns that no factor
@@ -167,6 +169,30 @@ def permuted_sums(
     orders: NDArray[np.int64],
     *,
     n_threads: int,
+) -> NDArray[np.float64]: ...
+def variance_games(
+    means: NDArray[np.float64],
+    deviations: NDArray[np.float64],
+    starts: NDArray[np.int64],
+    weights: NDArray[np.float64],
+    players: NDArray[np.int64],
+    *,
+    size: int,
+    measure: float | tuple[float, int, int, int],
+    summation: str,
+    n_threads: int,
+    progress: _Progress | None = None,
+) -> NDArray[np.float64]: ...
+def variance_games_twice(
+    means: NDArray[np.float64],
+    deviations: NDArray[np.float64],
+    starts: NDArray[np.int64],
+    weights: NDArray[np.float64],
+    players: NDArray[np.int64],
+    *,
+    pairs: bool,
+    n_threads: int,
+    progress: _Progress | None = None,
 ) -> NDArray[np.float64]: ...
 def simd_level() -> str: ...
 def available_threads() -> int: ...

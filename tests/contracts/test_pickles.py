@@ -42,6 +42,7 @@ RESULTS = {
     "interactions": lambda: pkex.Explainer(MACHINE).interactions(X[:3]),
     "mmd": lambda: pkex.mmd(X, X + 1.0, n_permutations=5, random_state=0),
     "hsic": lambda: pkex.hsic(X, Y, n_permutations=5, random_state=0),
+    "sensitivity": lambda: pkex.sensitivity(MACHINE, X, order=2),
     "drift": lambda: pkex.MMDDrift(X).predict(X + 1.0),
 }
 

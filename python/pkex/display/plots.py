@@ -22,6 +22,7 @@ __all__ = [
     "checked_count",
     "draw_attribution",
     "draw_bars",
+    "draw_indices",
     "draw_points",
     "literal",
     "note_of_rest",
@@ -279,3 +280,38 @@ def _legend_below(ax: Axes) -> None:
         frameon=False,
         ncols=2,
     )
+
+
+def draw_indices(
+    ax: Axes | None,
+    max_features: int,
+    names: Sequence[str],
+    effects: Float,
+    first: Float,
+    total: Float,
+    title: str,
+) -> Axes:
+    """Draw Shapley effects as bars, and first-order and total indices as the ends of lines.
+
+    Parameters
+    ----------
+    ax : matplotlib Axes, optional
+    max_features : int
+        Of more features, those with the largest effects are drawn.
+    names : sequence of str of length P
+    effects, first, total : ndarray of shape (P,)
+    title : str
+    """
+    order = np.argsort(-effects, kind="stable")[: checked_count(max_features)]
+    ax = axes_for(ax, len(order))
+    places = np.arange(len(order))
+    ax.barh(places, effects[order], color=_VALUE, alpha=0.55, label="Shapley effect")
+    ax.hlines(places, first[order], total[order], color=_ALONE, linewidth=1.5)
+    ax.plot(first[order], places, "o", color=_ALONE, markerfacecolor="white", label="first order")
+    ax.plot(total[order], places, "o", color=_ALONE, label="total")
+    ax.set_yticks(places, [literal(names[j]) for j in order])
+    ax.invert_yaxis()
+    ax.set_xlabel("share of the variance")
+    ax.set_title(f"{literal(title, 60)}{note_of_rest(len(names) - len(order))}")
+    ax.legend(loc="lower right")
+    return ax

@@ -14,6 +14,7 @@ from pkex.functions.at_coalitions import Members, at_coalitions
 from pkex.functions.base import Function, finite
 from pkex.functions.composite import Composite, alike
 from pkex.functions.covariances import covariances
+from pkex.functions.products import Joined, Products, products
 from pkex.games.indices import SHAPLEY, Quantity
 from pkex.games.value_functions import NEUTRAL, Game
 from pkex.typing import Float
@@ -139,3 +140,10 @@ def _(function: Combination, row: Float, game: Game, members: Members, how: Comp
     values = function._at_coalitions(row, game, members, how)
     terms = (w * part for w, part in zip(function._weights, values, strict=True))
     return _compensated_sum(chain(terms, [function._intercept]))
+
+
+@products.register
+def _(function: Combination, rows: NDArray[Any]) -> Products:
+    parts = [products(part, rows) for part in function._parts]
+    weighted = zip(function._weights, parts, strict=True)
+    return Joined(parts, [weight * part.weights for weight, part in weighted])

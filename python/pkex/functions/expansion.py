@@ -17,6 +17,8 @@ from pkex.functions.at_coalitions import Members, at_any_coalitions, at_coalitio
 from pkex.functions.base import finite
 from pkex.functions.fingerprints import are_bits, neutral_values, tanimoto_amplitude
 from pkex.functions.packing import Packing, by_engine
+from pkex.functions.products import Joined, Products, TermsOfPoints, products
+from pkex.functions.series_products import products_of_series
 from pkex.functions.weighted import Weighted, checked_intercept, probing_rows
 from pkex.games.indices import SHAPLEY, Quantity
 from pkex.games.value_functions import NEUTRAL, Game
@@ -366,3 +368,16 @@ def _(
     sums: Float = expansion._packing.over(row[None], game, how.progress, compute)[0]
     values: Float = sums.swapaxes(1, 2) + np.ravel(expansion.intercept)
     return values
+
+
+@products.register
+def _(function: KernelExpansion, rows: Float) -> Products:
+    function._entries.check(rows, "inputs")
+    packing, points, weights = function._packing, function.points, function._flat_coefficients()
+    terms = packing.terms_at(int(packing.reaches(rows).max(initial=0)))
+    pure = [term for term in terms if term.series is None]
+    parts: list[Products] = [TermsOfPoints(points, weights, pure)] if pure else []
+    centre = rows.mean(axis=0)
+    series = [term for term in terms if term.series is not None]
+    parts += [products_of_series(points, weights, term, centre) for term in series]
+    return Joined(parts, [part.weights for part in parts])

@@ -13,6 +13,7 @@ from pkex.errors import UnsupportedModelError
 from pkex.execution.computation import Computation
 from pkex.functions.base import finite
 from pkex.functions.covariances import covariances
+from pkex.functions.products import Products, products
 from pkex.functions.weighted import Weighted, checked_intercept, probing_rows
 from pkex.games.indices import SHAPLEY, Quantity
 from pkex.games.means import added, blocks, column_means
@@ -255,3 +256,22 @@ def _(variance: LinearFunction, X: Float, game: Game, how: Computation) -> Float
     if variance.coefficients.any():
         raise UnsupportedModelError("no function has a linear variance")
     return np.zeros((len(X), variance.n_players, variance.n_players, variance.n_outputs))
+
+
+class _Entries(Products):
+    """Σ_j weights_j · (x_j − centre_j): a product for each column, of one factor."""
+
+    def __init__(self, weights: Float, centre: Float) -> None:
+        super().__init__(weights)
+        self._centre = centre
+
+    def factors(self, column: int, entries: Float) -> Float:
+        factors = np.ones((len(self._centre), len(entries)))
+        factors[column] = entries - self._centre[column]
+        return factors
+
+
+@products.register
+def _(function: LinearFunction, rows: Float) -> Products:
+    weights = function.coefficients.reshape(function.n_features, function.n_outputs)
+    return _Entries(weights, function._centre)

@@ -13,6 +13,7 @@ from pkex.functions.at_coalitions import Members, at_coalitions
 from pkex.functions.base import Function
 from pkex.functions.composite import Composite, alike
 from pkex.functions.covariances import covariances
+from pkex.functions.products import Joined, Products, products
 from pkex.games.indices import SHAPLEY, Quantity
 from pkex.games.value_functions import NEUTRAL, Game
 from pkex.typing import Float
@@ -94,3 +95,11 @@ def _(variance: Stack, X: Float, game: Game, how: Computation) -> Float:
 @at_coalitions.register
 def _(function: Stack, row: Float, game: Game, members: Members, how: Computation) -> Float:
     return np.concatenate(list(function._at_coalitions(row, game, members, how)), axis=-1)
+
+
+@products.register
+def _(function: Stack, rows: NDArray[Any]) -> Products:
+    parts = [products(part, rows) for part in function._parts]
+    # Of each output the products of its own part.
+    outputs = np.eye(len(parts))
+    return Joined(parts, [part.weights * own for part, own in zip(parts, outputs, strict=True)])

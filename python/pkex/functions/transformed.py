@@ -17,6 +17,7 @@ from pkex.functions.at_coalitions import Members, at_coalitions, members_or_all
 from pkex.functions.base import Function
 from pkex.functions.column_maps import ColumnMap, Selection, decoded
 from pkex.functions.covariances import covariances
+from pkex.functions.products import Products, products
 from pkex.games.coalitions import coalitions, ranks
 from pkex.games.indices import SHAPLEY, Quantity
 from pkex.games.value_functions import NEUTRAL, Game
@@ -279,3 +280,54 @@ def _(function: Transformed, row: Float, game: Game, members: Members, how: Comp
     inside = members_or_all(function.n_players, members)[:, places]
     distinct, back = np.unique(inside, axis=0, return_inverse=True)
     return at_coalitions(own, own_row, own_game, distinct, how)[:, back.reshape(-1)]
+
+
+class _OfMapped(Products):
+    """Products over the columns that a map makes, as products over the columns before."""
+
+    def __init__(self, function: Transformed, rows: NDArray[Any]) -> None:
+        mapped = function._mapped(rows, "inputs")
+        self._made = products(function._function, mapped)
+        super().__init__(self._made.weights)
+        self._function, self._rows, self._mapped = function, rows, mapped
+
+    def factors(self, column: int, entries: NDArray[Any]) -> Float:
+        rows = np.repeat(self._rows[:1], len(entries), axis=0)
+        rows[:, column] = entries
+        mapped = self._function._mapped(rows, "inputs")
+        factors = np.ones((len(self.weights), len(entries)))
+        for place in self._places(column):
+            factors *= self._made.factors(place, mapped[:, place])
+        return factors
+
+    def kinks(self, column: int) -> Float:
+        found = [np.empty(0)]
+        for place in self._places(column):
+            kinks = self._made.kinks(place)
+            rows = np.repeat(self._mapped[:1], len(kinks), axis=0)
+            rows[:, place] = kinks
+            with np.errstate(all="ignore"):
+                found.append(self._function._columns.inverse(rows)[:, column])
+        entries = np.concatenate(found)
+        return np.unique(entries[np.isfinite(entries)])
+
+    def scale(self, column: int) -> float:
+        # In units of the columns before, as if the map were affine.
+        if column in self._function.non_numeric:
+            return np.inf
+        entries = np.asarray(self._rows[:, column], dtype=np.float64)
+        scales = [
+            self._made.scale(place) * np.ptp(entries) / np.ptp(self._mapped[:, place])
+            for place in self._places(column)
+            if np.ptp(self._mapped[:, place]) > 0.0
+        ]
+        return float(min(scales, default=np.inf))
+
+    def _places(self, column: int) -> list[int]:
+        """Return the numbers of the columns that are made of a column."""
+        return np.flatnonzero(self._function._columns.sources == column).tolist()
+
+
+@products.register
+def _(function: Transformed, rows: NDArray[Any]) -> Products:
+    return _OfMapped(function, rows)

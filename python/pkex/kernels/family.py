@@ -35,6 +35,8 @@ class Family:
         Whether entries are only told apart, and not subtracted.
     takes_negative, takes_fractions : bool, default True
         Whether entries may be negative, and other than 0, 1, 2, ….
+    has_kinks : bool, default False
+        Whether factors are not smooth at equal entries.
     """
 
     name: str
@@ -43,6 +45,7 @@ class Family:
     compares_labels: bool = False
     takes_negative: bool = True
     takes_fractions: bool = True
+    has_kinks: bool = False
 
 
 # All families by their names; each is added beside its kernel.

@@ -31,8 +31,12 @@ def _matern(x: Float, y: Float, scale: float, nu: float) -> Float:
 # By ν.
 _FAMILY_OF = {
     0.5: "laplacian",
-    1.5: add_family(Family("matern32", lambda x, y, scale: _matern(x, y, scale, 1.5))),
-    2.5: add_family(Family("matern52", lambda x, y, scale: _matern(x, y, scale, 2.5))),
+    1.5: add_family(
+        Family("matern32", lambda x, y, scale: _matern(x, y, scale, 1.5), has_kinks=True)
+    ),
+    2.5: add_family(
+        Family("matern52", lambda x, y, scale: _matern(x, y, scale, 2.5), has_kinks=True)
+    ),
 }
 
 

@@ -78,7 +78,9 @@ class Laplacian(_Stationary):
     array([[0.36787944]])
     """
 
-    family = add_family(Family("laplacian", lambda x, y, scale: np.exp(-np.abs((x - y) / scale))))
+    family = add_family(
+        Family("laplacian", lambda x, y, scale: np.exp(-np.abs((x - y) / scale)), has_kinks=True)
+    )
     _of_gamma = "1 / gamma"
 
 

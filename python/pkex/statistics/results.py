@@ -184,8 +184,9 @@ class HSICResult(Attribution):
     def alone_r2(self) -> Float:
         """`r2` of each feature or group alone, shape (P,): which share of it is dependence.
 
-        HSIC(x_j, y) / √(HSIC(x_j, x_j) HSIC(y, y)), by the same estimator (Da Veiga 2015); NaN for
-        a constant feature. Computed when first asked for, or pickled, in passes over the pairs.
+        The normalised HSIC per input, R²-HSIC, of sensitivity analysis (Da Veiga 2015):
+        HSIC(x_j, y) / √(HSIC(x_j, x_j) HSIC(y, y)), by the same estimator; NaN for a constant
+        feature. Computed when first asked for, or pickled, in passes over the pairs.
         """
         assert self.normaliser is not None, "unpickled results know their indices"
         indices = self.normaliser.normalised_alone(self.alone)

@@ -18,6 +18,8 @@
 //!   ([`TargetWeights`]), which rows may exchange within an octet of [`OCTET`]. [`mean_factors`]
 //!   gives absent factors, [`self_pairs`] what pairs of a row with itself have, [`permuted_sums`] the
 //!   sums after permutations.
+//! - [`VarianceGames`]: how the variance of a sum of products of independent inputs divides among
+//!   them.
 //! - A kernel is a sum of [`Term`]s, each a product of [`Factor`]s of a [`Family`] on one column, and
 //!   perhaps of a truncated power [`Series`]; columns belong to [`Players`].
 //! - Data are borrowed as a [`Matrix`]. [`Settings`] name the threads, the [`Summation`] and the
@@ -59,8 +61,8 @@
 //! Every file imports only from files before it in the order of `tests/rooms.rs`; from the bottom
 //! up: `simd` (lanes and instruction sets), `quadrature` (nodes), `game` (what is computed of a
 //! block of sixteen evaluations), `kernel` (their factors), `walk` (tiles, waves, sums),
-//! `product_games`, `expansion`, `quadratic` and `pairs` (what the evaluations are), `coalitions`
-//! (worths one by one).
+//! `product_games`, `expansion`, `quadratic`, `variance` and `pairs` (what the evaluations are),
+//! `coalitions` (worths one by one).
 
 // Functions are inlined into one copy per instruction set (see `simd`): there is no other way.
 #![allow(clippy::inline_always)]
@@ -81,6 +83,7 @@ mod quadrature;
 mod settings;
 mod simd;
 mod threads;
+mod variance;
 mod walk;
 
 pub use error::Error;
@@ -104,3 +107,4 @@ pub use settings::{Method, Settings};
 pub use simd::level::Level;
 pub use simd::sum::Summation;
 pub use threads::Monitor;
+pub use variance::games::VarianceGames;

@@ -18,9 +18,10 @@ const ROOMS: &str = "
     product_games
     expansion/   background packed absent games neutral interventional
     expansion/   own_point_means background_means marginal parts
-    quadratic/   pairs factors games products neutral interventional marginal
+    quadratic/   triangle pairs factors games products neutral interventional marginal
     expansion/   explain
     coalitions/  tables factors all listed worths
+    variance/    games twice
     pairs/       octets absent own weights problem packed workspace tiles totals sums
     pairs/       gaussian_means mean_factors permuted
 ";

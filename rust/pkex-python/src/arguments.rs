@@ -4,7 +4,7 @@ use numpy::ndarray::Dimension;
 use numpy::{PyReadonlyArray, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pkex_core::{
     Background, Density, Error, Factor, Family, Form, Index, Matrix, Measure, Method, PairProblem,
-    Players, Series, Summation, Term, ValueFunction, Weighting,
+    Players, Series, Summation, Term, ValueFunction, VarianceGames, Weighting,
 };
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -254,6 +254,43 @@ impl Sample {
             weighting,
             alone_in_groups,
         }
+    }
+}
+
+/// Sums of products of functions of single columns.
+pub struct Sums {
+    means: Array,
+    deviations: Array,
+    starts: Vec<usize>,
+    weights: Array,
+    players: Players,
+}
+
+impl Sums {
+    pub fn copied(
+        means: &PyReadonlyArray2<'_, f64>,
+        deviations: &PyReadonlyArray2<'_, f64>,
+        starts: &PyReadonlyArray1<'_, i64>,
+        weights: &PyReadonlyArray2<'_, f64>,
+        players: &PyReadonlyArray1<'_, i64>,
+    ) -> PyResult<Self> {
+        Ok(Self {
+            means: Array::copied(means)?,
+            deviations: Array::copied(deviations)?,
+            starts: indices("starts", starts)?,
+            weights: Array::copied(weights)?,
+            players: Players::grouped(indices("players", players)?),
+        })
+    }
+
+    pub fn outputs(&self) -> usize {
+        self.weights.columns()
+    }
+
+    pub fn games(&self) -> PyResult<VarianceGames<'_>> {
+        let deviations = (self.deviations.matrix(), self.starts.as_slice());
+        let (means, weights) = (self.means.matrix(), self.weights.matrix());
+        VarianceGames::new(means, deviations, weights, &self.players).map_err(call::to_python)
     }
 }
 

@@ -22,7 +22,7 @@ mod _core {
     use pyo3::prelude::*;
 
     use crate::arguments::{
-        self, Array, Game, GameArgument, MeasureArgument, Sample, TermArgument,
+        self, Array, Game, GameArgument, MeasureArgument, Sample, Sums, TermArgument,
     };
     use crate::call;
 
@@ -421,6 +421,60 @@ mod _core {
 
     type HsicSums<'py> =
         (Bound<'py, PyArray3<f64>>, Bound<'py, PyArray3<f64>>, Bound<'py, PyArray1<f64>>);
+
+    /// For every coalition of `size` players the interaction in the games of a sum of products, whose
+    /// factors have these means and deviations, of shape (coalitions, outputs).
+    #[pyfunction]
+    #[pyo3(signature = (means, deviations, starts, weights, players, *, size, measure, summation, n_threads, progress = None))]
+    #[expect(clippy::too_many_arguments, reason = "the parts of the problem")]
+    fn variance_games<'py>(
+        py: Python<'py>,
+        means: PyReadonlyArray2<'py, f64>,
+        deviations: PyReadonlyArray2<'py, f64>,
+        starts: PyReadonlyArray1<'py, i64>,
+        weights: PyReadonlyArray2<'py, f64>,
+        players: PyReadonlyArray1<'py, i64>,
+        size: usize,
+        measure: MeasureArgument,
+        summation: &str,
+        n_threads: usize,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let sums = Sums::copied(&means, &deviations, &starts, &weights, &players)?;
+        let (measure, settings) = (measure.checked()?, settings(summation, n_threads)?);
+        let games = sums.games()?;
+        let values = call::run(py, progress, |monitor: Monitor<'_>| {
+            games.interactions((size, &measure), &settings, monitor)
+        })?;
+        let coalitions = values.len() / sums.outputs().max(1);
+        call::array(py, values, [coalitions, sums.outputs()])
+    }
+
+    /// The Shapley values of the same games, then v({j}) − v(∅) and v(D) − v(D∖j), and then, if asked
+    /// for, the interactions of pairs of `variance_games` at 0, of shape (numbers, outputs): in
+    /// twice the working precision.
+    #[pyfunction]
+    #[pyo3(signature = (means, deviations, starts, weights, players, *, pairs, n_threads, progress = None))]
+    #[expect(clippy::too_many_arguments, reason = "the parts of the problem")]
+    fn variance_games_twice<'py>(
+        py: Python<'py>,
+        means: PyReadonlyArray2<'py, f64>,
+        deviations: PyReadonlyArray2<'py, f64>,
+        starts: PyReadonlyArray1<'py, i64>,
+        weights: PyReadonlyArray2<'py, f64>,
+        players: PyReadonlyArray1<'py, i64>,
+        pairs: bool,
+        n_threads: usize,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let sums = Sums::copied(&means, &deviations, &starts, &weights, &players)?;
+        let (games, settings) = (sums.games()?, settings("compensated", n_threads)?);
+        let values = call::run(py, progress, |monitor: Monitor<'_>| {
+            games.in_twice_the_precision(pairs, &settings, monitor)
+        })?;
+        let numbers = values.len() / sums.outputs().max(1);
+        call::array(py, values, [numbers, sums.outputs()])
+    }
 
     /// For each order of the rows, of shape (orders, rows), Σ_{a<b} w(order_a, order_b) γ(a, b), of
     /// shape (orders, values): `values` has a row for each pair a ≤ b, row by row of the triangle.

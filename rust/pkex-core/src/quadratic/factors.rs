@@ -3,7 +3,7 @@
 use crate::error::Error;
 use crate::game::block::Block;
 use crate::memory::{FACTORS, Memory};
-use crate::quadratic::pairs::Pair;
+use crate::quadratic::triangle::Pair;
 
 /// The factors of the evaluation blocks of a row, as far as they have been needed.
 #[derive(Debug, Default)]

@@ -1,23 +1,14 @@
 //! The pairs of evaluations of a quadratic form, in blocks: one evaluation beside sixteen.
 //!
-//! An evaluation is a pair of a term of the kernel and a point. As (p, q) is worth what (q, p) is,
-//! each pair is computed once, with p up to q, and counts twice if they differ.
+//! An evaluation is a pair of a term of the kernel and a point.
 
 use crate::error::Error;
 use crate::expansion::packed::PackedExpansion;
 use crate::kernel::term::PackedTerm;
 use crate::matrix::Matrix;
-use crate::memory::{INPUT, Memory, saturating_product};
-use crate::simd::lanes::{LANES, Lanes};
-
-/// One evaluation, and a block of evaluations of which those from it on are its partners.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Pair {
-    /// The evaluation block of the one, and its lane.
-    pub one: (usize, usize),
-    /// The evaluation block of the others.
-    pub others: usize,
-}
+use crate::memory::{INPUT, Memory};
+use crate::quadratic::triangle::{Pair, Triangle};
+use crate::simd::lanes::{LANES, Lanes, each_lane};
 
 /// The players of a pair of terms.
 #[derive(Debug)]
@@ -42,10 +33,7 @@ impl Union {
 /// The pairs of an expansion's evaluations, and their weights.
 #[derive(Debug)]
 pub(crate) struct Pairs {
-    /// The evaluations in order: their block and lane.
-    evaluations: Vec<(usize, usize)>,
-    /// For each evaluation block the number of pair blocks before it, then that of all.
-    starts: Vec<usize>,
+    triangle: Triangle,
     /// Of each pair of terms.
     unions: Vec<Union>,
     coefficients: Vec<f64>,
@@ -71,23 +59,15 @@ impl Pairs {
             let message = "quadratic forms of kernels that are power series are not supported";
             return Err(Error::Unsupported(message.to_owned()));
         }
-        let memory = Memory::default();
         let blocks_of_term = count.div_ceil(LANES);
-        let mut evaluations = Vec::new();
-        memory.reserve(&mut evaluations, saturating_product([terms.len(), count]), INPUT)?;
-        let mut starts = vec![0];
-        for block in 0..expansion.evaluation_blocks() {
-            let first = block % blocks_of_term * LANES;
-            evaluations.extend((0..LANES.min(count - first)).map(|lane| (block, lane)));
-            starts.push(starts[block] + evaluations.len());
-        }
+        let lanes = |block: usize| LANES.min(count - block % blocks_of_term * LANES);
+        let triangle = Triangle::new((0..expansion.evaluation_blocks()).map(lanes))?;
         let mut own = Vec::new();
-        memory.reserve(&mut own, weights.data().len(), INPUT)?;
+        Memory::default().reserve(&mut own, weights.data().len(), INPUT)?;
         own.extend_from_slice(weights.data());
         let unions = |first| terms.iter().map(move |second| Union::new(first, second));
         Ok(Self {
-            evaluations,
-            starts,
+            triangle,
             unions: terms.iter().flat_map(unions).collect(),
             coefficients: terms.iter().map(|term| term.coefficient).collect(),
             blocks_of_term,
@@ -98,7 +78,7 @@ impl Pairs {
 
     /// Number of blocks of pairs.
     pub fn blocks(&self) -> usize {
-        self.starts[self.starts.len() - 1]
+        self.triangle.blocks()
     }
 
     /// The number of players of the two terms that compare most of them.
@@ -108,8 +88,7 @@ impl Pairs {
 
     /// The pairs of a block.
     pub fn locate(&self, index: usize) -> Pair {
-        let others = self.starts.partition_point(|&start| start <= index) - 1;
-        Pair { one: self.evaluations[index - self.starts[others]], others }
+        self.triangle.locate(index)
     }
 
     /// The players of a block's terms.
@@ -126,14 +105,9 @@ impl Pairs {
         let row = block % self.blocks_of_term * LANES + lane;
         let start = pair.others % self.blocks_of_term * LANES;
         let own = &self.weights[row * self.count..][..self.count];
-        Lanes(std::array::from_fn(|other| {
-            let times = match (pair.others, other).cmp(&pair.one) {
-                std::cmp::Ordering::Less => return 0.0,
-                std::cmp::Ordering::Equal => 1.0,
-                std::cmp::Ordering::Greater => 2.0,
-            };
-            own.get(start + other).map_or(0.0, |weight| weight * (times * share * first * second))
-        }))
+        let times = pair.times();
+        let weight = |other: usize| own.get(start + other).copied().unwrap_or(0.0);
+        Lanes(each_lane(|other| weight(other) * (times.0[other] * share * first * second)))
     }
 
     fn terms(&self, pair: Pair) -> [usize; 2] {

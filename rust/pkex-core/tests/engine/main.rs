@@ -18,3 +18,4 @@ mod quadratic;
 mod random;
 mod reproducibility;
 mod series;
+mod variance;

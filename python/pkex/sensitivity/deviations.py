@@ -1,0 +1,206 @@
+"""Means and deviations of factors, which all covariances between them are made of.
+
+For column j and evaluation e, with the nodes u_r of a rule and their weights w_r, the numbers
+√w_r (φ_ej(u_r) − E φ_ej) are a row, and products of two rows are covariances. Rows of thousands of
+nodes lie near a space of few dimensions: they are written in an orthonormal basis of it, made of
+the rows that are farthest from it (Gram–Schmidt with pivots). What is left of a row is orthogonal
+to the basis, so that a covariance errs by no more than the product of two rests, each at most 1e-10
+of the longest row: 1e-20 of the largest variance of a factor.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pkex.functions.products import Products
+from pkex.sensitivity.distributions import Marginal
+from pkex.typing import Float, Report
+
+__all__ = ["Deviations"]
+
+# What is left of a row, of the longest.
+_REST = 1e-10
+# Rows that enter the basis together, and numbers of the factors of a chunk of nodes.
+_STEP = 16
+_CHUNK = 1 << 22
+# Numbers of all deviations, 2 GB.
+_MOST = 1 << 28
+# Of means and second moments of factors: how far a rule may be from one of twice the nodes.
+_ERROR = 1e-13
+_MOST_NODES = 1 << 16
+
+
+@dataclass(frozen=True, eq=False)
+class Deviations:
+    """What is known of the factors of evaluations under the distributions of all columns.
+
+    Parameters
+    ----------
+    means : ndarray of shape (evaluations, columns)
+    vectors : ndarray of shape (evaluations, r_1 + … + r_d)
+    starts : ndarray of int64, shape (columns + 1,)
+        Where the deviations of each column start, then where all end.
+    """
+
+    means: Float
+    vectors: Float
+    starts: NDArray[np.int64]
+
+    @classmethod
+    def of(
+        cls,
+        products: Products,
+        marginals: list[Marginal],
+        names: tuple[str, ...],
+        report: Report | None,
+    ) -> Deviations:
+        """Compute them, column by column.
+
+        Raises
+        ------
+        ValueError
+            If no rule of a column is found that is exact enough.
+        MemoryError
+            If the factors need too many deviations.
+        """
+        means, vectors, total = [], [], 0
+        for column, marginal in enumerate(marginals):
+            rule = _exact_rule(products, column, marginal, names[column])
+            own_means, own = _of_column(products, column, *rule)
+            means.append(own_means)
+            vectors.append(own)
+            total += own.size
+            if total > _MOST:
+                raise MemoryError(
+                    f"the deviations of the factors of {column + 1} columns take "
+                    f"{total * 8 / 1e9:.1f} GB: for kernels with kinks, such as Laplacian, give "
+                    "inputs with fewer distinct values, or a model with fewer points"
+                )
+            if report is not None:
+                report(column + 1, len(marginals))
+        starts = np.cumsum([0, *(own.shape[1] for own in vectors)]).astype(np.int64)
+        return cls(np.stack(means, axis=1), np.concatenate(vectors, axis=1), starts)
+
+    def of_evaluations(self, chosen: NDArray[np.intp]) -> Deviations:
+        """Return those of some of the evaluations."""
+        return Deviations(self.means[chosen], self.vectors[chosen], self.starts)
+
+    def of_single_columns(self, weights: Float) -> Float:
+        """Return Var E[f | X_j] for each column as a sum of squares, of shape (columns, outputs).
+
+        The deviation of E[f | X_j] is the vector Σ_e weights_e ∏_{l≠j} E φ_el · g_ej.
+        """
+        n, d = self.means.shape
+        before, after = np.ones((n, d + 1)), np.ones((n, d + 1))
+        np.multiply.accumulate(self.means, axis=1, out=before[:, 1:])
+        np.multiply.accumulate(self.means[:, ::-1], axis=1, out=after[:, 1:])
+        others = before[:, :-1] * after[:, -2::-1]
+        squares = np.empty((d, weights.shape[1]))
+        for column, (start, end) in enumerate(zip(self.starts, self.starts[1:], strict=False)):
+            weighted = weights * others[:, [column]]
+            sums = np.einsum("er,eo->ro", self.vectors[:, start:end], weighted)
+            squares[column] = (sums**2).sum(axis=0)
+        return squares
+
+
+def _exact_rule(
+    products: Products, column: int, marginal: Marginal, name: str
+) -> tuple[NDArray[np.float64], Float]:
+    """Return the rule of a column that is the distribution, or gives what one twice as long gives.
+
+    Compared are means and second moments of all factors, relative to the largest second moment.
+    """
+    if marginal.is_exact:
+        return marginal.rule()
+    kinks, scale = products.kinks(column), products.scale(column)
+    rule = marginal.rule(0, kinks, scale)
+    found, level = _moments(products, column, *rule), 0
+    while len(rule[0]) < _MOST_NODES:
+        level += 1
+        finer = marginal.rule(level, kinks, scale)
+        moments = _moments(products, column, *finer)
+        error = float(np.abs(moments - found).max() / max(moments[1].max(), 1e-300))
+        if error <= _ERROR:
+            return rule
+        rule, found = finer, moments
+    raise ValueError(
+        f"inputs: {len(rule[0])} nodes for the distribution of {name!r} do not suffice to "
+        f"integrate the model's factors to {_ERROR:.0e}, as these change over much shorter "
+        "distances; give rows instead, such as a large sample of it"
+    )
+
+
+def _moments(
+    products: Products, column: int, entries: NDArray[np.float64], weights: Float
+) -> Float:
+    """Return the means and the second moments of factors, of shape (2, evaluations)."""
+    found = np.zeros((2, len(products.weights)))
+    for some in _chunks(len(products.weights), len(entries)):
+        factors = products.factors(column, entries[some])
+        found[0] += np.einsum("er,r->e", factors, weights[some])
+        found[1] += np.einsum("er,er,r->e", factors, factors, weights[some])
+    return found
+
+
+def _of_column(
+    products: Products, column: int, entries: NDArray[np.float64], weights: Float
+) -> tuple[Float, Float]:
+    """Return the means (evaluations,) and the deviations (evaluations, r) of factors."""
+    n = len(products.weights)
+    chunks = _chunks(n, len(entries))
+    # From one of the factors, so that the mean of equal ones is just that.
+    first = products.factors(column, entries[:1])
+    lacks = np.zeros(n)
+    for some in chunks:
+        factors = products.factors(column, entries[some])
+        lacks += np.einsum("er,r->e", factors - first, weights[some])
+    means = first[:, 0] + lacks
+    vectors = np.empty((n, 0))
+    for some in chunks:
+        factors = products.factors(column, entries[some]) - means[:, None]
+        vectors = _shortened(np.hstack([vectors, factors * np.sqrt(weights[some])]))
+    return means, vectors
+
+
+def _chunks(n_evaluations: int, n_nodes: int) -> list[slice]:
+    size = max(64, _CHUNK // max(n_evaluations, 1))
+    return [slice(start, start + size) for start in range(0, n_nodes, size)]
+
+
+def _shortened(rows: Float) -> Float:
+    """Return rows with the same products, of as few entries as that takes."""
+    rest = rows.copy()
+    basis = np.empty((0, rows.shape[1]))
+    squares = np.einsum("er,er->e", rest, rest)
+    least = _REST**2 * float(squares.max(initial=0.0))
+    while squares.max(initial=0.0) > least:
+        if len(basis) + _STEP >= rows.shape[1]:
+            return rows
+        farthest = np.argsort(-squares, kind="stable")[:_STEP]
+        more = _orthonormal(rest[farthest[squares[farthest] > least]], basis, least)
+        basis = np.concatenate([basis, more])
+        rest -= (rest @ more.T) @ more
+        squares = np.einsum("er,er->e", rest, rest)
+    found: Float = rows @ basis.T
+    return found
+
+
+def _orthonormal(rows: Float, basis: Float, least: float) -> Float:
+    """Return an orthonormal basis of some rows, orthogonal to a basis, but for what is short."""
+    found: list[Float] = []
+    while len(rows):
+        squares = np.einsum("er,er->e", rows, rows)
+        longest = int(np.argmax(squares))
+        if squares[longest] <= least:
+            break
+        vector = rows[longest] / np.sqrt(squares[longest])
+        # Again: what rounding has left of the others.
+        for others in (basis, np.reshape(found, (-1, len(vector)))):
+            vector -= (others @ vector) @ others
+        vector /= np.linalg.norm(vector)
+        found.append(vector)
+        rows = rows - np.outer(rows @ vector, vector)
+    return np.reshape(found, (-1, basis.shape[1]))

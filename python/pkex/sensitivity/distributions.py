@@ -1,0 +1,253 @@
+"""Distributions of single columns, and the quadrature rules that stand for them."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pkex.typing import Float
+
+__all__ = ["Atoms", "Continuous", "Marginal", "distribution_of"]
+
+# Nodes of a panel; with twice as many panels, what is less than this in a sum does not count.
+_NODES = 10
+_NEGLIGIBLE = 2e-16
+# Of the standard deviation: the width of panels where the density cannot be known.
+_NARROW = 1e-5
+# What is left out of each end of an unbounded distribution, more and more until the variance is
+# right to this error.
+_TAILS = (1e-17, 1e-40, 1e-100, 1e-300)
+_ERROR_OF_VARIANCE = 1e-12
+# Halvings of panels, panels that are halved at a time, and all of them.
+_MOST_HALVINGS, _MOST_HALVED, _MOST_PANELS = 1200, 500, 1 << 13
+# Values of a discrete distribution.
+_MOST_ATOMS = 100_000
+
+
+class Marginal(ABC):
+    """The distribution of one column."""
+
+    is_exact: bool
+    """Whether the rule at level 0 is the distribution itself."""
+
+    @abstractmethod
+    def rule(
+        self, level: int = 0, kinks: Float | None = None, scale: float = np.inf
+    ) -> tuple[NDArray[Any], Float]:
+        """Return the nodes of a rule and their weights, which add up to 1.
+
+        Parameters
+        ----------
+        level : int, default 0
+            Each has twice the nodes of the one before.
+        kinks : ndarray of shape (k,), optional
+            Entries at which integrands are not smooth.
+        scale : float, optional
+            How far apart entries are between which integrands differ.
+        """
+
+
+class Atoms(Marginal):
+    """Some entries, each with a probability.
+
+    Parameters
+    ----------
+    entries : ndarray of shape (m,)
+        Each once.
+    weights : ndarray of shape (m,)
+        Which add up to 1.
+    """
+
+    is_exact = True
+
+    def __init__(self, entries: NDArray[Any], weights: Float) -> None:
+        self._rule = entries, weights
+
+    @classmethod
+    def of_column(cls, entries: NDArray[Any], weights: Float) -> Atoms:
+        """Return the distribution of the entries of rows with weights."""
+        if entries.dtype == object:
+            numbers: dict[Any, int] = {}
+            places = np.array([numbers.setdefault(entry, len(numbers)) for entry in entries])
+            distinct = np.empty(len(numbers), dtype=object)
+            distinct[:] = list(numbers)
+        else:
+            distinct, places = np.unique(entries, return_inverse=True)
+        shares: Float = np.bincount(places, weights, len(distinct)).astype(np.float64)
+        return cls(distinct, shares)
+
+    def rule(
+        self, level: int = 0, kinks: Float | None = None, scale: float = np.inf
+    ) -> tuple[NDArray[Any], Float]:
+        return self._rule
+
+
+class Continuous(Marginal):
+    """A distribution with a density, such as ``scipy.stats.norm(0.0, 1.0)``.
+
+    The rule is composite: Gauss–Legendre on panels, which are halved until mass and second moment
+    of each are those of its halves to 2e-16. So kinks and poles of the density are found, and tails
+    are cut where the variance is right to 1e-12. The mass of a panel that is narrow, as near a
+    pole, is that of the distribution function, since the density cannot be known there.
+
+    Parameters
+    ----------
+    frozen : frozen distribution of scipy.stats
+    name : str
+        What messages call the column.
+
+    Raises
+    ------
+    ValueError
+        If no such rule is found.
+    """
+
+    is_exact = False
+
+    def __init__(self, frozen: Any, name: str) -> None:
+        self._density: Callable[[Float], Float] = frozen.pdf
+        self._below: Callable[[Float], Float] = frozen.cdf
+        self._above: Callable[[Float], Float] = frozen.sf
+        self._centre, self._scale = float(frozen.median()), float(frozen.std())
+        # Far from 0 entries are rounded themselves.
+        self._rounding = float(np.spacing(abs(self._centre)) / self._scale)
+        for tail in _TAILS:
+            low, high = frozen.support()
+            ends = frozen.ppf(tail), frozen.isf(tail)
+            ends = max(low, ends[0]), min(high, ends[1])
+            if not np.isfinite(ends).all():
+                continue
+            with np.errstate(all="ignore"):
+                self._panels = self._adapted(np.linspace(*ends, 9))
+                entries, weights = self.rule()
+                variance = weights @ ((entries - weights @ entries) / self._scale) ** 2
+            if abs(variance - 1.0) <= _ERROR_OF_VARIANCE + 4.0 * self._rounding:
+                return
+        raise ValueError(
+            f"inputs: the density of {name!r} is no smooth function with tails that pkex can "
+            "integrate to 1e-12; give rows instead, such as a large sample of it"
+        )
+
+    def rule(
+        self, level: int = 0, kinks: Float | None = None, scale: float = np.inf
+    ) -> tuple[NDArray[Any], Float]:
+        edges = self._panels
+        if kinks is not None:
+            inner = kinks[(kinks > edges[0]) & (kinks < edges[-1])]
+            edges = np.unique(np.concatenate([edges, inner]))
+        edges = self._as_narrow(edges, scale)
+        for _ in range(level):
+            edges = np.sort(np.concatenate([edges, (edges[1:] + edges[:-1]) / 2.0]))
+        entries, weights = self._nodes(edges[:-1], edges[1:])
+        return entries.ravel(), weights.ravel() / weights.sum()
+
+    def _as_narrow(self, edges: Float, scale: float) -> Float:
+        """Halve panels that are wider than twice the scale, but for those of no mass."""
+        while len(edges) <= _MOST_PANELS:
+            low, high = edges[:-1], edges[1:]
+            is_wide = high - low > 2.0 * scale
+            if is_wide.any():
+                is_wide[is_wide] &= self._masses(low[is_wide], high[is_wide]) > _NEGLIGIBLE
+            if not is_wide.any():
+                break
+            edges = np.sort(np.concatenate([edges, ((low + high) / 2.0)[is_wide]]))
+        return edges
+
+    def _masses(self, low: Float, high: Float) -> Float:
+        """Return the probabilities of panels."""
+        above = self._above(low) - self._above(high)
+        below = self._below(high) - self._below(low)
+        return np.where(low >= self._centre, above, below)
+
+    def _nodes(self, low: Float, high: Float) -> tuple[Float, Float]:
+        """Return nodes and weights of panels, of shape (panels, nodes)."""
+        nodes, shares = np.polynomial.legendre.leggauss(_NODES)
+        half = (high - low)[:, None] / 2.0
+        entries = low[:, None] + half * (nodes + 1.0)
+        weights = half * shares * self._density(entries)
+        is_narrow = high - low <= _NARROW * self._scale
+        if is_narrow.any():
+            own = weights[is_narrow]
+            sums = own.sum(axis=1, keepdims=True)
+            is_known = np.isfinite(sums) & (sums > 0.0)
+            own = np.where(is_known, own / np.where(is_known, sums, 1.0), shares / 2.0)
+            weights[is_narrow] = own * self._masses(low[is_narrow], high[is_narrow])[:, None]
+        return entries, weights
+
+    def _moments(self, low: Float, high: Float) -> Float:
+        """Return mass and second moment of panels, of shape (2, panels)."""
+        entries, weights = self._nodes(low, high)
+        squares = ((entries - self._centre) / self._scale) ** 2
+        return np.stack([weights.sum(axis=1), (weights * squares).sum(axis=1)])
+
+    def _adapted(self, edges: Float) -> Float:
+        """Return the edges of panels that need not be halved."""
+        done = [edges[[0, -1]]]
+        low, high = edges[:-1], edges[1:]
+        for _ in range(_MOST_HALVINGS):
+            middle = low + (high - low) / 2.0
+            halves = self._moments(low, middle) + self._moments(middle, high)
+            errors = np.abs(self._moments(low, high) - halves)
+            is_narrow = high - low <= _NARROW * self._scale
+            allowed = np.where(is_narrow, 5.0 * _NEGLIGIBLE, _NEGLIGIBLE)
+            is_good = (errors <= allowed + self._rounding * halves).all(axis=0)
+            done += [low[is_good], high[is_good]]
+            low, middle, high = low[~is_good], middle[~is_good], high[~is_good]
+            if not 0 < len(low) <= _MOST_HALVED:
+                break
+            low, high = np.concatenate([low, middle]), np.concatenate([middle, high])
+        return np.unique(np.concatenate([*done, low, high]))
+
+
+def distribution_of(frozen: Any, name: str) -> Marginal:
+    """Read a frozen distribution of scipy.stats.
+
+    Raises
+    ------
+    TypeError
+        If it is none.
+    ValueError
+        If its variance is infinite, or pkex cannot integrate over it.
+    """
+    generic = getattr(frozen, "dist", None)
+    if generic is None or not all(hasattr(frozen, part) for part in ("ppf", "support", "var")):
+        raise TypeError(
+            "inputs must be rows, or a frozen distribution of scipy.stats for each column, such as "
+            f"scipy.stats.uniform(0.0, 1.0); got {frozen!r} for {name!r}"
+        )
+    if not 0.0 < frozen.var() < np.inf:
+        raise ValueError(
+            f"inputs: the distribution of {name!r} has the variance {frozen.var()}; give one whose "
+            "variance is positive and finite, for instance truncated (its parameters may be out of "
+            "range, too)"
+        )
+    return _discrete(frozen, name) if hasattr(generic, "pmf") else Continuous(frozen, name)
+
+
+def _discrete(frozen: Any, name: str) -> Atoms:
+    """Read the values of a discrete distribution, of an unbounded one all but 1e-17 at each end."""
+    values = getattr(frozen.dist, "xk", None)
+    if values is not None:
+        entries = (
+            np.unique(np.ravel(values)) + frozen.dist._parse_args(*frozen.args, **frozen.kwds)[1]
+        )
+    else:
+        low, high = frozen.support()
+        with np.errstate(all="ignore"):
+            last = frozen.isf(_TAILS[0])
+        # Of some distributions it is not known so far out.
+        last = last if np.isfinite(last) else frozen.ppf(1.0 - 2.0**-53)
+        low, high = max(low, frozen.ppf(_TAILS[0])), min(high, last)
+        if high - low >= _MOST_ATOMS:
+            raise ValueError(
+                f"inputs: the distribution of {name!r} has {high - low + 1:.0f} values; at most "
+                f"{_MOST_ATOMS} are supported: give a continuous one, or rows"
+            )
+        entries = np.arange(low, high + 1.0)
+    weights = np.asarray(frozen.pmf(entries), dtype=np.float64)
+    has_mass = weights > 0.0
+    return Atoms(entries[has_mass].astype(np.float64), weights[has_mass] / weights.sum())

@@ -1,0 +1,219 @@
+"""What `pkex.sensitivity` returns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pkex.display.plots import draw_indices
+from pkex.display.tables import aligned, number, numbers, shortened
+from pkex.inputs.keywords import with_known_keywords
+from pkex.inputs.optional import missing_library
+from pkex.inputs.wording import counted
+from pkex.typing import Float
+
+if TYPE_CHECKING:
+    import matplotlib.axes
+    import pandas as pd
+
+__all__ = ["SensitivityResult"]
+
+_MOST_LINES = 8
+_COLUMNS = {
+    "shapley_effects": "Shapley effect",
+    "first_order": "first order",
+    "total": "total",
+}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SensitivityResult:
+    """The variance of a model's output, divided among its inputs.
+
+    Returned by `pkex.sensitivity`. With a model of several outputs arrays have a last axis for
+    these, and `variance` is an array.
+
+    Attributes
+    ----------
+    variance : float or ndarray of shape (outputs,)
+        Of the model's output over the inputs, in squared units of it.
+    shapley_effects : ndarray of shape (P,) or (P, outputs)
+        The Shapley value of each input in the game v(S) = Var E[f(X) | X_S], divided by the
+        variance: not negative, and their sum is 1 (Owen 2014).
+    first_order : ndarray of shape (P,) or (P, outputs)
+        v({j}) / variance: what is known of the output once the input is known (Sobol 1993).
+    total : ndarray of shape (P,) or (P, outputs)
+        1 − v(all but j) / variance: what stays unknown while the input is.
+    second_order : ndarray of shape (P, P) or (P, P, outputs), or None
+        (v({i, j}) − v({i}) − v({j})) / variance, symmetric, with NaN on the diagonal; None unless
+        ``order=2``.
+    feature_names : list of str
+        The inputs: columns or groups.
+    output_names : list of str or None
+        Names along the axis of outputs; None if there is no such axis.
+    notes : tuple of str
+        What is easily misread.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pkex
+    >>> points = [[0.0, 0.0, 0.0], [1.0, 2.0, 0.0]]
+    >>> f = pkex.KernelExpansion(points, [1.0, -0.5], pkex.kernels.RBF([1.0, 1.0, 9.0]))
+    >>> result = pkex.sensitivity(f, np.random.default_rng(0).normal(size=(500, 3)))
+    >>> result.shapley_effects.sum()
+    np.float64(1.0)
+    """
+
+    variance: float | Float
+    shapley_effects: Float
+    first_order: Float
+    total: Float
+    second_order: Float | None
+    _names: tuple[str, ...]
+    _outputs: tuple[str, ...] | None
+    _explained: str
+    _inputs: str
+    notes: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        for item in vars(self).values():
+            if isinstance(item, np.ndarray):
+                item.setflags(write=False)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        # Arrays come writable out of a pickle.
+        self.__dict__.update(state)
+        self.__post_init__()
+
+    @property
+    def feature_names(self) -> list[str]:
+        """The names of the inputs: of columns or groups."""
+        return list(self._names)
+
+    @property
+    def output_names(self) -> list[str] | None:
+        """Names along the axis of outputs; None if there is no such axis."""
+        return None if self._outputs is None else list(self._outputs)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the indices as lists, by the names that SALib gives them.
+
+        ``S1`` and ``ST`` are first-order and total indices, ``S2`` those of pairs, in a matrix with
+        NaN but for the places above the diagonal, and only with ``order=2``; ``names`` the inputs.
+        Beside them are ``shapley_effects`` and ``variance``. There are no ``S1_conf``, as nothing
+        is sampled.
+        """
+        found: dict[str, Any] = {"S1": self.first_order.tolist(), "ST": self.total.tolist()}
+        if self.second_order is not None:
+            above = np.triu(np.ones(self.second_order.shape[:2], dtype=bool), k=1)
+            above = above.reshape(above.shape + (1,) * (self.second_order.ndim - 2))
+            found["S2"] = np.where(above, self.second_order, np.nan).tolist()
+        variance = self.variance
+        return {
+            **found,
+            "names": self.feature_names,
+            "shapley_effects": self.shapley_effects.tolist(),
+            "variance": variance if isinstance(variance, float) else variance.tolist(),
+        }
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return a pandas DataFrame: a line per input, the largest Shapley effect first.
+
+        With several outputs a line per output and input, in their order.
+
+        Raises
+        ------
+        ImportError
+            If pandas is not installed.
+        """
+        try:
+            import pandas as pd
+        except ImportError as error:
+            raise missing_library(f"{type(self).__name__}.to_frame", "pandas") from error
+        indices = {title: getattr(self, name) for name, title in _COLUMNS.items()}
+        if self._outputs is None:
+            frame = pd.DataFrame(indices, index=pd.Index(self._names, name="feature"))
+            return frame.sort_values("Shapley effect", ascending=False, kind="stable")
+        lines = pd.MultiIndex.from_product(
+            [self._outputs, self._names], names=["output", "feature"]
+        )
+        return pd.DataFrame({title: own.T.ravel() for title, own in indices.items()}, index=lines)
+
+    @with_known_keywords
+    def plot(
+        self,
+        ax: matplotlib.axes.Axes | None = None,
+        *,
+        output: int | str | None = None,
+        max_features: int = 20,
+    ) -> matplotlib.axes.Axes:
+        """Draw the Shapley effects as bars, between marks for first-order and total indices.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; in a new figure if not given.
+        output : int or str, optional
+            Which of several outputs, by number or name.
+        max_features : int, default 20
+            Of more inputs, those with the largest effects are drawn.
+
+        Returns
+        -------
+        matplotlib Axes
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is not installed.
+        ValueError
+            If there are several outputs, and none is chosen.
+        """
+        place = self._place(output)
+        effects, first, total = (self._of_output(name, place) for name in _COLUMNS)
+        return draw_indices(ax, max_features, self._names, effects, first, total, self._explained)
+
+    def _place(self, output: int | str | None) -> tuple[int, ...]:
+        """Return the index of an output along the axis of outputs, () if there is none."""
+        if self._outputs is None:
+            if output is not None:
+                raise ValueError(f"output={output!r} was given, but there is a single output")
+            return ()
+        if isinstance(output, str) and output in self._outputs:
+            return (self._outputs.index(output),)
+        if isinstance(output, int) and 0 <= output < len(self._outputs):
+            return (output,)
+        raise ValueError(
+            f"output must be one of {list(self._outputs)}, or its number; got {output!r}"
+        )
+
+    def _of_output(self, name: str, place: tuple[int, ...]) -> Float:
+        """Return an attribute of one output, shape (P,)."""
+        values: Float = getattr(self, name)
+        return values[:, place[0]] if place else values
+
+    def __repr__(self) -> str:
+        """Return a table of the largest effects, and the notes."""
+        variances = np.ravel(self.variance)
+        lines = [f"{type(self).__name__}: {self._explained}, inputs: {self._inputs}"]
+        for place in range(min(len(variances), 4)):
+            chosen = () if self._outputs is None else (place,)
+            name = "" if self._outputs is None else f"{shortened(self._outputs[place])}: "
+            lines.append(f"{name}variance {number(variances[place])}")
+            lines += self._table(chosen)
+        if len(variances) > 4:
+            lines.append(f"({counted(len(variances) - 4, 'more output')} not shown)")
+        return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])
+
+    def _table(self, place: tuple[int, ...]) -> list[str]:
+        effects = self._of_output("shapley_effects", place)
+        order = np.argsort(-effects, kind="stable")[:_MOST_LINES]
+        cells = [["feature", *(shortened(self._names[j]) for j in order)]]
+        for name, title in _COLUMNS.items():
+            cells.append([title, *numbers(self._of_output(name, place)[order])])
+        left_out = len(effects) - len(order)
+        more = [f"({counted(left_out, 'smaller feature')} not shown)"] if left_out else []
+        return [*aligned(cells), *more]

@@ -1,0 +1,135 @@
+"""The games of the variance, computed by the engine: over pairs of evaluations."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pkex import _core
+from pkex.execution.computation import Computation
+from pkex.execution.progress import parts_of
+from pkex.games.indices import SHAPLEY, Quantity
+from pkex.sensitivity.deviations import Deviations
+from pkex.typing import Float
+
+__all__ = ["Worths"]
+
+# Shapley values, v({j}) − v(∅), v(D) − v(D∖j), and what pairs have beside their members.
+_QUANTITIES = (SHAPLEY, Quantity(1, 0.0), Quantity(1, 1.0), Quantity(2, 0.0))
+# Of the variance: from what measured error on all is computed again, in twice the precision.
+_LARGEST_ERROR = 1e-11
+
+
+@dataclass(frozen=True, eq=False)
+class Worths:
+    """Quantities of the game v(S) = Var E[f(X) | X_S], of shape (coalitions, outputs).
+
+    Parameters
+    ----------
+    shapley, first, total : ndarray of shape (P, outputs)
+    second : ndarray of shape (pairs, outputs) or None
+    errors : ndarray of shape (outputs,)
+        The largest difference between `first` and the same as sums of squares.
+    """
+
+    shapley: Float
+    first: Float
+    total: Float
+    second: Float | None
+    errors: Float
+
+    @classmethod
+    def of(
+        cls,
+        deviations: Deviations,
+        weights: Float,
+        players: NDArray[np.int64],
+        order: int,
+        how: Computation,
+    ) -> Worths:
+        """Compute them.
+
+        Parameters
+        ----------
+        deviations : Deviations
+        weights : ndarray of shape (evaluations, outputs)
+        players : ndarray of int64, shape (d,)
+            The number of each column's player.
+        order : {1, 2}
+        how : Computation
+        """
+        n_players = int(players.max()) + 1
+        counts = [math.comb(n_players, own.size) for own in _QUANTITIES[: 2 + order]]
+        found = np.zeros((sum(counts), weights.shape[1]))
+        errors = np.zeros(weights.shape[1])
+        groups = list(_outputs_of_evaluations(weights))
+        reports = parts_of(how.progress, *(float(len(some)) ** 2 for some, _ in groups))
+        for (some, outputs), report in zip(groups, reports, strict=True):
+            own = _Sum(deviations.of_evaluations(some), weights[np.ix_(some, outputs)], players)
+            found[:, outputs], errors[outputs] = own.worths(order, how.reporting(report))
+        shapley, first, total, *second = np.split(found, np.cumsum(counts)[:-1])
+        return cls(shapley, first, total, second[0] if second else None, errors)
+
+
+def _outputs_of_evaluations(
+    weights: Float,
+) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+    """Yield the evaluations that some outputs are made of, and these outputs."""
+    patterns, places = np.unique(weights != 0.0, axis=1, return_inverse=True)
+    for number, pattern in enumerate(patterns.T):
+        yield np.flatnonzero(pattern), np.flatnonzero(places == number)
+
+
+@dataclass(frozen=True, eq=False)
+class _Sum:
+    """A sum of products all of whose evaluations have a weight."""
+
+    deviations: Deviations
+    weights: Float
+    players: NDArray[np.int64]
+
+    def worths(self, order: int, how: Computation) -> tuple[Float, Float]:
+        """Return all quantities below each other, and the errors of outputs."""
+        parts = parts_of(how.part(0, 2).progress, 3.0, *[1.0] * (1 + order))
+        quantities = zip(_QUANTITIES, parts, strict=False)
+        found = np.concatenate([self._worth(own, how.reporting(part)) for own, part in quantities])
+        errors = self._errors(found)
+        variance = np.abs(found[: int(self.players.max()) + 1].sum(axis=0))
+        if (errors <= _LARGEST_ERROR * variance).all():
+            return found, errors
+        found = _core.variance_games_twice(
+            *self._arguments,
+            pairs=order > 1,
+            n_threads=how.n_threads,
+            progress=how.part(1, 2).progress,
+        )
+        return found, self._errors(found)
+
+    def _worth(self, quantity: Quantity, how: Computation) -> Float:
+        return _core.variance_games(
+            *self._arguments,
+            size=quantity.size,
+            measure=quantity.measure,
+            summation=how.summation,
+            n_threads=how.n_threads,
+            progress=how.progress,
+        )
+
+    @property
+    def _arguments(self) -> tuple[Float, Float, NDArray[np.int64], Float, NDArray[np.int64]]:
+        own = self.deviations
+        return own.means, own.vectors, own.starts, self.weights, self.players
+
+    def _errors(self, found: Float) -> Float:
+        """Return how far v of single columns is from the same as sums of squares."""
+        n_players = int(self.players.max()) + 1
+        first = found[n_players : 2 * n_players]
+        is_alone = np.bincount(self.players)[self.players] == 1
+        squares = self.deviations.of_single_columns(self.weights)[is_alone]
+        differences = np.abs(first[self.players[is_alone]] - squares)
+        errors: Float = differences.max(axis=0, initial=0.0)
+        return errors

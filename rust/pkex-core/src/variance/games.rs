@@ -1,0 +1,302 @@
+//! The variance of conditional means, for functions that are sums of products: global sensitivity.
+//!
+//! For f(x) = Σ_e w_e ∏ⱼ φ_ej(xⱼ) and independent inputs X, v(S) = Var(E[f(X) | X_S]) is but for a
+//! constant, (E f)², the sum over pairs of evaluations e and e′ of product games, with
+//!
+//!   aⱼ = E[φ_ej φ_e′j],  bⱼ = E φ_ej · E φ_e′j,  cⱼ = aⱼ − bⱼ = Cov(φ_ej, φ_e′j),  weight w_e w_e′.
+//!
+//! Covariances are given as products of *deviations*: vectors g_ej with g_ej · g_e′j = cⱼ, such as
+//! the roots of a quadrature rule's weights times φ_ej − E φ_ej at its nodes. So c does not cancel,
+//! and a factor takes a few multiply-adds.
+
+use crate::error::Error;
+use crate::expansion::parts::{Computation, InParts, MOST_COALITIONS, Values};
+use crate::game::block::Block;
+use crate::game::coalitions::{Coalitions, binomial};
+use crate::game::quantity::{Nodes, Quantity};
+use crate::game::spread::Spread;
+use crate::kernel::players::Players;
+use crate::matrix::Matrix;
+use crate::memory::{INPUT, Memory, RESULT, saturating_product};
+use crate::quadratic::products::multiplied_contrast;
+use crate::quadratic::triangle::{Pair, Triangle};
+use crate::quadrature::measure::Measure;
+use crate::quadrature::rule::Rule;
+use crate::quadrature::table::NodeTable;
+use crate::settings::{Context, Settings};
+use crate::simd::arithmetic::Arithmetic;
+use crate::simd::lanes::{LANES, Lanes, each_lane, multiply_add_lanes};
+use crate::simd::level::Body;
+use crate::threads::Monitor;
+use crate::walk::source::Source;
+
+/// The games of a sum of products, over pairs of its evaluations.
+#[derive(Debug)]
+pub struct VarianceGames<'a> {
+    means: Matrix<'a>,
+    deviations: Matrix<'a>,
+    pub(crate) weights: Matrix<'a>,
+    /// Where the deviations of each column start, then where they end.
+    starts: &'a [usize],
+    pub(crate) columns_of_player: Vec<Vec<usize>>,
+    players: Vec<usize>,
+    pub(crate) triangle: Triangle,
+    /// Block by block, column by column: of sixteen evaluations side by side.
+    packed_means: Vec<Lanes>,
+    packed_deviations: Vec<Lanes>,
+}
+
+impl<'a> VarianceGames<'a> {
+    /// From E φ (`means`, evaluations × columns), deviations (evaluations × those of all columns,
+    /// column j's from number `starts[j]` up to `starts[j + 1]`) and `weights` (evaluations ×
+    /// outputs).
+    ///
+    /// # Errors
+    /// If the shapes do not fit, or there is too little memory.
+    pub fn new(
+        means: Matrix<'a>,
+        (deviations, starts): (Matrix<'a>, &'a [usize]),
+        weights: Matrix<'a>,
+        players: &Players,
+    ) -> Result<Self, Error> {
+        check_shapes(means, (deviations, starts), weights, players)?;
+        let count = means.rows();
+        let lanes = (0..count.div_ceil(LANES)).map(|block| LANES.min(count - block * LANES));
+        let mut columns_of_player = vec![Vec::new(); players.count()];
+        for (column, player) in (0..means.columns()).filter_map(|c| Some((c, players.of(c)?))) {
+            columns_of_player[player].push(column);
+        }
+        Ok(Self {
+            means,
+            deviations,
+            weights,
+            starts,
+            players: (0..players.count()).collect(),
+            columns_of_player,
+            triangle: Triangle::new(lanes)?,
+            packed_means: packed(means)?,
+            packed_deviations: packed(deviations)?,
+        })
+    }
+
+    /// c_T ∫ ∏_{l∉T} Fₗ dμ of every coalition T of `size` ≥ 1 players, in lexicographic order,
+    /// output by output: the Shapley values for one player and the uniform density, v({j}) − v(∅)
+    /// at the point 0, v(D) − v(D∖j) at the point 1.
+    ///
+    /// # Errors
+    /// If a value overflows, there is too little memory, or the monitor stops the call.
+    pub fn interactions(
+        &self,
+        (size, measure): (usize, &Measure),
+        settings: &Settings,
+        monitor: Monitor<'_>,
+    ) -> Result<Vec<f64>, Error> {
+        let (table, point);
+        let nodes = match measure {
+            Measure::Point(t) => {
+                point = Rule::point(*t);
+                Nodes::Rule(&point)
+            }
+            Measure::Density(density) => {
+                let others = (self.players.len() + 1).saturating_sub(size);
+                table = NodeTable::weighted(others, density);
+                Nodes::Table(&table)
+            }
+        };
+        if size == 1 {
+            return Values(Quantity::Values(nodes), monitor).of(self, settings);
+        }
+        let count = binomial(self.players.len(), size).unwrap_or(usize::MAX);
+        let width = saturating_product([count, self.outputs()]);
+        let result = Memory::default().filled(width, 0.0, RESULT)?;
+        let parts = Coalitions::parts(self.players.len(), size, MOST_COALITIONS);
+        let parts = parts.unwrap_or_default();
+        InParts { result, width, parts, nodes, monitor }.of(self, settings)
+    }
+}
+
+fn check_shapes(
+    means: Matrix<'_>,
+    (deviations, starts): (Matrix<'_>, &[usize]),
+    weights: Matrix<'_>,
+    players: &Players,
+) -> Result<(), Error> {
+    for (argument, rows) in [("deviations", deviations.rows()), ("weights", weights.rows())] {
+        if rows != means.rows() {
+            return Err(Error::Shape {
+                argument,
+                expected: format!("{} rows, one for each evaluation", means.rows()),
+                got: format!("{rows} rows"),
+            });
+        }
+    }
+    let is_of_columns = starts.len() == means.columns() + 1
+        && players.column_count() == means.columns()
+        && starts.is_sorted()
+        && starts.last() == Some(&deviations.columns());
+    if is_of_columns {
+        return Ok(());
+    }
+    Err(Error::Shape {
+        argument: "starts",
+        expected: format!(
+            "the numbers of the first deviations of {} columns, then {}",
+            means.columns(),
+            deviations.columns()
+        ),
+        got: format!("{starts:?}, and players of {} columns", players.column_count()),
+    })
+}
+
+/// Rows side by side, sixteen at a time.
+fn packed(matrix: Matrix<'_>) -> Result<Vec<Lanes>, Error> {
+    let blocks = matrix.rows().div_ceil(LANES);
+    let mut lanes = Vec::new();
+    let length = saturating_product([blocks, matrix.columns()]);
+    Memory::default().reserve(&mut lanes, length, INPUT)?;
+    lanes.extend((0..blocks).flat_map(|block| matrix.block_by_column(block)));
+    Ok(lanes)
+}
+
+impl Source for VarianceGames<'_> {
+    type Cache = ();
+
+    fn items(&self) -> usize {
+        1
+    }
+
+    fn players(&self) -> usize {
+        self.players.len()
+    }
+
+    fn outputs(&self) -> usize {
+        self.weights.columns()
+    }
+
+    fn blocks(&self) -> usize {
+        self.triangle.blocks()
+    }
+
+    fn fill(
+        &self,
+        _item: usize,
+        index: usize,
+        block: &mut Block,
+        (): &mut (),
+        context: Context<'_>,
+    ) -> Spread {
+        context.run(FillPairs { games: self, pair: self.triangle.locate(index), block })
+    }
+
+    fn block_players(&self, _index: usize) -> &[usize] {
+        &self.players
+    }
+
+    fn weights(&self, index: usize) -> impl Iterator<Item = (usize, Lanes)> {
+        let pair = self.triangle.locate(index);
+        (0..self.weights.columns()).map(move |output| {
+            let (own, others) = self.weights_of_pairs(pair, output);
+            (output, Lanes(each_lane(|lane| own * others.0[lane])))
+        })
+    }
+}
+
+/// Of one evaluation and of sixteen others: deviations, and means.
+type OfColumn<'a, const W: usize> = ((&'a [f64], &'a [Lanes]), (f64, &'a [f64; W]));
+
+impl VarianceGames<'_> {
+    /// The deviations of a column in all of the lanes, and the means in some.
+    #[inline(always)]
+    pub(crate) fn of_column<const W: usize>(
+        &self,
+        pair: Pair,
+        column: usize,
+        part: usize,
+    ) -> OfColumn<'_, W> {
+        let one = number(pair.one);
+        let range = self.starts[column]..self.starts[column + 1];
+        let own = &self.deviations.row(one)[range.clone()];
+        let others = &self.packed_deviations[pair.others * self.deviations.columns()..][range];
+        let means = &self.packed_means[pair.others * self.means.columns() + column];
+        ((own, others), (self.means.row(one)[column], means.part(part)))
+    }
+
+    /// The weight of the one evaluation, and those of the others times how often pairs count.
+    #[inline(always)]
+    pub(crate) fn weights_of_pairs(&self, pair: Pair, output: usize) -> (f64, Lanes) {
+        let (rows, first) = (self.weights.rows(), pair.others * LANES);
+        let times = pair.times();
+        let other = |lane: usize| {
+            let row = first + lane;
+            if row < rows { times.0[lane] * self.weights.row(row)[output] } else { 0.0 }
+        };
+        (self.weights.row(number(pair.one))[output], Lanes(each_lane(other)))
+    }
+}
+
+/// The number of an evaluation, from its block and lane.
+fn number((block, lane): (usize, usize)) -> usize {
+    block * LANES + lane
+}
+
+/// Fills a block with the factors of pairs.
+struct FillPairs<'a> {
+    games: &'a VarianceGames<'a>,
+    pair: Pair,
+    block: &'a mut Block,
+}
+
+impl Body for FillPairs<'_> {
+    type Output = Spread;
+
+    #[inline(always)]
+    fn run<A: Arithmetic, const W: usize>(self) -> Spread {
+        let Self { games, pair, block } = self;
+        block.resize(games.players.len(), false);
+        block.series.weights.clear();
+        for (player, columns) in games.columns_of_player.iter().enumerate() {
+            for part in 0..LANES / W {
+                let mut factors = [[1.0; W], [1.0; W], [0.0; W]];
+                for (place, &column) in columns.iter().enumerate() {
+                    let own = games.factors::<A, W>(pair, column, part);
+                    factors = match place {
+                        0 => own,
+                        _ => multiplied_contrast::<A, W>(factors.each_ref(), own.each_ref()),
+                    };
+                }
+                *block.present[player].part_mut(part) = factors[0];
+                *block.absent[player].part_mut(part) = factors[1];
+                *block.difference[player].part_mut(part) = factors[2];
+            }
+        }
+        block.spread::<W>()
+    }
+}
+
+impl VarianceGames<'_> {
+    /// a, b and c of a column, for one evaluation and some of sixteen others.
+    #[inline(always)]
+    fn factors<A: Arithmetic, const W: usize>(
+        &self,
+        pair: Pair,
+        column: usize,
+        part: usize,
+    ) -> [[f64; W]; 3] {
+        let ((own, others), (mean, means)) = self.of_column::<W>(pair, column, part);
+        // Two sums, of which one does not wait for the other.
+        let mut sums = [[0.0; W]; 2];
+        let (own_pairs, own_last) = own.as_chunks::<2>();
+        let (other_pairs, other_last) = others.as_chunks::<2>();
+        for (g, h) in own_pairs.iter().zip(other_pairs) {
+            for (sum, (g, h)) in sums.iter_mut().zip(g.iter().zip(h)) {
+                *sum = multiply_add_lanes::<A, W>(sum, &[*g; W], h.part(part));
+            }
+        }
+        if let ([g], [h]) = (own_last, other_last) {
+            sums[0] = multiply_add_lanes::<A, W>(&sums[0], &[*g; W], h.part(part));
+        }
+        let c = each_lane(|i| sums[0][i] + sums[1][i]);
+        let b = each_lane(|i| mean * means[i]);
+        [each_lane(|i| b[i] + c[i]), b, c]
+    }
+}

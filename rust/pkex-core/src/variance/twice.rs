@@ -1,0 +1,256 @@
+//! The sums of [`VarianceGames`] in twice the working precision.
+//!
+//! Where weights are huge and cancel, rounding errors of factors are not small beside the sum, in
+//! which they are multiplied by the squares of weights. Those of means and deviations are: they
+//! change the function by their products with the weights themselves. So from these numbers on all
+//! is computed with twice the digits, and with the nodes that are exact: an error of a quadrature
+//! would be multiplied likewise (that of a node or of its weight is not).
+
+use std::ops::Range;
+
+use crate::error::Error;
+use crate::memory::{Memory, RESULT, SUMS, saturating_product};
+use crate::quadratic::triangle::Pair;
+use crate::quadrature::rule::{Node, Rule};
+use crate::settings::{Context, Settings};
+use crate::simd::arithmetic::{Arithmetic, two_sum};
+use crate::simd::double::Double;
+use crate::simd::lanes::LANES;
+use crate::simd::level::Body;
+use crate::threads::{Monitor, Parallelism};
+use crate::variance::games::VarianceGames;
+use crate::walk::waves::Waves;
+
+/// Blocks of a tile, and tiles of a wave.
+const BLOCKS_PER_TILE: usize = 32;
+const TILES_PER_WAVE: usize = 256;
+/// Steps of one node and player that the arithmetic costs.
+const COST: usize = 16;
+
+impl VarianceGames<'_> {
+    /// The Shapley values, then v({j}) − v(∅) and v(D) − v(D∖j), player by player and output by
+    /// output; then, if asked for, v({i, j}) − v({i}) − v({j}) + v(∅), pair by pair.
+    ///
+    /// # Errors
+    /// As [`VarianceGames::interactions`].
+    pub fn in_twice_the_precision(
+        &self,
+        with_pairs: bool,
+        settings: &Settings,
+        monitor: Monitor<'_>,
+    ) -> Result<Vec<f64>, Error> {
+        let players = self.columns_of_player.len();
+        let pairs = if with_pairs { players * players.saturating_sub(1) / 2 } else { 0 };
+        let width = saturating_product([3 * players + pairs, self.weights.columns()]);
+        let rule = Rule::gauss_legendre(players.div_ceil(2).max(1));
+        let tiles = self.triangle.blocks().div_ceil(BLOCKS_PER_TILE);
+        let cost = [self.triangle.blocks(), LANES, players, rule.count() + 2, COST];
+        let parallelism = Parallelism::of(saturating_product(cost), settings.threads);
+        let memory = Memory::default();
+        let length = saturating_product([width, TILES_PER_WAVE.min(tiles)]);
+        let mut sums = memory.filled(length, Double::of(0.0, 0.0), SUMS)?;
+        let mut totals = memory.filled(width, Double::<1>::of(0.0, 0.0), RESULT)?;
+        let mut waves = Waves::new(tiles, monitor);
+        for first in (0..tiles).step_by(TILES_PER_WAVE) {
+            let count = TILES_PER_WAVE.min(tiles - first);
+            let sums = &mut sums[..count * width];
+            sums.fill(Double::of(0.0, 0.0));
+            waves.compute(
+                (count, 1),
+                parallelism,
+                sums.chunks_mut(width.max(1)).enumerate(),
+                || Ok(()),
+                |(), (tile, sums), stop| {
+                    let start = (first + tile) * BLOCKS_PER_TILE;
+                    let blocks = start..(start + BLOCKS_PER_TILE).min(self.triangle.blocks());
+                    let context = Context { settings, stop };
+                    let rule = &rule;
+                    let tile = TileOfPairs { games: self, blocks, rule, with_pairs, context, sums };
+                    context.run_in_registers(tile);
+                },
+            )?;
+            for tile in sums.chunks(width.max(1)) {
+                for (total, sum) in totals.iter_mut().zip(tile) {
+                    *total = total.plus(sum);
+                }
+            }
+        }
+        let values: Vec<f64> = totals.iter().map(|total| total.values()[0]).collect();
+        if values.iter().any(|value| !value.is_finite()) {
+            return Err(Error::Overflow { row: 0 });
+        }
+        Ok(values)
+    }
+}
+
+/// Adds up the pairs of some blocks.
+struct TileOfPairs<'a> {
+    games: &'a VarianceGames<'a>,
+    blocks: Range<usize>,
+    rule: &'a Rule,
+    with_pairs: bool,
+    context: Context<'a>,
+    sums: &'a mut [Double<1>],
+}
+
+impl Body for TileOfPairs<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<A: Arithmetic, const W: usize>(self) {
+        let Self { games, blocks, rule, with_pairs, context, sums } = self;
+        let outputs = games.weights.columns();
+        let mut work = Work::<W>::new(games.columns_of_player.len());
+        let mut totals = vec![Double::<W>::of(0.0, 0.0); sums.len()];
+        for part in 0..LANES / W {
+            totals.fill(Double::of(0.0, 0.0));
+            for block in blocks.clone() {
+                if context.is_stopped() {
+                    return;
+                }
+                let pair = games.triangle.locate(block);
+                work.fill::<A>(games, pair, part);
+                work.evaluate::<A>(rule, with_pairs);
+                for output in 0..outputs {
+                    let (own, others) = games.weights_of_pairs(pair, output);
+                    let others: &[f64; W] = others.part(part);
+                    let weights = Double::from_lanes(|i| A::two_product(own, others[i]));
+                    let of_output = totals.iter_mut().skip(output).step_by(outputs);
+                    for (total, value) in of_output.zip(&work.values) {
+                        *total = total.plus(&weights.times::<A>(value));
+                    }
+                }
+            }
+            for (sum, total) in sums.iter_mut().zip(&totals) {
+                for lane in 0..W {
+                    *sum = sum.plus(&Double::of(total.high[lane], total.low[lane]));
+                }
+            }
+        }
+    }
+}
+
+/// The factors of the players of some pairs, and what is computed of them.
+struct Work<const W: usize> {
+    present: Vec<Double<W>>,
+    absent: Vec<Double<W>>,
+    difference: Vec<Double<W>>,
+    /// The products of the factors of the players before each, and of all.
+    before: Vec<Double<W>>,
+    values: Vec<Double<W>>,
+}
+
+impl<const W: usize> Work<W> {
+    fn new(count: usize) -> Self {
+        let zeros = |length| vec![Double::of(0.0, 0.0); length];
+        Self {
+            present: zeros(count),
+            absent: zeros(count),
+            difference: zeros(count),
+            before: zeros(count + 1),
+            values: Vec::new(),
+        }
+    }
+
+    #[inline(always)]
+    fn fill<A: Arithmetic>(&mut self, games: &VarianceGames<'_>, pair: Pair, part: usize) {
+        for (player, columns) in games.columns_of_player.iter().enumerate() {
+            let one = Double::of(1.0, 0.0);
+            let (mut present, mut absent) = (one, one);
+            let mut difference = Double::of(0.0, 0.0);
+            for &column in columns {
+                let [a, b, c] = factors::<A, W>(games, pair, (column, part));
+                // a a′ − b b′ = c a′ + b c′.
+                difference = difference.times::<A>(&a).plus(&absent.times::<A>(&c));
+                present = present.times::<A>(&a);
+                absent = absent.times::<A>(&b);
+            }
+            self.present[player] = present;
+            self.absent[player] = absent;
+            self.difference[player] = difference;
+        }
+    }
+
+    /// Computes the values of each player, then of pairs, without the weights of the games.
+    #[inline(always)]
+    fn evaluate<A: Arithmetic>(&mut self, rule: &Rule, with_pairs: bool) {
+        let count = self.difference.len();
+        self.values.clear();
+        self.values.resize(3 * count, Double::of(0.0, 0.0));
+        let [at_absent, at_present] = [Node { step: 0.0, weight: 1.0 }; 2];
+        for node in &rule.from_absent {
+            self.add_node::<A>(node, false, 0);
+        }
+        for node in &rule.from_present {
+            self.add_node::<A>(node, true, 0);
+        }
+        self.add_node::<A>(&at_present, true, 2 * count);
+        // The last, as pairs take its products.
+        self.add_node::<A>(&at_absent, false, count);
+        for place in 0..3 * count {
+            self.values[place] = self.values[place].times::<A>(&self.difference[place % count]);
+        }
+        if with_pairs {
+            self.add_pairs::<A>();
+        }
+    }
+
+    /// Adds weight · ∏_{l≠j} Fₗ at a node, seen from an end of [0, 1], to a value of each player.
+    #[inline(always)]
+    fn add_node<A: Arithmetic>(&mut self, node: &Node, from_present: bool, start: usize) {
+        let ends = if from_present { &self.present } else { &self.absent };
+        let (step, count) = (Double::of(node.step, 0.0), ends.len());
+        let factor = |player: usize| ends[player].plus(&self.difference[player].times::<A>(&step));
+        let mut run = Double::of(1.0, 0.0);
+        for player in 0..count {
+            self.before[player] = run;
+            run = run.times::<A>(&factor(player));
+        }
+        let mut after = Double::of(node.weight, 0.0);
+        for player in (0..count).rev() {
+            let value = &mut self.values[start + player];
+            *value = value.plus(&self.before[player].times::<A>(&after));
+            after = after.times::<A>(&factor(player));
+        }
+    }
+
+    /// Appends cᵢ cⱼ ∏ bₗ of each pair, from the products of b before each player.
+    #[inline(always)]
+    fn add_pairs<A: Arithmetic>(&mut self) {
+        let count = self.difference.len();
+        let mut after = vec![Double::of(1.0, 0.0); count + 1];
+        for player in (0..count).rev() {
+            after[player] = after[player + 1].times::<A>(&self.absent[player]);
+        }
+        for one in 0..count {
+            let mut run = self.before[one].times::<A>(&self.difference[one]);
+            for other in one + 1..count {
+                let value = run.times::<A>(&self.difference[other]);
+                self.values.push(value.times::<A>(&after[other + 1]));
+                run = run.times::<A>(&self.absent[other]);
+            }
+        }
+    }
+}
+
+/// a, b and c of a column, for the pairs of a block in some lanes.
+#[inline(always)]
+fn factors<A: Arithmetic, const W: usize>(
+    games: &VarianceGames<'_>,
+    pair: Pair,
+    (column, part): (usize, usize),
+) -> [Double<W>; 3] {
+    let ((own, others), (mean, means)) = games.of_column::<W>(pair, column, part);
+    let mut c = Double::<W>::of(0.0, 0.0);
+    for (g, h) in own.iter().zip(others) {
+        for (i, h) in h.part::<W>(part).iter().enumerate() {
+            let (product, product_error) = A::two_product(*g, *h);
+            let (sum, sum_error) = two_sum(c.high[i], product);
+            c.high[i] = sum;
+            c.low[i] += sum_error + product_error;
+        }
+    }
+    let c = Double::from_lanes(|i| two_sum(c.high[i], c.low[i]));
+    let b = Double::from_lanes(|i| A::two_product(mean, means[i]));
+    [b.plus(&c), b, c]
+}

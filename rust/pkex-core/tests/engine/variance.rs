@@ -1,0 +1,193 @@
+//! The variance of conditional means: pairs of evaluations are product games of their moments.
+
+use std::ops::ControlFlow;
+
+use pkex_core::{
+    Density, Error, Level, Matrix, Measure, Players, Settings, Summation, VarianceGames,
+};
+
+use crate::random::Random;
+
+const COUNT: usize = 35;
+const COLUMNS: usize = 4;
+const STARTS: [usize; COLUMNS + 1] = [0, 3, 3, 8, 9];
+const OUTPUTS: usize = 2;
+const SHAPLEY: (usize, Measure) = (1, Measure::Density(Density::UNIFORM));
+
+/// Sums of products of which deviations and means are known; column 1 does not vary.
+struct Case {
+    means: Vec<f64>,
+    deviations: Vec<f64>,
+    weights: Vec<f64>,
+    players: Players,
+}
+
+impl Case {
+    fn new(of_column: &[usize]) -> Self {
+        let mut random = Random::new(7);
+        Self {
+            means: random.numbers(COUNT * COLUMNS, -1.0, 1.0),
+            deviations: random.numbers(COUNT * STARTS[COLUMNS], -1.0, 1.0),
+            weights: random.numbers(COUNT * OUTPUTS, -1.0, 1.0),
+            players: Players::grouped(of_column.to_vec()),
+        }
+    }
+
+    fn games(&self) -> VarianceGames<'_> {
+        let means = Matrix::of_shape(&self.means, [COUNT, COLUMNS]);
+        let deviations = Matrix::of_shape(&self.deviations, [COUNT, STARTS[COLUMNS]]);
+        let weights = Matrix::of_shape(&self.weights, [COUNT, OUTPUTS]);
+        VarianceGames::new(means, (deviations, &STARTS), weights, &self.players).unwrap()
+    }
+
+    fn compute(&self, what: (usize, Measure), settings: &Settings) -> Vec<f64> {
+        let go_on = &mut |_, _| ControlFlow::Continue(());
+        self.games().interactions((what.0, &what.1), settings, go_on).unwrap()
+    }
+
+    fn twice(&self, settings: &Settings) -> Vec<f64> {
+        let go_on = &mut |_, _| ControlFlow::Continue(());
+        self.games().in_twice_the_precision(true, settings, go_on).unwrap()
+    }
+
+    /// v(S) + (E f)² of a coalition, a bit for each player, by its definition.
+    fn worth(&self, coalition: usize, output: usize) -> f64 {
+        let mut worth = 0.0;
+        for e in 0..COUNT {
+            for other in 0..COUNT {
+                let factor = |column: usize| {
+                    let means =
+                        self.means[e * COLUMNS + column] * self.means[other * COLUMNS + column];
+                    let player = self.players.of(column).unwrap();
+                    let is_present = coalition >> player & 1 == 1;
+                    let covariance = |r: usize| {
+                        self.deviations[e * STARTS[COLUMNS] + r]
+                            * self.deviations[other * STARTS[COLUMNS] + r]
+                    };
+                    let present = (STARTS[column]..STARTS[column + 1]).map(covariance);
+                    means + if is_present { present.sum() } else { 0.0 }
+                };
+                worth += self.weights[e * OUTPUTS + output]
+                    * self.weights[other * OUTPUTS + output]
+                    * (0..COLUMNS).map(factor).product::<f64>();
+            }
+        }
+        worth
+    }
+}
+
+/// Σ_S |S|! (p − |S| − 1)! / p! (v(S ∪ j) − v(S)).
+fn shapley(worths: &[f64], player: usize) -> f64 {
+    let p = worths.len().ilog2();
+    let factorial = |n: u32| (1..=n).map(f64::from).product::<f64>();
+    let change = |s: usize| {
+        let size = s.count_ones();
+        let weight = factorial(size) * factorial(p - size - 1) / factorial(p);
+        weight * (worths[s | 1 << player] - worths[s])
+    };
+    (0..worths.len()).filter(|s| s >> player & 1 == 0).map(change).sum()
+}
+
+#[test]
+fn indices_are_those_of_all_coalitions_with_and_without_groups() {
+    for of_column in [[0, 1, 2, 3], [0, 1, 0, 2]] {
+        let case = Case::new(&of_column);
+        let p = case.players.count();
+        let compute = |what| case.compute(what, &Settings::default());
+        let [values, first, total] =
+            [SHAPLEY, (1, Measure::Point(0.0)), (1, Measure::Point(1.0))].map(compute);
+        let pairs = compute((2, Measure::Point(0.0)));
+        for output in 0..OUTPUTS {
+            let worths: Vec<f64> = (0..1 << p).map(|s| case.worth(s, output)).collect();
+            let all = worths.len() - 1;
+            let scale = worths[all].abs().max(1.0);
+            let check = |found: f64, expected: f64| {
+                assert!((found - expected).abs() < 1e-12 * scale, "{found} {expected}");
+            };
+            let mut place = 0;
+            for j in 0..p {
+                check(values[j * OUTPUTS + output], shapley(&worths, j));
+                check(first[j * OUTPUTS + output], worths[1 << j] - worths[0]);
+                check(total[j * OUTPUTS + output], worths[all] - worths[all ^ 1 << j]);
+                for k in j + 1..p {
+                    let both = worths[1 << j | 1 << k] - worths[1 << j] - worths[1 << k];
+                    check(pairs[place * OUTPUTS + output], both + worths[0]);
+                    place += 1;
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn twice_the_precision_gives_the_same_numbers() {
+    for of_column in [[0, 1, 2, 3], [0, 1, 0, 2], [0, 0, 0, 0]] {
+        let case = Case::new(&of_column);
+        let points = [(1, Measure::Point(0.0)), (1, Measure::Point(1.0)), (2, Measure::Point(0.0))];
+        let all = [SHAPLEY].into_iter().chain(points);
+        let expected = all.flat_map(|what| case.compute(what, &Settings::default()));
+        let found = case.twice(&Settings::default());
+        assert_eq!(found.len(), expected.clone().count());
+        for (found, expected) in found.iter().zip(expected) {
+            assert!((found - expected).abs() < 1e-12, "{found} {expected}");
+        }
+    }
+}
+
+#[test]
+fn weights_that_cancel_leave_no_rounding_errors_in_twice_the_precision() {
+    // The first evaluation, and others that equal it with huge weights whose sum is 1.
+    let mut case = Case::new(&[0, 1, 2, 3]);
+    let repeat = |numbers: &[f64], width: usize| numbers[..width].repeat(COUNT);
+    case.means = repeat(&case.means, COLUMNS);
+    case.deviations = repeat(&case.deviations, STARTS[COLUMNS]);
+    case.weights.fill(0.0);
+    case.weights[0] = 1.0;
+    let expected = case.twice(&Settings::default());
+    for (e, weights) in case.weights.chunks_mut(OUTPUTS).enumerate() {
+        weights[0] = if e % 2 == 0 { 1e8 * (1.0 + e as f64) } else { -1e8 * e as f64 };
+    }
+    case.weights[0] += 1.0 - 35e8;
+    let found = case.twice(&Settings::default());
+    for (found, expected) in found.iter().zip(&expected) {
+        assert!((found - expected).abs() < 1e-11, "{found} {expected}");
+    }
+}
+
+#[test]
+fn a_column_that_does_not_vary_has_exactly_nothing() {
+    let values = Case::new(&[0, 1, 2, 3]).compute(SHAPLEY, &Settings::default());
+    assert_eq!(values[OUTPUTS..2 * OUTPUTS], [0.0; OUTPUTS]);
+}
+
+#[test]
+fn bits_are_the_same_for_any_number_of_threads_and_fused_level() {
+    let case = Case::new(&[0, 1, 2, 3]);
+    for summation in [Summation::Compensated, Summation::Plain] {
+        let settings = Settings { summation, ..Settings::default() };
+        let (expected, twice) = (case.compute(SHAPLEY, &settings), case.twice(&settings));
+        for &level in Level::ALL.iter().filter(|&&level| level != Level::Portable) {
+            for threads in [1, 2, 5] {
+                let settings = Settings { level, threads, ..settings };
+                assert_eq!(case.compute(SHAPLEY, &settings), expected, "{level:?}, {threads}");
+                assert_eq!(case.twice(&settings), twice, "{level:?}, {threads}");
+            }
+        }
+    }
+}
+
+#[test]
+fn shapes_that_do_not_fit_are_errors() {
+    let numbers = [0.0; 12];
+    let matrix = |rows, columns| Matrix::of_shape(&numbers[..rows * columns], [rows, columns]);
+    let refused = |deviations, starts: &[usize], weights, players| {
+        let games = VarianceGames::new(matrix(3, 2), (deviations, starts), weights, &players);
+        assert!(matches!(games, Err(Error::Shape { .. })));
+    };
+    let players = || Players::columns(2);
+    refused(matrix(2, 4), &[0, 1, 4], matrix(3, 1), players());
+    refused(matrix(3, 4), &[0, 1, 4], matrix(2, 1), players());
+    refused(matrix(3, 4), &[0, 5, 4], matrix(3, 1), players());
+    refused(matrix(3, 4), &[0, 4], matrix(3, 1), players());
+    refused(matrix(3, 4), &[0, 1, 4], matrix(3, 1), Players::columns(3));
+}

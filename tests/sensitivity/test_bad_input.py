@@ -1,0 +1,129 @@
+"""Bad input to `pkex.sensitivity`: errors and warnings that name the argument and the remedy."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+import pkex
+from pkex.functions.variance import PosteriorVariance
+from pkex.kernels import RBF, Chi2, Constant, Laplacian, Polynomial
+
+RNG = np.random.default_rng(0)
+NAMES = ["age", "bmi", "bp"]
+ROWS = RNG.normal(size=(20, 3))
+MODEL = pkex.KernelExpansion(RNG.normal(size=(5, 3)), RNG.normal(size=5), RBF()).named(NAMES)
+NORMAL = stats.norm(0.0, 1.0)
+
+
+def refused(error, message, *args, **options):
+    with pytest.raises(error, match=message):
+        pkex.sensitivity(*args, **options)
+
+
+def test_inputs_must_have_the_columns_of_the_model():
+    refused(ValueError, "inputs has the wrong number of columns: expected 3", MODEL, ROWS[:, :2])
+    frame = pd.DataFrame(ROWS[:, :2], columns=NAMES[:2])
+    refused(ValueError, r"inputs do not match those of the model: missing \['bp'\]", MODEL, frame)
+    some = {"age": NORMAL, "bmi": NORMAL, "height": NORMAL}
+    message = r"inputs do not match those of the model: missing \['bp'\]; not expected \['height'\]"
+    refused(ValueError, message, MODEL, some)
+    refused(ValueError, "inputs has 2 distributions, but the model 3 columns", MODEL, [NORMAL] * 2)
+
+
+def test_inputs_must_be_finite_rows_or_frozen_distributions():
+    rows = ROWS.copy()
+    rows[2, 1] = np.nan
+    refused(ValueError, "inputs has a missing entry", MODEL, rows)
+    refused(TypeError, "inputs is a single distribution; give a list", MODEL, NORMAL)
+    refused(TypeError, "inputs must be rows, or a frozen", MODEL, [NORMAL, stats.norm, NORMAL])
+    refused(TypeError, "inputs must be rows, or a frozen", MODEL, dict.fromkeys(NAMES, 1.0))
+
+
+@pytest.mark.parametrize("frozen", [stats.cauchy(), stats.t(2.0), stats.norm(0.0, -1.0)])
+def test_distributions_without_a_finite_variance_are_refused(frozen):
+    refused(ValueError, "distribution of 'bmi' has the variance", MODEL, [NORMAL, frozen, NORMAL])
+
+
+def test_tails_that_cannot_be_integrated_are_refused():
+    message = "density of 'bmi' is no smooth function with tails"
+    refused(ValueError, message, MODEL, [NORMAL, stats.t(2.05), NORMAL])
+
+
+def test_too_many_values_of_a_discrete_distribution_are_refused():
+    message = "distribution of 'age' has 200001 values; at most 100000"
+    refused(ValueError, message, MODEL, [stats.randint(0, 200_001), NORMAL, NORMAL])
+
+
+def test_entries_for_which_the_kernel_is_not_defined_are_refused():
+    model = pkex.KernelExpansion([[1.0, 0.0]], [1.0], Chi2())
+    frozen = [stats.randint(0, 3), stats.randint(-1, 3)]
+    refused(ValueError, "inputs has the entry -1 in row 0, column 1", model, frozen)
+
+
+def test_weights_are_those_of_rows():
+    refused(ValueError, "weights are those of rows", MODEL, [NORMAL] * 3, weights=[1.0, 1.0])
+    refused(ValueError, r"weights must have shape \(20,\)", MODEL, ROWS, weights=[1.0, 1.0])
+    refused(ValueError, "weights must not be negative", MODEL, ROWS, weights=-np.ones(20))
+
+
+def test_options_are_checked():
+    refused(ValueError, "order must be 1, or 2", MODEL, ROWS, order=3)
+    refused(ValueError, "order must be 1, or 2", MODEL, ROWS, order=0)
+    refused(ValueError, "summation must be one of", MODEL, ROWS, summation="exact")
+    refused(ValueError, "groups: 'a' has 'weight'", MODEL, ROWS, groups={"a": ["weight"]})
+    refused(TypeError, "sensitivity.*background", MODEL, ROWS, background=ROWS)
+
+
+def test_constant_inputs_have_no_part_and_a_warning():
+    rows = ROWS.copy()
+    rows[:, 1] = 7.0
+    with pytest.warns(UserWarning, match=r"inputs are constant in \['bmi'\]") as caught:
+        result = pkex.sensitivity(MODEL, rows)
+    assert caught[0].filename == __file__
+    for indices in (result.shapley_effects, result.first_order, result.total):
+        assert indices[1] == 0.0
+
+
+def test_an_output_that_does_not_vary_is_refused():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        refused(ValueError, "the variance of the output is 0", MODEL, ROWS[:1])
+    constant = pkex.KernelExpansion(ROWS, np.ones((20, 2)), Constant())
+    refused(ValueError, "the variance of the output 'y0' is 0", constant, ROWS)
+
+
+def test_functions_that_are_no_sums_of_products_are_refused():
+    of_variance = pkex.adapters.registry.AdaptedModel(
+        PosteriorVariance([[0.0]], [[1.0]], RBF()), "predict", None
+    )
+
+    class Model:
+        predict = None
+
+    pkex.adapters.register(Model)(lambda model: of_variance)
+    refused(
+        pkex.UnsupportedModelError, "PosteriorVariance is no sum of products", Model(), ROWS[:, :1]
+    )
+    wide = np.ones((2, 200))
+    model = pkex.KernelExpansion(wide, [1.0, 2.0], Polynomial(degree=4))
+    refused(
+        pkex.UnsupportedModelError, "sum of 70058751 products", model, RNG.normal(size=(3, 200))
+    )
+
+
+def test_a_variance_that_is_lost_in_rounding_is_refused():
+    points = np.linspace(0.0, 1e-3, 8)[:, None]
+    flat = np.array([(-1.0) ** i * v for i, v in enumerate([1, 7, 21, 35, 35, 21, 7, 1])])
+    model = pkex.KernelExpansion(points, flat, RBF(1.0))
+    refused(ValueError, "lost in rounding errors", model, np.linspace(-1.0, 1.0, 9)[:, None])
+
+
+def test_rules_that_do_not_become_exact_enough_are_refused():
+    # Length-scales of which no rule has enough nodes.
+    model = pkex.KernelExpansion([[0.0], [0.3]], [1.0, 2.0], RBF(1e-7))
+    refused(ValueError, "nodes for the distribution of 'x0' do not suffice", model, [NORMAL])
+    model = pkex.KernelExpansion([[0.0], [0.3]], [1.0, 2.0], Laplacian(1e-9))
+    assert pkex.sensitivity(model, np.array([[0.0], [0.3], [0.5]])).total.tolist() == [1.0]

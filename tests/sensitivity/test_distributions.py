@@ -1,0 +1,103 @@
+"""Quadrature rules of distributions: as exact as sums over samples, whatever the density."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from brute_force_sensitivity import Grid
+from scipy import stats
+
+import pkex
+from pkex.kernels import RBF, Laplacian
+from pkex.sensitivity.distributions import distribution_of
+
+NOTHING = np.empty(0)
+CONTINUOUS = {
+    "uniform": stats.uniform(2.0, 3.0),
+    "far from 0": stats.norm(1e8, 1.0),
+    "huge": stats.norm(0.0, 1e150),
+    "poles": stats.beta(0.5, 0.5),
+    "pole": stats.gamma(0.3),
+    "kink": stats.triang(0.3),
+    "heavy tails": stats.t(3.0),
+    "heavy tail": stats.lognorm(1.5),
+    "six decades": stats.loguniform(1e-3, 1e3),
+    "truncated": stats.truncnorm(-1.0, 3.0),
+}
+
+
+@pytest.mark.parametrize("name", CONTINUOUS)
+def test_rules_have_the_moments_of_their_distributions(name):
+    frozen = CONTINUOUS[name]
+    for level in (0, 1):
+        entries, weights = distribution_of(frozen, "x").rule(level, NOTHING)
+        assert math.isclose(weights.sum(), 1.0, rel_tol=1e-14)
+        rounding = 1e-11 + 4.0 * np.spacing(abs(frozen.mean())) / frozen.std()
+        assert abs(weights @ entries - frozen.mean()) < rounding * frozen.std()
+        squares = ((entries - frozen.mean()) / frozen.std()) ** 2
+        assert abs(weights @ squares - 1.0) < rounding
+        # P(X < m) has a jump in a panel: it is as near as a node's weight.
+        assert abs(weights[entries < frozen.median()].sum() - 0.5) < 2.0 * weights.max()
+
+
+@pytest.mark.parametrize(
+    ("frozen", "n_values"),
+    [
+        (stats.randint(-1, 4), 5),
+        (stats.bernoulli(0.3), 2),
+        (stats.poisson(2.0), None),
+        (stats.geom(0.3), None),
+        (stats.rv_discrete(values=([1.5, 2.0, 4.0], [0.2, 0.3, 0.5]))(loc=2.0), 3),
+    ],
+)
+def test_discrete_distributions_are_their_values(frozen, n_values):
+    entries, weights = distribution_of(frozen, "x").rule(0, NOTHING)
+    assert n_values is None or len(entries) == n_values
+    assert math.isclose(weights @ entries, frozen.mean(), rel_tol=1e-12)
+    assert math.isclose(weights @ (entries - frozen.mean()) ** 2, frozen.var(), rel_tol=1e-12)
+
+
+POINTS = np.array([[0.2, -1.0], [0.7, 1.5], [-0.4, 0.3]])
+ALPHAS = np.array([1.0, -2.0, 0.7])
+
+
+def gauss(n_panels, low, high, density):
+    """A fine composite rule, written independently."""
+    nodes, weights = np.polynomial.legendre.leggauss(20)
+    edges = np.linspace(low, high, n_panels + 1)
+    half = np.diff(edges)[:, None] / 2.0
+    entries = edges[:-1, None] + half * (nodes + 1.0)
+    return entries.ravel(), (half * weights * density(entries)).ravel()
+
+
+@pytest.mark.parametrize("kernel", [RBF([0.3, 2.0]), Laplacian([0.5, 1.0])])
+def test_indices_are_those_of_fine_grids(kernel):
+    f = pkex.KernelExpansion(POINTS, ALPHAS, kernel)
+    frozen = [stats.beta(2.0, 3.0, -1.0, 3.0), stats.norm(0.5, 0.8)]
+    result = pkex.sensitivity(f, frozen, order=2)
+    # Kinks at the points are edges of panels.
+    first = [gauss(4, a, b, frozen[0].pdf) for a, b in itertools.pairwise([-1, -0.4, 0.2, 0.7, 2])]
+    second = [gauss(4, a, b, frozen[1].pdf) for a, b in itertools.pairwise([-7, -1, 0.3, 1.5, 8])]
+    rules = [[np.concatenate(part) for part in zip(*own, strict=True)] for own in (first, second)]
+    (u, w), (v, x) = rules
+    Grid(f.predict, [u, v], [w / w.sum(), x / x.sum()]).assert_close(result)
+
+
+def test_distributions_are_given_by_name_or_in_order():
+    f = pkex.KernelExpansion(POINTS, ALPHAS, RBF()).named(["width", "height"])
+    frozen = {"height": stats.norm(0.5, 0.8), "width": stats.randint(0, 3)}
+    by_name = pkex.sensitivity(f, frozen)
+    in_order = pkex.sensitivity(f, [frozen["width"], frozen["height"]])
+    assert by_name.feature_names == ["width", "height"]
+    assert np.array_equal(by_name.shapley_effects, in_order.shapley_effects)
+    assert by_name.notes == ()
+
+
+def test_kernels_with_labels_take_discrete_distributions():
+    kernel = pkex.kernels.Categorical(0.2).on([0]) * RBF().on([1])
+    f = pkex.KernelExpansion([[0.0, 0.0], [2.0, 1.0]], [1.0, 3.0], kernel)
+    frozen = [stats.rv_discrete(values=([0, 1, 2], [0.5, 0.2, 0.3]))(), stats.randint(0, 4)]
+    result = pkex.sensitivity(f, frozen, order=2)
+    weights = [np.array([0.5, 0.2, 0.3]), np.full(4, 0.25)]
+    Grid(f.predict, [np.arange(3.0), np.arange(4.0)], weights).assert_close(result)

@@ -1,0 +1,136 @@
+"""Sensitivity indices against brute force: conditional means of the model's output on a grid."""
+
+import numpy as np
+import pytest
+from brute_force_sensitivity import Grid, grid_of_rows
+from explainable import NAMES, explainable
+from scipy import stats
+from sklearn.gaussian_process import GaussianProcessRegressor
+from sklearn.gaussian_process.kernels import RBF as GPRBF
+from sklearn.kernel_ridge import KernelRidge
+
+import pkex
+from pkex.kernels import RBF
+
+RNG = np.random.default_rng(1)
+POINTS = RNG.normal(size=(20, 4))
+ALPHAS = RNG.normal(size=20)
+ROWS = RNG.normal(size=(4, 4))
+EXPANSION = pkex.KernelExpansion(POINTS, ALPHAS, RBF([1.0, 0.5, 2.0, 8.0]), 3.0)
+
+
+# The only one that does not vary, and those that are no sums of products.
+OTHERS = {"kernel Constant", "function PosteriorVariance", "function PosteriorVariance of two"}
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name not in OTHERS])
+def test_whatever_is_explained_has_the_indices_of_conditional_means(name):
+    found = explainable(name)
+    rows = found.background[[0, 2, 4]]
+    result = pkex.sensitivity(found.model, rows, order=2)
+    grid_of_rows(found.output, rows).assert_close(result)
+
+
+def test_rows_have_weights():
+    weights = [1.0, 0.0, 2.5, 0.5]
+    result = pkex.sensitivity(EXPANSION, ROWS, weights=weights, order=2)
+    grid_of_rows(EXPANSION.predict, ROWS, weights).assert_close(result)
+
+
+def test_equal_entries_count_as_often_as_they_occur():
+    rows = ROWS[[0, 1, 1, 2]]
+    result = pkex.sensitivity(EXPANSION, rows)
+    weights = np.array([1.0, 2.0, 1.0]) / 4.0
+    Grid(EXPANSION.predict, list(ROWS[:3].T), [weights] * 4).assert_close(result)
+
+
+def test_groups_are_inputs_of_their_own():
+    groups = {"both": ["x0", "x2"]}
+    result = pkex.sensitivity(EXPANSION, ROWS, groups=groups, order=2)
+    assert result.feature_names == ["both", "x1", "x3"]
+    grid_of_rows(EXPANSION.predict, ROWS, groups=[[0, 2], [1], [3]]).assert_close(result)
+
+
+def test_additive_functions_have_the_variances_of_their_parts():
+    # Σ_j k(x_j, p_j), each of its own column.
+    kernel = sum(RBF(0.5 + j).on([j]) for j in range(4))
+    f = pkex.KernelExpansion(POINTS[:1], [2.0], kernel)
+    result = pkex.sensitivity(f, ROWS, order=2)
+    parts = [RBF(0.5 + j)(ROWS[:, [j]], POINTS[:1, [j]]) for j in range(4)]
+    shares = np.array([np.var(2.0 * part) for part in parts])
+    assert np.isclose(result.variance, shares.sum(), rtol=1e-13, atol=0.0)
+    for indices in (result.first_order, result.shapley_effects, result.total):
+        np.testing.assert_allclose(indices, shares / shares.sum(), rtol=1e-12)
+    assert np.nanmax(np.abs(result.second_order)) < 1e-15
+
+
+def test_products_of_functions_have_their_closed_form():
+    f = pkex.KernelExpansion(POINTS[:1], [2.0], RBF([1.0, 0.5, 2.0, 8.0]))
+    parts = [RBF(s)(ROWS[:, [j]], POINTS[:1, [j]]) for j, s in enumerate([1.0, 0.5, 2.0, 8.0])]
+    ratios = np.array([np.var(part) / np.mean(part) ** 2 for part in parts])
+    variance = np.prod(1.0 + ratios) - 1.0
+    result = pkex.sensitivity(f, ROWS, order=2)
+    total = ratios * np.prod(1.0 + ratios) / (1.0 + ratios) / variance
+    np.testing.assert_allclose(result.first_order, ratios / variance, rtol=1e-12)
+    np.testing.assert_allclose(result.total, total, rtol=1e-12)
+    assert np.isclose(result.second_order[0, 1], ratios[0] * ratios[1] / variance, rtol=1e-12)
+
+
+def test_equal_columns_have_equal_indices_and_unused_ones_none():
+    points = POINTS[:, [0, 0, 1, 2]]
+    f = pkex.KernelExpansion(points, ALPHAS, RBF([1.0, 1.0, 3.0]).on([0, 1, 2]))
+    result = pkex.sensitivity(f, ROWS[:, [0, 0, 1, 2]])
+    assert np.isclose(result.shapley_effects[0], result.shapley_effects[1], rtol=1e-13)
+    assert result.shapley_effects[3] == result.first_order[3] == result.total[3] == 0.0
+
+
+def test_many_rows_and_points_are_as_exact_as_few():
+    # Enough nodes for several chunks and directions, of which few are left.
+    f = pkex.KernelExpansion(np.repeat(POINTS, 40, axis=0), np.repeat(ALPHAS, 40) / 40, RBF(1.5))
+    few = pkex.KernelExpansion(POINTS, ALPHAS, RBF(1.5))
+    rows = RNG.normal(size=(600, 4))
+    many, expected = (pkex.sensitivity(g, rows) for g in (f, few))
+    np.testing.assert_allclose(many.shapley_effects, expected.shapley_effects, rtol=1e-11)
+    single = [[0.0] * 4, [1.0] * 4]
+    weighted = pkex.sensitivity(few, single, weights=[3.0, 1.0])
+    repeated = pkex.sensitivity(few, [single[0]] * 3 + [single[1]])
+    np.testing.assert_allclose(weighted.total, repeated.total, rtol=1e-13)
+
+
+def test_a_gaussian_process_fitted_to_ishigami_has_its_indices():
+    a, b = 7.0, 0.1
+    variance = a**2 / 8 + b * np.pi**4 / 5 + b**2 * np.pi**8 / 18 + 0.5
+    first = [0.5 * (1 + b * np.pi**4 / 5) ** 2 / variance, a**2 / 8 / variance, 0.0]
+    both = b**2 * np.pi**8 * (1 / 18 - 1 / 50) / variance
+    X = (stats.qmc.Sobol(3, seed=0).random(1024) * 2.0 - 1.0) * np.pi
+    y = np.sin(X[:, 0]) + a * np.sin(X[:, 1]) ** 2 + b * X[:, 2] ** 4 * np.sin(X[:, 0])
+    kernel = 100.0 * GPRBF([1.5, 1.5, 2.0])
+    model = GaussianProcessRegressor(kernel, alpha=1e-6, optimizer=None, normalize_y=True)
+    result = pkex.sensitivity(model.fit(X, y), [stats.uniform(-np.pi, 2.0 * np.pi)] * 3, order=2)
+    assert abs(result.variance / variance - 1.0) < 2e-3
+    np.testing.assert_allclose(result.first_order, first, atol=1e-3)
+    np.testing.assert_allclose(result.total, [first[0] + both, first[1], both], atol=1e-3)
+    halves = [first[0] + both / 2, first[1], both / 2]
+    np.testing.assert_allclose(result.shapley_effects, halves, atol=1e-3)
+    assert abs(result.second_order[0, 2] - both) < 1e-3
+
+
+def test_kernels_with_kinks_are_exact_for_rows():
+    rows = RNG.normal(size=(30, 2))
+    model = KernelRidge(kernel="laplacian", gamma=0.7).fit(
+        RNG.normal(size=(40, 2)), ALPHAS.repeat(2)
+    )
+    grid_of_rows(model.predict, rows).assert_close(pkex.sensitivity(model, rows, order=2))
+
+
+def test_huge_coefficients_that_cancel_leave_no_rounding_errors():
+    # An interpolating process: products of two coefficients are 1e14 times the variance.
+    X = stats.qmc.Sobol(2, seed=0).random(256)
+    y = np.sin(5.0 * X[:, 0]) + X[:, 0] * X[:, 1] ** 2
+    kernel = 100.0 * GPRBF([1.0, 1.0])
+    model = GaussianProcessRegressor(kernel, alpha=1e-11, optimizer=None).fit(X, y)
+    assert (100.0 * model.alpha_**2).sum() > 1e13 * y.var()
+    result = pkex.sensitivity(model, [stats.uniform()] * 2, order=2)
+    assert result.notes == ()
+    nodes, weights = np.polynomial.legendre.leggauss(24)
+    Grid(model.predict, [(nodes + 1.0) / 2.0] * 2, [weights / 2.0] * 2).assert_close(result, 1e-7)

@@ -1,0 +1,46 @@
+"""Sensitivity indices have the same bits for any number of threads, in bounded memory."""
+
+import tracemalloc
+
+import numpy as np
+import pytest
+
+import pkex
+from pkex.kernels import RBF
+
+RNG = np.random.default_rng(0)
+MODEL = pkex.KernelExpansion(RNG.normal(size=(150, 5)), RNG.normal(size=(150, 2)), RBF(2.0))
+ROWS = RNG.normal(size=(60, 5))
+
+
+def bits(result):
+    return [result.variance, result.shapley_effects, result.total, result.second_order]
+
+
+@pytest.mark.parametrize("summation", ["compensated", "plain"])
+def test_bits_are_the_same_for_any_number_of_threads(summation):
+    options = {"order": 2, "summation": summation}
+    expected = bits(pkex.sensitivity(MODEL, ROWS, n_jobs=1, **options))
+    for n_jobs in (2, 3, -1):
+        found = bits(pkex.sensitivity(MODEL, ROWS, n_jobs=n_jobs, **options))
+        for own, other in zip(found, expected, strict=True):
+            assert np.array_equal(own, other, equal_nan=True)
+
+
+def test_memory_is_that_of_single_columns():
+    n, d = 1500, 10
+    model = pkex.KernelExpansion(RNG.normal(size=(n, d)), RNG.normal(size=n), RBF(3.0))
+    rows = RNG.normal(size=(500, d))
+    tracemalloc.start()
+    pkex.sensitivity(model, rows)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    # Some arrays of the factors of a column; all pairs of points and columns would take 180 MB.
+    assert peak < 8 * n * len(rows) * 8
+
+
+def test_progress_is_reported_to_its_end():
+    told = []
+    pkex.sensitivity(MODEL, ROWS, order=2, progress=lambda done, total: told.append(done / total))
+    assert told == sorted(told)
+    assert told[-1] == 1.0
