@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 import pkex
-from pkex.functions.variance import PosteriorVariance
+from pkex.functions.gaussian_process.variance import PosteriorVariance
 from pkex.kernels import RBF, Chi2, Constant, Laplacian, Polynomial
 
 RNG = np.random.default_rng(0)

@@ -20,10 +20,10 @@ EXPANSION = pkex.KernelExpansion(POINTS, ALPHAS, RBF([1.0, 0.5, 2.0, 8.0]), 3.0)
 
 
 # The only one that does not vary, and those that are no sums of products.
-OTHERS = {"kernel Constant", "function PosteriorVariance", "function PosteriorVariance of two"}
+OTHERS = ("kernel Constant", "Variance", "inked")
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if name not in OTHERS])
+@pytest.mark.parametrize("name", [name for name in NAMES if not any(o in name for o in OTHERS)])
 def test_whatever_is_explained_has_the_indices_of_conditional_means(name):
     found = explainable(name)
     rows = found.background[[0, 2, 4]]
