@@ -22,6 +22,7 @@ X = RNG.normal(size=(60, D))
 LATENT = X[:, 0] + np.sin(2.0 * X[:, 1]) * X[:, 2] + 0.3 * RNG.normal(size=60)
 TWO = np.where(LATENT > 0.0, "yes", "no")
 THREE = np.digitize(LATENT, [-0.5, 0.5])
+LABELS = np.column_stack([LATENT > 0.0, X[:, 3] > 0.5, X[:, 1] > X[:, 2]]).astype(int)
 ROWS, Z = RNG.normal(size=(2, D)), RNG.normal(size=(5, D))
 
 
@@ -55,6 +56,7 @@ CLASSIFIERS = {
     "isotonic of three": (CalibratedClassifierCV(SVC(), method="isotonic", cv=2), THREE),
     "one against the rest": (OneVsRestClassifier(platt()), THREE),
     "one against the other": (OneVsRestClassifier(platt()), TWO),
+    "several labels": (OneVsRestClassifier(platt()), LABELS),
     "GaussianProcessClassifier": (process(), TWO),
     "GaussianProcessClassifier of three": (process(), THREE),
     "LogisticRegression": (LogisticRegression(), TWO),
