@@ -5,10 +5,10 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from pkex.functions.variance import PosteriorVariance
 from scipy import stats
 
 import pkex
+from pkex.functions.gaussian_process.variance import PosteriorVariance
 from pkex.kernels import RBF, Chi2, Constant, Laplacian, Polynomial
 
 RNG = np.random.default_rng(0)
