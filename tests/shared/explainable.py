@@ -43,6 +43,7 @@ import pkex
 from pkex.functions.column_maps import Selection
 from pkex.functions.combination import Combination
 from pkex.functions.gaussian_process.kriging import KrigingVariance
+from pkex.functions.gaussian_process.mixture import MixtureVariance
 from pkex.functions.gaussian_process.variance import PosteriorVariance
 from pkex.functions.linear import LinearFunction
 from pkex.functions.linked import Linked, LinkedOutputs
@@ -237,19 +238,23 @@ def stack(parts):
     return Stack(functions), reference
 
 
-def variance(kernel, scales, *, is_kriging=False):
-    """A variance and its reference. Columns that are absent are at no distance."""
+def variance(kernel, scales, kind=None):
+    """A variance and its reference. Columns that are absent are at no distance.
+
+    The kind may be that of inducing points, or of kriging, around a constant that is estimated.
+    """
     covariance = kernel(POINTS, POINTS) + 0.1 * np.eye(len(POINTS))
     factor = np.linalg.cholesky(covariance)
+    middle = np.eye(len(POINTS)) - 0.1 * np.cos(np.subtract.outer(*[np.arange(len(POINTS))] * 2))
+    inverse = np.linalg.inv(factor)
+    known = inverse.T @ (middle if kind == "inducing" else np.eye(len(POINTS))) @ inverse
+    noise = 0.0 if kind == "kriging" else 0.2
 
     def left(prior, cross):
-        explained = np.sum(cross * np.linalg.solve(covariance, cross.T).T, axis=1)
-        added = 0.2
-        if is_kriging:
-            # Of the constant that is estimated, too (Sacks et al. 1989, equation 9).
-            of_ones = np.linalg.solve(covariance, np.ones(len(POINTS)))
-            added = (1.0 - cross @ of_ones) ** 2 / of_ones.sum()
-        return np.multiply.outer(prior + added - explained, scales)
+        found = prior + noise - np.sum(cross * (cross @ known), axis=1)
+        if kind == "kriging":
+            found += (1.0 - cross @ known.sum(axis=1)) ** 2 / known.sum()
+        return np.multiply.outer(found, scales)
 
     def output(rows):
         return left(
@@ -261,10 +266,12 @@ def variance(kernel, scales, *, is_kriging=False):
         row[:, members], others[:, members] = x[members], POINTS[:, members]
         return left(kernel(row, row)[0], kernel(row, others))[0]
 
-    if is_kriging:
-        function = KrigingVariance.of(POINTS, factor, kernel, scales)
-    else:
-        function = PosteriorVariance(POINTS, factor, kernel, scales=scales, noise=0.2)
+    options = {"middle": middle} if kind == "inducing" else {}
+    function = (
+        KrigingVariance.of(POINTS, factor, kernel, scales)
+        if kind == "kriging"
+        else PosteriorVariance(POINTS, factor, kernel, scales=scales, noise=noise, **options)
+    )
     return function, Formula(output, worth)
 
 
@@ -296,6 +303,19 @@ def linked(parts, outputs):
     return Linked(functions, outputs), reference
 
 
+def mixture(variances, means):
+    """The variance of a mixture of processes, of which it has the mean, and that of the means."""
+
+    def total(values):
+        own, of_means = np.split(values, 2, axis=1)
+        spread = np.square(of_means).mean(axis=1) - np.square(of_means.mean(axis=1))
+        return (own.mean(axis=1) + spread)[:, None]
+
+    _, reference = linked([*variances, *means], LinkedOutputs(total, 1, has_axis=False))
+    functions = ([function for function, _ in parts] for parts in (variances, means))
+    return MixtureVariance.of(*functions), reference
+
+
 def shares(values):
     """Shares of the exponentials of outputs."""
     exponentials = np.exp(0.3 * values)
@@ -308,6 +328,7 @@ def bump(values):
 
 WIDE, NARROW = of_kernel(RBF(3.0)), of_kernel(Laplacian(0.8), intercept=-2.0)
 LINEAR = linear(np.array([2.0, -0.5, 0.0, 1e-3, 4.0]), 0.5)
+VARIANCE = variance(2.0 * RBF(2.0) * Laplacian(3.0) + 0.3 * Constant(), 1.5)
 OF_THREE = of_kernel(Cauchy([1.0, 2.0, 3.0]), points=POINTS[:, :3])
 
 # name: (function of D columns, its reference)
@@ -321,11 +342,13 @@ FUNCTIONS = {
         np.sin(np.arange(25.0)).reshape(5, 5), np.arange(5.0), np.array([1.0, 10.0, 0.1, 3.0, 2.0])
     ),
     "Transformed": transformed([4, 0, 4], OF_THREE),
-    "PosteriorVariance": variance(2.0 * RBF(2.0) * Laplacian(3.0) + 0.3 * Constant(), 1.5),
+    "PosteriorVariance": VARIANCE,
     "PosteriorVariance of two": variance(
         Matern(2.0, nu=2.5).on([0, 3]) * Chi2(0.2) + RBF().on([0, 2]), np.array([2.0, 1e-3])
     ),
-    "KrigingVariance": variance(2.0 * RBF(2.0) * Laplacian(3.0), np.array(1.5), is_kriging=True),
+    "PosteriorVariance of inducing points": variance(1.5 * RBF(2.0), 3.0, "inducing"),
+    "KrigingVariance": variance(2.0 * RBF(2.0) * Laplacian(3.0), np.array(1.5), "kriging"),
+    "MixtureVariance": mixture([VARIANCE, VARIANCE], [WIDE, NARROW]),
     "combination of stacks": combination([stack([WIDE, NARROW]), stack([NARROW, WIDE])], [1, 2], 1),
     "stack of transformed": stack([WIDE, transformed([3, 1, 0], OF_THREE)]),
     "Linked": linked([WIDE, stack([NARROW, WIDE])], LinkedOutputs(shares, 3)),

@@ -8,6 +8,7 @@ from pkex.execution.computation import Computation
 from pkex.functions.combination import Combination
 from pkex.functions.covariances import covariances
 from pkex.functions.expansion import KernelExpansion
+from pkex.functions.gaussian_process.conditioning import Conditioning
 from pkex.functions.gaussian_process.variance import PosteriorVariance
 from pkex.games.value_functions import Game
 from pkex.kernels import Kernel
@@ -37,7 +38,7 @@ class KrigingVariance(Combination):
         scales : ndarray of shape () or (outputs,)
             The squared units.
         """
-        known = PosteriorVariance(points, factor, kernel)._latent.known
+        known = Conditioning(factor, np.ones(len(points)))
         ones = np.ones((len(points), 1))
         f = known.whitened(ones)[0]
         share = 1.0 / float((f * f).sum())
