@@ -83,7 +83,7 @@ def test_log_odds_of_any_number_of_features_are_those_of_predict_proba(name):
     assert explanation.output_name == " vs ".join(map(str, model.classes_[::-1]))
     total = explanation.values.sum(axis=1) + explanation.base_values
     found = 1.0 / (1.0 + np.exp(-total))
-    # libsvm couples even two classes, by an iteration that ends at 0.0025.
+    # libsvm couples even two classes, by an iteration that ends early.
     is_coupled = name in ("SVC", "NuSVC", "one against the other", "GridSearchCV")
     tolerance = 0.005 if is_coupled else 1e-12
     own = probabilities(model)(X)[:, 1]
