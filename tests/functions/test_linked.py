@@ -8,6 +8,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR
 
 import pkex
+from pkex.kernels import RBF, Additive, Linear, Polynomial
 
 D = 5
 RNG = np.random.default_rng(5)
@@ -80,6 +81,22 @@ def test_features_are_drawn_independently_where_combinations_are_few():
         pkex.Explainer(model, X, value_function="marginal", transform=np.tanh)
     with pytest.raises(ValueError, match=r"own points.*value_function='interventional'"):
         pkex.Explainer(model, value_function="marginal", transform=np.tanh)
+
+
+@pytest.mark.parametrize(
+    "kernel", [Polynomial(2, gamma=0.3, coef0=0.5), Additive(RBF(1.5), 2), Linear(2.0)]
+)
+def test_neutral_games_of_any_kernel_are_made_of_the_worths_of_all_coalitions(kernel):
+    f = pkex.KernelExpansion(X, np.cos(np.arange(40.0)), kernel, 0.25)
+    plain = pkex.Explainer(f, value_function="neutral")
+    parts = plain.interactions(ROWS, index="Moebius", order=D)
+    games = []
+    for chosen in coalitions(D):
+        within = [set(members) <= set(chosen) for members in parts.coalitions]
+        games.append(plain.expected_value + parts.values[:, within].sum(axis=1))
+    expected = (shapley_weights(D) @ np.tanh(0.1 * np.array(games))).T
+    found = pkex.Explainer(f, value_function="neutral", transform=lambda y: np.tanh(0.1 * y))
+    np.testing.assert_allclose(found.shap_values(ROWS), expected, rtol=0, atol=1e-12)
 
 
 def test_a_single_background_row_is_drawn_alike_in_both_games():

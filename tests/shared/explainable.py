@@ -355,6 +355,9 @@ FUNCTIONS = {
     "combination of linked": combination(
         [linked([WIDE], LinkedOutputs(bump, 1, has_axis=False)), NARROW], [2.0, 0.5], 1.0
     ),
+    "linked of transformed": linked(
+        [transformed([4, 0, 4], OF_THREE)], LinkedOutputs(bump, 1, has_axis=False)
+    ),
     "transformed linked": transformed(
         [4, 0, 4], linked([OF_THREE], LinkedOutputs(bump, 1, has_axis=False))
     ),
@@ -383,8 +386,8 @@ def _(model):
 
 # Functions and models that are linear, or have a part that is.
 WITHOUT_POINTS = {
-    # It has them in other columns than those of x, of which whole rows are drawn.
-    "transformed linked",
+    # They have them in other columns than those of x, of which whole rows are drawn.
+    *("transformed linked", "linked of transformed"),
     *("LinearFunction", "LinearFunction of two", "combination with linear"),
     *("RANSACRegressor", "StackingRegressor", "VotingRegressor with Ridge", "RegressorChain"),
     *LINEAR_MODELS,
