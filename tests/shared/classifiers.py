@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.gaussian_process import GaussianProcessClassifier
-from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
+from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Matern, WhiteKernel
 from sklearn.kernel_approximation import Nystroem
 from sklearn.linear_model import LogisticRegression, SGDClassifier
 from sklearn.model_selection import GridSearchCV
@@ -59,6 +59,10 @@ CLASSIFIERS = {
     "several labels": (OneVsRestClassifier(platt()), LABELS),
     "GaussianProcessClassifier": (process(), TWO),
     "GaussianProcessClassifier of three": (process(), THREE),
+    "GaussianProcessClassifier of a mixture": (
+        GaussianProcessClassifier(2.0 * Matern(1.5, nu=2.5), optimizer=None),
+        TWO,
+    ),
     "LogisticRegression": (LogisticRegression(), TWO),
     "LogisticRegression of three": (LogisticRegression(), THREE),
     "SGDClassifier of three": (SGDClassifier(loss="log_loss", random_state=0), THREE),
