@@ -31,7 +31,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVR
 
 import pkex
-from pkex.functions.gaussian_process import pairs, variance
+from pkex.functions.gaussian_process import conditioning, pairs, variance
 from pkex.games.indices import Index
 
 BACKGROUND = X[10:15] + 0.1 * SCALES
@@ -446,3 +446,17 @@ def test_too_many_pairs_and_background_rows_are_refused_with_their_number(monkey
     message = r"60 points times 1 products .* times 5 background rows: 9\.2e\+03 games for each row"
     with pytest.raises(pkex.UnsupportedModelError, match=message):
         pkex.Explainer(model, BACKGROUND, **options)
+
+
+def test_neutral_worths_are_solved_for_together(monkeypatch):
+    model = fitted(KERNELS["matern"])
+    explainer = pkex.Explainer(model, target="variance", value_function="neutral")
+    calls, solve = [], conditioning._solved
+
+    def counted(*args, **options):
+        calls.append(args)
+        return solve(*args, **options)
+
+    monkeypatch.setattr(conditioning, "_solved", counted)
+    explainer.shap_values(ROWS)
+    assert len(calls) == len(ROWS)

@@ -189,8 +189,8 @@ def _variances(model: Any, strategies: dict[Any, Any], predictive: bool) -> _Rea
     if isinstance(model, KroneckerMultiTaskGP):
         raise unsupported(
             f"the variance of {name}",
-            ", and how sure its values are: it solves for variances in a way of its own; of a "
-            "ModelListGP with a model for each task they are",
+            ", and how sure its values are: its posterior has other variances than GPyTorch's of "
+            "the same process; of a ModelListGP with a model for each task they are",
         )
     functions, rounding = exact_variances(model, strategies, predictive)
     return [*functions], len(functions) > 1, rounding

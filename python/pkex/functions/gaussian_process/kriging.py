@@ -53,5 +53,5 @@ class KrigingVariance(Combination):
 
 @covariances.register
 def _(variance: KrigingVariance, X: Float, game: Game, how: Computation) -> Float:
-    # Values of 1 − Fᵀ L⁻¹ k(points, ·) are those of the second term: a constant has none.
+    # Those of 1 − Fᵀ L⁻¹ r are without the 1, as constants have no values: in the quadratic part.
     return covariances(variance._parts[0], X, game, how)
