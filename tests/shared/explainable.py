@@ -43,7 +43,6 @@ import pkex
 from pkex.functions.column_maps import Selection
 from pkex.functions.combination import Combination
 from pkex.functions.gaussian_process.kriging import KrigingVariance
-from pkex.functions.gaussian_process.mixture import MixtureVariance
 from pkex.functions.gaussian_process.variance import PosteriorVariance
 from pkex.functions.linear import LinearFunction
 from pkex.functions.linked import Linked, LinkedOutputs
@@ -303,19 +302,6 @@ def linked(parts, outputs):
     return Linked(functions, outputs), reference
 
 
-def mixture(variances, means):
-    """The variance of a mixture of processes, of which it has the mean, and that of the means."""
-
-    def total(values):
-        own, of_means = np.split(values, 2, axis=1)
-        spread = np.square(of_means).mean(axis=1) - np.square(of_means.mean(axis=1))
-        return (own.mean(axis=1) + spread)[:, None]
-
-    _, reference = linked([*variances, *means], LinkedOutputs(total, 1, has_axis=False))
-    functions = ([function for function, _ in parts] for parts in (variances, means))
-    return MixtureVariance.of(*functions), reference
-
-
 def shares(values):
     """Shares of the exponentials of outputs."""
     exponentials = np.exp(0.3 * values)
@@ -328,7 +314,6 @@ def bump(values):
 
 WIDE, NARROW = of_kernel(RBF(3.0)), of_kernel(Laplacian(0.8), intercept=-2.0)
 LINEAR = linear(np.array([2.0, -0.5, 0.0, 1e-3, 4.0]), 0.5)
-VARIANCE = variance(2.0 * RBF(2.0) * Laplacian(3.0) + 0.3 * Constant(), 1.5)
 OF_THREE = of_kernel(Cauchy([1.0, 2.0, 3.0]), points=POINTS[:, :3])
 
 # name: (function of D columns, its reference)
@@ -342,13 +327,12 @@ FUNCTIONS = {
         np.sin(np.arange(25.0)).reshape(5, 5), np.arange(5.0), np.array([1.0, 10.0, 0.1, 3.0, 2.0])
     ),
     "Transformed": transformed([4, 0, 4], OF_THREE),
-    "PosteriorVariance": VARIANCE,
+    "PosteriorVariance": variance(2.0 * RBF(2.0) * Laplacian(3.0) + 0.3 * Constant(), 1.5),
     "PosteriorVariance of two": variance(
         Matern(2.0, nu=2.5).on([0, 3]) * Chi2(0.2) + RBF().on([0, 2]), np.array([2.0, 1e-3])
     ),
     "PosteriorVariance of inducing points": variance(1.5 * RBF(2.0), 3.0, "inducing"),
     "KrigingVariance": variance(2.0 * RBF(2.0) * Laplacian(3.0), np.array(1.5), "kriging"),
-    "MixtureVariance": mixture([VARIANCE, VARIANCE], [WIDE, NARROW]),
     "combination of stacks": combination([stack([WIDE, NARROW]), stack([NARROW, WIDE])], [1, 2], 1),
     "stack of transformed": stack([WIDE, transformed([3, 1, 0], OF_THREE)]),
     "Linked": linked([WIDE, stack([NARROW, WIDE])], LinkedOutputs(shares, 3)),

@@ -43,7 +43,7 @@ from pkex.adapters.variances import described_variance
 from pkex.functions.base import Function
 from pkex.functions.combination import Combination
 from pkex.functions.expansion import KernelExpansion
-from pkex.functions.gaussian_process.mixture import MixtureVariance
+from pkex.functions.gaussian_process.mixture import variance_of_mixture
 from pkex.functions.stack import Stack
 from pkex.functions.transformed import Transformed
 from pkex.typing import Float
@@ -94,7 +94,7 @@ def _variance(
     has_axis = mean.expansion.has_output_axis
     if is_ensemble(model):
         means, _ = _outputs(model, partial(_means, strategies=strategies), 1)
-        functions = [MixtureVariance.of(functions, means)]
+        functions = [variance_of_mixture(functions, means)]
     is_whole = functions[0].has_output_axis == has_axis
     function = functions[0] if is_whole else Stack(functions)
     like = _training_points(model)

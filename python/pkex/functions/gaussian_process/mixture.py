@@ -14,22 +14,21 @@ from pkex.functions.linked import Linked, LinkedOutputs
 from pkex.games.value_functions import Game
 from pkex.typing import Float
 
-__all__ = ["MixtureVariance"]
+__all__ = ["variance_of_mixture"]
 
 
-class MixtureVariance(Linked):
-    """The mean of the variances of processes, and the variance of their means.
+def variance_of_mixture(variances: Iterable[Function], means: Iterable[Function]) -> Linked:
+    """Return the mean of the variances of processes, and the variance of their means.
 
     That is the variance of what has each process with the same probability (the law of total
     variance). Squares of means are no sums over features: all coalitions are looked at.
+
+    Parameters
+    ----------
+    variances, means : iterable of Function
+        As many of these as of those, without an output axis.
     """
-
-    __slots__ = ()
-
-    @classmethod
-    def of(cls, variances: Iterable[Function], means: Iterable[Function]) -> MixtureVariance:
-        """Return it of processes, given as many variances as means, without an output axis."""
-        return cls([*variances, *means], LinkedOutputs(_total, 1, has_axis=False))
+    return Linked([*variances, *means], LinkedOutputs(_total, 1, has_axis=False))
 
 
 def _total(values: Float) -> Float:
@@ -39,7 +38,8 @@ def _total(values: Float) -> Float:
 
 
 @covariances.register
-def _(variance: MixtureVariance, X: Float, game: Game, how: Computation) -> Float:
+def _(variance: Linked, X: Float, game: Game, how: Computation) -> Float:
+    # No other variance is behind a link.
     raise UnsupportedModelError(
         "uncertainty=True is for values with a normal distribution; those of a mixture of Gaussian "
         "processes, such as a fully Bayesian model, have none"
