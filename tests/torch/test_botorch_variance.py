@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import torch
 from botorch.models import (
+    EnsembleMapSaasSingleTaskGP,
     KroneckerMultiTaskGP,
     MixedSingleTaskGP,
     ModelListGP,
@@ -133,9 +134,21 @@ def sampled():
     return model
 
 
-@pytest.mark.parametrize("target", ["variance", "predictive_variance", "std"])
-def test_the_variance_of_a_mixture_equals_brute_force(target):
-    model = sampled()
+def ensemble():
+    return EnsembleMapSaasSingleTaskGP(*data(), num_taus=2, input_transform=Normalize(D))
+
+
+@pytest.mark.parametrize(
+    ("build", "target"),
+    [
+        (sampled, "variance"),
+        (sampled, "predictive_variance"),
+        (sampled, "std"),
+        (ensemble, "variance"),
+    ],
+)
+def test_the_variance_of_a_mixture_equals_brute_force(build, target):
+    model = build().eval()
     rows, background = rows_near(data()[0])
 
     def own(rows):
