@@ -26,8 +26,8 @@ _REST = 1e-10
 # Rows that enter the basis together, and numbers of the factors of a chunk of nodes.
 _STEP = 16
 _CHUNK = 1 << 22
-# Numbers of all deviations, 2 GB.
-_MOST = 1 << 28
+# Numbers of all deviations, 1 GB.
+_MOST = 1 << 27
 # Of means and second moments of factors: how far a rule may be from one of twice the nodes.
 _ERROR = 1e-13
 _MOST_NODES = 1 << 16
@@ -177,8 +177,8 @@ def _shortened(rows: Float) -> Float:
     squares = np.einsum("er,er->e", rest, rest)
     least = _REST**2 * float(squares.max(initial=0.0))
     while squares.max(initial=0.0) > least:
-        if len(basis) + _STEP >= rows.shape[1]:
-            return rows
+        if 2 * (len(basis) + _STEP) > rows.shape[1]:
+            return rows  # of which little would be saved
         farthest = np.argsort(-squares, kind="stable")[:_STEP]
         more = _orthonormal(rest[farthest[squares[farthest] > least]], basis, least)
         basis = np.concatenate([basis, more])
