@@ -95,6 +95,11 @@ def test_an_output_that_does_not_vary_is_refused():
     refused(ValueError, "the variance of the output 'y0' is 0", constant, ROWS)
 
 
+def test_a_model_without_points_does_not_vary():
+    nothing = pkex.KernelExpansion(np.empty((0, 3)), np.empty(0), RBF(), 1.0)
+    refused(ValueError, "the variance of the output is 0", nothing, ROWS)
+
+
 def test_functions_that_are_no_sums_of_products_are_refused():
     of_variance = pkex.adapters.registry.AdaptedModel(
         PosteriorVariance([[0.0]], [[1.0]], RBF()), "predict", None

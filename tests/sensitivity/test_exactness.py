@@ -1,13 +1,19 @@
 """Sensitivity indices against brute force: conditional means of the model's output on a grid."""
 
+import itertools
+
 import numpy as np
+import pandas as pd
 import pytest
 from brute_force_sensitivity import Grid, grid_of_rows
 from explainable import NAMES, explainable
 from scipy import stats
+from sklearn.compose import ColumnTransformer
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF as GPRBF
 from sklearn.kernel_ridge import KernelRidge
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 import pkex
 from pkex.kernels import RBF
@@ -18,12 +24,20 @@ ALPHAS = RNG.normal(size=20)
 ROWS = RNG.normal(size=(4, 4))
 EXPANSION = pkex.KernelExpansion(POINTS, ALPHAS, RBF([1.0, 0.5, 2.0, 8.0]), 3.0)
 
+# The only one that does not vary.
+CONSTANT = "kernel Constant"
+# Those that are no sums of products.
+OTHERS = [name for name in NAMES if "Variance" in name or "inked" in name]
 
-# The only one that does not vary, and those that are no sums of products.
-OTHERS = ("kernel Constant", "Variance", "inked")
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_what_is_no_sum_of_products_is_refused(name):
+    found = explainable(name)
+    with pytest.raises(pkex.UnsupportedModelError, match="is no sum of products over columns"):
+        pkex.sensitivity(found.model, found.background[[0, 2, 4]])
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if not any(o in name for o in OTHERS)])
+@pytest.mark.parametrize("name", [name for name in NAMES if name not in (*OTHERS, CONSTANT)])
 def test_whatever_is_explained_has_the_indices_of_conditional_means(name):
     found = explainable(name)
     rows = found.background[[0, 2, 4]]
@@ -132,5 +146,51 @@ def test_huge_coefficients_that_cancel_leave_no_rounding_errors():
     assert (100.0 * model.alpha_**2).sum() > 1e13 * y.var()
     result = pkex.sensitivity(model, [stats.uniform()] * 2, order=2)
     assert result.notes == ()
-    nodes, weights = np.polynomial.legendre.leggauss(24)
-    Grid(model.predict, [(nodes + 1.0) / 2.0] * 2, [weights / 2.0] * 2).assert_close(result, 1e-7)
+    nodes, weights = on_gauss_nodes(24, 0.0, 1.0)
+    Grid(model.predict, [nodes] * 2, [weights] * 2).assert_close(result, 1e-7)
+
+
+def on_gauss_nodes(n_nodes, low, high):
+    nodes, weights = np.polynomial.legendre.leggauss(n_nodes)
+    return low + (high - low) * (nodes + 1.0) / 2.0, weights / 2.0
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "laplacian"])
+def test_pipelines_are_analysed_in_the_columns_that_they_get(kernel):
+    X = POINTS[:, :2] * [1e-3, 1e3] + [0.0, 5e3]
+    model = make_pipeline(StandardScaler(), KernelRidge(kernel=kernel, gamma=0.3)).fit(X, ALPHAS)
+    frozen = [stats.uniform(-1e-3, 2e-3), stats.uniform(4e3, 2e3)]
+    result = pkex.sensitivity(model, frozen, order=2)
+    # Between the kinks of the Laplacian kernel, which are at the points.
+    grid = []
+    for column, (low, high) in zip(X.T, [(-1e-3, 1e-3), (4e3, 6e3)], strict=True):
+        edges = np.unique([low, high, *column[(column > low) & (column < high)]])
+        parts = [on_gauss_nodes(8, a, b) for a, b in itertools.pairwise(edges)]
+        shares = np.diff(edges) / (high - low)
+        weights = [share * own for share, (_, own) in zip(shares, parts, strict=True)]
+        grid.append((np.concatenate([nodes for nodes, _ in parts]), np.concatenate(weights)))
+    (u, v), (w, x) = zip(*grid, strict=True)
+    Grid(model.predict, [u, v], [w, x]).assert_close(result)
+
+
+def test_data_frames_name_the_inputs_and_may_hold_strings():
+    frame = pd.DataFrame({"soil": ["clay", "sand", "silt"] * 4, "depth": np.arange(12.0)})
+    y = np.sin(frame["depth"]) + (frame["soil"] == "sand")
+    encoder = ColumnTransformer([("soil", OneHotEncoder(), ["soil"])], remainder="passthrough")
+    model = make_pipeline(encoder, KernelRidge(kernel="rbf", gamma=0.5)).fit(frame, y)
+    result = pkex.sensitivity(model, frame, order=2)
+    assert result.feature_names == ["soil", "depth"]
+    entries = [np.array(["clay", "sand", "silt"], dtype=object), frame["depth"].to_numpy()]
+
+    def predict(rows):
+        return model.predict(pd.DataFrame(rows, columns=frame.columns).astype({"depth": float}))
+
+    Grid(predict, entries, [np.full(3, 1 / 3), np.full(12, 1 / 12)]).assert_close(result)
+
+
+def test_a_single_input_explains_everything():
+    f = pkex.KernelExpansion(POINTS[:, :1], ALPHAS, RBF())
+    result = pkex.sensitivity(f, ROWS[:, :1], order=2)
+    for indices in (result.first_order, result.total, result.shapley_effects):
+        np.testing.assert_allclose(indices, [1.0], rtol=1e-13)
+    assert result.second_order.shape == (1, 1)

@@ -69,7 +69,10 @@ def products(function: Function, rows: NDArray[Any]) -> Products:
     UnsupportedModelError
         If it is none.
     """
-    raise UnsupportedModelError(f"{type(function).__name__} is no sum of products over columns")
+    raise UnsupportedModelError(
+        f"{type(function).__name__} is no sum of products over columns, which sensitivity is for: "
+        "of a model, pass it or its predict or decision_function, and no probabilities"
+    )
 
 
 class TermsOfPoints(Products):

@@ -304,6 +304,8 @@ class _OfMapped(Products):
         found = [np.empty(0)]
         for place in self._places(column):
             kinks = self._made.kinks(place)
+            if not len(kinks):
+                continue
             rows = np.repeat(self._mapped[:1], len(kinks), axis=0)
             rows[:, place] = kinks
             with np.errstate(all="ignore"):

@@ -107,10 +107,11 @@ def sensitivity(
     or the sums over rows themselves; rules are doubled until no mean or second moment of a factor
     changes by more than 1e-13.
 
-    Where coefficients are far larger than the output and cancel, as of an interpolating Gaussian
-    process without noise, the squares of rounding errors in them are not small beside the variance.
-    They are measured: first-order indices are computed a second time as sums of squares, in which
-    little cancels, and the largest difference is what the warning says.
+    Where coefficients are far larger than the output and cancel, as of a Gaussian process that
+    interpolates, rounding errors of pairs are multiplied by their squares. They are measured:
+    first-order indices are computed a second time as sums of squares, in which little cancels.
+    Where these differ by more than 1e-11 of the variance, the sums over pairs are repeated in twice
+    the precision, and the difference that is left is what the warning says.
 
     References
     ----------

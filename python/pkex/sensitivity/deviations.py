@@ -3,9 +3,8 @@
 For column j and evaluation e, with the nodes u_r of a rule and their weights w_r, the numbers
 √w_r (φ_ej(u_r) − E φ_ej) are a row, and products of two rows are covariances. Rows of thousands of
 nodes lie near a space of few dimensions: they are written in an orthonormal basis of it, made of
-the rows that are farthest from it (Gram–Schmidt with pivots). What is left of a row is orthogonal
-to the basis, so that a covariance errs by no more than the product of two rests, each at most 1e-10
-of the longest row: 1e-20 of the largest variance of a factor.
+the rows that are farthest from it (Gram–Schmidt with pivots), all times the sizes of their weights.
+What is left of a row is at most 1e-13 of the longest: as if factors had been rounded by as much.
 """
 
 from __future__ import annotations
@@ -22,12 +21,12 @@ from pkex.typing import Float, Report
 __all__ = ["Deviations"]
 
 # What is left of a row, of the longest.
-_REST = 1e-10
+_REST = 1e-13
 # Rows that enter the basis together, and numbers of the factors of a chunk of nodes.
 _STEP = 16
 _CHUNK = 1 << 22
-# Numbers of all deviations, 2 GB.
-_MOST = 1 << 28
+# Numbers of all deviations, 1 GB.
+_MOST = 1 << 27
 # Of means and second moments of factors: how far a rule may be from one of twice the nodes.
 _ERROR = 1e-13
 _MOST_NODES = 1 << 16
@@ -151,6 +150,9 @@ def _of_column(
     """Return the means (evaluations,) and the deviations (evaluations, r) of factors."""
     n = len(products.weights)
     chunks = _chunks(n, len(entries))
+    sizes = np.abs(products.weights)
+    largest = sizes.max(axis=0, initial=0.0)
+    sizes = (sizes / np.where(largest > 0.0, largest, 1.0)).max(axis=1, initial=0.0)
     # From one of the factors, so that the mean of equal ones is just that.
     first = products.factors(column, entries[:1])
     lacks = np.zeros(n)
@@ -161,7 +163,7 @@ def _of_column(
     vectors = np.empty((n, 0))
     for some in chunks:
         factors = products.factors(column, entries[some]) - means[:, None]
-        vectors = _shortened(np.hstack([vectors, factors * np.sqrt(weights[some])]))
+        vectors = _shortened(np.hstack([vectors, factors * np.sqrt(weights[some])]), sizes)
     return means, vectors
 
 
@@ -170,15 +172,22 @@ def _chunks(n_evaluations: int, n_nodes: int) -> list[slice]:
     return [slice(start, start + size) for start in range(0, n_nodes, size)]
 
 
-def _shortened(rows: Float) -> Float:
-    """Return rows with the same products, of as few entries as that takes."""
-    rest = rows.copy()
+def _shortened(rows: Float, sizes: Float) -> Float:
+    """Return rows with the same products, of as few entries as that takes.
+
+    Parameters
+    ----------
+    rows : ndarray of shape (n, k)
+    sizes : ndarray of shape (n,)
+        What errors of a row are multiplied by.
+    """
+    rest = rows * sizes[:, None]
     basis = np.empty((0, rows.shape[1]))
     squares = np.einsum("er,er->e", rest, rest)
     least = _REST**2 * float(squares.max(initial=0.0))
     while squares.max(initial=0.0) > least:
-        if len(basis) + _STEP >= rows.shape[1]:
-            return rows
+        if 2 * (len(basis) + _STEP) > rows.shape[1]:
+            return rows  # of which little would be saved
         farthest = np.argsort(-squares, kind="stable")[:_STEP]
         more = _orthonormal(rest[farthest[squares[farthest] > least]], basis, least)
         basis = np.concatenate([basis, more])

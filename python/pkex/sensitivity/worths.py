@@ -67,7 +67,7 @@ class Worths:
         found = np.zeros((sum(counts), weights.shape[1]))
         errors = np.zeros(weights.shape[1])
         groups = list(_outputs_of_evaluations(weights))
-        reports = parts_of(how.progress, *(float(len(some)) ** 2 for some, _ in groups))
+        reports = parts_of(how.progress, *(1.0 + len(some) ** 2 for some, _ in groups))
         for (some, outputs), report in zip(groups, reports, strict=True):
             own = _Sum(deviations.of_evaluations(some), weights[np.ix_(some, outputs)], players)
             found[:, outputs], errors[outputs] = own.worths(order, how.reporting(report))
@@ -81,7 +81,7 @@ def _outputs_of_evaluations(
     """Yield the evaluations that some outputs are made of, and these outputs."""
     patterns, places = np.unique(weights != 0.0, axis=1, return_inverse=True)
     for number, pattern in enumerate(patterns.T):
-        yield np.flatnonzero(pattern), np.flatnonzero(places == number)
+        yield np.flatnonzero(pattern), np.flatnonzero(places.reshape(-1) == number)
 
 
 @dataclass(frozen=True, eq=False)

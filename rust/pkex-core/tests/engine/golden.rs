@@ -14,7 +14,8 @@ use std::ops::ControlFlow;
 use pkex_core::{
     Background, Classes, Density, Expansion, Factor, Family, Form, Index, Level, Matrix, Measure,
     Method, PairProblem, PairSums, Players, ProductGames, Series, Settings, Summation,
-    TargetWeights, Term, ValueFunction, Weighting, mean_factors, permuted_sums, self_pairs,
+    TargetWeights, Term, ValueFunction, VarianceGames, Weighting, mean_factors, permuted_sums,
+    self_pairs,
 };
 
 use crate::random::Random;
@@ -226,10 +227,30 @@ fn permutations(settings: &Settings) -> Results {
     vec![("permutations".to_owned(), sums.unwrap())]
 }
 
+fn variances(settings: &Settings) -> Results {
+    let [evaluations, columns, outputs] = [40, 6, 2];
+    let starts: Vec<usize> = (0..=columns).map(|column| column * (column + 1) / 2).collect();
+    let length = starts[columns];
+    let means = Random::new(10).numbers(evaluations * columns, -1.0, 1.0);
+    let deviations = Random::new(11).numbers(evaluations * length, -1.0, 1.0);
+    let weights = Random::new(12).numbers(evaluations * outputs, -1.0, 1.0);
+    let games = VarianceGames::new(
+        Matrix::of_shape(&means, [evaluations, columns]),
+        (Matrix::of_shape(&deviations, [evaluations, length]), &starts),
+        Matrix::of_shape(&weights, [evaluations, outputs]),
+        &Players::grouped(vec![0, 1, 2, 1, 3, 4]),
+    )
+    .unwrap();
+    let shapley = (1, &Measure::Density(Density::UNIFORM));
+    let once = games.interactions(shapley, settings, &mut go_on).unwrap();
+    let twice = games.in_twice_the_precision(true, settings, &mut go_on).unwrap();
+    vec![("variance".to_owned(), once), ("variance twice".to_owned(), twice)]
+}
+
 /// Digests by name, of results on a level.
 fn digests(level: Level) -> Vec<(String, u64)> {
     let settings = Settings { level, ..Settings::default() };
-    [explanations, other_explanations, product_games, pairs, permutations]
+    [explanations, other_explanations, product_games, pairs, permutations, variances]
         .into_iter()
         .flat_map(|results| results(&settings))
         .map(|(name, values)| (name, digest(&values)))
