@@ -300,6 +300,23 @@ def test_variances_equal_brute_force_through_predict_variances(name):
         assert explainer.expected_value == pytest.approx(base, abs=atol)
 
 
+def test_deviations_where_hardly_anything_is_unknown_equal_brute_force():
+    inputs = RNG.uniform(size=(25, 3))
+    outputs = np.sin(4.0 * inputs[:, 0]) + inputs[:, 1]
+    model = trained(X=inputs, y=outputs, nugget=1e-13)
+    explainer = pkex.Explainer(model, inputs[:4], target="std")
+    row = np.array([0.3, 0.6, 0.9])
+    expected, base = interventional(
+        lambda rows: np.sqrt(model.predict_variances(rows)[:, 0]), row, inputs[:4]
+    )
+    scale = np.abs(expected.values).max()
+    assert scale < 1e-3
+    np.testing.assert_allclose(
+        explainer.shap_values(row[None])[0], expected.values, rtol=0, atol=1e-2 * scale
+    )
+    assert explainer.expected_value == pytest.approx(base, abs=1e-2 * scale)
+
+
 def test_marginal_variances_equal_brute_force():
     model, few = trained(), BACKGROUND[:3]
     explainer = pkex.Explainer(model, few, target="variance", value_function="marginal")

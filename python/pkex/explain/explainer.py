@@ -82,7 +82,8 @@ class Explainer(Estimating):
         variance of its function at a row, in squared units of y; or that and the noise of an
         observation, which no feature has a part in. In the neutral game v(S) is no variance, and
         may be far below 0. "std" is the standard deviation of the function, the root of the
-        variance, in units of y, which is not for the neutral game.
+        variance, in units of y, which is not for the neutral game; with the noise it is
+        ``target="predictive_variance", transform=numpy.sqrt``.
     value_function : {None, "marginal", "interventional", "neutral"}, default None
         The game. "marginal" is as "interventional", but draws each absent feature from the
         background on its own, as if features were independent of each other; without a background,

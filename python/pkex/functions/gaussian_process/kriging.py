@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from pkex.execution.computation import Computation
+from pkex.functions.at_coalitions import Members, at_any_coalitions, at_coalitions
 from pkex.functions.combination import Combination
 from pkex.functions.covariances import covariances
 from pkex.functions.expansion import KernelExpansion
+from pkex.functions.gaussian_process.coalitions import empty_worth, worths_of
 from pkex.functions.gaussian_process.conditioning import Conditioning
+from pkex.functions.gaussian_process.latent import LatentVariance
 from pkex.functions.gaussian_process.variance import PosteriorVariance
-from pkex.games.value_functions import Game
+from pkex.games.indices import SHAPLEY, Quantity
+from pkex.games.value_functions import NEUTRAL, Game
+from pkex.games.worths import quantity_of
+from pkex.inputs.matrix import as_matrix
 from pkex.kernels import Kernel
 from pkex.typing import Float
 
@@ -49,6 +56,57 @@ class KrigingVariance(Combination):
         )
         linear = np.multiply.outer(known.times(ones)[:, 0], -2.0 * share * np.asarray(scales))
         return cls([quadratic, KernelExpansion(points, linear, kernel, 0.0 * np.asarray(scales))])
+
+    def evaluate(self, X: ArrayLike, *, n_threads: int) -> Float:
+        quadratic = self._quadratic
+        rows = as_matrix(X, "X", n_columns=self.n_features)
+        self._latent.entries.check(rows, "X")
+        return quadratic._single(quadratic._scaled(self._latent.at(rows)))
+
+    def explain(
+        self,
+        X: Float,
+        *,
+        game: Game = NEUTRAL,
+        quantity: Quantity = SHAPLEY,
+        how: Computation,
+    ) -> Float:
+        quadratic = self._quadratic
+        if not quadratic._is_by_coalitions(game):
+            return super().explain(X, game=game, quantity=quantity, how=how)
+        self._latent.entries.check(X, "X")
+        worths = worths_of(self._latent, X, game, quadratic.players, how.progress)
+        return quadratic._scaled(quantity_of(worths, quantity))
+
+    def base(self, game: Game, how: Computation) -> float | Float:
+        quadratic = self._quadratic
+        if not quadratic._is_by_coalitions(game):
+            return super().base(game, how)
+        if game.background is not None:
+            self._latent.entries.check(game.background[0], "background")
+        bases = quadratic._scaled(np.array(empty_worth(self._latent, game)))
+        return bases if self.has_output_axis else float(bases[0])
+
+    @property
+    def _quadratic(self) -> PosteriorVariance:
+        part = self._parts[0]
+        assert isinstance(part, PosteriorVariance)
+        return part
+
+    @property
+    def _latent(self) -> LatentVariance:
+        """The variance at rows, with the square as it is: multiplied out its parts cancel."""
+        whole, share = self._quadratic._latent, self._quadratic._noise
+        known = Conditioning(whole.known.factor, whole.known.roots)
+        times_ones = known.times(np.ones((len(whole.points), 1)))[:, 0]
+        return LatentVariance(whole.points, whole.kernel, known, (times_ones, share))
+
+
+@at_coalitions.register
+def _(
+    variance: KrigingVariance, row: Float, game: Game, members: Members, how: Computation
+) -> Float:
+    return at_any_coalitions(variance, row, game, members, how)
 
 
 @covariances.register

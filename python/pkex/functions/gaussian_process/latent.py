@@ -26,7 +26,7 @@ _EPSILON = float(np.finfo(np.float64).eps)
 
 
 class LatentVariance:
-    """The function k(x, x) − k(x, P) C k(P, x).
+    """The function k(x, x) − k(x, P) C k(P, x), and c (1 − uᵀ k(P, x))² more of a constant trend.
 
     Parameters
     ----------
@@ -35,10 +35,18 @@ class LatentVariance:
     kernel : Kernel
     known : Conditioning
         C.
+    trend : tuple of ndarray of shape (n,) and float, optional
+        u = C 1 and c, of a constant that was estimated, too. Sums over pairs do not have it.
     """
 
-    def __init__(self, points: Float, kernel: Kernel, known: Conditioning) -> None:
-        self.points, self.kernel, self.known = points, kernel, known
+    def __init__(
+        self,
+        points: Float,
+        kernel: Kernel,
+        known: Conditioning,
+        trend: tuple[Float, float] | None = None,
+    ) -> None:
+        self.points, self.kernel, self.known, self.trend = points, kernel, known, trend
         self.terms = kernel.terms(points.shape[1])
         self.entries = Entries.of(self.terms)
         self.entries.check(points, "points")
@@ -75,6 +83,10 @@ class LatentVariance:
     def _left(self, prior: Any, cross: Float) -> Float:
         """Return what is left of the prior variance, given kernel values (n, points)."""
         left: Float = prior - self.known.forms(cross.T)
+        if self.trend is not None:
+            times_ones, share = self.trend
+            # A square, of which nothing is to cancel.
+            left += share * (1.0 - cross @ times_ones) ** 2
         return left
 
     @property
@@ -126,7 +138,7 @@ class LatentVariance:
         return _EPSILON * float(np.abs(self.known.matrix).sum()) * self.prior**2
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.points, self.kernel, self.known)
+        return type(self), (self.points, self.kernel, self.known, self.trend)
 
     def __repr__(self) -> str:
         return f"LatentVariance({counted(len(self.points), 'point')}, kernel={self.kernel!r})"
