@@ -10,6 +10,7 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pkex.errors import UnsupportedModelError
 from pkex.execution.computation import Computation
 from pkex.functions.at_coalitions import MOST_PLAYERS, Members, at_coalitions
 from pkex.functions.base import Function, finite
@@ -19,7 +20,10 @@ from pkex.games.value_functions import NEUTRAL, Game
 from pkex.games.worths import quantity_of
 from pkex.typing import Float
 
-__all__ = ["LINKS", "Link", "Linked", "LinkedOutputs"]
+__all__ = ["LINKS", "Link", "Linked", "LinkedOutputs", "Steps"]
+
+# From outputs of parts, of shape (k, outputs), to whether their rounding decides on the result.
+Steps: TypeAlias = Callable[[Float], NDArray[np.bool_]]
 
 # What is done to worths after they were averaged, as shap has it.
 Link: TypeAlias = Literal["identity", "logit"]
@@ -43,11 +47,14 @@ class LinkedOutputs:
     number : int
     has_axis : bool, default True
         Whether predictions have an output axis.
+    steps : callable, optional
+        From such arrays to whether rounding of the outputs decides on the result, shape (k,).
     """
 
     of_rows: Callable[[Float], Float]
     number: int
     has_axis: bool = True
+    steps: Steps | None = None
 
 
 class Linked(Composite):
@@ -130,8 +137,18 @@ class Linked(Composite):
         ------
         ValueError
             If g has no value there, or is not what was said.
+        UnsupportedModelError
+            If rounding of the outputs decides on g.
         """
-        found = self._outputs.of_rows(values)
+        found, steps = self._outputs.of_rows(values), self._outputs.steps
+        if steps is not None and (wrong := steps(values)).any():
+            row = int(np.argmax(wrong))
+            raise UnsupportedModelError(
+                f"the model's output steps within rounding error of its decision value for "
+                f"{where(row)}, where this is {values[row].tolist()}: which side it is on depends "
+                "on the order in which sums are formed. Calibrate with method='sigmoid', and "
+                "several classes by OneVsRestClassifier, which have no steps"
+            )
         if not np.isfinite(found).all():
             row, output = np.argwhere(~np.isfinite(found))[0].tolist()
             raise ValueError(
