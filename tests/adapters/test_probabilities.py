@@ -284,3 +284,11 @@ def test_what_is_not_read_of_a_calibration_is_the_first_reason():
     model.method = "temperature"
     with pytest.raises(pkex.UnsupportedModelError, match="with method='temperature'"):
         pkex.Explainer(model.predict_proba, Z)
+
+
+@pytest.mark.parametrize("transform", [None, np.sqrt])
+def test_neutral_probabilities_of_a_process_are_refused_as_of_no_variance(transform):
+    process = fitted("GaussianProcessClassifier")
+    options = {"value_function": "neutral", "transform": transform}
+    with pytest.raises(ValueError, match="'neutral' is not for the probability of Gaussian"):
+        pkex.Explainer(process.predict_proba, **options)

@@ -89,7 +89,9 @@ def _is_among(target: object, *words: str) -> bool:
 def _deviation(variance: AdaptedModel) -> AdaptedModel:
     """Return the description of the standard deviation, which is inside of means of rows."""
     function = variance.expansion
-    outputs = LinkedOutputs(_root, function.n_outputs, function.has_output_axis)
+    outputs = LinkedOutputs(
+        _root, function.n_outputs, function.has_output_axis, not_neutral=_NO_VARIANCE
+    )
     name, names = "standard deviation", variance.output_names
     return replace(
         variance,
@@ -99,6 +101,9 @@ def _deviation(variance: AdaptedModel) -> AdaptedModel:
         output_names=(name,) if names == (variance.explained,) else names,
         variance=None,
     )
+
+
+_NO_VARIANCE = "target='std': its v(S) is made of a number that is no variance, and may be below 0"
 
 
 def _root(variances: Float) -> Float:

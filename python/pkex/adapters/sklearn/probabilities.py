@@ -295,4 +295,12 @@ def probabilities_of_process(model: GaussianProcessClassifier) -> Probabilities:
     parts += [Combination([v], intercept=noise) for v, noise in zip(variances, noises, strict=True)]
     predict = without_names(model).predict_proba
     link = GaussianLogistic(len(machines))
-    return Probabilities(of_classes(adapted, parts, link, predict, model.classes_))
+    described = of_classes(adapted, parts, link, predict, model.classes_)
+    outputs = LinkedOutputs(link, len(model.classes_), not_neutral=_NO_VARIANCE)
+    return Probabilities(replace(described, expansion=Linked(parts, outputs)))
+
+
+_NO_VARIANCE = (
+    "the probability of GaussianProcessClassifier: its v(S) is made of a number that is no "
+    "variance, and may be below 0"
+)
