@@ -226,9 +226,9 @@ def _decision(estimator: Any, classes: Sequence[Any]) -> AdaptedModel:
     is_each = len(classes) == 2 or part.no_method or part.expansion.n_outputs == len(classes)
     if part.explained != "decision_function" or not is_each:
         raise unsupported(
-            f"{name}, whose {part.explained} has outputs for pairs of classes",
-            ": what is calibrated of it is another thing; take OneVsRestClassifier, or SVC with "
-            "decision_function_shape='ovr'",
+            f"{name} with pairs of classes",
+            ": what it calibrates is not the decision value of one class; take OneVsRestClassifier "
+            "or an SVC with decision_function_shape='ovr'",
         )
     return part
 
