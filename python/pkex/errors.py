@@ -14,8 +14,9 @@ class UnsupportedModelError(TypeError, ValueError):
     It is both a TypeError, as shapiq has it, and a ValueError.
 
     The message names the part that is not supported and says what is. It is raised when an
-    `Explainer` is made, never later, and also when a model's own output contradicts what its
-    fitted attributes say: a wrong explanation is never returned in silence.
+    `Explainer` is made, and also when a model's own output contradicts what its fitted attributes
+    say; later only where a calibrated probability steps within rounding error of a decision value.
+    A wrong explanation is never returned in silence.
 
     Examples
     --------

@@ -22,6 +22,8 @@ from classifiers import (
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.ensemble import BaggingClassifier
 from sklearn.linear_model import RidgeClassifier, SGDClassifier
+from sklearn.model_selection import PredefinedSplit
+from sklearn.multiclass import OneVsOneClassifier
 from sklearn.svm import SVC, SVR
 
 import pkex
@@ -229,3 +231,64 @@ def test_a_logit_of_a_probability_of_0_is_refused_with_its_place():
         pkex.Explainer(model.predict_proba, Z, link="logit")(X)
     with pytest.raises(ValueError, match="link='logit' is for values between 0 and 1"):
         pkex.Explainer(fitted("SVC"), Z, link="logit")(X)
+
+
+@pytest.mark.parametrize(
+    ("method", "quantiles", "seed"), [("isotonic", [0.5], 35), ("sigmoid", [0.3, 0.7], 46)]
+)
+def test_steps_within_rounding_of_decision_values_are_refused(method, quantiles, seed):
+    rng = np.random.default_rng(seed)
+    rows = rng.integers(0, 2, size=(200, 4)).astype(float)
+    latent = rows[:, 0] + rows[:, 1] * rows[:, 2] + 0.5 * rng.normal(size=200)
+    y = np.digitize(latent, np.quantile(latent, quantiles))
+    model = CalibratedClassifierCV(SVC(kernel="linear"), method=method, cv=3).fit(rows, y)
+    with pytest.raises(pkex.UnsupportedModelError, match="steps within rounding error"):
+        pkex.Explainer(model.predict_proba, rows[10:14])(rows)
+
+
+def test_isotonic_probabilities_of_many_rows_are_not_taken_for_steps():
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(1000, 4))
+    model = CalibratedClassifierCV(SVC(C=10.0), method="isotonic", cv=3)
+    model.fit(rows, rows[:, 0] + rng.normal(size=1000) > 0.0)
+    explanation = pkex.Explainer(model.predict_proba, rows[:20])(rows[:200])
+    total = explanation.values.sum(axis=1) + explanation.base_values
+    np.testing.assert_allclose(total, model.predict_proba(rows[:200]), rtol=0, atol=1e-9)
+
+
+def test_folds_without_a_class_and_pairs_that_are_calibrated_are_refused_with_the_reason():
+    folds = PredefinedSplit(np.where(THREE == 2, 1, np.arange(len(X)) % 2))
+    part = CalibratedClassifierCV(SVC(), cv=folds).fit(X, THREE)
+    with pytest.raises(pkex.UnsupportedModelError, match="fitted to 2 of 3 classes"):
+        pkex.Explainer(part.predict_proba, Z)
+    of_pairs = CalibratedClassifierCV(OneVsOneClassifier(SVC()), cv=2).fit(X, THREE)
+    with pytest.raises(pkex.UnsupportedModelError, match="OneVsOneClassifier with pairs of"):
+        pkex.Explainer(of_pairs.predict_proba, Z)
+
+
+def test_an_ensemble_without_predict_proba_is_told_of_it():
+    ensemble = fitted("sigmoids")
+    with pytest.raises(pkex.UnsupportedModelError, match=r"pass model\.predict_proba, or target="):
+        pkex.Explainer(ensemble, Z)
+    machine = fitted("SVC")
+    with pytest.raises(pkex.UnsupportedModelError, match="its predict_proba is, too"):
+        pkex.Explainer(machine.predict, Z)
+    with pytest.raises(pkex.UnsupportedModelError, match="predict_proba with outputs=1"):
+        pkex.Explainer(lambda rows: machine.predict_proba(rows)[:, 1], Z)
+    with pytest.raises(ValueError, match=r"target=.mean. is of a model, and SVC\.predict_proba"):
+        pkex.Explainer(machine.predict_proba, Z, target="mean")
+
+
+def test_what_is_not_read_of_a_calibration_is_the_first_reason():
+    model = CalibratedClassifierCV(SVC(), ensemble=False, cv=2).fit(X, TWO)
+    model.method = "temperature"
+    with pytest.raises(pkex.UnsupportedModelError, match="with method='temperature'"):
+        pkex.Explainer(model.predict_proba, Z)
+
+
+@pytest.mark.parametrize("transform", [None, np.sqrt])
+def test_neutral_probabilities_of_a_process_are_refused_as_of_no_variance(transform):
+    process = fitted("GaussianProcessClassifier")
+    options = {"value_function": "neutral", "transform": transform}
+    with pytest.raises(ValueError, match="'neutral' is not for the probability of Gaussian"):
+        pkex.Explainer(process.predict_proba, **options)

@@ -40,7 +40,7 @@ def test_two_standard_errors_cover_the_exact_value_as_often_as_they_say(estimate
 
 
 def test_estimates_add_up_exactly():
-    estimate = EXPLAINER.estimate(ROWS, n_permutations=4, random_state=0)
+    estimate = EXPLAINER.estimate(ROWS, n_permutations=20, random_state=0)
     total = estimate.values.sum(axis=1) + estimate.base_values
     expected = EXACT.values.sum(axis=1) + EXACT.base_values
     np.testing.assert_allclose(total, expected, rtol=0, atol=1e-13)
@@ -49,7 +49,7 @@ def test_estimates_add_up_exactly():
 def test_all_orders_give_the_exact_values():
     explainer = pkex.Explainer(SVR().fit(X[:, :2], Y), X[:5, :2], transform=np.tanh)
     # Of two features, an order and its reverse are all there are.
-    estimate = explainer.estimate(X[:3, :2], n_permutations=6, random_state=0)
+    estimate = explainer.estimate(X[:3, :2], n_permutations=20, random_state=0)
     exact = explainer.shap_values(X[:3, :2])
     np.testing.assert_allclose(estimate.values, exact, rtol=0, atol=1e-13)
     np.testing.assert_allclose(estimate.standard_errors, 0.0, rtol=0, atol=1e-13)
@@ -59,8 +59,8 @@ def test_all_orders_give_the_exact_values():
 def test_a_single_feature_is_estimated_exactly(kernel):
     model = SVR(kernel=kernel).fit(X[:, :1], Y)
     explainer = pkex.Explainer(model, Z[:, :1], transform=np.tanh)
-    estimate = explainer.estimate(X[:3, :1], n_permutations=4)
-    np.testing.assert_array_equal(estimate.standard_errors, np.zeros((3, 1)))
+    estimate = explainer.estimate(X[:3, :1], n_permutations=20)
+    np.testing.assert_allclose(estimate.standard_errors, 0.0, rtol=0, atol=1e-15)
     exact = explainer.shap_values(X[:3, :1])
     np.testing.assert_allclose(estimate.values, exact, rtol=0, atol=1e-15)
 
@@ -141,10 +141,11 @@ def test_estimates_do_not_depend_on_threads_or_on_the_rows_beside():
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
-        ({"n_permutations": 3}, ValueError, "an even integer from 4 on"),
-        ({"n_permutations": 5}, ValueError, "an even integer from 4 on.*got 5"),
+        ({"n_permutations": 18}, ValueError, "an even integer from 20 on"),
+        ({"n_permutations": 21}, ValueError, "an even integer from 20 on.*got 21"),
+        ({}, TypeError, r"Explainer\.estimate\(\) needs .*n_permutations=1000"),
         ({"n_permutations": 1.5}, TypeError, "n_permutations must be"),
-        ({"n_permutations": 4, "random_state": "x"}, TypeError, "random_state must be"),
+        ({"n_permutations": 20, "random_state": "x"}, TypeError, "random_state must be"),
         ({"n_samples": 4}, TypeError, "no argument 'n_samples'"),
     ],
 )
@@ -156,3 +157,15 @@ def test_what_is_no_number_of_orders_is_refused(options, error, message):
 def test_an_estimate_whose_errors_do_not_fit_is_refused():
     with pytest.raises(ValueError, match=r"standard_errors has shape \(2,\), but \(1, 2\)"):
         pkex.Estimate([[1.0, 2.0]], [0.0], [[0.0, 0.0]], ["a", "b"], standard_errors=[0.1, 0.1])
+
+
+@pytest.mark.parametrize("d", [3, D])
+def test_two_standard_errors_of_the_fewest_orders_cover_what_is_said(d):
+    explainer = pkex.Explainer(SVR().fit(X[:, :d], Y), Z[:, :d], transform=np.tanh)
+    exact = explainer.shap_values(ROWS[:, :d])
+    estimates = [
+        explainer.estimate(ROWS[:, :d], n_permutations=20, random_state=seed) for seed in range(100)
+    ]
+    errors = np.stack([np.abs(estimate.values - exact) for estimate in estimates])
+    sizes = np.stack([estimate.standard_errors for estimate in estimates])
+    assert (errors <= 2.0 * sizes).mean() > 0.8

@@ -2,7 +2,9 @@
 
 import numpy as np
 import pytest
+import scipy.stats
 from brute_force import coalitions, imputed, marginal, shapley_weights
+from scipy.special import softmax
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR
@@ -111,7 +113,9 @@ def test_a_single_background_row_is_drawn_alike_in_both_games():
 
 def test_more_features_than_can_be_enumerated_are_refused_with_their_number_and_what_to_do():
     explainer = pkex.Explainer(WIDE, np.zeros((2, 20)), transform=np.tanh)
-    with pytest.raises(ValueError, match=r"2\^20 .*20 features.*explainer.estimate\(X, n_perm"):
+    with pytest.raises(
+        ValueError, match=r"2\^20 .*20 features.*Explainer\(\.\.\.\)\.estimate\(X, n_p"
+    ):
         explainer(np.ones((1, 20)))
     groups = {"many": range(5, 20)}
     grouped = pkex.Explainer(WIDE, np.zeros((2, 20)), transform=np.tanh, groups=groups)
@@ -176,3 +180,17 @@ def test_a_callable_that_interrupts_is_heard():
 
     with pytest.raises(KeyboardInterrupt):
         explainer(ROWS, progress=stop)
+
+
+@pytest.mark.parametrize("transform", [softmax, np.cumsum, scipy.stats.zscore])
+def test_a_transform_that_mixes_rows_is_refused(transform):
+    with pytest.raises(ValueError, match=r"transform must treat each row by itself.*axis=1"):
+        pkex.Explainer(BY_NAME["rbf"], Z, transform=transform)
+
+
+def test_combinations_times_coalitions_are_bounded():
+    narrow = SVR().fit(RNG.normal(size=(30, 16)), np.arange(30.0))
+    rows = np.repeat([[0.0], [1.0]], 16, axis=1)
+    explainer = pkex.Explainer(narrow, rows, transform=np.exp, value_function="marginal")
+    with pytest.raises(ValueError, match=r"65536 combinations .* 2\^16 coalitions.*groups="):
+        explainer(rows[:1])

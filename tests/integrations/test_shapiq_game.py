@@ -1,5 +1,7 @@
 """KernelGame: a game of shapiq, evaluated by the engine, and exact."""
 
+import pickle
+
 import numpy as np
 import pytest
 from brute_force import coalitions, imputed
@@ -74,3 +76,19 @@ def test_games_of_several_outputs_or_of_no_rows_are_refused():
         KernelGame(MODEL, ROWS[0], Z, value_function="marginal")
     with pytest.raises(ValueError, match="x"):
         KernelGame(MODEL, ROWS, Z)
+
+
+def test_probabilities_without_a_background_are_played_as_explained():
+    model = fitted("SVC")
+    game = KernelGame(model.predict_proba, ROWS[0], outputs=1)
+    explainer = pkex.Explainer(model.predict_proba, outputs=1)
+    assert "predict_proba of SVC" in repr(game)
+    assert "value_function='interventional'" in repr(game)
+    total = explainer.shap_values(ROWS[:1]).sum()
+    np.testing.assert_allclose(game(ALL)[-1], total, rtol=0, atol=1e-12)
+
+
+def test_games_can_be_pickled():
+    game = KernelGame(fitted("SVC").predict_proba, ROWS[0], Z, outputs=1)
+    again = pickle.loads(pickle.dumps(game))
+    np.testing.assert_array_equal(again(ALL), game(ALL))

@@ -22,6 +22,7 @@ __all__ = [
     "Variance",
     "adapt",
     "probabilities_of",
+    "reads_probabilities",
     "register",
     "register_probabilities",
     "unsupported",
@@ -156,6 +157,12 @@ def register_probabilities(
     return _probabilities.register(model_class)
 
 
+def reads_probabilities(model_class: type) -> bool:
+    """Return whether there is a reader of the probabilities of a class of models."""
+    _import_adapters_for(model_class)
+    return _probabilities.dispatch(model_class) is not _probabilities.dispatch(object)
+
+
 def probabilities_of(model: Any) -> Probabilities:
     """Read the probabilities of a fitted classifier.
 
@@ -218,8 +225,9 @@ def adapt(model: Any) -> AdaptedModel:
         name = getattr(model, "__name__", type(model).__name__)
         raise UnsupportedModelError(
             f"{name} is a plain function, and exact values need the fitted parameters behind it: "
-            "pass the fitted model itself, or its bound method such as model.predict, or describe "
-            "the function as a pkex.KernelExpansion"
+            "pass the fitted model itself, or its bound method such as model.predict (of one class "
+            "model.predict_proba with outputs=1), or describe the function as a "
+            "pkex.KernelExpansion"
         )
     _import_adapters_for(type(model))
     return _adapt(model)
@@ -256,10 +264,15 @@ def _adapt_method(method: MethodType) -> AdaptedModel:
             f"{name} cannot be explained{reason}. Pass the model itself"
             + (" or its {}, which" if has_method else ", whose {}").format(adapted.explained)
             + " is explained"
+            + ("; its predict_proba is, too" if _has_probabilities(model) else "")
         )
     if adapted.no_method:
         raise UnsupportedModelError(f"{name} cannot be explained: {adapted.no_method}")
     return adapted
+
+
+def _has_probabilities(model: Any) -> bool:
+    return hasattr(model, "predict_proba") and reads_probabilities(type(model))
 
 
 def _is_same(method: MethodType, own: object) -> bool:

@@ -8,7 +8,14 @@ from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from pkex.adapters.registry import AdaptedModel, Variance, adapt, probabilities_of
+from pkex.adapters.registry import (
+    AdaptedModel,
+    Probabilities,
+    Variance,
+    adapt,
+    probabilities_of,
+    reads_probabilities,
+)
 from pkex.adapters.verification import verify
 from pkex.errors import UnsupportedModelError
 from pkex.functions.linked import Linked, LinkedOutputs
@@ -38,28 +45,34 @@ def adapted_to(model: Any, target: Target | None) -> AdaptedModel:
         owner, method = model.__self__, getattr(model, "__name__", None)
     name = type(owner).__name__
     if method == "predict_proba" and (target is None or _is_among(target, "probability")):
-        try:
-            return probabilities_of(owner).of_classes
-        except UnsupportedModelError as error:
-            try:
-                # Why else it cannot be explained.
-                return of_target(adapt(model), None, name)
-            except UnsupportedModelError as reason:
-                raise reason from error
+        return _of_predict_proba(model, owner)
+    is_of_model = _is_among(target, "probability", "log-odds")
+    if (is_of_model and method) or (method == "predict_proba" and _is_among(target, *_TARGETS)):
+        raise ValueError(
+            f"target={target!r} is of a model, and {name}.{method} was given; pass the model itself"
+        )
     if _is_among(target, "std"):
         variance = of_target(adapt(model), "variance", name)
         # Compared with the model's own here: a root says less, of numbers near 0.
         verify(variance, model)
         return _deviation(variance)
-    if not _is_among(target, "probability", "log-odds"):
+    if not is_of_model:
         return of_target(adapt(model), target, name)
-    if method is not None:
-        raise ValueError(
-            f"target={target!r} is of a model, and {name}.{method} was given; pass the model itself"
-        )
     known = probabilities_of(owner)
-    if _is_among(target, "probability"):
-        return known.of_classes
+    return known.of_classes if _is_among(target, "probability") else _log_odds(known, name)
+
+
+def _of_predict_proba(method: MethodType, owner: Any) -> AdaptedModel:
+    try:
+        return probabilities_of(owner).of_classes
+    except UnsupportedModelError:
+        if reads_probabilities(type(owner)):
+            raise
+    # An adapter may explain this method of its models; if not, it says why.
+    return adapt(method)
+
+
+def _log_odds(known: Probabilities, name: str) -> AdaptedModel:
     if known.log_odds is None:
         raise UnsupportedModelError(
             "target='log-odds' is for classifiers of two classes whose log-odds are a sum: of "
@@ -76,7 +89,9 @@ def _is_among(target: object, *words: str) -> bool:
 def _deviation(variance: AdaptedModel) -> AdaptedModel:
     """Return the description of the standard deviation, which is inside of means of rows."""
     function = variance.expansion
-    outputs = LinkedOutputs(_root, function.n_outputs, function.has_output_axis)
+    outputs = LinkedOutputs(
+        _root, function.n_outputs, function.has_output_axis, not_neutral=_NO_VARIANCE
+    )
     name, names = "standard deviation", variance.output_names
     return replace(
         variance,
@@ -86,6 +101,9 @@ def _deviation(variance: AdaptedModel) -> AdaptedModel:
         output_names=(name,) if names == (variance.explained,) else names,
         variance=None,
     )
+
+
+_NO_VARIANCE = "target='std': its v(S) is made of a number that is no variance, and may be below 0"
 
 
 def _root(variances: Float) -> Float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import MethodType
 from typing import Any
 
 import numpy as np
@@ -41,7 +42,7 @@ def verify(adapted: AdaptedModel, model: Any, *, n_threads: int = 1) -> None:
         return
     expansion = adapted.expansion
     rows = expansion.probing_rows()
-    name = type(model).__name__
+    name = type(model.__self__ if isinstance(model, MethodType) else model).__name__
     try:
         ours = expansion.evaluate(rows, n_threads=n_threads)
         own = np.asarray(adapted.predict(rows), dtype=np.float64)

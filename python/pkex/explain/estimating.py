@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pkex.execution.progress import Progress
+from pkex.execution.settings import Settings
 from pkex.explain.described import Described
 from pkex.explain.estimate import Estimate
 from pkex.explain.estimation import RowGame, check_permutations, estimated, linked
@@ -39,14 +41,17 @@ class Estimating(Described):
         up to 16 features. Of any number they are estimated here from random orders in which
         features arrive, each with its reverse: the estimates are unbiased, and their standard
         errors fall as one over the root of `n_permutations`. Each coalition is worth exactly what
-        it is, averaged over the whole background.
+        it is, averaged over the whole background. Of few features take the exact values,
+        ``explainer(X)``.
 
         Parameters
         ----------
         X : array-like, DataFrame or sparse matrix of shape (n, d)
         n_permutations : int
-            The number of orders, even: half of them are drawn, the others are their reverses. An
-            order takes d outputs of the model for each background row.
+            The number of orders, even and at least 20: half of them are drawn, the others are their
+            reverses. An order takes d outputs of the model for each background row. Standard errors
+            are themselves estimated, from n_permutations / 2 pairs: of 20 orders, two standard
+            errors cover the exact value in some 85 of 100 cases, of 100 orders in 95.
         random_state : int, numpy.random.Generator or RandomState, optional
             A seed, or where random numbers are taken from. All rows have the same orders.
         progress : bool or callable, default False
@@ -61,7 +66,7 @@ class Estimating(Described):
         Raises
         ------
         ValueError, TypeError
-            As in calling the explainer; if `n_permutations` is odd or below 4; or if the game is
+            As in calling the explainer; if `n_permutations` is odd or below 20; or if the game is
             "marginal" and its values are exact for any number of features.
 
         References
@@ -128,12 +133,7 @@ class Estimating(Described):
         self._check_draws_rows("take value_function='interventional' or 'neutral'")
         explained = Explained.read(row, self._columns, self._players)
         of_row = RowGame(linked(self._function), explained.rows[0], "the row", self._game)
-
-        def worths(members: NDArray[np.bool_]) -> Float:
-            with self._settings.computing() as how:
-                return of_row.worths(members, how)
-
-        return worths
+        return _Worths(of_row, self._settings)
 
     def _check_draws_rows(self, instead: str) -> None:
         if self._game.is_marginal and not self._function.draws_rows:
@@ -141,3 +141,15 @@ class Estimating(Described):
                 "value_function='marginal' draws each absent feature on its own, and its "
                 f"coalitions are not evaluated one by one; {instead}"
             )
+
+
+@dataclass(frozen=True, eq=False)
+class _Worths:
+    """The function from coalitions of a row's game to their worths."""
+
+    of_row: RowGame
+    settings: Settings
+
+    def __call__(self, members: NDArray[np.bool_]) -> Float:
+        with self.settings.computing() as how:
+            return self.of_row.worths(members, how)

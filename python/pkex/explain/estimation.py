@@ -22,14 +22,19 @@ from pkex.typing import Float
 
 __all__ = ["RowGame", "check_permutations", "estimated", "linked"]
 
+# Fewer orders say too little about their spread.
+_LEAST = 20
 # Coalitions whose worths are computed at a time.
 _COALITIONS = 1 << 11
 
 
 def check_permutations(number: object) -> int:
     """Return a number of orders, which come in pairs, or say what it may be."""
-    what = "an even integer from 4 on, as orders come in pairs"
-    count = as_integer("n_permutations", number, what, least=4)
+    what = (
+        f"an even integer from {_LEAST} on, such as 1000: orders come in pairs, whose spread gives "
+        "the standard errors"
+    )
+    count = as_integer("n_permutations", number, what, least=_LEAST)
     if count % 2:
         raise ValueError(f"n_permutations must be {what}; got {count}")
     return count

@@ -266,11 +266,6 @@ class Explainer(Estimating):
         self._settings = Settings(method, summation, n_jobs)
         self._link, self._transform = check_choice("link", link, LINKS), transform
         chosen_game = chosen_value_function(value_function, background, background_weights)
-        if target == "std" and chosen_game == "neutral":
-            raise ValueError(
-                "target='std' is not for value_function='neutral', in which v(S) is no variance, "
-                "and may be below 0; give a background, or leave value_function out"
-            )
         check_points(chosen_game, background, adapted.expansion.keeps_points)
         verify(adapted, model, n_threads=self._settings.n_threads)
         adapted = behind_link(adapted, self._link, transform)

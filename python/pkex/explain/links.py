@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from pkex.adapters import AdaptedModel
+from pkex.functions.base import Function
 from pkex.functions.linked import Link, Linked, LinkedOutputs
 from pkex.typing import Float
 
@@ -25,6 +26,8 @@ def behind_link(adapted: AdaptedModel, link: Link, transform: Transform | None) 
     ------
     TypeError
         If `transform` cannot be called.
+    ValueError
+        If it makes another number of a row alone than beside others.
     """
     if transform is not None and not callable(transform):
         raise TypeError(
@@ -39,12 +42,29 @@ def behind_link(adapted: AdaptedModel, link: Link, transform: Transform | None) 
     if transform is not None:
         explained = f"transform of {explained}"
         of_rows = _Transformed(transform, has_axis)
+        _check_rows_alone(of_rows, function)
     if link != "identity":
         explained = f"{link} of {explained}"
     outputs = LinkedOutputs(of_rows, function.n_outputs, has_axis)
     return replace(
         adapted, expansion=Linked([function], outputs, link), explained=explained, variance=None
     )
+
+
+def _check_rows_alone(of_rows: Callable[[Float], Float], function: Function) -> None:
+    """Refuse a transform that mixes the rows of blocks, which are pkex's own matter."""
+    values = function.evaluate(function.probing_rows(), n_threads=1)
+    values = np.reshape(values, (len(values), -1))
+    # What has no value at a row is refused where that row is needed.
+    with np.errstate(all="ignore"):
+        together = of_rows(values)
+        alone = np.concatenate([of_rows(row[None]) for row in values])
+    if not np.allclose(together, alone, rtol=1e-6, atol=1e-12, equal_nan=True):
+        raise ValueError(
+            "transform must treat each row by itself, and makes other numbers of rows together "
+            "than of each alone; functions of several outputs, such as scipy.special.softmax, "
+            "need axis=1"
+        )
 
 
 def _unchanged(values: Float) -> Float:

@@ -10,6 +10,7 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pkex.errors import UnsupportedModelError
 from pkex.execution.computation import Computation
 from pkex.functions.at_coalitions import MOST_PLAYERS, Members, at_coalitions
 from pkex.functions.base import Function, finite
@@ -19,7 +20,10 @@ from pkex.games.value_functions import NEUTRAL, Game
 from pkex.games.worths import quantity_of
 from pkex.typing import Float
 
-__all__ = ["LINKS", "Link", "Linked", "LinkedOutputs"]
+__all__ = ["LINKS", "Link", "Linked", "LinkedOutputs", "Steps"]
+
+# From outputs of parts, of shape (k, outputs), to whether their rounding decides on the result.
+Steps: TypeAlias = Callable[[Float], NDArray[np.bool_]]
 
 # What is done to worths after they were averaged, as shap has it.
 Link: TypeAlias = Literal["identity", "logit"]
@@ -29,6 +33,8 @@ LINKS: tuple[Link, ...] = get_args(Link)
 _MOST_NUMBERS = 1 << 22
 # Rows that combine the entries of background rows, where these are drawn independently.
 _MOST_COMBINATIONS = 1 << 16
+# Outputs at all their coalitions, for a row.
+_MOST_MIXED = 1 << 26
 
 
 @dataclass(frozen=True)
@@ -43,11 +49,17 @@ class LinkedOutputs:
     number : int
     has_axis : bool, default True
         Whether predictions have an output axis.
+    steps : callable, optional
+        From such arrays to whether rounding of the outputs decides on the result, shape (k,).
+    not_neutral : str, default ""
+        Why it is not made of neutral worths, if it is not.
     """
 
     of_rows: Callable[[Float], Float]
     number: int
     has_axis: bool = True
+    steps: Steps | None = None
+    not_neutral: str = ""
 
 
 class Linked(Composite):
@@ -130,8 +142,18 @@ class Linked(Composite):
         ------
         ValueError
             If g has no value there, or is not what was said.
+        UnsupportedModelError
+            If rounding of the outputs decides on g.
         """
-        found = self._outputs.of_rows(values)
+        found, steps = self._outputs.of_rows(values), self._outputs.steps
+        if steps is not None and (wrong := steps(values)).any():
+            row = int(np.argmax(wrong))
+            raise UnsupportedModelError(
+                f"the model's output steps within rounding error of its decision value for "
+                f"{where(row)}, where this is {values[row].tolist()}: which side it is on depends "
+                "on the order in which sums are formed. Calibrate with method='sigmoid', and "
+                "several classes by OneVsRestClassifier, which have no steps"
+            )
         if not np.isfinite(found).all():
             row, output = np.argwhere(~np.isfinite(found))[0].tolist()
             raise ValueError(
@@ -164,7 +186,9 @@ class Linked(Composite):
         how: Computation,
     ) -> Float:
         self._check_players()
-        game = self._of_rows_together(game)
+        is_marginal, game = game.is_marginal, self._of_rows_together(game)
+        if is_marginal and game.background is not None:
+            _check_mixed_rows(len(game.background[0]), self.n_players)
         found = []
         for number, row in enumerate(X):
             worths = self.worths(row, game, None, how.part(number, len(X)), f"row {number} of X")
@@ -179,8 +203,8 @@ class Linked(Composite):
             raise ValueError(
                 f"what is explained is no sum over features, and its exact values are made of all "
                 f"2^{p} coalitions of its {p} features: pkex goes up to {MOST_PLAYERS} features. "
-                "Estimate them, with standard errors, by explainer.estimate(X, n_permutations=1000,"
-                " random_state=0), or join columns by groups={...}"
+                "Estimate them, with standard errors, by pkex.Explainer(...).estimate(X, "
+                "n_permutations=1000, random_state=0), or join columns by groups={...}"
             )
 
     def worths(
@@ -228,6 +252,11 @@ class Linked(Composite):
     def base(self, game: Game, how: Computation) -> float | Float:
         game = self._of_rows_together(game)
         if game.background is None:
+            if self._outputs.not_neutral:
+                raise ValueError(
+                    f"value_function='neutral' is not for {self._outputs.not_neutral}; give a "
+                    "background, or leave value_function out"
+                )
             bases = np.concatenate([np.ravel(base) for base in self._bases(game, how)])
             means = self._of_rows(bases[None], lambda _: "the empty coalition")
         else:
@@ -280,6 +309,17 @@ class Linked(Composite):
 
     def __repr__(self) -> str:
         return f"Linked({self.n_outputs} outputs of {', '.join(map(repr, self._parts))})"
+
+
+def _check_mixed_rows(n_combinations: int, n_players: int) -> None:
+    n_rows = n_combinations << n_players
+    if n_rows > _MOST_MIXED:
+        raise ValueError(
+            f"value_function='marginal' would take {n_rows} outputs of the model for each row: "
+            f"{n_combinations} combinations of entries in 2^{n_players} coalitions; up to "
+            f"{_MOST_MIXED} are taken. Give a background for value_function='interventional', "
+            "whose rows are drawn as they are, or join columns by groups={...}"
+        )
 
 
 _INDEPENDENT = (

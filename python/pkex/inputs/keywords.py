@@ -24,6 +24,9 @@ _ELSEWHERE = {
 # What is not said by a keyword here, but by a kernel.
 _OF_KERNELS = ("gamma", "sigma", "bandwidth", "length_scale", "lengthscale")
 
+# What may be given for what has no default.
+_EXAMPLES = {"n_permutations": "n_permutations, such as n_permutations=1000"}
+
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
 
@@ -37,7 +40,11 @@ def with_known_keywords(function: Callable[_P, _R]) -> Callable[_P, _R]:
         try:
             return function(*args, **kwargs)
         except TypeError:
-            error = unknown_keywords(function, kwargs) or _too_many(function, len(args))
+            error = (
+                unknown_keywords(function, kwargs)
+                or _too_many(function, len(args))
+                or _missing(function, args, kwargs)
+            )
             if error is not None:
                 raise error from None
             raise
@@ -81,6 +88,25 @@ def _too_many(function: Callable[..., object], n_given: int) -> TypeError | None
         f"{_label(function)} takes {counted(len(known), 'argument')} by position, "
         f"{', '.join(known)}{also}; got {n_given - is_method}"
     )
+
+
+def _missing(
+    function: Callable[..., object], args: Sequence[object], given: Iterable[str]
+) -> TypeError | None:
+    """Return the error that names what must be given by name, and was not."""
+    parameters = inspect.signature(function).parameters.values()
+    missing = [
+        _EXAMPLES.get(p.name, p.name)
+        for p in parameters
+        if p.kind is p.KEYWORD_ONLY and p.default is p.empty and p.name not in given
+    ]
+    if not missing:
+        return None
+    owner, _, name = function.__qualname__.rpartition(".")
+    # A method is known by the class of whose instance it was called.
+    is_method = owner and name != "__init__" and args
+    label = f"{type(args[0]).__name__}.{name}()" if is_method else _label(function)
+    return TypeError(f"{label} needs {', '.join(missing)}, given by name")
 
 
 def _label(function: Callable[..., object]) -> str:

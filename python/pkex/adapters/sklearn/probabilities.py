@@ -35,6 +35,7 @@ from pkex.adapters.sklearn.linear import adapt_linear
 from pkex.adapters.sklearn.own_output import own_output, without_names
 from pkex.adapters.sklearn.probability_links import (
     Calibrated,
+    Calibration,
     Coupled,
     GaussianLogistic,
     OfSecond,
@@ -45,7 +46,7 @@ from pkex.adapters.sklearn.probability_links import (
 )
 from pkex.functions.base import Function
 from pkex.functions.combination import Combination
-from pkex.functions.linked import Linked, LinkedOutputs
+from pkex.functions.linked import Linked, LinkedOutputs, Steps
 from pkex.typing import Float
 
 _Predict = Callable[[Float], Any]
@@ -55,6 +56,8 @@ _ROUNDING = 1e-10
 # Two classes' coupled probability differs from Platt's, as libsvm ends its iteration early.
 _COUPLING = 0.005
 _CALIBRATED = 1e-9
+# What rounding of decision values may be, relative to the sizes of what they add up.
+_OF_DECISIONS = 1e-13
 
 
 def of_classes(
@@ -63,11 +66,12 @@ def of_classes(
     link: Callable[[Float], Float],
     predict: _Predict | None,
     classes: Sequence[Any],
+    steps: Steps | None = None,
 ) -> AdaptedModel:
-    """Describe probabilities that a link makes of the outputs of functions."""
+    """Describe probabilities that a link makes of the outputs of functions, perhaps in steps."""
     return replace(
         adapted,
-        expansion=Linked(parts, LinkedOutputs(link, len(classes))),
+        expansion=Linked(parts, LinkedOutputs(link, len(classes), steps=steps)),
         explained="predict_proba",
         predict=predict,
         output_names=tuple(map(str, classes)),
@@ -190,34 +194,61 @@ def probabilities_of_calibrated(model: CalibratedClassifierCV) -> Probabilities:
     classes = list(model.classes_)
     parts, members, start = [], [], 0
     for member in model.calibrated_classifiers_:
-        part, before = _decision(member.estimator)
-        width = part.expansion.n_outputs
-        places = [classes.index(label) for label in member.estimator.classes_]
-        places = [1] if len(classes) == 2 else places
-        own = list(zip(places, copy.deepcopy(member.calibrators), strict=True))
-        members.append((slice(start, start + width), before, own))
+        part = _decision(member.estimator, classes)
+        members.append(_calibration(member, part, classes, start))
         parts.append(part)
-        start += width
+        start += part.expansion.n_outputs
     first = replace(parts[0], feature_names=feature_names(model) or parts[0].feature_names)
     functions = [part.expansion for part in parts]
     predict = own_output(model, "predict_proba", functions[0].non_numeric)
-    link = Calibrated(members, len(classes))
-    described = of_classes(first, functions, link, predict, classes)
-    is_affine = len(parts) == 1 and len(classes) == 2 and model.method == "sigmoid"
-    if not is_affine or parts[0].explained != "decision_function":
+    link = Calibrated(members)
+    has_steps = model.method == "isotonic" or any(member.votes for member in members)
+    steps = link.steps if has_steps else None
+    described = of_classes(first, functions, link, predict, classes, steps)
+    if len(parts) > 1 or len(classes) > 2 or model.method != "sigmoid":
         return Probabilities(described)
-    ((_, calibrator),) = members[0][2]
+    ((_, calibrator),) = members[0].calibrators
     affine = -float(calibrator.a_), -float(calibrator.b_)
     return Probabilities(described, log_odds(first, affine, predict, classes))
 
 
-def _decision(estimator: Any) -> tuple[AdaptedModel, Callable[[Float], Float] | None]:
-    """Return what is calibrated of a classifier, and what it makes of that before."""
+def _decision(estimator: Any, classes: Sequence[Any]) -> AdaptedModel:
+    """Read the decision values of a classifier that is calibrated for some classes."""
+    name = f"CalibratedClassifierCV of {type(estimator).__name__}"
     if not hasattr(estimator, "decision_function"):
-        raise unsupported(f"CalibratedClassifierCV of {type(estimator).__name__}")
+        raise unsupported(name)
+    if len(estimator.classes_) < len(classes):
+        raise unsupported(
+            f"{name}, fitted to {len(estimator.classes_)} of {len(classes)} classes",
+            ": each fold must have rows of every class; take cv=StratifiedKFold()",
+        )
     part = adapt(estimator)
-    is_of_votes = bool(part.no_method) and part.explained == "decision_function"
-    return part, Votes(len(estimator.classes_)) if is_of_votes else None
+    is_each = len(classes) == 2 or part.no_method or part.expansion.n_outputs == len(classes)
+    if part.explained != "decision_function" or not is_each:
+        raise unsupported(
+            f"{name} with pairs of classes",
+            ": what it calibrates is not the decision value of one class; take OneVsRestClassifier "
+            "or an SVC with decision_function_shape='ovr'",
+        )
+    return part
+
+
+def _calibration(
+    member: Any, part: AdaptedModel, classes: Sequence[Any], start: int
+) -> Calibration:
+    """Return the calibration of one classifier, whose decision values stand from `start` on."""
+    function = part.expansion
+    places = [classes.index(label) for label in member.estimator.classes_]
+    places = [1] if len(classes) == 2 else places
+    sizes = function.magnitude(function.probing_rows(), n_threads=1)
+    return Calibration(
+        slice(start, start + function.n_outputs),
+        # Of pairs, decision_function has votes.
+        Votes(len(classes)) if part.no_method else None,
+        list(zip(places, copy.deepcopy(member.calibrators), strict=True)),
+        len(classes),
+        (_OF_DECISIONS + part.kernel_rounding) * np.reshape(sizes, (len(sizes), -1)).max(axis=0),
+    )
 
 
 @register_probabilities(FrozenEstimator)
@@ -264,4 +295,12 @@ def probabilities_of_process(model: GaussianProcessClassifier) -> Probabilities:
     parts += [Combination([v], intercept=noise) for v, noise in zip(variances, noises, strict=True)]
     predict = without_names(model).predict_proba
     link = GaussianLogistic(len(machines))
-    return Probabilities(of_classes(adapted, parts, link, predict, model.classes_))
+    described = of_classes(adapted, parts, link, predict, model.classes_)
+    outputs = LinkedOutputs(link, len(model.classes_), not_neutral=_NO_VARIANCE)
+    return Probabilities(replace(described, expansion=Linked(parts, outputs)))
+
+
+_NO_VARIANCE = (
+    "the probability of GaussianProcessClassifier: its v(S) is made of a number that is no "
+    "variance, and may be below 0"
+)

@@ -6,11 +6,12 @@ Each is a function of an array (k, decision values) that returns one of shape (k
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import erf, expit, softmax
 from sklearn.utils.multiclass import _ovr_decision_function
 
@@ -148,34 +149,85 @@ class Votes:
 
 
 @dataclass(frozen=True, eq=False)
-class Calibrated:
-    """The mean of the probabilities of classifiers, each with calibrators of its own.
+class Calibration:
+    """The calibrators of one classifier's decision values.
 
     Parameters
     ----------
-    members : sequence of (slice, callable or None, sequence of (int, calibrator))
-        The decision values of each, what is made of them before, and the class and calibrator of
-        each of the numbers that there are then.
+    own : slice
+        Its decision values, among those of all classifiers.
+    votes : Votes, optional
+        What is made of them before.
+    calibrators : sequence of (int, calibrator)
+        The class and the calibrator of each of the numbers that there are then.
     n_classes : int
+    rounding : ndarray of shape (decision values,)
+        What the rounding of decision values may be.
     """
 
-    members: Sequence[tuple[slice, Callable[[Float], Float] | None, Sequence[tuple[int, Any]]]]
+    own: slice
+    votes: Votes | None
+    calibrators: Sequence[tuple[int, Any]]
     n_classes: int
+    rounding: Float
+
+    def probabilities(self, values: Float) -> Float:
+        """Return the probabilities of all classes, (k, classes)."""
+        values = values[:, self.own]
+        shares = self._shares(values if self.votes is None else self.votes(values))
+        if self.n_classes > 2:
+            return normalized(shares)
+        return np.column_stack([1.0 - shares[:, 1], shares[:, 1]])
+
+    def _shares(self, scores: Float) -> Float:
+        shares = np.zeros((len(scores), self.n_classes))
+        for (label, calibrator), score in zip(self.calibrators, scores.T, strict=True):
+            shares[:, label] = calibrator.predict(np.ascontiguousarray(score))
+        return shares
+
+    def steps(self, values: Float) -> NDArray[np.bool_]:
+        """Return where rounding of decision values decides on a probability, shape (k,)."""
+        values = values[:, self.own]
+        if self.votes is None:
+            return self._calibrators_step(values, self.rounding)
+        of_votes = np.full(self.n_classes, self.n_classes * np.max(self.rounding) + _OF_VOTES)
+        is_tie = (np.abs(values) <= self.rounding).any(axis=1)
+        return np.logical_or(is_tie, self._calibrators_step(self.votes(values), of_votes))
+
+    def _calibrators_step(self, scores: Float, rounding: Float) -> NDArray[np.bool_]:
+        ends = self._shares(scores - rounding), self._shares(scores + rounding)
+        low, high = np.minimum(*ends), np.maximum(*ends)
+        is_step: NDArray[np.bool_] = np.any(high - low > _STEP, axis=1)
+        if self.n_classes == 2:
+            return is_step
+        # They are divided by their sum, which may itself be as small as rounding.
+        least, most = low.sum(axis=1), high.sum(axis=1)
+        is_step |= most - least > _STEP * most
+        return is_step
+
+
+# What the rounding of votes may be, and what of a probability it must not decide on.
+_OF_VOTES = 1e-14
+_STEP = 1e-6
+
+
+@dataclass(frozen=True, eq=False)
+class Calibrated:
+    """The mean of the probabilities of classifiers, each with calibrators of its own."""
+
+    members: Sequence[Calibration]
 
     def __call__(self, values: Float) -> Float:
         """Return the probabilities of all classes."""
-        total = np.zeros((len(values), self.n_classes))
-        for own, before, calibrators in self.members:
-            scores = values[:, own] if before is None else before(values[:, own])
-            shares = np.zeros_like(total)
-            for (label, calibrator), score in zip(calibrators, scores.T, strict=True):
-                shares[:, label] = calibrator.predict(np.ascontiguousarray(score))
-            if self.n_classes == 2:
-                shares[:, 0] = 1.0 - shares[:, 1]
-            else:
-                shares = normalized(shares)
-            total += shares
-        return total / len(self.members)
+        total = sum(member.probabilities(values) for member in self.members)
+        return np.asarray(total / len(self.members))
+
+    def steps(self, values: Float) -> NDArray[np.bool_]:
+        """Return where rounding of decision values decides on a probability, shape (k,)."""
+        is_step = np.zeros(len(values), dtype=np.bool_)
+        for member in self.members:
+            is_step |= member.steps(values)
+        return is_step
 
 
 @dataclass(frozen=True)

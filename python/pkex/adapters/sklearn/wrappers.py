@@ -109,8 +109,9 @@ def adapt_calibrated(classifier: CalibratedClassifierCV) -> AdaptedModel:
     if number > 1:
         raise unsupported(
             f"CalibratedClassifierCV of {number} classifiers",
-            ": it averages their probabilities, which are no sums over features; fit it with "
-            "ensemble=False, or on a frozen classifier, to have one decision function",
+            ": it averages their probabilities, which are no sums over features; to explain these, "
+            "pass model.predict_proba, or target='probability'; or fit it with ensemble=False, or "
+            "on a frozen classifier, to have one decision function",
         )
     # Compared with that classifier: the method of the whole has probabilities only, in which
     # digits are lost that are not to be found again.

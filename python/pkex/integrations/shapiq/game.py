@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from shapiq import Game
 
 import pkex
+from pkex.adapters.targets import adapted_to
 from pkex.inputs.keywords import with_known_keywords
 from pkex.integrations import as_background, as_one_row
 from pkex.typing import Float
@@ -34,9 +35,12 @@ class KernelGame(Game):
     x : array-like or Series of shape (d,), or table of shape (1, d)
         The row.
     background : array-like, DataFrame or sparse matrix of shape (m, d), optional
-        Rows that absent features are drawn from; not needed in the neutral game.
-    value_function : {None, "interventional", "neutral"}, optional
-        None is "interventional" with a background, and "neutral" without.
+        Rows that absent features are drawn from; not needed in the neutral game, nor where
+        `pkex.Explainer` draws whole rows of the model's own points: of probabilities, of standard
+        deviations, and behind a `link` or `transform`.
+    value_function : {None, "interventional", "neutral", "marginal"}, optional
+        None is "interventional" where rows are drawn, and "neutral" else. "marginal" is for what is
+        no sum over features only, and few combinations of the background's entries.
     outputs : int or str, optional
         Which of several outputs the game is of, by number or name.
     normalize : bool, default True
@@ -48,7 +52,7 @@ class KernelGame(Game):
     ------
     UnsupportedModelError, ValueError, TypeError
         As in `pkex.Explainer`; if there are several outputs and none was chosen; or if the game is
-        the marginal one, whose coalitions are no rows.
+        the marginal one of a sum over features, whose coalitions are not evaluated one by one.
 
     Examples
     --------
@@ -73,7 +77,7 @@ class KernelGame(Game):
         x: ArrayLike,
         background: Any = None,
         *,
-        value_function: Literal["interventional", "neutral"] | None = None,
+        value_function: Literal["interventional", "neutral", "marginal"] | None = None,
         outputs: int | str | None = None,
         normalize: bool = True,
         target: Any = None,
@@ -84,8 +88,11 @@ class KernelGame(Game):
         n_jobs: int | None = -1,
     ) -> None:
         rows = as_background(background)
-        if value_function is None and rows is None:
-            value_function = "neutral"
+        is_sum = link == "identity" and transform is None
+        if value_function is None and rows is None and is_sum:
+            # Its marginal game, the default there, is not evaluated at coalitions.
+            draws_rows = adapted_to(model, target).expansion.draws_rows
+            value_function = None if draws_rows else "neutral"
         self._explainer = pkex.Explainer(
             model,
             rows,
@@ -110,6 +117,11 @@ class KernelGame(Game):
             normalize=normalize,
             normalization_value=empty if normalize else None,
         )
+
+    def __repr__(self) -> str:
+        """Return what is explained, the game and its size, as the explainer of the row says it."""
+        said = repr(self._explainer).removeprefix("Explainer(").removesuffix(")")
+        return f"{type(self).__name__}({said}, normalize={self.normalize})"
 
     def value_function(self, coalitions: NDArray[np.bool_]) -> Float:
         """Return the worths of coalitions.
