@@ -150,6 +150,20 @@ def test_huge_coefficients_that_cancel_leave_no_rounding_errors():
     Grid(model.predict, [nodes] * 2, [weights] * 2).assert_close(result, 1e-7)
 
 
+@pytest.mark.parametrize("groups", [[[0, 1], [2, 3]], [[0, 2, 3], [1]], [[0, 1, 2, 3]]])
+def test_rounding_errors_are_found_whatever_the_groups(groups):
+    # Products of two coefficients are 1e15 times the variance.
+    X = stats.qmc.Sobol(4, seed=0).random(128)
+    y = np.sin(5.0 * X[:, 0]) + X[:, 1] * X[:, 2] ** 2 + X[:, 3]
+    model = GaussianProcessRegressor(100.0 * GPRBF([1.5] * 4), optimizer=None).fit(X, y)
+    named = {f"group {number}": own for number, own in enumerate(groups)}
+    result = pkex.sensitivity(model, [stats.uniform()] * 4, groups=named)
+    nodes, weights = on_gauss_nodes(9, 0.0, 1.0)
+    grid = Grid(model.predict, [nodes] * 4, [weights] * 4, groups)
+    assert result.notes == ()
+    grid.assert_close(result, 1e-6)
+
+
 def on_gauss_nodes(n_nodes, low, high):
     nodes, weights = np.polynomial.legendre.leggauss(n_nodes)
     return low + (high - low) * (nodes + 1.0) / 2.0, weights / 2.0
