@@ -87,6 +87,16 @@ def test_constant_inputs_have_no_part_and_a_warning():
         assert indices[1] == 0.0
 
 
+@pytest.mark.parametrize(
+    "constant", [stats.randint(3, 4), stats.rv_discrete(values=([0.1], [1.0]))()]
+)
+def test_distributions_of_a_single_value_have_no_part_and_a_warning(constant):
+    with pytest.warns(UserWarning, match=r"inputs are constant in \['bmi'\]"):
+        result = pkex.sensitivity(MODEL, [NORMAL, constant, NORMAL])
+    for indices in (result.shapley_effects, result.first_order, result.total):
+        assert indices[1] == 0.0
+
+
 def test_an_output_that_does_not_vary_is_refused():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -219,13 +219,17 @@ def distribution_of(frozen: Any, name: str) -> Marginal:
             "inputs must be rows, or a frozen distribution of scipy.stats for each column, such as "
             f"scipy.stats.uniform(0.0, 1.0); got {frozen!r} for {name!r}"
         )
-    if not 0.0 < frozen.var() < np.inf:
+    is_discrete = hasattr(generic, "pmf")
+    # Of a single value it is 0, or what rounding leaves of it.
+    with np.errstate(all="ignore"):
+        variance = float(frozen.var())
+    if not (np.isfinite(variance) if is_discrete else 0.0 < variance < np.inf):
         raise ValueError(
-            f"inputs: the distribution of {name!r} has the variance {frozen.var()}; give one whose "
+            f"inputs: the distribution of {name!r} has the variance {variance}; give one whose "
             "variance is positive and finite, for instance truncated (its parameters may be out of "
             "range, too)"
         )
-    return _discrete(frozen, name) if hasattr(generic, "pmf") else Continuous(frozen, name)
+    return _discrete(frozen, name) if is_discrete else Continuous(frozen, name)
 
 
 def _discrete(frozen: Any, name: str) -> Atoms:
