@@ -42,6 +42,28 @@ def test_inputs_must_be_finite_rows_or_frozen_distributions():
     refused(TypeError, "inputs must be rows, or a frozen", MODEL, dict.fromkeys(NAMES, 1.0))
 
 
+def test_distributions_of_other_kinds_are_told_from_frozen_ones():
+    refused(TypeError, "not frozen: call it", MODEL, dict.fromkeys(NAMES, stats.norm))
+    if hasattr(stats, "Normal"):
+        refused(TypeError, "newer kind are not supported", MODEL, [stats.Normal()] * 3)
+
+
+def test_bounds_and_problems_of_salib_are_told_how_to_become_distributions():
+    remedy = r"scipy.stats.uniform\(lo, hi - lo\)"
+    bounds = [(0.0, 1.0), (0.0, 2.0), (-1.0, 1.0)]
+    refused(ValueError, remedy, MODEL, bounds)
+    refused(TypeError, remedy, MODEL, [NORMAL, *bounds[:2]])
+    refused(TypeError, remedy, MODEL, dict(zip(NAMES, bounds, strict=True)))
+    problem = {"num_vars": 3, "names": NAMES, "bounds": bounds}
+    refused(ValueError, f"problem of SALib.*{remedy}", MODEL, problem)
+
+
+def test_the_model_comes_first():
+    for first in (ROWS, pd.DataFrame(ROWS), [NORMAL] * 3):
+        message = r"the model comes first: pkex.sensitivity\(model, inputs\)"
+        refused(pkex.UnsupportedModelError, message, first, MODEL)
+
+
 @pytest.mark.parametrize("frozen", [stats.cauchy(), stats.t(2.0), stats.norm(0.0, -1.0)])
 def test_distributions_without_a_finite_variance_are_refused(frozen):
     refused(ValueError, "distribution of 'bmi' has the variance", MODEL, [NORMAL, frozen, NORMAL])
@@ -83,6 +105,16 @@ def test_constant_inputs_have_no_part_and_a_warning():
     with pytest.warns(UserWarning, match=r"inputs are constant in \['bmi'\]") as caught:
         result = pkex.sensitivity(MODEL, rows)
     assert caught[0].filename == __file__
+    for indices in (result.shapley_effects, result.first_order, result.total):
+        assert indices[1] == 0.0
+
+
+@pytest.mark.parametrize(
+    "constant", [stats.randint(3, 4), stats.rv_discrete(values=([0.1], [1.0]))()]
+)
+def test_distributions_of_a_single_value_have_no_part_and_a_warning(constant):
+    with pytest.warns(UserWarning, match=r"inputs are constant in \['bmi'\]"):
+        result = pkex.sensitivity(MODEL, [NORMAL, constant, NORMAL])
     for indices in (result.shapley_effects, result.first_order, result.total):
         assert indices[1] == 0.0
 

@@ -4,6 +4,7 @@ import itertools
 import math
 
 import numpy as np
+import pandas as pd
 import pytest
 from brute_force_sensitivity import Grid
 from scipy import stats
@@ -92,6 +93,28 @@ def test_distributions_are_given_by_name_or_in_order():
     assert by_name.feature_names == ["width", "height"]
     assert np.array_equal(by_name.shapley_effects, in_order.shapley_effects)
     assert by_name.notes == ()
+
+
+def test_names_of_columns_may_be_numbers():
+    frozen = [stats.norm(0.5, 0.8), stats.randint(0, 3)]
+    f = pkex.KernelExpansion(POINTS, ALPHAS, RBF([0.3, 2.0]))
+    expected = pkex.sensitivity(f, frozen).shapley_effects
+    for model, numbers in [
+        (f, (0, 1)),
+        (f.named(["0", "1"]), (0, 1)),
+        (f.named(["1", "0"]), (1, 0)),
+    ]:
+        result = pkex.sensitivity(model, dict(zip(numbers, frozen, strict=True)))
+        assert np.array_equal(result.shapley_effects, expected)
+
+
+@pytest.mark.parametrize("container", [tuple, pd.Series, lambda own: np.array(own, dtype=object)])
+def test_distributions_are_given_in_any_list(container):
+    frozen = [stats.norm(0.5, 0.8), stats.randint(0, 3)]
+    f = pkex.KernelExpansion(POINTS, ALPHAS, RBF([0.3, 2.0]))
+    result = pkex.sensitivity(f, container(frozen))
+    assert np.array_equal(result.total, pkex.sensitivity(f, frozen).total)
+    assert "inputs: 2 independent distributions\n" in repr(result)
 
 
 def test_kernels_with_labels_take_discrete_distributions():

@@ -14,9 +14,10 @@ from sklearn.gaussian_process.kernels import RBF as GPRBF
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.svm import SVR
 
 import pkex
-from pkex.kernels import RBF
+from pkex.kernels import RBF, Polynomial
 
 RNG = np.random.default_rng(1)
 POINTS = RNG.normal(size=(20, 4))
@@ -148,6 +149,52 @@ def test_huge_coefficients_that_cancel_leave_no_rounding_errors():
     assert result.notes == ()
     nodes, weights = on_gauss_nodes(24, 0.0, 1.0)
     Grid(model.predict, [nodes] * 2, [weights] * 2).assert_close(result, 1e-7)
+
+
+@pytest.mark.parametrize("groups", [[[0, 1], [2, 3]], [[0, 2, 3], [1]], [[0, 1, 2, 3]]])
+def test_rounding_errors_are_found_whatever_the_groups(groups):
+    # Products of two coefficients are 1e15 times the variance.
+    X = stats.qmc.Sobol(4, seed=0).random(128)
+    y = np.sin(5.0 * X[:, 0]) + X[:, 1] * X[:, 2] ** 2 + X[:, 3]
+    model = GaussianProcessRegressor(100.0 * GPRBF([1.5] * 4), optimizer=None).fit(X, y)
+    named = {f"group {number}": own for number, own in enumerate(groups)}
+    result = pkex.sensitivity(model, [stats.uniform()] * 4, groups=named)
+    nodes, weights = on_gauss_nodes(9, 0.0, 1.0)
+    grid = Grid(model.predict, [nodes] * 4, [weights] * 4, groups)
+    assert result.notes == ()
+    grid.assert_close(result, 1e-6)
+
+
+MANY = RNG.normal(size=(80, 2))
+
+
+def unit_free(unit):
+    """Polynomials of two columns: fitted to some, and with others of all sizes beside them."""
+    X = POINTS[:, :2] * unit
+    gamma = 1.0 / max(unit) ** 2
+    kernel = Polynomial(3, gamma=gamma, coef0=1.0) + 0.5 * RBF(unit)
+    return [
+        KernelRidge(kernel="poly", degree=3, gamma=gamma, coef0=1.0, alpha=0.1).fit(X, ALPHAS),
+        SVR(kernel="poly", gamma="scale").fit(X, ALPHAS),
+        pkex.KernelExpansion(X, ALPHAS, kernel),
+    ]
+
+
+@pytest.mark.parametrize("unit", [[1e-6, 1e-6], [1e5, 1e5], [1e5, 1.0], [1.0, 1e-5]])
+@pytest.mark.parametrize("number", range(3))
+def test_polynomials_do_not_depend_on_the_units_of_columns(unit, number):
+    model, rows = unit_free(unit)[number], MANY * unit
+    grid_of_rows(model.predict, rows).assert_close(pkex.sensitivity(model, rows), 1e-11)
+
+
+def test_polynomials_of_distributions_do_not_depend_on_the_units_of_columns():
+    unit = 1e-6
+    frozen = [stats.norm(0.0, unit), stats.uniform(-unit, 2.0 * unit)]
+    nodes, weights = np.polynomial.hermite_e.hermegauss(8)
+    entries, shares = on_gauss_nodes(8, -unit, unit)
+    for model in unit_free([unit, unit])[:2]:
+        grid = Grid(model.predict, [nodes * unit, entries], [weights / weights.sum(), shares])
+        grid.assert_close(pkex.sensitivity(model, frozen))
 
 
 def on_gauss_nodes(n_nodes, low, high):

@@ -70,6 +70,8 @@ def test_results_say_what_they_are_of(result):
     assert text.startswith("SensitivityResult: predict of KernelExpansion, inputs: 30 rows")
     assert "note: the columns of inputs are taken as independent of each other" in text
     assert repr(pkex.sensitivity(TWO, ROWS)).count("variance") == 2
+    weighted = pkex.sensitivity(MODEL, ROWS, weights=[1.0] * 20 + [0.0] * 10)
+    assert "inputs: 20 rows" in repr(weighted)
 
 
 def test_results_cannot_be_changed_and_can_be_pickled(result):

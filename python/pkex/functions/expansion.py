@@ -377,7 +377,6 @@ def _(function: KernelExpansion, rows: Float) -> Products:
     terms = packing.terms_at(int(packing.reaches(rows).max(initial=0)))
     pure = [term for term in terms if term.series is None]
     parts: list[Products] = [TermsOfPoints(points, weights, pure)] if pure else []
-    centre = rows.mean(axis=0)
     series = [term for term in terms if term.series is not None]
-    parts += [products_of_series(points, weights, term, centre) for term in series]
+    parts += [products_of_series(points, weights, term, rows) for term in series]
     return Joined(parts, [part.weights for part in parts])

@@ -35,7 +35,7 @@ _Index: TypeAlias = dict[int, int]
 _MOST_EVALUATIONS = 40_000
 
 
-def products_of_series(points: Float, weights: Float, term: Term, centre: Float) -> Products:
+def products_of_series(points: Float, weights: Float, term: Term, rows: Float) -> Products:
     """Return Σ_i weights_i · term(x, points_i) of a term with a power series, as products.
 
     Parameters
@@ -43,8 +43,8 @@ def products_of_series(points: Float, weights: Float, term: Term, centre: Float)
     points : ndarray of shape (n, d)
     weights : ndarray of shape (n, outputs)
     term : Term
-    centre : ndarray of shape (d,)
-        An entry of each column that others are near.
+    rows : ndarray of shape (m, d)
+        Entries of each column, by which monomials are centred and scaled.
 
     Raises
     ------
@@ -69,7 +69,7 @@ def products_of_series(points: Float, weights: Float, term: Term, centre: Float)
         )
     indices = [index for order in orders for index in _indices(series.form, columns, order)]
     if is_of_dots:
-        return _Monomials(points, term.coefficient * weights, series, indices, centre)
+        return _Monomials(points, term.coefficient * weights, series, indices, rows)
     return _OfIndices(points, term.coefficient * weights, term, indices)
 
 
@@ -164,10 +164,11 @@ class _OfIndices(Products):
 
 
 class _Monomials(Products):
-    """Σ_i weights_i Σ_q w_q (Σ_j rate_j x_j y_ij)^q / q! as a polynomial in u = x − centre.
+    """Σ_i weights_i Σ_q w_q (Σ_j rate_j x_j y_ij)^q / q! as a polynomial in (x − centre) / spread.
 
-    With t = Σ_j rate_j centre_j y_ij it is Σ_k W_k (Σ_j rate_j u_j y_ij)^k / k!, where W_k is
-    Σ_{q≥k} w_q t^(q−k) / (q−k)!.
+    With t = Σ_j rate_j centre_j y_ij and u = x − centre it is Σ_k W_k (Σ_j rate_j u_j y_ij)^k / k!,
+    where W_k is Σ_{q≥k} w_q t^(q−k) / (q−k)!. In units of the spread of each column, monomials are
+    of the size of 1, and their weights that of what they contribute, whatever the columns' units.
     """
 
     def __init__(
@@ -176,8 +177,10 @@ class _Monomials(Products):
         weights: Float,
         series: Series,
         indices: Sequence[_Index],
-        centre: Float,
+        rows: Float,
     ) -> None:
+        centre, spread = rows.mean(axis=0), rows.std(axis=0)
+        spread = np.where(spread > 0.0, spread, 1.0)
         rates = np.zeros(points.shape[1])
         rates[series.columns] = series.rates
         at_centre = (points * rates) @ centre
@@ -193,12 +196,14 @@ class _Monomials(Products):
         for index in indices:
             share = np.asarray(shifted[sum(index.values())]) * np.ones(len(points))
             for column, exponent in index.items():
-                share *= (rates[column] * points[:, column]) ** exponent / math.factorial(exponent)
+                argument = rates[column] * spread[column] * points[:, column]
+                share *= argument**exponent / math.factorial(exponent)
             found.append(share @ weights)
         super().__init__(np.stack(found))
-        self._indices, self._centre = indices, centre
+        self._indices, self._centre, self._spread = indices, centre, spread
 
     def factors(self, column: int, entries: NDArray[Any]) -> Float:
         exponents = np.array([index.get(column, 0) for index in self._indices])
-        factors: Float = (entries - self._centre[column]) ** exponents[:, None]
+        deviations = (entries - self._centre[column]) / self._spread[column]
+        factors: Float = deviations ** exponents[:, None]
         return factors

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from types import MethodType
 from typing import Any
 
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pkex.adapters import adapt, verify
-from pkex.errors import warn
+from pkex.errors import UnsupportedModelError, warn
 from pkex.execution.progress import Progress, parts_of
 from pkex.execution.settings import Settings
 from pkex.explain.columns import Columns
@@ -131,6 +131,10 @@ def sensitivity(
     most = as_integer("order", order, "1, or 2 for pairs, too", least=1)
     if most > 2:
         raise ValueError(f"order must be 1, or 2 for pairs, too; got {most}")
+    if isinstance(model, np.ndarray | Sequence | Mapping) or hasattr(model, "to_numpy"):
+        raise UnsupportedModelError(
+            f"the model comes first: pkex.sensitivity(model, inputs); got a {type(model).__name__}"
+        )
     adapted = adapt(model)
     verify(adapted, model, n_threads=settings.n_threads)
     outputs, function = Outputs.chosen(adapted, None, None)

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pkex.display.tables import shortened
 from pkex.typing import Float
 
-__all__ = ["Atoms", "Continuous", "Marginal", "distribution_of"]
+__all__ = ["Atoms", "Continuous", "Marginal", "distribution_of", "is_distribution"]
 
 # Nodes of a panel; with twice as many panels, what is less than this in a sum does not count.
 _NODES = 10
@@ -203,6 +204,22 @@ class Continuous(Marginal):
         return np.unique(np.concatenate([*done, low, high]))
 
 
+def is_distribution(given: Any) -> bool:
+    """Whether it is a distribution, of scipy.stats or another library, frozen or not."""
+    return hasattr(given, "ppf") or hasattr(given, "icdf")
+
+
+def _remedy(given: Any) -> str:
+    """Return what to do with what is no frozen distribution, "" if it is not known."""
+    if hasattr(given, "ppf"):
+        return ", which is not frozen: call it, with its parameters"
+    if hasattr(given, "icdf"):
+        return ": those of scipy's newer kind are not supported, but scipy.stats.norm(0.0, 1.0) is"
+    if isinstance(given, Sequence) and len(given) == 2 and not isinstance(given, str):
+        return ": of the interval from lo to hi it is scipy.stats.uniform(lo, hi - lo)"
+    return ""
+
+
 def distribution_of(frozen: Any, name: str) -> Marginal:
     """Read a frozen distribution of scipy.stats.
 
@@ -217,15 +234,20 @@ def distribution_of(frozen: Any, name: str) -> Marginal:
     if generic is None or not all(hasattr(frozen, part) for part in ("ppf", "support", "var")):
         raise TypeError(
             "inputs must be rows, or a frozen distribution of scipy.stats for each column, such as "
-            f"scipy.stats.uniform(0.0, 1.0); got {frozen!r} for {name!r}"
+            f"scipy.stats.uniform(0.0, 1.0); got {shortened(repr(frozen))} for {name!r}"
+            f"{_remedy(frozen)}"
         )
-    if not 0.0 < frozen.var() < np.inf:
+    is_discrete = hasattr(generic, "pmf")
+    # Of a single value it is 0, or what rounding leaves of it.
+    with np.errstate(all="ignore"):
+        variance = float(frozen.var())
+    if not (np.isfinite(variance) if is_discrete else 0.0 < variance < np.inf):
         raise ValueError(
-            f"inputs: the distribution of {name!r} has the variance {frozen.var()}; give one whose "
+            f"inputs: the distribution of {name!r} has the variance {variance}; give one whose "
             "variance is positive and finite, for instance truncated (its parameters may be out of "
             "range, too)"
         )
-    return _discrete(frozen, name) if hasattr(generic, "pmf") else Continuous(frozen, name)
+    return _discrete(frozen, name) if is_discrete else Continuous(frozen, name)
 
 
 def _discrete(frozen: Any, name: str) -> Atoms:

@@ -14,7 +14,7 @@ from pkex.explain.columns import Columns
 from pkex.inputs.columns import check_column_names
 from pkex.inputs.weights import as_weights, equal_weights
 from pkex.inputs.wording import counted, shown
-from pkex.sensitivity.distributions import Atoms, Marginal, distribution_of
+from pkex.sensitivity.distributions import Atoms, Marginal, distribution_of, is_distribution
 
 __all__ = ["Inputs"]
 
@@ -71,6 +71,11 @@ class Inputs:
 
 
 def _of_rows(inputs: Any, weights: ArrayLike | None, columns: Columns) -> Inputs:
+    if len(columns.names) != 2 and _are_pairs(inputs, len(columns.names)):
+        raise ValueError(
+            "inputs has 2 entries for each column of the model; if these are bounds, give "
+            "distributions: [scipy.stats.uniform(lo, hi - lo) for lo, hi in inputs]"
+        )
     table = columns.read(inputs, "inputs")
     rows, n_rows = table.rows, len(table.rows)
     shares = equal_weights(n_rows)
@@ -78,32 +83,61 @@ def _of_rows(inputs: Any, weights: ArrayLike | None, columns: Columns) -> Inputs
         shares = as_weights(weights, "weights", n_rows, "inputs")
     rows, shares = rows[shares > 0.0], shares[shares > 0.0]
     marginals: list[Marginal] = [Atoms.of_column(column, shares) for column in rows.T]
-    return Inputs(marginals, table.names, counted(n_rows, "row"), (_INDEPENDENT,))
+    return Inputs(marginals, table.names, counted(len(rows), "row"), (_INDEPENDENT,))
+
+
+def _are_pairs(inputs: Any, number: int) -> bool:
+    """Whether it is a list of as many pairs."""
+    if not isinstance(inputs, Sequence) or len(inputs) != number:
+        return False
+    return all(isinstance(item, Sequence) and len(item) == 2 for item in inputs)
 
 
 def _of_distributions(inputs: Any, weights: ArrayLike | None, columns: Columns) -> Inputs | None:
     """Read distributions, if it is these that were given."""
     names = columns.names
+    given = _by_columns(inputs, names)
+    if given is None:
+        return None
+    if weights is not None:
+        raise ValueError("weights are those of rows, but inputs are distributions; leave them out")
+    marginals = [distribution_of(one, name) for one, name in zip(given, names, strict=True)]
+    return Inputs(marginals, names, counted(len(names), "independent distribution"))
+
+
+def _by_columns(inputs: Any, names: tuple[str, ...]) -> list[Any] | None:
+    """Return what is given for each column, or None if inputs are rows."""
     if isinstance(inputs, Mapping):
-        given = dict(inputs)
-        if sorted(map(str, given)) != sorted(names):
-            check_column_names([str(name) for name in given], names, "inputs", "the model")
-        frozen = [given[name] for name in names]
-    elif isinstance(inputs, Sequence) and any(hasattr(item, "ppf") for item in inputs):
-        frozen = list(inputs)
-        if len(frozen) != len(names):
-            raise ValueError(
-                f"inputs has {counted(len(frozen), 'distribution')}, but the model "
-                f"{counted(len(names), 'column')}: {shown(names)}"
-            )
-    elif hasattr(inputs, "ppf"):
+        return _by_names(inputs, names)
+    if is_distribution(inputs):
         raise TypeError(
             "inputs is a single distribution; give a list with one for each column, or a dict of "
             f"them by the names {shown(names)}"
         )
-    else:
+    is_list = isinstance(inputs, Sequence) or getattr(inputs, "ndim", 2) == 1
+    given = list(inputs) if is_list else []
+    if not any(map(is_distribution, given)):
         return None
-    if weights is not None:
-        raise ValueError("weights are those of rows, but inputs are distributions; leave them out")
-    marginals = [distribution_of(one, name) for one, name in zip(frozen, names, strict=True)]
-    return Inputs(marginals, names, f"{counted(len(names), 'distribution')}")
+    if hasattr(inputs, "items"):  # a Series
+        return _by_names(dict(inputs.items()), names)
+    if len(given) != len(names):
+        raise ValueError(
+            f"inputs has {counted(len(given), 'distribution')}, but the model "
+            f"{counted(len(names), 'column')}: {shown(names)}"
+        )
+    return given
+
+
+def _by_names(inputs: Mapping[Any, Any], names: tuple[str, ...]) -> list[Any]:
+    """Return what a dict has for each column, whose names may be numbers."""
+    given = {str(name): one for name, one in inputs.items()}
+    if {"num_vars", "names", "bounds"} <= given.keys() - set(names):
+        raise ValueError(
+            "inputs is a problem of SALib; give distributions by name: {name: scipy.stats.uniform("
+            "lo, hi - lo) for name, (lo, hi) in zip(problem['names'], problem['bounds'])}"
+        )
+    if sorted(given) != sorted(names):
+        if set(inputs) == set(range(len(names))):
+            return [inputs[number] for number in range(len(names))]
+        check_column_names(list(given), names, "inputs", "the model")
+    return [given[name] for name in names]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,7 +33,7 @@ class Worths:
     shapley, first, total : ndarray of shape (P, outputs)
     second : ndarray of shape (pairs, outputs) or None
     errors : ndarray of shape (outputs,)
-        The largest difference between `first` and the same as sums of squares.
+        The largest difference between v of single columns and the same as sums of squares.
     """
 
     shapley: Float
@@ -94,20 +94,29 @@ class _Sum:
 
     def worths(self, order: int, how: Computation) -> tuple[Float, Float]:
         """Return all quantities below each other, and the errors of outputs."""
-        parts = parts_of(how.part(0, 2).progress, 3.0, *[1.0] * (1 + order))
+        plain, twice = how.part(0, 2), how.part(1, 2)
+        *parts, last = parts_of(plain.progress, 3.0, *[1.0] * (2 + order))
         quantities = zip(_QUANTITIES, parts, strict=False)
         found = np.concatenate([self._worth(own, how.reporting(part)) for own, part in quantities])
-        errors = self._errors(found)
+        # Errors are measured where no columns are grouped, whatever the players are.
+        singly = replace(self, players=np.arange(len(self.players), dtype=np.int64))
+        is_single = np.array_equal(self.players, singly.players)
+        if is_single:
+            errors = self._errors(found[len(self.players) :])
+        else:
+            errors = self._errors(singly._worth(_QUANTITIES[1], how.reporting(last)))
         variance = np.abs(found[: int(self.players.max()) + 1].sum(axis=0))
         if (errors <= _LARGEST_ERROR * variance).all():
             return found, errors
-        found = _core.variance_games_twice(
-            *self._arguments,
-            pairs=order > 1,
-            n_threads=how.n_threads,
-            progress=how.part(1, 2).progress,
+        found = self._worths_twice(order > 1, twice.part(0, 1 if is_single else 2))
+        alone = found if is_single else singly._worths_twice(False, twice.part(1, 2))
+        return found, self._errors(alone[len(self.players) :])
+
+    def _worths_twice(self, pairs: bool, how: Computation) -> Float:
+        """Return all quantities, computed in twice the precision."""
+        return _core.variance_games_twice(
+            *self._arguments, pairs=pairs, n_threads=how.n_threads, progress=how.progress
         )
-        return found, self._errors(found)
 
     def _worth(self, quantity: Quantity, how: Computation) -> Float:
         return _core.variance_games(
@@ -124,12 +133,14 @@ class _Sum:
         own = self.deviations
         return own.means, own.vectors, own.starts, self.weights, self.players
 
-    def _errors(self, found: Float) -> Float:
-        """Return how far v of single columns is from the same as sums of squares."""
-        n_players = int(self.players.max()) + 1
-        first = found[n_players : 2 * n_players]
-        is_alone = np.bincount(self.players)[self.players] == 1
-        squares = self.deviations.of_single_columns(self.weights)[is_alone]
-        differences = np.abs(first[self.players[is_alone]] - squares)
-        errors: Float = differences.max(axis=0, initial=0.0)
+    def _errors(self, first: Float) -> Float:
+        """Return how far v of single columns is from the same as sums of squares.
+
+        Parameters
+        ----------
+        first : ndarray of shape (at least d, outputs)
+            Of which the first are v of each column.
+        """
+        squares = self.deviations.of_single_columns(self.weights)
+        errors: Float = np.abs(first[: len(squares)] - squares).max(axis=0, initial=0.0)
         return errors
