@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from types import MethodType
 from typing import Any
 
@@ -131,7 +131,8 @@ def sensitivity(
     most = as_integer("order", order, "1, or 2 for pairs, too", least=1)
     if most > 2:
         raise ValueError(f"order must be 1, or 2 for pairs, too; got {most}")
-    if isinstance(model, np.ndarray | Sequence | Mapping) or hasattr(model, "to_numpy"):
+    # Results of searches are mappings, too.
+    if type(model) in (np.ndarray, list, tuple, dict) or hasattr(model, "to_numpy"):
         raise UnsupportedModelError(
             f"the model comes first: pkex.sensitivity(model, inputs); got a {type(model).__name__}"
         )
