@@ -9,7 +9,7 @@ from scipy import stats
 
 import pkex
 from pkex.functions.gaussian_process.variance import PosteriorVariance
-from pkex.kernels import RBF, Chi2, Constant, Laplacian, Polynomial
+from pkex.kernels import RBF, Chi2, Constant, Laplacian, Matern, Polynomial
 
 RNG = np.random.default_rng(0)
 NAMES = ["age", "bmi", "bp"]
@@ -156,6 +156,13 @@ def test_a_variance_that_is_lost_in_rounding_is_refused():
     flat = np.array([(-1.0) ** i * v for i, v in enumerate([1, 7, 21, 35, 35, 21, 7, 1])])
     model = pkex.KernelExpansion(points, flat, RBF(1.0))
     refused(ValueError, "lost in rounding errors", model, np.linspace(-1.0, 1.0, 9)[:, None])
+
+
+def test_kernels_with_kinks_that_are_sums_of_gaussians_are_told_to_take_rows():
+    model = pkex.KernelExpansion([[0.0], [0.3]], [1.0, 2.0], Matern(0.5, nu=1.0))
+    message = "a kernel such as Matern with nu up to 1.5 .* give rows instead"
+    refused(ValueError, message, model, [stats.uniform()])
+    assert pkex.sensitivity(model, np.array([[0.0], [0.3], [0.5]])).total[0] == 1.0
 
 
 def test_rules_that_do_not_become_exact_enough_are_refused():

@@ -128,7 +128,9 @@ def _exact_rule(
     raise ValueError(
         f"inputs: {len(rule[0])} nodes for the distribution of {name!r} do not suffice to "
         f"integrate the model's factors to {_ERROR:.0e}, as these change over much shorter "
-        "distances; give rows instead, such as a large sample of it"
+        "distances, or have jumps: a kernel such as Matern with nu up to 1.5 is a sum of ever "
+        "narrower Gaussians, and wide or long-tailed distributions have many widths of any; give "
+        "rows instead, such as a large sample of it, or cut its tails off"
     )
 
 
