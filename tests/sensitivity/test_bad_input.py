@@ -58,6 +58,13 @@ def test_bounds_and_problems_of_salib_are_told_how_to_become_distributions():
     refused(ValueError, f"problem of SALib.*{remedy}", MODEL, problem)
 
 
+def test_columns_of_entries_beside_distributions_are_checked():
+    refused(ValueError, r"'bp' must be a column of shape \(m,\)", MODEL, [NORMAL, NORMAL, ROWS])
+    refused(ValueError, "'bp' must be a column", MODEL, [NORMAL, NORMAL, np.array([])])
+    refused(ValueError, "missing entry.*'bp'", MODEL, [NORMAL, NORMAL, np.array([1.0, np.nan])])
+    refused(TypeError, r"numpy.array\(entries\)", MODEL, [NORMAL, NORMAL, [1.0, 2.0, 3.0]])
+
+
 def test_the_model_comes_first():
     for first in (ROWS, pd.DataFrame(ROWS), [NORMAL] * 3):
         message = r"the model comes first: pkex.sensitivity\(model, inputs\)"

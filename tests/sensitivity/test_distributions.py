@@ -8,6 +8,10 @@ import pandas as pd
 import pytest
 from brute_force_sensitivity import Grid
 from scipy import stats
+from sklearn.compose import ColumnTransformer
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
+from sklearn.svm import SVR
 
 import pkex
 from pkex.kernels import RBF, Laplacian
@@ -115,6 +119,31 @@ def test_distributions_are_given_in_any_list(container):
     result = pkex.sensitivity(f, container(frozen))
     assert np.array_equal(result.total, pkex.sensitivity(f, frozen).total)
     assert "inputs: 2 independent distributions\n" in repr(result)
+
+
+def test_columns_of_entries_stand_beside_distributions():
+    f = pkex.KernelExpansion(POINTS, ALPHAS, RBF([0.3, 2.0]))
+    entries = np.array([0.5, -1.0, 0.5, 2.0])
+    discrete = stats.rv_discrete(values=([-1.0, 0.5, 2.0], [0.25, 0.5, 0.25]))()
+    expected = pkex.sensitivity(f, [stats.norm(), discrete])
+    for given in (entries, pd.Series(entries)):
+        for inputs in ([stats.norm(), given], {"x0": stats.norm(), "x1": given}):
+            result = pkex.sensitivity(f, inputs)
+            np.testing.assert_allclose(result.total, expected.total, rtol=1e-13)
+
+
+def test_columns_of_strings_stand_beside_distributions():
+    frame = pd.DataFrame({"soil": ["clay", "sand", "silt"] * 4, "depth": np.arange(12.0)})
+    encoder = ColumnTransformer([("soil", OneHotEncoder(), ["soil"])], remainder="passthrough")
+    model = make_pipeline(encoder, SVR()).fit(frame, np.sin(np.arange(12.0)))
+    soil = np.array(["clay", "sand", "sand"])
+    result = pkex.sensitivity(model, {"soil": soil, "depth": stats.randint(0, 5)})
+
+    def predict(rows):
+        return model.predict(pd.DataFrame(rows, columns=frame.columns).astype({"depth": float}))
+
+    entries = [np.array(["clay", "sand"], dtype=object), np.arange(5.0)]
+    Grid(predict, entries, [np.array([1.0, 2.0]) / 3.0, np.full(5, 0.2)]).assert_close(result)
 
 
 def test_kernels_with_labels_take_discrete_distributions():

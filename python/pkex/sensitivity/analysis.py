@@ -63,8 +63,9 @@ def sensitivity(
     inputs : array-like or DataFrame of shape (m, d), or dict or list of distributions
         Rows, in the columns that the model is given: each column is distributed as its entries are,
         and **independent of the others**, whatever the rows say. Or for each column a frozen
-        distribution of ``scipy.stats``, continuous or discrete, by the columns' names (x0, x1, …
-        where the model knows none) or in their order.
+        distribution of ``scipy.stats``, continuous or discrete, or beside such an array of entries,
+        of which each counts as often as it occurs; by the columns' names (x0, x1, … where the model
+        knows none) or in their order.
     groups : dict of str to columns, optional
         Columns that are one input, as in `Explainer`.
     weights : array-like of shape (m,), optional

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -215,9 +216,11 @@ def _remedy(given: Any) -> str:
         return ", which is not frozen: call it, with its parameters"
     if hasattr(given, "icdf"):
         return ": those of scipy's newer kind are not supported, but scipy.stats.norm(0.0, 1.0) is"
-    if isinstance(given, Sequence) and len(given) == 2 and not isinstance(given, str):
+    if not isinstance(given, Sequence) or isinstance(given, str):
+        return ""
+    if len(given) == 2 and all(isinstance(one, Real) for one in given):
         return ": of the interval from lo to hi it is scipy.stats.uniform(lo, hi - lo)"
-    return ""
+    return ": entries of a column are given as an array, numpy.array(entries)"
 
 
 def distribution_of(frozen: Any, name: str) -> Marginal:

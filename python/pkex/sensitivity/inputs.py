@@ -1,4 +1,4 @@
-"""The argument `inputs`: rows, or a distribution for each column."""
+"""The argument `inputs`: rows, or for each column a distribution or entries."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from pkex.errors import warn
 from pkex.explain.columns import Columns
 from pkex.inputs.columns import check_column_names
+from pkex.inputs.matrix import as_table
 from pkex.inputs.weights import as_weights, equal_weights
 from pkex.inputs.wording import counted, shown
 from pkex.sensitivity.distributions import Atoms, Marginal, distribution_of, is_distribution
@@ -101,8 +102,31 @@ def _of_distributions(inputs: Any, weights: ArrayLike | None, columns: Columns) 
         return None
     if weights is not None:
         raise ValueError("weights are those of rows, but inputs are distributions; leave them out")
-    marginals = [distribution_of(one, name) for one, name in zip(given, names, strict=True)]
+    marginals = [
+        _of_column(one, number, columns)
+        if isinstance(one, np.ndarray) or hasattr(one, "to_numpy")
+        else distribution_of(one, names[number])
+        for number, one in enumerate(given)
+    ]
     return Inputs(marginals, names, counted(len(names), "independent distribution"))
+
+
+def _of_column(entries: Any, number: int, columns: Columns) -> Atoms:
+    """Read the entries of one column, each of which counts as often as it occurs."""
+    name = columns.names[number]
+    if np.ndim(entries) != 1 or not len(entries):
+        raise ValueError(
+            f"inputs: the entries for {name!r} must be a column of shape (m,); got shape "
+            f"{np.shape(entries)}"
+        )
+    table = as_table(
+        np.asarray(entries)[:, None],
+        "inputs",
+        non_numeric={0} if number in columns.non_numeric else set(),
+        names=[name],
+        allow_missing=columns.allows_missing,
+    )
+    return Atoms.of_column(table[:, 0], equal_weights(len(table)))
 
 
 def _by_columns(inputs: Any, names: tuple[str, ...]) -> list[Any] | None:
