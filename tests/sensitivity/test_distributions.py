@@ -46,6 +46,16 @@ def test_rules_have_the_moments_of_their_distributions(name):
         assert abs(weights[entries < frozen.median()].sum() - 0.5) < 2.0 * weights.max()
 
 
+@pytest.mark.parametrize("frozen", [stats.truncnorm(5.0, np.inf), stats.exponweib(2.0, 1.5)])
+def test_rules_are_more_exact_than_variances_that_scipy_integrates(frozen):
+    entries, weights = distribution_of(frozen, "x").rule()
+    low = frozen.support()[0]
+    nodes, shares = gauss(200, low, low + 12.0, frozen.pdf)
+    mean = nodes @ shares
+    variance = shares @ (nodes - mean) ** 2
+    assert abs(weights @ (entries - weights @ entries) ** 2 / variance - 1.0) < 1e-12
+
+
 @pytest.mark.parametrize(
     ("frozen", "n_values"),
     [
