@@ -216,6 +216,12 @@ def test_standard_deviations_of_pipelines_and_classifiers_are_roots_of_their_var
             assert roots.output_names == squares.output_names
 
 
+def test_standard_deviations_are_of_processes_alone():
+    model = SVR().fit(X, Y)
+    with pytest.raises(pkex.UnsupportedModelError, match="target='std' is for Gaussian processes"):
+        pkex.Explainer(model, target="std")
+
+
 def test_standard_deviations_are_not_for_the_neutral_game_nor_for_many_features():
     model = fitted(KERNELS["the usual"])
     with pytest.raises(ValueError, match=r"is not for target=.std.: .* is no variance"):

@@ -277,6 +277,13 @@ def test_slices_keep_their_part(explanation):
     np.testing.assert_array_equal(restored.standard_deviations, deviations)
 
 
+def test_what_is_uncertain_says_how_much(explanation):
+    largest = explanation[0].standard_deviations.max()
+    said = repr(explanation[0]).split("standard deviations up to ")[1]
+    assert float(said.split(")")[0].split(",")[0]) == pytest.approx(largest, rel=1e-4)
+    assert "deviations" not in repr(explanation.centered())
+
+
 def test_what_is_not_uncertain_says_so(explanation):
     plain = pkex.Explainer(fitted(KERNELS["the usual"]), BACKGROUND)(ROWS)
     for without in (plain, explanation.centered()):

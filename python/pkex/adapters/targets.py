@@ -52,7 +52,7 @@ def adapted_to(model: Any, target: Target | None) -> AdaptedModel:
             f"target={target!r} is of a model, and {name}.{method} was given; pass the model itself"
         )
     if _is_among(target, "std"):
-        variance = of_target(adapt(model), "variance", name)
+        variance = of_target(adapt(model), target, name)
         # Compared with the model's own here: a root says less, of numbers near 0.
         verify(variance, model)
         return _deviation(variance)
@@ -119,7 +119,8 @@ def of_target(adapted: AdaptedModel, target: Target | None, name: str) -> Adapte
     ----------
     adapted : AdaptedModel
         Of the prediction, which is the target None.
-    target : {None, "mean", "variance", "predictive_variance"}
+    target : {None, "mean", "variance", "predictive_variance", "std"}
+        Of "std" it is the variance.
     name : str
         What messages call the model.
 

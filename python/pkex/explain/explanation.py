@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
+import numpy as np
+
+from pkex.display.tables import number
 from pkex.explain.attribution import Attribution
 from pkex.explain.classes import classes_of_pairs, means_over_pairs
 from pkex.explain.uncertain import Uncertain
@@ -97,6 +101,12 @@ class Explanation(Uncertain, Attribution):
     __slots__ = ()
 
     _hints = _HINTS
+
+    def _description(self) -> Iterator[str]:
+        yield from super()._description()
+        deviations = self.standard_deviations
+        if deviations is not None and np.size(deviations):
+            yield f"standard deviations up to {number(np.max(deviations))}"
 
     def by_class(self) -> Explanation:
         """Return what speaks for each class against the mean of all others, of pairs of classes.
