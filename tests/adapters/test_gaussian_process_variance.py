@@ -23,6 +23,7 @@ from gaussian_processes import (
     total,
 )
 from sklearn.compose import TransformedTargetRegressor
+from sklearn.ensemble import VotingRegressor
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, DotProduct, Matern, WhiteKernel
 from sklearn.model_selection import GridSearchCV
@@ -275,17 +276,30 @@ def test_the_mean_is_what_is_explained_without_a_target():
     assert repr(by_default) == repr(named)
 
 
+@pytest.mark.parametrize("target", [Y, Y[:, None], np.column_stack([Y, -3.0 * Y])])
+def test_variances_are_in_squared_units_of_a_scaled_target(target):
+    process = GaussianProcessRegressor(RBF(1.5) + NOISE, optimizer=None)
+    whole = TransformedTargetRegressor(process, transformer=StandardScaler())
+    model = make_pipeline(StandardScaler(), whole).fit(X, target)
+    whole, rows = model[-1], model[0].transform(ROWS)
+    own = whole.regressor_.predict(rows, return_std=True)[1].reshape(len(rows), -1)
+    explanation = pkex.Explainer(model, BACKGROUND, target="predictive_variance")(ROWS)
+    total = explanation.values.sum(axis=1) + explanation.base_values
+    expected = (own * whole.transformer_.scale_) ** 2
+    np.testing.assert_allclose(total.reshape(expected.shape), expected, rtol=1e-9)
+
+
 @pytest.mark.parametrize(
     "model",
     [
         SVR(),
-        TransformedTargetRegressor(GaussianProcessRegressor(), transformer=StandardScaler()),
+        VotingRegressor([("process", GaussianProcessRegressor(alpha=0.1))]),
         # The pipeline's output is that of its last step, which is a sum of others.
         make_pipeline(
-            StandardScaler(), TransformedTargetRegressor(GaussianProcessRegressor(alpha=0.1))
+            StandardScaler(), VotingRegressor([("process", GaussianProcessRegressor(alpha=0.1))])
         ),
     ],
-    ids=["svr", "scaled target", "pipeline of one"],
+    ids=["svr", "sum", "pipeline of one"],
 )
 def test_models_of_which_no_variance_is_known_are_refused(model):
     rows = X / SCALES

@@ -30,6 +30,7 @@ from sklearn.utils.validation import check_is_fitted
 from pkex.adapters.registry import (
     AdaptedModel,
     Probabilities,
+    Variance,
     adapt,
     probabilities_of,
     register,
@@ -168,7 +169,36 @@ def adapt_transformed_target(model: TransformedTargetRegressor) -> AdaptedModel:
         scale, offset = np.broadcast_to(scale, shape), np.broadcast_to(offset, shape)
     else:
         scale, offset = np.squeeze(scale), np.squeeze(offset)
-    return made_of(model, [part], Combination([function], [scale], offset), "predict")
+    whole = made_of(model, [part], Combination([function], [scale], offset), "predict")
+    return replace(whole, variance=_variance_in_units(whole.expansion, part, np.square(scale)))
+
+
+def _variance_in_units(whole: Function, part: AdaptedModel, squares: Any) -> Variance | None:
+    """Return how the variance of a part is found in the units of a function made of it."""
+    variance = part.variance
+    if variance is None or variance.of is not part.expansion:
+        return None
+    adapt_variance, n_factored = variance.adapt, variance.n_factored
+
+    def adapted(predictive: bool) -> AdaptedModel:
+        own = adapt_variance(predictive)
+        predict, has_axis = own.predict, whole.has_output_axis
+        function = own.expansion
+        if has_axis and not function.has_output_axis:
+            function = Stack([function])
+
+        def own_variance(rows: Float) -> Any:
+            values = np.reshape(np.asarray(predict and predict(rows)), (len(rows), -1)) * squares
+            return values if has_axis else values[:, 0]
+
+        return replace(
+            own,
+            expansion=Combination([function], [squares]),
+            predict=predict and own_variance,
+            absolute_rounding=own.absolute_rounding * squares,
+        )
+
+    return Variance(whole, adapted, n_factored)
 
 
 def _inverse_of_target(transformer: Any) -> tuple[Any, Any]:
