@@ -63,7 +63,8 @@ class KernelGame(Game):
     >>> model = SVR(gamma=0.5).fit(X, [0.0, 1.0, 3.0])
     >>> game = KernelGame(model, X[2], background=X)
     >>> values = shapiq.ExactComputer(game, n_players=2)("SV", order=1)
-    >>> bool(abs(values.values.sum() - model.predict(X)[2]) < 1e-12)
+    >>> total = game.normalization_value + values[(0,)] + values[(1,)]
+    >>> bool(abs(total - model.predict(X)[2]) < 1e-12)
     True
     """
 
