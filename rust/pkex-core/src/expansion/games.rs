@@ -159,7 +159,8 @@ impl<B: Absent> Source for Games<'_, B> {
     fn terms(&self) -> usize {
         // Tiles of what is prepared are cut between terms, too.
         let is_whole = self.absent.alternatives() == 1 && self.absent.preparation() == 0;
-        if is_whole { self.expansion.kernel.terms.len() } else { 1 }
+        let kernel = &self.expansion.kernel;
+        if is_whole && kernel.shares_players() { kernel.terms.len() } else { 1 }
     }
 
     fn reserve(

@@ -27,6 +27,12 @@ impl PackedKernel {
         self.terms.iter().map(|term| term.players.len()).max().unwrap_or(0)
     }
 
+    /// Whether a player is compared by two terms at least, on average.
+    pub fn shares_players(&self) -> bool {
+        let compared: usize = self.terms.iter().map(|term| term.players.len()).sum();
+        compared >= 2 * self.players.count()
+    }
+
     /// The highest power of s of a term that is a power series; 0 if there is none.
     pub fn most_orders(&self) -> usize {
         self.terms.iter().map(PackedTerm::orders).max().unwrap_or(0)
