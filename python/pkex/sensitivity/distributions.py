@@ -121,6 +121,8 @@ class Continuous(Marginal):
         for tail in _TAILS:
             low, high = frozen.support()
             ends = frozen.ppf(tail), frozen.isf(tail)
+            if ends[1] == np.inf:
+                ends = ends[0], self._beyond(tail)
             ends = max(low, ends[0]), min(high, ends[1])
             if not np.isfinite(ends).all():
                 continue
@@ -140,6 +142,13 @@ class Continuous(Marginal):
             f"inputs: the density of {name!r} is no smooth function with tails that pkex can "
             "integrate to 1e-12; give rows instead, such as a large sample of it"
         )
+
+    def _beyond(self, tail: float) -> float:
+        """Return an end with less mass above it; some versions of SciPy know no such quantile."""
+        distance = self._scale
+        while self._above(np.asarray(self._centre + distance)) > tail and distance < 1e300:
+            distance *= 2.0
+        return self._centre + distance
 
     def rule(
         self, level: int = 0, kinks: Float | None = None, scale: float = np.inf
