@@ -25,11 +25,11 @@ def calibrated(data, target) -> CalibratedClassifierCV:
 
 
 def main() -> None:
-    _, axes = plt.subplots(1, 3, figsize=(15, 4.2), layout="constrained")
+    _, axes = plt.subplots(1, 3, figsize=(16, 4.2), layout="constrained")
     draw_a_wine(axes[:2])
     draw_a_tumour(axes[2])
     for ax in axes:
-        ax.margins(x=0.4)  # room for the numbers beside the bars
+        ax.margins(x=0.5)  # room for the numbers beside the bars
     plt.savefig("probabilities.png", dpi=110)
     print("picture: probabilities.png")
 
@@ -49,6 +49,8 @@ def draw_a_wine(axes) -> None:
         print(f"{explainer}")
         print(f"  largest |base + Σφ - output|: {error:.1e} (outputs up to {size:.3g})")
         explanation[0, :, "1"].plot(ax=ax, max_features=8)
+        scale = "probability" if link == "identity" else "log-odds"
+        ax.set_xlabel(f"Shapley value of the {scale} of class 1")
 
 
 def draw_a_tumour(ax) -> None:
@@ -61,6 +63,7 @@ def draw_a_tumour(ax) -> None:
     estimate = explainer.estimate(tumours.data[row : row + 1], n_permutations=200, random_state=0)
     print(estimate)
     estimate[0].plot(ax=ax, max_features=8)
+    ax.set_xlabel("estimate, of P(benign)")
 
 
 if __name__ == "__main__":
