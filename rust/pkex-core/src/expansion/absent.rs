@@ -3,30 +3,46 @@
 use std::marker::PhantomData;
 
 use crate::error::Error;
-use crate::game::block::{Block, Higher};
-use crate::game::spread::{RunningSpread, Spread};
+use crate::game::block::{Block, Higher, LEAST_DIVISOR};
+use crate::game::spread::{RunningSpread, Spread, share_of_quotient};
 use crate::kernel::doubling::Rung;
 use crate::kernel::term::Sink;
 use crate::memory::{FACTORS, Memory, saturating_product};
 use crate::settings::Context;
 use crate::simd::arithmetic::Arithmetic;
-use crate::simd::lanes::{LANES, Lanes, each_lane, zip_lanes};
-use crate::simd::level::Body;
+use crate::simd::lanes::{LANES, Lanes, each_lane, map_lanes, multiply_lanes, zip_lanes};
+use crate::simd::level::{Body, Level};
 use crate::simd::numbers::{larger, smaller};
 
 /// Factors b of a block's absent players, and b − 1.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct AbsentFactors {
     pub factor: Vec<Lanes>,
     pub less_one: Vec<Lanes>,
     /// The higher orders of factors that are power series, player by player.
     pub higher: Vec<Lanes>,
+    /// 1/b, if games may be divided by ∏ b; else none.
+    inverse: Vec<Lanes>,
+    /// ∏ b.
+    product: Lanes,
+}
+
+impl Default for AbsentFactors {
+    fn default() -> Self {
+        let (factor, less_one, higher, inverse) = Default::default();
+        Self { factor, less_one, higher, inverse, product: Lanes::ONE }
+    }
 }
 
 impl AbsentFactors {
     /// Bytes for each player of a block, whose factors have so many higher orders.
     pub fn bytes(orders: usize) -> usize {
-        saturating_product([2 + orders, size_of::<Lanes>()])
+        saturating_product([3 + orders, size_of::<Lanes>()])
+    }
+
+    /// Makes games ready for division by ∏ b, once the factors are there.
+    pub fn set_divisor(&mut self, level: Level) {
+        level.run(SetDivisor { absent: self });
     }
 
     /// Makes room for that many players, whose factors have so many higher orders.
@@ -37,6 +53,7 @@ impl AbsentFactors {
     ) -> Result<(), Error> {
         memory.reserve(&mut self.factor, players, FACTORS)?;
         memory.reserve(&mut self.less_one, players, FACTORS)?;
+        memory.reserve(&mut self.inverse, players, FACTORS)?;
         memory.reserve(&mut self.higher, saturating_product([players, orders]), FACTORS)
     }
 
@@ -49,6 +66,34 @@ impl AbsentFactors {
     ) -> Result<(), Error> {
         all.resize_with(blocks, Self::default);
         all.iter_mut().try_for_each(|factors| factors.reserve(of_block, memory))
+    }
+}
+
+/// The least b by which factors are divided: c is then found from what a and b lack to 1 alone, to
+/// few bits less than from a and b where both are small.
+const LEAST_FACTOR: f64 = 1.0 / 16.0;
+
+struct SetDivisor<'a> {
+    absent: &'a mut AbsentFactors,
+}
+
+impl Body for SetDivisor<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<A: Arithmetic, const W: usize>(self) {
+        let AbsentFactors { factor, higher, inverse, product, .. } = self.absent;
+        inverse.clear();
+        *product = Lanes::ONE;
+        for factor in factor.iter() {
+            *product = product.times::<W>(factor);
+        }
+        let fits = |lanes: &Lanes, least: f64| lanes.0.iter().all(|lane| *lane >= least);
+        let all_fit = factor.iter().all(|factor| fits(factor, LEAST_FACTOR));
+        if higher.is_empty() && all_fit && fits(product, LEAST_DIVISOR) {
+            let inverted = |b: &Lanes| Lanes(map_lanes(&b.0, |b| 1.0 / b));
+            inverse.extend(factor.iter().map(inverted));
+        }
     }
 }
 
@@ -113,8 +158,11 @@ impl<O: OwnFactors, C: Contrast> Body for FillAgainst<'_, O, C> {
     #[inline(always)]
     fn run<A: Arithmetic, const W: usize>(self) -> Spread {
         let Self { own, absent, block, contrast } = self;
-        block.resize(absent.factor.len(), false);
         block.series.weights.clear();
+        if !block.needs_present && !absent.inverse.is_empty() {
+            return fill_quotients::<A, _, C, W>(own, absent, block, contrast);
+        }
+        block.resize(absent.factor.len(), false);
         let mut against = Against::<A, C> {
             known: absent,
             present: &mut block.present,
@@ -127,9 +175,30 @@ impl<O: OwnFactors, C: Contrast> Body for FillAgainst<'_, O, C> {
         if let Some(spread) = against.spread.total() {
             return spread;
         }
-        replace_cancelled::<A, C, W>(block, contrast);
+        replace_cancelled::<A, C, W>(block, contrast, |_| Lanes::ONE);
         block.spread_of_fractions::<A, W>()
     }
+}
+
+/// The same of games divided by ∏ b: the factors of absent players are 1, c is (a − b)/b.
+#[inline(always)]
+fn fill_quotients<A: Arithmetic, O: OwnFactors, C: Contrast, const W: usize>(
+    own: O,
+    absent: &AbsentFactors,
+    block: &mut Block,
+    contrast: &C,
+) -> Spread {
+    block.resize(absent.factor.len(), true);
+    block.divisor = absent.product;
+    let (difference, sums) = (&mut block.difference, Lanes::ZERO);
+    let mut quotients = Quotients::<C> { known: absent, difference, sums, of: PhantomData };
+    own.factors_into::<A, _, W>(&mut quotients);
+    let sums = quotients.sums;
+    if sums.0.iter().any(|sum| sum.is_nan()) {
+        replace_cancelled::<A, C, W>(block, contrast, |player| absent.inverse[player]);
+        return block.spread_of_quotients::<W>();
+    }
+    Spread::of_quotients(&sums)
 }
 
 /// Fills the higher orders of a block, if its own factors are power series.
@@ -202,6 +271,42 @@ impl<A: Arithmetic, C: Contrast> Sink for Against<'_, A, C> {
     }
 }
 
+/// Takes a block's own factors, and gives it their differences to the absent ones divided by these,
+/// likewise.
+struct Quotients<'a, C> {
+    known: &'a AbsentFactors,
+    difference: &'a mut [Lanes],
+    /// Of [`share_of_quotient`].
+    sums: Lanes,
+    of: PhantomData<C>,
+}
+
+impl<C: Contrast> Sink for Quotients<'_, C> {
+    const PRESENT: bool = false;
+
+    #[inline(always)]
+    fn take<const W: usize>(
+        &mut self,
+        (player, part): (usize, usize),
+        _a: &[f64; W],
+        a_less_one: &[f64; W],
+    ) {
+        // Halvings of factors that are not much smaller.
+        let loss = const { 5.0 * C::LOSS };
+        let AbsentFactors { less_one, inverse, .. } = self.known;
+        let b_less_one: &[f64; W] = less_one[player].part(part);
+        let inverse: &[f64; W] = inverse[player].part(part);
+        // Products before what is chosen of them, so that the choice is no branch.
+        let c = zip_lanes(a_less_one, b_less_one, |a, b| a - b);
+        let least = zip_lanes(a_less_one, b_less_one, |a, b| -loss * smaller(a, b));
+        let quotient = multiply_lanes(&c, inverse);
+        let c: [f64; W] = each_lane(|i| if c[i].abs() < least[i] { f64::NAN } else { quotient[i] });
+        let sum = self.sums.part_mut(part);
+        *sum = zip_lanes(sum, &c, |sum, c| sum + share_of_quotient(c));
+        *self.difference[player].part_mut(part) = c;
+    }
+}
+
 /// c = a − b, from a and b where both are below ½ and else from what they lack to 1: whichever is
 /// known to more digits. Rounding may spoil a factor exp(−E) as it does its exponent, by a multiple
 /// of E·2⁻⁵³ of itself; what a difference must exceed, so as not to be NaN, grows likewise.
@@ -214,15 +319,21 @@ fn difference<C: Contrast>((a, b): (f64, f64), (a_less_one, b_less_one): (f64, f
     if c.abs() < of * in_halvings(C::LOSS, size) { f64::NAN } else { c }
 }
 
-/// Puts the contrast where bits have cancelled.
+/// Puts the contrast, times a factor of each player, where bits have cancelled.
 #[inline(always)]
-fn replace_cancelled<A: Arithmetic, C: Contrast, const W: usize>(block: &mut Block, contrast: &C) {
+fn replace_cancelled<A: Arithmetic, C: Contrast, const W: usize>(
+    block: &mut Block,
+    contrast: &C,
+    factor: impl Fn(usize) -> Lanes,
+) {
     for (player, difference) in block.difference.iter_mut().enumerate() {
         for part in 0..LANES / W {
             let c: &mut [f64; W] = difference.part_mut(part);
             if c.iter().any(|c| c.is_nan()) {
                 let exact = contrast.contrast::<A, W>(player, part, c);
-                *c = each_lane(|i| if c[i].is_nan() { exact[i] } else { c[i] });
+                let factor = factor(player);
+                let factor: &[f64; W] = factor.part(part);
+                *c = each_lane(|i| if c[i].is_nan() { exact[i] * factor[i] } else { c[i] });
             }
         }
     }

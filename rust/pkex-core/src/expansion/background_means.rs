@@ -229,11 +229,12 @@ impl MeanSums {
             context.run(AddWeighted { weight, values: &block.difference, sums: less_one });
             context.run(AddWeighted { weight, values: &block.series.present, sums: higher });
         }
-        let AbsentFactors { factor: means, less_one: means_less_one, higher: of_higher } = mean;
+        let AbsentFactors { factor: means, less_one: means_less_one, higher: of_higher, .. } = mean;
         for (means, sums) in [(means, factor), (means_less_one, less_one), (of_higher, higher)] {
             means.clear();
             means.extend(sums.iter().map(Accumulator::lanes));
         }
+        mean.set_divisor(context.settings.level);
     }
 }
 

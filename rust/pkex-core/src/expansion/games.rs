@@ -99,6 +99,10 @@ impl OwnFactors for &Evaluation<'_> {
     }
 }
 
+/// Alternatives whose values are added up before they are weighed. These sums are plain, and err by
+/// at most as many roundings.
+const LONGEST_RUN: usize = 16;
+
 /// The games between some rows and an expansion's points.
 pub(crate) struct Games<'a, B> {
     pub expansion: &'a PackedExpansion,
@@ -161,6 +165,19 @@ impl<B: Absent> Source for Games<'_, B> {
         let is_whole = self.absent.alternatives() == 1 && self.absent.preparation() == 0;
         let kernel = &self.expansion.kernel;
         if is_whole && kernel.shares_players() { kernel.terms.len() } else { 1 }
+    }
+
+    fn longest_run(&self) -> usize {
+        self.terms().max(self.absent.alternatives().min(LONGEST_RUN))
+    }
+
+    fn ends_run(&self, index: usize) -> bool {
+        let alternatives = self.absent.alternatives();
+        if alternatives == 1 {
+            return (index + 1).is_multiple_of(self.terms());
+        }
+        let (_, alternative) = locate(index, alternatives);
+        alternative + 1 == alternatives || (alternative + 1).is_multiple_of(LONGEST_RUN)
     }
 
     fn reserve(

@@ -87,6 +87,7 @@ impl Absent for Interventional<'_> {
             if !block.series.weights.is_empty() {
                 absent.higher.extend_from_slice(&block.series.present);
             }
+            absent.set_divisor(context.settings.level);
         }
     }
 

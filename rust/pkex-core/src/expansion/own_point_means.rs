@@ -61,7 +61,9 @@ pub(crate) fn means_of_points(
         },
         monitor,
     )?;
-    in_lanes(&totals, points.rows(), term.players.len(), &memory)
+    let mut means = in_lanes(&totals, points.rows(), term.players.len(), &memory)?;
+    means.iter_mut().for_each(|means| means.set_divisor(settings.level));
+    Ok(means)
 }
 
 /// The means, from the sums over all other points: a point's factor with itself is 1.

@@ -18,11 +18,18 @@ pub struct Block {
     pub absent: Vec<Lanes>,
     /// c = a − b, delivered without cancellation.
     pub difference: Vec<Lanes>,
+    /// What each game was divided by so that absent factors are 1, ∏ b; 1 where it was not.
+    pub divisor: Lanes,
     /// Ω: a player's Shapley (or Banzhaf) value divided by c.
     pub omega: Vec<Lanes>,
     /// What makes power series of the factors, if they are that.
     pub series: Higher,
 }
+
+/// The least ∏ b that games are divided by. The factors of players that rise, from 1, then grow to
+/// no more than 1/∏ b together; so their product is not so much larger near t = 1 that the rounding
+/// of falling factors counts, which is absolute there (`game::values`).
+pub(crate) const LEAST_DIVISOR: f64 = 1.0 / 1024.0;
 
 /// The coefficients of s, s², …, p of them, of factors that are power series in s; those of s⁰ are
 /// the factors themselves. A game is then worth Σ_q w_q [s^q] ∏ of the factors.
@@ -71,6 +78,7 @@ impl Default for Block {
             needs_present: true,
             absent: Vec::new(),
             difference: Vec::new(),
+            divisor: Lanes::ONE,
             omega: Vec::new(),
             series: Higher::default(),
         }
@@ -108,6 +116,7 @@ impl Block {
         self.difference.resize(players, Lanes::ZERO);
         self.omega.resize(players, Lanes::ZERO);
         self.absent.resize(if unit_absent { 0 } else { players }, Lanes::ONE);
+        self.divisor = Lanes::ONE;
     }
 
     /// Gives factors, filled for absent ones of 1, absent ones of another size: one for each

@@ -50,10 +50,10 @@ impl<'a> Nodes<'a> {
         }
     }
 
-    /// The rule for games with b = 1 and a in [0, 1], if that is another one.
-    fn rule_of_unit(self, lambda: f64) -> Option<&'a FreeEnd> {
+    /// The rule for games with b = 1 and a ≥ 0, if that is another one.
+    fn rule_of_unit(self, spread: &Spread) -> Option<&'a FreeEnd> {
         match self {
-            Self::Table(table) => table.rule_of_unit(lambda),
+            Self::Table(table) => table.rule_of_unit(spread.lambda, spread.mixed_signs),
             Self::Rule(_) => None,
         }
     }
@@ -88,10 +88,11 @@ impl Quantity<'_> {
         }
     }
 
-    /// Whether the factors of present players are needed where those of absent ones are 1.
+    /// Whether the factors of present players are needed where those of absent ones are 1, or are
+    /// made so by division.
     pub fn needs_present(self) -> bool {
         match self {
-            Self::Values(nodes) => nodes.rule_of_unit(0.0).is_none(),
+            Self::Values(nodes) => nodes.rule_of_unit(&Spread::NONE).is_none(),
             _ => true,
         }
     }
@@ -187,7 +188,7 @@ impl Quantity<'_> {
             Self::ShapleyByRecursion(_) => {
                 context.run(ByRecursion { block, rows, context });
             }
-            Self::Values(nodes) => match nodes.rule_of_unit(spread.lambda) {
+            Self::Values(nodes) => match nodes.rule_of_unit(spread) {
                 Some(rule) if block.absent.is_empty() => {
                     context.run_in_registers(FromOneEnd { rule, block, prefixes });
                 }

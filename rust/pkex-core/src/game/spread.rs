@@ -17,11 +17,27 @@ pub struct Spread {
 }
 
 impl Spread {
+    /// Of games without players.
+    pub const NONE: Self = Self { lambda: 0.0, mixed_signs: false, in_range: true };
+
     /// Of games whose present factors are in [0, 1] and absent ones 1 (M = 1, c ≤ 0), from Σₗ |cₗ|.
     pub fn of_unit_factors(sums: &Lanes) -> Self {
         let lambda = sums.0.into_iter().fold(0.0, f64::max);
-        Self { lambda, mixed_signs: false, in_range: true }
+        Self { lambda, ..Self::NONE }
     }
+
+    /// Of games whose absent factors are 1, as others were divided by them, from sums of
+    /// [`share_of_quotient`].
+    pub fn of_quotients(sums: &Lanes) -> Self {
+        Self { mixed_signs: true, ..Self::of_unit_factors(sums) }
+    }
+}
+
+/// |c|/M of factors that are 1 for absent players and 1 + c for present ones, or more where it
+/// rises: c/(1 + c) is at most c, and 1. NaN for NaN.
+#[inline(always)]
+pub(crate) fn share_of_quotient(c: f64) -> f64 {
+    smaller(1.0, c.abs())
 }
 
 /// The spread of the players so far, of factors in [0, 1].
@@ -72,7 +88,7 @@ impl RunningSpread {
         if lambda.0.iter().any(|lambda| lambda.is_nan()) {
             return None;
         }
-        let mut spread = Spread { lambda: 0.0, mixed_signs: false, in_range: true };
+        let mut spread = Spread::NONE;
         for i in 0..LANES {
             spread.lambda = larger(spread.lambda, lambda.0[i] * INVERSE_MARGIN);
             spread.mixed_signs |= lowest.0[i] < 0.0 && highest.0[i] > 0.0;
@@ -95,6 +111,19 @@ impl Block {
         }
         let unknown = Spread { lambda: f64::INFINITY, mixed_signs: true, in_range: true };
         spread.total().unwrap_or(unknown)
+    }
+
+    /// Λ of factors that were divided by those of absent players.
+    #[inline(always)]
+    pub fn spread_of_quotients<const W: usize>(&self) -> Spread {
+        let mut sums = Lanes::ZERO;
+        for c in &self.difference {
+            for part in 0..LANES / W {
+                let sum: &mut [f64; W] = sums.part_mut(part);
+                *sum = zip_lanes(sum, c.part(part), |sum, c| sum + share_of_quotient(c));
+            }
+        }
+        Spread::of_quotients(&sums)
     }
 
     /// Λ of factors of any size and sign.

@@ -1,16 +1,18 @@
 //! Factors of the pairs of a term, of present players and of absent ones.
 
+use std::marker::PhantomData;
+
 use crate::error::Error;
-use crate::game::block::Block;
-use crate::game::spread::Spread;
+use crate::game::block::{Block, LEAST_DIVISOR};
+use crate::game::spread::{Spread, share_of_quotient};
 use crate::kernel::packed::PackedKernel;
 use crate::kernel::players::Players;
 use crate::kernel::series::PackedSeries;
-use crate::kernel::term::{FillTerm, PackedTerm, Term, most_orders};
+use crate::kernel::term::{FillTerm, PackedTerm, Sink, Term, most_orders};
 use crate::matrix::Matrix;
 use crate::settings::Context;
 use crate::simd::arithmetic::Arithmetic;
-use crate::simd::lanes::{LANES, Lanes};
+use crate::simd::lanes::{LANES, Lanes, each_lane, zip_lanes};
 use crate::simd::level::Body;
 
 /// Whether absent factors fit the terms and are in range.
@@ -49,6 +51,10 @@ pub(crate) struct AbsentPlayers<'a> {
     factors: Option<&'a [f64]>,
     /// The number of all players.
     count: usize,
+    /// Of each of the term's players 1/b and (1 − b)/b, if games are divided by ∏ b; else none.
+    quotients: Vec<(f64, f64)>,
+    /// What the games are multiplied by: the term's coefficient, and ∏ b if they are divided by it.
+    pub coefficient: f64,
     /// For each of the term's players what c is to be multiplied by for the player's worth alone:
     /// the coefficient and the absent factors of the others. Of power series, for each order.
     pub alone: Vec<f64>,
@@ -64,10 +70,19 @@ impl<'a> AbsentPlayers<'a> {
 
     fn new(term: &PackedTerm, factors: Option<&'a [f64]>, count: usize) -> Self {
         let of = |player: usize| factors.map_or(1.0, |factors| factors[player]);
-        let players = &term.players;
-        let mut absent = Self { factors, count, alone: vec![term.coefficient; players.len()] };
+        let (players, coefficient) = (&term.players, term.coefficient);
+        let (quotients, alone) = (Vec::new(), vec![coefficient; players.len()]);
+        let mut absent = Self { factors, count, quotients, coefficient, alone };
         if let Some(series) = &term.series {
             absent.alone = absent.alone_in_series(term, series);
+            return absent;
+        }
+        let divisor: f64 = players.iter().map(|&player| of(player)).product();
+        if factors.is_some() && divisor >= LEAST_DIVISOR {
+            let quotient = |b: f64| (1.0 / b, (1.0 - b) / b);
+            absent.quotients = players.iter().map(|&player| quotient(of(player))).collect();
+            absent.coefficient *= divisor;
+            absent.alone.fill(absent.coefficient);
             return absent;
         }
         let (mut before, mut after) = (1.0, 1.0);
@@ -79,6 +94,11 @@ impl<'a> AbsentPlayers<'a> {
             after *= of(players[opposite]);
         }
         absent
+    }
+
+    /// Whether factors of present players are needed: not where absent ones are 1, or made so.
+    pub fn needs_present(&self) -> bool {
+        self.factors.is_some() && self.quotients.is_empty()
     }
 
     /// A coefficient of a player's absent factor.
@@ -165,10 +185,66 @@ pub(crate) fn fill_pairs(
     block: &mut Block,
     context: Context<'_>,
 ) -> Spread {
+    if !absent.quotients.is_empty() {
+        let quotients = &absent.quotients;
+        return context.run(FillQuotients { term, quotients, row, points, block });
+    }
     let spread = context.run(FillTerm { term, row, points, block });
     match absent.factors {
         Some(factors) => context.run(SetAbsent { term, absent, factors, block }),
         None => spread,
+    }
+}
+
+/// Fills a block with a term's factors divided by those of absent players: c is (a − b)/b.
+struct FillQuotients<'a> {
+    term: &'a PackedTerm,
+    quotients: &'a [(f64, f64)],
+    row: &'a [f64],
+    points: &'a [Lanes],
+    block: &'a mut Block,
+}
+
+impl Body for FillQuotients<'_> {
+    type Output = Spread;
+
+    #[inline(always)]
+    fn run<A: Arithmetic, const W: usize>(self) -> Spread {
+        let Self { term, quotients, row, points, block } = self;
+        block.resize(term.players.len(), true);
+        block.series.weights.clear();
+        let (difference, sums) = (&mut block.difference, Lanes::ZERO);
+        let mut sink = Quotients::<A> { quotients, difference, sums, of: PhantomData };
+        term.factors_into::<A, _, W>(row, points, &mut sink);
+        Spread::of_quotients(&sink.sums)
+    }
+}
+
+/// Takes factors, and gives a block what they, divided by those of absent players, exceed 1 by.
+struct Quotients<'a, A> {
+    quotients: &'a [(f64, f64)],
+    difference: &'a mut [Lanes],
+    /// Of [`share_of_quotient`].
+    sums: Lanes,
+    of: PhantomData<A>,
+}
+
+impl<A: Arithmetic> Sink for Quotients<'_, A> {
+    const PRESENT: bool = false;
+
+    #[inline(always)]
+    fn take<const W: usize>(
+        &mut self,
+        (player, part): (usize, usize),
+        _present: &[f64; W],
+        less_one: &[f64; W],
+    ) {
+        let (inverse, lack) = self.quotients[player];
+        // (a − b)/b = (a − 1)/b + (1 − b)/b.
+        let c: [f64; W] = each_lane(|i| A::mul_add(less_one[i], inverse, lack));
+        let sum = self.sums.part_mut(part);
+        *sum = zip_lanes(sum, &c, |sum, c| sum + share_of_quotient(c));
+        *self.difference[player].part_mut(part) = c;
     }
 }
 
@@ -194,9 +270,10 @@ impl Body for SetAbsent<'_> {
     }
 }
 
-/// Adds a term's values to the pairs'.
+/// Adds a term's values, times a coefficient, to the pairs'.
 pub(crate) struct AddTerm<'a> {
     pub term: &'a PackedTerm,
+    pub coefficient: f64,
     pub block: &'a Block,
     pub gamma: &'a mut [Lanes],
 }
@@ -206,7 +283,7 @@ impl Body for AddTerm<'_> {
 
     #[inline(always)]
     fn run<A: Arithmetic, const W: usize>(self) {
-        let coefficient = Lanes([self.term.coefficient; LANES]);
+        let coefficient = Lanes([self.coefficient; LANES]);
         let values = self.block.omega.iter().zip(&self.block.difference);
         for ((omega, difference), &player) in values.zip(&self.term.players) {
             let value = omega.times::<W>(difference);

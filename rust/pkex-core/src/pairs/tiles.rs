@@ -142,7 +142,8 @@ impl PackedPairs<'_> {
                 context,
             );
             if !self.is_one_term() {
-                context.run(AddTerm { term, block, gamma });
+                let coefficient = absent.coefficient;
+                context.run(AddTerm { term, coefficient, block, gamma });
             }
         }
         if let Some(own) = &self.own {

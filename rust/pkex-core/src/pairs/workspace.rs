@@ -44,7 +44,8 @@ impl PairWorkspace {
         let Self { block, scratch, gamma, octet, rows, columns, alone, squares, .. } =
             &mut workspace;
         block.reserve(players, 0, memory)?;
-        block.needs_present = packed.problem.absent.is_some() || packed.kernel.has_series();
+        let needs_present = packed.absent.iter().any(AbsentPlayers::needs_present);
+        block.needs_present = needs_present || packed.kernel.has_series();
         let quantity = Quantity::Values(Nodes::Table(&packed.nodes));
         scratch.reserve(quantity, players, memory)?;
         let series = (players, packed.kernel.most_orders());
@@ -204,7 +205,7 @@ impl Body for Accumulate<'_> {
         };
         let is_target = self.packed.weights.is_target();
         if self.packed.is_one_term() {
-            let coefficient = Lanes([self.packed.kernel.terms[0].coefficient; LANES]);
+            let coefficient = Lanes([self.packed.absent[0].coefficient; LANES]);
             let values = block.omega.iter().zip(&block.difference);
             for (player, (omega, difference)) in values.enumerate() {
                 let value = omega.times::<W>(difference).times::<W>(&coefficient);

@@ -2,7 +2,7 @@
 //!
 //! The integrand ∏ₗ Fₗ(t), Fₗ = bₗ + t cₗ, of d − 1 linear factors is integrated exactly by ⌈d/2⌉
 //! nodes. With Mₗ = max(|aₗ|, |bₗ|) and Λ = Σₗ |cₗ|/Mₗ far fewer err by less than rounding does: see
-//! [`bound`]. Where every b is 1 and every a in [0, 1], rules with a free end ([`FreeEnd`]) take one
+//! [`bound`]. Where every b is 1 and no a is negative, rules with a free end ([`FreeEnd`]) take one
 //! node less. Tables are made once per number of players ([`NodeTable::new`]).
 
 use std::collections::BTreeMap;
@@ -19,29 +19,46 @@ const UNIT_ROUNDOFF: f64 = f64::EPSILON / 2.0;
 /// Rules with a free end are made up to this number of nodes: beyond, one less is little.
 const MOST_WITH_FREE_END: usize = 12;
 
-/// A rule and the largest Λ up to which it reaches full double precision.
+/// The largest Λ up to which a rule reaches full double precision.
+#[derive(Clone, Copy, Debug)]
+struct Limits {
+    /// For differences c of one sign, relative to ∏M (and so to Ω ≥ ∏M/(Λ+1)).
+    one_sign: f64,
+    /// For differences of mixed signs, relative to Ω of factors that are not negative.
+    mixed: f64,
+}
+
+impl Limits {
+    /// Of a rule with this error relative to ∏M, a function of Λ.
+    fn new(error: impl Fn(f64) -> f64) -> Self {
+        let limit = |scale: f64, share: fn(f64) -> f64| {
+            largest_lambda(|lambda| error(scale * lambda), |lambda| UNIT_ROUNDOFF * share(lambda))
+        };
+        Self {
+            one_sign: limit(1.0, |_| 1.0),
+            mixed: limit(2.0, |lambda| 1.0 / (1.0 + lambda)).max(limit(1.0, least_share)),
+        }
+    }
+
+    fn of(self, mixed_signs: bool) -> f64 {
+        if mixed_signs { self.mixed } else { self.one_sign }
+    }
+}
+
+/// A rule, and up to where it serves.
 #[derive(Debug)]
 struct Entry {
     rule: Arc<Rule>,
-    /// For differences c of one sign, relative to ∏M (and so to Ω ≥ ∏M/(Λ+1)).
-    limit_one_sign: f64,
-    /// For differences of mixed signs, relative to Ω of factors that are not negative.
-    limit_mixed: f64,
+    limits: Limits,
 }
 
 impl Entry {
     /// The Gauss–Legendre rule of `count` nodes, for a product of so many factors.
     fn new(count: usize, factors: usize) -> Self {
         static RULES: Made<Rule> = Made::new();
-        let bound = bound::gauss_legendre(count, factors);
-        let limit = |scale: f64, share: fn(f64) -> f64| {
-            let error = |lambda: f64| bound(scale * lambda);
-            largest_lambda(error, |lambda| UNIT_ROUNDOFF * share(lambda))
-        };
         Self {
             rule: RULES.get(count, || Rule::gauss_legendre(count)),
-            limit_one_sign: limit(1.0, |_| 1.0),
-            limit_mixed: limit(2.0, |lambda| 1.0 / (1.0 + lambda)).max(limit(1.0, least_share)),
+            limits: Limits::new(bound::gauss_legendre(count, factors)),
         }
     }
 }
@@ -77,8 +94,8 @@ pub struct NodeTable(Arc<Rules>);
 #[derive(Debug)]
 struct Rules {
     entries: Vec<Entry>,
-    /// Where every b is 1 and every a in [0, 1], with the limits of Λ; none for another density.
-    of_unit: Vec<(f64, FreeEnd)>,
+    /// Where every b is 1 and no a is negative; none for another density.
+    of_unit: Vec<(Limits, FreeEnd)>,
 }
 
 impl Rules {
@@ -87,7 +104,7 @@ impl Rules {
     fn gauss_legendre(players: usize, factors: usize) -> Vec<Entry> {
         let exact = players.div_ceil(2).max(1);
         let is_last = |entry: &Entry| {
-            entry.rule.count() == exact || entry.limit_mixed >= 2.0 * players as f64
+            entry.rule.count() == exact || entry.limits.mixed >= 2.0 * players as f64
         };
         let mut entries: Vec<Entry> = Vec::new();
         let mut count = 1;
@@ -102,15 +119,15 @@ impl Rules {
     fn new(players: usize) -> Self {
         let factors = players.saturating_sub(1);
         let entries = Self::gauss_legendre(players, factors);
-        let mut of_unit: Vec<(f64, FreeEnd)> = (1..=MOST_WITH_FREE_END.min(players / 2).max(1))
-            .map(|count| {
-                let error = bound::free_end(count, factors);
-                (largest_lambda(error, |_| UNIT_ROUNDOFF), FreeEnd::new(count))
-            })
+        let mut of_unit: Vec<(Limits, FreeEnd)> = (1..=MOST_WITH_FREE_END.min(players / 2).max(1))
+            .map(|count| (Limits::new(bound::free_end(count, factors)), FreeEnd::new(count)))
             .collect();
-        for entry in &entries {
-            if of_unit.last().is_none_or(|(limit, _)| entry.limit_one_sign > *limit) {
-                of_unit.push((entry.limit_one_sign, FreeEnd::from(&*entry.rule)));
+        for Entry { rule, limits } in &entries {
+            let serves_more = |(last, _): &(Limits, FreeEnd)| {
+                limits.one_sign > last.one_sign && limits.mixed > last.mixed
+            };
+            if of_unit.last().is_none_or(serves_more) {
+                of_unit.push((*limits, FreeEnd::from(&**rule)));
             }
         }
         Self { entries, of_unit }
@@ -141,7 +158,8 @@ impl NodeTable {
             for node in rule.from_absent.iter_mut().chain(&mut rule.from_present) {
                 node.weight *= density.at(node);
             }
-            Entry { rule: Arc::new(rule), limit_one_sign: entry.limit_mixed, ..entry }
+            let limits = Limits { one_sign: entry.limits.mixed, ..entry.limits };
+            Entry { rule: Arc::new(rule), limits }
         };
         let entries = Rules::gauss_legendre(players, usize::MAX).into_iter().map(weighted);
         Self(Arc::new(Rules { entries: entries.collect(), of_unit: Vec::new() }))
@@ -150,19 +168,17 @@ impl NodeTable {
     /// The shortest rule that reaches full double precision at Λ = `lambda`.
     #[must_use]
     pub fn rule(&self, lambda: f64, mixed_signs: bool) -> &Rule {
-        let too_short = |entry: &Entry| {
-            lambda > if mixed_signs { entry.limit_mixed } else { entry.limit_one_sign }
-        };
+        let too_short = |entry: &Entry| lambda > entry.limits.of(mixed_signs);
         let entries = &self.0.entries;
         let index = entries.partition_point(too_short);
         &entries[index.min(entries.len() - 1)].rule
     }
 
-    /// The same for games with b = 1 and a in [0, 1], unless this is the table of a density.
+    /// The same for games with b = 1 and a ≥ 0, unless this is the table of a density.
     #[must_use]
-    pub fn rule_of_unit(&self, lambda: f64) -> Option<&FreeEnd> {
+    pub fn rule_of_unit(&self, lambda: f64, mixed_signs: bool) -> Option<&FreeEnd> {
         let of_unit = &self.0.of_unit;
-        let index = of_unit.partition_point(|(limit, _)| lambda > *limit);
+        let index = of_unit.partition_point(|(limits, _)| lambda > limits.of(mixed_signs));
         of_unit.get(index).or(of_unit.last()).map(|(_, rule)| rule)
     }
 

@@ -8,7 +8,7 @@ use crate::game::quantity::{Quantity, Scratch};
 use crate::memory::{Memory, SUMS};
 use crate::settings::Context;
 use crate::simd::arithmetic::Arithmetic;
-use crate::simd::lanes::{LANES, Lanes, map_lanes};
+use crate::simd::lanes::{Lanes, map_lanes, zip_lanes};
 use crate::simd::level::Body;
 use crate::simd::sum::{Accumulator, Sum, Summation};
 use crate::walk::source::Source;
@@ -24,7 +24,7 @@ pub(crate) struct CellWorkspace<C> {
     scratch: Scratch,
     weights: Vec<(usize, Lanes)>,
     places: Vec<usize>,
-    /// Values of a sum's terms so far, by place; empty where each block is weighed by itself.
+    /// Values of a run of blocks so far, by place; empty where each block is weighed by itself.
     values: Vec<Lanes>,
     accumulators: Vec<Accumulator>,
 }
@@ -43,7 +43,7 @@ impl<C: Default> CellWorkspace<C> {
         memory.reserve(&mut workspace.accumulators, tiling.width, SUMS)?;
         memory.reserve(&mut workspace.weights, outputs, SUMS)?;
         memory.reserve(&mut workspace.places, count, SUMS)?;
-        if source.terms() > 1 {
+        if source.longest_run() > 1 {
             workspace.values = memory.filled(count, Lanes::ZERO, SUMS)?;
         }
         workspace.block.reserve(players, count, memory)?;
@@ -87,6 +87,7 @@ pub(crate) fn add_up_cell<S: Source>(
     accumulators.resize(sums.len(), Accumulator::ZERO);
     let (outputs, summation) = (source.outputs(), context.settings.summation);
     source.start(cache);
+    let end = blocks.end;
     for index in blocks {
         if context.is_stopped() {
             return;
@@ -95,16 +96,17 @@ pub(crate) fn add_up_cell<S: Source>(
         let players = source.block_players(index);
         quantity.evaluate(&spread, (block, players), scratch, context);
         quantity.places(players, scratch, places);
-        let mut coefficient = source.coefficient(index);
+        let coefficient = source.coefficient(index);
+        let mut scale = Lanes(map_lanes(&block.divisor.0, |divisor| coefficient * divisor));
         if !values.is_empty() {
-            context.run(AddTerm { coefficient, block, places, values });
-            if !(index + 1).is_multiple_of(source.terms()) {
+            context.run(AddTerm { scale, block, places, values });
+            if !source.ends_run(index) && index + 1 < end {
                 continue;
             }
-            coefficient = 1.0;
+            scale = Lanes::ONE;
         }
         weights.clear();
-        let scaled = |weights: Lanes| Lanes(map_lanes(&weights.0, |weight| weight * coefficient));
+        let scaled = |weights: Lanes| Lanes(zip_lanes(&weights.0, &scale.0, |w, scale| w * scale));
         weights.extend(source.weights(index).map(|(output, weights)| (output, scaled(weights))));
         if values.is_empty() {
             context.run(Reduce { block, places, weights, outputs, summation, accumulators });
@@ -118,9 +120,9 @@ pub(crate) fn add_up_cell<S: Source>(
     }
 }
 
-/// Adds a coefficient times the values of a block.
+/// Adds a multiple of the values of a block.
 struct AddTerm<'a> {
-    coefficient: f64,
+    scale: Lanes,
     block: &'a Block,
     places: &'a [usize],
     values: &'a mut [Lanes],
@@ -131,11 +133,10 @@ impl Body for AddTerm<'_> {
 
     #[inline(always)]
     fn run<A: Arithmetic, const W: usize>(self) {
-        let Self { coefficient, block, places, values } = self;
+        let Self { scale, block, places, values } = self;
         let factors = block.omega.iter().zip(&block.difference);
         for ((omega, difference), &place) in factors.zip(places) {
-            values[place]
-                .add_product::<A, W>(&Lanes([coefficient; LANES]), &omega.times::<W>(difference));
+            values[place].add_product::<A, W>(&scale, &omega.times::<W>(difference));
         }
     }
 }

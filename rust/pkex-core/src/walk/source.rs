@@ -26,10 +26,18 @@ pub(crate) trait Source: Sync {
     fn outputs(&self) -> usize;
     /// Blocks of evaluations of an item.
     fn blocks(&self) -> usize;
-    /// How many blocks follow each other that weigh the same but for their coefficients: the terms
-    /// of a sum, whose values are added up first.
+    /// How many blocks follow each other that a tile does not part: the terms of a sum.
     fn terms(&self) -> usize {
         1
+    }
+    /// The most blocks that follow each other in a run: they weigh the same but for their
+    /// coefficients, so that their values are added up first.
+    fn longest_run(&self) -> usize {
+        self.terms()
+    }
+    /// Whether a run ends with a block.
+    fn ends_run(&self, index: usize) -> bool {
+        (index + 1).is_multiple_of(self.terms())
     }
     /// What it costs to prepare a block, in fills: 0 if there is nothing to prepare.
     fn preparation(&self) -> usize {

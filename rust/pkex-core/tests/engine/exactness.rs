@@ -3,8 +3,8 @@
 use std::ops::ControlFlow;
 
 use pkex_core::{
-    Expansion, Factor, Family, Index, Matrix, Method, Players, Settings, Summation, Term,
-    ValueFunction,
+    Background, Expansion, Factor, Family, Index, Matrix, Method, Players, Settings, Summation,
+    Term, ValueFunction,
 };
 use proptest::prelude::*;
 
@@ -92,23 +92,35 @@ fn quadrature_and_recursion_agree_up_to_2000_players() {
     }
 }
 
-/// The values of a row in the neutral game of one point, where factor j is `factors[j]`.
-fn neutral_values(factors: &[f64], method: Method) -> Vec<f64> {
+/// The values of a row in a game of one point, where factor j is `factors[j]` or 1: of the row
+/// 1 where it `agrees` with the point, of a background row where the row does not agree; in the
+/// neutral game, if the row never agrees.
+fn values_of_one_point(factors: &[f64], agrees: &[bool], method: Method) -> Vec<f64> {
     let players = factors.len();
     let of = |(column, &parameter)| Factor { family: Family::Categorical, column, parameter };
     let factors = factors.iter().enumerate().map(of).collect();
     let kernel = [Term { coefficient: 1.0, factors, series: None }];
-    let (point, row) = (vec![0.0; players], vec![1.0; players]);
+    let point = vec![0.0; players];
+    let entries = |agrees: &dyn Fn(bool) -> bool, of: &[bool]| -> Vec<f64> {
+        of.iter().map(|&of| if agrees(of) { 0.0 } else { 1.0 }).collect()
+    };
+    let (row, background) = (entries(&|agrees| agrees, agrees), entries(&|agrees| !agrees, agrees));
+    let matrix = |row| Matrix::of_shape(row, [1, players]);
     let expansion = Expansion::new(
-        Matrix::new(&point, 1, players).unwrap(),
-        Matrix::new(&[1.0], 1, 1).unwrap(),
+        matrix(&point),
+        Matrix::of_shape(&[1.0], [1, 1]),
         &kernel,
         Players::columns(players),
     );
-    let row = Matrix::new(&row, 1, players).unwrap();
-    let (game, settings) = (ValueFunction::Neutral, Settings::default());
+    let background = Background { rows: matrix(&background), weights: &[1.0] };
+    let game = if agrees.contains(&true) {
+        ValueFunction::Interventional(background)
+    } else {
+        ValueFunction::Neutral
+    };
     let mut go_on = |_, _| ControlFlow::Continue(());
-    expansion.unwrap().explain(row, game, method, &settings, &mut go_on).unwrap()
+    let settings = Settings::default();
+    expansion.unwrap().explain(matrix(&row), game, method, &settings, &mut go_on).unwrap()
 }
 
 #[test]
@@ -118,12 +130,41 @@ fn nodes_seen_from_one_end_err_by_a_few_units_for_every_number_of_players() {
         for narrowest in [0.0, 0.5, 0.9, 0.999] {
             let factors = random.numbers(players, narrowest, 0.999_999);
             let lambda: f64 = factors.iter().map(|factor| 1.0 - factor).sum();
-            let of = |method| neutral_values(&factors, method);
+            let of = |method| values_of_one_point(&factors, &vec![false; players], method);
             let (found, expected) = (of(Method::Quadrature), of(Method::Recursion));
             let limit = (lambda + 16.0 + players as f64 / 8.0) * f64::EPSILON / 2.0;
             for (found, expected) in found.iter().zip(expected) {
                 let error = (found / expected - 1.0).abs();
                 assert!(error < limit, "{players} players, Λ = {lambda}: {error:e}");
+            }
+        }
+    }
+}
+
+#[test]
+fn games_divided_by_their_absent_factors_err_by_a_few_units() {
+    let mut random = Random::new(12);
+    for players in (2..=40).chain([41, 60, 100, 299, 300]) {
+        for narrowest in [0.0, 0.07, 0.5, 0.99] {
+            let factors = random.numbers(players, narrowest, 0.999_999);
+            // Players rise while absent factors are not too small together.
+            let mut product = 1.0;
+            let rises =
+                factors.iter().zip(random.numbers(players, 0.0, 1.0)).map(|(factor, kind)| {
+                    let fits = *factor > 1.0 / 16.0 && product * factor > 1.0 / 1024.0;
+                    if fits && kind < 0.7 {
+                        product *= factor;
+                    }
+                    fits && kind < 0.7
+                });
+            let rises: Vec<bool> = rises.collect();
+            let of = |method| values_of_one_point(&factors, &rises, method);
+            let (found, expected) = (of(Method::Quadrature), of(Method::Recursion));
+            let lambda: f64 = factors.iter().map(|factor| 1.0 - factor).sum();
+            let limit = (2.0 * lambda + 32.0 + players as f64 / 8.0) * f64::EPSILON / 2.0;
+            for (found, expected) in found.iter().zip(expected) {
+                let error = (found / expected - 1.0).abs();
+                assert!(error < limit, "{players} players, Λ = {lambda}: {error:e} > {limit:e}");
             }
         }
     }

@@ -61,11 +61,18 @@ fn power_series(weights: &[f64], form: Form) -> Term {
     Term { coefficient: 0.5, factors, series: Some(series) }
 }
 
-fn kernels() -> [(&'static str, Vec<Term>); 4] {
+/// Gaussian factors near 1, so that games can be divided by those of absent players.
+fn wide() -> Term {
+    let rbf = |column| Factor { family: Family::Rbf, column, parameter: 6.0 + column as f64 };
+    Term { coefficient: 1.5, factors: (0..COLUMNS).map(rbf).collect(), series: None }
+}
+
+fn kernels() -> [(&'static str, Vec<Term>); 5] {
     let periodic = Family::Periodic { period: 0.625 };
     let others = [Family::Chi2, Family::Cauchy, Family::Categorical, Family::Overlap];
     [
         ("Gaussian", vec![term(0.5, &[Family::Rbf]), term(2.0, &[Family::Laplacian, Family::Rbf])]),
+        ("wide Gaussian", vec![wide()]),
         ("Matérn", vec![term(1.0, &[Family::Matern32, Family::Matern52])]),
         ("periodic", vec![term(1.0, &[periodic, Family::Rbf]), term(0.3, &others)]),
         (
@@ -178,8 +185,8 @@ fn product_games(settings: &Settings) -> Results {
 
 /// Sums over the pairs of a sample, of two classes and with a target, and what goes into them.
 fn pairs(settings: &Settings) -> Results {
-    let [(_, gaussian), (_, matern), _, (_, series)] = kernels();
-    let terms = [gaussian, matern, series].concat();
+    let [(_, gaussian), (_, wide), (_, matern), _, (_, series)] = kernels();
+    let terms = [gaussian, wide, matern, series].concat();
     let players = Players::columns(COLUMNS);
     let sample = data(6, POINTS);
     let rows = Matrix::of_shape(&sample, [POINTS, COLUMNS]);
