@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 from pkex.adapters.advice import advice
 from pkex.errors import UnsupportedModelError
 from pkex.functions.base import Function
+from pkex.functions.encoded import EncodedExpansion
 from pkex.functions.expansion import KernelExpansion
 from pkex.typing import Float
 
@@ -184,6 +185,12 @@ def _adapt(model: Any) -> AdaptedModel:
 def _(model: KernelExpansion) -> AdaptedModel:
     names = model.feature_names
     return AdaptedModel(model, explained="predict", predict=None, feature_names=names)
+
+
+@_adapt.register
+def _(model: EncodedExpansion) -> AdaptedModel:
+    names = model.feature_names
+    return AdaptedModel(model.of_table(), explained="predict", predict=None, feature_names=names)
 
 
 def register(

@@ -110,6 +110,10 @@ def _objects(data: Any) -> NDArray[Any] | None:
         whole = data.to_numpy(dtype=object) if hasattr(data, "iloc") else np.asarray(data, object)
     except ValueError:  # rows of different lengths
         return None
+    except TypeError:  # dates beside numbers in polars, which NumPy has no common type for
+        whole = np.empty(data.shape, dtype=object)
+        for j, column in enumerate(data.columns):
+            whole[:, j] = data[column].to_list()
     return whole if whole.ndim == 2 else None
 
 

@@ -16,6 +16,7 @@ from pkex.explain.axes import Axes
 from pkex.inputs.keywords import with_known_keywords
 from pkex.inputs.optional import missing_library
 from pkex.kernels import Kernel
+from pkex.statistics.encoding import Column, Encoding
 from pkex.statistics.report import COLUMNS, SMALL_PVALUE, described, legend, notes_of, table
 from pkex.statistics.significance import Significance
 from pkex.typing import Float
@@ -87,6 +88,7 @@ class Attribution:
     estimator: str
     value_function: str
     significance: Significance | None = field(repr=False)
+    columns: tuple[Column, ...] = field(repr=False)
 
     def __post_init__(self) -> None:
         for item in fields(self):
@@ -181,7 +183,8 @@ class Attribution:
         """
         names = ("statistic", "pvalue", *COLUMNS, "feature_names", "notes")
         names += ("value_function", "estimator", "n_rows", "kernel", "bandwidth")
-        return {name: _plain(getattr(self, name)) for name in names}
+        found = {name: _plain(getattr(self, name)) for name in names}
+        return {**found, "columns": [column.to_dict() for column in self.columns]}
 
     def to_frame(self) -> pd.DataFrame:
         """Return a pandas DataFrame, a line per feature, the largest value first.
@@ -276,6 +279,9 @@ class Attribution:
         if self.significance is not None:
             lines.append(legend(self.hypothesis, self.alone_hypothesis))
         lines.append(f"kernel: {described(self.kernel, self.bandwidth)}")
+        columns = Encoding(self.columns).described()
+        if columns is not None:
+            lines.append(f"columns: {columns}")
         return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])
 
 

@@ -20,6 +20,7 @@ from pkex.inputs.choices import (
 )
 from pkex.kernels import Kernel
 from pkex.kernels.domain import ERRORS, Domain
+from pkex.kernels.scales import Constants
 from pkex.statistics.kernel_choice import check_kernel, chosen_kernel, without_rounding
 from pkex.statistics.pair_sums import KernelTerms
 from pkex.statistics.samples import warn_of_constant_columns
@@ -69,7 +70,11 @@ class Conventions:
 
 
 def with_kernel(
-    rows: Float, names: Sequence[str], what: str, kernel: Kernel | None
+    rows: Float,
+    names: Sequence[str],
+    what: str,
+    kernel: Kernel | None,
+    labels: Sequence[int] = (),
 ) -> tuple[Float, Kernel, str | None]:
     """Return rows, their kernel, and how its length-scales were found if it was not given.
 
@@ -84,12 +89,15 @@ def with_kernel(
     what : str
         What messages call the rows.
     kernel : Kernel, optional
+    labels : sequence of int
+        The columns that hold labels, as `chosen_kernel` has them.
     """
-    if not has_series(kernel, rows.shape[1]):
-        warn_of_constant_columns(rows, names, what)
+    table = rows[:, : len(names)]
+    if not has_series(kernel, len(names)):
+        warn_of_constant_columns(table, names, what)
     if kernel is None:
-        rows = without_rounding(rows, names, what)
-    return rows, *chosen_kernel(kernel, rows, names, what)
+        rows = without_rounding(rows, names, what, Constants.of(table))
+    return rows, *chosen_kernel(kernel, rows, names, what, labels=labels)
 
 
 def has_series(kernel: Kernel | None, n_columns: int) -> bool:

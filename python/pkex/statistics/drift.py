@@ -14,8 +14,8 @@ from pkex.execution.progress import Progress, reporting
 from pkex.explain.axes import FEATURE, Axes
 from pkex.games.players import as_players
 from pkex.inputs.choices import Estimator, StatisticsConvention, Summation
-from pkex.inputs.columns import Labels
 from pkex.inputs.keywords import with_known_keywords
+from pkex.inputs.table_columns import table_labels
 from pkex.inputs.wording import counted, shown
 from pkex.kernels import Kernel
 from pkex.kernels.domain import ERRORS, Domain
@@ -23,12 +23,18 @@ from pkex.kernels.factors import has_mixtures
 from pkex.kernels.scales import Constants
 from pkex.statistics.attribution import Parts
 from pkex.statistics.common import Conventions, has_series, in_units
+from pkex.statistics.encoding import Missing
 from pkex.statistics.kernel_choice import chosen_kernel, without_rounding
 from pkex.statistics.pair_sums import KernelTerms, pair_sums, total
 from pkex.statistics.pair_weights import PairWeights
 from pkex.statistics.report import described
 from pkex.statistics.results import MMDResult
-from pkex.statistics.samples import as_rows, as_sample, check_row_count, warn_of_constant_columns
+from pkex.statistics.samples import (
+    check_row_count,
+    encoded,
+    read_samples,
+    warn_of_constant_columns,
+)
 from pkex.statistics.standard_errors import between_samples, within_sample
 from pkex.typing import Float
 
@@ -55,6 +61,9 @@ class MMDDrift:
         permutations, which would have to pair the reference's rows anew for every batch.
     progress : bool or callable, default False
         Of the pass over the pairs of reference rows.
+    categorical, missing
+        As in `mmd`; levels are those of the reference, and others are unequal to all of them. With
+        ``missing="indicator"`` batches may lack entries where the reference has all.
 
     Raises
     ------
@@ -96,23 +105,31 @@ class MMDDrift:
         summation: Summation = "compensated",
         n_jobs: int | None = -1,
         progress: Progress = False,
+        categorical: Iterable[int | str] | None = None,
+        missing: Missing = "error",
     ) -> None:
         self._chosen = Conventions(estimator, value_function, summation, n_jobs)
-        table = as_sample(X_reference, "X_reference", Labels.comparable(X_reference, "X_reference"))
-        self._labels = replace(table.labels, rows=None)
-        rows, self._names = table.rows, table.names
+        (sample,), self._encoding = read_samples(
+            {"X_reference": X_reference}, categorical, missing, looks_ahead=True
+        )
+        self._labels = replace(sample.labels, rows=None)
+        rows, self._names = sample.rows, sample.names
         check_row_count(rows, "X_reference", 2)
-        if not has_series(kernel, rows.shape[1]):
+        table = rows[:, : len(self._names)]
+        if not has_series(kernel, len(self._names)):
             warn_of_constant_columns(
-                rows, self._names, "X_reference", to="batches that have the same value there"
+                table, self._names, "X_reference", to="batches that have the same value there"
             )
-        self._constants = Constants.of(rows) if kernel is None else Constants((), ())
+        self._constants = Constants.of(table) if kernel is None else Constants((), ())
         rows = without_rounding(rows, self._names, "X_reference", self._constants)
         self._players = as_players(groups, self._names)
-        self._kernel, self._bandwidth = chosen_kernel(kernel, rows, self._names, "X_reference")
+        self._kernel, self._bandwidth = chosen_kernel(
+            kernel, rows, self._names, "X_reference", labels=self._encoding.labels
+        )
         domain = Domain.around(rows, ERRORS[-1])
         self._spans = domain.spans if has_mixtures(self._kernel.terms(rows.shape[1])) else None
-        terms, self._unit = in_units(KernelTerms.of(self._kernel, self._players, domain))
+        players = self._encoding.players(self._players)
+        terms, self._unit = in_units(KernelTerms.of(self._kernel, players, domain))
         self._rows = rows.copy()
         self._rows.setflags(write=False)
         with reporting(progress) as report:
@@ -190,6 +207,7 @@ class MMDDrift:
             self._chosen.estimator,
             self._chosen.value_function,
             None,
+            self._encoding.columns,
             (n, m),
         )
 
@@ -224,8 +242,8 @@ class MMDDrift:
         self._rows.setflags(write=False)
 
     def _batch(self, X: ArrayLike) -> Float:
-        Labels.comparable(X, "X").check_same(self._labels, "X", "X_reference")
-        batch = as_rows(X, "X", n_columns=len(self._names), names=self._names)
+        table_labels(X, "X").check_same(self._labels, "X", "X_reference")
+        batch = encoded(X, "X", self._encoding)
         check_row_count(batch, "X", 2)
         differing = [self._names[j] for j in self._constants.differing(batch)]
         if differing:

@@ -30,6 +30,7 @@ from pkex.inputs.randomness import as_generator
 from pkex.kernels import Kernel
 from pkex.statistics.attribution import Parts
 from pkex.statistics.common import Conventions, exact_domain, in_units, with_kernel
+from pkex.statistics.encoding import Encoding, Missing
 from pkex.statistics.hsic_problem import SAMPLE, HSICProblem
 from pkex.statistics.hsic_significance import tested_in_octets, tested_row_by_row
 from pkex.statistics.normaliser import Normaliser
@@ -41,7 +42,7 @@ from pkex.statistics.permutations import (
     check_n_permutations,
 )
 from pkex.statistics.results import HSICResult
-from pkex.statistics.samples import as_sample, check_row_count
+from pkex.statistics.samples import check_row_count, read_samples
 from pkex.statistics.standard_errors import hsic_errors
 from pkex.statistics.targets import as_target
 from pkex.typing import Float, Report
@@ -65,6 +66,8 @@ def hsic(
     summation: Summation = "compensated",
     n_jobs: int | None = -1,
     progress: Progress = False,
+    categorical: Iterable[int | str] | None = None,
+    missing: Missing = "error",
 ) -> HSICResult:
     """Divide the dependence between data and a target among features, exactly.
 
@@ -75,9 +78,10 @@ def hsic(
 
     Parameters
     ----------
-    X : array-like, DataFrame or sparse matrix of shape (n, d)
+    X : array-like, DataFrame, pyarrow.Table or sparse matrix of shape (n, d)
+        Of a DataFrame text, categories and truth values are labels, and dates become days.
     y : array-like, Series, DataFrame or sparse matrix of shape (n,) or (n, dy)
-        Numbers, or labels: strings, booleans, categories. Integers are numbers; give
+        Numbers, dates, or labels: strings, booleans, categories. Integers are numbers; give
         ``target_kernel=pkex.kernels.Categorical()`` if they are labels (of two values it is the
         same up to a factor).
     kernel : pkex.kernels.Kernel, optional
@@ -109,6 +113,9 @@ def hsic(
         Of the permutations; equal seeds give equal results.
     summation, n_jobs, progress
         As in `mmd`.
+    categorical, missing
+        As in `mmd`: `categorical` of columns of X, `missing` of both. Missing labels of y are
+        refused as well, or with ``missing="indicator"`` a label of their own.
 
     Returns
     -------
@@ -162,20 +169,20 @@ def hsic(
     check_choice("attribute", attribute, SIDES)
     n_permutations = check_n_permutations(n_permutations)
     generator = as_generator(random_state)
-    table = as_sample(X, "X")
+    (table,), of_table = read_samples({"X": X}, categorical, missing, compares_names=False)
     if estimator == "unbiased":
         check_row_count(table.rows, "X", 4, " for the unbiased estimator")
     check_row_count(table.rows, "X", 2)
-    target = as_target(y, target_kernel, len(table.rows))
-    rows, used, bandwidth = with_kernel(table.rows, table.names, "X", kernel)
+    target = as_target(y, target_kernel, len(table.rows), missing)
+    rows, used, bandwidth = with_kernel(table.rows, table.names, "X", kernel, of_table.labels)
     # Kept by the result, whatever the caller does with X and y.
     x: Float = read_only(rows)
     y_rows: Float = read_only(target.rows)
 
     names = table.names if attribute == "x" else target.names
     players = as_players(groups, names)
-    of_x = _players(x, players, attribute == "x")
-    of_y = _players(y_rows, players, attribute == "y")
+    of_x = _players(x, of_table, players, attribute == "x")
+    of_y = _players(y_rows, target.encoding, players, attribute == "y")
     x_terms, x_unit = in_units(KernelTerms.of(used, of_x, exact_domain(x)))
     y_terms, y_unit = in_units(KernelTerms.of(target.kernel, of_y, exact_domain(y_rows)))
     x_side, y_side, unit = (x, x_terms), (y_rows, y_terms), x_unit * y_unit
@@ -197,6 +204,7 @@ def hsic(
         estimator,
         value_function,
         parts.significance,
+        of_table.columns,
         target.kernel,
         target.bandwidth,
         attribute,
@@ -205,10 +213,10 @@ def hsic(
     )
 
 
-def _players(rows: Float, players: Players, is_attributed: bool) -> Players:
+def _players(rows: Float, encoding: Encoding, players: Players, is_attributed: bool) -> Players:
     """Return the players, or those of a side that is not attributed: its columns."""
     if is_attributed:
-        return players
+        return encoding.players(players)
     d = rows.shape[1]
     return Players(tuple(f"{j}" for j in range(d)), np.arange(d, dtype=np.int64))
 

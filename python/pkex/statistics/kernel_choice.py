@@ -9,10 +9,11 @@ import numpy as np
 
 from pkex.errors import warn
 from pkex.inputs.wording import shown
-from pkex.kernels import Kernel
+from pkex.kernels import Categorical, Kernel
 from pkex.kernels.base import namesake
 from pkex.kernels.heuristic import evenly_random, heuristic
 from pkex.kernels.scales import Constants, Scale
+from pkex.statistics.labels import check_labels, warn_of_many_labels
 from pkex.typing import Float
 
 __all__ = [
@@ -22,17 +23,27 @@ __all__ = [
     "default_kernel",
     "warn_of_extremes",
     "warn_of_one_column",
+    "with_missing",
     "without_rounding",
 ]
 
 # Outliers hide a column whose middle half has a width of less than this many standard deviations.
 _NARROW = 0.025
+# Of rows of which one lacks an entry, where the kernel is given: as if one length-scale apart.
+_OF_MISSING = math.exp(-0.5)
+# What to do about labels most of which occur once.
+_MANY = "is it an identifier, or a number read as text? Leave it out, or turn it into numbers"
 # The share of the mean squared distance that one column may have without a warning.
 _MOST_OF_ALL = 0.99
 
 
 def chosen_kernel(
-    kernel: object, rows: Float, names: Sequence[str], what: str, argument: str = "kernel"
+    kernel: object,
+    rows: Float,
+    names: Sequence[str],
+    what: str,
+    argument: str = "kernel",
+    labels: Sequence[int] = (),
 ) -> tuple[Kernel, str | None]:
     """Return the kernel given, or the default one and how its length-scales were found.
 
@@ -44,29 +55,48 @@ def chosen_kernel(
         Of the columns.
     what, argument : str
         What messages call the rows, and the kernel.
+    labels : sequence of int
+        The columns that hold labels. Behind the columns that have names they say which entries are
+        missing: a given kernel is multiplied by one of these.
 
     Raises
     ------
     ValueError, TypeError
-        If it is no kernel of so many columns or of such entries, or none is given and all rows are
-        equal.
+        If it is no kernel of so many columns or of such entries, subtracts labels, or none is given
+        and all rows are equal.
     """
+    d = len(names)
+    of_table = [j for j in labels if j < d]
+    if labels:
+        titles = [f"column {name!r} of {what}" for name in names]
+        warn_of_many_labels(rows, of_table, titles, _MANY)
     if kernel is None:
-        return default_kernel(rows, names, what, argument)
-    given = check_kernel(kernel, argument, rows.shape[1])
-    given.check_rows(rows, what)
-    warn_of_extremes(given, rows, argument)
-    warn_of_one_column(given, rows, names, what, argument)
-    return given, None
+        return default_kernel(rows, names, what, argument, labels)
+    given = check_kernel(kernel, argument, d)
+    check_labels(given, of_table, names, what, argument)
+    table = np.ascontiguousarray(rows[:, :d])
+    given.check_rows(table, what)
+    warn_of_extremes(given, table, argument)
+    warn_of_one_column(given, table, names, what, argument)
+    return with_missing(given, d, rows.shape[1]), None
+
+
+def with_missing(kernel: Kernel, n_columns: int, n_all: int) -> Kernel:
+    """Return a kernel of columns, times one of those behind them that say what is missing."""
+    if n_all == n_columns:
+        return kernel
+    return kernel.on(range(n_columns)) * Categorical(_OF_MISSING).on(range(n_columns, n_all))
 
 
 def default_kernel(
-    rows: Float, names: Sequence[str], what: str, argument: str
+    rows: Float, names: Sequence[str], what: str, argument: str, labels: Sequence[int] = ()
 ) -> tuple[Kernel, str]:
     """Return the default kernel, and how its length-scales were found."""
-    found = heuristic(rows, what, argument)
+    found = heuristic(rows, what, argument, labels=labels)
     warn_of_extremes(found.kernel, rows, argument)
-    _warn_of_outliers(rows, found.scales, names, what, argument)
+    numbers = [j for j in range(len(names)) if j not in labels]
+    scales, of_numbers = [found.scales[j] for j in numbers], [names[j] for j in numbers]
+    _warn_of_outliers(rows[:, numbers], scales, of_numbers, what, argument)
     return found.kernel, found.note
 
 
@@ -106,11 +136,12 @@ def check_kernel(kernel: object, argument: str, n_columns: int) -> Kernel:
     return kernel
 
 
-def check_rows(kernel: object, samples: Mapping[str, Float]) -> None:
+def check_rows(kernel: object, samples: Mapping[str, Float], n_columns: int) -> None:
     """Refuse samples, by name, for whose entries a kernel is not defined; None is for all."""
     for name, rows in samples.items():
         if kernel is not None:
-            check_kernel(kernel, "kernel", rows.shape[1]).check_rows(rows, name)
+            table = np.ascontiguousarray(rows[:, :n_columns])
+            check_kernel(kernel, "kernel", n_columns).check_rows(table, name)
 
 
 def warn_of_extremes(kernel: Kernel, rows: Float, argument: str) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from pkex.execution.computation import Computation
 from pkex.execution.progress import Progress, reporting
 from pkex.explain.axes import FEATURE, Axes
+from pkex.functions.encoded import EncodedExpansion
 from pkex.functions.expansion import KernelExpansion
 from pkex.games.players import as_players
 from pkex.inputs.choices import Estimator, StatisticsConvention, Summation
@@ -26,6 +28,8 @@ from pkex.inputs.randomness import as_generator
 from pkex.kernels import Kernel
 from pkex.statistics.attribution import Parts
 from pkex.statistics.common import Conventions, exact_domain, in_units, with_kernel
+from pkex.statistics.encoded_columns import EncodedColumns
+from pkex.statistics.encoding import Missing
 from pkex.statistics.forms import block_form
 from pkex.statistics.kernel_choice import check_rows, chosen_kernel
 from pkex.statistics.pair_sums import KernelTerms, PairSums, pair_sums, total
@@ -61,6 +65,8 @@ def mmd(
     summation: Summation = "compensated",
     n_jobs: int | None = -1,
     progress: Progress = False,
+    categorical: Iterable[int | str] | None = None,
+    missing: Missing = "error",
 ) -> MMDResult:
     """Divide the difference between two samples among features, exactly.
 
@@ -71,12 +77,15 @@ def mmd(
 
     Parameters
     ----------
-    X, Y : array-like, DataFrame or sparse matrix of shape (n, d) and (m, d)
-        The samples, of at least two rows each.
+    X, Y : array-like, DataFrame, pyarrow.Table or sparse matrix of shape (n, d) and (m, d)
+        The samples, of at least two rows each. Columns of a DataFrame may hold text, categories and
+        truth values, which are labels, and dates and durations, which become days.
     kernel : pkex.kernels.Kernel, optional
         By default ``pkex.kernels.median_heuristic(X, Y)``: RBF of columns in units of their pooled
         standard deviation, with the median distance between rows as length-scale: of all rows up
-        to 2000, of a fixed subsample of 2000 beyond; ``result.bandwidth`` says which.
+        to 2000, of a fixed subsample of 2000 beyond; ``result.bandwidth`` says which. Of labels,
+        Categorical as similar as gives a column the weight of one of numbers. A given kernel works
+        on the columns as they are numbered, and must not subtract labels.
     estimator : {"unbiased", "biased"}, default "unbiased"
         Whether averages within a sample leave out (may be negative) or include the pairs of a row
         with itself (never negative; where nothing differs a small positive number that shrinks as
@@ -103,6 +112,13 @@ def mmd(
         Number of threads, as in `Explainer`. Results do not depend on it.
     progress : bool or callable, default False
         True shows a progress bar (needs tqdm); a callable gets (done, total).
+    categorical : list of columns, optional
+        Columns, by name or number, that are compared as labels although they hold numbers, such as
+        codes of classes. Text, categories and truth values in a DataFrame always are.
+    missing : {"error", "indicator"}, default "error"
+        What to do about missing numbers and dates: refuse them; or put the median of the others in
+        their place, and also compare where entries are missing, as part of the same feature.
+        Missing labels are a label of their own in both.
 
     Returns
     -------
@@ -112,8 +128,10 @@ def mmd(
     Raises
     ------
     ValueError, TypeError
-        If samples are not finite numeric tables with the same columns and two rows, all their rows
-        are equal and no kernel is given, or an option has an unknown value.
+        If samples are not finite tables with the same columns and two rows, all their rows are
+        equal and no kernel is given, or an option has an unknown value. Errors name the column that
+        holds entries of several kinds or of others than the other sample's, dates with a time zone,
+        missing or infinite numbers, or nothing.
 
     Warns
     -----
@@ -162,16 +180,19 @@ def mmd(
         raise ValueError(
             "n_permutations cannot be combined with weights: weighted rows are not exchangeable"
         )
-    of_x, of_y = two_samples(X, Y)
+    of_x, of_y, encoding = two_samples(X, Y, categorical, missing)
     x, y, names = of_x.rows, of_y.rows, of_x.names
-    check_rows(kernel, {"X": x, "Y": y})
+    check_rows(kernel, {"X": x, "Y": y}, len(names))
     of_rows = None if weights is None else RowWeights.of(weights, len(x), len(y))
     if of_rows is not None:
         x, y = x[of_rows.kept[0]], y[of_rows.kept[1]]
     players = as_players(groups, names)
-    pooled, used, bandwidth = with_kernel(np.concatenate([x, y]), names, "X and Y", kernel)
+    pooled, used, bandwidth = with_kernel(
+        np.concatenate([x, y]), names, "X and Y", kernel, encoding.labels
+    )
     x, y = np.split(pooled, [len(x)])
-    terms, unit = in_units(KernelTerms.of(used, players, exact_domain(pooled)))
+    domain = exact_domain(pooled)
+    terms, unit = in_units(KernelTerms.of(used, encoding.players(players), domain))
     with reporting(progress) as report:
         terms, how = chosen.with_means(terms, pooled, report)
         if of_rows is not None:
@@ -189,12 +210,20 @@ def mmd(
         estimator,
         value_function,
         parts.significance,
+        encoding.columns,
         (len(x), len(y)),
     )
 
 
 @with_known_keywords
-def witness(X: ArrayLike, Y: ArrayLike, *, kernel: Kernel | None = None) -> KernelExpansion:
+def witness(
+    X: ArrayLike,
+    Y: ArrayLike,
+    *,
+    kernel: Kernel | None = None,
+    categorical: Iterable[int | str] | None = None,
+    missing: Missing = "error",
+) -> KernelExpansion:
     """Return the function that tells rows of two samples apart: mean k(·, X) − mean k(·, Y).
 
     It is large where X has more rows than Y, and negative where Y has more. Its mean over X minus
@@ -204,14 +233,16 @@ def witness(X: ArrayLike, Y: ArrayLike, *, kernel: Kernel | None = None) -> Kern
 
     Parameters
     ----------
-    X, Y : array-like, DataFrame or sparse matrix of shape (n, d) and (m, d)
-    kernel : pkex.kernels.Kernel, optional
+    X, Y : array-like, DataFrame, pyarrow.Table or sparse matrix of shape (n, d) and (m, d)
+    kernel, categorical, missing
         As in `mmd`.
 
     Returns
     -------
     KernelExpansion
-        With the names of the columns, if they have any.
+        With the names of the columns, if they have any. Where columns hold more than numbers, its
+        `predict` and an `Explainer` take tables with the same columns; `points` are what rows
+        became, a column for each of the table and one for each in which entries may be missing.
 
     Raises
     ------
@@ -227,13 +258,17 @@ def witness(X: ArrayLike, Y: ArrayLike, *, kernel: Kernel | None = None) -> Kern
     >>> pkex.Explainer(f, value_function="neutral").shap_values([[0.5]]).round(2)
     array([[0.88]])
     """
-    of_x, of_y = two_samples(X, Y)
-    x, y = of_x.rows, of_y.rows
-    check_rows(kernel, {"X": x, "Y": y})
+    of_x, of_y, encoding = two_samples(X, Y, categorical, missing)
+    x, y, names = of_x.rows, of_y.rows, of_x.names
+    check_rows(kernel, {"X": x, "Y": y}, len(names))
     pooled = np.concatenate([x, y])
-    used, _ = chosen_kernel(kernel, pooled, of_x.names, "X and Y")
+    used, _ = chosen_kernel(kernel, pooled, names, "X and Y", labels=encoding.labels)
     signs = np.repeat([1.0 / len(x), -1.0 / len(y)], [len(x), len(y)])
-    return KernelExpansion(pooled, signs, used).named(of_x.labels.names or of_y.labels.names)
+    if encoding.is_plain:
+        return KernelExpansion(pooled, signs, used).named(of_x.labels.names or of_y.labels.names)
+    labels = of_x.labels if of_x.labels.columns else of_y.labels
+    columns = EncodedColumns(encoding, replace(labels, rows=None))
+    return EncodedExpansion(pooled, signs, used, columns)
 
 
 def _unweighted(

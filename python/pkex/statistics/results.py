@@ -51,6 +51,10 @@ class MMDResult(Attribution):
         As given.
     notes : tuple of str
         What is easily misread, if there is anything.
+    columns : tuple
+        What was done with each column of the tables: its ``name``, its ``type``, what it was
+        ``compared`` as ("numbers", "days" or "labels"), and the ``levels`` of labels, the median
+        ``imputed`` in the place of missing numbers, or the date ``since`` which days count.
     n_rows : tuple of int
         The sizes of the samples, without rows of weight 0.
 
@@ -143,6 +147,8 @@ class HSICResult(Attribution):
         As given.
     notes : tuple of str
         What is easily misread, if there is anything.
+    columns : tuple
+        What was done with each column of X, as in `MMDResult`.
     n_rows : int
 
     Examples

@@ -3,25 +3,35 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from numpy.typing import ArrayLike
+import numpy as np
 
 from pkex.errors import warn
-from pkex.inputs.columns import Labels
+from pkex.inputs.choices import check_choice
+from pkex.inputs.columns import column_labels, numbered
 from pkex.inputs.matrix import as_matrix
 from pkex.inputs.table import Table
+from pkex.inputs.table_columns import TableColumn, holds_numbers_only, table_columns, table_labels
 from pkex.inputs.wording import counted, shown
+from pkex.statistics.encoding import MISSING, Encoding, Missing, categorical_columns
 from pkex.typing import Float
 
-__all__ = ["as_rows", "as_sample", "check_row_count", "two_samples", "warn_of_constant_columns"]
+__all__ = [
+    "as_rows",
+    "check_row_count",
+    "encoded",
+    "read_samples",
+    "two_samples",
+    "warn_of_constant_columns",
+]
 
 # What to do about entries that are no numbers, by what the error calls them.
 _REMEDIES = {
-    "date|time": "give dates as numbers, such as days since the first",
-    "str": "number categories, by one encoder for all samples, and compare their columns by "
-    "pkex.kernels.Categorical(), such as kernel=RBF(2.0).on([0, 1]) * Categorical().on([2])",
+    "date|time": "give a DataFrame, whose dates become days, or dates as numbers, such as days "
+    "since the first",
+    "str": "give a DataFrame, whose columns of text are compared as labels",
 }
 
 
@@ -36,40 +46,115 @@ def as_rows(
             if re.search(words, str(error), re.IGNORECASE):
                 raise TypeError(f"{error}; {remedy}") from None
         raise
+    except ValueError as error:
+        if "missing entry (NaN)" not in str(error) or name.startswith("y"):
+            raise
+        rows = as_matrix(data, name, n_columns=n_columns, names=names, allow_missing=True)
+        lacking = np.flatnonzero(np.isnan(rows).any(axis=0)).tolist()
+        titles = column_labels(data) or names or numbered(rows.shape[1])
+        raise ValueError(
+            f"{error}, or give missing='indicator', which puts the median in the place of missing "
+            "numbers and also compares where entries are missing (columns with missing entries: "
+            f"{shown([titles[j] for j in lacking])})"
+        ) from None
 
 
-def as_sample(
-    data: ArrayLike,
-    name: str,
-    labels: Labels | None = None,
+def read_samples(
+    given: Mapping[str, Any],
+    categorical: Iterable[int | str] | None,
+    missing: Missing,
     *,
-    like: Labels | None = None,
-    n_columns: int | None = None,
-) -> Table:
-    """Read a sample, whose labels may have been read before.
+    looks_ahead: bool = False,
+    compares_names: bool = True,
+) -> tuple[list[Table], Encoding]:
+    """Read samples of the same columns, by their names, which may hold more than numbers.
 
-    Its columns are called as those of another one, `like`, if it does not name them.
-    """
-    labels = Labels.of(data) if labels is None else labels
-    names = labels.texts or (None if like is None else like.texts)
-    return Table(as_rows(data, name, n_columns=n_columns, names=names), labels, names)
+    Parameters
+    ----------
+    given : dict of str to table
+        One or two of them; each has the other's names if it has none.
+    categorical : list of columns, optional
+        Those that are compared as labels whatever they hold.
+    missing : {"error", "indicator"}
+    looks_ahead : bool
+        Whether other samples may have missing entries where these have none.
+    compares_names : bool, default True
+        Whether the columns' names are compared with others'.
 
-
-def two_samples(X: ArrayLike, Y: ArrayLike) -> tuple[Table, Table]:
-    """Read two samples of the same columns; each has the other's names if it has none.
+    Returns
+    -------
+    tables : list of Table
+        Rows of numbers, and the names of the table's columns.
+    encoding : Encoding
 
     Raises
     ------
     ValueError, TypeError
-        If one is not a finite numeric table of at least two rows, or their columns differ.
+        If one is no table, their columns differ, in what they hold too, or `missing` is an error.
     """
-    of_x, of_y = Labels.comparable(X, "X"), Labels.comparable(Y, "Y")
-    of_y.check_same(of_x, "Y", "X")
-    x = as_sample(X, "X", of_x, like=of_y)
-    y = as_sample(Y, "Y", of_y, like=of_x, n_columns=x.rows.shape[1])
+    check_choice("missing", missing, MISSING)
+    is_plain = categorical is None and missing == "error"
+    labels = {
+        name: table_labels(data, name if compares_names else None) for name, data in given.items()
+    }
+    first = next(iter(labels))
+    for name, own in labels.items():
+        own.check_same(labels[first], name, first)
+    names = next((own.texts for own in labels.values() if own.texts), None)
+    if is_plain and all(map(holds_numbers_only, given.values())):
+        tables: list[Table] = []
+        for name, data in given.items():
+            d = tables[0].rows.shape[1] if tables else None
+            own_names = labels[name].texts or names
+            rows = as_rows(data, name, n_columns=d, names=own_names)
+            tables.append(Table(rows, labels[name], own_names))
+        return tables, Encoding.plain(tables[0].names)
+    columns = {
+        name: table_columns(data, name, labels[name].texts or names) for name, data in given.items()
+    }
+    d = len(columns[first])
+    for name, own_columns in columns.items():
+        _check_column_count(own_columns, d, name)
+    names = names or numbered(d)
+    chosen = categorical_columns(categorical, names)
+    encoding = Encoding.fit(columns, chosen, missing, looks_ahead=looks_ahead)
+    return [
+        Table(encoding.rows(columns[name], name), labels[name], labels[name].texts or names)
+        for name in given
+    ], encoding
+
+
+def encoded(data: Any, name: str, encoding: Encoding) -> Float:
+    """Return another sample of the same columns as rows of numbers.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As `read_samples`.
+    """
+    names = [column.name for column in encoding.columns]
+    if encoding.is_plain and holds_numbers_only(data):
+        return as_rows(data, name, n_columns=len(names), names=names)
+    columns = table_columns(data, name, names)
+    _check_column_count(columns, len(names), name)
+    return encoding.rows(columns, name)
+
+
+def two_samples(
+    X: Any, Y: Any, categorical: Iterable[int | str] | None = None, missing: Missing = "error"
+) -> tuple[Table, Table, Encoding]:
+    """Read two samples of the same columns, of at least two rows each, as `read_samples` does."""
+    (x, y), encoding = read_samples({"X": X, "Y": Y}, categorical, missing)
     for table, name in ((x, "X"), (y, "Y")):
         check_row_count(table.rows, name, 2)
-    return x, y
+    return x, y, encoding
+
+
+def _check_column_count(columns: Sequence[TableColumn], expected: int, name: str) -> None:
+    if len(columns) != expected:
+        raise ValueError(
+            f"{name} has the wrong number of columns: expected {expected}, got {len(columns)}"
+        )
 
 
 def check_row_count(rows: Float, name: str, least: int, why: str = "") -> None:

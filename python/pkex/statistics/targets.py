@@ -11,22 +11,31 @@ from numpy.typing import NDArray
 
 from pkex.errors import warn
 from pkex.inputs.matrix import unmasked
-from pkex.inputs.wording import shown
+from pkex.inputs.table_columns import holds_times, read_column
 from pkex.kernels import Categorical, Kernel
+from pkex.statistics.encoding import Encoding, Missing
 from pkex.statistics.kernel_choice import (
     check_kernel,
     default_kernel,
     warn_of_extremes,
     warn_of_one_column,
+    with_missing,
     without_rounding,
+)
+from pkex.statistics.labels import (
+    FEW,
+    check_labels,
+    label_columns,
+    warn_of_many_labels,
+    without_labels,
 )
 from pkex.statistics.samples import as_rows, warn_of_constant_columns
 from pkex.typing import Float
 
 __all__ = ["Target", "as_target"]
 
-# Integers of no more different values may be labels; in fewer rows labels may all differ.
-_FEW = 10
+# What to do about labels most of which occur once.
+_MANY = "are they numbers? Give them as floats, without target_kernel=Categorical()"
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,15 +51,18 @@ class Target:
     kernel : Kernel
     bandwidth : str or None
         How the length-scale was found, or that labels are compared; None if the kernel was given.
+    encoding : Encoding
+        How dates and missing entries became numbers.
     """
 
     rows: Float
     names: tuple[str, ...]
     kernel: Kernel
     bandwidth: str | None
+    encoding: Encoding
 
 
-def as_target(y: Any, kernel: Kernel | None, n_rows: int) -> Target:
+def as_target(y: Any, kernel: Kernel | None, n_rows: int, missing: Missing = "error") -> Target:
     """Return a target and its kernel.
 
     Strings, booleans and categories are labels; numbers are numbers, integers too, unless `kernel`
@@ -62,6 +74,8 @@ def as_target(y: Any, kernel: Kernel | None, n_rows: int) -> Target:
     kernel : Kernel, optional
     n_rows : int
         The number of rows n that it must have.
+    missing : {"error", "indicator"}, default "error"
+        Missing labels are an error, too, or a label of their own.
 
     Raises
     ------
@@ -73,28 +87,44 @@ def as_target(y: Any, kernel: Kernel | None, n_rows: int) -> Target:
     """
     columns, names = _columns(y)
     _check_length(columns, n_rows)
+    rows, encoding, is_label = _as_numbers(columns, names, missing)
+    d, labels = len(names), encoding.labels or [j for j, label in enumerate(is_label) if label]
+    warn_of_constant_columns(rows[:, :d], names, "y")
+    if kernel is None:
+        warn_of_many_labels(rows, [j for j in labels if j < d], list(_titles(names)), _MANY)
+        _warn_of_integers(columns, is_label, names)
+        numbers = [j for j in range(d) if j not in labels]
+        of_numbers = [names[j] for j in numbers]
+        rows[:, numbers] = without_rounding(rows[:, numbers], of_numbers, "y")
+        return Target(rows, names, *_default_kernel(rows, numbers, names), encoding)
+    given = check_kernel(kernel, "target_kernel", d)
+    check_labels(given, [j for j in labels if j < d], names, "y", "target_kernel")
+    warn_of_many_labels(rows, label_columns(given, d), list(_titles(names)), _MANY)
+    table = np.ascontiguousarray(rows[:, :d])
+    given.check_rows(table, "y")
+    warn_of_extremes(given, without_labels(table, given), "target_kernel")
+    warn_of_one_column(given, table, names, "y", "target_kernel")
+    return Target(rows, names, with_missing(given, d, rows.shape[1]), None, encoding)
+
+
+def _as_numbers(
+    columns: list[Any], names: tuple[str, ...], missing: Missing
+) -> tuple[Float, Encoding, list[bool]]:
+    """Return rows of numbers, how they were made of dates and missing entries, and what is labels.
+
+    Without such the encoding is a plain one, of labels too.
+    """
+    titles = list(_titles(names))
+    if missing == "indicator" or any(map(holds_times, columns)):
+        read = [read_column(*own) for own in zip(columns, names, titles, strict=True)]
+        encoding = Encoding.fit({"y": read}, frozenset(), missing)
+        return encoding.rows(read, "y"), encoding, [c.is_label for c in encoding.columns]
     is_label = [_holds_labels(column) for column in columns]
     parts = [
         _numbered(column, name) if label else as_rows(np.asarray(column)[:, None], name)[:, 0]
-        for column, name, label in zip(columns, _titles(names), is_label, strict=True)
+        for column, name, label in zip(columns, titles, is_label, strict=True)
     ]
-    rows = np.ascontiguousarray(np.column_stack(parts))
-    warn_of_constant_columns(rows, names, "y")
-    labels = [j for j, label in enumerate(is_label) if label]
-    if kernel is None:
-        _warn_of_many_labels(rows, labels, names)
-        _warn_of_integers(columns, is_label, names)
-        numbers = [j for j in range(rows.shape[1]) if j not in labels]
-        of_numbers = [names[j] for j in numbers]
-        rows[:, numbers] = without_rounding(rows[:, numbers], of_numbers, "y")
-        return Target(rows, names, *_default_kernel(rows, numbers, names))
-    given = check_kernel(kernel, "target_kernel", rows.shape[1])
-    _check_labels(given, labels, rows.shape[1], names)
-    _warn_of_many_labels(rows, _classes(given, rows.shape[1]), names)
-    given.check_rows(rows, "y")
-    warn_of_extremes(given, _without_classes(rows, given), "target_kernel")
-    warn_of_one_column(given, rows, names, "y", "target_kernel")
-    return Target(rows, names, given, None)
+    return np.ascontiguousarray(np.column_stack(parts)), Encoding.plain(names), is_label
 
 
 def _holds_integers(array: NDArray[Any]) -> bool:
@@ -112,25 +142,12 @@ def _warn_of_integers(columns: list[Any], is_label: list[bool], names: tuple[str
             continue
         number = len(np.unique(array))
         # Of two numbers the Gaussian kernel is that of labels up to a factor, once centred.
-        if 2 < number <= _FEW and 3 * number <= len(array):
+        if 2 < number <= FEW and 3 * number <= len(array):
             warn(
                 f"{title} holds integers of only {number} different values, which are taken for "
                 "numbers; if they are labels of classes, give "
                 "target_kernel=pkex.kernels.Categorical(), or the labels as strings; if they are "
                 "numbers, give them as floats"
-            )
-
-
-def _warn_of_many_labels(rows: Float, labels: list[int], names: tuple[str, ...]) -> None:
-    """Warn of labels that mostly differ from each other: numbers, perhaps, read as text."""
-    titles = list(_titles(names))
-    for j in labels:
-        number = len(np.unique(rows[:, j]))
-        if number > len(rows) / 2 and len(rows) >= _FEW:
-            warn(
-                f"{titles[j]} has {number} different labels in {len(rows)} rows, so that hardly "
-                "any rows are equal in it; are they numbers? Give them as floats, without "
-                "target_kernel=Categorical()"
             )
 
 
@@ -162,7 +179,9 @@ def _default_kernel(rows: Float, numbers: list[int], names: tuple[str, ...]) -> 
 
 def _columns(y: Any) -> tuple[list[Any], tuple[str, ...]]:
     """Return the columns of a target one by one, and their names."""
-    if hasattr(y, "columns") and hasattr(y, "to_numpy"):
+    if hasattr(y, "column_names"):  # pyarrow
+        columns, names = list(y.columns), tuple(y.column_names)
+    elif hasattr(y, "columns") and hasattr(y, "to_numpy"):
         # By their places, for names may be equal in pandas.
         whole = hasattr(y, "iloc")
         columns = [y.iloc[:, j] if whole else y[name] for j, name in enumerate(y.columns)]
@@ -221,50 +240,9 @@ def _numbered(column: Any, name: str) -> Float:
     for row, label in enumerate(np.asarray(column, dtype=object).tolist()):
         # pandas' NA cannot be compared; NaN differs from itself.
         if label is None or type(label).__name__ == "NAType" or label != label:
-            raise ValueError(f"{name} has a missing label in row {row}; fill or remove it")
+            raise ValueError(
+                f"{name} has a missing label in row {row}; fill or remove it, or "
+                "give missing='indicator', which makes it a label of its own"
+            )
         found[row] = numbers.setdefault(label, len(numbers))
     return found
-
-
-def _check_labels(
-    kernel: Kernel, labels: list[int], n_columns: int, names: tuple[str, ...]
-) -> None:
-    terms = kernel.terms(n_columns)
-    subtracted = {
-        int(column)
-        for term in terms
-        for factor in term.all_factors
-        if not factor.definition.compares_labels
-        for column in factor.columns
-    }
-    for series in (term.series for term in terms if term.series is not None):
-        subtracted.update(series.columns.tolist())
-    wrong = [names[j] for j in labels if j in subtracted]
-    if wrong:
-        raise ValueError(
-            f"y holds labels (column{'s' if len(wrong) > 1 else ''} {shown(wrong)}), but "
-            f"target_kernel is {kernel!r}, which is one of numbers; take "
-            "pkex.kernels.Categorical() for labels, or turn them into numbers"
-        )
-
-
-def _without_classes(rows: Float, kernel: Kernel) -> Float:
-    """Return the rows as if all were of one class, so that the kernel is that of the numbers.
-
-    Many classes are nothing to warn of: rows of different ones have nothing in common.
-    """
-    same = rows.copy()
-    same[:, _classes(kernel, rows.shape[1])] = 0.0
-    return same
-
-
-def _classes(kernel: Kernel, n_columns: int) -> list[int]:
-    """Return the columns that a kernel compares as labels."""
-    found = {
-        int(column)
-        for term in kernel.terms(n_columns)
-        for factor in term.all_factors
-        if factor.definition.compares_labels
-        for column in factor.columns
-    }
-    return sorted(found)

@@ -1,0 +1,333 @@
+"""Tables whose columns hold texts, categories, dates or nothing, read column by column.
+
+Of data frames of pandas and polars, tables of pyarrow, and arrays; none of these libraries is
+imported.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pkex.inputs.columns import Labels, is_frame, numbered
+from pkex.inputs.matrix import as_matrix
+
+__all__ = [
+    "DAY",
+    "TableColumn",
+    "holds_numbers_only",
+    "holds_times",
+    "is_missing",
+    "read_column",
+    "table_columns",
+    "table_labels",
+]
+
+# What entries of an object column are, by their types; the first that fits.
+_BASES: tuple[tuple[str, tuple[type, ...]], ...] = (
+    ("boolean", (bool, np.bool_)),
+    ("text", (str, bytes)),
+    ("date", (dt.date, np.datetime64)),
+    ("duration", (dt.timedelta, np.timedelta64)),
+    ("integer", (int, np.integer)),
+    ("number", (Real, Decimal)),
+)
+# What messages call them.
+_NAMES = {
+    "boolean": "truth values",
+    "text": "text",
+    "date": "dates",
+    "duration": "durations",
+    "integer": "numbers",
+    "number": "numbers",
+}
+# Microseconds, the unit of dates and durations while they are read.
+DAY = 86_400 * 10**6
+_ZONE = re.compile(r"datetime64\[\w+, |tz=|time_zone='")
+_TIMES = ("datetime64", "timedelta64", "Date", "Duration", "timestamp", "date32", "duration")
+_CATEGORIES = ("category", "Categorical", "Enum", "dictionary<")
+
+
+@dataclass(frozen=True, eq=False)
+class TableColumn:
+    """A column of a table.
+
+    Parameters
+    ----------
+    name : str
+    type : str
+        "number", "integer", "boolean", "text", "category", "date" or "duration"; "empty" if no
+        entry says.
+    base : str
+        What the entries are: the type, or that of the categories.
+    entries : ndarray of shape (n,)
+        Floats of numbers, integers of microseconds of dates and durations, else objects.
+    missing : ndarray of bool, shape (n,)
+    """
+
+    name: str
+    type: str
+    base: str
+    entries: NDArray[Any]
+    missing: NDArray[np.bool_]
+
+    @property
+    def is_number(self) -> bool:
+        """Whether the entries are numbers, and no categories."""
+        return self.type in ("number", "integer")
+
+    @property
+    def words(self) -> str:
+        """What messages call the entries."""
+        what = _NAMES.get(self.base, "nothing")
+        return f"categories ({what})" if self.type == "category" else what
+
+
+def table_labels(data: Any, argument: str | None) -> Labels:
+    """Return the labels of a table, of pyarrow too; compared with others if it has a name here."""
+    if hasattr(data, "column_names"):
+        return Labels(tuple(data.column_names))
+    return Labels.of(data) if argument is None else Labels.comparable(data, argument)
+
+
+def holds_numbers_only(data: Any) -> bool:
+    """Whether a table is one of numbers by the types of its columns; arrays are."""
+    if hasattr(data, "column_names"):
+        return False
+    if isinstance(data, np.ndarray) or not is_frame(data):
+        return True
+    return all(_is_numeric(column) for column in _columns_of(data))
+
+
+def table_columns(data: Any, argument: str, names: Sequence[str] | None) -> list[TableColumn]:
+    """Read a table column by column.
+
+    Parameters
+    ----------
+    data : DataFrame, pyarrow.Table or array-like of shape (n, d)
+    argument : str
+        What messages call it.
+    names : sequence of str, optional
+        Of the columns.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If it is empty, or a column has entries of several kinds, infinite numbers, a time zone, or
+        what is neither a number, a label nor a time.
+    """
+    if not (hasattr(data, "column_names") or is_frame(data)) or isinstance(data, np.ndarray):
+        kind = getattr(getattr(data, "dtype", None), "kind", "f")
+        matrix = as_matrix(data, argument, names=names, allow_missing=True)
+        names = names or numbered(matrix.shape[1])
+        of_type = "integer" if kind in "iu" else "number"
+        return [
+            TableColumn(name, of_type, of_type, column, np.isnan(column))
+            for name, column in zip(names, matrix.T, strict=True)
+        ]
+    columns = _columns_of(data)
+    if not columns or len(columns[0]) == 0:
+        raise ValueError(f"{argument} is empty: got {len(columns)} columns, no rows")
+    assert names is not None, "such tables name their columns"
+    return [
+        read_column(column, name, f"column {name!r} of {argument}")
+        for name, column in zip(names, columns, strict=True)
+    ]
+
+
+def is_missing(entry: object) -> bool:
+    """Whether an entry says that there is none: None, NaN, pandas' NA and NaT."""
+    if entry is None or type(entry).__name__ in ("NAType", "NaTType"):
+        return True
+    if isinstance(entry, np.datetime64 | np.timedelta64):
+        return bool(np.isnat(entry))
+    return isinstance(entry, Real | Decimal) and bool(entry != entry)
+
+
+def _columns_of(data: Any) -> list[Any]:
+    """Return the columns, by their places, for names may be equal in pandas."""
+    if hasattr(data, "column_names"):
+        return list(data.columns)
+    if hasattr(data, "iloc"):
+        return [data.iloc[:, j] for j in range(len(data.columns))]
+    return [data[name] for name in data.columns]
+
+
+def _dtype(column: Any) -> Any:
+    return getattr(column, "dtype", None) or getattr(column, "type", None)
+
+
+def _is_numeric(column: Any) -> bool:
+    dtype = _dtype(column)
+    if hasattr(dtype, "is_numeric"):  # polars
+        return bool(dtype.is_numeric())
+    kind = getattr(dtype, "kind", None)
+    if kind == "O" and str(dtype) == "object":
+        bases = {_base_of(entry) for entry in column.tolist() if not is_missing(entry)}
+        return bool(bases) and bases <= {"integer", "number"}
+    if kind is None:  # pyarrow
+        return str(dtype).startswith(("int", "uint", "float", "double", "halffloat", "decimal"))
+    return kind in "fiu"
+
+
+def holds_times(column: Any) -> bool:
+    """Whether a column holds dates or durations, by its type or its first entry that is there."""
+    dtype = str(_dtype(column))
+    if dtype.startswith(_TIMES):
+        return True
+    if dtype != "object":
+        return False
+    present = (entry for entry in _listed(column) if not is_missing(entry))
+    return _base_of(next(present, None)) in ("date", "duration")
+
+
+def read_column(column: Any, name: str, where: str) -> TableColumn:
+    """Read a column of a table, which messages call `where`.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As `table_columns`.
+    """
+    dtype = str(_dtype(column))
+    if _ZONE.search(dtype):
+        raise _of_zone(where)
+    is_category = dtype.startswith(_CATEGORIES)
+    if not is_category:
+        if _is_numeric(column):
+            return _of_numbers(column, name, where, dtype)
+        if dtype.startswith(_TIMES) and not dtype.endswith("[pyarrow]"):
+            return _of_times(np.asarray(column), name)
+    entries = _listed(column)
+    missing = np.array([is_missing(entry) for entry in entries], dtype=bool)
+    base = _common_base(entries, missing, where)
+    if base == "empty":
+        is_text = is_category or dtype.lower().startswith(("str", "large_str", "bool"))
+        base = "text" if is_text and not dtype.lower().startswith("bool") else base
+    if is_category:
+        # Categories of dates are told apart by their texts.
+        base = "text" if base in ("date", "duration") else base
+        return TableColumn(name, "category", base, _as_labels(entries, missing), missing)
+    if base in ("integer", "number"):
+        return _of_floats(
+            [np.nan if m else float(e) for e, m in zip(entries, missing, strict=True)],
+            name,
+            base,
+            where,
+        )
+    if base in ("date", "duration"):
+        unit = "datetime64[us]" if base == "date" else "timedelta64[us]"
+        times = ["NaT" if m else _naive(e, where) for e, m in zip(entries, missing, strict=True)]
+        return _of_times(np.array(times, dtype=unit), name)
+    return TableColumn(name, base, base, _as_labels(entries, missing), missing)
+
+
+def _listed(column: Any) -> list[Any]:
+    """Return the entries as Python's objects."""
+    for method in ("to_pylist", "to_list", "tolist"):
+        if hasattr(column, method):
+            entries: list[Any] = getattr(column, method)()
+            return entries
+    return list(column)
+
+
+def _base_of(entry: object) -> str | None:
+    return next((base for base, types in _BASES if isinstance(entry, types)), None)
+
+
+def _common_base(entries: list[Any], missing: NDArray[np.bool_], where: str) -> str:
+    """Return what all entries are that are not missing, "empty" if all are."""
+    found: dict[str, Any] = {}
+    for entry, absent in zip(entries, missing.tolist(), strict=True):
+        if absent:
+            continue
+        base = _base_of(entry)
+        if base is None:
+            raise TypeError(
+                f"{where} has an entry {entry!r} ({type(entry).__name__}), which is neither a "
+                "number, a text, a truth value nor a date; turn the column into such, or drop it"
+            )
+        found.setdefault(base, entry)
+    if {"integer", "number"} == set(found):
+        return "number"
+    if len(found) > 1:
+        examples = " and ".join(f"{entry!r} ({_NAMES[base]})" for base, entry in found.items())
+        raise TypeError(
+            f"{where} has entries of several kinds, such as {examples}; make them of one kind, for "
+            "example all text with .astype(str)"
+        )
+    return next(iter(found), "empty")
+
+
+def _as_labels(entries: list[Any], missing: NDArray[np.bool_]) -> NDArray[Any]:
+    """Return labels as texts, truth values and numbers, None where they are missing."""
+    labels = np.empty(len(entries), dtype=object)
+    for row, (entry, absent) in enumerate(zip(entries, missing.tolist(), strict=True)):
+        labels[row] = None if absent else _label(entry)
+    return labels
+
+
+def _label(entry: Any) -> Any:
+    if isinstance(entry, bytes):
+        return entry.decode("utf-8", "backslashreplace")
+    if isinstance(entry, dt.date | dt.timedelta | np.datetime64 | np.timedelta64 | Decimal):
+        return str(entry)
+    return entry.item() if isinstance(entry, np.generic) else entry
+
+
+def _of_numbers(column: Any, name: str, where: str, dtype: str) -> TableColumn:
+    of_type = "integer" if re.match(r"u?int", dtype, re.IGNORECASE) else "number"
+    if hasattr(column, "iloc") and dtype != "object":
+        floats = column.to_numpy(dtype=np.float64, na_value=np.nan)
+    elif dtype == "object" or dtype.lower().startswith("decimal"):
+        entries = _listed(column)
+        floats = [np.nan if is_missing(entry) else float(entry) for entry in entries]
+    else:
+        floats = column if isinstance(column, np.ndarray) else column.to_numpy()
+    return _of_floats(floats, name, of_type, where)
+
+
+def _of_floats(floats: Any, name: str, of_type: str, where: str) -> TableColumn:
+    entries = np.array(floats, dtype=np.float64)
+    infinite = np.flatnonzero(np.isinf(entries))
+    if len(infinite):
+        raise ValueError(
+            f"{where} has an infinite entry ({entries[infinite[0]]}) in row {infinite[0]}; replace "
+            "or remove it"
+        )
+    return TableColumn(name, of_type, of_type, entries, np.isnan(entries))
+
+
+def _of_times(times: NDArray[Any], name: str) -> TableColumn:
+    """Return dates or durations in microseconds, those of missing ones 0."""
+    base = "date" if times.dtype.kind == "M" else "duration"
+    missing = np.isnat(times)
+    unit = "datetime64[us]" if base == "date" else "timedelta64[us]"
+    entries = np.where(missing, 0, times.astype(unit).astype(np.int64))
+    return TableColumn(name, base, base, entries, missing)
+
+
+def _naive(entry: Any, where: str) -> Any:
+    """Return a time as NumPy reads it, which has no time zone."""
+    if getattr(entry, "tzinfo", None) is not None:
+        raise _of_zone(where)
+    if isinstance(entry, np.datetime64 | np.timedelta64):
+        return entry
+    is_date = isinstance(entry, dt.date)
+    return np.datetime64(entry) if is_date else np.timedelta64(entry)
+
+
+def _of_zone(where: str) -> TypeError:
+    return TypeError(
+        f"{where} has dates with a time zone; give all in one zone, without it: with pandas "
+        ".dt.tz_convert('UTC').dt.tz_localize(None), with polars "
+        ".dt.convert_time_zone('UTC').dt.replace_time_zone(None)"
+    )

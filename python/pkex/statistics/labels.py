@@ -1,0 +1,87 @@
+"""Columns that hold labels: which a kernel compares as such, and which it must not subtract."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from pkex.errors import warn
+from pkex.inputs.wording import shown
+from pkex.kernels import Kernel
+from pkex.typing import Float
+
+__all__ = ["FEW", "check_labels", "label_columns", "warn_of_many_labels", "without_labels"]
+
+# In fewer rows labels may all differ.
+FEW = 10
+
+
+def label_columns(kernel: Kernel, n_columns: int) -> list[int]:
+    """Return the columns that a kernel compares as labels."""
+    found = {
+        int(column)
+        for term in kernel.terms(n_columns)
+        for factor in term.all_factors
+        if factor.definition.compares_labels
+        for column in factor.columns
+    }
+    return sorted(found)
+
+
+def check_labels(
+    kernel: Kernel, labels: Sequence[int], names: Sequence[str], what: str, argument: str
+) -> None:
+    """Refuse a kernel that subtracts labels.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    labels : sequence of int
+        The columns that hold them.
+    names : sequence of str
+        Of all columns.
+    what, argument : str
+        What messages call the rows, and the kernel.
+    """
+    terms = kernel.terms(len(names))
+    subtracted = {
+        int(column)
+        for term in terms
+        for factor in term.all_factors
+        if not factor.definition.compares_labels
+        for column in factor.columns
+    }
+    for series in (term.series for term in terms if term.series is not None):
+        subtracted.update(series.columns.tolist())
+    wrong = [names[j] for j in labels if j in subtracted]
+    if wrong:
+        hold = "hold" if " and " in what else "holds"
+        raise ValueError(
+            f"{what} {hold} labels (column{'s' if len(wrong) > 1 else ''} {shown(wrong)}), but "
+            f"{argument} is {kernel!r}, which is one of numbers; take "
+            "pkex.kernels.Categorical() for labels, or turn them into numbers"
+        )
+
+
+def without_labels(rows: Float, kernel: Kernel) -> Float:
+    """Return the rows as if all had the same labels, so that the kernel is that of the numbers.
+
+    Many labels are nothing to warn of: rows of different ones have nothing in common.
+    """
+    same = rows.copy()
+    same[:, label_columns(kernel, rows.shape[1])] = 0.0
+    return same
+
+
+def warn_of_many_labels(
+    rows: Float, labels: Sequence[int], titles: Sequence[str], remedy: str
+) -> None:
+    """Warn of labels that mostly differ from each other: numbers, perhaps, read as text."""
+    for j in labels:
+        number = len(np.unique(rows[:, j]))
+        if number > len(rows) / 2 and len(rows) >= FEW:
+            warn(
+                f"{titles[j]} has {number} different labels in {len(rows)} rows, so that hardly "
+                f"any rows are equal in it; {remedy}"
+            )
