@@ -17,7 +17,7 @@ from pkex.explain.explanation import Explanation
 from pkex.explain.interactions import Interactions
 from pkex.functions.expansion import KernelExpansion
 from pkex.games.product_game import product_game
-from pkex.sensitivity import SensitivityResult, sensitivity
+from pkex.sensitivity import SensitivityDraws, SensitivityResult, sensitivity
 from pkex.statistics import HSICResult, MMDDrift, MMDResult, hsic, mmd, witness
 
 __all__ = [
@@ -29,6 +29,7 @@ __all__ = [
     "KernelExpansion",
     "MMDDrift",
     "MMDResult",
+    "SensitivityDraws",
     "SensitivityResult",
     "UnsupportedModelError",
     "adapters",

@@ -281,8 +281,8 @@ def test_an_ensemble_without_predict_proba_is_told_of_it():
 
 def test_what_is_not_read_of_a_calibration_is_the_first_reason():
     model = CalibratedClassifierCV(SVC(), ensemble=False, cv=2).fit(X, TWO)
-    model.method = "temperature"
-    with pytest.raises(pkex.UnsupportedModelError, match="with method='temperature'"):
+    model.method = "magic"
+    with pytest.raises(pkex.UnsupportedModelError, match="with method='magic'"):
         pkex.Explainer(model.predict_proba, Z)
 
 

@@ -4,6 +4,7 @@ import functools
 import warnings
 
 import numpy as np
+from sklearn import calibration
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.gaussian_process import GaussianProcessClassifier
@@ -14,7 +15,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.svm import SVC, NuSVC
+from sklearn.svm import SVC, LinearSVC, NuSVC
 
 D = 4
 RNG = np.random.default_rng(3)
@@ -52,6 +53,18 @@ CLASSIFIERS = {
         CalibratedClassifierCV(OneVsRestClassifier(SVC()), ensemble=False, cv=2),
         THREE,
     ),
+    "sigmoids of features": (
+        make_pipeline(nystroem(), CalibratedClassifierCV(LinearSVC(), cv=2)),
+        THREE,
+    ),
+    "sigmoid of features": (
+        make_pipeline(
+            StandardScaler(),
+            nystroem(),
+            CalibratedClassifierCV(SVC(kernel="linear"), ensemble=False, cv=2),
+        ),
+        TWO,
+    ),
     "isotonic": (CalibratedClassifierCV(SVC(), method="isotonic", cv=2), TWO),
     "isotonic of three": (CalibratedClassifierCV(SVC(), method="isotonic", cv=2), THREE),
     "one against the rest": (OneVsRestClassifier(platt()), THREE),
@@ -73,10 +86,21 @@ CLASSIFIERS = {
     "GridSearchCV": (GridSearchCV(platt(), {"C": [1.0, 2.0]}, cv=2), TWO),
 }
 # Of two classes, with log-odds that are a sum.
-AFFINE = (
-    *("SVC", "NuSVC", "sigmoid", "one against the other"),
+AFFINE = [
+    *("SVC", "NuSVC", "sigmoid", "sigmoid of features", "one against the other"),
     *("LogisticRegression", "Nystroem", "GridSearchCV"),
-)
+]
+if hasattr(calibration, "_TemperatureScaling"):  # of scikit-learn 1.8
+    one = {"method": "temperature", "ensemble": False, "cv": 2}
+    CLASSIFIERS |= {
+        "temperature": (CalibratedClassifierCV(SVC(), **one), TWO),
+        "temperature of votes": (CalibratedClassifierCV(SVC(), **one), THREE),
+        "temperatures": (
+            CalibratedClassifierCV(LogisticRegression(), method="temperature", cv=2),
+            THREE,
+        ),
+    }
+    AFFINE.append("temperature")
 
 
 @functools.cache

@@ -290,6 +290,7 @@ def draw_indices(
     first: Float,
     total: Float,
     title: str,
+    intervals: Float | None = None,
 ) -> Axes:
     """Draw Shapley effects as bars, and first-order and total indices as the ends of lines.
 
@@ -301,6 +302,8 @@ def draw_indices(
     names : sequence of str of length P
     effects, first, total : ndarray of shape (P,)
     title : str
+    intervals : ndarray of shape (2, P), optional
+        Of the effects.
     """
     order = np.argsort(-effects, kind="stable")[: checked_count(max_features)]
     ax = axes_for(ax, len(order))
@@ -309,6 +312,10 @@ def draw_indices(
     ax.hlines(places, first[order], total[order], color=_ALONE, linewidth=1.5)
     ax.plot(first[order], places, "o", color=_ALONE, markerfacecolor="white", label="first order")
     ax.plot(total[order], places, "o", color=_ALONE, label="total")
+    if intervals is not None:
+        # Below the middle of the bars, where the lines of the indices are.
+        low, high = intervals[:, order]
+        ax.hlines(places + 0.25, low, high, color=_VALUE, linewidth=3.0, label="effect, 95 %")
     ax.set_yticks(places, [literal(names[j]) for j in order])
     ax.invert_yaxis()
     ax.set_xlabel("share of the variance")

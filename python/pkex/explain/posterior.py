@@ -52,14 +52,14 @@ class Posterior:
         if variance is None:
             return cls(
                 None,
-                "uncertainty=True is for the mean of a Gaussian process, alone or at the end of a "
+                "uncertainty is for the mean of a Gaussian process, alone or at the end of a "
                 f"Pipeline; of the {adapted.explained} of {type(model).__name__} "
                 "no covariances are known",
             )
         if variance.n_factored > _MOST_FACTORED:
             return cls(
                 None,
-                f"uncertainty=True is for Gaussian processes of up to {_MOST_FACTORED:,} training "
+                f"uncertainty is for Gaussian processes of up to {_MOST_FACTORED:,} training "
                 f"rows, unless the model keeps the factor of their covariances; "
                 f"{type(model).__name__} has {variance.n_factored:,}",
             )

@@ -14,6 +14,7 @@ from pkex.functions.at_coalitions import Members, at_coalitions
 from pkex.functions.base import Function, finite
 from pkex.functions.composite import Composite, alike
 from pkex.functions.covariances import covariances
+from pkex.functions.draws import Draws, draws
 from pkex.functions.products import Joined, Products, products
 from pkex.games.indices import SHAPLEY, Quantity
 from pkex.games.value_functions import NEUTRAL, Game
@@ -140,6 +141,22 @@ def _(function: Combination, row: Float, game: Game, members: Members, how: Comp
     values = function._at_coalitions(row, game, members, how)
     terms = (w * part for w, part in zip(function._weights, values, strict=True))
     return _compensated_sum(chain(terms, [function._intercept]))
+
+
+@draws.register
+def _(
+    variance: Combination, rows: NDArray[Any], n: int, random: np.random.Generator
+) -> list[Draws]:
+    # As covariances are: of a sum of functions which are independent of each other.
+    outputs = zip(*(draws(part, rows, n, random) for part in variance._parts), strict=True)
+    squares = np.broadcast_to(variance._weights.T, (variance.n_outputs, len(variance._parts)))
+    return [
+        Draws(
+            Combination([one.function for one in own], np.sqrt(weights)),
+            max(one.left_out for one in own),
+        )
+        for own, weights in zip(outputs, squares, strict=True)
+    ]
 
 
 @products.register

@@ -13,6 +13,7 @@ from pkex.errors import UnsupportedModelError
 from pkex.execution.computation import Computation
 from pkex.functions.base import finite
 from pkex.functions.covariances import covariances
+from pkex.functions.draws import Draws, draws
 from pkex.functions.products import Products, products
 from pkex.functions.weighted import Weighted, checked_intercept, probing_rows
 from pkex.games.indices import SHAPLEY, Quantity
@@ -256,6 +257,13 @@ def _(variance: LinearFunction, X: Float, game: Game, how: Computation) -> Float
     if variance.coefficients.any():
         raise UnsupportedModelError("no function has a linear variance")
     return np.zeros((len(X), variance.n_players, variance.n_players, variance.n_outputs))
+
+
+@draws.register
+def _(variance: LinearFunction, rows: Float, n: int, random: np.random.Generator) -> list[Draws]:
+    # As above: such functions do not deviate from their mean, but by constants.
+    nothing = LinearFunction(np.zeros((variance.n_features, n)), np.zeros(n))
+    return [Draws(nothing, 0.0)] * variance.n_outputs
 
 
 class _Entries(Products):

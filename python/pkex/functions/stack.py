@@ -13,6 +13,7 @@ from pkex.functions.at_coalitions import Members, at_coalitions
 from pkex.functions.base import Function
 from pkex.functions.composite import Composite, alike
 from pkex.functions.covariances import covariances
+from pkex.functions.draws import Draws, draws
 from pkex.functions.products import Joined, Products, products
 from pkex.games.indices import SHAPLEY, Quantity
 from pkex.games.value_functions import NEUTRAL, Game
@@ -90,6 +91,11 @@ def _(variance: Stack, X: Float, game: Game, how: Computation) -> Float:
     parts = variance._parts
     own = [covariances(p, X, game, how.part(i, len(parts))) for i, p in enumerate(parts)]
     return np.concatenate(own, axis=-1)
+
+
+@draws.register
+def _(variance: Stack, rows: NDArray[Any], n: int, random: np.random.Generator) -> list[Draws]:
+    return [own for part in variance._parts for own in draws(part, rows, n, random)]
 
 
 @at_coalitions.register

@@ -17,6 +17,7 @@ from pkex.functions.at_coalitions import Members, at_coalitions, members_or_all
 from pkex.functions.base import Function
 from pkex.functions.column_maps import ColumnMap, Selection, decoded
 from pkex.functions.covariances import covariances
+from pkex.functions.draws import Draws, draws
 from pkex.functions.products import Products, products
 from pkex.games.coalitions import coalitions, ranks
 from pkex.games.indices import SHAPLEY, Quantity
@@ -268,6 +269,14 @@ def _(variance: Transformed, X: Float, game: Game, how: Computation) -> Float:
     found = np.zeros((len(X), n_players, n_players, own.shape[-1]))
     found[:, places[:, None], places] = own
     return found
+
+
+@draws.register
+def _(
+    variance: Transformed, rows: NDArray[Any], n: int, random: np.random.Generator
+) -> list[Draws]:
+    own = draws(variance._function, variance._mapped(rows, "inputs"), n, random)
+    return [Draws(Transformed(variance._columns, one.function), one.left_out) for one in own]
 
 
 @at_coalitions.register

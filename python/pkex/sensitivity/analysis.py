@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping
 from types import MethodType
 from typing import Any
@@ -11,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pkex.adapters import adapt, verify
-from pkex.errors import UnsupportedModelError, warn
+from pkex.errors import UnsupportedModelError
 from pkex.execution.progress import Progress, parts_of
 from pkex.execution.settings import Settings
 from pkex.explain.columns import Columns
@@ -22,15 +21,13 @@ from pkex.inputs.choices import Summation
 from pkex.inputs.integers import as_integer
 from pkex.inputs.keywords import with_known_keywords
 from pkex.sensitivity.deviations import Deviations
+from pkex.sensitivity.indices import Indices, checked
 from pkex.sensitivity.inputs import Inputs
 from pkex.sensitivity.result import SensitivityResult
+from pkex.sensitivity.uncertainty import draws_of, number_of_draws
 from pkex.sensitivity.worths import Worths
-from pkex.typing import Float
 
 __all__ = ["sensitivity"]
-
-# Measured rounding errors, of the variance: from here on they are said, and refused.
-_NOTABLE, _TOO_LARGE = 1e-6, 1e-2
 
 
 @with_known_keywords
@@ -41,6 +38,8 @@ def sensitivity(
     groups: Mapping[str, int | str | Iterable[int | str]] | None = None,
     weights: ArrayLike | None = None,
     order: int = 1,
+    uncertainty: int = 0,
+    random_state: int | np.random.Generator | None = None,
     summation: Summation = "compensated",
     n_jobs: int | None = -1,
     progress: Progress = False,
@@ -72,6 +71,11 @@ def sensitivity(
         The weights of rows, not negative; equal if not given.
     order : {1, 2}, default 1
         With 2, there are the second-order indices of pairs, too.
+    uncertainty : int, default 0
+        Of a Gaussian process, how many functions are drawn from its posterior, from 20 on, such as
+        100: the result has the indices of each as `draws`, and intervals. See the notes.
+    random_state : int, numpy.random.Generator or None, default None
+        The seed of these draws; nothing else is random.
     summation : {"compensated", "plain"}, default "compensated"
         How sums over pairs of points are formed.
     n_jobs : int or None, default -1
@@ -86,13 +90,14 @@ def sensitivity(
     Warns
     -----
     UserWarning
-        If a column of the inputs is constant (its indices are 0), or if rounding errors of the
-        indices are above 1e-6.
+        If a column of the inputs is constant (its indices are 0), if rounding errors of the indices
+        are above 1e-6, or if draws are without more than a hundredth of the posterior variance.
 
     Raises
     ------
     UnsupportedModelError
-        If the model is not supported, or its kernel is no sum of products over columns.
+        If the model is not supported, or its kernel is no sum of products over columns; with
+        ``uncertainty``, if it is no Gaussian process whose posterior is known.
     ValueError, TypeError
         If the inputs do not fit the model's columns, a distribution's variance is infinite, the
         output does not vary, or its variance is lost in rounding errors.
@@ -114,10 +119,21 @@ def sensitivity(
     Where these differ by more than 1e-11 of the variance, the sums over pairs are repeated in twice
     the precision, and the difference that is left is what the warning says.
 
+    With ``uncertainty``, the latent function of the process is drawn given its training rows,
+    under the kernel that was fitted: jointly at up to 500 rows of the inputs (100 where the kernel
+    is no product but a sum of many, as Matern is), which are chosen where least is known. A draw
+    is the mean of the process given these values, too: a sum of kernels at known points, whose
+    indices are computed as exactly as those of the posterior mean. ``draws.left_out`` is what is
+    unknown even then, of the posterior variance. So intervals say how far the data leave the
+    *function* open. They do not have the noise of observations, nor doubt about the kernel and its
+    length-scales, about the distributions of inputs, or whether the process fits at all.
+
     References
     ----------
     A. B. Owen (2014), Sobol' indices and Shapley value, SIAM/ASA J. Uncertainty Quantification 2.
     I. M. Sobol (1993), Sensitivity estimates for nonlinear mathematical models.
+    J. E. Oakley and A. O'Hagan (2004), Probabilistic sensitivity analysis of complex models, J. R.
+    Statistical Society B 66: indices of draws of a Gaussian process.
 
     Examples
     --------
@@ -139,69 +155,40 @@ def sensitivity(
         )
     adapted = adapt(model)
     verify(adapted, model, n_threads=settings.n_threads)
+    owner = model.__self__ if isinstance(model, MethodType) else model
     outputs, function = Outputs.chosen(adapted, None, None)
     read = Inputs.read(inputs, weights, Columns.of(adapted, None))
     players = as_players(groups, read.names)
     sums = products(function, read.covering_rows())
+    n_draws = number_of_draws(uncertainty)
     with settings.computing(progress) as how:
-        first_part, second_part = parts_of(how.progress, 0.1, 0.9)
+        shares = (0.1, 0.9, 4.0) if n_draws else (0.1, 0.9)
+        first_part, second_part, *last_part = parts_of(how.progress, *shares)
         deviations = Deviations.of(sums, read.marginals, read.names, first_part)
         worths = Worths.of(
             deviations, sums.weights, players.of_column, most, how.reporting(second_part)
         )
-    owner = model.__self__ if isinstance(model, MethodType) else model
-    variance = worths.shapley.sum(axis=0)
-    notes = [*read.notes, *_checked(variance, worths.errors, outputs.names)]
-    has_axis = outputs.names is not None
+        notes = [*read.notes, *checked(worths, outputs.names)]
+        draws = None
+        if n_draws:
+            computed = players.of_column, most, how.reporting(last_part[0])
+            draws, more = draws_of(adapted, owner, read, n_draws, random_state, computed)
+            notes += more
+    indices = Indices.of(worths)
 
-    def shares(values: Float) -> Float:
-        found: Float = values / variance
-        return found if has_axis else found[..., 0]
+    def of_outputs(values: Any) -> Any:
+        return values if values is None or outputs.names is not None else values[..., 0]
 
     return SensitivityResult(
-        variance=variance if has_axis else float(variance[0]),
-        shapley_effects=shares(worths.shapley),
-        first_order=shares(worths.first),
-        total=shares(worths.total),
-        second_order=None if worths.second is None else shares(_of_pairs(worths.second)),
+        variance=indices.variance if outputs.names is not None else float(indices.variance[0]),
+        shapley_effects=of_outputs(indices.shapley_effects),
+        first_order=of_outputs(indices.first_order),
+        total=of_outputs(indices.total),
+        second_order=of_outputs(indices.second_order),
+        draws=draws,
         _names=players.names,
         _outputs=outputs.names,
         _explained=f"{adapted.explained} of {type(owner).__name__}",
         _inputs=read.description,
         notes=tuple(notes),
     )
-
-
-def _of_pairs(values: Float) -> Float:
-    """Return values of pairs, of shape (pairs, outputs), as symmetric matrices (P, P, outputs)."""
-    n_players = (1 + math.isqrt(1 + 8 * len(values))) // 2
-    table = np.full((n_players, n_players, values.shape[1]), np.nan)
-    one, other = np.triu_indices(n_players, k=1)
-    table[one, other] = table[other, one] = values
-    return table
-
-
-def _checked(variance: Float, errors: Float, outputs: tuple[str, ...] | None) -> list[str]:
-    """Refuse variances that are 0, or lost in rounding errors; say what is left of these."""
-    notes = []
-    for place, (own, error) in enumerate(zip(variance, errors, strict=True)):
-        of_output = "" if outputs is None else f" {outputs[place]!r}"
-        if own == 0.0:
-            raise ValueError(
-                f"the variance of the output{of_output} is 0: nothing that varies in inputs "
-                "changes it, so that there is nothing to divide"
-            )
-        share = abs(error / own)
-        if own < 0.0 or share > _TOO_LARGE:
-            raise ValueError(
-                f"the variance of the output{of_output} is lost in rounding errors ({error:.1e} "
-                f"beside {own:.1e}): the model's coefficients are huge and cancel; fit it with "
-                "more noise or regularization, for instance a larger alpha"
-            )
-        if share > _NOTABLE:
-            notes.append(
-                f"rounding errors of the indices{of_output} are about {share:.0e}, as the model's "
-                "coefficients are huge and cancel; more noise or regularization makes them smaller"
-            )
-            warn(notes[-1])
-    return notes

@@ -87,6 +87,19 @@ class Deviations:
         """Return those of some of the evaluations."""
         return Deviations(self.means[chosen], self.vectors[chosen], self.starts)
 
+    def merged(self, weights: Float) -> tuple[Deviations, Float]:
+        """Return distinct evaluations, and the sums of the weights of equal ones.
+
+        Parameters
+        ----------
+        weights : ndarray of shape (evaluations, outputs)
+        """
+        both = np.concatenate([self.means, self.vectors], axis=1)
+        _, first, of_each = np.unique(both, axis=0, return_index=True, return_inverse=True)
+        sums = np.zeros((len(first), weights.shape[1]))
+        np.add.at(sums, of_each.reshape(-1), weights)
+        return self.of_evaluations(first), sums
+
     def of_single_columns(self, weights: Float) -> Float:
         """Return Var E[f | X_j] for each column as a sum of squares, of shape (columns, outputs).
 

@@ -70,6 +70,19 @@ class Inputs:
             rows[:, column] = np.resize(own, length)
         return rows
 
+    def sample(self, n: int, random: np.random.Generator) -> NDArray[Any]:
+        """Return rows of a Latin hypercube (McKay et al. 1979), of shape (n, d)."""
+        drawn = []
+        for marginal in self.marginals:
+            entries, weights = marginal.rule()
+            shares = (random.permutation(n) + random.random(n)) / n
+            places = np.searchsorted(np.cumsum(weights), shares)
+            drawn.append(entries[np.minimum(places, len(entries) - 1)])
+        rows = np.empty((n, len(drawn)), dtype=np.result_type(*drawn))
+        for column, own in enumerate(drawn):
+            rows[:, column] = own
+        return rows
+
 
 def _of_rows(inputs: Any, weights: ArrayLike | None, columns: Columns) -> Inputs:
     if len(columns.names) != 2 and _are_pairs(inputs, len(columns.names)):

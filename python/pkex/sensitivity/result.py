@@ -9,9 +9,12 @@ import numpy as np
 
 from pkex.display.plots import draw_indices
 from pkex.display.tables import aligned, number, numbers, shortened
+from pkex.explain.uncertain import DEVIATIONS
+from pkex.inputs.choices import check_choice
 from pkex.inputs.keywords import with_known_keywords
 from pkex.inputs.optional import missing_library
 from pkex.inputs.wording import counted
+from pkex.sensitivity.draws import SensitivityDraws
 from pkex.typing import Float
 
 if TYPE_CHECKING:
@@ -26,6 +29,15 @@ _COLUMNS = {
     "first_order": "first order",
     "total": "total",
 }
+_KEYS = {
+    "S1": "first_order",
+    "ST": "total",
+    "S2": "second_order",
+    "shapley_effects": "shapley_effects",
+    "variance": "variance",
+}
+_INDICES = ("variance", *_COLUMNS, "second_order")
+_LEVEL = 0.95
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -51,6 +63,9 @@ class SensitivityResult:
         ``order=2``.
     feature_names : list of str
         The inputs: columns or groups.
+    draws : SensitivityDraws or None
+        The same of functions drawn from the posterior of a Gaussian process; None unless
+        ``uncertainty`` was given. `credible_interval` sums them up.
     output_names : list of str or None
         Names along the axis of outputs; None if there is no such axis.
     notes : tuple of str
@@ -72,6 +87,7 @@ class SensitivityResult:
     first_order: Float
     total: Float
     second_order: Float | None
+    draws: SensitivityDraws | None
     _names: tuple[str, ...]
     _outputs: tuple[str, ...] | None
     _explained: str
@@ -98,31 +114,73 @@ class SensitivityResult:
         """Names along the axis of outputs; None if there is no such axis."""
         return None if self._outputs is None else list(self._outputs)
 
+    def credible_interval(self, index: str = "shapley_effects", level: float = _LEVEL) -> Float:
+        """Return where an index of the function lies with some probability, given the data.
+
+        The interval leaves out equal shares of the draws at both ends. It need not hold the index
+        of the posterior mean, which is smoother than the functions that are drawn: the variance
+        of these, and what their inputs do in interactions, is larger on average.
+
+        Parameters
+        ----------
+        index : {"shapley_effects", "first_order", "total", "second_order", "variance"}
+        level : float, default 0.95
+            Its probability, under the model.
+
+        Returns
+        -------
+        ndarray of shape (2, ...), the rest as the index
+            The lower ends and the upper ones.
+
+        Raises
+        ------
+        ValueError
+            If there are no draws, no such index, or `level` is not between 0 and 1.
+        """
+        if self.draws is None:
+            raise ValueError(
+                "credible_interval is of draws from the posterior of a Gaussian process: "
+                "pkex.sensitivity(model, inputs, uncertainty=100)"
+            )
+        index = check_choice("index", index, _INDICES)
+        if not 0.0 < level < 1.0:
+            raise ValueError(f"level must be between 0 and 1, such as 0.95; got {level!r}")
+        values = getattr(self.draws, index)
+        if values is None:
+            raise ValueError("second_order is there with order=2 only")
+        ends: Float = np.quantile(values, [(1.0 - level) / 2.0, (1.0 + level) / 2.0], axis=0)
+        return ends
+
     def to_dict(self) -> dict[str, Any]:
         """Return the indices as lists, by the names that SALib gives them.
 
         ``S1`` and ``ST`` are first-order and total indices, ``S2`` those of pairs, in a matrix with
         NaN but for the places above the diagonal, and only with ``order=2``; ``names`` the inputs.
-        Beside them are ``shapley_effects`` and ``variance``. There are no ``S1_conf``, as nothing
-        is sampled.
+        Beside them are ``shapley_effects`` and ``variance``. With draws of the posterior there are
+        ``S1_conf`` and so on, as SALib has them: 1.96 standard deviations, here of the draws. Else
+        there are none, as nothing is sampled.
         """
         found: dict[str, Any] = {"S1": self.first_order.tolist(), "ST": self.total.tolist()}
         if self.second_order is not None:
-            above = np.triu(np.ones(self.second_order.shape[:2], dtype=bool), k=1)
-            above = above.reshape(above.shape + (1,) * (self.second_order.ndim - 2))
-            found["S2"] = np.where(above, self.second_order, np.nan).tolist()
-        variance = self.variance
-        return {
-            **found,
+            found["S2"] = _above_diagonal(self.second_order).tolist()
+        found |= {
             "names": self.feature_names,
             "shapley_effects": self.shapley_effects.tolist(),
-            "variance": variance if isinstance(variance, float) else variance.tolist(),
+            "variance": np.asarray(self.variance).tolist(),
         }
+        for key, name in _KEYS.items() if self.draws is not None else ():
+            if key in found:
+                margins = DEVIATIONS * getattr(self.draws, name).std(axis=0, ddof=1)
+                found[f"{key}_conf"] = (
+                    _above_diagonal(margins) if key == "S2" else margins
+                ).tolist()
+        return found
 
     def to_frame(self) -> pd.DataFrame:
         """Return a pandas DataFrame: a line per input, the largest Shapley effect first.
 
-        With several outputs a line per output and input, in their order.
+        With several outputs a line per output and input, in their order. With draws of the
+        posterior each index is followed by the ends of its 95 % interval, "low" and "high".
 
         Raises
         ------
@@ -133,7 +191,12 @@ class SensitivityResult:
             import pandas as pd
         except ImportError as error:
             raise missing_library(f"{type(self).__name__}.to_frame", "pandas") from error
-        indices = {title: getattr(self, name) for name, title in _COLUMNS.items()}
+        indices = {}
+        for name, title in _COLUMNS.items():
+            indices[title] = getattr(self, name)
+            if self.draws is not None:
+                low, high = self.credible_interval(name)
+                indices |= {f"{title} low": low, f"{title} high": high}
         if self._outputs is None:
             frame = pd.DataFrame(indices, index=pd.Index(self._names, name="feature"))
             return frame.sort_values("Shapley effect", ascending=False, kind="stable")
@@ -151,6 +214,8 @@ class SensitivityResult:
         max_features: int = 20,
     ) -> matplotlib.axes.Axes:
         """Draw the Shapley effects as bars, between marks for first-order and total indices.
+
+        With draws of the posterior, lines below the bars are the effects' 95 % intervals.
 
         Parameters
         ----------
@@ -174,7 +239,10 @@ class SensitivityResult:
         """
         place = self._place(output)
         effects, first, total = (self._of_output(name, place) for name in _COLUMNS)
-        return draw_indices(ax, max_features, self._names, effects, first, total, self._explained)
+        intervals = None if self.draws is None else self._interval("shapley_effects", place)
+        return draw_indices(
+            ax, max_features, self._names, effects, first, total, self._explained, intervals
+        )
 
     def _place(self, output: int | str | None) -> tuple[int, ...]:
         """Return the index of an output along the axis of outputs, () if there is none."""
@@ -195,10 +263,17 @@ class SensitivityResult:
         values: Float = getattr(self, name)
         return values[:, place[0]] if place else values
 
+    def _interval(self, name: str, place: tuple[int, ...]) -> Float:
+        """Return the 95 % interval of an attribute of one output, shape (2, P)."""
+        ends = self.credible_interval(name)
+        return ends[..., place[0]] if place else ends
+
     def __repr__(self) -> str:
         """Return a table of the largest effects, and the notes."""
         variances = np.ravel(self.variance)
         lines = [f"{type(self).__name__}: {self._explained}, inputs: {self._inputs}"]
+        if self.draws is not None:
+            lines.append(f"95 %: where the index lies, by {len(self.draws)} draws of the posterior")
         for place in range(min(len(variances), 4)):
             chosen = () if self._outputs is None else (place,)
             name = "" if self._outputs is None else f"{shortened(self._outputs[place])}: "
@@ -214,6 +289,16 @@ class SensitivityResult:
         cells = [["feature", *(shortened(self._names[j]) for j in order)]]
         for name, title in _COLUMNS.items():
             cells.append([title, *numbers(self._of_output(name, place)[order])])
+            if self.draws is not None:
+                ends = self._interval(name, place)[:, order].T
+                cells.append(["95 %", *(f"{low:.3f}–{high:.3f}" for low, high in ends)])
         left_out = len(effects) - len(order)
         more = [f"({counted(left_out, 'smaller feature')} not shown)"] if left_out else []
         return [*aligned(cells), *more]
+
+
+def _above_diagonal(pairs: Float) -> Float:
+    """Return values of pairs, of shape (P, P, ...), NaN but for the places above the diagonal."""
+    above = np.triu(np.ones(pairs.shape[:2], dtype=bool), k=1)
+    found: Float = np.where(above.reshape(above.shape + (1,) * (pairs.ndim - 2)), pairs, np.nan)
+    return found

@@ -20,7 +20,7 @@ __all__ = ["Worths"]
 
 # Shapley values, v({j}) − v(∅), v(D) − v(D∖j), and what pairs have beside their members.
 _QUANTITIES = (SHAPLEY, Quantity(1, 0.0), Quantity(1, 1.0), Quantity(2, 0.0))
-# Of the variance: from what measured error on all is computed again, in twice the precision.
+# From what measured error on all is computed again, where nothing else is said.
 _LARGEST_ERROR = 1e-11
 
 
@@ -50,6 +50,7 @@ class Worths:
         players: NDArray[np.int64],
         order: int,
         how: Computation,
+        largest_error: float = _LARGEST_ERROR,
     ) -> Worths:
         """Compute them.
 
@@ -61,6 +62,8 @@ class Worths:
             The number of each column's player.
         order : {1, 2}
         how : Computation
+        largest_error : float
+            Of the variance: from what measured error on all is computed in twice the precision.
         """
         n_players = int(players.max()) + 1
         counts = [math.comb(n_players, own.size) for own in _QUANTITIES[: 2 + order]]
@@ -70,7 +73,9 @@ class Worths:
         reports = parts_of(how.progress, *(1.0 + len(some) ** 2 for some, _ in groups))
         for (some, outputs), report in zip(groups, reports, strict=True):
             own = _Sum(deviations.of_evaluations(some), weights[np.ix_(some, outputs)], players)
-            found[:, outputs], errors[outputs] = own.worths(order, how.reporting(report))
+            found[:, outputs], errors[outputs] = own.worths(
+                order, how.reporting(report), largest_error
+            )
         shapley, first, total, *second = np.split(found, np.cumsum(counts)[:-1])
         return cls(shapley, first, total, second[0] if second else None, errors)
 
@@ -92,7 +97,7 @@ class _Sum:
     weights: Float
     players: NDArray[np.int64]
 
-    def worths(self, order: int, how: Computation) -> tuple[Float, Float]:
+    def worths(self, order: int, how: Computation, largest_error: float) -> tuple[Float, Float]:
         """Return all quantities below each other, and the errors of outputs."""
         plain, twice = how.part(0, 2), how.part(1, 2)
         *parts, last = parts_of(plain.progress, 3.0, *[1.0] * (2 + order))
@@ -106,7 +111,7 @@ class _Sum:
         else:
             errors = self._errors(singly._worth(_QUANTITIES[1], how.reporting(last)))
         variance = np.abs(found[: int(self.players.max()) + 1].sum(axis=0))
-        if (errors <= _LARGEST_ERROR * variance).all():
+        if (errors <= largest_error * variance).all():
             return found, errors
         found = self._worths_twice(order > 1, twice.part(0, 1 if is_single else 2))
         alone = found if is_single else singly._worths_twice(False, twice.part(1, 2))

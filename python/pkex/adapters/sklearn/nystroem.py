@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
+from sklearn.calibration import CalibratedClassifierCV
 from sklearn.kernel_approximation import Nystroem
+from sklearn.svm import SVC, SVR, NuSVC, NuSVR, OneClassSVM
 
 from pkex.adapters.attributes import expansion_of
-from pkex.adapters.registry import AdaptedModel, Probabilities, unsupported
+from pkex.adapters.registry import AdaptedModel, Probabilities, adapt, unsupported
 from pkex.adapters.rounding import square_rounding
 from pkex.adapters.sklearn.description import dense, feature_names
 from pkex.adapters.sklearn.fitted import check_fitted
@@ -20,7 +23,9 @@ from pkex.adapters.sklearn.kernel_functions import (
 )
 from pkex.adapters.sklearn.linear import LINEAR_MODELS, adapt_linear, linear_function
 from pkex.adapters.sklearn.own_output import without_names
-from pkex.adapters.sklearn.probabilities import probabilities_of_linear
+from pkex.adapters.sklearn.probabilities import calibrated, probabilities_of_linear
+from pkex.functions.expansion import KernelExpansion
+from pkex.functions.linear import LinearFunction
 from pkex.typing import Float
 
 
@@ -48,21 +53,19 @@ def nystroem_model(nystroem: Any, linear: Any) -> AdaptedModel:
     UnsupportedModelError
         If the kernel or the linear model is another.
     """
-    if not isinstance(linear, LINEAR_MODELS):
-        raise unsupported(f"Nystroem followed by {type(linear).__name__}")
+    last, function = _linear(linear)
     check_fitted(nystroem)
-    last, function = adapt_linear(linear), linear_function(linear)
     points, normalization = dense(nystroem.components_), dense(nystroem.normalization_)
     options = _options(nystroem, points.shape[1])
     kernel = named_kernel(nystroem, options)
     weights = function.coefficients
     # In extended precision where there is one: see _rounding.
     coefficients = dense(normalization.T.astype(np.longdouble) @ weights.astype(np.longdouble))
-    own_map, own_model = without_names(nystroem), getattr(without_names(linear), last.explained)
+    own_map, own_output = without_names(nystroem), last.predict
     return replace(
         last,
         expansion=expansion_of(linear, points, coefficients, kernel, function.intercept),
-        predict=lambda X: own_model(own_map.transform(X)),
+        predict=lambda X: own_output and own_output(own_map.transform(X)),
         feature_names=feature_names(nystroem),
         kernel_rounding=_rounding(
             nystroem, points, options.gamma, normalization, weights, coefficients
@@ -70,8 +73,27 @@ def nystroem_model(nystroem: Any, linear: Any) -> AdaptedModel:
     )
 
 
+def _linear(model: Any) -> tuple[AdaptedModel, LinearFunction]:
+    """Read a linear model, of scikit-learn's linear ones or a support vector machine's."""
+    if isinstance(model, LINEAR_MODELS):
+        return adapt_linear(model), linear_function(model)
+    adapted = adapt(model) if getattr(model, "kernel", None) == "linear" else None
+    expansion = adapted and adapted.expansion
+    if adapted is None or not isinstance(model, _MACHINES):
+        raise unsupported(f"Nystroem followed by {type(model).__name__}")
+    assert isinstance(expansion, KernelExpansion)
+    weights = expansion.points.T.astype(np.longdouble) @ expansion.coefficients
+    return adapted, LinearFunction(dense(weights), expansion.intercept)
+
+
+_MACHINES = (SVC, NuSVC, SVR, NuSVR, OneClassSVM)
+
+
 def nystroem_probabilities(nystroem: Any, linear: Any) -> Probabilities:
-    """Read the probabilities of the linear classifier, likewise."""
+    """Read the probabilities of the linear classifier, or of a calibrated one, likewise."""
+    if isinstance(linear, CalibratedClassifierCV):
+        own_map = without_names(nystroem)
+        return calibrated(linear, partial(nystroem_model, nystroem), own_map.transform)
     adapted = nystroem_model(nystroem, linear)
     own_map, own_model = without_names(nystroem), without_names(linear)
     return probabilities_of_linear(

@@ -39,6 +39,7 @@ from pkex.adapters.sklearn.probability_links import (
     Coupled,
     GaussianLogistic,
     OfSecond,
+    Tempered,
     Votes,
     logistic,
     of_logistics,
@@ -187,32 +188,66 @@ for _linear in _LOGISTIC:
 
 @register_probabilities(CalibratedClassifierCV)
 def probabilities_of_calibrated(model: CalibratedClassifierCV) -> Probabilities:
-    """Read classifiers, and the sigmoids or isotonic functions of each of their decision values."""
+    """Read classifiers, and what calibrates each of their decision values."""
+    return calibrated(model, adapt)
+
+
+def calibrated(
+    model: CalibratedClassifierCV,
+    read: Callable[[Any], AdaptedModel],
+    made: Callable[[Any], Any] | None = None,
+) -> Probabilities:
+    """Read sigmoids, isotonic functions or temperatures of classifiers' decision values.
+
+    Parameters
+    ----------
+    model : CalibratedClassifierCV
+    read : callable
+        What reads its classifiers, perhaps in other columns than the model's.
+    made : callable, optional
+        From rows to what the model is given, if these are others.
+    """
     check_fitted(model)
-    if model.method not in ("sigmoid", "isotonic"):
+    if model.method not in ("sigmoid", "isotonic", "temperature"):
         raise unsupported(f"CalibratedClassifierCV with method={model.method!r}")
     classes = list(model.classes_)
     parts, members, start = [], [], 0
     for member in model.calibrated_classifiers_:
-        part = _decision(member.estimator, classes)
+        part = _decision(member.estimator, classes, read)
         members.append(_calibration(member, part, classes, start))
         parts.append(part)
         start += part.expansion.n_outputs
-    first = replace(parts[0], feature_names=feature_names(model) or parts[0].feature_names)
-    functions = [part.expansion for part in parts]
-    predict = own_output(model, "predict_proba", functions[0].non_numeric)
+    first, functions = parts[0], [part.expansion for part in parts]
+    if made is None:
+        first = replace(first, feature_names=feature_names(model) or first.feature_names)
+        predict = own_output(model, "predict_proba", functions[0].non_numeric)
+    else:
+        predict = _after(made, without_names(model).predict_proba)
     link = Calibrated(members)
     has_steps = model.method == "isotonic" or any(member.votes for member in members)
     steps = link.steps if has_steps else None
     described = of_classes(first, functions, link, predict, classes, steps)
-    if len(parts) > 1 or len(classes) > 2 or model.method != "sigmoid":
+    if len(parts) > 1 or len(classes) > 2 or model.method == "isotonic":
         return Probabilities(described)
-    ((_, calibrator),) = members[0].calibrators
-    affine = -float(calibrator.a_), -float(calibrator.b_)
+    affine = _affine(members[0])
     return Probabilities(described, log_odds(first, affine, predict, classes))
 
 
-def _decision(estimator: Any, classes: Sequence[Any]) -> AdaptedModel:
+def _after(made: Callable[[Any], Any], predict: _Predict) -> _Predict:
+    return lambda rows: predict(made(rows))
+
+
+def _affine(member: Calibration | Tempered) -> tuple[float, float]:
+    """Return slope and offset of the log-odds of two classes in their decision value."""
+    if isinstance(member, Tempered):
+        return 2.0 * member.inverse, 0.0
+    ((_, calibrator),) = member.calibrators
+    return -float(calibrator.a_), -float(calibrator.b_)
+
+
+def _decision(
+    estimator: Any, classes: Sequence[Any], read: Callable[[Any], AdaptedModel]
+) -> AdaptedModel:
     """Read the decision values of a classifier that is calibrated for some classes."""
     name = f"CalibratedClassifierCV of {type(estimator).__name__}"
     if not hasattr(estimator, "decision_function"):
@@ -222,7 +257,7 @@ def _decision(estimator: Any, classes: Sequence[Any]) -> AdaptedModel:
             f"{name}, fitted to {len(estimator.classes_)} of {len(classes)} classes",
             ": each fold must have rows of every class; take cv=StratifiedKFold()",
         )
-    part = adapt(estimator)
+    part = read(estimator)
     is_each = len(classes) == 2 or part.no_method or part.expansion.n_outputs == len(classes)
     if part.explained != "decision_function" or not is_each:
         raise unsupported(
@@ -235,20 +270,22 @@ def _decision(estimator: Any, classes: Sequence[Any]) -> AdaptedModel:
 
 def _calibration(
     member: Any, part: AdaptedModel, classes: Sequence[Any], start: int
-) -> Calibration:
+) -> Calibration | Tempered:
     """Return the calibration of one classifier, whose decision values stand from `start` on."""
     function = part.expansion
-    places = [classes.index(label) for label in member.estimator.classes_]
-    places = [1] if len(classes) == 2 else places
     sizes = function.magnitude(function.probing_rows(), n_threads=1)
-    return Calibration(
-        slice(start, start + function.n_outputs),
-        # Of pairs, decision_function has votes.
-        Votes(len(classes)) if part.no_method else None,
-        list(zip(places, copy.deepcopy(member.calibrators), strict=True)),
-        len(classes),
-        (_OF_DECISIONS + part.kernel_rounding) * np.reshape(sizes, (len(sizes), -1)).max(axis=0),
-    )
+    rounding = _OF_DECISIONS + part.kernel_rounding
+    roundings = rounding * np.reshape(sizes, (len(sizes), -1)).max(axis=0)
+    own = slice(start, start + function.n_outputs)
+    # Of pairs, decision_function has votes.
+    votes = Votes(len(classes)) if part.no_method else None
+    if member.method == "temperature":
+        return Tempered(own, votes, float(member.calibrators[0].beta_), roundings)
+    # Of two classes there is a single calibrator, that of the second.
+    known = member.estimator.classes_ if len(classes) > 2 else classes[1:]
+    places = [classes.index(label) for label in known]
+    calibrators = list(zip(places, copy.deepcopy(member.calibrators), strict=True))
+    return Calibration(own, votes, calibrators, len(classes), roundings)
 
 
 @register_probabilities(FrozenEstimator)

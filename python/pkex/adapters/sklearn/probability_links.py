@@ -206,6 +206,42 @@ class Calibration:
         return is_step
 
 
+@dataclass(frozen=True, eq=False)
+class Tempered:
+    """The softmax of a classifier's decision values, times an inverse temperature.
+
+    Parameters
+    ----------
+    own : slice
+        Its decision values, among those of all classifiers.
+    votes : Votes, optional
+        What is made of them before.
+    inverse : float
+    rounding : ndarray of shape (decision values,)
+        What the rounding of decision values may be.
+    """
+
+    own: slice
+    votes: Votes | None
+    inverse: float
+    rounding: Float
+
+    def probabilities(self, values: Float) -> Float:
+        """Return the probabilities of all classes, (k, classes)."""
+        values = values[:, self.own]
+        if values.shape[1] == 1:
+            # Of two classes the logits are −f and f.
+            return logistic(2.0 * self.inverse * values)
+        return of_softmax(self.inverse * (values if self.votes is None else self.votes(values)))
+
+    def steps(self, values: Float) -> NDArray[np.bool_]:
+        """Return where rounding of decision values decides on a probability: in ties of votes."""
+        if self.votes is None:
+            return np.zeros(len(values), dtype=np.bool_)
+        ties: NDArray[np.bool_] = np.any(np.abs(values[:, self.own]) <= self.rounding, axis=1)
+        return ties
+
+
 # What the rounding of votes may be, and what of a probability it must not decide on.
 _OF_VOTES = 1e-14
 _STEP = 1e-6
@@ -215,7 +251,7 @@ _STEP = 1e-6
 class Calibrated:
     """The mean of the probabilities of classifiers, each with calibrators of its own."""
 
-    members: Sequence[Calibration]
+    members: Sequence[Calibration | Tempered]
 
     def __call__(self, values: Float) -> Float:
         """Return the probabilities of all classes."""

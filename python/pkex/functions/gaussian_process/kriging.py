@@ -9,9 +9,11 @@ from pkex.execution.computation import Computation
 from pkex.functions.at_coalitions import Members, at_any_coalitions, at_coalitions
 from pkex.functions.combination import Combination
 from pkex.functions.covariances import covariances
+from pkex.functions.draws import Draws, draws
 from pkex.functions.expansion import KernelExpansion
 from pkex.functions.gaussian_process.coalitions import empty_worth, worths_of
 from pkex.functions.gaussian_process.conditioning import Conditioning
+from pkex.functions.gaussian_process.draws import drawn
 from pkex.functions.gaussian_process.latent import LatentVariance
 from pkex.functions.gaussian_process.variance import PosteriorVariance
 from pkex.games.indices import SHAPLEY, Quantity
@@ -113,3 +115,8 @@ def _(
 def _(variance: KrigingVariance, X: Float, game: Game, how: Computation) -> Float:
     # Those of 1 − Fᵀ L⁻¹ r are without the 1, as constants have no values: in the quadratic part.
     return covariances(variance._parts[0], X, game, how)
+
+
+@draws.register
+def _(variance: KrigingVariance, rows: Float, n: int, random: np.random.Generator) -> list[Draws]:
+    return drawn(variance._latent, variance._quadratic._scales, rows, n, random)

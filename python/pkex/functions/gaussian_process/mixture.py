@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pkex.errors import UnsupportedModelError
 from pkex.execution.computation import Computation
 from pkex.functions.base import Function
 from pkex.functions.covariances import covariances
+from pkex.functions.draws import Draws, draws
 from pkex.functions.linked import Linked, LinkedOutputs
 from pkex.games.value_functions import Game
 from pkex.typing import Float
@@ -43,4 +46,12 @@ def _(variance: Linked, X: Float, game: Game, how: Computation) -> Float:
     raise UnsupportedModelError(
         "uncertainty=True is for values with a normal distribution; those of a mixture of Gaussian "
         "processes, such as a fully Bayesian model, have none"
+    )
+
+
+@draws.register
+def _(variance: Linked, rows: NDArray[Any], n: int, random: np.random.Generator) -> list[Draws]:
+    raise UnsupportedModelError(
+        "uncertainty is for a Gaussian process, and not for a mixture of several, such as a fully "
+        "Bayesian model; analyse its processes one by one"
     )

@@ -11,8 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 from pkex.execution.computation import Computation
 from pkex.functions.base import Function
 from pkex.functions.covariances import covariances
+from pkex.functions.draws import Draws, draws
 from pkex.functions.gaussian_process.coalitions import empty_worth, worths_of
 from pkex.functions.gaussian_process.conditioning import Conditioning
+from pkex.functions.gaussian_process.draws import drawn
 from pkex.functions.gaussian_process.latent import LatentVariance
 from pkex.functions.gaussian_process.pairs import MOST_PLAYERS, PairSums
 from pkex.functions.gaussian_process.uncertainty import Conditioned
@@ -211,6 +213,11 @@ def _(variance: PosteriorVariance, X: Float, game: Game, how: Computation) -> Fl
     variance._latent.entries.check(X, "X")
     conditioned = Conditioned(variance._latent, variance._players)
     return variance._scaled(conditioned.covariances(X, game, how))
+
+
+@draws.register
+def _(variance: PosteriorVariance, rows: Float, n: int, random: np.random.Generator) -> list[Draws]:
+    return drawn(variance._latent, variance._scales, rows, n, random)
 
 
 def _restored(

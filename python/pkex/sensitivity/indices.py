@@ -1,0 +1,87 @@
+"""Indices: worths of inputs as shares of the variance, if this is not lost in rounding errors."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from pkex.errors import warn
+from pkex.sensitivity.worths import Worths
+from pkex.typing import Float
+
+__all__ = ["Indices", "checked"]
+
+# Measured rounding errors, of the variance: from here on they are said, and refused.
+_NOTABLE, _TOO_LARGE = 1e-6, 1e-2
+
+
+@dataclass(frozen=True, eq=False)
+class Indices:
+    """Variance and indices; each has a last axis, of outputs."""
+
+    variance: Float
+    shapley_effects: Float
+    first_order: Float
+    total: Float
+    second_order: Float | None
+
+    @classmethod
+    def of(cls, worths: Worths) -> Indices:
+        """Return what share of the variance worths are."""
+        variance = worths.shapley.sum(axis=0)
+        second = None if worths.second is None else _of_pairs(worths.second) / variance
+        return cls(
+            variance,
+            worths.shapley / variance,
+            worths.first / variance,
+            worths.total / variance,
+            second,
+        )
+
+
+def _of_pairs(values: Float) -> Float:
+    """Return values of pairs, of shape (pairs, outputs), as symmetric matrices (P, P, outputs)."""
+    n_players = (1 + math.isqrt(1 + 8 * len(values))) // 2
+    table = np.full((n_players, n_players, values.shape[1]), np.nan)
+    one, other = np.triu_indices(n_players, k=1)
+    table[one, other] = table[other, one] = values
+    return table
+
+
+def checked(worths: Worths, outputs: tuple[str, ...] | None, of: str = "the output") -> list[str]:
+    """Refuse variances that are 0, or lost in rounding errors; say what is left of these.
+
+    Parameters
+    ----------
+    worths : Worths
+    outputs : tuple of str, optional
+        Their names.
+    of : str
+        What messages call that of which it is the variance.
+    """
+    notes = []
+    variance = worths.shapley.sum(axis=0)
+    for place, (own, error) in enumerate(zip(variance, worths.errors, strict=True)):
+        of_output = of if outputs is None else f"{of} {outputs[place]!r}"
+        if own == 0.0:
+            raise ValueError(
+                f"the variance of {of_output} is 0: nothing that varies in inputs "
+                "changes it, so that there is nothing to divide"
+            )
+        share = abs(error / own)
+        if own < 0.0 or share > _TOO_LARGE:
+            raise ValueError(
+                f"the variance of {of_output} is lost in rounding errors ({error:.1e} "
+                f"beside {own:.1e}): the model's coefficients are huge and cancel; fit it with "
+                "more noise or regularization, for instance a larger alpha"
+            )
+        if share > _NOTABLE:
+            notes.append(
+                f"rounding errors of the indices of {of_output} are about {share:.0e}, as the "
+                "model's coefficients are huge and cancel; more noise or regularization makes them "
+                "smaller"
+            )
+            warn(notes[-1])
+    return notes

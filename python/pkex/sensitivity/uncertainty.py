@@ -1,0 +1,133 @@
+"""How sure indices are: those of draws from the posterior of a Gaussian process."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from pkex.adapters import AdaptedModel
+from pkex.errors import UnsupportedModelError, warn
+from pkex.execution.computation import Computation
+from pkex.explain.posterior import Posterior
+from pkex.functions.base import Function
+from pkex.functions.draws import Draws, draws
+from pkex.functions.products import Joined, products
+from pkex.inputs.integers import as_integer
+from pkex.inputs.randomness import as_generator
+from pkex.sensitivity.deviations import Deviations
+from pkex.sensitivity.draws import SensitivityDraws
+from pkex.sensitivity.indices import Indices, checked
+from pkex.sensitivity.inputs import Inputs
+from pkex.sensitivity.worths import Worths
+from pkex.typing import Float
+
+__all__ = ["draws_of", "number_of_draws"]
+
+# Rows of which some are chosen to draw values at, and as many that tell what is left out then.
+_ROWS = 2000
+_FEWEST = 20
+# Of the variance of a draw: errors far below what its indices differ by from those of others.
+_LARGEST_ERROR = 1e-8
+# The share of the posterior variance from which on it is said to be left out.
+_NOTABLE = 0.01
+
+
+def number_of_draws(uncertainty: Any) -> int:
+    """Read the argument: 0, or enough draws for an interval."""
+    what = f"0, or a number of draws from {_FEWEST} on, such as 100"
+    n = as_integer("uncertainty", uncertainty, what, least=0)
+    if 0 < n < _FEWEST:
+        raise ValueError(f"uncertainty must be {what}; got {n}")
+    return n
+
+
+def draws_of(
+    adapted: AdaptedModel,
+    model: Any,
+    inputs: Inputs,
+    n: int,
+    random_state: Any,
+    computed: tuple[Any, int, Computation],
+) -> tuple[SensitivityDraws, list[str]]:
+    """Return the indices of draws, and notes on them.
+
+    Parameters
+    ----------
+    adapted : AdaptedModel
+    model : fitted model
+    inputs : Inputs
+    n : int
+        The number of draws.
+    random_state : int, Generator or None
+    computed : tuple of (ndarray of int64 of shape (d,), {1, 2}, Computation)
+        The players of columns, the order, and how all is computed.
+
+    Raises
+    ------
+    UnsupportedModelError
+        If it is no Gaussian process whose posterior is known.
+    """
+    posterior = Posterior.of(adapted, model, None, None)
+    if posterior.variance is None:
+        raise UnsupportedModelError(posterior.reason)
+    random = as_generator(random_state)
+    deviations = draws(posterior.variance, inputs.sample(_ROWS, random), n, random)
+    mean = adapted.expansion
+    means = [mean.select([o]) for o in range(mean.n_outputs)] if mean.has_output_axis else [mean]
+    found, notes = [], []
+    players, order, how = computed
+    for output, (own, part) in enumerate(zip(means, deviations, strict=True)):
+        part_of = how.part(output, len(means))
+        worths = _worths(own, part, inputs, (players, order, part_of))
+        notes += checked(worths, None, "a draw of the output")[:1]
+        found.append(Indices.of(worths))
+    left_out = np.array([one.left_out for one in deviations])
+    notes += _notes(float(left_out.max()))
+    return _together(found, left_out, mean.has_output_axis), notes
+
+
+def _worths(
+    mean: Function, deviation: Draws, inputs: Inputs, computed: tuple[Any, int, Computation]
+) -> Worths:
+    """Return the worths of draws of one output."""
+    players, order, how = computed
+    rows = inputs.covering_rows()
+    parts = [products(function, rows) for function in (mean, deviation.function)]
+    n = deviation.function.n_outputs
+    weights = [np.broadcast_to(own.weights, (len(own.weights), n)) for own in parts]
+    deviations = Deviations.of(Joined(parts, weights), inputs.marginals, inputs.names, None)
+    merged, weights_of_merged = deviations.merged(np.concatenate(weights))
+    return Worths.of(merged, weights_of_merged, players, order, how, _LARGEST_ERROR)
+
+
+def _notes(left_out: float) -> list[str]:
+    if left_out <= _NOTABLE:
+        return []
+    note = (
+        f"draws of the posterior are without {left_out:.0%} of its variance, as it changes over "
+        "distances too short for a few hundred rows: intervals are too narrow by about as much, "
+        "and indices of interactions too small"
+    )
+    warn(note)
+    return [note]
+
+
+def _together(found: list[Indices], left_out: Float, has_axis: bool) -> SensitivityDraws:
+    """Return the indices of outputs with draws along the first axis."""
+
+    def stacked(name: str) -> Any:
+        own = [getattr(indices, name) for indices in found]
+        if own[0] is None:
+            return None
+        whole = np.moveaxis(np.stack(own, axis=-1), -2, 0)
+        return np.ascontiguousarray(whole if has_axis else whole[..., 0])
+
+    return SensitivityDraws(
+        variance=stacked("variance"),
+        shapley_effects=stacked("shapley_effects"),
+        first_order=stacked("first_order"),
+        total=stacked("total"),
+        second_order=stacked("second_order"),
+        left_out=left_out if has_axis else float(left_out[0]),
+    )
