@@ -19,6 +19,7 @@ PUBLIC = {
     "Estimate",
     "Explainer",
     "Explanation",
+    "DriftResult",
     "HSICResult",
     "Interactions",
     "KernelExpansion",
@@ -121,25 +122,28 @@ def test_the_integrations_have_one_explainer_each_and_a_game():
             pkex.mmd,
             "(X, Y, *, kernel=None, estimator='unbiased', value_function='marginal', groups=None, "
             "weights=None, n_permutations=0, random_state=None, summation='compensated', "
-            "n_jobs=-1, progress=False)",
+            "n_jobs=-1, progress=False, categorical=None, missing='error')",
         ),
         (
             pkex.hsic,
             "(X, y, *, kernel=None, target_kernel=None, estimator='biased', "
             "value_function='marginal', attribute='x', groups=None, n_permutations=0, "
-            "random_state=None, summation='compensated', n_jobs=-1, progress=False)",
+            "random_state=None, summation='compensated', n_jobs=-1, progress=False, "
+            "categorical=None, missing='error')",
         ),
         (
             pkex.sensitivity,
             "(model, inputs, *, groups=None, weights=None, order=1, uncertainty=0, "
             "random_state=None, summation='compensated', n_jobs=-1, progress=False)",
         ),
-        (pkex.witness, "(X, Y, *, kernel=None)"),
+        (pkex.witness, "(X, Y, *, kernel=None, categorical=None, missing='error')"),
         (
             pkex.MMDDrift,
-            "(X_reference, *, kernel=None, estimator='unbiased', value_function='marginal', "
+            "(X_reference, *, kernel=None, alpha=0.05, n_permutations=0, batch_size=None, "
+            "random_state=None, estimator='unbiased', value_function='marginal', "
             "groups=None, "
-            "summation='compensated', n_jobs=-1, progress=False)",
+            "summation='compensated', n_jobs=-1, progress=False, "
+            "categorical=None, missing='error')",
         ),
         (pkex.MMDDrift.predict, "(self, X, *, progress=False)"),
         (pkex.KernelExpansion, "(points, coefficients, kernel, intercept=0.0)"),

@@ -268,12 +268,17 @@ class Attribution:
         """What a feature does whose p-value alone is small, in words."""
         raise NotImplementedError
 
+    def _headline(self) -> str:
+        pvalue = "" if self.pvalue is None else f", p-value {number(self.pvalue)}"
+        return (
+            f"{type(self).__name__}: {self.label} = {number(self.statistic)}{pvalue} "
+            f"({self.estimator}, {self.value_function} values)"
+        )
+
     def __repr__(self) -> str:
         """Return the statistic, a table of the strongest features, the kernel and the notes."""
-        pvalue = "" if self.pvalue is None else f", p-value {number(self.pvalue)}"
         lines = [
-            f"{type(self).__name__}: {self.label} = {number(self.statistic)}{pvalue} "
-            f"({self.estimator}, {self.value_function} values)",
+            self._headline(),
             *table(self._axes.features, {name: getattr(self, name) for name in COLUMNS}),
         ]
         if self.significance is not None:

@@ -23,19 +23,24 @@ from pkex.kernels.factors import has_mixtures
 from pkex.kernels.scales import Constants
 from pkex.statistics.attribution import Parts
 from pkex.statistics.common import Conventions, has_series, in_units
+from pkex.statistics.compared_rows import ComparedRows
+from pkex.statistics.drift_result import DriftResult
+from pkex.statistics.drift_test import DriftTest, Plan, Reference
 from pkex.statistics.encoding import Missing
 from pkex.statistics.kernel_choice import chosen_kernel, without_rounding
-from pkex.statistics.pair_sums import KernelTerms, pair_sums, total
+from pkex.statistics.pair_sums import KernelTerms, PairSums, pair_sums, total
 from pkex.statistics.pair_weights import PairWeights
+from pkex.statistics.permutations import Blocks, warn_of_few_relabellings
 from pkex.statistics.report import described
-from pkex.statistics.results import MMDResult
 from pkex.statistics.samples import (
     check_row_count,
     encoded,
     read_samples,
     warn_of_constant_columns,
 )
+from pkex.statistics.significance import Significance
 from pkex.statistics.standard_errors import between_samples, within_sample
+from pkex.statistics.two_sample_test import tested
 from pkex.typing import Float
 
 __all__ = ["MMDDrift"]
@@ -56,9 +61,21 @@ class MMDDrift:
     value_function : {"marginal", "neutral"}, default "marginal"
         As in `mmd`, but that absent features have their mean factors over the pairs of the
         reference, the same for all batches.
+    alpha : float, default 0.05
+        The level of the test: the chance of drift being found where there is none.
+    n_permutations : int, default 0
+        The number of relabellings for a batch's p-value, at least 1/alpha − 1; 0 for no test. Rows
+        are permuted in random blocks whose sums over pairs are kept of the reference, so that a
+        batch's p-value costs its own pairs. The first batch of a size has them summed.
+    batch_size : int, optional
+        The number of rows that batches will have, at most half the reference's: the blocks are then
+        summed at once, and `threshold` is found from the reference alone. Batches may have other
+        sizes all the same.
+    random_state : int, numpy.random.Generator, RandomState or None, default None
+        Of the blocks and permutations; equal seeds give equal results, and a detector gives equal
+        ones for equal batches.
     estimator, groups, summation, n_jobs
-        As in `mmd`. Its other options do not exist here: rows are not weighted, and there are no
-        permutations, which would have to pair the reference's rows anew for every batch.
+        As in `mmd`.
     progress : bool or callable, default False
         Of the pass over the pairs of reference rows.
     categorical, missing
@@ -79,7 +96,13 @@ class MMDDrift:
 
     Notes
     -----
-    A detector never changes; it may be shared between threads, and be pickled.
+    A detector never changes; it may be shared between threads, be pickled, and be saved without
+    pickle.
+
+    The test is exact for a kernel that is given: under the hypothesis the rows of the reference and
+    of a batch are exchangeable. The default kernel has its scales from the reference alone, which
+    matters less the larger the reference is. The level is that over references as well as batches:
+    all batches are compared with one reference, so that their p-values depend on each other.
 
     Examples
     --------
@@ -91,6 +114,12 @@ class MMDDrift:
     >>> result = drift.predict(batch)
     >>> result.feature_names[int(result.values.argmax())]
     'x2'
+
+    With a test:
+
+    >>> drift = pkex.MMDDrift(rng.normal(size=(500, 3)), n_permutations=199, random_state=0)
+    >>> drift.predict(batch).is_drift, drift.predict(rng.normal(size=(100, 3))).is_drift
+    (True, False)
     """
 
     @with_known_keywords
@@ -99,6 +128,10 @@ class MMDDrift:
         X_reference: ArrayLike,
         *,
         kernel: Kernel | None = None,
+        alpha: float = 0.05,
+        n_permutations: int = 0,
+        batch_size: int | None = None,
+        random_state: Any = None,
         estimator: Estimator = "unbiased",
         value_function: StatisticsConvention = "marginal",
         groups: Mapping[str, int | str | Iterable[int | str]] | None = None,
@@ -130,16 +163,18 @@ class MMDDrift:
         self._spans = domain.spans if has_mixtures(self._kernel.terms(rows.shape[1])) else None
         players = self._encoding.players(self._players)
         terms, self._unit = in_units(KernelTerms.of(self._kernel, players, domain))
-        self._rows = rows.copy()
-        self._rows.setflags(write=False)
+        self._test = DriftTest.of(alpha, n_permutations, batch_size, random_state, len(rows))
+        rows = self._test.arranged(rows)
+        rows.setflags(write=False)
         with reporting(progress) as report:
-            self._terms, how = self._chosen.with_means(terms, rows, report)
-            sums = pair_sums(self._rows, len(rows), self._terms, how=how)
-        self._row_sums = sums.rows[:, 0].copy()
-        self._alone, self._squares = sums.alone[0], sums.squares[0]
+            terms, how = self._chosen.with_means(terms, rows, report)
+            sums = pair_sums(rows, len(rows), terms, how=how)
+        row_sums = sums.rows[:, 0].copy()
+        self._reference = Reference(rows, terms, row_sums, sums.alone[0], sums.squares[0])
+        self._threshold = self._of_reference_alone()
 
     @with_known_keywords
-    def predict(self, X: ArrayLike, *, progress: Progress = False) -> MMDResult:
+    def predict(self, X: ArrayLike, *, progress: Progress = False) -> DriftResult:
         """Compare a batch with the reference.
 
         Parameters
@@ -151,9 +186,9 @@ class MMDDrift:
 
         Returns
         -------
-        MMDResult
-            That of ``mmd(X_reference, X)`` with the detector's kernel (and mean factors), without
-            p-values.
+        DriftResult
+            That of ``mmd(X_reference, X)`` with the detector's kernel (and mean factors), and what
+            the test says of it if the detector has `n_permutations`.
 
         Raises
         ------
@@ -165,39 +200,35 @@ class MMDDrift:
         Warns
         -----
         UserWarning
-            With the default kernel, if a column that is constant in the reference is not so in `X`.
+            With the default kernel, if a column that is constant in the reference is not so in `X`;
+            or if so few relabellings differ that p-values cannot be as small as permutations would
+            allow.
         """
-        batch = self._batch(X)
-        self._kernel.check_rows(batch, "X")
-        n, m = len(self._rows), len(batch)
+        batch, new_levels = self._batch(X)
+        reference, test = self._reference, self._test
+        n, m = len(reference.rows), len(batch)
+        generator, plan = test.generator(), Plan.of(n, m, len(self._players))
+        rows = batch[generator.permutation(m)] if test.n_permutations else batch
+        blocks = plan.blocks(n, m) if test.n_permutations else None
+        pooled = np.concatenate([rows, reference.rows])
         with reporting(progress) as report:
             # The batch first: its rows, often few, then meet many at a time.
             sums = pair_sums(
-                np.concatenate([batch, self._rows]),
+                pooled,
                 m,
-                self._terms,
+                reference.terms,
+                None if blocks is None else blocks.groups,
                 skips_second=True,
+                alone_in_groups=blocks is not None,
                 how=self._chosen.computation(report),
             )
-        within, between = sums.rows[:m, 0], sums.rows[:m, 1]
-        weights = PairWeights.of(self._chosen.estimator, n, m)
-        totals = np.array([total(self._row_sums) / 2.0, total(between), total(within) / 2.0])
-        of_reference = sums.rows[m:, 0]
-        errors = weights.errors(
-            (self._row_sums, of_reference),
-            (within, between),
-            (n, m),
-            (
-                within_sample(self._squares, self._row_sums),
-                between_samples(sums.squares[1], of_reference, between),
-                within_sample(sums.squares[0], within),
-            ),
-        )
-        single = weights.combine(np.array([self._alone, sums.alone[1], sums.alone[0]]))
-        single += weights.self_pairs * self._terms.self_pair_alone()
-        values = weights.combine(totals) + weights.self_pairs * self._terms.self_pair()
-        parts = Parts(values, single, errors).times(self._unit)
-        return MMDResult(
+        parts = self._parts(sums, m)
+        if blocks is not None:
+            warn_of_few_relabellings(test.n_permutations, blocks.share_of_same(pooled))
+            significance = self._tested(sums.groups, blocks, plan, m, generator)
+            parts = replace(parts, significance=significance)
+        parts = parts.times(self._unit)
+        return DriftResult(
             parts.values,
             parts.standard_errors,
             parts.alone,
@@ -206,10 +237,91 @@ class MMDDrift:
             self._bandwidth,
             self._chosen.estimator,
             self._chosen.value_function,
-            None,
+            parts.significance,
             self._encoding.columns,
             (n, m),
+            test.alpha,
+            test.threshold(parts.significance),
+            ComparedRows(reference.rows, batch.copy(), self._encoding, new_levels),
         )
+
+    def _parts(self, sums: PairSums, m: int) -> Parts:
+        """Return the values of a batch of m rows, by its pairs and the reference's own."""
+        reference, weights = self._reference, self._weights(m)
+        within, between = sums.rows[:m, 0], sums.rows[:m, 1]
+        totals = np.array([total(reference.row_sums) / 2.0, total(between), total(within) / 2.0])
+        of_reference = sums.rows[m:, 0]
+        errors = weights.errors(
+            (reference.row_sums, of_reference),
+            (within, between),
+            (len(reference.rows), m),
+            (
+                within_sample(reference.squares, reference.row_sums),
+                between_samples(sums.squares[1], of_reference, between),
+                within_sample(sums.squares[0], within),
+            ),
+        )
+        own, own_alone = reference.terms.self_pair(), reference.terms.self_pair_alone()
+        single = weights.combine(np.array([reference.alone, sums.alone[1], sums.alone[0]]))
+        single += weights.self_pairs * own_alone
+        values = weights.combine(totals) + weights.self_pairs * own
+        return Parts(values, single, errors)
+
+    def _tested(
+        self, groups: Float, blocks: Blocks, plan: Plan, m: int, generator: np.random.Generator
+    ) -> Significance:
+        """Relabel blocks of the batch and of the reference, whose own sums are added."""
+        reference, weights = self._reference, self._weights(m)
+        of_reference = reference.sums_of_blocks(plan, self._chosen.computation())
+        # Pairs of the reference's blocks are the end of the triangle.
+        groups[-len(of_reference) :] += of_reference
+        own, own_alone = reference.terms.self_pair(), reference.terms.self_pair_alone()
+        diagonals = [weights.self_pairs * own, weights.self_pairs * own_alone]
+        batch_first = PairWeights.of(self._chosen.estimator, m, len(reference.rows))
+        return tested(groups, blocks, batch_first, diagonals, self._test.n_permutations, generator)
+
+    def _weights(self, m: int) -> PairWeights:
+        return PairWeights.of(self._chosen.estimator, len(self._reference.rows), m)
+
+    def _of_reference_alone(self) -> float | None:
+        """Return the threshold of batches of the size that was given."""
+        test = self._test
+        if test.batch_size is None:
+            return None
+        plan = Plan.of(len(self._reference.rows), test.batch_size, len(self._players))
+        return self._unit * self._reference.threshold(
+            plan,
+            test.batch_size,
+            self._chosen.estimator,
+            test.rank,
+            test.n_permutations,
+            test.generator(),
+            self._chosen.computation(),
+        )
+
+    @property
+    def alpha(self) -> float:
+        """The level of the test."""
+        return self._test.alpha
+
+    @property
+    def n_permutations(self) -> int:
+        """The number of relabellings for each batch, 0 for no test."""
+        return self._test.n_permutations
+
+    @property
+    def batch_size(self) -> int | None:
+        """The number of rows that batches are expected to have; None if it was not given."""
+        return self._test.batch_size
+
+    @property
+    def threshold(self) -> float | None:
+        """What MMD² of a batch of `batch_size` rows exceeds with a chance of about alpha.
+
+        By batches that are drawn out of the reference itself; None without `batch_size`. Whether
+        there is drift is decided by each batch's own test, whose threshold its result has.
+        """
+        return self._threshold
 
     @property
     def kernel(self) -> Kernel:
@@ -239,12 +351,13 @@ class MMDDrift:
     def __setstate__(self, state: dict[str, Any]) -> None:
         # Arrays come writable out of a pickle.
         self.__dict__.update(state)
-        self._rows.setflags(write=False)
+        self._reference.rows.setflags(write=False)
 
-    def _batch(self, X: ArrayLike) -> Float:
+    def _batch(self, X: ArrayLike) -> tuple[Float, dict[str, tuple[Any, ...]]]:
         table_labels(X, "X").check_same(self._labels, "X", "X_reference")
-        batch = encoded(X, "X", self._encoding)
+        batch, new_levels = encoded(X, "X", self._encoding)
         check_row_count(batch, "X", 2)
+        self._kernel.check_rows(batch, "X")
         differing = [self._names[j] for j in self._constants.differing(batch)]
         if differing:
             plural = len(differing) > 1
@@ -255,13 +368,13 @@ class MMDDrift:
             )
         batch = self._constants.settled(batch)
         self._check_distances(batch)
-        return batch
+        return batch, new_levels
 
     def _check_distances(self, batch: Float) -> None:
         """Refuse rows between which and the reference the kernel's mixtures are not exact."""
         if self._spans is None:
             return
-        both = np.concatenate([batch, self._rows])
+        both = np.concatenate([batch, self._reference.rows])
         with np.errstate(over="ignore"):
             spans = both.max(axis=0) - both.min(axis=0)
         if (spans > self._spans).any():
@@ -273,8 +386,9 @@ class MMDDrift:
             )
 
     def __repr__(self) -> str:
+        n_rows, features = len(self._reference.rows), counted(len(self._players), "feature")
         return (
-            f"MMDDrift({len(self._rows)} reference rows, {counted(len(self._players), 'feature')}, "
-            f"{self._chosen.value_function} values, {self._chosen.estimator}; "
+            f"MMDDrift({n_rows} reference rows, {features}, "
+            f"{self._chosen.value_function} values, {self._chosen.estimator}; {self._test}; "
             f"kernel: {described(self._kernel, self._bandwidth)})"
         )

@@ -42,7 +42,7 @@ class EncodedColumns(TableMap):
     def of_table(self, table: Any) -> Float:
         """Return the rows of a table as numbers."""
         table_labels(table, "X").check_same(self._labels, "X", self._encoding.known_from)
-        return encoded(table, "X", self._encoding)
+        return encoded(table, "X", self._encoding)[0]
 
     def __call__(self, rows: NDArray[Any]) -> Float:
         """Return rows of a table, which an explainer has read, as numbers."""

@@ -221,6 +221,16 @@ class Encoding:
         flags = [columns[j].missing.astype(np.float64) for j in self.flagged]
         return np.ascontiguousarray(np.column_stack([*found, *flags]))
 
+    def new_levels(self, columns: Sequence[TableColumn]) -> dict[str, tuple[Any, ...]]:
+        """Return the labels of another sample that are not known, in the order of their numbers."""
+        found: dict[str, tuple[Any, ...]] = {}
+        for known, own in zip(self.columns, columns, strict=True):
+            if known.is_label:
+                new = dict.fromkeys(_labels(own)).keys() - set(known.levels or ())
+                if new:
+                    found[known.name] = tuple(x for x in dict.fromkeys(_labels(own)) if x in new)
+        return found
+
     def players(self, players: Players) -> Players:
         """Return the players of the rows' columns, given those of the table's."""
         own = players.of_column

@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from pkex.execution.computation import Computation
 from pkex.execution.progress import Progress, reporting
@@ -30,7 +30,6 @@ from pkex.statistics.attribution import Parts
 from pkex.statistics.common import Conventions, exact_domain, in_units, with_kernel
 from pkex.statistics.encoded_columns import EncodedColumns
 from pkex.statistics.encoding import Missing
-from pkex.statistics.forms import block_form
 from pkex.statistics.kernel_choice import check_rows, chosen_kernel
 from pkex.statistics.pair_sums import KernelTerms, PairSums, pair_sums, total
 from pkex.statistics.pair_weights import PairWeights
@@ -42,8 +41,8 @@ from pkex.statistics.permutations import (
 )
 from pkex.statistics.results import MMDResult
 from pkex.statistics.samples import two_samples
-from pkex.statistics.significance import Relabelled, Significance
 from pkex.statistics.standard_errors import between_samples, within_sample
+from pkex.statistics.two_sample_test import tested
 from pkex.statistics.weights import RowWeights, weight_of_pairs
 from pkex.typing import Float
 
@@ -300,15 +299,10 @@ def _unweighted(
     diagonals = [weights.self_pairs * g for g in (terms.self_pair(), terms.self_pair_alone())]
     values = weights.combine(_by_class(sums, n)) + diagonals[0]
     alone = weights.combine(sums.alone) + diagonals[1]
-    tested = None
+    significance = None
     if blocks is not None:
-        relabelled = blocks.relabelled(n_permutations, generator)
-        labels = np.concatenate([blocks.in_first[None], relabelled])
-        of_both = np.split(sums.groups, 2, axis=1)
-        tested = Significance.of(
-            *(_relabelled(of, labels, weights, d) for of, d in zip(of_both, diagonals, strict=True))
-        )
-    return Parts(values, alone, _errors(sums, n, weights), tested)
+        significance = tested(sums.groups, blocks, weights, diagonals, n_permutations, generator)
+    return Parts(values, alone, _errors(sums, n, weights), significance)
 
 
 def _by_class(sums: PairSums, n: int) -> Float:
@@ -329,18 +323,6 @@ def _errors(sums: PairSums, n: int, weights: PairWeights) -> Float:
             within_sample(sums.squares[2], second[:, 1]),
         ),
     )
-
-
-def _relabelled(
-    groups: Float, labels: NDArray[np.bool_], weights: PairWeights, on_the_diagonal: Float
-) -> Relabelled:
-    """Weigh sums over pairs of blocks by which blocks are the first sample's."""
-    within = weights.first, weights.second
-    if weights.first < weights.second:
-        # The form subtracts from the sum over all pairs, weighted as those that are not labelled:
-        # it cancels least if the larger sample is that.
-        labels, within = ~labels, within[::-1]
-    return block_form(groups, within, weights.between).relabelled(labels, on_the_diagonal)
 
 
 def _weighted(

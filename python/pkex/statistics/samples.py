@@ -124,8 +124,14 @@ def read_samples(
     ], encoding
 
 
-def encoded(data: Any, name: str, encoding: Encoding) -> Float:
+def encoded(data: Any, name: str, encoding: Encoding) -> tuple[Float, dict[str, tuple[Any, ...]]]:
     """Return another sample of the same columns as rows of numbers.
+
+    Returns
+    -------
+    rows : ndarray of shape (m, k)
+    new_levels : dict of str to tuple
+        Labels that the encoding does not know.
 
     Raises
     ------
@@ -134,10 +140,10 @@ def encoded(data: Any, name: str, encoding: Encoding) -> Float:
     """
     names = [column.name for column in encoding.columns]
     if encoding.is_plain and holds_numbers_only(data):
-        return as_rows(data, name, n_columns=len(names), names=names)
+        return as_rows(data, name, n_columns=len(names), names=names), {}
     columns = table_columns(data, name, names)
     _check_column_count(columns, len(names), name)
-    return encoding.rows(columns, name)
+    return encoding.rows(columns, name), encoding.new_levels(columns)
 
 
 def two_samples(

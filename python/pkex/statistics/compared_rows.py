@@ -1,0 +1,86 @@
+"""The rows of two samples that were compared, to be looked at column by column."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pkex.inputs.choices import places_of
+from pkex.inputs.wording import shown
+from pkex.statistics.encoding import Column, Encoding
+from pkex.typing import Float
+
+__all__ = ["ComparedRows"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ComparedRows:
+    """A reference and a batch, as they were compared.
+
+    Parameters
+    ----------
+    reference, batch : ndarray of shape (n, k) and (m, k)
+        Rows of numbers, read-only.
+    encoding : Encoding
+        How the columns of the tables became numbers.
+    new_levels : dict of str to tuple
+        Labels of the batch that the reference does not have, by their column.
+    """
+
+    reference: Float
+    batch: Float
+    encoding: Encoding
+    new_levels: dict[str, tuple[Any, ...]]
+
+    def __post_init__(self) -> None:
+        self.reference.setflags(write=False)
+        self.batch.setflags(write=False)
+
+    def entries(self, column: int | str) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Return the entries of a column in the reference and in the batch.
+
+        Parameters
+        ----------
+        column : int or str
+            By number or name.
+
+        Returns
+        -------
+        tuple of two ndarrays of shape (n,) and (m,)
+            Numbers, or days; NaN where they are missing. Of labels objects, None where missing.
+
+        Raises
+        ------
+        ValueError
+            If there is no such column, or several of the name.
+        """
+        names = [own.name for own in self.encoding.columns]
+        places = places_of(column, names) or []
+        if len(places) != 1:
+            raise ValueError(
+                f"there is no one column {column!r}; choose by number from 0 to {len(names) - 1} "
+                f"or by name from {shown(names)}"
+            )
+        return self._of(self.reference, places[0]), self._of(self.batch, places[0])
+
+    def _of(self, rows: Float, j: int) -> NDArray[Any]:
+        column, found = self.encoding.columns[j], rows[:, j].copy()
+        if column.is_label:
+            return _labelled(found, column, self.new_levels.get(column.name, ()))
+        if column.imputed is not None:
+            flag = len(self.encoding.columns) + self.encoding.flagged.index(j)
+            found[rows[:, flag] == 1.0] = np.nan
+        return found
+
+    def __repr__(self) -> str:
+        return f"ComparedRows({len(self.reference)} and {len(self.batch)} rows)"
+
+
+def _labelled(codes: Float, column: Column, new: tuple[Any, ...]) -> NDArray[Any]:
+    levels = np.empty(len(column.levels or ()) + len(new), dtype=object)
+    levels[:] = [*(column.levels or ()), *new]
+    labels: NDArray[Any] = levels[codes.astype(np.intp)]
+    return labels

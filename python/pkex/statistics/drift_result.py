@@ -1,0 +1,189 @@
+"""What a drift detector returns of a batch."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pkex.display.tables import number
+from pkex.inputs.wording import counted, shown
+from pkex.statistics.compared_rows import ComparedRows
+from pkex.statistics.results import MMDResult
+from pkex.typing import Float
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["DriftResult"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class DriftResult(MMDResult):
+    """What a drift detector says of a batch: whether it differs from the reference, and in what.
+
+    Returned by `pkex.MMDDrift`. It has all that an `MMDResult` has, the reference being X and the
+    batch Y. What needs a test is None if the detector has no `n_permutations`.
+
+    Attributes
+    ----------
+    is_drift : bool or None
+        Whether ``pvalue <= alpha``.
+    statistic : float
+        MMD², the sum of the values.
+    pvalue : float or None
+        Of the hypothesis that reference and batch have one distribution.
+    threshold : float or None
+        The statistic that has to be exceeded for drift; of this batch, by its relabellings.
+    alpha : float
+        The level of the test.
+    values, standard_errors, alone : ndarray of shape (P,)
+        As of `MMDResult`.
+    shares : ndarray of shape (P,) or None
+        The values as parts of the statistic, which add up to 1; None if it is not positive.
+    feature_pvalues, familywise_pvalues, alone_pvalues, alone_familywise_pvalues : ndarray or None
+        As of `MMDResult`: ``alone_familywise_pvalues`` say which features changed by themselves.
+    n_reference, n_batch : int
+        The numbers of rows.
+    columns, kernel, bandwidth, feature_names
+        As of `MMDResult`.
+    rows : ComparedRows
+        Both samples, read-only: ``rows.entries("age")`` are the entries of a column in both, and
+        ``rows.new_levels`` the labels in the batch that the reference does not have.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pkex
+    >>> rng = np.random.default_rng(0)
+    >>> drift = pkex.MMDDrift(rng.normal(size=(500, 3)), n_permutations=199, random_state=0)
+    >>> result = drift.predict(rng.normal(size=(100, 3)) + [0.0, 0.0, 1.0])
+    >>> result.is_drift, result.pvalue
+    (True, 0.005)
+    >>> result.feature_names[int(result.values.argmax())]
+    'x2'
+    >>> result.to_dict()["data"]["is_drift"]
+    1
+    """
+
+    alpha: float
+    threshold: float | None
+    rows: ComparedRows = field(repr=False)
+
+    @property
+    def is_drift(self) -> bool | None:
+        """Whether the p-value is at most alpha; None without permutations."""
+        return None if self.pvalue is None else self.pvalue <= self.alpha
+
+    @property
+    def n_reference(self) -> int:
+        """The number of rows of the reference."""
+        return self.n_rows[0]
+
+    @property
+    def n_batch(self) -> int:
+        """The number of rows of the batch."""
+        return self.n_rows[1]
+
+    @property
+    def shares(self) -> Float | None:
+        """The values as parts of the statistic; None if that is not positive."""
+        return self.values / self.statistic if self.statistic > 0.0 else None
+
+    @property
+    def hypothesis(self) -> str:
+        """The hypothesis of the p-values of the statistic and of the values, in words."""
+        return "reference and batch have one distribution"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what was found as what JSON knows, by the names of the attributes.
+
+        Also under ``data`` and ``meta`` with the keys of alibi-detect: ``is_drift`` (1 or 0),
+        ``distance``, ``p_val``, ``threshold`` (there the level alpha) and ``distance_threshold``.
+        What is not a finite number is None.
+        """
+        found = {
+            **super().to_dict(),
+            "is_drift": self.is_drift,
+            "alpha": self.alpha,
+            "threshold": self.threshold,
+            "n_reference": self.n_reference,
+            "n_batch": self.n_batch,
+            "shares": None if self.shares is None else self.shares.tolist(),
+            "new_levels": {name: list(new) for name, new in self.rows.new_levels.items()},
+            "data": {
+                "is_drift": None if self.is_drift is None else int(self.is_drift),
+                "distance": self.statistic,
+                "p_val": self.pvalue,
+                "threshold": self.alpha,
+                "distance_threshold": self.threshold,
+            },
+            "meta": {
+                "name": "MMDDrift",
+                "detector_type": "offline",
+                "online": False,
+                "data_type": "tabular",
+                "version": version("pkex"),
+            },
+        }
+        plain: dict[str, Any] = _finite(found)
+        return plain
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return a pandas DataFrame as `MMDResult` does, with each feature's share.
+
+        Raises
+        ------
+        ImportError
+            If pandas is not installed.
+        """
+        frame = super().to_frame()
+        if self.shares is not None:
+            order = np.argsort(-self.values, kind="stable")
+            frame.insert(1, "share", self.shares[order])
+        return frame
+
+    def _title(self) -> str:
+        return f"{self._verdict()}: {super()._title()}"
+
+    def _verdict(self) -> str:
+        if self.is_drift is None:
+            return "not tested"
+        return "drift" if self.is_drift else "no drift"
+
+    def _headline(self) -> str:
+        sizes = f"{self.n_batch} rows against {counted(self.n_reference, 'row')} of the reference"
+        how = f"({self.estimator}, {self.value_function} values; {sizes})"
+        found = f"DriftResult: {self._verdict()}, MMD² = {number(self.statistic)}"
+        if self.pvalue is None or self.threshold is None:
+            return (
+                f"{found} {how}\n"
+                "is_drift, pvalue: give MMDDrift n_permutations, such as n_permutations=199"
+            )
+        sign = ">" if self.statistic > self.threshold else "≤"
+        return (
+            f"{found} {sign} {number(self.threshold)}, p-value {number(self.pvalue)} at "
+            f"alpha {number(self.alpha)} {how}"
+        )
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What is easily misread, and labels that only the batch has."""
+        new = tuple(
+            f"{name} has {counted(len(levels), 'label')} unknown to the reference: "
+            f"{shown(levels, 5)}"
+            for name, levels in self.rows.new_levels.items()
+        )
+        return (*super().notes, *new)
+
+
+def _finite(item: Any) -> Any:
+    """Return what JSON knows with None in the place of NaN and infinity."""
+    if isinstance(item, dict):
+        return {key: _finite(value) for key, value in item.items()}
+    if isinstance(item, list):
+        return [_finite(value) for value in item]
+    return None if isinstance(item, float) and not math.isfinite(item) else item
