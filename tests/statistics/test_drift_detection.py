@@ -168,7 +168,9 @@ def test_a_detector_gives_equal_results_for_equal_batches_and_seeds(rng):
 
 
 def test_the_threshold_of_a_size_is_near_the_batches_own(rng):
-    drift = pkex.MMDDrift(rng.normal(size=(600, 2)), n_permutations=199, batch_size=50)
+    drift = pkex.MMDDrift(
+        rng.normal(size=(600, 2)), n_permutations=199, batch_size=50, random_state=0
+    )
     own = [drift.predict(rng.normal(size=(50, 2))).threshold for _ in range(10)]
     assert 0.7 < drift.threshold / np.mean(own) < 1.4
     assert pkex.MMDDrift(rng.normal(size=(60, 2)), **TESTED).threshold is None
