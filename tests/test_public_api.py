@@ -20,6 +20,7 @@ PUBLIC = {
     "Explainer",
     "Explanation",
     "DriftResult",
+    "DriftTimeline",
     "HSICResult",
     "Interactions",
     "KernelExpansion",

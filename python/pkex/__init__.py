@@ -18,10 +18,20 @@ from pkex.explain.interactions import Interactions
 from pkex.functions.expansion import KernelExpansion
 from pkex.games.product_game import product_game
 from pkex.sensitivity import SensitivityDraws, SensitivityResult, sensitivity
-from pkex.statistics import DriftResult, HSICResult, MMDDrift, MMDResult, hsic, mmd, witness
+from pkex.statistics import (
+    DriftResult,
+    DriftTimeline,
+    HSICResult,
+    MMDDrift,
+    MMDResult,
+    hsic,
+    mmd,
+    witness,
+)
 
 __all__ = [
     "DriftResult",
+    "DriftTimeline",
     "Estimate",
     "Explainer",
     "Explanation",

@@ -4,8 +4,18 @@ from __future__ import annotations
 
 from pkex.statistics.drift import MMDDrift
 from pkex.statistics.drift_result import DriftResult
+from pkex.statistics.drift_timeline import DriftTimeline
 from pkex.statistics.hsic import hsic
 from pkex.statistics.mmd import mmd, witness
 from pkex.statistics.results import HSICResult, MMDResult
 
-__all__ = ["DriftResult", "HSICResult", "MMDDrift", "MMDResult", "hsic", "mmd", "witness"]
+__all__ = [
+    "DriftResult",
+    "DriftTimeline",
+    "HSICResult",
+    "MMDDrift",
+    "MMDResult",
+    "hsic",
+    "mmd",
+    "witness",
+]

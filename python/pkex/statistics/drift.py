@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from os import PathLike
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from pkex.errors import warn
-from pkex.execution.progress import Progress, reporting
+from pkex.execution.progress import Progress, reporting, share
 from pkex.explain.axes import FEATURE, Axes
 from pkex.games.players import as_players
 from pkex.inputs.choices import Estimator, StatisticsConvention, Summation
@@ -24,8 +25,10 @@ from pkex.kernels.scales import Constants
 from pkex.statistics.attribution import Parts
 from pkex.statistics.common import Conventions, has_series, in_units
 from pkex.statistics.compared_rows import ComparedRows
+from pkex.statistics.drift_file import KEPT, Kept, read, write
 from pkex.statistics.drift_result import DriftResult
 from pkex.statistics.drift_test import DriftTest, Plan, Reference
+from pkex.statistics.drift_timeline import DriftTimeline
 from pkex.statistics.encoding import Missing
 from pkex.statistics.kernel_choice import chosen_kernel, without_rounding
 from pkex.statistics.pair_sums import KernelTerms, PairSums, pair_sums, total
@@ -41,7 +44,7 @@ from pkex.statistics.samples import (
 from pkex.statistics.significance import Significance
 from pkex.statistics.standard_errors import between_samples, within_sample
 from pkex.statistics.two_sample_test import tested
-from pkex.typing import Float
+from pkex.typing import Float, Report
 
 __all__ = ["MMDDrift"]
 
@@ -165,7 +168,6 @@ class MMDDrift:
         terms, self._unit = in_units(KernelTerms.of(self._kernel, players, domain))
         self._test = DriftTest.of(alpha, n_permutations, batch_size, random_state, len(rows))
         rows = self._test.arranged(rows)
-        rows.setflags(write=False)
         with reporting(progress) as report:
             terms, how = self._chosen.with_means(terms, rows, report)
             sums = pair_sums(rows, len(rows), terms, how=how)
@@ -204,6 +206,46 @@ class MMDDrift:
             or if so few relabellings differ that p-values cannot be as small as permutations would
             allow.
         """
+        with reporting(progress) as report:
+            return self._compared(X, report)
+
+    @with_known_keywords
+    def timeline(
+        self, batches: Iterable[ArrayLike] | Mapping[str, ArrayLike], *, progress: Progress = False
+    ) -> DriftTimeline:
+        """Compare many batches with the reference, one after the other.
+
+        Parameters
+        ----------
+        batches : iterable of tables, or dict of str to table
+            Each as `predict` takes it; the keys of a dict name them, else they are numbered from 0.
+        progress : bool or callable, default False
+            As in `mmd`.
+
+        Returns
+        -------
+        DriftTimeline
+            With p-values that are corrected for the number of batches; for T batches to be found at
+            level alpha, `n_permutations` should be at least T/alpha.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If there are no batches, or as `predict`; the message names the batch.
+        """
+        named = dict(batches) if isinstance(batches, Mapping) else dict(enumerate(batches))
+        if not named:
+            raise ValueError("batches is empty; give one table or more")
+        results = []
+        with reporting(progress) as report:
+            for place, (name, batch) in enumerate(named.items()):
+                try:
+                    results.append(self._compared(batch, share(report, place, len(named))))
+                except (TypeError, ValueError) as error:
+                    raise type(error)(f"batch {name!r}: {error}") from error
+        return DriftTimeline(tuple(results), tuple(map(str, named)))
+
+    def _compared(self, X: ArrayLike, report: Report | None) -> DriftResult:
         batch, new_levels = self._batch(X)
         reference, test = self._reference, self._test
         n, m = len(reference.rows), len(batch)
@@ -211,17 +253,16 @@ class MMDDrift:
         rows = batch[generator.permutation(m)] if test.n_permutations else batch
         blocks = plan.blocks(n, m) if test.n_permutations else None
         pooled = np.concatenate([rows, reference.rows])
-        with reporting(progress) as report:
-            # The batch first: its rows, often few, then meet many at a time.
-            sums = pair_sums(
-                pooled,
-                m,
-                reference.terms,
-                None if blocks is None else blocks.groups,
-                skips_second=True,
-                alone_in_groups=blocks is not None,
-                how=self._chosen.computation(report),
-            )
+        # The batch first: its rows, often few, then meet many at a time.
+        sums = pair_sums(
+            pooled,
+            m,
+            reference.terms,
+            None if blocks is None else blocks.groups,
+            skips_second=True,
+            alone_in_groups=blocks is not None,
+            how=self._chosen.computation(report),
+        )
         parts = self._parts(sums, m)
         if blocks is not None:
             warn_of_few_relabellings(test.n_permutations, blocks.share_of_same(pooled))
@@ -347,6 +388,61 @@ class MMDDrift:
     def feature_names(self) -> list[str]:
         """The names of the features or groups."""
         return list(self._players.names)
+
+    @with_known_keywords
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the detector to a file that is read without running code: arrays and JSON.
+
+        It holds the rows of the reference as they are compared, and names and labels.
+
+        Parameters
+        ----------
+        path : str or path-like
+            The file, which is replaced when all is written. Its format is NumPy's ``.npz``.
+
+        Raises
+        ------
+        TypeError
+            If the kernel is of no class of `pkex.kernels`, or columns are labelled by others than
+            strings, numbers and tuples of these.
+        OSError
+            If the file cannot be written.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import numpy as np
+        >>> import pkex
+        >>> rng = np.random.default_rng(0)
+        >>> drift, batch = pkex.MMDDrift(rng.normal(size=(50, 2))), rng.normal(size=(20, 2))
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     drift.save(f"{folder}/reference.npz")
+        ...     again = pkex.MMDDrift.load(f"{folder}/reference.npz")
+        >>> again.predict(batch).statistic == drift.predict(batch).statistic
+        True
+        """
+        write(path, Kept(**{name: getattr(self, f"_{name}") for name in KEPT}))
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> MMDDrift:
+        """Read a detector that `save` has written; its results have the same bits.
+
+        Parameters
+        ----------
+        path : str or path-like
+
+        Raises
+        ------
+        ValueError
+            If the file is none of a detector, damaged, or written by a newer version of pkex.
+        OSError
+            If it cannot be read.
+        """
+        drift = cls.__new__(cls)
+        kept = read(path)
+        for name in KEPT:
+            setattr(drift, f"_{name}", getattr(kept, name))
+        return drift
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         # Arrays come writable out of a pickle.

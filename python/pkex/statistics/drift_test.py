@@ -187,6 +187,9 @@ class Reference:
     squares: Float
     block_sums: dict[tuple[int, int], Float] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        self.rows.setflags(write=False)
+
     def sums_of_blocks(self, plan: Plan, how: Computation) -> Float:
         """Return sums over pairs of blocks (G(G+1)/2, 2P), of values and of players alone.
 

@@ -1,0 +1,206 @@
+"""Many batches against one reference: which features move when."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pkex.display.heat_map import draw_heat_map
+from pkex.display.tables import aligned, numbers, shortened
+from pkex.inputs.keywords import with_known_keywords
+from pkex.inputs.optional import missing_library
+from pkex.statistics.drift_result import DriftResult
+from pkex.typing import Float
+
+if TYPE_CHECKING:
+    import matplotlib.axes
+    import pandas as pd
+
+__all__ = ["DriftTimeline"]
+
+# Lines of a table.
+_MOST_LINES = 20
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class DriftTimeline:
+    """Many batches, compared with one reference.
+
+    Returned by `MMDDrift.timeline`. It is a sequence of the batches' `DriftResult`.
+
+    Attributes
+    ----------
+    results : tuple of DriftResult
+    names : tuple of str
+        Of the batches.
+    feature_names : list of str
+    statistics : ndarray of shape (T,)
+        MMD² of each batch.
+    values : ndarray of shape (T, P)
+        The value of each feature in each batch.
+    pvalues : ndarray of shape (T,) or None
+        Of each batch by itself; None without permutations.
+    corrected_pvalues : ndarray of shape (T,) or None
+        Corrected for the number of batches: the chance that any of them that is as the reference
+        has one of at most α is at most α, however the batches depend on each other (Holm 1979).
+    is_drift : ndarray of bool, shape (T,), or None
+        Which corrected p-values are at most the detector's alpha.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pkex
+    >>> rng = np.random.default_rng(0)
+    >>> drift = pkex.MMDDrift(rng.normal(size=(400, 2)), n_permutations=199, random_state=0)
+    >>> weeks = [rng.normal([0.0, shift], size=(100, 2)) for shift in (0.0, 0.0, 0.7, 1.0)]
+    >>> line = drift.timeline(weeks)
+    >>> line.is_drift
+    array([False, False,  True,  True])
+    >>> line.values.argmax(axis=1)[line.is_drift]
+    array([1, 1])
+    """
+
+    results: tuple[DriftResult, ...]
+    names: tuple[str, ...]
+
+    def __len__(self) -> int:
+        return len(self.results)
+
+    def __iter__(self) -> Iterator[DriftResult]:
+        return iter(self.results)
+
+    def __getitem__(self, place: int) -> DriftResult:
+        return self.results[place]
+
+    @property
+    def feature_names(self) -> list[str]:
+        """The names of the features or groups."""
+        return self.results[0].feature_names
+
+    @property
+    def statistics(self) -> Float:
+        """MMD² of each batch, shape (T,)."""
+        return np.array([result.statistic for result in self.results])
+
+    @property
+    def values(self) -> Float:
+        """The value of each feature in each batch, shape (T, P)."""
+        return np.array([result.values for result in self.results])
+
+    @property
+    def pvalues(self) -> Float | None:
+        """The p-value of each batch by itself, shape (T,); None without permutations."""
+        found = [result.pvalue for result in self.results]
+        return None if None in found else np.array(found, dtype=np.float64)
+
+    @property
+    def corrected_pvalues(self) -> Float | None:
+        """P-values corrected for the number of batches, shape (T,); None without permutations."""
+        return None if self.pvalues is None else _holm(self.pvalues)
+
+    @property
+    def is_drift(self) -> NDArray[np.bool_] | None:
+        """Which batches differ by their corrected p-values; None without permutations."""
+        corrected = self.corrected_pvalues
+        return None if corrected is None else corrected <= self.results[0].alpha
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the names of the batches, what is found of all, and of each as JSON knows it."""
+        corrected, is_drift = self.corrected_pvalues, self.is_drift
+        return {
+            "names": list(self.names),
+            "corrected_pvalues": None if corrected is None else corrected.tolist(),
+            "is_drift": None if is_drift is None else is_drift.tolist(),
+            "batches": [result.to_dict() for result in self.results],
+        }
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return a pandas DataFrame with a line per batch: MMD², p-values, and features' values.
+
+        Raises
+        ------
+        ImportError
+            If pandas is not installed.
+        """
+        try:
+            import pandas as pd
+        except ImportError as error:
+            raise missing_library("DriftTimeline.to_frame", "pandas") from error
+        frame = pd.DataFrame(
+            self.values, index=pd.Index(self.names, name="batch"), columns=self.feature_names
+        )
+        for title, column in reversed(self._columns().items()):
+            frame.insert(0, title, column, allow_duplicates=True)
+        return frame
+
+    @with_known_keywords
+    def plot(
+        self, ax: matplotlib.axes.Axes | None = None, *, max_features: int = 20
+    ) -> matplotlib.axes.Axes:
+        """Draw the values as a heat map, a line per feature and a column per batch.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; in a new figure if not given.
+        max_features : int, default 20
+            Of more features, those with the largest values in size are drawn.
+
+        Returns
+        -------
+        matplotlib Axes
+            Red features make a batch differ; batches with drift by their corrected p-values have
+            a triangle above them.
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is not installed.
+        """
+        is_drift = self.is_drift
+        marked = None if is_drift is None else f"drift, corrected p ≤ {self.results[0].alpha:g}"
+        return draw_heat_map(
+            ax,
+            max_features,
+            values=self.values.T,
+            names=self.feature_names,
+            columns=self.names,
+            is_marked=is_drift,
+            marked=marked,
+            title="MMD² to the reference, divided among features",
+        )
+
+    def _columns(self) -> dict[str, NDArray[Any]]:
+        found: dict[str, NDArray[Any]] = {"MMD²": self.statistics}
+        pvalues, corrected, is_drift = self.pvalues, self.corrected_pvalues, self.is_drift
+        if pvalues is not None and corrected is not None and is_drift is not None:
+            found |= {"p": pvalues, "corrected p": corrected, "drift": is_drift}
+        return found
+
+    def __repr__(self) -> str:
+        shown = slice(0, _MOST_LINES)
+        values, names = self.values[shown], self.feature_names
+        cells = [["batch", *(shortened(name) for name in self.names[shown])]]
+        for title, column in self._columns().items():
+            some = column[shown]
+            of_words = ["yes" if entry else "no" for entry in some.tolist()]
+            cells.append([title, *(of_words if some.dtype == bool else numbers(some))])
+        largest = values.argmax(axis=1)
+        cells.append(["largest value", *(shortened(names[j]) for j in largest)])
+        n_drifts = "" if self.is_drift is None else f", {int(self.is_drift.sum())} with drift"
+        lines = [f"DriftTimeline: batches: {len(self)}{n_drifts}", *aligned(cells)]
+        left_out = len(self) - len(values)
+        return "\n".join([*lines, *([f"({left_out} more)"] if left_out else [])])
+
+
+def _holm(pvalues: Float) -> Float:
+    """Return p-values corrected for their number: max over smaller ones of (T − rank) p."""
+    order = np.argsort(pvalues, kind="stable")
+    factors = np.arange(len(pvalues), 0, -1)
+    corrected = np.empty_like(pvalues)
+    corrected[order] = np.minimum(1.0, np.maximum.accumulate(factors * pvalues[order]))
+    return corrected
