@@ -327,7 +327,9 @@ def test_a_detector_sees_entries_go_missing_that_the_reference_has(rng):
     assert after.feature_names[int(after.values.argmax())] == "size"
     assert after.values[0] > before.values[0] + 5.0 * before.standard_errors[0]
     # All of them: a column of nothing is one of the reference's kind.
-    assert drift.predict(y.assign(size=None)).values[0] > after.values[0]
+    assert drift.predict(y.assign(size=np.nan)).values[0] > after.values[0]
+    gone = drift.predict(y.assign(city=np.nan))
+    assert gone.feature_names[int(gone.values.argmax())] == "city"
 
 
 def test_dates_are_days_whatever_their_unit_and_origin(rng):

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from pkex.inputs.columns import column_labels, is_frame
 from pkex.typing import Float
 
-__all__ = ["as_matrix", "as_table", "as_vector_or_matrix", "unmasked"]
+__all__ = ["as_matrix", "as_table", "as_vector_or_matrix", "rounded", "unmasked"]
 
 # What the engine reads.
 _LAYOUT: Final = ("C_CONTIGUOUS", "ALIGNED")
@@ -254,7 +254,7 @@ def _floats_of_objects(array: NDArray[Any], name: str, names: Sequence[str] | No
         if item is None or _is_na(item):
             floats[index] = np.nan
         elif _is_real(item):
-            floats[index] = _rounded(item)
+            floats[index] = rounded(item)
         else:
             raise TypeError(
                 f"{name} must hold real numbers; got {item!r} ({type(item).__name__}) "
@@ -286,7 +286,8 @@ def _is_real(item: object) -> bool:
     )
 
 
-def _rounded(number: Any) -> float:
+def rounded(number: Any) -> float:
+    """Return a number as a float, one that is too large as infinity."""
     try:
         return float(number)
     except OverflowError:  # an int or a fraction too large for a float

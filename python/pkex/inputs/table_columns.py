@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pkex.inputs.columns import Labels, is_frame, numbered
-from pkex.inputs.matrix import as_matrix
+from pkex.inputs.matrix import as_matrix, rounded
 
 __all__ = [
     "DAY",
@@ -64,8 +64,8 @@ class TableColumn:
     ----------
     name : str
     type : str
-        "number", "integer", "boolean", "text", "category", "date" or "duration"; "empty" if no
-        entry says.
+        "number", "integer", "boolean", "text", "category", "date" or "duration"; "empty" if all
+        entries are missing, whatever the type says: a column of nothing is read as numbers.
     base : str
         What the entries are: the type, or that of the categories.
     entries : ndarray of shape (n,)
@@ -79,10 +79,11 @@ class TableColumn:
     entries: NDArray[Any]
     missing: NDArray[np.bool_]
 
-    @property
-    def is_number(self) -> bool:
-        """Whether the entries are numbers, and no categories."""
-        return self.type in ("number", "integer")
+    def __post_init__(self) -> None:
+        if self.missing.all():
+            object.__setattr__(self, "type", "empty")
+            object.__setattr__(self, "base", "empty")
+            object.__setattr__(self, "entries", np.full(len(self.missing), None))
 
     @property
     def words(self) -> str:
@@ -130,7 +131,7 @@ def table_columns(data: Any, argument: str, names: Sequence[str] | None) -> list
         names = names or numbered(matrix.shape[1])
         of_type = "integer" if kind in "iu" else "number"
         return [
-            TableColumn(name, of_type, of_type, column, np.isnan(column))
+            _of_floats(column, name, of_type, f"column {name!r} of {argument}")
             for name, column in zip(names, matrix.T, strict=True)
         ]
     columns = _columns_of(data)
@@ -209,20 +210,12 @@ def read_column(column: Any, name: str, where: str) -> TableColumn:
     entries = _listed(column)
     missing = np.array([is_missing(entry) for entry in entries], dtype=bool)
     base = _common_base(entries, missing, where)
-    if base == "empty":
-        is_text = is_category or dtype.lower().startswith(("str", "large_str", "bool"))
-        base = "text" if is_text and not dtype.lower().startswith("bool") else base
     if is_category:
         # Categories of dates are told apart by their texts.
         base = "text" if base in ("date", "duration") else base
         return TableColumn(name, "category", base, _as_labels(entries, missing), missing)
     if base in ("integer", "number"):
-        return _of_floats(
-            [np.nan if m else float(e) for e, m in zip(entries, missing, strict=True)],
-            name,
-            base,
-            where,
-        )
+        return _of_floats(_as_floats(entries), name, base, where)
     if base in ("date", "duration"):
         unit = "datetime64[us]" if base == "date" else "timedelta64[us]"
         times = ["NaT" if m else _naive(e, where) for e, m in zip(entries, missing, strict=True)]
@@ -288,11 +281,14 @@ def _of_numbers(column: Any, name: str, where: str, dtype: str) -> TableColumn:
     if hasattr(column, "iloc") and dtype != "object":
         floats = column.to_numpy(dtype=np.float64, na_value=np.nan)
     elif dtype == "object" or dtype.lower().startswith("decimal"):
-        entries = _listed(column)
-        floats = [np.nan if is_missing(entry) else float(entry) for entry in entries]
+        floats = _as_floats(_listed(column))
     else:
         floats = column if isinstance(column, np.ndarray) else column.to_numpy()
     return _of_floats(floats, name, of_type, where)
+
+
+def _as_floats(entries: list[Any]) -> list[float]:
+    return [np.nan if is_missing(entry) else rounded(entry) for entry in entries]
 
 
 def _of_floats(floats: Any, name: str, of_type: str, where: str) -> TableColumn:

@@ -226,9 +226,10 @@ class Encoding:
         found: dict[str, tuple[Any, ...]] = {}
         for known, own in zip(self.columns, columns, strict=True):
             if known.is_label:
-                new = dict.fromkeys(_labels(own)).keys() - set(known.levels or ())
+                levels = set(known.levels or ())
+                new = tuple(label for label in dict.fromkeys(_labels(own)) if label not in levels)
                 if new:
-                    found[known.name] = tuple(x for x in dict.fromkeys(_labels(own)) if x in new)
+                    found[known.name] = new
         return found
 
     def players(self, players: Players) -> Players:
@@ -366,7 +367,7 @@ def _labels(column: TableColumn) -> list[Any]:
 def _numbers(column: TableColumn, since: str | None) -> Float:
     """Return the numbers of a column, or days since a date; not of missing entries."""
     if column.base not in ("date", "duration"):
-        if column.type == "empty":
+        if column.base == "empty":
             return np.zeros(len(column.missing))
         return np.array(column.entries, dtype=np.float64)
     start = 0 if since is None else int(np.datetime64(since, "us").astype(np.int64))
