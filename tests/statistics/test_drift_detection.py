@@ -203,6 +203,7 @@ def test_both_samples_can_be_looked_at(rng):
         ({"alpha": 0.0}, ValueError, "alpha must be a number between 0 and 1; got 0.0"),
         ({"alpha": True}, ValueError, "alpha must be a number between 0 and 1; got True"),
         ({"n_permutations": 18}, ValueError, "too small for alpha=0.05.*1/19; take at least 19"),
+        ({"n_permutations": 10**9}, ValueError, "too large: .* 1 features; take at most 100000000"),
         ({"n_permutations": -1}, ValueError, "n_permutations must be an integer"),
         ({"batch_size": 10}, ValueError, "batch_size needs n_permutations"),
         ({"batch_size": 1, "n_permutations": 19}, ValueError, "batch_size must be an integer, at"),

@@ -214,6 +214,9 @@ def test_a_bad_batch_is_named_and_progress_is_of_all(rng, drift):
         drift.timeline({"april": good, "may": good[:1]})
     with pytest.raises(ValueError, match="batches is empty"):
         drift.timeline([])
+    for table in (good, pd.DataFrame(good)):
+        with pytest.raises(TypeError, match=r"batches must be a list of tables, .* got one table"):
+            drift.timeline(table)
     seen = []
     drift.timeline([good] * 3, progress=lambda done, total: seen.append(done / total))
     assert seen == sorted(seen)

@@ -332,6 +332,20 @@ def test_a_detector_sees_entries_go_missing_that_the_reference_has(rng):
     assert gone.feature_names[int(gone.values.argmax())] == "city"
 
 
+def test_kernels_of_mixtures_take_new_levels_and_missing_entries(rng):
+    x, y = table(rng, 60), table(rng, 30).assign(kind="c")
+    x["size"] = rng.normal(size=60)
+    kernel = pkex.kernels.Matern(3.0).on([0, 1, 5]) * Categorical(0.5).on([2, 3, 4])
+    drift = pkex.MMDDrift(x, kernel=kernel, missing="indicator", value_function="neutral")
+    expected = pkex.mmd(x, y, kernel=kernel, missing="indicator", value_function="neutral")
+    imputed = drift.predict(y).columns[0].imputed, expected.columns[0].imputed
+    assert imputed[0] != imputed[1]
+    # But for the median, which is the reference's, both compare alike.
+    np.testing.assert_allclose(drift.predict(y).values[2:], expected.values[2:], rtol=0.02)
+    with pytest.raises(ValueError, match="column 'size' of X has entries thousands of times as"):
+        drift.predict(y.assign(size=1e9))
+
+
 def test_dates_are_days_whatever_their_unit_and_origin(rng):
     days = rng.integers(0, 90, 60).astype(float)
     other = rng.normal(size=60)

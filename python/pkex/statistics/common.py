@@ -6,6 +6,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from pkex.execution.computation import Computation
 from pkex.execution.progress import parts_of
 from pkex.execution.threads import check_n_jobs, thread_count
@@ -20,13 +22,21 @@ from pkex.inputs.choices import (
 )
 from pkex.kernels import Kernel
 from pkex.kernels.domain import ERRORS, Domain
+from pkex.kernels.factors import has_mixtures
 from pkex.kernels.scales import Constants
 from pkex.statistics.kernel_choice import check_kernel, chosen_kernel, without_rounding
 from pkex.statistics.pair_sums import KernelTerms
 from pkex.statistics.samples import warn_of_constant_columns
 from pkex.typing import Float, Report
 
-__all__ = ["Conventions", "exact_domain", "has_series", "in_units", "with_kernel"]
+__all__ = [
+    "Conventions",
+    "check_distances",
+    "exact_domain",
+    "has_series",
+    "in_units",
+    "with_kernel",
+]
 
 
 @dataclass(frozen=True)
@@ -124,3 +134,38 @@ def in_units(terms: KernelTerms) -> tuple[KernelTerms, float]:
         for coefficient, factors, series in terms.terms
     ]
     return replace(terms, terms=scaled), math.ldexp(1.0, exponent)
+
+
+def largest_spans(kernel: Kernel, domain: Domain, labels: Sequence[int]) -> Float | None:
+    """Return how wide samples may be where a kernel has mixtures, which are made for a domain.
+
+    None if it has none; labels may be as far apart as they like.
+    """
+    if not has_mixtures(kernel.terms(len(domain.spans))):
+        return None
+    spans = domain.spans.copy()
+    spans[list(labels)] = np.inf
+    return spans
+
+
+def check_distances(batch: Float, reference: Float, largest: Float, names: Sequence[str]) -> None:
+    """Refuse rows between which and a reference the kernel's mixtures are not exact.
+
+    Parameters
+    ----------
+    batch, reference : ndarray of shape (m, d) and (n, d)
+    largest : ndarray of shape (d,)
+        How wide both may be together.
+    names : sequence of str
+        Of the columns.
+    """
+    both = np.concatenate([batch, reference])
+    with np.errstate(over="ignore"):
+        spans = both.max(axis=0) - both.min(axis=0)
+    if (spans > largest).any():
+        name = names[int(np.argmax(spans / largest))]
+        raise ValueError(
+            f"column {name!r} of X has entries thousands of times as far from X_reference as "
+            "that is wide, and there the sum of products for the kernel is not exact; are they "
+            "codes of missing entries? Replace them, or compare with pkex.mmd"
+        )

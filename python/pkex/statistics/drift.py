@@ -15,15 +15,21 @@ from pkex.execution.progress import Progress, reporting, share
 from pkex.explain.axes import FEATURE, Axes
 from pkex.games.players import as_players
 from pkex.inputs.choices import Estimator, StatisticsConvention, Summation
+from pkex.inputs.columns import is_frame
 from pkex.inputs.keywords import with_known_keywords
 from pkex.inputs.table_columns import table_labels
 from pkex.inputs.wording import counted, shown
 from pkex.kernels import Kernel
 from pkex.kernels.domain import ERRORS, Domain
-from pkex.kernels.factors import has_mixtures
 from pkex.kernels.scales import Constants
 from pkex.statistics.attribution import Parts
-from pkex.statistics.common import Conventions, has_series, in_units
+from pkex.statistics.common import (
+    Conventions,
+    check_distances,
+    has_series,
+    in_units,
+    largest_spans,
+)
 from pkex.statistics.compared_rows import ComparedRows
 from pkex.statistics.drift_file import KEPT, Kept, read, write
 from pkex.statistics.drift_result import DriftResult
@@ -33,7 +39,7 @@ from pkex.statistics.encoding import Missing
 from pkex.statistics.kernel_choice import chosen_kernel, without_rounding
 from pkex.statistics.pair_sums import KernelTerms, PairSums, pair_sums, total
 from pkex.statistics.pair_weights import PairWeights
-from pkex.statistics.permutations import Blocks, warn_of_few_relabellings
+from pkex.statistics.permutations import Blocks, check_fits, warn_of_few_relabellings
 from pkex.statistics.report import described
 from pkex.statistics.samples import (
     check_row_count,
@@ -145,6 +151,33 @@ class MMDDrift:
         missing: Missing = "error",
     ) -> None:
         self._chosen = Conventions(estimator, value_function, summation, n_jobs)
+        rows = self._read(X_reference, kernel, categorical, missing)
+        self._players = as_players(groups, self._names)
+        self._kernel, self._bandwidth = chosen_kernel(
+            kernel, rows, self._names, "X_reference", labels=self._encoding.labels
+        )
+        domain = Domain.around(rows, ERRORS[-1])
+        self._spans = largest_spans(self._kernel, domain, self._encoding.labels)
+        players = self._encoding.players(self._players)
+        terms, self._unit = in_units(KernelTerms.of(self._kernel, players, domain))
+        self._test = DriftTest.of(alpha, n_permutations, batch_size, random_state, len(rows))
+        check_fits(n_permutations, len(self._players))
+        rows = self._test.arranged(rows)
+        with reporting(progress) as report:
+            terms, how = self._chosen.with_means(terms, rows, report)
+            sums = pair_sums(rows, len(rows), terms, how=how)
+        row_sums = sums.rows[:, 0].copy()
+        self._reference = Reference(rows, terms, row_sums, sums.alone[0], sums.squares[0])
+        self._threshold = self._of_reference_alone()
+
+    def _read(
+        self,
+        X_reference: ArrayLike,
+        kernel: Kernel | None,
+        categorical: Iterable[int | str] | None,
+        missing: Missing,
+    ) -> Float:
+        """Return the reference's rows, and keep what batches are read by."""
         (sample,), self._encoding = read_samples(
             {"X_reference": X_reference}, categorical, missing, looks_ahead=True
         )
@@ -157,23 +190,7 @@ class MMDDrift:
                 table, self._names, "X_reference", to="batches that have the same value there"
             )
         self._constants = Constants.of(table) if kernel is None else Constants((), ())
-        rows = without_rounding(rows, self._names, "X_reference", self._constants)
-        self._players = as_players(groups, self._names)
-        self._kernel, self._bandwidth = chosen_kernel(
-            kernel, rows, self._names, "X_reference", labels=self._encoding.labels
-        )
-        domain = Domain.around(rows, ERRORS[-1])
-        self._spans = domain.spans if has_mixtures(self._kernel.terms(rows.shape[1])) else None
-        players = self._encoding.players(self._players)
-        terms, self._unit = in_units(KernelTerms.of(self._kernel, players, domain))
-        self._test = DriftTest.of(alpha, n_permutations, batch_size, random_state, len(rows))
-        rows = self._test.arranged(rows)
-        with reporting(progress) as report:
-            terms, how = self._chosen.with_means(terms, rows, report)
-            sums = pair_sums(rows, len(rows), terms, how=how)
-        row_sums = sums.rows[:, 0].copy()
-        self._reference = Reference(rows, terms, row_sums, sums.alone[0], sums.squares[0])
-        self._threshold = self._of_reference_alone()
+        return without_rounding(rows, self._names, "X_reference", self._constants)
 
     @with_known_keywords
     def predict(self, X: ArrayLike, *, progress: Progress = False) -> DriftResult:
@@ -231,8 +248,13 @@ class MMDDrift:
         Raises
         ------
         ValueError, TypeError
-            If there are no batches, or as `predict`; the message names the batch.
+            If `batches` is empty or a table, or as `predict`; the message names the batch.
         """
+        if is_frame(batches) or getattr(batches, "ndim", 1) == 2 or hasattr(batches, "schema"):
+            raise TypeError(
+                "batches must be a list of tables, or a dict of names to tables; got one table "
+                f"({type(batches).__name__}): take predict for it"
+            )
         named = dict(batches) if isinstance(batches, Mapping) else dict(enumerate(batches))
         if not named:
             raise ValueError("batches is empty; give one table or more")
@@ -463,23 +485,9 @@ class MMDDrift:
                 "the default kernel any difference from a constant is a large one"
             )
         batch = self._constants.settled(batch)
-        self._check_distances(batch)
+        if self._spans is not None:
+            check_distances(batch, self._reference.rows, self._spans, self._names)
         return batch, new_levels
-
-    def _check_distances(self, batch: Float) -> None:
-        """Refuse rows between which and the reference the kernel's mixtures are not exact."""
-        if self._spans is None:
-            return
-        both = np.concatenate([batch, self._reference.rows])
-        with np.errstate(over="ignore"):
-            spans = both.max(axis=0) - both.min(axis=0)
-        if (spans > self._spans).any():
-            name = self._names[int(np.argmax(spans / self._spans))]
-            raise ValueError(
-                f"column {name!r} of X has entries thousands of times as far from X_reference as "
-                "that is wide, and there the sum of products for the kernel is not exact; are they "
-                "codes of missing entries? Replace them, or compare with pkex.mmd"
-            )
 
     def __repr__(self) -> str:
         n_rows, features = len(self._reference.rows), counted(len(self._players), "feature")

@@ -19,7 +19,7 @@ from pkex.kernels import Kernel
 from pkex.kernels.domain import ERRORS, Domain
 from pkex.kernels.plain import kernel_of, plain_kernel
 from pkex.kernels.scales import Constants
-from pkex.statistics.common import Conventions, in_units
+from pkex.statistics.common import Conventions, in_units, largest_spans
 from pkex.statistics.drift_test import DriftTest, Reference
 from pkex.statistics.encoding import Column, Encoding
 from pkex.statistics.pair_sums import KernelTerms
@@ -123,7 +123,6 @@ def _header(kept: Kept) -> dict[str, Any]:
         },
         "kernel": plain_kernel(kept.kernel),
         "bandwidth": kept.bandwidth,
-        "has_spans": kept.spans is not None,
         "test": asdict(kept.test),
         "threshold": kept.threshold,
     }
@@ -157,7 +156,7 @@ def _made_of(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Kept:
         players,
         kernel,
         header["bandwidth"],
-        domain.spans if header["has_spans"] else None,
+        largest_spans(kernel, domain, encoding.labels),
         unit,
         DriftTest(**{**header["test"], "seed": tuple(header["test"]["seed"])}),
         _reference(rows, terms, arrays),

@@ -1,0 +1,115 @@
+"""Drift of batches: what a detector finds, and what others find that people use, and the time."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from comparison import Task, drop, slowdown
+from scipy.stats import chi2_contingency, ks_2samp, mannwhitneyu
+from sklearn.ensemble import HistGradientBoostingClassifier
+from threadpoolctl import threadpool_limits
+
+import pkex
+
+ALPHA, REPEATS, REFERENCE, BATCH = 0.05, 100, 500, 100
+NUMBERS, LABELS = ["a", "b", "c", "d"], ["kind", "city"]
+
+
+def rows(rng, n, change=None):
+    """Four numbers and two labels; a and b do not depend on each other, nor do kind and city."""
+    frame = pd.DataFrame(rng.normal(size=(n, 4)), columns=NUMBERS)
+    frame["kind"], frame["city"] = rng.choice(list("xy"), n), rng.choice(list("uvw"), n)
+    if change == "the mean of a column, by 0.4":
+        frame["a"] += 0.4
+    elif change == "the frequency of a level":
+        frame.loc[rng.random(n) < 0.25, "city"] = "u"
+    elif change == "the dependence of two numbers":
+        frame["b"] = 0.6 * frame["a"] + 0.8 * frame["b"]
+    elif change == "the dependence of a number and a label":
+        frame["a"] = np.abs(frame["a"]) * np.where(frame["kind"] == "x", 1.0, -1.0)
+    elif change == "the means of all numbers, by 0.2":
+        frame[NUMBERS] += 0.2
+    return frame
+
+
+CHANGES = [
+    None,
+    "the mean of a column, by 0.4",
+    "the means of all numbers, by 0.2",
+    "the frequency of a level",
+    "the dependence of two numbers",
+    "the dependence of a number and a label",
+]
+
+
+def by_columns(x, y):
+    """Kolmogorov–Smirnov and χ² tests of the columns, with Bonferroni's correction."""
+    pvalues = [ks_2samp(x[name], y[name]).pvalue for name in NUMBERS]
+    source = np.repeat([0, 1], [len(x), len(y)])
+    for name in LABELS:
+        table = pd.crosstab(source, np.concatenate([x[name], y[name]]))
+        pvalues.append(chi2_contingency(table).pvalue)
+    return min(pvalues) * len(pvalues) <= ALPHA
+
+
+@threadpool_limits.wrap(limits=1, user_api="openmp")
+def by_classifier(x, y):
+    """Whether boosted trees tell held-out rows apart, by a rank test of their scores."""
+    coded = pd.concat([x, y], ignore_index=True).astype(dict.fromkeys(LABELS, "category"))
+    source = np.repeat([0, 1], [len(x), len(y)])
+    train = np.arange(len(coded)) % 2 == 0
+    model = HistGradientBoostingClassifier(max_iter=50, categorical_features="from_dtype")
+    model.fit(coded[train], source[train])
+    scores, held_out = model.predict_proba(coded[~train])[:, 1], source[~train]
+    ranks = mannwhitneyu(scores[held_out == 1], scores[held_out == 0], alternative="greater")
+    return ranks.pvalue <= ALPHA
+
+
+def by_one_length_scale(x, y):
+    """MMD as alibi-detect has it: one length-scale, the median distance; labels one by one as 0/1.
+
+    Its formulas, not its code.
+    """
+    coded = pd.get_dummies(pd.concat([x, y], ignore_index=True), dtype=float).to_numpy()
+    kernel = pkex.kernels.median_heuristic(coded, standardize=False)
+    both = coded[: len(x)], coded[len(x) :]
+    return pkex.mmd(*both, kernel=kernel, n_permutations=199, random_state=0).pvalue <= ALPHA
+
+
+def by_detector(x, y):
+    """The detector, its reference anew."""
+    return pkex.MMDDrift(x, n_permutations=199, random_state=0).predict(y).is_drift
+
+
+PEERS = {
+    "tests by columns, corrected": by_columns,
+    "a domain classifier": by_classifier,
+    "MMD with one length-scale": by_one_length_scale,
+}
+
+
+@pytest.mark.parametrize("change", CHANGES, ids=str)
+def test_power(benchmark, add_row, change):
+    def found(detects, rng):
+        pairs = ((rows(rng, REFERENCE), rows(rng, BATCH, change)) for _ in range(REPEATS))
+        return np.mean([detects(*pair) for pair in pairs])
+
+    ours = benchmark.pedantic(found, (by_detector, np.random.default_rng(0)), rounds=1)
+    for name, detects in PEERS.items():
+        theirs = found(detects, np.random.default_rng(0))
+        what = f"drift found, {change or 'nothing changed'}: {name}"
+        add_row(what, f"{theirs:.0%}", f"{ours:.0%}", "", "")
+
+
+@pytest.mark.parametrize("detects", PEERS.values(), ids=PEERS)
+def test_time_of_a_batch(compare, detects):
+    rng = np.random.default_rng(0)
+    x, y = rows(rng, 2000), rows(rng, 200)
+    drift = pkex.MMDDrift(x, n_permutations=199, random_state=0)
+    drift.predict(y)
+    names = {function: name for name, function in PEERS.items()}
+    compare(
+        f"a batch of 200 rows, 2000 of the reference: {names[detects]}",
+        Task(lambda: drop(detects(x, y))),
+        Task(lambda: drop(drift.predict(y))),
+        show=slowdown,
+    )
