@@ -332,6 +332,16 @@ def test_a_detector_sees_entries_go_missing_that_the_reference_has(rng):
     assert gone.feature_names[int(gone.values.argmax())] == "city"
 
 
+def test_a_label_that_all_rows_have_counts_as_if_one_more_row_had_another(rng):
+    size = rng.normal(size=50)
+    kernel = pkex.MMDDrift(size[:, None], missing="indicator").kernel
+    scaled = size / size.std()
+    median = np.median(np.abs(scaled[:, None] - scaled)[np.triu_indices(50, 1)])
+    share = 1.0 - (50 / 51) ** 2 - (1 / 51) ** 2
+    factor = kernel([[0.0, 0.0]], [[0.0, 1.0]])[0, 0]
+    assert factor == pytest.approx(np.exp(-1.0 / (share * median**2)), rel=1e-9)
+
+
 def test_kernels_of_mixtures_take_new_levels_and_missing_entries(rng):
     x, y = table(rng, 60), table(rng, 30).assign(kind="c")
     x["size"] = rng.normal(size=60)
