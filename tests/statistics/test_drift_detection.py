@@ -193,8 +193,10 @@ def test_both_samples_can_be_looked_at(rng):
     assert result.to_dict()["new_levels"] == {"city": ["c"]}
     with pytest.raises(ValueError, match="there is no one column 'when'; choose by number from 0"):
         result.rows.entries("when")
-    with pytest.raises(ValueError, match="read-only"):
-        result.rows.batch[0, 0] = 1.0
+    for same in (result, pickle.loads(pickle.dumps(result))):
+        assert same.to_dict() == result.to_dict()
+        with pytest.raises(ValueError, match="read-only"):
+            same.rows.batch[0, 0] = 1.0
 
 
 @pytest.mark.parametrize(

@@ -300,6 +300,9 @@ def test_a_witness_and_its_explainer_take_the_same_tables(mixed):
         explained = grouped(rows)
         total = explained.values.sum(axis=1) + explained.base_values
         np.testing.assert_allclose(total, expected[21:], rtol=0, atol=1e-14)
+    pairs = pkex.Explainer(witness).interactions(y, order=2, index="SII")
+    assert pairs.feature_names == NAMES
+    np.testing.assert_array_equal(witness.named(None).predict(x), witness.predict(x))
     with pytest.raises(ValueError, match="columns of X are in another order than those of X and Y"):
         witness.predict(x[NAMES[::-1]])
     with pytest.raises(

@@ -64,6 +64,12 @@ class EncodedExpansion(KernelExpansion):
         """Evaluate the function at the rows of a table."""
         return super().evaluate(self._columns.of_table(X), n_threads=n_threads)
 
+    def _copied(self) -> KernelExpansion:
+        copied = super()._copied()
+        assert isinstance(copied, EncodedExpansion), "a copy is of the same class"
+        copied._columns = self._columns
+        return copied
+
     def of_table(self) -> EncodedTransformed:
         """Return the function in terms of the table's columns, each a player."""
         own = KernelExpansion(self._points, self._coefficients, self._kernel)

@@ -39,6 +39,11 @@ class ComparedRows:
         self.reference.setflags(write=False)
         self.batch.setflags(write=False)
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        # Arrays come writable out of a pickle.
+        self.__dict__.update(state)
+        self.__post_init__()
+
     def entries(self, column: int | str) -> tuple[NDArray[Any], NDArray[Any]]:
         """Return the entries of a column in the reference and in the batch.
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import zipfile
 from dataclasses import asdict, dataclass, fields, replace
 from os import PathLike
 from pathlib import Path
@@ -85,13 +84,15 @@ def read(path: str | PathLike[str]) -> Kept:
     ValueError
         If the file is none of a detector, damaged, or newer than this version of pkex.
     """
+    from zipfile import BadZipFile  # slow to import
+
     foreign = f"{os.fspath(path)!r} is no file that pkex.MMDDrift.save has written"
     try:
         with Path(path).open("rb") as own, np.load(own, allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
         header = json.loads(str(arrays.pop(_HEADER)))
         is_ours = header["format"] == _FORMAT
-    except (ValueError, KeyError, TypeError, AttributeError, EOFError, zipfile.BadZipFile):
+    except (ValueError, KeyError, TypeError, AttributeError, EOFError, BadZipFile):
         raise ValueError(foreign) from None
     if not is_ours:
         raise ValueError(foreign)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -105,6 +104,9 @@ class DriftResult(MMDResult):
         ``distance``, ``p_val``, ``threshold`` (there the level alpha) and ``distance_threshold``.
         What is not a finite number is None.
         """
+        # What reads the installed metadata is slow to import.
+        from importlib.metadata import version
+
         found = {
             **super().to_dict(),
             "is_drift": self.is_drift,
