@@ -143,7 +143,7 @@ def _(function: Combination, row: Float, game: Game, members: Members, how: Comp
     return _compensated_sum(chain(terms, [function._intercept]))
 
 
-@draws.register
+@draws.register(Combination)
 def _(
     variance: Combination, rows: NDArray[Any], n: int, random: np.random.Generator
 ) -> list[Draws]:

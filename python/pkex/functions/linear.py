@@ -259,7 +259,7 @@ def _(variance: LinearFunction, X: Float, game: Game, how: Computation) -> Float
     return np.zeros((len(X), variance.n_players, variance.n_players, variance.n_outputs))
 
 
-@draws.register
+@draws.register(LinearFunction)
 def _(variance: LinearFunction, rows: Float, n: int, random: np.random.Generator) -> list[Draws]:
     # As above: such functions do not deviate from their mean, but by constants.
     nothing = LinearFunction(np.zeros((variance.n_features, n)), np.zeros(n))

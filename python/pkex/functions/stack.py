@@ -93,7 +93,7 @@ def _(variance: Stack, X: Float, game: Game, how: Computation) -> Float:
     return np.concatenate(own, axis=-1)
 
 
-@draws.register
+@draws.register(Stack)
 def _(variance: Stack, rows: NDArray[Any], n: int, random: np.random.Generator) -> list[Draws]:
     return [own for part in variance._parts for own in draws(part, rows, n, random)]
 

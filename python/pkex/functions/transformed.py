@@ -271,7 +271,7 @@ def _(variance: Transformed, X: Float, game: Game, how: Computation) -> Float:
     return found
 
 
-@draws.register
+@draws.register(Transformed)
 def _(
     variance: Transformed, rows: NDArray[Any], n: int, random: np.random.Generator
 ) -> list[Draws]:

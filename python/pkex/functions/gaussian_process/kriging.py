@@ -117,6 +117,6 @@ def _(variance: KrigingVariance, X: Float, game: Game, how: Computation) -> Floa
     return covariances(variance._parts[0], X, game, how)
 
 
-@draws.register
+@draws.register(KrigingVariance)
 def _(variance: KrigingVariance, rows: Float, n: int, random: np.random.Generator) -> list[Draws]:
     return drawn(variance._latent, variance._quadratic._scales, rows, n, random)

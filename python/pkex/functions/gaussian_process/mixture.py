@@ -49,7 +49,7 @@ def _(variance: Linked, X: Float, game: Game, how: Computation) -> Float:
     )
 
 
-@draws.register
+@draws.register(Linked)
 def _(variance: Linked, rows: NDArray[Any], n: int, random: np.random.Generator) -> list[Draws]:
     raise UnsupportedModelError(
         "uncertainty is for a Gaussian process, and not for a mixture of several, such as a fully "

@@ -215,7 +215,7 @@ def _(variance: PosteriorVariance, X: Float, game: Game, how: Computation) -> Fl
     return variance._scaled(conditioned.covariances(X, game, how))
 
 
-@draws.register
+@draws.register(PosteriorVariance)
 def _(variance: PosteriorVariance, rows: Float, n: int, random: np.random.Generator) -> list[Draws]:
     return drawn(variance._latent, variance._scales, rows, n, random)
 
