@@ -20,6 +20,7 @@ PUBLIC = {
     "Explainer",
     "Explanation",
     "HSICResult",
+    "HSICSelector",
     "Interactions",
     "KernelExpansion",
     "MMDDrift",
@@ -38,7 +39,8 @@ PUBLIC = {
 
 
 def test_the_public_names_are_these():
-    assert set(pkex.__all__) == PUBLIC
+    # That one needs scikit-learn, which `import *` must not.
+    assert set(pkex.__all__) == PUBLIC - {"HSICSelector"}
     kernels = {"RBF", "Categorical", "Cauchy", "Chi2", "Constant", "Laplacian"}
     kernels |= {"Matern", "Periodic", "ProductMatern", "RationalQuadratic", "Tanimoto"}
     kernels |= {"ANOVA", "Additive", "Linear", "Polynomial"}
