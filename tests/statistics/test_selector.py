@@ -154,6 +154,38 @@ def test_labels_are_classes_and_cross_validation_takes_them():
         selector(2).fit(iris.data, iris.target)
 
 
+def mixed(n=150):
+    rng = np.random.default_rng(1)
+    days = pd.to_datetime("2024-01-01") + pd.to_timedelta(rng.integers(0, 90, n), "D")
+    columns = {"size": rng.normal(size=n), "code": rng.integers(0, 3, n), "day": days}
+    return pd.DataFrame(columns | {"city": rng.choice(["Oslo", "Rome"], n)})
+
+
+@pytest.mark.parametrize("refit", [None, "backward", "forward"])
+def test_tables_are_measured_as_they_are(refit):
+    table = mixed()
+    target = np.where(table["code"] == 1, 2.0, 0.0) + (table["city"] == "Rome")
+    found = selector(2, refit=refit, categorical=["code"]).fit(table, target)
+    assert list(found.get_feature_names_out()) == ["code", "city"]
+    result = pkex.hsic(table, target, categorical=["code"])
+    assert np.array_equal(found.result_.values, result.values)
+    if refit is not None:
+        own = pkex.hsic(table[["code", "city"]], target, categorical=["code"])
+        assert np.array_equal(found.selected_result_.values, own.values)
+    polars = pytest.importorskip("polars").from_pandas(table)
+    assert np.array_equal(clone(found).fit(polars, target).support_, found.support_)
+
+
+def test_missing_entries_are_taken_if_they_are_to_be():
+    gaps = X.copy()
+    gaps[::5, 1] = np.nan
+    with pytest.raises(ValueError, match="NaN"):
+        selector(2).fit(gaps, Y)
+    taken = selector(2, missing="indicator").fit(gaps, Y)
+    assert np.array_equal(taken.result_.values, pkex.hsic(gaps, Y, missing="indicator").values)
+    assert np.isnan(taken.transform(np.full((1, 6), np.nan))).all()
+
+
 @pytest.mark.parametrize("form", [sparse.csr_array, sparse.coo_matrix])
 def test_sparse_rows_are_as_dense_ones_and_stay_sparse(form):
     rows = np.where(X > 0.5, X, 0.0)

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import numpy as np
@@ -15,8 +16,10 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import _safe_indexing, validation
 
 from pkex.inputs.choices import Estimator, StatisticsConvention, check_choice
+from pkex.inputs.columns import numbered
 from pkex.inputs.integers import as_integer
 from pkex.kernels import Kernel
+from pkex.statistics.encoding import Missing, categorical_columns
 from pkex.statistics.hsic import hsic
 from pkex.statistics.results import HSICResult
 from pkex.typing import Float
@@ -73,6 +76,10 @@ class HSICSelector(SelectorMixin, BaseEstimator):
         Of the permutations.
     n_jobs : int or None, default -1
         Number of threads.
+    categorical : iterable of columns, optional
+        By name or number, those of X that are labels whatever they hold, as in `mmd`.
+    missing : {"error", "indicator"}, default "error"
+        What is done with missing entries, as in `mmd`. `transform` leaves them as they are.
 
     Attributes
     ----------
@@ -141,6 +148,8 @@ class HSICSelector(SelectorMixin, BaseEstimator):
         n_permutations: int | None = None,
         random_state: Any = None,
         n_jobs: int | None = -1,
+        categorical: Iterable[int | str] | None = None,
+        missing: Missing = "error",
     ) -> None:
         self.n_features_to_select = n_features_to_select
         self.share = share
@@ -153,6 +162,8 @@ class HSICSelector(SelectorMixin, BaseEstimator):
         self.n_permutations = n_permutations
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.categorical = categorical
+        self.missing = missing
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Select features.
@@ -180,7 +191,7 @@ class HSICSelector(SelectorMixin, BaseEstimator):
                 f"{1.0 / (n_permutations + 1):.3g}, and alpha is {alpha:g}: take at least "
                 f"{int(np.ceil(1.0 / alpha)) - 1}"
             )
-        self.result_ = self._hsic(X, y, n_permutations)
+        self.result_ = self._hsic(X, y, n_permutations=n_permutations)
         values = self.result_.values
         if alpha is not None:
             pvalues = self.result_.alone_familywise_pvalues
@@ -189,7 +200,7 @@ class HSICSelector(SelectorMixin, BaseEstimator):
         elif self.refit is not None:
             search = self._backward if self.refit == "backward" else self._forward
             order = search(X, y, count)
-            self.selected_result_ = self._hsic(_columns(X, np.sort(order[:count])), y)
+            self.selected_result_ = self._again(X, y, np.sort(order[:count]))
         else:
             order = _order(-values)
             count = count if self.share is None else _fewest(values[order], self.share)
@@ -229,7 +240,14 @@ class HSICSelector(SelectorMixin, BaseEstimator):
             raise ValueError(f"n_features_to_select must be {what}; got {count}")
         return count
 
-    def _hsic(self, X: Any, y: Any, n_permutations: int = 0) -> HSICResult:
+    def _hsic(
+        self, X: Any, y: Any, columns: ArrayLike | None = None, n_permutations: int = 0
+    ) -> HSICResult:
+        """Return the result of all columns, or of some of them."""
+        categorical = self.categorical
+        if columns is not None:
+            X = _safe_indexing(X, np.asarray(columns, dtype=np.intp), axis=1)
+            categorical = self._categorical_of(np.asarray(columns))
         return hsic(
             X,
             y,
@@ -240,12 +258,22 @@ class HSICSelector(SelectorMixin, BaseEstimator):
             n_permutations=n_permutations,
             random_state=self.random_state,
             n_jobs=self.n_jobs,
+            categorical=categorical,
+            missing=self.missing,
         )
+
+    def _categorical_of(self, columns: NDArray[Any]) -> list[int | str] | None:
+        """Return which of some columns are labels, by their places among these."""
+        if self.categorical is None:
+            return None
+        names = getattr(self, "feature_names_in_", numbered(self.n_features_in_))
+        chosen = categorical_columns(self.categorical, tuple(names))
+        return [place for place, column in enumerate(columns.tolist()) if column in chosen]
 
     def _again(self, X: Any, y: Any, columns: ArrayLike) -> HSICResult:
         """Return the result of some columns; what is notable of data has been said."""
         with warnings.catch_warnings(action="ignore", category=UserWarning):
-            return self._hsic(_columns(X, columns), y)
+            return self._hsic(X, y, columns)
 
     def _backward(self, X: Any, y: Any, count: int) -> NDArray[np.intp]:
         """Return all columns, those that go first at the end."""
@@ -277,11 +305,12 @@ class HSICSelector(SelectorMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
         tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = self.missing == "indicator"
         return tags
 
     def _more_tags(self) -> dict[str, Any]:
         # The same for scikit-learn before 1.6.
-        return {"requires_y": True}
+        return {"requires_y": True, "allow_nan": self.missing == "indicator"}
 
 
 HSICSelector.__module__ = "pkex"
@@ -290,12 +319,13 @@ HSICSelector.__module__ = "pkex"
 def _checked(selector: HSICSelector, X: Any, y: Any) -> tuple[Any, Any]:
     """Keep the number and the names of columns, and return X and y as `hsic` is given them.
 
-    Data frames are not looked at, as their columns need not be numbers.
+    Tables with columns of their own, such as data frames, need not hold numbers: `hsic` reads them.
     """
-    if not (hasattr(X, "__dataframe__") or hasattr(X, "iloc")):
-        X, checked = _validated(
-            selector, X, y, accept_sparse="csr", multi_output=True, ensure_min_samples=2
-        )
+    if not hasattr(X, "columns"):
+        options: dict[str, Any] = {"accept_sparse": "csr", "ensure_min_samples": 2}
+        if selector.missing == "indicator":
+            options[_FINITE] = "allow-nan"
+        X, checked = _validated(selector, X, y, multi_output=True, **options)
         return X, y if hasattr(y, "iloc") else checked
     if y is None:
         raise ValueError("HSICSelector requires y to be passed, but the target y is None")
@@ -306,12 +336,10 @@ def _checked(selector: HSICSelector, X: Any, y: Any) -> tuple[Any, Any]:
 
 if hasattr(validation, "validate_data"):
     _validated, _keep_names = validation.validate_data, validation._check_feature_names
+    _FINITE = "ensure_all_finite"
 else:  # before scikit-learn 1.6
     _validated, _keep_names = BaseEstimator._validate_data, BaseEstimator._check_feature_names
-
-
-def _columns(X: Any, columns: ArrayLike) -> Any:
-    return _safe_indexing(X, np.asarray(columns, dtype=np.intp), axis=1)
+    _FINITE = "force_all_finite"
 
 
 def _order(*keys: Float) -> NDArray[np.intp]:
