@@ -22,6 +22,7 @@ PUBLIC = {
     "DriftResult",
     "DriftTimeline",
     "HSICResult",
+    "HSICSelector",
     "Interactions",
     "KernelExpansion",
     "MMDDrift",
@@ -40,7 +41,8 @@ PUBLIC = {
 
 
 def test_the_public_names_are_these():
-    assert set(pkex.__all__) == PUBLIC
+    # That one needs scikit-learn, which `import *` must not.
+    assert set(pkex.__all__) == PUBLIC - {"HSICSelector"}
     kernels = {"RBF", "Categorical", "Cauchy", "Chi2", "Constant", "Laplacian"}
     kernels |= {"Matern", "Periodic", "ProductMatern", "RationalQuadratic", "Tanimoto"}
     kernels |= {"ANOVA", "Additive", "Linear", "Polynomial"}

@@ -9,6 +9,8 @@ model's output comes from.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from pkex import adapters, kernels
 from pkex.errors import UnsupportedModelError
 from pkex.explain.estimate import Estimate
@@ -28,6 +30,9 @@ from pkex.statistics import (
     mmd,
     witness,
 )
+
+if TYPE_CHECKING:
+    from pkex.statistics.selector import HSICSelector as HSICSelector
 
 __all__ = [
     "DriftResult",
@@ -60,7 +65,21 @@ for _name in __all__:
 del _name, _public
 
 
-def __getattr__(name: str) -> str:
+# What is loaded when it is first asked for, as it needs scikit-learn. `import *` leaves it out.
+_ON_DEMAND = ("HSICSelector",)
+
+
+def __getattr__(name: str) -> Any:
+    if name in _ON_DEMAND:
+        from pkex.inputs.optional import missing_library
+
+        try:
+            from pkex.statistics.selector import HSICSelector
+        except ModuleNotFoundError as error:
+            if str(error.name).partition(".")[0] != "sklearn":
+                raise
+            raise missing_library(f"pkex.{name}", "scikit-learn") from error
+        return HSICSelector
     if name == "__version__":
         # Reading the installed metadata costs more than the rest of the import.
         from importlib.metadata import version
@@ -70,4 +89,4 @@ def __getattr__(name: str) -> str:
 
 
 def __dir__() -> list[str]:
-    return [*__all__, "__doc__", "__file__", "__name__", "__path__", "__version__"]
+    return [*__all__, *_ON_DEMAND, "__doc__", "__file__", "__name__", "__path__", "__version__"]

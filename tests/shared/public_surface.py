@@ -93,7 +93,11 @@ def _class(name, cls, public):
 def public_surface():
     """The lines of the snapshot."""
     modules = [importlib.import_module(name) for name in MODULES]
-    names = {f"{m.__name__}.{name}": getattr(m, name) for m in modules for name in m.__all__}
+    names = {
+        f"{m.__name__}.{name}": getattr(m, name)
+        for m in modules
+        for name in (*m.__all__, *getattr(m, "_ON_DEMAND", ()))
+    }
     public = {found: name for name, found in names.items() if inspect.isclass(found)}
     for name, found in sorted(names.items()):
         if inspect.isclass(found):
