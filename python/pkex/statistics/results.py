@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from pkex.display.page import written
+from pkex.inputs.keywords import with_known_keywords
 from pkex.kernels import Kernel
 from pkex.statistics.attribution import Attribution, protect
+from pkex.statistics.findings import both_or_none, checked_level, of_dependence, of_difference
 from pkex.statistics.normaliser import Normaliser
 from pkex.typing import Float
 
@@ -101,6 +105,50 @@ family: corrected for the number of features
     def finding(self) -> str:
         """What a feature does whose p-value alone is small, in words."""
         return "differs"
+
+    @with_known_keywords
+    def to_html(
+        self,
+        path: str | os.PathLike[str] | None = None,
+        X: Any = None,
+        Y: Any = None,
+        *,
+        alpha: float = 0.05,
+        names: tuple[str, str] = ("X", "Y"),
+    ) -> str:
+        """Return a report as one HTML page that needs nothing else; write it if a path is given.
+
+        Parameters
+        ----------
+        path : str or path, optional
+            Of the file, which is written whole or not at all.
+        X, Y : tables of shape (n, d) and (m, d), optional
+            The samples, to show the distributions of the leading features in.
+        alpha : float, default 0.05
+            The level of the verdict.
+        names : tuple of str, default ("X", "Y")
+            What the samples are called.
+
+        Returns
+        -------
+        str
+
+        Raises
+        ------
+        ValueError
+            If `alpha` is not between 0 and 1, or only one sample is given.
+        OSError
+            If the file cannot be written.
+
+        Examples
+        --------
+        >>> import pkex
+        >>> X, Y = [[0.0, 1.0], [1.0, 2.0], [0.5, 0.5]], [[4.0, 1.5], [5.0, 1.0], [4.5, 0.5]]
+        >>> pkex.mmd(X, Y).to_html(None, X, Y)[:15]
+        '<!DOCTYPE html>'
+        """
+        samples = both_or_none(X, Y, "X", "Y")
+        return written(of_difference(self, checked_level(alpha), names, samples), path)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -233,6 +281,49 @@ class HSICResult(Attribution):
     def finding(self) -> str:
         """What a feature does whose p-value alone is small, in words."""
         return f"depends on {self._other_side}"
+
+    @with_known_keywords
+    def to_html(
+        self,
+        path: str | os.PathLike[str] | None = None,
+        X: Any = None,
+        y: Any = None,
+        *,
+        alpha: float = 0.05,
+        names: tuple[str, str] = ("X", "y"),
+    ) -> str:
+        """Return a report as one HTML page that needs nothing else; write it if a path is given.
+
+        Parameters
+        ----------
+        path, alpha
+            As of `MMDResult`.
+        X, y : tables of shape (n, d) and (n,) or (n, dy), optional
+            The data, to show how the leading features go with the other side's first column.
+        names : tuple of str, default ("X", "y")
+            What they are called.
+
+        Returns
+        -------
+        str
+
+        Raises
+        ------
+        ValueError, OSError
+            As of `MMDResult`.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import pkex
+        >>> X = np.random.default_rng(0).normal(size=(20, 2))
+        >>> pkex.hsic(X, X[:, 0]).to_html(None, X, X[:, 0])[:15]
+        '<!DOCTYPE html>'
+        """
+        tables = both_or_none(X, y, "X", "y")
+        if self.attribute == "y":
+            names, tables = names[::-1], None if tables is None else tables[::-1]
+        return written(of_dependence(self, checked_level(alpha), names, tables), path)
 
     @property
     def _other_side(self) -> str:
