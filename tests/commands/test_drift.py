@@ -6,15 +6,15 @@ import csv
 import io
 
 import numpy as np
-import pandas as pd
 import pytest
+from csv_tables import csv_table
 
 import pkex
 
 
 @pytest.fixture(scope="module")
 def expected(files):
-    reference, current = (pd.read_csv(files / f"{n}.csv") for n in ("reference", "current"))
+    reference, current = (csv_table(files / f"{n}.csv") for n in ("reference", "current"))
     return pkex.mmd(reference, current[["a", "b", "c"]], n_permutations=999, random_state=0)
 
 
@@ -105,7 +105,7 @@ def test_columns_are_those_chosen(run, files):
 def test_files_of_other_kinds_give_the_same(run, files, tmp_path):
     parquet = pytest.importorskip("pyarrow.parquet")
     feather = pytest.importorskip("pyarrow.feather")
-    frame = pd.read_csv(files / "current.csv")
+    frame = csv_table(files / "current.csv")
     table = pytest.importorskip("pyarrow").Table.from_pandas(frame)
     parquet.write_table(table, tmp_path / "current.parquet")
     feather.write_feather(table, tmp_path / "current.arrow", compression="uncompressed")

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import pandas as pd
+from csv_tables import csv_table
 
 import pkex
 
 
 def test_json_holds_what_the_library_finds(run, files):
-    frame = pd.read_csv(files / "labelled.csv")
+    frame = csv_table(files / "labelled.csv")
     expected = pkex.hsic(frame[["a", "b", "c"]], frame["y"], n_permutations=199, random_state=0)
     done = run(
         "hsic", files / "labelled.csv", "--target", "y", "--permutations", "199", "--format", "json"
@@ -29,7 +29,7 @@ def test_columns_are_those_that_may_matter(run, files):
 
 
 def test_a_target_of_labels_and_one_of_several_columns(run, files, tmp_path):
-    frame = pd.read_csv(files / "labelled.csv").assign(z=lambda f: (f["b"] > 0).map(int))
+    frame = csv_table(files / "labelled.csv").assign(z=lambda f: (f["b"] > 0).map(int))
     frame.to_csv(tmp_path / "t.csv", index=False)
     done = run(
         "hsic",

@@ -9,9 +9,9 @@ import os
 import pickle
 
 import numpy as np
-import pandas as pd
 import pytest
 import skops.io as skops
+from csv_tables import csv_table
 from scipy import stats
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF
@@ -26,7 +26,7 @@ import pkex
 def models(files, tmp_path_factory):
     """A folder with models of the columns a, b and c."""
     folder = tmp_path_factory.mktemp("models")
-    frame = pd.read_csv(files / "labelled.csv")
+    frame = csv_table(files / "labelled.csv")
     X, y = frame[["a", "b", "c"]], frame["y"]
     svr = make_pipeline(StandardScaler(), SVR(C=10.0)).fit(X, y)
     skops.dump(svr, folder / "svr.skops")
@@ -41,7 +41,7 @@ def models(files, tmp_path_factory):
 
 
 def test_explain_gives_the_values_of_every_row(run, files, models):
-    frame = pd.read_csv(files / "labelled.csv")
+    frame = csv_table(files / "labelled.csv")
     expected = pkex.Explainer(skops.load(models / "svr.skops"))(frame[["a", "b", "c"]])
     arguments = "explain", models / "svr.skops", files / "labelled.csv", "--format"
     record = run(*arguments, "json").record
@@ -58,7 +58,7 @@ def test_explain_gives_the_values_of_every_row(run, files, models):
 
 
 def test_explain_takes_a_background_and_outputs_of_several(run, files, models):
-    frame = pd.read_csv(files / "labelled.csv")[["a", "b", "c"]]
+    frame = csv_table(files / "labelled.csv")[["a", "b", "c"]]
     model = skops.load(models / "svc.skops")
     explainer = pkex.Explainer(model, frame, outputs=["high vs low"])
     done = run(
@@ -85,7 +85,7 @@ def test_explain_has_targets_and_value_functions(run, files, models):
     arguments = "explain", models / "process.skops", files / "labelled.csv", "--format", "json"
     path = models / "process.skops"
     model = skops.load(path, trusted=skops.get_untrusted_types(file=path))
-    frame = pd.read_csv(files / "labelled.csv")[["a", "b", "c"]]
+    frame = csv_table(files / "labelled.csv")[["a", "b", "c"]]
     record = run(*arguments, "--target", "variance", "--value-function", "neutral").record
     expected = pkex.Explainer(model, target="variance", value_function="neutral")(frame)
     assert [row["values"] for row in record["rows"]] == expected.values.tolist()
@@ -113,7 +113,7 @@ def test_code_in_pickles_runs_only_if_it_is_trusted(run, files, models):
 
 
 def test_types_that_are_not_known_to_be_safe_are_listed(run, files, tmp_path):
-    frame = pd.read_csv(files / "labelled.csv")
+    frame = csv_table(files / "labelled.csv")
     step = FunctionTransformer(os.path.normcase)
     model = make_pipeline(FunctionTransformer(), SVR()).fit(frame[["a"]], frame["y"])
     model.steps[0] = ("step", step)
@@ -144,7 +144,7 @@ def test_files_that_are_no_models_are_said_so_in_a_line(run, files, tmp_path):
 
 
 def test_columns_that_a_model_needs_are_named(run, files, models, tmp_path):
-    pd.read_csv(files / "labelled.csv")[["a", "c"]].to_csv(tmp_path / "two.csv", index=False)
+    csv_table(files / "labelled.csv")[["a", "c"]].to_csv(tmp_path / "two.csv", index=False)
     done = run("explain", models / "svr.skops", tmp_path / "two.csv")
     assert done.status == 2
     assert done.err == (f"pkex explain: {tmp_path / 'two.csv'} lacks columns of the model: ['b']\n")
@@ -161,7 +161,7 @@ def test_sensitivity_takes_rows_or_distributions(run, files, models, tmp_path):
     model = skops.load(models / "svr.skops")
     (tmp_path / "inputs.json").write_text(json.dumps(DISTRIBUTIONS), encoding="utf-8")
     inputs = {"a": stats.norm(0.5), "b": stats.uniform(-1.0, 2.0), "c": np.array([0.0, 1.0, 1.0])}
-    rows = pd.read_csv(files / "labelled.csv")[["a", "b", "c"]]
+    rows = csv_table(files / "labelled.csv")[["a", "b", "c"]]
     for path, given in ((tmp_path / "inputs.json", inputs), (files / "labelled.csv", rows)):
         expected = pkex.sensitivity(model, given, order=2)
         done = run("sensitivity", models / "svr.skops", path, "--order", "2", "--format", "json")

@@ -7,9 +7,9 @@ import shutil
 import subprocess
 
 import numpy as np
-import pandas as pd
 import pytest
 import skops.io as skops
+from csv_tables import csv_table
 from pages import check_page
 from sklearn.svm import SVC, SVR
 
@@ -56,7 +56,7 @@ def test_equal_inputs_give_equal_reports(report, files):
 
 def test_names_and_labels_from_files_are_escaped(report, files, tmp_path):
     for name in ("reference", "current"):
-        frame = pd.read_csv(files / f"{name}.csv").rename(columns={"b": EVIL})
+        frame = csv_table(files / f"{name}.csv").rename(columns={"b": EVIL})
         frame.to_csv(tmp_path / f"<b>{name}.csv", index=False)
     page = report("drift", tmp_path / "<b>reference.csv", tmp_path / "<b>current.csv")
     assert not page.all("script")
@@ -76,7 +76,7 @@ def test_the_report_of_a_dependence_shows_the_target(report, files):
 
 @pytest.mark.parametrize("name", ["svr", "svc"])
 def test_the_report_of_a_model_says_how_features_move_it(report, files, tmp_path, name):
-    frame = pd.read_csv(files / "labelled.csv")
+    frame = csv_table(files / "labelled.csv")
     X, y = frame[["a", "b", "c"]].assign(b=(frame["b"] > 0).astype(float)), frame["y"]
     model = SVR().fit(X, y) if name == "svr" else SVC().fit(X, np.digitize(y, [-1.0, 1.0]))
     skops.dump(model, tmp_path / "m.skops")

@@ -75,6 +75,9 @@ class CSVFile:
         """Return columns of a file that was checked; those in `texts` as texts."""
         import pandas as pd
 
+        # Of later versions that is the only way, which need not be asked for.
+        is_old = int(pd.__version__.partition(".")[0]) < 3
+        exact = {"float_precision": "round_trip"} if is_old else {}
         with self._text() as text:
             # By numbers: names such as "a.1" are pandas' own for the second of equal ones.
             frame = pd.read_csv(
@@ -86,7 +89,7 @@ class CSVFile:
                 dtype={header.index(name): str for name in texts if name in columns},
                 index_col=False,
                 low_memory=False,
-                float_precision="round_trip",
+                **exact,
             )
         frame.columns = [header[place] for place in frame.columns]
         return frame[columns]

@@ -94,7 +94,7 @@ def of_difference(
     """
     details = []
     if samples is not None:
-        columns = [_columns(table) for table in samples]
+        columns = [_columns(table, result.names) for table in samples]
         details = [
             compared(name, columns[0][name], columns[1][name], names)
             for name in _leading(result)
@@ -135,7 +135,7 @@ def of_dependence(
     """
     details = []
     if tables is not None:
-        columns, others = (_columns(table) for table in tables)
+        columns, others = (_columns(table, result.names) for table in tables)
         other_name, other = next(iter(others.items()))
         if column_labels(tables[1]) is None and len(others) == 1:
             other_name = names[1]
@@ -265,8 +265,8 @@ def _strongest(result: Attribution, most: int) -> NDArray[np.intp]:
     return strongest[np.argsort(-result.values[strongest], kind="stable")]
 
 
-def _columns(table: Any) -> dict[str, Entries]:
-    """Return the columns of a table by their names."""
+def _columns(table: Any, names: tuple[str, ...]) -> dict[str, Entries]:
+    """Return the columns of a table by their names, which may be those given if it has none."""
     labels = column_labels(table)
     if labels is not None:
         by_place = hasattr(table, "iloc")
@@ -278,4 +278,6 @@ def _columns(table: Any) -> dict[str, Entries]:
         table = table.toarray()
     array = np.asarray(table)
     array = array[:, None] if array.ndim == 1 else array
-    return {name: Entries.of(array[:, j]) for j, name in enumerate(numbered(array.shape[1]))}
+    n_columns = array.shape[1]
+    labels = names if len(names) == n_columns else numbered(n_columns)
+    return {name: Entries.of(array[:, j]) for j, name in enumerate(labels)}
