@@ -12,6 +12,7 @@ from pkex.commands.answers import Answer, present
 from pkex.commands.failure import naming, warned
 from pkex.commands.options import (
     Progress,
+    add_missing,
     add_output,
     add_table,
     add_test,
@@ -47,6 +48,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         action="store_true",
         help=f"exit with status {_DRIFT} if drift is found",
     )
+    add_missing(parser)
     add_table(parser, chosen="columns to compare")
     add_output(parser)
     parser.set_defaults(run=run)
@@ -77,13 +79,14 @@ def _compared(reference: Sheet, current: Sheet, options: argparse.Namespace) -> 
     import pkex
 
     for sheet in (reference, current):
-        sheet.check_complete(list(sheet.frame.columns), "fill it, or leave the column out")
+        sheet.check_numbers(allow_missing=options.missing != "error")
     with naming({"X and Y": "both files", "X": reference.name, "Y": current.name}):
         return pkex.mmd(
             reference.frame,
             current.frame,
             n_permutations=options.permutations,
             random_state=options.seed,
+            missing=options.missing,
             progress=Progress.shown(),
         )
 

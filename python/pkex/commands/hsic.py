@@ -12,6 +12,7 @@ from pkex.commands.answers import Answer, present
 from pkex.commands.failure import Failure, naming, warned
 from pkex.commands.options import (
     Progress,
+    add_missing,
     add_output,
     add_table,
     add_test,
@@ -46,6 +47,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         help="numbers or labels; several columns, divided by commas, are one target",
     )
     add_test(parser)
+    add_missing(parser)
     add_table(parser, chosen="columns that may matter")
     add_output(parser)
     parser.set_defaults(run=run)
@@ -86,13 +88,17 @@ def _measured(sheet: Sheet, options: argparse.Namespace) -> HSICResult:
     import pkex
 
     X, y = _divided(sheet, options)
-    sheet.check_complete(list(sheet.frame.columns), "fill it, or leave the column or the row out")
+    allow_missing = options.missing != "error"
+    sheet.check_numbers(allow_missing=allow_missing)
+    if not allow_missing:
+        sheet.check_complete(y.columns)
     with naming({"X": sheet.name, "y": "the target"}):
         return pkex.hsic(
             X,
             y if len(y.columns) > 1 else y.iloc[:, 0],
             n_permutations=options.permutations,
             random_state=options.seed,
+            missing=options.missing,
             progress=Progress.shown(),
         )
 

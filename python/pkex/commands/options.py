@@ -12,9 +12,11 @@ from pkex.commands.answers import FORMATS, format_of
 from pkex.commands.failure import Failure
 from pkex.commands.sources import STANDARD_INPUT
 from pkex.commands.tables import TableOptions
+from pkex.statistics.encoding import MISSING
 
 __all__ = [
     "Progress",
+    "add_missing",
     "add_output",
     "add_seed",
     "add_table",
@@ -59,6 +61,17 @@ def add_table(parser: argparse.ArgumentParser, *, chosen: str) -> None:
         type=_delimiter,
         metavar="D",
         help="what divides the fields of CSV: one letter, or 'tab' (default: ',')",
+    )
+
+
+def add_missing(parser: argparse.ArgumentParser) -> None:
+    """Add what is done about missing entries."""
+    parser.add_argument(
+        "--missing",
+        choices=MISSING,
+        default="error",
+        help="missing numbers and dates: an error, or the median in their place and beside it "
+        "which are missing; missing labels are a label (default: %(default)s)",
     )
 
 

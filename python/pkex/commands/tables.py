@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
@@ -85,15 +86,21 @@ class Sheet:
             return counted(n_rows, "row")
         return f"{n_rows} of {self.n_rows} rows, drawn at random"
 
-    def check_complete(self, columns: list[str], remedy: str) -> None:
-        """Refuse infinite numbers, and missing entries in these columns, saying where they are."""
-        for name in self.frame.columns:
-            column = self.frame[name]
-            if kind_of(column) == "numbers":
-                values = column.to_numpy(dtype=np.float64, na_value=np.nan)
+    def check_numbers(self, *, allow_missing: bool) -> None:
+        """Refuse infinite numbers, and missing numbers and dates, saying where they are."""
+        numeric = [name for name in self.frame if kind_of(self.frame[name]) != "labels"]
+        for name in numeric:
+            if kind_of(self.frame[name]) == "numbers":
+                values = self.frame[name].to_numpy(dtype=np.float64, na_value=np.nan)
                 self._refuse(name, np.isinf(values), "the number is infinite; replace it")
-            if name in columns:
-                self._refuse(name, column.isna().to_numpy(), f"the entry is missing; {remedy}")
+        if not allow_missing:
+            self.check_complete(numeric)
+
+    def check_complete(self, columns: Iterable[str]) -> None:
+        """Refuse missing entries, saying where they are."""
+        what = "the entry is missing; fill it, or leave it out, or give --missing indicator"
+        for name in columns:
+            self._refuse(name, self.frame[name].isna().to_numpy(), what)
 
     def check_alike(self, column: str) -> None:
         """Refuse texts in a column that otherwise holds numbers or dates."""
@@ -164,8 +171,11 @@ def _read_arrow(source: Source, start: bytes, options: TableOptions) -> Sheet:
     if not len(frame):
         raise Failure(f"{name} has no rows")
     frame = frame[_chosen([str(column) for column in frame.columns], name, options)]
-    for column in set(options.categorical) & set(frame.columns):
-        frame[column] = frame[column].astype("string")
+    for column in frame.columns:
+        if column in options.categorical:
+            frame[column] = frame[column].astype("string")
+        elif hasattr(frame[column].dtype, "tz"):
+            frame[column] = frame[column].dt.tz_convert(None)
     return Sheet(frame, name, len(frame))
 
 

@@ -80,6 +80,7 @@ def record_of(
         "value_function": result.value_function,
         "kernel": repr(result.kernel),
         "bandwidth": result.bandwidth,
+        "columns": [column.to_dict() for column in result.columns],
         "n_permutations": options.permutations,
         "seed": options.seed,
         "notes": list(result.notes),

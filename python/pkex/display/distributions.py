@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
 
 from pkex.display.drawing import Drawing, Scale, lanes
-from pkex.display.entries import MISSING, Entries, few
+from pkex.display.entries import MISSING, Entries, are_few
 from pkex.display.findings import Figure, percent
 from pkex.display.tables import shortened
 from pkex.inputs.wording import counted
@@ -33,42 +34,42 @@ def compared(name: str, first: Entries, second: Entries, labels: tuple[str, str]
         What the samples are called.
     """
     title = f"{name} in {labels[0]} and {labels[1]}"
-    if first.numbers is None or second.numbers is None or few(first, second) is not None:
+    if first.numbers is None or second.numbers is None or are_few(first, second):
         legend = (("first", labels[0]), ("second", labels[1]))
         return Figure(name, _levels(title, first, second), "Shares of rows", legend)
     words = "; ".join(
         f"{label}: {of.in_words()}" for label, of in zip(labels, (first, second), strict=True)
     )
     if first.missing or second.missing:
-        words += f"; missing: {percent(first.missing)} and {percent(second.missing)}"
+        words += f"; missing: {_change((first.missing, second.missing))}"
     legend = (("area", labels[0]), ("line", labels[1]))
     return Figure(name, _histogram(title, words, first, second), words, legend)
 
 
 def _levels(title: str, first: Entries, second: Entries) -> str:
-    """Draw how often levels occur in both samples, numbers in their order, others by frequency."""
-    counts = first.counts(), second.counts()
+    """Draw how often levels occur in both samples."""
+    counts = [column.as_levels().counts() for column in (first, second)]
     sizes = [max(sum(own.values()), 1) for own in counts]
-    different = few(first, second)
-    if different is not None:
-        order = [first.text(value) for value in different]
-        order += [MISSING] * (MISSING in counts[0] or MISSING in counts[1])
-    else:
-        counts = first.as_levels().counts(), second.as_levels().counts()
-        shares = {
-            k: counts[0][k] / sizes[0] + counts[1][k] / sizes[1] for k in [*counts[0], *counts[1]]
-        }
-        order = sorted(shares, key=lambda level: -shares[level])
+    order = _ordered(counts[0] + counts[1])
     shown = order if len(order) <= _MOST_LEVELS + 2 else order[:_MOST_LEVELS]
     pairs = np.array(
-        [[c[level] / n for c, n in zip(counts, sizes, strict=True)] for level in shown]
+        [[own[level] / n for own, n in zip(counts, sizes, strict=True)] for level in shown]
     )
     names = list(shown)
     if rest := len(order) - len(shown):
         names.append(f"({counted(rest, 'other')})")
         pairs = np.vstack([pairs, 1.0 - pairs.sum(axis=0)])
-    texts = [f"{percent(one)} → {percent(other)}" for one, other in pairs.tolist()]
+    texts = [_change(pair) for pair in pairs.tolist()]
     return lanes(title, names, pairs, texts)
+
+
+def _ordered(counts: Counter[str]) -> list[str]:
+    """Return levels, numbers in their order if there are few, others by how often they occur."""
+    frequent = [level for level, _ in counts.most_common()]
+    are_numbers = not any(_in_order(level)[0] for level in frequent if level != MISSING)
+    if are_numbers and len(frequent) <= _MOST_LEVELS + 2:
+        return sorted(frequent, key=_in_order)
+    return frequent
 
 
 def _histogram(title: str, words: str, first: Entries, second: Entries) -> str:
@@ -82,13 +83,23 @@ def _histogram(title: str, words: str, first: Entries, second: Entries) -> str:
         for of in (first, second)
     ]
     top = max(float(np.max(shares)), 1e-300)
-    drawing = Drawing(title, words, _TOP + _HEIGHT + _AXIS)
+    missing = (first.missing, second.missing)
+    lacks = max(missing) > 0.0
+    height = _TOP + _HEIGHT + _AXIS
+    drawing = Drawing(title, words, height + 40.0 * lacks)
     scale = Scale(low, high)
     for kind, own in zip(("first area", "second line"), shares, strict=True):
         drawing.path(kind, _steps(scale, edges, 98.0 * own / top), _TOP, _HEIGHT)
     ends = "≤ " * bool(pooled.min() < low), "≥ " * bool(pooled.max() > high)
     _axis(drawing, first, (low, high), ends)
+    if lacks:
+        drawing.labels("missing", _change(missing), height + 14.0)
+        drawing.pair(missing, Scale(0.0, 1.0), height + 20.0)
     return drawing.markup()
+
+
+def _change(pair: Sequence[float]) -> str:
+    return f"{percent(pair[0])} → {percent(pair[1])}"
 
 
 def _range(values: Float) -> tuple[float, float]:
@@ -145,7 +156,7 @@ def related(name: str, column: Entries, other_name: str, other: Entries) -> Figu
 
 
 def _are_many(column: Entries) -> bool:
-    return column.numbers is not None and few(column) is None
+    return column.numbers is not None and not are_few(column)
 
 
 def _points(title: str, column: Entries, other: Entries) -> str:
@@ -223,7 +234,7 @@ def _boxes(title: str, groups: Entries, column: Entries) -> str:
 
 
 def _in_order(name: str) -> tuple[bool, float, str]:
-    """Numbers come in their order, texts in theirs."""
+    """Numbers come in their order, before texts in theirs."""
     try:
         return False, float(name), ""
     except ValueError:

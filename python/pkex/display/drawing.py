@@ -55,6 +55,11 @@ class Drawing:
         self.label(shortened(name, max(_LINE - len(text), 8)), y)
         self.label(text, y, "100%", "end")
 
+    def pair(self, pair: Sequence[float], scale: Scale, top: float) -> None:
+        """Add two thin bars from 0, of one sample and of the other."""
+        for kind, y, share in zip(("first", "second"), (top, top + _BAR / 2.0), pair, strict=True):
+            self.add("rect", **scale.between(0.0, share), y=y, height=_BAR / 2.0, kind=kind)
+
     def path(self, kind: str, points: str, top: float, height: float) -> None:
         """Add a path over the whole width, in units of a hundredth of width and height."""
         path = _element("path", None, {"d": points, "kind": kind})
@@ -185,8 +190,5 @@ def lanes(
     for place, (name, pair, text) in enumerate(zip(names, pairs.tolist(), texts, strict=True)):
         top = place * step + _LABEL
         drawing.labels(name, text, top - 5.0)
-        for which, share in enumerate(pair):
-            y = top + which * _BAR / 2.0
-            kind = ("first", "second")[which]
-            drawing.add("rect", **scale.between(0.0, share), y=y, height=_BAR / 2.0, kind=kind)
+        drawing.pair(pair, scale, top)
     return drawing.markup()

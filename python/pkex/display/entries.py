@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 from pkex.display.tables import number
 from pkex.typing import Float
 
-__all__ = ["MISSING", "Entries"]
+__all__ = ["MISSING", "Entries", "are_few"]
 
 # What a missing level is called.
 MISSING = "(missing)"
 # Numbers with no more different values are shown value by value.
 _FEW = 10
-# What two dates that are shown differ by, in seconds, where a day does not tell them apart.
+# In seconds.
 _DAY = 86400.0
 
 
@@ -30,7 +30,7 @@ class Entries:
     Parameters
     ----------
     numbers : ndarray of shape (n,), optional
-        Numbers, NaN where missing; of dates seconds.
+        Numbers, NaN where missing; of dates seconds, of durations days.
     levels : tuple of str, optional
         Texts, where they are no numbers.
     are_dates : bool, default False
@@ -48,6 +48,8 @@ class Entries:
             return cls(array.astype(np.float64))
         if array.dtype.kind == "M":
             return cls(_seconds(array), are_dates=True)
+        if array.dtype.kind == "m":
+            return cls(array / np.timedelta64(1, "D"))
         entries = np.asarray(column, dtype=object).tolist()
         known = [entry for entry in entries if not _is_missing(entry)]
         if known and all(isinstance(e, Real) and not isinstance(e, bool) for e in known):
@@ -61,6 +63,11 @@ class Entries:
         return self.numbers[np.isfinite(self.numbers)]
 
     @property
+    def are_days(self) -> bool:
+        """Whether they are dates without times of the day."""
+        return self.are_dates and not (self.known % _DAY).any()
+
+    @property
     def missing(self) -> float:
         """The share of missing numbers."""
         if self.numbers is None or not len(self.numbers):
@@ -70,9 +77,10 @@ class Entries:
     def text(self, value: float) -> str:
         """Return one of its numbers as it is shown."""
         if self.are_dates:
-            moment = np.datetime64(round(value), "s")
-            is_day = value % _DAY == 0.0
-            return str(moment.astype("datetime64[D]") if is_day else moment).replace("T", " ")
+            # Between days there are quantiles, and ends of axes.
+            is_day = value % _DAY == 0.0 or self.are_days
+            unit = _DAY if is_day else 1.0
+            return str(np.datetime64(round(value / unit), "D" if is_day else "s")).replace("T", " ")
         return number(value)
 
     def in_words(self) -> str:
@@ -88,14 +96,8 @@ class Entries:
         return f"median {median}, middle half from {low} to {high}"
 
     def counts(self) -> Counter[str]:
-        """Return how often each level occurs; of numbers how often each of them does."""
-        if self.numbers is None:
-            return Counter(self.levels)
-        values, counts = np.unique(self.known, return_counts=True)
-        found = Counter(dict(zip(map(self.text, values), counts.tolist(), strict=True)))
-        if lost := len(self.numbers) - len(self.known):
-            found[MISSING] = lost
-        return found
+        """Return how often each level occurs."""
+        return Counter(self.as_levels().levels)
 
     def as_levels(self) -> Entries:
         """Return the same with numbers as texts."""
@@ -105,12 +107,10 @@ class Entries:
         return Entries(None, tuple(texts))
 
 
-def few(*columns: Entries) -> list[float] | None:
-    """Return the different numbers of columns where there are few, in their order, else None."""
-    if any(column.numbers is None for column in columns):
-        return None
+def are_few(*columns: Entries) -> bool:
+    """Whether columns of numbers have few different ones, or none, all together."""
     different = np.unique(np.concatenate([column.known for column in columns]))
-    return different.tolist() if len(different) <= _FEW else None
+    return len(different) <= _FEW
 
 
 def _seconds(array: NDArray[Any]) -> Float:

@@ -16,8 +16,10 @@ from pkex.display.tables import number
 from pkex.inputs.columns import column_labels, numbered
 from pkex.inputs.wording import counted
 from pkex.statistics.attribution import Attribution
+from pkex.statistics.encoding import Encoding
 from pkex.statistics.report import COLUMNS, described
-from pkex.statistics.verdict import DEPENDENCE, DIFFERENCE, Wording, shares, verdict
+from pkex.statistics.verdict import DEPENDENCE, DIFFERENCE, Wording, is_found, shares, verdict
+from pkex.typing import Float
 
 __all__ = ["both_or_none", "checked_level", "of_dependence", "of_difference"]
 
@@ -45,7 +47,7 @@ _SIZE = (
     "sizes and the pictures, too."
 )
 _PICTURE = (
-    ("value", "value, and its share"),
+    ("value", "value"),
     ("error", "± one standard error"),
     ("band", "95 % of the values where nothing is to be found"),
     ("mark filled", "the feature alone, family-wise p ≤ α"),
@@ -176,10 +178,13 @@ def _findings(
         "Absent features": _CONVENTIONS[result.value_function],
         "Kernel": described(result.kernel, result.bandwidth),
     }
+    columns = Encoding(result.columns).described()
+    if columns is not None:
+        settings["Columns"] = columns
     return Findings(
         title,
         verdict(result, wording, alpha),
-        (_table(result),),
+        (_table(result, alpha),),
         (_picture(result, wording, alpha),),
         details,
         details_title,
@@ -211,9 +216,15 @@ def _reading(result: Attribution, wording: Wording) -> tuple[str, ...]:
     return tuple(text.format(**words) for text in texts)
 
 
-def _table(result: Attribution) -> Table:
+def _shares(result: Attribution, alpha: float) -> Float:
+    """Return shares of what was found, NaN if nothing was: those of noise say nothing."""
+    found: Float = np.full(len(result.values), np.nan)
+    return found if is_found(result, alpha) is False else shares(result)
+
+
+def _table(result: Attribution, alpha: float) -> Table:
     order = np.argsort(-result.values, kind="stable")
-    of_whole = shares(result)
+    of_whole = _shares(result, alpha)
     columns: dict[str, Any] = {"feature": [result.names[j] for j in order.tolist()]}
     columns["share"] = [percent(of_whole[j]) for j in order.tolist()]
     for name, title in COLUMNS.items():
@@ -225,7 +236,7 @@ def _table(result: Attribution) -> Table:
 
 def _picture(result: Attribution, wording: Wording, alpha: float) -> Figure:
     order = _strongest(result, _MOST_BARS)
-    of_whole = shares(result)[order]
+    of_whole = _shares(result, alpha)[order]
     texts = [percent(share) for share in of_whole.tolist()]
     if np.isnan(of_whole).any():
         texts = [number(value) for value in result.values[order].tolist()]
@@ -267,6 +278,11 @@ def _strongest(result: Attribution, most: int) -> NDArray[np.intp]:
 
 def _columns(table: Any, names: tuple[str, ...]) -> dict[str, Entries]:
     """Return the columns of a table by their names, which may be those given if it has none."""
+    if hasattr(table, "column_names"):
+        return {
+            name: Entries.of(table.column(j).to_numpy())
+            for j, name in enumerate(table.column_names)
+        }
     labels = column_labels(table)
     if labels is not None:
         by_place = hasattr(table, "iloc")
