@@ -21,7 +21,7 @@ from pkex.statistics.report import COLUMNS, described
 from pkex.statistics.verdict import DEPENDENCE, DIFFERENCE, Wording, is_found, shares, verdict
 from pkex.typing import Float
 
-__all__ = ["both_or_none", "checked_level", "of_dependence", "of_difference"]
+__all__ = ["of_dependence", "of_difference"]
 
 # Features in the picture of all, and those that are shown one by one.
 _MOST_BARS, _MOST_DETAILS = 20, 6
@@ -55,20 +55,6 @@ _PICTURE = (
 )
 # Circles, by whether the feature is found by itself.
 _MARKS = {False: "mark", True: "mark filled"}
-
-
-def both_or_none(first: Any, second: Any, *names: str) -> tuple[Any, Any] | None:
-    """Return two tables, or None if none is given."""
-    if (first is None) != (second is None):
-        raise ValueError(f"{' and '.join(names)} are given together, or not at all")
-    return None if first is None else (first, second)
-
-
-def checked_level(alpha: float) -> float:
-    """Return the level of a test, which must be between 0 and 1."""
-    if not 0.0 < alpha < 1.0:
-        raise ValueError(f"alpha must be between 0 and 1, such as 0.05; got {alpha!r}")
-    return float(alpha)
 
 
 def of_difference(

@@ -7,11 +7,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from pkex.display.page import written
 from pkex.inputs.keywords import with_known_keywords
 from pkex.kernels import Kernel
 from pkex.statistics.attribution import Attribution, protect
-from pkex.statistics.findings import both_or_none, checked_level, of_dependence, of_difference
 from pkex.statistics.normaliser import Normaliser
 from pkex.typing import Float
 
@@ -147,8 +145,10 @@ family: corrected for the number of features
         >>> pkex.mmd(X, Y).to_html(None, X, Y)[:15]
         '<!DOCTYPE html>'
         """
-        samples = both_or_none(X, Y, "X", "Y")
-        return written(of_difference(self, checked_level(alpha), names, samples), path)
+        # Not before a report is asked for.
+        from pkex.statistics import reports
+
+        return reports.of_difference(self, path, X, Y, alpha, names)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -320,10 +320,11 @@ class HSICResult(Attribution):
         >>> pkex.hsic(X, X[:, 0]).to_html(None, X, X[:, 0])[:15]
         '<!DOCTYPE html>'
         """
-        tables = both_or_none(X, y, "X", "y")
-        if self.attribute == "y":
-            names, tables = names[::-1], None if tables is None else tables[::-1]
-        return written(of_dependence(self, checked_level(alpha), names, tables), path)
+        from pkex.statistics import reports
+
+        # What has values comes first.
+        tables, names = ((X, y), names) if self.attribute == "x" else ((y, X), names[::-1])
+        return reports.of_dependence(self, path, *tables, alpha, names)
 
     @property
     def _other_side(self) -> str:
