@@ -16,7 +16,7 @@ BAD = {
     "long": (b"a,b\n1,2,9\n3,4\n", "line 2: 3 fields instead of 2; beyond column 'b' is '9'"),
     "not utf-8": (b"a,b\n1,2\n3,\xe9\n", "line 3, column 'b': byte 0xe9 is not UTF-8"),
     "open quote": (b'a,b\n1,"2\n3,4\n', "unexpected end of data"),
-    "equal names": (b"a,a\n1,2\n", "line 1: several columns are called ['a']"),
+    "equal names": (b"a,a\n1,2\n", ": several columns are called ['a']"),
     "semicolons": (b"a;b\n1;2\n", "say so: --delimiter ';'"),
     "one text": (b"a,b\n1,2\n3,x\n\n5,6\n", "line 3, column 'b': 'x' is none of the numbers"),
     "no date": (

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -29,6 +31,22 @@ def test_a_result_writes_the_page_that_it_returns(tmp_path):
     assert verdict.startswith("X and Y differ: the p-value of the hypothesis that both come from")
     assert "By itself, corrected for the number of features, x1 differs." in verdict
     assert len(_pictures(page)) == 4
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        ([0.1, 0.6, 0.3], "Of the difference, x1 carries 60 %, x2 30 % and x0 10 %."),
+        ([0.01, 0.95, 0.04], "Of the difference, x1 carries 95 %."),
+        ([-0.1, 1.2, -0.1], "Of the difference, x1 carries all."),
+        # By the unbiased estimator: there are no shares of what is not positive.
+        ([-0.1, 0.05, -0.1], "x1 differs."),
+    ],
+)
+def test_the_verdict_names_who_carries_a_tenth_or_more(values, said):
+    result = replace(RESULT, values=np.array(values))
+    verdict = check_page(result.to_html()).text("p")[0].replace("\xa0", " ")
+    assert verdict.endswith(said)
 
 
 def test_without_the_samples_there_are_no_distributions():

@@ -6,7 +6,6 @@ import csv
 import gzip
 import io
 import zlib
-from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -14,7 +13,7 @@ from typing import IO, TYPE_CHECKING, cast
 
 from pkex.commands.failure import Failure
 from pkex.commands.sources import Source
-from pkex.inputs.wording import counted, shown
+from pkex.inputs.wording import counted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -46,7 +45,7 @@ class CSVFile:
         Raises
         ------
         Failure
-            If the file is empty, ragged, not UTF-8, or its columns have equal names.
+            If the file is empty, ragged, or not UTF-8.
         """
         with self._text() as text:
             reader = csv.reader(text, delimiter=self.delimiter, strict=True)
@@ -55,7 +54,7 @@ class CSVFile:
                 header = next(lines, None)
                 if header is None:
                     raise Failure(f"{self.name} is empty")
-                self._check_names(header)
+                self._check_delimiter(header)
                 n_rows = 0
                 for line in lines:
                     n_rows += 1
@@ -121,10 +120,7 @@ class CSVFile:
             finally:
                 text.detach()
 
-    def _check_names(self, header: list[str]) -> None:
-        repeated = [name for name, number in Counter(header).items() if number > 1]
-        if repeated:
-            raise Failure(f"{self.name}, line 1: several columns are called {shown(repeated)}")
+    def _check_delimiter(self, header: list[str]) -> None:
         for other in ";\t|":
             if len(header) == 1 and other in header[0] and other != self.delimiter:
                 how = "tab" if other == "\t" else f"'{other}'"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
@@ -184,6 +185,9 @@ def _chosen(header: list[str], name: str, options: TableOptions) -> list[str]:
     for column in (*options.columns, *options.categorical):
         if column not in header:
             raise Failure(f"{name} has no column {column!r}; {near(column, header)}")
+    repeated = [column for column, number in Counter(header).items() if column and number > 1]
+    if repeated:
+        raise Failure(f"{name}: several columns are called {shown(repeated)}")
     if options.columns:
         return list(dict.fromkeys(options.columns))
     unnamed = [column for column in header if not column or column.startswith("__index_level_")]

@@ -13,8 +13,8 @@ from pkex.typing import Float
 
 __all__ = ["DEPENDENCE", "DIFFERENCE", "Wording", "is_found", "shares", "verdict"]
 
-# Features that are named, and the share of the statistic from which on they are.
-_MOST_NAMED, _NOTABLE = 5, 0.1
+# Features that are named, and the share of the statistic from which on they are, and are all of it.
+_MOST_NAMED, _NOTABLE, _ALL = 5, 0.1, 0.995
 
 
 @dataclass(frozen=True)
@@ -132,6 +132,9 @@ def _shared(result: Attribution, wording: Wording) -> list[str]:
     notable = [j for j in order.tolist() if of_whole[j] >= _NOTABLE]
     if not notable or len(result.names) == 1:
         return []
+    if len(notable) == 1 and of_whole[notable[0]] > _ALL:
+        # Or more than all, where noise makes the others' sum negative.
+        return [f"Of {wording.whole}, {shortened(result.names[notable[0]])} carries all."]
     named = [(shortened(result.names[j]), percent(of_whole[j])) for j in notable]
     texts = [" carries ".join(named[0]), *(" ".join(pair) for pair in named[1:])]
     return [f"Of {wording.whole}, {listed(texts)}."]
