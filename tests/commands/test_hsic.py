@@ -50,6 +50,22 @@ def test_a_target_of_labels_and_one_of_several_columns(run, files, tmp_path):
     assert {line["feature"] for line in done.record["features"]} == {"a", "b", "c"}
 
 
+def test_warnings_name_the_file_and_the_option(run, files, tmp_path):
+    frame = csv_table(files / "labelled.csv").assign(y=lambda f: f["y"].clip(-1, 1).round() + 1)
+    frame.astype({"y": int}).assign(c=1.0).to_csv(tmp_path / "t.csv", index=False)
+    done = run("hsic", tmp_path / "t.csv", "--target", "y", "--format", "json")
+    first, second = done.err.splitlines()
+    assert "the target holds integers of only 3 different values" in first
+    assert "if they are labels of classes, give --categorical y" in first
+    assert (
+        second == f"pkex: warning: column ['c'] of {tmp_path / 't.csv'} is constant and "
+        "contributes nothing"
+    )
+    assert done.record["warnings"] == [
+        line.removeprefix("pkex: warning: ") for line in (first, second)
+    ]
+
+
 def test_a_target_is_needed(run, files):
     done = run("hsic", files / "labelled.csv")
     assert done.status == 2

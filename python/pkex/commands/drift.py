@@ -58,7 +58,8 @@ def run(options: argparse.Namespace) -> int:
     """Compare the tables, write what was found, and return the exit status."""
     kind = check_output(options, options.reference, options.current)
     check_test(options, needs_test=options.fail_on_drift)
-    with warned() as warnings:
+    called = {"X and Y": "both files", "X": options.reference, "Y": options.current}
+    with warned(called) as warnings, naming(called):
         reference, current = _read(options)
         names = _short(reference.name, current.name)
         result = _compared(reference, current, options)
@@ -80,15 +81,14 @@ def _compared(reference: Sheet, current: Sheet, options: argparse.Namespace) -> 
 
     for sheet in (reference, current):
         sheet.check_numbers(allow_missing=options.missing != "error")
-    with naming({"X and Y": "both files", "X": reference.name, "Y": current.name}):
-        return pkex.mmd(
-            reference.frame,
-            current.frame,
-            n_permutations=options.permutations,
-            random_state=options.seed,
-            missing=options.missing,
-            progress=Progress.shown(),
-        )
+    return pkex.mmd(
+        reference.frame,
+        current.frame,
+        n_permutations=options.permutations,
+        random_state=options.seed,
+        missing=options.missing,
+        progress=Progress.shown(),
+    )
 
 
 def _answer(

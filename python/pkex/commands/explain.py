@@ -68,7 +68,9 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 def run(options: argparse.Namespace) -> int:
     """Explain the rows, write the values, and return the exit status."""
     kind = check_output(options, options.data, options.model, options.background)
-    with warned() as warnings:
+    called = {"X": options.data, "background": options.background or "background"}
+    called |= {"The model": options.model, "the model": options.model}
+    with warned(called) as warnings, naming(called):
         explainer, explanation = _explained(options)
     present(_answer(explainer, explanation, options, warnings), kind, options.output)
     return 0
@@ -83,17 +85,15 @@ def _explained(options: argparse.Namespace) -> tuple[Explainer, Explanation]:
     background = None
     if options.background is not None:
         background = for_model(read_table(options.background, how), model)
-    files = {"X": data.name, "background": options.background or "background"}
-    with naming({**files, "The model": options.model, "the model": options.model}):
-        explainer = pkex.Explainer(
-            model,
-            background,
-            target=options.target,
-            value_function=options.value_function,
-            link=options.link,
-            outputs=_outputs(options.outputs),
-        )
-        return explainer, explainer(for_model(data, model), progress=Progress.shown())
+    explainer = pkex.Explainer(
+        model,
+        background,
+        target=options.target,
+        value_function=options.value_function,
+        link=options.link,
+        outputs=_outputs(options.outputs),
+    )
+    return explainer, explainer(for_model(data, model), progress=Progress.shown())
 
 
 def _outputs(given: list[str] | None) -> int | str | list[int | str] | None:

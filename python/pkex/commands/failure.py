@@ -45,21 +45,22 @@ def naming(names: Mapping[str, str]) -> Iterator[None]:
     except ImportError as error:
         raise Failure(str(error)) from None
     except (ValueError, TypeError, OverflowError, MemoryError) as error:
-        # Not within quotes, where columns are named.
-        pattern = rf"(?<!['\w.])({'|'.join(map(re.escape, names))})(?!['\w])"
-        message = (
-            re.sub(pattern, lambda found: names[found[1]], str(error)) if names else str(error)
-        )
-        raise Failure(message or type(error).__name__) from None
+        raise Failure(_renamed(str(error), names) or type(error).__name__) from None
 
 
 @contextmanager
-def warned() -> Iterator[list[str]]:
-    """Collect what is warned of, each once, and say it in a line of standard error."""
+def warned(names: Mapping[str, str]) -> Iterator[list[str]]:
+    """Collect what is warned of, each once, and say it in a line of standard error.
+
+    Parameters
+    ----------
+    names : mapping of str to str
+        As of `naming`.
+    """
     told: list[str] = []
 
     def tell(message: Warning | str, *_: object, **__: object) -> None:
-        text = " ".join(str(message).split())
+        text = " ".join(_renamed(str(message), names).split())
         if text not in told:
             told.append(text)
             sys.stderr.write(f"pkex: warning: {text}\n")
@@ -69,3 +70,11 @@ def warned() -> Iterator[list[str]]:
         warnings.simplefilter("always", UserWarning)
         warnings.showwarning = tell
         yield told
+
+
+def _renamed(message: str, names: Mapping[str, str]) -> str:
+    """Return a message with other names of arguments; within quotes are those of columns."""
+    if not names:
+        return message
+    pattern = rf"(?<!['\w.])({'|'.join(map(re.escape, names))})(?!['\w])"
+    return re.sub(pattern, lambda found: names[found[1]], message)

@@ -57,7 +57,10 @@ def run(options: argparse.Namespace) -> int:
     """Measure the dependence, write what was found, and return the exit status."""
     kind = check_output(options, options.data)
     check_test(options)
-    with warned() as warnings:
+    labels = f"--categorical {','.join(options.target)}"
+    called = {"X": options.data, "y": "the target", "target_kernel=Categorical()": labels}
+    called["target_kernel=pkex.kernels.Categorical()"] = labels
+    with warned(called) as warnings, naming(called):
         sheet = _read(options)
         result = _measured(sheet, options)
     present(_answer(result, sheet, options, warnings), kind, options.output)
@@ -92,15 +95,14 @@ def _measured(sheet: Sheet, options: argparse.Namespace) -> HSICResult:
     sheet.check_numbers(allow_missing=allow_missing)
     if not allow_missing:
         sheet.check_complete(y.columns)
-    with naming({"X": sheet.name, "y": "the target"}):
-        return pkex.hsic(
-            X,
-            y if len(y.columns) > 1 else y.iloc[:, 0],
-            n_permutations=options.permutations,
-            random_state=options.seed,
-            missing=options.missing,
-            progress=Progress.shown(),
-        )
+    return pkex.hsic(
+        X,
+        y if len(y.columns) > 1 else y.iloc[:, 0],
+        n_permutations=options.permutations,
+        random_state=options.seed,
+        missing=options.missing,
+        progress=Progress.shown(),
+    )
 
 
 def _answer(

@@ -50,7 +50,8 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 def run(options: argparse.Namespace) -> int:
     """Divide the variance, write what was found, and return the exit status."""
     kind = check_output(options, options.inputs, options.model)
-    with warned() as warnings:
+    called = {"inputs": options.inputs, "The model": options.model, "the model": options.model}
+    with warned(called) as warnings, naming(called):
         result = _analysed(options)
     present(_answer(result, options, warnings), kind, options.output)
     return 0
@@ -66,9 +67,7 @@ def _analysed(options: argparse.Namespace) -> SensitivityResult:
         sheet = read_table(options.inputs, table_options(options))
         model = read_model(options.model, options)
         inputs = for_model(sheet, model)
-    names = {"inputs": options.inputs, "The model": options.model, "the model": options.model}
-    with naming(names):
-        return pkex.sensitivity(model, inputs, order=options.order, progress=Progress.shown())
+    return pkex.sensitivity(model, inputs, order=options.order, progress=Progress.shown())
 
 
 def _answer(result: SensitivityResult, options: argparse.Namespace, warnings: list[str]) -> Answer:
