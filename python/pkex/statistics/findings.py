@@ -264,6 +264,8 @@ def _strongest(result: Attribution, most: int) -> NDArray[np.intp]:
 
 def _columns(table: Any, names: tuple[str, ...]) -> dict[str, Entries]:
     """Return the columns of a table by their names, which may be those given if it has none."""
+    if isinstance(table, Mapping):
+        return {name: Entries.of(column) for name, column in table.items()}
     if hasattr(table, "column_names"):
         return {
             name: Entries.of(table.column(j).to_numpy())

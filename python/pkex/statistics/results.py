@@ -11,6 +11,7 @@ from pkex.inputs.keywords import with_known_keywords
 from pkex.kernels import Kernel
 from pkex.statistics.attribution import Attribution, protect
 from pkex.statistics.normaliser import Normaliser
+from pkex.statistics.report import SMALL_PVALUE
 from pkex.typing import Float
 
 __all__ = ["HSICResult", "MMDResult"]
@@ -111,8 +112,8 @@ family: corrected for the number of features
         X: Any = None,
         Y: Any = None,
         *,
-        alpha: float = 0.05,
-        names: tuple[str, str] = ("X", "Y"),
+        alpha: float | None = None,
+        names: tuple[str, str] | None = None,
     ) -> str:
         """Return a report as one HTML page that needs nothing else; write it if a path is given.
 
@@ -121,11 +122,12 @@ family: corrected for the number of features
         path : str or path, optional
             Of the file, which is written whole or not at all.
         X, Y : tables of shape (n, d) and (m, d), optional
-            The samples, to show the distributions of the leading features in.
-        alpha : float, default 0.05
-            The level of the verdict.
-        names : tuple of str, default ("X", "Y")
-            What the samples are called.
+            The samples, to show the distributions of the leading features in; a `DriftResult`
+            knows them.
+        alpha : float, optional
+            The level of the verdict: 0.05, or that of a `DriftResult`.
+        names : tuple of str, optional
+            What the samples are called, if not X and Y, or reference and batch.
 
         Returns
         -------
@@ -148,7 +150,22 @@ family: corrected for the number of features
         # Not before a report is asked for.
         from pkex.statistics import reports
 
-        return reports.of_difference(self, path, X, Y, alpha, names)
+        if X is None and Y is None:
+            X, Y = self._samples()
+        level = self._level if alpha is None else alpha
+        return reports.of_difference(self, path, X, Y, level, names or self._sample_names)
+
+    # Of the reports of results that know more of themselves.
+    _sample_names = ("X", "Y")
+
+    @property
+    def _level(self) -> float:
+        """The level of the verdict."""
+        return SMALL_PVALUE
+
+    def _samples(self) -> tuple[Any, Any]:
+        """Return the samples, as tables or as mappings of names to columns; None if unknown."""
+        return None, None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
