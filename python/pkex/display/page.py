@@ -94,7 +94,7 @@ def _table(table: Table) -> str:
         f"{''.join(f'<td>{escape(cell)}</td>' for cell in others)}</tr>"
         for first, *others in zip(*(column[1:] for column in columns), strict=True)
     )
-    # What is wider than the screen is scrolled, by keys as well.
+    # What is wider than the screen is scrolled, by keys as well; shadows say at which end is more.
     caption = escape(table.caption)
     return (
         f'<div class="wide" role="region" tabindex="0" aria-label="{escape(table.caption, True)}">'
@@ -144,7 +144,12 @@ figcaption { color: var(--soft); font-size: .85rem; margin-top: .5rem; overflow-
 .point { fill: var(--one); fill-opacity: .55; }
 .class0 { fill: var(--one); } .class1 { fill: var(--two); } .class2 { fill: var(--soft); }
 .class3 { fill: var(--band); } .class4 { fill: var(--line); stroke: var(--soft); }
-.wide { overflow-x: auto; }
+.wide { overflow-x: auto; background: linear-gradient(to right, var(--paper) 60%, transparent) left,
+  linear-gradient(to left, var(--paper) 60%, transparent) right,
+  linear-gradient(to right, var(--line), transparent) left,
+  linear-gradient(to left, var(--line), transparent) right; background-repeat: no-repeat;
+  background-size: 2.5rem 100%, 2.5rem 100%, 1rem 100%, 1rem 100%;
+  background-attachment: local, local, scroll, scroll; }
 .wide + .wide { margin-top: 1.75rem; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: .9rem; }
 caption { text-align: left; color: var(--soft); padding-bottom: .5rem; }

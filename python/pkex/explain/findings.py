@@ -18,8 +18,10 @@ from pkex.typing import Float
 
 __all__ = ["of_explanation", "verdict"]
 
-# Features in the picture of all, and those shown one by one; rows in a table; outputs of each.
-_MOST_BARS, _MOST_DETAILS, _MOST_ROWS, _MOST_OUTPUTS = 20, 6, 5, 6
+# Features in the picture of all, and those shown one by one; rows in a table.
+_MOST_BARS, _MOST_DETAILS, _MOST_ROWS = 20, 6, 5
+# Outputs that are shown, and those that the verdict is of.
+_MOST_OUTPUTS, _MOST_IN_VERDICT = 6, 3
 
 _READING = (
     "The value of a feature in a row says how much it moved the model's output there, in the "
@@ -67,21 +69,24 @@ def of_explanation(
 
 
 def verdict(explanation: Explanation) -> str:
-    """Return which features move the output most, of each output."""
-    outputs = _outputs(explanation)
-    sentences = []
-    for name, own in list(outputs.items())[:3]:
-        order = _order(own)[:3]
-        sizes = np.atleast_1d(own.importance())
-        strongest = [f"{_short(own, j)} ({number(float(sizes[j]))})" for j in order]
-        of_output = f" of {name}" if name else ""
-        base = np.unique(own.base_values)
-        start = f", from the base value {number(float(base[0]))}" if len(base) == 1 else ""
-        sentences.append(
-            f"On average over {counted(len(own), 'row')}, the output{of_output} is moved most by "
-            f"{listed(strongest)}{start}."
-        )
-    return " ".join(sentences)
+    """Return which features move the output most, of the first few outputs."""
+    start = f"On average over {counted(len(explanation), 'row')}, the output"
+    base = np.unique(explanation.base_values)
+    if explanation.output_names is None:
+        ending = f"; the base value is {number(float(base[0]))}." if len(base) == 1 else "."
+        return f"{start} is moved most by {_movers(explanation)}{ending}"
+    outputs = list(_outputs(explanation).items())[:_MOST_IN_VERDICT]
+    (name, own), *others = outputs
+    more = [f"that of {name} by {_movers(own)}" for name, own in others]
+    return "; ".join([f"{start} of {name} is moved most by {_movers(own)}", *more]) + "."
+
+
+def _movers(explanation: Explanation) -> str:
+    """Name the features that move an output most, and by how much."""
+    sizes = explanation.importance()
+    return listed(
+        [f"{_short(explanation, j)} ({number(float(sizes[j]))})" for j in _order(explanation)[:3]]
+    )
 
 
 def _short(explanation: Explanation, place: int) -> str:
@@ -97,7 +102,7 @@ def _outputs(explanation: Explanation) -> dict[str, Explanation]:
 
 
 def _order(explanation: Explanation) -> list[int]:
-    order: list[int] = np.argsort(-np.atleast_1d(explanation.importance()), kind="stable").tolist()
+    order: list[int] = np.argsort(-explanation.importance(), kind="stable").tolist()
     return order
 
 
