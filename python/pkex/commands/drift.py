@@ -59,6 +59,7 @@ def run(options: argparse.Namespace) -> int:
     kind = check_output(options, options.reference, options.current)
     check_test(options, needs_test=options.fail_on_drift)
     called = {"X and Y": "both files", "X": options.reference, "Y": options.current}
+    called[f"n_permutations={options.permutations}"] = f"--permutations {options.permutations}"
     with warned(called) as warnings, naming(called):
         reference, current = _read(options)
         names = _short(reference.name, current.name)

@@ -60,6 +60,7 @@ def run(options: argparse.Namespace) -> int:
     labels = f"--categorical {','.join(options.target)}"
     called = {"X": options.data, "y": "the target", "target_kernel=Categorical()": labels}
     called["target_kernel=pkex.kernels.Categorical()"] = labels
+    called[f"n_permutations={options.permutations}"] = f"--permutations {options.permutations}"
     with warned(called) as warnings, naming(called):
         sheet = _read(options)
         result = _measured(sheet, options)

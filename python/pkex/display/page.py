@@ -73,7 +73,8 @@ def _figure(figure: Figure) -> str:
         for kind, text in figure.legend
     )
     legend = f'<ul class="legend">{keys}</ul>' if keys else ""
-    caption = f"<figcaption>{escape(figure.caption)}{legend}</figcaption>"
+    words = escape(figure.caption) + legend
+    caption = f"<figcaption>{words}</figcaption>" if words else ""
     return f"<div><h3>{escape(figure.title)}</h3><figure>{figure.picture}{caption}</figure></div>"
 
 
@@ -139,11 +140,12 @@ figcaption { color: var(--soft); font-size: .85rem; margin-top: .5rem; overflow-
 .mark { fill: var(--paper); stroke: var(--two); stroke-width: 2; } .filled { fill: var(--two); }
 .median { stroke: var(--two); stroke-width: 3; }
 .first { fill: var(--one); } .second { fill: var(--two); }
-.area { fill: var(--one); fill-opacity: .55; stroke: none; }
+.area { fill: var(--one); fill-opacity: .75; }
 .line { fill: none; stroke: var(--two); stroke-width: 2; vector-effect: non-scaling-stroke; }
-.point { fill: var(--one); fill-opacity: .55; }
+.point { fill: var(--one); fill-opacity: .7; }
 .class0 { fill: var(--one); } .class1 { fill: var(--two); } .class2 { fill: var(--soft); }
-.class3 { fill: var(--band); } .class4 { fill: var(--line); stroke: var(--soft); }
+.class3 { fill: var(--band); } .class4 { fill: var(--paper); }
+[class^=class] { stroke: var(--soft); }
 .wide { overflow-x: auto; background: linear-gradient(to right, var(--paper) 60%, transparent) left,
   linear-gradient(to left, var(--paper) 60%, transparent) right,
   linear-gradient(to right, var(--line), transparent) left,
