@@ -150,6 +150,20 @@ def test_columns_that_a_model_needs_are_named(run, files, models, tmp_path):
     assert done.err == (f"pkex explain: {tmp_path / 'two.csv'} lacks columns of the model: ['b']\n")
 
 
+@pytest.mark.parametrize("command", ["explain", "sensitivity", "background"])
+@pytest.mark.parametrize(("entry", "said"), [("", "missing"), ("inf", "infinite")])
+def test_entries_that_a_model_refuses_are_found(run, files, models, tmp_path, command, entry, said):
+    path = tmp_path / "t.csv"
+    path.write_text(f"a,b,c\n1,2,3\n2,{entry},4\n3,5,5\n", encoding="utf-8")
+    arguments = [command, models / "svr.skops", path]
+    if command == "background":
+        arguments = ["explain", models / "svr.skops", files / "labelled.csv", "--background", path]
+    done = run(*arguments)
+    assert (done.status, done.out) == (2, "")
+    assert f"{path}, line 3, column 'b': the " in done.err
+    assert said in done.err
+
+
 DISTRIBUTIONS = {
     "a": {"distribution": "norm", "loc": 0.5},
     "b": {"distribution": "uniform", "loc": -1.0, "scale": 2.0},

@@ -17,6 +17,7 @@ from pkex.commands.options import (
     add_table,
     add_test,
     check_output,
+    remedy_of_missing,
     table_options,
 )
 from pkex.commands.tables import Sheet, alike, read_table
@@ -81,7 +82,7 @@ def _compared(reference: Sheet, current: Sheet, options: argparse.Namespace) -> 
     import pkex
 
     for sheet in (reference, current):
-        sheet.check_numbers(allow_missing=options.missing != "error")
+        sheet.check_numbers(remedy_of_missing(options))
     return pkex.mmd(
         reference.frame,
         current.frame,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping
+from contextlib import nullcontext
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
@@ -82,18 +83,18 @@ def _explained(options: argparse.Namespace) -> tuple[Explainer, Explanation]:
     how = table_options(options)
     data = read_table(options.data, how)
     model = read_model(options.model, options)
-    background = None
-    if options.background is not None:
-        background = for_model(read_table(options.background, how), model)
-    explainer = pkex.Explainer(
-        model,
-        background,
-        target=options.target,
-        value_function=options.value_function,
-        link=options.link,
-        outputs=_outputs(options.outputs),
-    )
-    return explainer, explainer(for_model(data, model), progress=Progress.shown())
+    rows = None if options.background is None else read_table(options.background, how)
+    with nullcontext() if rows is None else rows.located():
+        explainer = pkex.Explainer(
+            model,
+            None if rows is None else for_model(rows, model),
+            target=options.target,
+            value_function=options.value_function,
+            link=options.link,
+            outputs=_outputs(options.outputs),
+        )
+    with data.located():
+        return explainer, explainer(for_model(data, model), progress=Progress.shown())
 
 
 def _outputs(given: list[str] | None) -> int | str | list[int | str] | None:

@@ -18,6 +18,7 @@ from pkex.commands.options import (
     add_test,
     check_output,
     names,
+    remedy_of_missing,
     table_options,
 )
 from pkex.commands.tables import Sheet, near, read_table
@@ -92,10 +93,10 @@ def _measured(sheet: Sheet, options: argparse.Namespace) -> HSICResult:
     import pkex
 
     X, y = _divided(sheet, options)
-    allow_missing = options.missing != "error"
-    sheet.check_numbers(allow_missing=allow_missing)
-    if not allow_missing:
-        sheet.check_complete(y.columns)
+    remedy = remedy_of_missing(options)
+    sheet.check_numbers(remedy)
+    if remedy is not None:
+        sheet.check_complete(y.columns, remedy)
     return pkex.hsic(
         X,
         y if len(y.columns) > 1 else y.iloc[:, 0],

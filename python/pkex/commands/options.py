@@ -23,6 +23,7 @@ __all__ = [
     "add_test",
     "check_output",
     "names",
+    "remedy_of_missing",
     "table_options",
 ]
 
@@ -73,6 +74,13 @@ def add_missing(parser: argparse.ArgumentParser) -> None:
         help="missing numbers and dates: an error, or the median in their place and beside it "
         "which are missing; missing labels are a label (default: %(default)s)",
     )
+
+
+def remedy_of_missing(options: argparse.Namespace) -> str | None:
+    """Return what to do about missing entries where they are an error, else None."""
+    if options.missing != "error":
+        return None
+    return "fill it, or leave it out, or give --missing indicator"
 
 
 def add_test(parser: argparse.ArgumentParser) -> None:

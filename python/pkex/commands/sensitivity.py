@@ -60,14 +60,14 @@ def run(options: argparse.Namespace) -> int:
 def _analysed(options: argparse.Namespace) -> SensitivityResult:
     import pkex
 
-    inputs: Any
+    how: dict[str, Any] = {"order": options.order, "progress": Progress.shown()}
     if are_distributions(options.inputs):
-        model, inputs = read_model(options.model, options), read_distributions(options.inputs)
-    else:
-        sheet = read_table(options.inputs, table_options(options))
-        model = read_model(options.model, options)
-        inputs = for_model(sheet, model)
-    return pkex.sensitivity(model, inputs, order=options.order, progress=Progress.shown())
+        inputs = read_distributions(options.inputs)
+        return pkex.sensitivity(read_model(options.model, options), inputs, **how)
+    sheet = read_table(options.inputs, table_options(options))
+    model = read_model(options.model, options)
+    with sheet.located():
+        return pkex.sensitivity(model, for_model(sheet, model), **how)
 
 
 def _answer(result: SensitivityResult, options: argparse.Namespace, warnings: list[str]) -> Answer:

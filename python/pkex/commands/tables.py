@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
@@ -87,21 +89,31 @@ class Sheet:
             return counted(n_rows, "row")
         return f"{n_rows} of {self.n_rows} rows, drawn at random"
 
-    def check_numbers(self, *, allow_missing: bool) -> None:
-        """Refuse infinite numbers, and missing numbers and dates, saying where they are."""
+    def check_numbers(self, remedy: str | None) -> None:
+        """Refuse infinite numbers, and missing ones and dates if there is a remedy to name."""
         numeric = [name for name in self.frame if kind_of(self.frame[name]) != "labels"]
         for name in numeric:
             if kind_of(self.frame[name]) == "numbers":
                 values = self.frame[name].to_numpy(dtype=np.float64, na_value=np.nan)
                 self._refuse(name, np.isinf(values), "the number is infinite; replace it")
-        if not allow_missing:
-            self.check_complete(numeric)
+        if remedy is not None:
+            self.check_complete(numeric, remedy)
 
-    def check_complete(self, columns: Iterable[str]) -> None:
+    def check_complete(self, columns: Iterable[str], remedy: str) -> None:
         """Refuse missing entries, saying where they are."""
-        what = "the entry is missing; fill it, or leave it out, or give --missing indicator"
         for name in columns:
-            self._refuse(name, self.frame[name].isna().to_numpy(), what)
+            is_missing = self.frame[name].isna().to_numpy()
+            self._refuse(name, is_missing, f"the entry is missing; {remedy}")
+
+    @contextmanager
+    def located(self) -> Iterator[None]:
+        """Say of a missing or infinite entry that a model refuses where it is in the file."""
+        try:
+            yield
+        except ValueError as error:
+            if re.search("missing|infinite", str(error)):
+                self.check_numbers("fill it, or leave the row out")
+            raise
 
     def check_alike(self, column: str) -> None:
         """Refuse texts in a column that otherwise holds numbers or dates."""
