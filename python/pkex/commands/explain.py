@@ -14,7 +14,7 @@ import numpy as np
 from pkex.adapters.targets import Target
 from pkex.commands.answers import Answer, present
 from pkex.commands.failure import naming, warned
-from pkex.commands.models import add_model, for_model, read_model
+from pkex.commands.models import add_model, read_model, tables_for
 from pkex.commands.options import Progress, add_output, add_table, check_output, table_options
 from pkex.commands.tables import read_table
 from pkex.functions.linked import LINKS
@@ -80,21 +80,21 @@ def run(options: argparse.Namespace) -> int:
 def _explained(options: argparse.Namespace) -> tuple[Explainer, Explanation]:
     import pkex
 
-    how = table_options(options)
-    data = read_table(options.data, how)
     model = read_model(options.model, options)
+    how = tables_for(model, table_options(options))
+    data = read_table(options.data, how)
     rows = None if options.background is None else read_table(options.background, how)
     with nullcontext() if rows is None else rows.located():
         explainer = pkex.Explainer(
             model,
-            None if rows is None else for_model(rows, model),
+            None if rows is None else rows.frame,
             target=options.target,
             value_function=options.value_function,
             link=options.link,
             outputs=_outputs(options.outputs),
         )
     with data.located():
-        return explainer, explainer(for_model(data, model), progress=Progress.shown())
+        return explainer, explainer(data.frame, progress=Progress.shown())
 
 
 def _outputs(given: list[str] | None) -> int | str | list[int | str] | None:

@@ -5,15 +5,15 @@ from __future__ import annotations
 import argparse
 import pickle
 import zipfile
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import IO, Any
 
 from pkex.commands.failure import Failure, needing
-from pkex.commands.tables import Sheet
-from pkex.inputs.wording import shown
+from pkex.commands.tables import TableOptions
 
-__all__ = ["add_model", "for_model", "read_model"]
+__all__ = ["add_model", "read_model", "tables_for"]
 
 
 def add_model(parser: argparse.ArgumentParser) -> None:
@@ -61,19 +61,15 @@ def read_model(path: str, options: argparse.Namespace) -> Any:
         raise Failure(f"{path} cannot be read: {error.strerror or error}") from None
 
 
-def for_model(sheet: Sheet, model: Any) -> Any:
-    """Return the rows of a table for a model: the columns that it knows by name, if it does.
+def tables_for(model: Any, options: TableOptions) -> TableOptions:
+    """Return how to read tables for a model: the columns that it knows by name, if it does.
 
-    Other columns are left out: a table often has the target beside the features.
+    Others are left out: a table often has the target beside the features.
     """
     known = getattr(model, "feature_names_in_", None)
-    if known is None:
-        return sheet.frame
-    names = [str(name) for name in known]
-    lacking = [name for name in names if name not in sheet.frame.columns]
-    if lacking:
-        raise Failure(f"{sheet.name} lacks columns of the model: {shown(lacking)}")
-    return sheet.frame[names]
+    if known is None or options.columns:
+        return options
+    return replace(options, columns=tuple(str(name) for name in known))
 
 
 def _of_skops(path: str, trusted: list[str]) -> Any:

@@ -12,7 +12,7 @@ import numpy as np
 from pkex.commands.answers import Answer, present
 from pkex.commands.distributions import are_distributions, read_distributions
 from pkex.commands.failure import naming, warned
-from pkex.commands.models import add_model, for_model, read_model
+from pkex.commands.models import add_model, read_model, tables_for
 from pkex.commands.options import Progress, add_output, add_table, check_output, table_options
 from pkex.commands.tables import read_table
 
@@ -61,13 +61,12 @@ def _analysed(options: argparse.Namespace) -> SensitivityResult:
     import pkex
 
     how: dict[str, Any] = {"order": options.order, "progress": Progress.shown()}
-    if are_distributions(options.inputs):
-        inputs = read_distributions(options.inputs)
-        return pkex.sensitivity(read_model(options.model, options), inputs, **how)
-    sheet = read_table(options.inputs, table_options(options))
     model = read_model(options.model, options)
+    if are_distributions(options.inputs):
+        return pkex.sensitivity(model, read_distributions(options.inputs), **how)
+    sheet = read_table(options.inputs, tables_for(model, table_options(options)))
     with sheet.located():
-        return pkex.sensitivity(model, for_model(sheet, model), **how)
+        return pkex.sensitivity(model, sheet.frame, **how)
 
 
 def _answer(result: SensitivityResult, options: argparse.Namespace, warnings: list[str]) -> Answer:
