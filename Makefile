@@ -179,7 +179,7 @@ wheel: .venv/installed ## build a manylinux wheel and try it without Rust
 	    pip install --only-binary :all: dist/pkex-*.whl scikit-learn && \
 	    python -I tools/check_wheel.py && \
 	    pip install --only-binary :all: "$$(echo dist/pkex-*.whl)[demo]" && \
-	    python -I -m pkex demo --output .venv-wheel/pictures
+	    pkex demo --output .venv-wheel/pictures
 
 .PHONY: clean
 clean: ## remove all that was made

@@ -114,7 +114,7 @@ def test_a_wrong_command_is_an_error_that_shows_the_usage(arguments, capsys):
     with pytest.raises(SystemExit) as stopped:
         main(arguments)
     assert stopped.value.code == 2
-    assert "usage: python -m pkex" in capsys.readouterr().err
+    assert "usage: pkex" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("library", ["sklearn", "matplotlib", "pandas"])
@@ -124,7 +124,7 @@ def test_a_missing_library_names_the_extra(library, tmp_path):
         "from pkex.commands.main import main; sys.exit(main())"
     )
     done = _python("-c", code, "demo", cwd=tmp_path)
-    assert done.returncode == 1
+    assert done.returncode == 2
     assert f"{library} is not installed" in done.stderr
     assert "pip install scikit-learn matplotlib pandas " in done.stderr
     assert "pip install 'pkex[demo]'" in done.stderr
@@ -140,7 +140,7 @@ def test_a_library_that_cannot_be_used_is_told_without_a_traceback(tmp_path):
         "sys.exit(pkex.commands.main.main())"
     )
     done = _python("-c", code, "demo", cwd=tmp_path)
-    assert done.returncode == 1
+    assert done.returncode == 2
     assert "cannot be used: as_frame requires a newer pandas. Install them" in done.stderr
     assert "Traceback" not in done.stderr
 

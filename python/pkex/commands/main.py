@@ -1,4 +1,4 @@
-"""The command line: ``python -m pkex demo`` and ``python -m pkex --version``."""
+"""The command line: ``pkex``, which is ``python -m pkex`` as well."""
 
 from __future__ import annotations
 
@@ -10,22 +10,48 @@ from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 
+from pkex.commands import drift, explain, hsic, sensitivity
+from pkex.commands.failure import Failure
+
+# Exit statuses: what was asked for cannot be done; Ctrl-C, as shells have it.
+_FAILED, _INTERRUPTED = 2, 130
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command and return its exit status.
 
+    0 if it is done, whatever was found, but for 3 where `drift` was told to fail on drift; 2 if it
+    cannot be done; 130 after Ctrl-C.
+
     Parameters
     ----------
     arguments : sequence of str, optional
-        The words after ``python -m pkex``; those of this process by default.
+        The words after ``pkex``; those of this process by default.
     """
+    options = _parser().parse_args(arguments)
+    try:
+        status: int = options.run(options)
+    except Failure as failure:
+        sys.stderr.write(f"pkex {options.command}: {failure}\n")
+        return _FAILED
+    except KeyboardInterrupt:
+        sys.stderr.write("\n")
+        return _INTERRUPTED
+    return status
+
+
+def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="python -m pkex", description="Exact Shapley values for kernel methods."
+        prog="pkex", description="Exact Shapley values for kernel methods.", allow_abbrev=False
     )
     parser.add_argument("--version", action="version", version=f"pkex {version('pkex')}")
-    commands = parser.add_subparsers(dest="command", required=True)
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    for command in (drift, hsic, explain, sensitivity):
+        command.add(commands)
     demo = commands.add_parser(
-        "demo", help="explain three support vector machines on real data and draw the values"
+        "demo",
+        help="explain three support vector machines on real data and draw the values",
+        allow_abbrev=False,
     )
     demo.add_argument(
         "--output",
@@ -34,24 +60,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
         metavar="DIR",
         help="where to save the pictures, made if missing (default: %(default)s)",
     )
-    options = parser.parse_args(arguments)
-    return _run_demo(options.output)
+    demo.set_defaults(run=_run_demo)
+    return parser
 
 
-def _run_demo(output: Path) -> int:
+def _run_demo(options: argparse.Namespace) -> int:
     missing = [library for library in _OF_THE_DEMO if find_spec(library) is None]
     if missing:
-        return _failed(f"{', '.join(missing)} {'is' if len(missing) == 1 else 'are'} not installed")
+        raise _failed(f"{', '.join(missing)} {'is' if len(missing) == 1 else 'are'} not installed")
     # The pictures go to files: no window, and no display needed.
     os.environ.setdefault("MPLBACKEND", "agg")
     try:
         from pkex.commands import demo
 
-        demo.main(output)
+        demo.main(options.output)
     except ImportError as error:  # as scikit-learn has it of a pandas that it cannot use
         if (error.name or "").partition(".")[0] == "pkex":
             raise
-        return _failed(f"they cannot be used: {error}")
+        raise _failed(f"they cannot be used: {error}") from None
     return 0
 
 
@@ -59,12 +85,11 @@ def _run_demo(output: Path) -> int:
 _OF_THE_DEMO = {"sklearn": "scikit-learn", "matplotlib": "matplotlib", "pandas": "pandas"}
 
 
-def _failed(why: str) -> int:
-    """Say why the demo cannot run and what to install; return the exit status."""
+def _failed(why: str) -> Failure:
+    """Return why the demo cannot run, and what to install."""
     libraries = list(_OF_THE_DEMO.values())
-    sys.stderr.write(
+    return Failure(
         f"The demo needs {', '.join(libraries[:-1])} and {libraries[-1]}, but {why}. Install them "
         f"with: pip install {' '.join(libraries)} (that is the extra of pip install 'pkex[demo]', "
-        "or in a clone of pkex of pip install '.[demo]')\n"
+        "or in a clone of pkex of pip install '.[demo]')"
     )
-    return 1

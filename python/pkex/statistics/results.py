@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from pkex.inputs.keywords import with_known_keywords
 from pkex.kernels import Kernel
 from pkex.statistics.attribution import Attribution, protect
 from pkex.statistics.normaliser import Normaliser
+from pkex.statistics.report import SMALL_PVALUE
 from pkex.typing import Float
 
 __all__ = ["HSICResult", "MMDResult"]
@@ -101,6 +104,68 @@ family: corrected for the number of features
     def finding(self) -> str:
         """What a feature does whose p-value alone is small, in words."""
         return "differs"
+
+    @with_known_keywords
+    def to_html(
+        self,
+        path: str | os.PathLike[str] | None = None,
+        X: Any = None,
+        Y: Any = None,
+        *,
+        alpha: float | None = None,
+        names: tuple[str, str] | None = None,
+    ) -> str:
+        """Return a report as one HTML page that needs nothing else; write it if a path is given.
+
+        Parameters
+        ----------
+        path : str or path, optional
+            Of the file, which is written whole or not at all.
+        X, Y : tables of shape (n, d) and (m, d), optional
+            The samples, to show the distributions of the leading features in; a `DriftResult`
+            knows them.
+        alpha : float, optional
+            The level of the verdict: 0.05, or that of a `DriftResult`.
+        names : tuple of str, optional
+            What the samples are called, if not X and Y, or reference and batch.
+
+        Returns
+        -------
+        str
+
+        Raises
+        ------
+        ValueError
+            If `alpha` is not between 0 and 1, or only one sample is given.
+        OSError
+            If the file cannot be written.
+
+        Examples
+        --------
+        >>> import pkex
+        >>> X, Y = [[0.0, 1.0], [1.0, 2.0], [0.5, 0.5]], [[4.0, 1.5], [5.0, 1.0], [4.5, 0.5]]
+        >>> pkex.mmd(X, Y).to_html(None, X, Y)[:15]
+        '<!DOCTYPE html>'
+        """
+        # Not before a report is asked for.
+        from pkex.statistics import reports
+
+        if X is None and Y is None:
+            X, Y = self._samples()
+        level = self._level if alpha is None else alpha
+        return reports.of_difference(self, path, X, Y, level, names or self._sample_names)
+
+    # Of the reports of results that know more of themselves.
+    _sample_names = ("X", "Y")
+
+    @property
+    def _level(self) -> float:
+        """The level of the verdict."""
+        return SMALL_PVALUE
+
+    def _samples(self) -> tuple[Any, Any]:
+        """Return the samples, as tables or as mappings of names to columns; None if unknown."""
+        return None, None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -233,6 +298,50 @@ class HSICResult(Attribution):
     def finding(self) -> str:
         """What a feature does whose p-value alone is small, in words."""
         return f"depends on {self._other_side}"
+
+    @with_known_keywords
+    def to_html(
+        self,
+        path: str | os.PathLike[str] | None = None,
+        X: Any = None,
+        y: Any = None,
+        *,
+        alpha: float = 0.05,
+        names: tuple[str, str] = ("X", "y"),
+    ) -> str:
+        """Return a report as one HTML page that needs nothing else; write it if a path is given.
+
+        Parameters
+        ----------
+        path, alpha
+            As of `MMDResult`.
+        X, y : tables of shape (n, d) and (n,) or (n, dy), optional
+            The data, to show how the leading features go with the other side's first column.
+        names : tuple of str, default ("X", "y")
+            What they are called.
+
+        Returns
+        -------
+        str
+
+        Raises
+        ------
+        ValueError, OSError
+            As of `MMDResult`.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import pkex
+        >>> X = np.random.default_rng(0).normal(size=(20, 2))
+        >>> pkex.hsic(X, X[:, 0]).to_html(None, X, X[:, 0])[:15]
+        '<!DOCTYPE html>'
+        """
+        from pkex.statistics import reports
+
+        # What has values comes first.
+        tables, names = ((X, y), names) if self.attribute == "x" else ((y, X), names[::-1])
+        return reports.of_dependence(self, path, *tables, alpha, names)
 
     @property
     def _other_side(self) -> str:

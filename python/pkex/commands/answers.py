@@ -1,0 +1,174 @@
+"""What a command found, written as a table, JSON, CSV, Markdown or a page."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+import os
+import sys
+import textwrap
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pkex.commands.failure import Failure
+from pkex.display.files import write_whole
+from pkex.display.findings import Findings, Table
+from pkex.display.page import page
+from pkex.display.tables import aligned, shortened
+from pkex.inputs.wording import counted
+
+__all__ = ["FORMATS", "Answer", "format_of", "present"]
+
+# Lines of a table that is shown, and the width of text.
+_MOST_LINES, _WIDTH = 25, 100
+
+_SUFFIXES = {
+    ".json": "json",
+    ".csv": "csv",
+    ".md": "markdown",
+    ".markdown": "markdown",
+    ".html": "html",
+    ".htm": "html",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """What a command found.
+
+    Parameters
+    ----------
+    findings : callable
+        Returns them, for tables and pages.
+    record : mapping
+        For JSON: numbers, texts, lists and mappings.
+    lines : sequence of mapping
+        For CSV: one for each feature, or row, with the same keys.
+    verdict : str
+        In a sentence or two.
+    """
+
+    findings: Callable[[], Findings]
+    record: Mapping[str, Any]
+    lines: Sequence[Mapping[str, Any]]
+    verdict: str
+
+
+def present(answer: Answer, kind: str, output: Path | None) -> None:
+    """Write an answer to a file, whole or not at all, or to standard output.
+
+    Raises
+    ------
+    Failure
+        If the file cannot be written.
+    """
+    text = FORMATS[kind](answer)
+    if output is None:
+        _write_standard(text, is_for_machines=kind != "table")
+        return
+    try:
+        write_whole(output, text)
+    except OSError as error:
+        raise Failure(f"{output} cannot be written: {error.strerror or error}") from None
+    _write_standard(f"{answer.verdict}\nwritten: {output}\n", is_for_machines=False)
+
+
+def format_of(kind: str | None, output: Path | None) -> str:
+    """Return the format: that which was asked for, or what the file's name says."""
+    return kind or _SUFFIXES.get("" if output is None else output.suffix.lower(), "table")
+
+
+def _write_standard(text: str, *, is_for_machines: bool) -> None:
+    """Write to standard output, which nobody may be reading any more."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        if is_for_machines:
+            sys.stdout.reconfigure(encoding="utf-8")
+        else:
+            # A terminal may lack letters such as ².
+            sys.stdout.reconfigure(errors="replace")
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # What is left is written nowhere, and so is what Python flushes at its end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _table(answer: Answer) -> str:
+    findings = answer.findings()
+    parts = [findings.title, "", *textwrap.wrap(findings.verdict, _WIDTH)]
+    for table in findings.tables:
+        parts += ["", *_lines_of(table)]
+    parts += ["", *(f"{name}: {text}" for name, text in findings.computed.items())]
+    for note in findings.notes:
+        parts += textwrap.wrap(f"note: {note}", _WIDTH, subsequent_indent="  ")
+    return "\n".join(parts) + "\n"
+
+
+def _lines_of(table: Table) -> list[str]:
+    columns = table.cells(_MOST_LINES)
+    columns[0] = [shortened(text) for text in columns[0]]
+    return [f"{table.caption}:", *aligned(columns), *_rest(table)]
+
+
+def _rest(table: Table) -> list[str]:
+    left_out = len(table) - _MOST_LINES
+    return [f"({counted(left_out, 'more line')}: --format csv)"] if left_out > 0 else []
+
+
+def _markdown(answer: Answer) -> str:
+    findings = answer.findings()
+    parts = [f"# {_plain(findings.title)}", _plain(findings.verdict)]
+    for table in findings.tables:
+        columns = table.cells()
+        lines = [" | ".join(map(_plain, line)) for line in zip(*columns, strict=True)]
+        lines.insert(1, " | ".join([":--", *["--:"] * (len(columns) - 1)]))
+        parts += [f"{_plain(table.caption)}:", "\n".join(f"| {line} |" for line in lines)]
+    if findings.notes:
+        parts.append("\n".join(f"- {_plain(note)}" for note in findings.notes))
+    parts += ["## How to read it", *map(_plain, findings.reading), "## What was computed"]
+    parts.append("\n".join(f"- {_plain(n)}: {_plain(t)}" for n, t in findings.computed.items()))
+    return "\n\n".join(parts) + "\n"
+
+
+def _plain(text: str) -> str:
+    """Return a text on one line that Markdown shows as it is."""
+    line = " ".join(text.split()).replace("\\", "\\\\").replace("&", "&amp;").replace("<", "&lt;")
+    for sign in "|*_`[]#":
+        line = line.replace(sign, f"\\{sign}")
+    return line
+
+
+def _json(answer: Answer) -> str:
+    return json.dumps(_finite(answer.record), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def _finite(item: Any) -> Any:
+    """Return plain types, with nothing (null) for what is no finite number."""
+    if isinstance(item, Mapping):
+        return {str(key): _finite(value) for key, value in item.items()}
+    if isinstance(item, list | tuple):
+        return [_finite(value) for value in item]
+    return None if isinstance(item, float) and not math.isfinite(item) else item
+
+
+def _csv(answer: Answer) -> str:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    lines = [_finite(line) for line in answer.lines]
+    writer.writerow(lines[0].keys())
+    writer.writerows(line.values() for line in lines)
+    return text.getvalue()
+
+
+FORMATS: dict[str, Callable[[Answer], str]] = {
+    "table": _table,
+    "json": _json,
+    "csv": _csv,
+    "markdown": _markdown,
+    "html": lambda answer: page(answer.findings()),
+}

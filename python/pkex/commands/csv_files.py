@@ -1,0 +1,157 @@
+"""CSV files: checked line by line, so that an error says where it is, and read by pandas."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import IO, TYPE_CHECKING, cast
+
+from pkex.commands.failure import Failure
+from pkex.commands.sources import Source
+from pkex.inputs.wording import counted
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["CSVFile"]
+
+
+@dataclass(frozen=True)
+class CSVFile:
+    """A table in CSV, with a line of names.
+
+    Parameters
+    ----------
+    source : Source
+    delimiter : str
+    """
+
+    source: Source
+    delimiter: str
+
+    @property
+    def name(self) -> str:
+        """What messages call it."""
+        return self.source.name
+
+    def header(self) -> list[str]:
+        """Check every line, and return the names of the columns.
+
+        Raises
+        ------
+        Failure
+            If the file is empty, ragged, or not UTF-8.
+        """
+        with self._text() as text:
+            reader = csv.reader(text, delimiter=self.delimiter, strict=True)
+            try:
+                lines = (line for line in reader if line)
+                header = next(lines, None)
+                if header is None:
+                    raise Failure(f"{self.name} is empty")
+                self._check_delimiter(header)
+                n_rows = 0
+                for line in lines:
+                    n_rows += 1
+                    if len(line) != len(header):
+                        raise Failure(self._ragged(reader.line_num, line, header))
+            except UnicodeDecodeError:
+                raise Failure(self._undecodable()) from None
+            except csv.Error as error:
+                raise Failure(f"{self.name}, line {reader.line_num}: {error}") from None
+            except (EOFError, OSError, zlib.error) as error:
+                raise Failure(f"{self.name} cannot be unpacked: {error}") from None
+        if n_rows == 0:
+            raise Failure(f"{self.name} has no rows, only the names of {len(header)} columns")
+        return header
+
+    def read(self, header: list[str], columns: list[str], texts: set[str]) -> pd.DataFrame:
+        """Return columns of a file that was checked; those in `texts` as texts."""
+        import pandas as pd
+
+        # Of later versions that is the only way, which need not be asked for.
+        is_old = int(pd.__version__.partition(".")[0]) < 3
+        exact = {"float_precision": "round_trip"} if is_old else {}
+        with self._text() as text:
+            # By numbers: names such as "a.1" are pandas' own for the second of equal ones.
+            frame = pd.read_csv(
+                text,
+                sep=self.delimiter,
+                header=0,
+                names=range(len(header)),
+                usecols=[header.index(name) for name in columns],
+                dtype={header.index(name): str for name in texts if name in columns},
+                index_col=False,
+                low_memory=False,
+                **exact,
+            )
+        frame.columns = [header[place] for place in frame.columns]
+        return frame[columns]
+
+    def line_of(self, row: int) -> int:
+        """Return the number of the line on which a row ends; the first row is 0."""
+        with self._text() as text:
+            reader = csv.reader(text, delimiter=self.delimiter, strict=True)
+            lines = (reader.line_num for line in reader if line)
+            for _ in range(row + 1):
+                next(lines)
+            return next(lines)
+
+    @contextmanager
+    def _bytes(self) -> Iterator[IO[bytes]]:
+        """Open the file at its start, unpacked if it is packed by gzip."""
+        with self.source.opened() as stream:
+            packed = stream.read(2) == b"\x1f\x8b"
+            stream.seek(0)
+            yield cast(IO[bytes], gzip.GzipFile(fileobj=stream)) if packed else stream
+
+    @contextmanager
+    def _text(self) -> Iterator[IO[str]]:
+        """Open the text; a mark of the byte order is none of it."""
+        with self._bytes() as stream:
+            text = io.TextIOWrapper(stream, encoding="utf-8-sig", newline="")
+            try:
+                yield text
+            finally:
+                text.detach()
+
+    def _check_delimiter(self, header: list[str]) -> None:
+        for other in ";\t|":
+            if len(header) == 1 and other in header[0] and other != self.delimiter:
+                how = "tab" if other == "\t" else f"'{other}'"
+                raise Failure(
+                    f"{self.name}, line 1: there is a single column, {header[0]!r}; if columns are "
+                    f"divided by {other!r}, say so: --delimiter {how}"
+                )
+
+    def _ragged(self, number: int, line: list[str], header: list[str]) -> str:
+        where = (
+            f"{self.name}, line {number}: {counted(len(line), 'field')} instead of {len(header)}"
+        )
+        if len(line) < len(header):
+            return f"{where}, with none for column {header[len(line)]!r}"
+        return f"{where}; beyond column {header[-1]!r} is {line[len(header)]!r}"
+
+    def _undecodable(self) -> str:
+        """Return where the first byte is that is not UTF-8."""
+        header: list[str] = []
+        with self._bytes() as stream:
+            for number, line in enumerate(stream, 1):
+                try:
+                    text = line.decode()
+                except UnicodeDecodeError as error:
+                    place = line[: error.start].count(self.delimiter.encode())
+                    of_column = f", column {header[place]!r}" if place < len(header) else ""
+                    return (
+                        f"{self.name}, line {number}{of_column}: byte 0x{line[error.start]:02x} "
+                        "is not UTF-8; convert the file, for instance by: "
+                        "iconv -f WINDOWS-1252 -t UTF-8"
+                    )
+                if number == 1:
+                    header = next(csv.reader([text], delimiter=self.delimiter), [])
+        return f"{self.name} is not UTF-8"

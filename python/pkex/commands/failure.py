@@ -1,0 +1,80 @@
+"""What ends a command, in one line for a person."""
+
+from __future__ import annotations
+
+import re
+import sys
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+
+__all__ = ["Failure", "naming", "needing", "warned"]
+
+
+class Failure(Exception):
+    """A command cannot do what it was asked to: a bad file, option, model, or a missing library."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(" ".join(message.split()))
+
+
+@contextmanager
+def needing(what: str, library: str) -> Iterator[None]:
+    """Turn the error that a library is missing, or cannot be used, into what to install."""
+    try:
+        yield
+    except ImportError as error:
+        if (error.name or "").partition(".")[0] == "pkex":
+            raise
+        raise Failure(
+            f"{what} needs {library} ({error}): pip install {library} (or pip install 'pkex[cli]')"
+        ) from None
+
+
+@contextmanager
+def naming(names: Mapping[str, str]) -> Iterator[None]:
+    """Turn what pkex refuses into a failure, in which arguments have the names of files.
+
+    Parameters
+    ----------
+    names : mapping of str to str
+        By the argument that a message names: X, for one.
+    """
+    try:
+        yield
+    except ImportError as error:
+        raise Failure(str(error)) from None
+    except (ValueError, TypeError, OverflowError, MemoryError) as error:
+        raise Failure(_renamed(str(error), names) or type(error).__name__) from None
+
+
+@contextmanager
+def warned(names: Mapping[str, str]) -> Iterator[list[str]]:
+    """Collect what is warned of, each once, and say it in a line of standard error.
+
+    Parameters
+    ----------
+    names : mapping of str to str
+        As of `naming`.
+    """
+    told: list[str] = []
+
+    def tell(message: Warning | str, *_: object, **__: object) -> None:
+        text = " ".join(_renamed(str(message), names).split())
+        if text not in told:
+            told.append(text)
+            sys.stderr.write(f"pkex: warning: {text}\n")
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        warnings.simplefilter("always", UserWarning)
+        warnings.showwarning = tell
+        yield told
+
+
+def _renamed(message: str, names: Mapping[str, str]) -> str:
+    """Return a message with other names of arguments; within quotes are those of columns."""
+    if not names:
+        return message
+    pattern = rf"(?<!['\w.])({'|'.join(map(re.escape, names))})(?!['\w])"
+    return re.sub(pattern, lambda found: names[found[1]], message)

@@ -1,0 +1,145 @@
+"""``pkex hsic``: which columns of a table carry its dependence on a target."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pkex.commands.answers import Answer, present
+from pkex.commands.failure import Failure, naming, warned
+from pkex.commands.options import (
+    Progress,
+    add_missing,
+    add_output,
+    add_table,
+    add_test,
+    check_output,
+    names,
+    remedy_of_missing,
+    table_options,
+)
+from pkex.commands.tables import Sheet, near, read_table
+from pkex.commands.tested import check_test, common_facts, feature_lines, record_of
+
+if TYPE_CHECKING:
+    from pkex import HSICResult
+
+__all__ = ["add", "run"]
+
+
+def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the command to a parser."""
+    parser = commands.add_parser(
+        "hsic",
+        help="which columns of a table carry its dependence on a target",
+        description="Test whether the columns of a table and a target depend on each other, and "
+        "divide the dependence, the Hilbert-Schmidt independence criterion, among the columns.",
+        allow_abbrev=False,
+    )
+    parser.add_argument("data", metavar="DATA", help="CSV, Parquet or Arrow file, or '-'")
+    parser.add_argument(
+        "--target",
+        type=names,
+        required=True,
+        metavar="COLUMN",
+        help="numbers or labels; several columns, divided by commas, are one target",
+    )
+    add_test(parser)
+    add_missing(parser)
+    add_table(parser, chosen="columns that may matter")
+    add_output(parser)
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Measure the dependence, write what was found, and return the exit status."""
+    kind = check_output(options, options.data)
+    check_test(options)
+    labels = f"--categorical {','.join(options.target)}"
+    called = {"X": options.data, "y": "the target", "target_kernel=Categorical()": labels}
+    called["target_kernel=pkex.kernels.Categorical()"] = labels
+    called[f"n_permutations={options.permutations}"] = f"--permutations {options.permutations}"
+    with warned(called) as warnings, naming(called):
+        sheet = _read(options)
+        result = _measured(sheet, options)
+    present(_answer(result, sheet, options, warnings), kind, options.output)
+    return 0
+
+
+def _read(options: argparse.Namespace) -> Sheet:
+    how, target = table_options(options), options.target
+    if how.columns:
+        how = replace(how, columns=(*how.columns, *target))
+    sheet = read_table(options.data, how)
+    header = list(sheet.frame.columns)
+    for column in target:
+        if column not in header:
+            raise Failure(f"{sheet.name} has no column {column!r}; {near(column, header)}")
+    if len(header) == len(set(target)):
+        raise Failure(f"{sheet.name} has no columns but the target")
+    return sheet.sampled(options.sample, np.random.default_rng(options.seed))
+
+
+def _divided(sheet: Sheet, options: argparse.Namespace) -> tuple[Any, Any]:
+    """Return the columns that may matter, and the target."""
+    target = list(options.target)
+    return sheet.frame.drop(columns=target), sheet.frame[target]
+
+
+def _measured(sheet: Sheet, options: argparse.Namespace) -> HSICResult:
+    import pkex
+
+    X, y = _divided(sheet, options)
+    remedy = remedy_of_missing(options)
+    sheet.check_numbers(remedy)
+    if remedy is not None:
+        sheet.check_complete(y.columns, remedy)
+    return pkex.hsic(
+        X,
+        y if len(y.columns) > 1 else y.iloc[:, 0],
+        n_permutations=options.permutations,
+        random_state=options.seed,
+        missing=options.missing,
+        progress=Progress.shown(),
+    )
+
+
+def _answer(
+    result: HSICResult, sheet: Sheet, options: argparse.Namespace, warnings: list[str]
+) -> Answer:
+    from pkex.statistics.findings import of_dependence
+    from pkex.statistics.report import described
+    from pkex.statistics.verdict import DEPENDENCE, is_found, verdict
+
+    named = "the features", ", ".join(options.target)
+    facts = {
+        sheet.name: sheet.in_words(),
+        "Kernel of the target": described(result.target_kernel, result.target_bandwidth),
+        "Normalised": f"HSIC(x, y) / √(HSIC(x, x) · HSIC(y, y)) = {result.r2:.3g}",
+        **common_facts(options),
+    }
+    sentence = verdict(result, DEPENDENCE.of(*named), options.alpha)
+    record = record_of(
+        "hsic",
+        result,
+        options,
+        sentence,
+        warnings,
+        is_dependent=is_found(result, options.alpha),
+        data={"file": sheet.name, "rows": len(sheet.frame), "of": sheet.n_rows},
+        target=list(options.target),
+        target_kernel=repr(result.target_kernel),
+        target_bandwidth=result.target_bandwidth,
+        r2=result.r2,
+    )
+    return Answer(
+        lambda: of_dependence(
+            result, options.alpha, named, _divided(sheet, options), facts, tuple(warnings)
+        ),
+        record,
+        feature_lines(result),
+        sentence,
+    )

@@ -1,0 +1,109 @@
+"""Fitted models from files: of skops, or of pickle and joblib if their code may run."""
+
+from __future__ import annotations
+
+import argparse
+import pickle
+import zipfile
+from dataclasses import replace
+from importlib.util import find_spec
+from pathlib import Path
+from typing import IO, Any
+
+from pkex.commands.failure import Failure, needing
+from pkex.commands.tables import TableOptions
+
+__all__ = ["add_model", "read_model", "tables_for"]
+
+
+def add_model(parser: argparse.ArgumentParser) -> None:
+    """Add the model, and whom to trust with it."""
+    parser.add_argument("model", metavar="MODEL", help="fitted model: a file of skops")
+    group = parser.add_argument_group("model")
+    group.add_argument(
+        "--trust",
+        action="append",
+        default=[],
+        metavar="TYPE",
+        help="type in a skops file that is not known to be safe; may be repeated",
+    )
+    group.add_argument(
+        "--trust-pickle",
+        action="store_true",
+        help="load pickle and joblib files: that runs code which they contain, "
+        "so only for files that you or someone you trust made",
+    )
+
+
+def read_model(path: str, options: argparse.Namespace) -> Any:
+    """Load a fitted model.
+
+    Raises
+    ------
+    Failure
+        If there is no such file, it is not trusted, or it cannot be loaded.
+    """
+    try:
+        is_archive = zipfile.is_zipfile(path)
+        with Path(path).open("rb") as file:
+            if is_archive:
+                return _of_skops(path, options.trust)
+            if not options.trust_pickle:
+                raise Failure(
+                    f"{path} is no skops file, and loading others, of pickle or joblib, runs code "
+                    "that they contain; if you trust the file: --trust-pickle. A file without "
+                    "code: skops.io.dump(model, 'model.skops')"
+                )
+            return _of_pickle(file, path)
+    except FileNotFoundError:
+        raise Failure(f"{path}: there is no such file") from None
+    except OSError as error:
+        raise Failure(f"{path} cannot be read: {error.strerror or error}") from None
+
+
+def tables_for(model: Any, options: TableOptions) -> TableOptions:
+    """Return how to read tables for a model: the columns that it knows by name, if it does.
+
+    Others are left out: a table often has the target beside the features.
+    """
+    known = getattr(model, "feature_names_in_", None)
+    if known is None or options.columns:
+        return options
+    return replace(options, columns=tuple(str(name) for name in known))
+
+
+def _of_skops(path: str, trusted: list[str]) -> Any:
+    with needing("loading skops files", "skops"):
+        from skops import io
+
+    try:
+        # Of these kernels skops knows nothing, which hold numbers alone.
+        found = io.get_untrusted_types(file=path)
+        safe = {name for name in found if name.startswith("sklearn.gaussian_process.kernels.")}
+        unknown = sorted(set(found) - set(trusted) - safe)
+        if unknown:
+            remedy = " ".join(f"--trust {name}" for name in unknown)
+            raise Failure(
+                f"{path} holds types that are not known to be safe: {', '.join(unknown)}; if you "
+                f"trust them: {remedy}"
+            )
+        return io.load(path, trusted=[*trusted, *safe])
+    except Failure:
+        raise
+    except Exception as error:  # whatever a broken file, or another version, makes of it
+        raise _unloadable(path, error) from None
+
+
+def _of_pickle(file: IO[bytes], path: str) -> Any:
+    try:
+        if find_spec("joblib") is None:
+            return pickle.load(file)
+        import joblib
+
+        return joblib.load(file)
+    except Exception as error:  # whatever the code in it raises
+        raise _unloadable(path, error) from None
+
+
+def _unloadable(path: str, error: Exception) -> Failure:
+    return Failure(f"{path} cannot be loaded: {type(error).__name__}: {error}")

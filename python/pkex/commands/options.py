@@ -1,0 +1,217 @@
+"""Options that commands share."""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import sys
+import time
+from pathlib import Path
+
+from pkex.commands.answers import FORMATS, format_of
+from pkex.commands.failure import Failure
+from pkex.commands.sources import STANDARD_INPUT
+from pkex.commands.tables import TableOptions
+from pkex.statistics.encoding import MISSING
+
+__all__ = [
+    "Progress",
+    "add_missing",
+    "add_output",
+    "add_seed",
+    "add_table",
+    "add_test",
+    "check_output",
+    "names",
+    "remedy_of_missing",
+    "table_options",
+]
+
+_DEFAULT_SAMPLE = 10_000
+
+
+def names(text: str) -> tuple[str, ...]:
+    """Return the names that a text divides by commas; one with a comma stands in quotes."""
+    found = tuple(name for name in next(csv.reader([text], strict=True), []) if name)
+    if not found:
+        raise argparse.ArgumentTypeError("names of columns, divided by commas, are needed")
+    return found
+
+
+def add_table(parser: argparse.ArgumentParser, *, chosen: str) -> None:
+    """Add how tables are read."""
+    group = parser.add_argument_group("tables")
+    group.add_argument(
+        "--columns",
+        type=names,
+        action="extend",
+        default=[],
+        metavar="A,B,…",
+        help=f"{chosen} (default: all)",
+    )
+    group.add_argument(
+        "--categorical",
+        type=names,
+        action="extend",
+        default=[],
+        metavar="A,B,…",
+        help="columns whose numbers are labels",
+    )
+    group.add_argument(
+        "--delimiter",
+        type=_delimiter,
+        metavar="D",
+        help="what divides the fields of CSV: one letter, or 'tab' (default: ',')",
+    )
+
+
+def add_missing(parser: argparse.ArgumentParser) -> None:
+    """Add what is done about missing entries."""
+    parser.add_argument(
+        "--missing",
+        choices=MISSING,
+        default="error",
+        help="missing numbers and dates: an error, or the median in their place and beside it "
+        "which are missing; missing labels are a label (default: %(default)s)",
+    )
+
+
+def remedy_of_missing(options: argparse.Namespace) -> str | None:
+    """Return what to do about missing entries where they are an error, else None."""
+    if options.missing != "error":
+        return None
+    return "fill it, or leave it out, or give --missing indicator"
+
+
+def add_test(parser: argparse.ArgumentParser) -> None:
+    """Add the settings of a test by permutations."""
+    group = parser.add_argument_group("test")
+    group.add_argument(
+        "--alpha",
+        type=_level,
+        default=0.05,
+        metavar="α",
+        help="level of the test: how often it may find what is not there (default: %(default)s)",
+    )
+    group.add_argument(
+        "--permutations",
+        type=_count,
+        default=999,
+        metavar="B",
+        help="relabellings for p-values (default: %(default)s)",
+    )
+    group.add_argument(
+        "--sample",
+        type=_sample,
+        default=_DEFAULT_SAMPLE,
+        metavar="N",
+        help="rows of a table to use at most, drawn at random, or 'all': time grows "
+        "as their square (default: %(default)s)",
+    )
+    add_seed(group)
+
+
+def add_seed(group: argparse._ActionsContainer) -> None:
+    """Add the seed of what is random."""
+    group.add_argument(
+        "--seed",
+        type=_count,
+        default=0,
+        metavar="S",
+        help="of all that is random (default: %(default)s)",
+    )
+
+
+def add_output(parser: argparse.ArgumentParser) -> None:
+    """Add how, and where, the answer is written."""
+    group = parser.add_argument_group("output")
+    group.add_argument(
+        "--format", choices=[*FORMATS], help="default: what the name of --output says, else table"
+    )
+    group.add_argument(
+        "--output",
+        type=Path,
+        metavar="FILE",
+        help="written whole or not at all (default: standard output)",
+    )
+
+
+def check_output(options: argparse.Namespace, *inputs: str | None) -> str:
+    """Return the format, before anything is computed in vain.
+
+    Raises
+    ------
+    Failure
+        If the output cannot be written, or would replace an input; or if two inputs are standard
+        input.
+    """
+    if inputs.count(STANDARD_INPUT) > 1:
+        raise Failure("only one file can be standard input, '-'")
+    output: Path | None = options.output
+    if output is not None:
+        if output.is_dir() or not output.absolute().parent.is_dir():
+            what = "is a directory" if output.is_dir() else "is in a directory that does not exist"
+            raise Failure(f"--output {output} {what}")
+        if output.exists() and any(i and Path(i).exists() and output.samefile(i) for i in inputs):
+            raise Failure(f"--output {output} would replace the file that is read")
+    return format_of(options.format, output)
+
+
+def table_options(options: argparse.Namespace) -> TableOptions:
+    """Return how tables are read, as the options say."""
+    return TableOptions(tuple(options.columns), tuple(options.categorical), options.delimiter)
+
+
+class Progress:
+    """Shows on a terminal how much is done: on standard error, in one line."""
+
+    def __init__(self) -> None:
+        self._shown, self._at = "", time.monotonic()
+
+    @classmethod
+    def shown(cls) -> Progress | bool:
+        """Return one if standard error is a terminal."""
+        return cls() if sys.stderr.isatty() else False
+
+    def __call__(self, done: int, total: int) -> None:
+        """Show how much is done, after half a second, and nothing when all is."""
+        text = f"pkex: {100.0 * done / total:3.0f} %"
+        if done >= total:
+            sys.stderr.write(f"\r{' ' * len(self._shown)}\r" if self._shown else "")
+            self._shown = ""
+        elif text != self._shown and time.monotonic() - self._at > 0.5:
+            sys.stderr.write(f"\r{text}")
+            self._shown = text
+        sys.stderr.flush()
+
+
+def _level(text: str) -> float:
+    value = float(text)
+    if not 0.0 < value < 1.0:
+        raise argparse.ArgumentTypeError(f"must be between 0 and 1, such as 0.05; got {text}")
+    return value
+
+
+def _count(text: str) -> int:
+    value = int(text)
+    if value < 0:
+        raise argparse.ArgumentTypeError(f"must not be negative; got {text}")
+    return value
+
+
+def _sample(text: str) -> int | None:
+    if text == "all":
+        return None
+    value = int(text) if text.isdecimal() else 0
+    if value < 2:
+        raise argparse.ArgumentTypeError(
+            f"must be a number of at least two rows, or 'all'; got {text}"
+        )
+    return value
+
+
+def _delimiter(text: str) -> str:
+    delimiter = "\t" if text in ("tab", "\\t") else text
+    if len(delimiter) != 1 or delimiter in '"\r\n':
+        raise argparse.ArgumentTypeError(f"must be one letter, or 'tab'; got {text!r}")
+    return delimiter

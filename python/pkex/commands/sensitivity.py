@@ -1,0 +1,118 @@
+"""``pkex sensitivity``: which inputs the variance of a model's output comes from."""
+
+from __future__ import annotations
+
+import argparse
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pkex.commands.answers import Answer, present
+from pkex.commands.distributions import are_distributions, read_distributions
+from pkex.commands.failure import naming, warned
+from pkex.commands.models import add_model, read_model, tables_for
+from pkex.commands.options import Progress, add_output, add_table, check_output, table_options
+from pkex.commands.tables import read_table
+
+if TYPE_CHECKING:
+    from pkex import SensitivityResult
+
+__all__ = ["add", "run"]
+
+
+def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the command to a parser."""
+    parser = commands.add_parser(
+        "sensitivity",
+        help="which inputs the variance of a model's output comes from",
+        description="Shapley effects, first-order and total Sobol indices of a fitted kernel "
+        "model over independent inputs.",
+        allow_abbrev=False,
+    )
+    add_model(parser)
+    parser.add_argument(
+        "inputs",
+        metavar="INPUTS",
+        help="table of rows, whose columns are taken as independent of each other, or JSON with a "
+        'distribution of scipy.stats for each input, such as {"x": {"distribution": "norm", '
+        '"loc": 0, "scale": 1}}',
+    )
+    parser.add_argument(
+        "--order", type=int, choices=(1, 2), default=1, help="2: of pairs, too (default: 1)"
+    )
+    add_table(parser, chosen="columns of the model, in its order")
+    add_output(parser)
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Divide the variance, write what was found, and return the exit status."""
+    kind = check_output(options, options.inputs, options.model)
+    called = {"inputs": options.inputs, "The model": options.model, "the model": options.model}
+    with warned(called) as warnings, naming(called):
+        result = _analysed(options)
+    present(_answer(result, options, warnings), kind, options.output)
+    return 0
+
+
+def _analysed(options: argparse.Namespace) -> SensitivityResult:
+    import pkex
+
+    how: dict[str, Any] = {"order": options.order, "progress": Progress.shown()}
+    model = read_model(options.model, options)
+    if are_distributions(options.inputs):
+        return pkex.sensitivity(model, read_distributions(options.inputs), **how)
+    sheet = read_table(options.inputs, tables_for(model, table_options(options)))
+    with sheet.located():
+        return pkex.sensitivity(model, sheet.frame, **how)
+
+
+def _answer(result: SensitivityResult, options: argparse.Namespace, warnings: list[str]) -> Answer:
+    from pkex.sensitivity.findings import of_sensitivity, verdict
+
+    sentence = verdict(result)
+    facts = {
+        "Model": options.model,
+        "Inputs": options.inputs,
+        "Variance": ", ".join(f"{variance:.5g}" for variance in np.ravel(result.variance)),
+        "Version": f"pkex {version('pkex')}",
+    }
+    lines = _lines(result)
+    second = result.second_order
+    record = {
+        "command": "sensitivity",
+        "pkex": version("pkex"),
+        "verdict": sentence,
+        "model": options.model,
+        "inputs": options.inputs,
+        "variance": np.asarray(result.variance).tolist(),
+        "outputs": result.output_names,
+        "features": lines,
+        "second_order": None if second is None else second.tolist(),
+        "notes": list(result.notes),
+        "warnings": list(warnings),
+    }
+    what = Path(options.model).name
+    return Answer(
+        lambda: of_sensitivity(result, what, facts, tuple(warnings)), record, lines, sentence
+    )
+
+
+def _lines(result: SensitivityResult) -> list[dict[str, Any]]:
+    """Return a line for each input, and output if there are several; the largest effect first."""
+    outputs = result.output_names
+    columns = {
+        "shapley_effect": result.shapley_effects,
+        "first_order": result.first_order,
+        "total": result.total,
+    }
+    lines = []
+    for place, output in enumerate(outputs or [None]):
+        own = {name: c if outputs is None else c[:, place] for name, c in columns.items()}
+        for j in np.argsort(-own["shapley_effect"], kind="stable").tolist():
+            head: dict[str, Any] = {} if outputs is None else {"output": output}
+            head["feature"] = result.feature_names[j]
+            lines.append({**head, **{name: float(column[j]) for name, column in own.items()}})
+    return lines

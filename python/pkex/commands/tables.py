@@ -1,0 +1,242 @@
+"""Tables from files: CSV, Parquet and Arrow, told apart by how they begin."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pkex.commands.csv_files import CSVFile
+from pkex.commands.entries import as_dates, kind_of, not_like_most
+from pkex.commands.failure import Failure, needing
+from pkex.commands.sources import Source
+from pkex.errors import warn
+from pkex.inputs.wording import counted, shown
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Sheet", "TableOptions", "alike", "near", "read_table"]
+
+# How files begin.
+_PARQUET, _ARROW_FILE, _ARROW_STREAM = b"PAR1", b"ARROW1", b"\xff\xff\xff\xff"
+
+
+@dataclass(frozen=True)
+class TableOptions:
+    """How tables are read.
+
+    Parameters
+    ----------
+    columns : tuple of str
+        Those to read; all if there are none.
+    categorical : tuple of str
+        Those whose entries are labels.
+    delimiter : str, optional
+        Of CSV; by default a comma, or a tab in a file called .tsv.
+    """
+
+    columns: tuple[str, ...] = ()
+    categorical: tuple[str, ...] = ()
+    delimiter: str | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Sheet:
+    """A table that was read, and where its rows are in the file.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Its index holds the numbers of rows in the file, from 0.
+    name : str
+        What messages call it.
+    n_rows : int
+        In the file.
+    source : CSVFile, optional
+    """
+
+    frame: pd.DataFrame
+    name: str
+    n_rows: int
+    source: CSVFile | None = None
+
+    def place(self, row: int) -> str:
+        """Return where a row is, by its number from 0: the line of a CSV file, else its number."""
+        if self.source is None:
+            return f"{self.name}, row {row + 1}"
+        return f"{self.name}, line {self.source.line_of(row)}"
+
+    def sampled(self, most: int | None, generator: np.random.Generator) -> Sheet:
+        """Return at most so many rows, drawn at random, in their order."""
+        n_rows = len(self.frame)
+        if most is None or n_rows <= most:
+            return self
+        chosen = np.sort(generator.choice(n_rows, most, replace=False))
+        return replace(self, frame=self.frame.iloc[chosen])
+
+    def in_words(self) -> str:
+        """Return what the rows are: all of the file, or some."""
+        n_rows = len(self.frame)
+        if n_rows == self.n_rows:
+            return counted(n_rows, "row")
+        return f"{n_rows} of {self.n_rows} rows, drawn at random"
+
+    def check_numbers(self, remedy: str | None) -> None:
+        """Refuse infinite numbers, and missing ones and dates if there is a remedy to name."""
+        numeric = [name for name in self.frame if kind_of(self.frame[name]) != "labels"]
+        for name in numeric:
+            if kind_of(self.frame[name]) == "numbers":
+                values = self.frame[name].to_numpy(dtype=np.float64, na_value=np.nan)
+                self._refuse(name, np.isinf(values), "the number is infinite; replace it")
+        if remedy is not None:
+            self.check_complete(numeric, remedy)
+
+    def check_complete(self, columns: Iterable[str], remedy: str) -> None:
+        """Refuse missing entries, saying where they are."""
+        for name in columns:
+            is_missing = self.frame[name].isna().to_numpy()
+            self._refuse(name, is_missing, f"the entry is missing; {remedy}")
+
+    @contextmanager
+    def located(self) -> Iterator[None]:
+        """Say of a missing or infinite entry that a model refuses where it is in the file."""
+        try:
+            yield
+        except ValueError as error:
+            if re.search("missing|infinite", str(error)):
+                self.check_numbers("fill it, or leave the row out")
+            raise
+
+    def check_alike(self, column: str) -> None:
+        """Refuse texts in a column that otherwise holds numbers or dates."""
+        odd = not_like_most(self.frame[column])
+        if odd is not None:
+            kind, is_wrong = odd
+            entry = self.frame[column][is_wrong].iloc[0]
+            what = f"{entry!r} is none of the {kind} that most entries are; if these are labels, "
+            self._refuse(column, is_wrong, f"{what}say so: --categorical {column}")
+
+    def _refuse(self, name: str, is_wrong: Any, what: str) -> None:
+        if not is_wrong.any():
+            return
+        row = int(self.frame.index[int(np.argmax(is_wrong))])
+        number = int(is_wrong.sum())
+        more = f" ({number} such entries in the column)" if number > 1 else ""
+        raise Failure(f"{self.place(row)}, column {name!r}: {what}{more}")
+
+
+def read_table(path: str, options: TableOptions) -> Sheet:
+    """Read a table from a file, or from standard input if the path is "-".
+
+    Raises
+    ------
+    Failure
+        If there is no such file, it is no table, or lacks a column.
+    """
+    source = Source.of(path)
+    with source.opened() as stream:
+        start = stream.read(6)
+    if start.startswith((_PARQUET, _ARROW_FILE, _ARROW_STREAM)):
+        with needing("reading Parquet and Arrow files", "pandas and pyarrow"):
+            return _read_arrow(source, start, options)
+    with needing("reading CSV files", "pandas"):
+        return _read_csv(source, options)
+
+
+def _read_csv(source: Source, options: TableOptions) -> Sheet:
+    delimiter = options.delimiter or ("\t" if ".tsv" in Path(source.path).suffixes else ",")
+    file = CSVFile(source, delimiter)
+    header = file.header()
+    columns = _chosen(header, file.name, options)
+    frame = file.read(header, columns, set(options.categorical))
+    sheet = Sheet(frame, file.name, len(frame), file)
+    for column in columns:
+        if kind_of(frame[column]) == "labels" and column not in options.categorical:
+            sheet.check_alike(column)
+            frame[column] = as_dates(frame[column])
+    return sheet
+
+
+def _read_arrow(source: Source, start: bytes, options: TableOptions) -> Sheet:
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    name = source.name
+    try:
+        with source.opened() as stream:
+            if start.startswith(_PARQUET):
+                table = parquet.read_table(stream)
+            elif start.startswith(_ARROW_FILE):
+                table = pa.ipc.open_file(stream).read_all()
+            else:
+                table = pa.ipc.open_stream(stream).read_all()
+        frame = table.to_pandas(date_as_object=False, ignore_metadata=True)
+    except (pa.ArrowException, OSError) as error:
+        raise Failure(f"{name} cannot be read: {str(error).splitlines()[0]}") from None
+    if not len(frame):
+        raise Failure(f"{name} has no rows")
+    frame = frame[_chosen([str(column) for column in frame.columns], name, options)]
+    for column in frame.columns:
+        if column in options.categorical:
+            frame[column] = frame[column].astype("string")
+        elif hasattr(frame[column].dtype, "tz"):
+            frame[column] = frame[column].dt.tz_convert(None)
+    return Sheet(frame, name, len(frame))
+
+
+def _chosen(header: list[str], name: str, options: TableOptions) -> list[str]:
+    """Return the names of the columns to read."""
+    for column in (*options.columns, *options.categorical):
+        if column not in header:
+            raise Failure(f"{name} has no column {column!r}; {near(column, header)}")
+    repeated = [column for column, number in Counter(header).items() if column and number > 1]
+    if repeated:
+        raise Failure(f"{name}: several columns are called {shown(repeated)}")
+    if options.columns:
+        return list(dict.fromkeys(options.columns))
+    unnamed = [column for column in header if not column or column.startswith("__index_level_")]
+    if unnamed:
+        warn(f"{name}: a column has no name and is left out: are these the numbers of rows?")
+    return [column for column in header if column not in unnamed]
+
+
+def near(column: str, header: list[str]) -> str:
+    """Return which column may have been meant, or which there are."""
+    close = get_close_matches(column, header, 1)
+    return f"did you mean {close[0]!r}?" if close else f"it has {shown(header)}"
+
+
+def alike(first: Sheet, second: Sheet) -> Sheet:
+    """Return the second of two tables with its columns in the order of the first.
+
+    Raises
+    ------
+    Failure
+        If one has columns that the other has not, or entries are numbers in one and not in the
+        other.
+    """
+    for one, other in ((first, second), (second, first)):
+        lacking = [column for column in one.frame.columns if column not in other.frame.columns]
+        if lacking:
+            raise Failure(
+                f"{other.name} has no column {lacking[0]!r}, which {one.name} has"
+                + (f" (nor {shown(lacking[1:])})" if len(lacking) > 1 else "")
+                + "; choose those to compare by --columns"
+            )
+    frame = second.frame[list(first.frame.columns)]
+    for column in frame.columns:
+        kinds = kind_of(first.frame[column]), kind_of(frame[column])
+        if kinds[0] != kinds[1] and not frame[column].isna().all():
+            raise Failure(
+                f"column {column!r} holds {kinds[0]} in {first.name} and {kinds[1]} in "
+                f"{second.name}; if they are labels in both: --categorical {column}"
+            )
+    return replace(second, frame=frame)

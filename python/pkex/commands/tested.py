@@ -1,0 +1,88 @@
+"""What the commands of the two statistics, MMD and HSIC, have in common."""
+
+from __future__ import annotations
+
+import argparse
+import math
+from collections.abc import Mapping
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+from pkex.commands.failure import Failure
+
+if TYPE_CHECKING:
+    from pkex import HSICResult, MMDResult
+
+__all__ = ["check_test", "common_facts", "feature_lines", "record_of"]
+
+# What is known of each feature: the attribute of the result, and its name in JSON and CSV.
+_OF_FEATURES = {
+    "values": "value",
+    "standard_errors": "standard_error",
+    "feature_pvalues": "pvalue",
+    "familywise_pvalues": "familywise_pvalue",
+    "alone": "alone",
+    "alone_pvalues": "alone_pvalue",
+    "alone_familywise_pvalues": "alone_familywise_pvalue",
+}
+
+
+def check_test(options: argparse.Namespace, *, needs_test: bool = False) -> None:
+    """Refuse permutations that are too few for the level.
+
+    The smallest p-value of B permutations is 1 / (B + 1).
+    """
+    least = math.ceil(1.0 / options.alpha - 1e-9) - 1
+    if (options.permutations or needs_test) and options.permutations < least:
+        none = "" if needs_test else ", or 0 for no test"
+        raise Failure(
+            f"--permutations {options.permutations} cannot find anything at the level "
+            f"{options.alpha:g}; at least {least} are needed{none}"
+        )
+
+
+def common_facts(options: argparse.Namespace) -> dict[str, str]:
+    """Return with which seed and version things were computed."""
+    return {"Seed": str(options.seed), "Version": f"pkex {version('pkex')}"}
+
+
+def feature_lines(result: MMDResult | HSICResult) -> list[dict[str, Any]]:
+    """Return what is known of each feature, the largest value first."""
+    from pkex.statistics.verdict import shares
+
+    columns: dict[str, Any] = {"feature": result.feature_names, "share": shares(result).tolist()}
+    for attribute, name in _OF_FEATURES.items():
+        column = getattr(result, attribute)
+        columns[name] = [None] * len(result.values) if column is None else column.tolist()
+    lines = [dict(zip(columns, line, strict=True)) for line in zip(*columns.values(), strict=True)]
+    return sorted(lines, key=lambda line: -line["value"])
+
+
+def record_of(
+    command: str,
+    result: MMDResult | HSICResult,
+    options: argparse.Namespace,
+    sentence: str,
+    warnings: list[str],
+    **own: Any,
+) -> Mapping[str, Any]:
+    """Return what was found as JSON has it."""
+    return {
+        "command": command,
+        "pkex": version("pkex"),
+        "verdict": sentence,
+        **own,
+        "alpha": options.alpha,
+        "pvalue": result.pvalue,
+        "statistic": result.statistic,
+        "features": feature_lines(result),
+        "estimator": result.estimator,
+        "value_function": result.value_function,
+        "kernel": repr(result.kernel),
+        "bandwidth": result.bandwidth,
+        "columns": [column.to_dict() for column in result.columns],
+        "n_permutations": options.permutations,
+        "seed": options.seed,
+        "notes": list(result.notes),
+        "warnings": list(warnings),
+    }

@@ -1,0 +1,157 @@
+"""What a report of explained rows says."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from pkex.display.distributions import related
+from pkex.display.drawing import bars
+from pkex.display.entries import Entries
+from pkex.display.findings import Figure, Findings, Table, listed
+from pkex.display.tables import number, numbers, shortened
+from pkex.explain.explanation import Explanation
+from pkex.inputs.wording import counted
+from pkex.typing import Float
+
+__all__ = ["of_explanation", "verdict"]
+
+# Features in the picture of all, and those shown one by one; rows in a table.
+_MOST_BARS, _MOST_DETAILS, _MOST_ROWS = 20, 6, 5
+# Outputs that are shown, and those that the verdict is of.
+_MOST_OUTPUTS, _MOST_IN_VERDICT = 6, 3
+
+_READING = (
+    "The value of a feature in a row says how much it moved the model's output there, in the "
+    "output's units: averaged over all orders in which the features could become known. The base "
+    "value and the values of a row add up to the output, exactly.",
+    "Features are ordered by “{label}”, over all rows: how much they move outputs on average, "
+    "up or down.",
+    "A value speaks of the model, not of the world: features that go together may share, or take "
+    "from each other, what a model makes of them.",
+)
+
+
+def of_explanation(
+    explanation: Explanation,
+    what: str,
+    computed: Mapping[str, str],
+    notes: tuple[str, ...] = (),
+) -> Findings:
+    """Say what is known of explained rows, of one output or more.
+
+    Parameters
+    ----------
+    explanation : Explanation
+        Of at least one row.
+    what : str
+        What was explained.
+    computed : mapping of str to str
+        What was computed, and how.
+    notes : tuple of str
+    """
+    outputs = _outputs(explanation)
+    shown = dict(list(outputs.items())[:_MOST_OUTPUTS])
+    first = next(iter(outputs.values()))
+    return Findings(
+        f"Explanation of {what}",
+        verdict(explanation),
+        tuple(t for name, own in shown.items() for t in _tables(own, name)),
+        tuple(_picture(own, name) for name, own in shown.items()),
+        _details(first),
+        "Leading features" if len(outputs) == 1 else f"Leading features, {next(iter(outputs))}",
+        tuple(text.format(label=_label(explanation)) for text in _READING),
+        computed,
+        notes,
+    )
+
+
+def verdict(explanation: Explanation) -> str:
+    """Return which features move the output most, of the first few outputs."""
+    start = f"On average over {counted(len(explanation), 'row')}, the output"
+    base = np.unique(explanation.base_values)
+    if explanation.output_names is None:
+        ending = f"; the base value is {number(float(base[0]))}." if len(base) == 1 else "."
+        return f"{start} is moved most by {_movers(explanation)}{ending}"
+    outputs = list(_outputs(explanation).items())[:_MOST_IN_VERDICT]
+    (name, own), *others = outputs
+    more = [f"that of {name} by {_movers(own)}" for name, own in others]
+    return "; ".join([f"{start} of {name} is moved most by {_movers(own)}", *more]) + "."
+
+
+def _movers(explanation: Explanation) -> str:
+    """Name the features that move an output most, and by how much."""
+    sizes = explanation.importance()
+    return listed(
+        [f"{_short(explanation, j)} ({number(float(sizes[j]))})" for j in _order(explanation)[:3]]
+    )
+
+
+def _short(explanation: Explanation, place: int) -> str:
+    return shortened(explanation.feature_names[place])
+
+
+def _outputs(explanation: Explanation) -> dict[str, Explanation]:
+    """Return the explanations of single outputs by their names, "" if one has none."""
+    names = explanation.output_names
+    if names is None:
+        return {explanation.output_name or "": explanation}
+    return {name: explanation[:, :, place] for place, name in enumerate(names)}
+
+
+def _order(explanation: Explanation) -> list[int]:
+    order: list[int] = np.argsort(-explanation.importance(), kind="stable").tolist()
+    return order
+
+
+def _label(explanation: Explanation) -> str:
+    return "mean |value − its mean|" if explanation.value_function == "neutral" else "mean |value|"
+
+
+def _tables(explanation: Explanation, name: str) -> list[Table]:
+    order = _order(explanation)
+    values = explanation.values
+    of_output = f" of {name}" if name else ""
+    sizes = Table(
+        f"How much each feature moves the output{of_output}",
+        {
+            "feature": [explanation.feature_names[j] for j in order],
+            _label(explanation): explanation.importance()[order],
+            "mean value": values.mean(axis=0)[order],
+            "lowest": values.min(axis=0)[order],
+            "highest": values.max(axis=0)[order],
+        },
+    )
+    some = explanation[:_MOST_ROWS]
+    rows: dict[str, Any] = {"row": [str(1 + row) for row in range(len(some))]}
+    rows["base value"] = some.base_values
+    for j in order[:4]:
+        # A feature may be called like another column.
+        title = explanation.feature_names[j]
+        rows[title if title not in rows else f"{title} (feature)"] = some.values[:, j]
+    rows["output"] = some.base_values + some.values.sum(axis=1)
+    return [sizes, Table(f"The first rows{of_output}: values of the strongest features", rows)]
+
+
+def _picture(explanation: Explanation, name: str) -> Figure:
+    order = _order(explanation)[:_MOST_BARS]
+    sizes: Float = explanation.importance()[order]
+    title = f"How much features move the output{f' of {name}' if name else ''}"
+    names = [explanation.feature_names[j] for j in order]
+    left_out = len(explanation.feature_names) - len(order)
+    rest = f"{counted(left_out, 'smaller feature')} not shown" if left_out else ""
+    picture = bars(title, names, sizes, numbers(sizes))
+    return Figure(title, picture, rest, (("value", _label(explanation)),))
+
+
+def _details(explanation: Explanation) -> tuple[Figure, ...]:
+    """Show how the values of the leading features depend on the features."""
+    figures = []
+    for j in _order(explanation)[:_MOST_DETAILS]:
+        column = np.array(explanation.data[:, j].tolist(), dtype=object)
+        name = explanation.feature_names[j]
+        values = Entries(explanation.values[:, j])
+        figures.append(related(name, Entries.of(column), f"value of {name}", values))
+    return tuple(figures)

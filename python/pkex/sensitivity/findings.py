@@ -1,0 +1,146 @@
+"""What a report of a sensitivity analysis says."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from pkex.display.drawing import bars
+from pkex.display.findings import Figure, Findings, Table, listed, percent
+from pkex.display.tables import number, shortened
+from pkex.inputs.wording import counted
+from pkex.sensitivity.result import SensitivityResult
+from pkex.typing import Float
+
+__all__ = ["of_sensitivity", "verdict"]
+
+# Inputs in a picture, pairs in a table, outputs.
+_MOST_BARS, _MOST_PAIRS, _MOST_OUTPUTS = 20, 15, 6
+
+_READING = (
+    "The variance of the model's output over its inputs, which are independent of each other, is "
+    "divided among them. “Shapley effect” is an input's share: never negative, and all add up to "
+    "100 %.",
+    "“first order” is what an input explains by itself: by so much the variance would fall on "
+    "average if it were known. “total” is what stays unknown while it is not, its part in "
+    "interactions included: an input whose total is near 0 can be fixed.",
+    "The line from the first-order to the total index is what an input does together with others; "
+    "the Shapley effect lies between them.",
+    "Nothing is sampled: the numbers are exact for the model that was given. How well it stands "
+    "for what it is a model of, they do not say.",
+)
+_LEGEND = (
+    ("value", "Shapley effect"),
+    ("mark", "first order"),
+    ("mark filled", "total"),
+    ("error", "interactions"),
+)
+
+
+def of_sensitivity(
+    result: SensitivityResult,
+    what: str,
+    computed: Mapping[str, str],
+    notes: tuple[str, ...] = (),
+) -> Findings:
+    """Say what is known of the variance of a model's output.
+
+    Parameters
+    ----------
+    result : SensitivityResult
+    what : str
+        What was analysed.
+    computed : mapping of str to str
+        What was computed, and how.
+    notes : tuple of str
+    """
+    outputs = _outputs(result)[:_MOST_OUTPUTS]
+    tables = [table for name, place in outputs for table in _tables(result, name, place)]
+    return Findings(
+        f"Sensitivity of {what}",
+        verdict(result),
+        tuple(tables),
+        tuple(_picture(result, name, place) for name, place in outputs),
+        (),
+        "",
+        _READING,
+        computed,
+        (*notes, *(note for note in result.notes if note not in notes)),
+    )
+
+
+def verdict(result: SensitivityResult) -> str:
+    """Return which inputs the variance comes from, of each output."""
+    sentences = []
+    variances = np.ravel(result.variance)
+    for name, place in _outputs(result)[:3]:
+        effects, first, _ = _indices(result, place)
+        order = np.argsort(-effects, kind="stable")[:3].tolist()
+        named = [(shortened(result.feature_names[j]), percent(effects[j])) for j in order]
+        shares = [" carries ".join(named[0]), *(" ".join(pair) for pair in named[1:])]
+        of_output = f" of {name}" if name else ""
+        joint = 1.0 - float(first.sum())
+        sentences.append(
+            f"Of the variance {number(float(variances[place]))} of the output{of_output}, "
+            f"{listed(shares)} (Shapley effects); {percent(max(joint, 0.0))} is due to inputs "
+            "acting together."
+        )
+    return " ".join(sentences)
+
+
+def _outputs(result: SensitivityResult) -> list[tuple[str, int]]:
+    """Return the names of the outputs, "" if there is no such axis, and their places."""
+    return [(name, place) for place, name in enumerate(result.output_names or [""])]
+
+
+def _indices(result: SensitivityResult, place: int) -> tuple[Float, Float, Float]:
+    """Return effects, first-order and total indices of an output."""
+    found = result.shapley_effects, result.first_order, result.total
+    if result.output_names is None:
+        return found
+    return found[0][:, place], found[1][:, place], found[2][:, place]
+
+
+def _tables(result: SensitivityResult, name: str, place: int) -> list[Table]:
+    effects, first, total = _indices(result, place)
+    order = np.argsort(-effects, kind="stable")
+    of_output = f" of {name}" if name else ""
+    names = result.feature_names
+    indices = {"Shapley effect": effects, "first order": first, "total": total}
+    tables = [
+        Table(
+            f"Shares of the variance{of_output}",
+            {
+                "input": [names[j] for j in order.tolist()],
+                **{title: column[order] for title, column in indices.items()},
+            },
+        )
+    ]
+    if result.second_order is not None:
+        second = result.second_order
+        pairs = second if result.output_names is None else second[..., place]
+        one, other = np.triu_indices(len(names), k=1)
+        largest = np.argsort(-np.abs(pairs[one, other]), kind="stable")[:_MOST_PAIRS].tolist()
+        texts = [f"{names[one[k]]} × {names[other[k]]}" for k in largest]
+        columns = {"pair": texts, "second order": pairs[one, other][largest]}
+        tables.append(Table(f"What pairs explain beyond their inputs{of_output}", columns))
+    return tables
+
+
+def _picture(result: SensitivityResult, name: str, place: int) -> Figure:
+    effects, first, total = _indices(result, place)
+    order = np.argsort(-effects, kind="stable")[:_MOST_BARS]
+    title = f"Where the variance comes from{f', {name}' if name else ''}"
+    n = len(order)
+    picture = bars(
+        title,
+        [result.feature_names[j] for j in order.tolist()],
+        effects[order],
+        [percent(effect) for effect in effects[order].tolist()],
+        lines=np.stack([first[order], total[order]], axis=1),
+        marks=[(["mark"] * n, first[order]), (["mark filled"] * n, total[order])],
+    )
+    left_out = len(effects) - n
+    rest = f"{counted(left_out, 'smaller input')} not shown" if left_out else ""
+    return Figure(title, picture, rest, _LEGEND)

@@ -1,0 +1,287 @@
+"""What a report of MMD or HSIC says: verdict, table, pictures, how to read them, what was done."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pkex.display.distributions import compared, related
+from pkex.display.drawing import bars
+from pkex.display.entries import Entries
+from pkex.display.findings import Figure, Findings, Table, percent
+from pkex.display.tables import number
+from pkex.inputs.columns import column_labels, numbered
+from pkex.inputs.wording import counted
+from pkex.statistics.attribution import Attribution
+from pkex.statistics.encoding import Encoding
+from pkex.statistics.report import COLUMNS, described
+from pkex.statistics.verdict import DEPENDENCE, DIFFERENCE, Wording, is_found, shares, verdict
+from pkex.typing import Float
+
+__all__ = ["of_dependence", "of_difference"]
+
+# Features in the picture of all, and those that are shown one by one.
+_MOST_BARS, _MOST_DETAILS = 20, 6
+
+_VALUES = (
+    "“value” is the Shapley value of a feature in the game whose coalitions are worth the {label} "
+    "that their features show: values add up to {label} exactly, and “share” is a value as a part "
+    "of it. A feature that has nothing to do with {whole} is worth about 0; small negative values "
+    "are noise. “std err” says how much the value would vary over new rows."
+)
+_ALONE = (
+    "“alone” is what a feature shows by itself. “alone p” is its p-value, of the hypothesis that "
+    "{alone_hypothesis}, and “alone family p” the same corrected for the number of features: the "
+    "chance that any feature of which its hypothesis holds has one of at most α is at most α. It "
+    "is the column to read for “does this feature count?”."
+)
+_ALL = (
+    "“p” and “family p” belong to the value, but are of the hypothesis that {hypothesis}: small "
+    "ones say that there is {whole}, and that the feature shows it."
+)
+_SIZE = (
+    "With many rows every difference is significant, and with few rows hardly any: look at the "
+    "sizes and the pictures, too."
+)
+_PICTURE = (
+    ("value", "value"),
+    ("error", "± one standard error"),
+    ("band", "95 % of the values where nothing is to be found"),
+    ("mark filled", "the feature alone, family-wise p ≤ α"),
+    ("mark", "the feature alone"),
+)
+# Circles, by whether the feature is found by itself.
+_MARKS = {False: "mark", True: "mark filled"}
+
+
+def of_difference(
+    result: Attribution,
+    alpha: float,
+    names: tuple[str, str],
+    samples: tuple[Any, Any] | None = None,
+    computed: Mapping[str, str] | None = None,
+    notes: tuple[str, ...] = (),
+) -> Findings:
+    """Say what is known of the difference of two samples.
+
+    Parameters
+    ----------
+    result : MMDResult or DriftResult
+    alpha : float
+        The level of tests.
+    names : tuple of str
+        What the samples are called.
+    samples : tuple of two tables, optional
+        Which the distributions of the leading features are shown of.
+    computed : mapping of str to str, optional
+        What else was computed, or how.
+    notes : tuple of str
+    """
+    details = []
+    if samples is not None:
+        columns = [_columns(table, result.names) for table in samples]
+        details = [
+            compared(name, columns[0][name], columns[1][name], names)
+            for name in _leading(result)
+            if name in columns[0] and name in columns[1]
+        ]
+    return _findings(
+        result,
+        DIFFERENCE.of(*names),
+        alpha,
+        title=f"Drift from {names[0]} to {names[1]}",
+        details=tuple(details),
+        details_title="Leading features in both samples",
+        computed=computed or {},
+        notes=notes,
+    )
+
+
+def of_dependence(
+    result: Attribution,
+    alpha: float,
+    names: tuple[str, str],
+    tables: tuple[Any, Any] | None = None,
+    computed: Mapping[str, str] | None = None,
+    notes: tuple[str, ...] = (),
+) -> Findings:
+    """Say what is known of the dependence of two tables, whose columns share it.
+
+    Parameters
+    ----------
+    result : HSICResult
+    alpha : float
+    names : tuple of str
+        What the tables are called: that whose columns have values, and the other.
+    tables : tuple of two tables, optional
+        Which the leading features are shown of, with the first column of the second one.
+    computed, notes
+        As in `of_difference`.
+    """
+    details = []
+    if tables is not None:
+        columns, others = (_columns(table, result.names) for table in tables)
+        other_name, other = next(iter(others.items()))
+        if column_labels(tables[1]) is None and len(others) == 1:
+            other_name = names[1]
+        details = [
+            related(name, columns[name], other_name, other)
+            for name in _leading(result)
+            if name in columns
+        ]
+    return _findings(
+        result,
+        DEPENDENCE.of(*names),
+        alpha,
+        title=f"Dependence of {names[1]} on {names[0]}",
+        details=tuple(details),
+        details_title=f"Leading features and {names[1]}",
+        computed=computed or {},
+        notes=notes,
+    )
+
+
+def _findings(
+    result: Attribution,
+    wording: Wording,
+    alpha: float,
+    *,
+    title: str,
+    details: tuple[Figure, ...],
+    details_title: str,
+    computed: Mapping[str, str],
+    notes: tuple[str, ...],
+) -> Findings:
+    settings = {
+        "Statistic": f"{result.label} = {number(result.statistic)}, {result.estimator} estimator",
+        "p-value": "none, as there were no permutations"
+        if result.pvalue is None
+        else f"{number(result.pvalue)} of {counted(_n_permutations(result), 'permutation')}",
+        "Level α": number(alpha),
+        "Absent features": _CONVENTIONS[result.value_function],
+        "Kernel": described(result.kernel, result.bandwidth),
+    }
+    columns = Encoding(result.columns).described()
+    if columns is not None:
+        settings["Columns"] = columns
+    return Findings(
+        title,
+        verdict(result, wording, alpha),
+        (_table(result, alpha),),
+        (_picture(result, wording, alpha),),
+        details,
+        details_title,
+        _reading(result, wording),
+        {**settings, **computed},
+        (*notes, *result.notes),
+    )
+
+
+_CONVENTIONS = {
+    "marginal": "marginal convention: an absent feature has its mean factor over pairs of rows",
+    "neutral": "neutral convention: the factor of an absent feature is 1",
+}
+
+
+def _n_permutations(result: Attribution) -> int:
+    return 0 if result.permuted_values is None else len(result.permuted_values)
+
+
+def _reading(result: Attribution, wording: Wording) -> tuple[str, ...]:
+    words = {
+        "label": result.label,
+        "whole": wording.whole,
+        "hypothesis": wording.hypothesis,
+        "alone_hypothesis": wording.alone_hypothesis,
+    }
+    is_tested = result.pvalue is not None
+    texts = (_VALUES, _ALONE, _ALL, _SIZE) if is_tested else (_VALUES,)
+    return tuple(text.format(**words) for text in texts)
+
+
+def _shares(result: Attribution, alpha: float) -> Float:
+    """Return shares of what was found, NaN if nothing was: those of noise say nothing."""
+    found: Float = np.full(len(result.values), np.nan)
+    return found if is_found(result, alpha) is False else shares(result)
+
+
+def _table(result: Attribution, alpha: float) -> Table:
+    order = np.argsort(-result.values, kind="stable")
+    of_whole = _shares(result, alpha)
+    columns: dict[str, Any] = {"feature": [result.names[j] for j in order.tolist()]}
+    columns["share"] = [percent(of_whole[j]) for j in order.tolist()]
+    for name, title in COLUMNS.items():
+        column = getattr(result, name)
+        if column is not None:
+            columns[title] = column[order]
+    return Table(f"{result.label} divided among features, the largest value first", columns)
+
+
+def _picture(result: Attribution, wording: Wording, alpha: float) -> Figure:
+    order = _strongest(result, _MOST_BARS)
+    of_whole = _shares(result, alpha)[order]
+    texts = [percent(share) for share in of_whole.tolist()]
+    if np.isnan(of_whole).any():
+        texts = [number(value) for value in result.values[order].tolist()]
+    errors, permuted = result.standard_errors, result.permuted_values
+    values, pvalues = result.values[order], result.alone_familywise_pvalues
+    found = np.zeros(len(order), bool) if pvalues is None else pvalues[order] <= alpha
+    picture = bars(
+        f"Which features carry {wording.whole}",
+        [result.names[j] for j in order.tolist()],
+        values,
+        texts,
+        lines=None
+        if errors is None
+        else np.stack([values - errors[order], values + errors[order]], 1),
+        bands=None
+        if permuted is None
+        else np.quantile(permuted[:, order], [0.025, 0.975], axis=0).T,
+        marks=[([_MARKS[is_alone] for is_alone in found.tolist()], result.alone[order])],
+    )
+    left_out = len(result.values) - len(order)
+    rest = f"{counted(left_out, 'smaller feature')} not shown" if left_out else ""
+    shown = {"value", "mark"} | ({"error"} if errors is not None else set())
+    shown |= {"band", _MARKS[True]} if permuted is not None else set()
+    legend = [(kind, text.replace("α", f"{alpha:g}")) for kind, text in _PICTURE if kind in shown]
+    title = f"What each feature carries of {wording.whole}"
+    return Figure(title, picture, rest, tuple(legend))
+
+
+def _leading(result: Attribution) -> list[str]:
+    """Return the names of the features with the largest values in size, the largest value first."""
+    return [result.names[j] for j in _strongest(result, _MOST_DETAILS).tolist()]
+
+
+def _strongest(result: Attribution, most: int) -> NDArray[np.intp]:
+    """Return the places of the largest values in size, the largest value first."""
+    strongest = np.argsort(-np.abs(result.values), kind="stable")[:most]
+    return strongest[np.argsort(-result.values[strongest], kind="stable")]
+
+
+def _columns(table: Any, names: tuple[str, ...]) -> dict[str, Entries]:
+    """Return the columns of a table by their names, which may be those given if it has none."""
+    if isinstance(table, Mapping):
+        return {name: Entries.of(column) for name, column in table.items()}
+    if hasattr(table, "column_names"):
+        return {
+            name: Entries.of(table.column(j).to_numpy())
+            for j, name in enumerate(table.column_names)
+        }
+    labels = column_labels(table)
+    if labels is not None:
+        by_place = hasattr(table, "iloc")
+        return {
+            name: Entries.of(table.iloc[:, j] if by_place else table[name])
+            for j, name in enumerate(labels)
+        }
+    if hasattr(table, "toarray"):
+        table = table.toarray()
+    array = np.asarray(table)
+    array = array[:, None] if array.ndim == 1 else array
+    n_columns = array.shape[1]
+    labels = names if len(names) == n_columns else numbered(n_columns)
+    return {name: Entries.of(array[:, j]) for j, name in enumerate(labels)}

@@ -1,0 +1,211 @@
+"""``pkex explain`` and ``pkex sensitivity``: models from files, and what is found of them."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import pickle
+
+import numpy as np
+import pytest
+import skops.io as skops
+from csv_tables import csv_table
+from scipy import stats
+from sklearn.gaussian_process import GaussianProcessRegressor
+from sklearn.gaussian_process.kernels import RBF
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
+from sklearn.svm import SVC, SVR
+
+import pkex
+
+
+@pytest.fixture(scope="module")
+def models(files, tmp_path_factory):
+    """A folder with models of the columns a, b and c."""
+    folder = tmp_path_factory.mktemp("models")
+    frame = csv_table(files / "labelled.csv")
+    X, y = frame[["a", "b", "c"]], frame["y"]
+    svr = make_pipeline(StandardScaler(), SVR(C=10.0)).fit(X, y)
+    skops.dump(svr, folder / "svr.skops")
+    with (folder / "svr.pkl").open("wb") as file:
+        pickle.dump(svr, file)
+    labels = np.array(["low", "middle", "high"])[np.digitize(y, [-1.0, 1.0])]
+    svc = SVC(decision_function_shape="ovo").fit(X, labels)
+    skops.dump(svc, folder / "svc.skops")
+    process = GaussianProcessRegressor(2.0 * RBF([1.0, 2.0, 3.0]), alpha=0.1, optimizer=None)
+    skops.dump(process.fit(X, y), folder / "process.skops")
+    return folder
+
+
+def test_explain_gives_the_values_of_every_row(run, files, models):
+    frame = csv_table(files / "labelled.csv")
+    expected = pkex.Explainer(skops.load(models / "svr.skops"))(frame[["a", "b", "c"]])
+    arguments = "explain", models / "svr.skops", files / "labelled.csv", "--format"
+    record = run(*arguments, "json").record
+    assert [row["values"] for row in record["rows"]] == expected.values.tolist()
+    assert [row["base_value"] for row in record["rows"]] == expected.base_values.tolist()
+    sizes = {line["feature"]: line["mean_abs"] for line in record["features"]}
+    assert sizes == dict(zip("abc", expected.importance().tolist(), strict=True))
+    lines = list(csv.DictReader(io.StringIO(run(*arguments, "csv").out)))
+    assert [float(line["b"]) for line in lines] == expected.values[:, 1].tolist()
+    assert [int(line["row"]) for line in lines] == list(range(1, 121))
+    table = run(*arguments, "table").out
+    assert "the output is moved most by a (" in table
+    assert "How much each feature moves the output" in table
+
+
+def test_explain_takes_a_background_and_outputs_of_several(run, files, models):
+    frame = csv_table(files / "labelled.csv")[["a", "b", "c"]]
+    model = skops.load(models / "svc.skops")
+    explainer = pkex.Explainer(model, frame, outputs=["high vs low"])
+    done = run(
+        "explain",
+        models / "svc.skops",
+        files / "labelled.csv",
+        "--background",
+        files / "labelled.csv",
+        "--outputs",
+        "high vs low",
+        "--format",
+        "json",
+    )
+    rows = np.array([row["values"] for row in done.record["rows"]])
+    np.testing.assert_array_equal(rows, explainer(frame).values[..., 0])
+    assert done.record["value_function"] == "interventional"
+    everything = run("explain", models / "svc.skops", files / "labelled.csv", "--format", "csv")
+    lines = list(csv.DictReader(io.StringIO(everything.out)))
+    assert [line["output"] for line in lines[:3]] == list(pkex.Explainer(model)(frame).output_names)
+    assert len(lines) == 3 * 120
+
+
+def test_explain_has_targets_and_value_functions(run, files, models):
+    arguments = "explain", models / "process.skops", files / "labelled.csv", "--format", "json"
+    path = models / "process.skops"
+    model = skops.load(path, trusted=skops.get_untrusted_types(file=path))
+    frame = csv_table(files / "labelled.csv")[["a", "b", "c"]]
+    record = run(*arguments, "--target", "variance", "--value-function", "neutral").record
+    expected = pkex.Explainer(model, target="variance", value_function="neutral")(frame)
+    assert [row["values"] for row in record["rows"]] == expected.values.tolist()
+    assert (record["target"], record["value_function"]) == ("variance", "neutral")
+
+
+def test_code_in_pickles_runs_only_if_it_is_trusted(run, files, models):
+    done = run("explain", models / "svr.pkl", files / "labelled.csv")
+    assert (done.status, done.out) == (2, "")
+    assert "runs code" in done.err
+    assert "--trust-pickle" in done.err
+    outputs = [
+        run(
+            "explain",
+            models / "svr.pkl",
+            files / "labelled.csv",
+            "--trust-pickle",
+            "--format",
+            "csv",
+        ),
+        run("explain", models / "svr.skops", files / "labelled.csv", "--format", "csv"),
+    ]
+    assert [done.status for done in outputs] == [0, 0]
+    assert outputs[0].out == outputs[1].out
+
+
+def test_types_that_are_not_known_to_be_safe_are_listed(run, files, tmp_path):
+    frame = csv_table(files / "labelled.csv")
+    step = FunctionTransformer(os.path.normcase)
+    model = make_pipeline(FunctionTransformer(), SVR()).fit(frame[["a"]], frame["y"])
+    model.steps[0] = ("step", step)
+    skops.dump(model, tmp_path / "m.skops")
+    done = run("explain", tmp_path / "m.skops", files / "labelled.csv")
+    assert done.status == 2
+    assert "posixpath.normcase" in done.err or "ntpath.normcase" in done.err
+    assert "--trust " in done.err
+    trusted = done.err.split("--trust ")[1].split()[0]
+    again = run("explain", tmp_path / "m.skops", files / "labelled.csv", "--trust", trusted)
+    assert "not known to be safe" not in again.err
+
+
+def test_files_that_are_no_models_are_said_so_in_a_line(run, files, tmp_path):
+    (tmp_path / "m.pkl").write_bytes(b"\x80\x04nonsense")
+    (tmp_path / "m.skops").write_bytes(b"PK\x03\x04nonsense")
+    with (tmp_path / "list.pkl").open("wb") as file:
+        pickle.dump([1.0], file)
+    for name, said in {
+        "m.pkl": "cannot be loaded",
+        "m.skops": "cannot be loaded",
+        "list.pkl": "not supported",
+        "none.pkl": "no such file",
+    }.items():
+        done = run("explain", tmp_path / name, files / "labelled.csv", "--trust-pickle")
+        assert (done.status, done.out, done.err.count("\n")) == (2, "", 1), done.err
+        assert said in done.err
+
+
+def test_columns_that_a_model_needs_are_named(run, files, models, tmp_path):
+    csv_table(files / "labelled.csv")[["a", "c"]].to_csv(tmp_path / "two.csv", index=False)
+    done = run("explain", models / "svr.skops", tmp_path / "two.csv")
+    assert done.status == 2
+    assert done.err == (f"pkex explain: {tmp_path / 'two.csv'} has no column 'b'; it has ['a', 'c']\n")
+
+
+@pytest.mark.parametrize("command", ["explain", "sensitivity", "background"])
+@pytest.mark.parametrize(("entry", "said"), [("", "missing"), ("inf", "infinite")])
+def test_entries_that_a_model_refuses_are_found(run, files, models, tmp_path, command, entry, said):
+    path = tmp_path / "t.csv"
+    path.write_text(f"a,b,c\n1,2,3\n2,{entry},4\n3,5,5\n", encoding="utf-8")
+    arguments = [command, models / "svr.skops", path]
+    if command == "background":
+        arguments = ["explain", models / "svr.skops", files / "labelled.csv", "--background", path]
+    done = run(*arguments)
+    assert (done.status, done.out) == (2, "")
+    assert f"{path}, line 3, column 'b': the " in done.err
+    assert said in done.err
+
+
+DISTRIBUTIONS = {
+    "a": {"distribution": "norm", "loc": 0.5},
+    "b": {"distribution": "uniform", "loc": -1.0, "scale": 2.0},
+    "c": [0.0, 1.0, 1.0],
+}
+
+
+def test_sensitivity_takes_rows_or_distributions(run, files, models, tmp_path):
+    model = skops.load(models / "svr.skops")
+    (tmp_path / "inputs.json").write_text(json.dumps(DISTRIBUTIONS), encoding="utf-8")
+    inputs = {"a": stats.norm(0.5), "b": stats.uniform(-1.0, 2.0), "c": np.array([0.0, 1.0, 1.0])}
+    rows = csv_table(files / "labelled.csv")[["a", "b", "c"]]
+    for path, given in ((tmp_path / "inputs.json", inputs), (files / "labelled.csv", rows)):
+        expected = pkex.sensitivity(model, given, order=2)
+        done = run("sensitivity", models / "svr.skops", path, "--order", "2", "--format", "json")
+        record = done.record
+        assert (done.status, record["variance"]) == (0, expected.variance)
+        found = {line["feature"]: line["shapley_effect"] for line in record["features"]}
+        assert found == dict(zip("abc", expected.shapley_effects.tolist(), strict=True))
+        assert record["second_order"][0] == [None, *expected.second_order[0, 1:].tolist()]
+    table = run("sensitivity", models / "svr.skops", files / "labelled.csv").out
+    assert "a carries" in table
+    assert "independent of each other" in table
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('{"a": ', "line 1, column 7"),
+        ("[]", "must be a list of inputs, or an object"),
+        ('{"a": {"distribution": "__import__"}}', "'__import__' is no distribution"),
+        ('{"a": {"distribution": "norm", "mean": 1}}', "norm has no parameter 'mean'; it has loc"),
+        ('{"a": {"distribution": "norm", "loc": "x"}}', "loc must be a number; got 'x'"),
+        ('{"a": {"distribution": "gamma"}}', "input 'a'"),
+        ('{"a": [1, "x"]}', "entries must be numbers"),
+        ('{"a": 3}', "must be such as"),
+        ('{"a": {"distribution": "norm"}}', "missing ['b', 'c']"),
+    ],
+)
+def test_distributions_that_are_none_are_said_so(run, models, tmp_path, text, said):
+    (tmp_path / "inputs.json").write_text(text, encoding="utf-8")
+    done = run("sensitivity", models / "svr.skops", tmp_path / "inputs.json")
+    assert (done.status, done.out, done.err.count("\n")) == (2, "", 1), done.err
+    assert said in done.err
+    assert "inputs.json" in done.err

@@ -1,0 +1,98 @@
+"""`to_html` of results: the report of the command line, of tables of any kind."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from pages import check_page
+
+import pkex
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(60, 3))
+Y = RNG.normal(size=(50, 3)) + np.array([0.0, 1.5, 0.0])
+RESULT = pkex.mmd(X, Y, n_permutations=99, random_state=0)
+DEPENDENCE = pkex.hsic(X, X[:, 0] ** 2, n_permutations=99, random_state=0)
+
+
+def _pictures(page):
+    return [e["attributes"]["aria-label"] for e in page.all("svg") if "role" in e["attributes"]]
+
+
+def test_a_result_writes_the_page_that_it_returns(tmp_path):
+    text = RESULT.to_html(tmp_path / "r.html", X, Y)
+    assert (tmp_path / "r.html").read_text(encoding="utf-8") == text
+    page = check_page(text)
+    verdict = page.text("p")[0]
+    assert verdict.startswith("X and Y differ: the p-value of the hypothesis that both come from")
+    assert "By itself, corrected for the number of features, x1 differs." in verdict
+    assert len(_pictures(page)) == 4
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        ([0.1, 0.6, 0.3], "Of the difference, x1 carries 60 %, x2 30 % and x0 10 %."),
+        ([0.01, 0.95, 0.04], "Of the difference, x1 carries 95 %."),
+        ([-0.1, 1.2, -0.1], "Of the difference, x1 carries all."),
+        # By the unbiased estimator: there are no shares of what is not positive.
+        ([-0.1, 0.05, -0.1], "x1 differs."),
+    ],
+)
+def test_the_verdict_names_who_carries_a_tenth_or_more(values, said):
+    result = replace(RESULT, values=np.array(values))
+    verdict = check_page(result.to_html()).text("p")[0].replace("\xa0", " ")
+    assert verdict.endswith(said)
+
+
+def test_without_the_samples_there_are_no_distributions():
+    assert len(_pictures(check_page(RESULT.to_html()))) == 1
+
+
+@pytest.mark.parametrize("table", [pd.DataFrame, pl.DataFrame], ids=["pandas", "polars"])
+def test_tables_of_any_kind_show_the_same(table):
+    frames = [table(dict(zip("abc", rows.T, strict=True))) for rows in (X, Y)]
+    result = pkex.mmd(*frames, n_permutations=99, random_state=0)
+    shown = _pictures(check_page(result.to_html(None, *frames)))
+    arrays = _pictures(check_page(RESULT.to_html(None, X, Y)))
+    for number, name in enumerate("abc"):
+        arrays = [words.replace(f"x{number}", name) for words in arrays]
+    assert shown == arrays
+
+
+@pytest.mark.parametrize(("alpha", "found"), [(0.05, True), (0.005, False)])
+def test_the_verdict_is_at_the_level(alpha, found):
+    verdict = check_page(RESULT.to_html(alpha=alpha)).text("p")[0]
+    assert verdict.startswith("X and Y differ") is found
+    assert ("above α = 0.005" in verdict) is not found
+
+
+def test_a_dependence_is_shown_from_the_side_that_shares_it():
+    page = check_page(DEPENDENCE.to_html(None, X, X[:, 0] ** 2))
+    assert page.text("p")[0].startswith("y depends on X: ")
+    assert _pictures(page)[1].startswith("y by x0. 60 points")
+    other = pkex.hsic(X[:, [0]] ** 2, X, attribute="y")
+    assert len(_pictures(check_page(other.to_html(None, X[:, [0]] ** 2, X)))) == 4
+
+
+def test_a_feature_may_differ_by_itself_where_all_together_show_nothing():
+    rng = np.random.default_rng(1)
+    first, second = rng.normal(size=(40, 60)), rng.normal(size=(40, 60))
+    second[:, 7] += 1.0
+    result = pkex.mmd(first, second, n_permutations=999, random_state=0)
+    assert result.pvalue > 0.01 >= result.alone_familywise_pvalues[7]
+    verdict = check_page(result.to_html(alpha=0.01)).text("p")[0]
+    assert verdict.startswith("No difference between X and Y was found")
+    assert "Yet x7 differs by itself" in verdict
+
+
+@pytest.mark.parametrize("alpha", [0.0, 1.0, float("nan")])
+def test_a_level_is_between_0_and_1(alpha):
+    with pytest.raises(ValueError, match="alpha must be between 0 and 1"):
+        RESULT.to_html(alpha=alpha)
+    with pytest.raises(ValueError, match="X and Y are given together"):
+        RESULT.to_html(None, X)
