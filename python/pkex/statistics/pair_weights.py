@@ -4,6 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
+
+from pkex.statistics.forms import block_form
+from pkex.statistics.significance import Relabelled
 from pkex.statistics.standard_errors import mmd_errors
 from pkex.typing import Float
 
@@ -70,3 +75,23 @@ class PairWeights:
             sizes,
             (shrunk[0] ** 2 * squares[0], squares[1], shrunk[1] ** 2 * squares[2]),
         )
+
+    def relabelled(
+        self, groups: Float, on_the_diagonal: Float | float, labels: NDArray[np.bool_]
+    ) -> Relabelled:
+        """Weigh sums over pairs of blocks by which blocks are the first sample's.
+
+        Parameters
+        ----------
+        groups : ndarray of shape (G(G+1)/2, P)
+        on_the_diagonal : ndarray of shape (P,), or 0.0
+            What pairs of a row with itself add, which no relabelling changes.
+        labels : ndarray of bool, shape (1 + B, G)
+            Those observed first.
+        """
+        within = self.first, self.second
+        if self.first < self.second:
+            # The form subtracts from the sum over all pairs, weighted as those that are not
+            # labelled: it cancels least if the larger sample is that.
+            labels, within = ~labels, within[::-1]
+        return block_form(groups, within, self.between).relabelled(labels, on_the_diagonal)
