@@ -160,7 +160,7 @@ def test_estimates_are_unbiased_over_designs(estimator, m):
     assert (np.abs(error) < 3.5 * found.std(axis=0) / np.sqrt(len(found))).all()
 
 
-SEEDS = 100
+SEEDS = 80
 SIMULATED = {
     "incomplete": {"estimator": "incomplete", "n": 4800, "m": 4800, "budget": 10**6},
     "block": {"estimator": "block", "n": 1200, "m": 1200},
@@ -180,7 +180,7 @@ def test_errors_cover_and_pvalues_are_uniform_over_data_sets(design):
     values = np.array([r.values for r in results])
     errors = np.array([r.standard_errors for r in results])
     # The expected values are 0. Estimated on some 32 parts, the error of an error is an eighth.
-    assert (np.mean(np.abs(values) < 1.96 * errors, axis=0) > 0.84).all()
+    assert (np.mean(np.abs(values) < 1.96 * errors, axis=0) > 0.82).all()
     ratio = np.mean(errors**2, axis=0) / values.var(axis=0)
     assert ((ratio > 0.6) & (ratio < 1.5)).all()
     pvalues = np.array([[r.pvalue, *r.feature_pvalues, *r.alone_pvalues] for r in results])

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pkex.execution.backends import Threads, Workers
 from pkex.statistics.pair_sums import total
 from pkex.statistics.sampled.design import Design
 from pkex.typing import Float, Report
 
 __all__ = ["BlockSums", "Estimates", "Task", "estimated", "tasks"]
 
-# Blocks that a task holds, and tasks whose sums are held at a time for each thread.
+# Blocks that a task holds, and tasks whose sums are held at a time for each thread or worker.
 _OF_TASK, _OF_WAVE = 16, 8
 
 
@@ -56,28 +57,29 @@ class Task:
     shifts: NDArray[np.int64]
     blocks: range
 
-    def samples(self, block: int) -> tuple[Float, ...]:
-        """Return the rows of each sample in a block, shape (size, d)."""
+    def samples(self) -> list[tuple[Float, ...]]:
+        """Return for each block the rows of each sample in it, shape (size, d)."""
         found, first = [], 0
         for rows in self.rows:
             n_blocks, size = rows.shape[:2]
-            moved = (block + self.shifts[first : first + size]) % n_blocks
-            found.append(rows[moved, np.arange(size)])
+            moved = np.array(self.blocks)[:, None] + self.shifts[first : first + size]
+            found.append(rows[moved % n_blocks, np.arange(size)])
             first += size
-        return tuple(found)
-
-    def sums(self, of_block: OfBlock) -> BlockSums:
-        """Return the sums over the blocks, one after the other."""
-        found = [of_block(*self.samples(block)) for block in self.blocks]
-        numbers = np.sum([sums.numbers for sums in found], axis=0)
-        groups = found[0].groups
-        for sums in found[1:]:
-            groups += sums.groups
-        return BlockSums(numbers, groups)
+        return list(zip(*found, strict=True))
 
 
 # What the rows of a block, of each sample, give.
 OfBlock: TypeAlias = Callable[..., BlockSums]
+
+
+def _sums(of_block: OfBlock, blocks: list[tuple[Float, ...]]) -> BlockSums:
+    """Return the sums over blocks, one after the other."""
+    found = [of_block(*samples) for samples in blocks]
+    numbers = np.sum([sums.numbers for sums in found], axis=0)
+    groups = found[0].groups
+    for sums in found[1:]:
+        groups += sums.groups
+    return BlockSums(numbers, groups)
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,7 +126,7 @@ def estimated(
     found: Iterator[Task],
     of_block: OfBlock,
     design: Design,
-    n_threads: int,
+    run: Threads | Workers,
     report: Report | None,
 ) -> Estimates:
     """Return the means over all blocks of a design."""
@@ -132,15 +134,14 @@ def estimated(
     numbers: list[list[Float]] = [[] for _ in range(n_parts)]
     groups: Float | None = None
     done = 0
-    with ThreadPoolExecutor(n_threads) as pool:
-        while wave := list(islice(found, _OF_WAVE * n_threads)):
-            all_sums = pool.map(lambda task: task.sums(of_block), wave)
-            for task, sums in zip(wave, all_sums, strict=True):
-                numbers[task.part].append(sums.numbers)
-                groups = sums.groups if groups is None else groups + sums.groups
-                done += len(task.blocks)
-            if report is not None:
-                report(done, n_parts * of_part)
+    while wave := list(islice(found, _OF_WAVE * run.number)):
+        blocks = (task.samples() for task in wave)
+        for task, sums in zip(wave, run.map(partial(_sums, of_block), blocks), strict=True):
+            numbers[task.part].append(sums.numbers)
+            groups = sums.groups if groups is None else groups + sums.groups
+            done += len(task.blocks)
+        if report is not None:
+            report(done, n_parts * of_part)
     of_parts = np.array([total(np.array(sums)) / of_part for sums in numbers])
     assert groups is not None, "a design has blocks"
     return Estimates(of_parts, groups / (n_parts * of_part))

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from pkex.execution.backends import Threads, active_workers
 from pkex.execution.computation import Computation
 from pkex.execution.progress import reporting
 from pkex.explain.axes import FEATURE, Axes
@@ -66,13 +67,14 @@ def sampled_mmd(
     with reporting(sampling.progress) as report:
         terms, how = chosen.with_means(terms, reference, None)
         slots = unit if sampling.n_permutations else None
-        of_block = _OfBlock(terms, slots, replace(how, n_threads=1))
+        of_block = _OfBlock(terms, slots, replace(how, n_threads=1, progress=None))
         some = [sample.reference[:size] for sample, size in zip((x, y), unit, strict=True)]
         budget = sampling.pairs(sum(unit), partial(of_block, *some), how.n_threads)
         design = Design.of(sampling.estimator, n_rows, unit, budget)
         shifts = partial(design.shifts, 1, sampling.generator)
         of_parts = tasks(parts((x, y), design), shifts)
-        found = estimated(of_parts, of_block, design, how.n_threads, report)
+        run = active_workers(chosen.n_jobs) or Threads(how.n_threads)
+        found = estimated(of_parts, of_block, design, run, report)
     values, alone = np.split(found.numbers, 2)
     errors = found.standard_errors[: len(values)]
     tested = None
