@@ -61,6 +61,11 @@ def as_source(data: Any, name: str) -> Source:
     return _Array(table.rows, table.labels, name)
 
 
+def _from(start: int, name: str) -> str:
+    """Return what messages call the rows of a chunk, whose own numbers begin with 0."""
+    return f"{name}[{start}:]" if start else name
+
+
 class Beside(Source):
     """The columns of a source, and behind them those of an array of as many rows."""
 
@@ -86,7 +91,7 @@ class _Array(Source):
     def chunks(self) -> Iterator[Float]:
         for start in range(0, self.n_rows, _CHUNK):
             chunk = self._rows[start : start + _CHUNK]
-            yield as_rows(chunk, self._name, names=self.labels.texts)
+            yield as_rows(chunk, _from(start, self._name), names=self.labels.texts)
 
 
 class _Parquet(Source):
@@ -129,10 +134,12 @@ class _Parquet(Source):
             )
 
     def chunks(self) -> Iterator[Float]:
+        start = 0
         for file in self._files:
             with self._opened(file) as opened:
                 for batch in opened.iter_batches(_CHUNK):
                     # Missing integers make a column of floats with NaN, which is refused.
                     columns = [column.to_numpy(zero_copy_only=False) for column in batch.columns]
                     table = np.column_stack([np.asarray(c, dtype=np.float64) for c in columns])
-                    yield as_rows(table, self._name, names=self.labels.texts)
+                    yield as_rows(table, _from(start, self._name), names=self.labels.texts)
+                    start += len(table)
