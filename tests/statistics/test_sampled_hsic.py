@@ -163,7 +163,7 @@ def test_files_and_threads_give_the_bits_of_arrays(tmp_path):
     found = pkex.hsic(tmp_path / "table.parquet", "price", **options)
     assert bits(found) == bits(expected)
     assert found.feature_names == ["age", "body"]
-    with pytest.raises(ValueError, match="y must be a column of X; got 'cost'"):
+    with pytest.raises(ValueError, match="y must be a column of X, beside others; got 'cost'"):
         pkex.hsic(tmp_path / "table.parquet", "cost", **options)
 
 

@@ -324,3 +324,24 @@ def test_all_pairs_that_take_long_are_warned_of_at_once(monkeypatch):
     monkeypatch.setattr(budget, "_LONG", 0.0)
     with pytest.warns(UserWarning, match="going to take about .*estimator='incomplete'"):
         pkex.mmd(*two_samples(n=50, m=50))
+
+
+def test_tables_are_taken_as_they_are():
+    pd = pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+    tables = []
+    for share in (0.5, 0.3):
+        table = pd.DataFrame({"age": rng.normal(size=3000), "sex": rng.random(3000) < share})
+        table["sex"] = np.where(table["sex"], "female", "male")
+        table.loc[rng.random(3000) < 0.1, "age"] = np.nan
+        tables.append(table)
+    options = {"missing": "indicator", "value_function": "neutral"}
+    exact = pkex.mmd(*tables, **options)
+    options |= {"estimator": "incomplete", "n_permutations": 99, "random_state": 0}
+    found = pkex.mmd(*tables, **options)
+    assert [column.compared for column in found.columns] == ["numbers", "labels"]
+    # The kernel is that of a part of the rows.
+    assert (np.abs(found.values - exact.values) < 4.0 * found.standard_errors).all()
+    assert found.alone_pvalues[1] == 0.01
+    with pytest.raises(ValueError, match="Parquet files are read as numbers"):
+        pkex.mmd("x.parquet", "y.parquet", estimator="incomplete", missing="indicator")

@@ -195,7 +195,9 @@ def hsic(
         chosen = Conventions("unbiased", value_function, summation, n_jobs)
         sampling = Sampling(estimator, budget, n_permutations, generator, progress)
         kernels = kernel, target_kernel
-        return sampled_hsic(X, y, kernels, attribute, groups, chosen, sampling, categorical, missing)
+        return sampled_hsic(
+            X, y, kernels, attribute, groups, chosen, sampling, categorical, missing
+        )
     chosen = Conventions(estimator, value_function, summation, n_jobs)
     (table,), of_table = read_samples({"X": X}, categorical, missing, compares_names=False)
     if estimator == "unbiased":

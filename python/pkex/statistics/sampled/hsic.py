@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -17,11 +16,11 @@ from pkex.execution.progress import reporting
 from pkex.explain.axes import FEATURE, Axes
 from pkex.games.players import Players, as_players
 from pkex.inputs.choices import Side
-from pkex.inputs.columns import numbered
 from pkex.inputs.wording import shown
 from pkex.kernels import Kernel
 from pkex.statistics.attribution import Parts
 from pkex.statistics.common import Conventions, exact_domain, in_units, with_kernel
+from pkex.statistics.encoding import Encoding, Missing
 from pkex.statistics.hsic_problem import HSICProblem
 from pkex.statistics.hsic_significance import tested_by_exchanges
 from pkex.statistics.kernel_choice import check_rows
@@ -33,7 +32,7 @@ from pkex.statistics.sampled.blocks import BlockSums, estimated, tasks
 from pkex.statistics.sampled.budget import Sampling
 from pkex.statistics.sampled.design import Design, n_reference
 from pkex.statistics.sampled.shelves import Sample, parts
-from pkex.statistics.sampled.sources import Beside, Source, as_source
+from pkex.statistics.sampled.sources import Beside, Source, is_file, read_sources
 from pkex.statistics.targets import Target, as_target
 from pkex.typing import Float, Report
 
@@ -54,20 +53,23 @@ def sampled_hsic(
     groups: Mapping[str, int | str | Iterable[int | str]] | None,
     chosen: Conventions,
     sampling: Sampling,
+    categorical: Iterable[int | str] | None,
+    missing: Missing,
 ) -> HSICResult:
     """Estimate `pkex.hsic` from the pairs of a design; the arguments are as there, and checked."""
-    joined = _joined(X, y, kernels[1])
+    joined = _Joined.of(X, y, kernels[1], categorical, missing)
     players = as_players(groups, joined.names if attribute == "x" else joined.target_names)
     check_fits(sampling.n_permutations, len(players.names))
     n_rows = (joined.source.n_rows,)
     Design.check(sampling, n_rows, _UNIT)
-    check = partial(_check_chunk, kernels[0], joined.columns)
+    check = partial(_check_chunk, kernels[0], joined.columns[: len(joined.names)])
     sample = Sample.of(joined.source, check, n_reference(*n_rows, *n_rows), sampling.generator)
     x, target = joined.of_reference(sample.reference, kernels[1])
-    x, used, bandwidth = with_kernel(x, joined.names, "a random part of X", kernels[0])
+    what, labels = "a random part of X", joined.encoding.labels
+    x, used, bandwidth = with_kernel(x, joined.names, what, kernels[0], labels)
     sides = [
-        _Side.of(joined.columns, sample, used, players if attribute == "x" else None),
-        _Side.of(joined.targets, sample, target.kernel, players if attribute == "y" else None),
+        _Side.of(joined.columns, sample, used, joined.encoding, players, attribute == "x"),
+        _Side.of(joined.targets, sample, target.kernel, target.encoding, players, attribute == "y"),
     ]
     attributed, other = sides if attribute == "x" else sides[::-1]
     with reporting(sampling.progress) as report:
@@ -105,6 +107,7 @@ def sampled_hsic(
         sampling.estimator,
         chosen.value_function,
         of_all.significance,
+        joined.encoding.columns,
         target.kernel,
         target.bandwidth,
         attribute,
@@ -124,6 +127,8 @@ class _Joined:
     columns, targets : ndarray of int
         Which columns are data, and which targets.
     names, target_names : tuple of str
+    encoding : Encoding
+        Of the data.
     target : Target, optional
         If all of them are there; else their kernel is found on the reference.
     """
@@ -133,7 +138,35 @@ class _Joined:
     targets: NDArray[np.intp]
     names: tuple[str, ...]
     target_names: tuple[str, ...]
+    encoding: Encoding
     target: Target | None = None
+
+    @classmethod
+    def of(
+        cls,
+        X: Any,
+        y: Any,
+        target_kernel: Kernel | None,
+        categorical: Iterable[int | str] | None,
+        missing: Missing,
+    ) -> _Joined:
+        """Read data and targets: a target may be a column of the file that X is in."""
+        (source,), names, encoding = read_sources(
+            {"X": X}, categorical, missing, compares_names=False
+        )
+        if not (is_file(X) and isinstance(y, str)):
+            target = as_target(y, target_kernel, source.n_rows, missing)
+            beside = Beside(source, target.rows)
+            columns, targets = np.split(np.arange(beside.n_columns), [source.n_columns])
+            return cls(beside, columns, targets, names, target.names, encoding, target)
+        if y not in names or len(names) < 2:
+            raise ValueError(
+                f"y must be a column of X, beside others; got {y!r}, and X has {shown(names)}"
+            )
+        targets = np.array([names.index(y)])
+        columns = np.delete(np.arange(len(names)), targets)
+        others = tuple(name for name in names if name != y)
+        return cls(source, columns, targets, others, (y,), Encoding.plain(others))
 
     def of_reference(self, rows: Float, target_kernel: Kernel | None) -> tuple[Float, Target]:
         """Return the data of some rows, and the target with its kernel."""
@@ -143,26 +176,8 @@ class _Joined:
         return x, as_target(rows[:, self.targets], target_kernel, len(rows))
 
 
-def _joined(X: Any, y: Any, target_kernel: Kernel | None) -> _Joined:
-    """Read data and targets: arrays, or a target that is a column of the file that X is in."""
-    source = as_source(X, "X")
-    names = source.labels.texts or numbered(source.n_columns)
-    if not (isinstance(X, str | PathLike) and isinstance(y, str)):
-        target = as_target(y, target_kernel, source.n_rows)
-        beside = Beside(source, target.rows)
-        columns, targets = np.split(np.arange(beside.n_columns), [source.n_columns])
-        return _Joined(beside, columns, targets, names, target.names, target)
-    if y not in names:
-        raise ValueError(f"y must be a column of X; got {y!r}, and X has {shown(names)}")
-    targets = np.array([names.index(y)])
-    columns = np.delete(np.arange(len(names)), targets)
-    if not len(columns):
-        raise ValueError(f"X has no column beside y, {y!r}")
-    return _Joined(source, columns, targets, tuple(n for n in names if n != y), (y,))
-
-
 def _check_chunk(kernel: object, columns: NDArray[np.intp], rows: Float) -> None:
-    check_rows(kernel, {"X": rows[:, columns]})
+    check_rows(kernel, {"X": rows[:, columns]}, len(columns))
 
 
 @dataclass(frozen=True, eq=False)
@@ -184,10 +199,18 @@ class _Side:
 
     @classmethod
     def of(
-        cls, columns: NDArray[np.intp], sample: Sample, kernel: Kernel, players: Players | None
+        cls,
+        columns: NDArray[np.intp],
+        sample: Sample,
+        kernel: Kernel,
+        encoding: Encoding,
+        players: Players,
+        is_attributed: bool,
     ) -> _Side:
-        """Expand a kernel over the players of a side that is attributed, or over its columns."""
-        if players is None:
+        """Expand a kernel over the players, or over the columns of a side without players."""
+        if is_attributed:
+            players = encoding.players(players)
+        else:
             numbers = np.arange(len(columns), dtype=np.int64)
             players = Players(tuple(map(str, numbers)), numbers)
         domain = exact_domain(sample.extremes[:, columns])

@@ -14,10 +14,10 @@ from pkex.execution.computation import Computation
 from pkex.execution.progress import reporting
 from pkex.explain.axes import FEATURE, Axes
 from pkex.games.players import as_players
-from pkex.inputs.columns import numbered
 from pkex.kernels import Kernel
 from pkex.statistics.attribution import Parts
 from pkex.statistics.common import Conventions, exact_domain, in_units, with_kernel
+from pkex.statistics.encoding import Missing
 from pkex.statistics.kernel_choice import check_rows
 from pkex.statistics.pair_sums import KernelTerms, pair_sums
 from pkex.statistics.pair_weights import PairWeights
@@ -27,7 +27,7 @@ from pkex.statistics.sampled.blocks import BlockSums, estimated, tasks
 from pkex.statistics.sampled.budget import Sampling
 from pkex.statistics.sampled.design import Design, n_reference
 from pkex.statistics.sampled.shelves import Sample, parts
-from pkex.statistics.sampled.sources import Source, as_source
+from pkex.statistics.sampled.sources import read_sources
 from pkex.statistics.significance import Significance
 from pkex.typing import Float
 
@@ -44,10 +44,11 @@ def sampled_mmd(
     groups: Mapping[str, int | str | Iterable[int | str]] | None,
     chosen: Conventions,
     sampling: Sampling,
+    categorical: Iterable[int | str] | None,
+    missing: Missing,
 ) -> MMDResult:
     """Estimate `pkex.mmd` from the pairs of a design; the arguments are as there, and checked."""
-    sources = _two_sources(X, Y)
-    names = sources[0].labels.texts or sources[1].labels.texts or numbered(sources[0].n_columns)
+    sources, names, encoding = read_sources({"X": X, "Y": Y}, categorical, missing)
     players = as_players(groups, names)
     check_fits(sampling.n_permutations, len(players.names))
     n_rows = sources[0].n_rows, sources[1].n_rows
@@ -55,15 +56,15 @@ def sampled_mmd(
     Design.check(sampling, n_rows, unit)
     samples = []
     for source, name in zip(sources, "XY", strict=True):
-        check = partial(_check_chunk, kernel, name)
+        check = partial(_check_chunk, kernel, name, len(names))
         k = n_reference(source.n_rows, sum(n_rows))
         samples.append(Sample.of(source, check, k, sampling.generator))
     x, y = samples
     reference = np.concatenate([x.reference, y.reference])
     what = "a random part of X and Y"
-    reference, used, bandwidth = with_kernel(reference, names, what, kernel)
+    reference, used, bandwidth = with_kernel(reference, names, what, kernel, encoding.labels)
     domain = exact_domain(np.concatenate([x.extremes, y.extremes]))
-    terms, factor = in_units(KernelTerms.of(used, players, domain))
+    terms, factor = in_units(KernelTerms.of(used, encoding.players(players), domain))
     with reporting(sampling.progress) as report:
         terms, how = chosen.with_means(terms, reference, None)
         slots = unit if sampling.n_permutations else None
@@ -92,24 +93,14 @@ def sampled_mmd(
         sampling.estimator,
         chosen.value_function,
         of_all.significance,
+        encoding.columns,
         n_rows,
         design.n_pairs,
     )
 
 
-def _two_sources(X: Any, Y: Any) -> tuple[Source, Source]:
-    """Return samples as sources of the same columns."""
-    x, y = as_source(X, "X"), as_source(Y, "Y")
-    y.labels.check_same(x.labels, "Y", "X")
-    if x.n_columns != y.n_columns:
-        raise ValueError(
-            f"X and Y must have the same columns; got {x.n_columns} and {y.n_columns} of them"
-        )
-    return x, y
-
-
-def _check_chunk(kernel: object, name: str, rows: Float) -> None:
-    check_rows(kernel, {name: rows})
+def _check_chunk(kernel: object, name: str, n_columns: int, rows: Float) -> None:
+    check_rows(kernel, {name: rows}, n_columns)
 
 
 def _slots(n: int, m: int) -> tuple[int, int]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -11,13 +11,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pkex.inputs.columns import Labels, check_column_names
+from pkex.inputs.columns import Labels, check_column_names, numbered
+from pkex.inputs.matrix import as_matrix
 from pkex.inputs.optional import missing_library
 from pkex.inputs.wording import shown
-from pkex.statistics.samples import as_rows, as_sample
+from pkex.statistics.encoding import Encoding, Missing
+from pkex.statistics.samples import as_rows, read_samples
 from pkex.typing import Float
 
-__all__ = ["Beside", "Source", "as_source"]
+__all__ = ["Beside", "Source", "is_file", "read_sources"]
 
 # Rows of a chunk.
 _CHUNK = 1 << 16
@@ -41,23 +43,82 @@ class Source:
         raise NotImplementedError
 
 
-def as_source(data: Any, name: str) -> Source:
-    """Return rows as a source: the path of Parquet files, or anything that is a sample.
+def read_sources(
+    given: Mapping[str, Any],
+    categorical: Iterable[int | str] | None,
+    missing: Missing,
+    *,
+    compares_names: bool = True,
+) -> tuple[list[Source], tuple[str, ...], Encoding]:
+    """Read samples of the same columns, by their names, as sources of rows of numbers.
+
+    Files and arrays of numbers are read chunk by chunk, other tables as `read_samples` does.
+
+    Returns
+    -------
+    sources : list of Source
+        Of the columns of the encoding.
+    names : tuple of str
+        Those of the table's columns.
+    encoding : Encoding
 
     Raises
     ------
     ValueError, TypeError
-        If it is no table of numbers; of its entries only when they are read.
+        If one is no table, or their columns differ; of numbers that are not finite only when they
+        are read.
     FileNotFoundError
         If there is no such file.
     ImportError
         If pyarrow is not installed, which reads Parquet.
     """
-    if isinstance(data, str | PathLike):
+    if not any(map(is_file, given.values())) and not (
+        categorical is None and missing == "error" and all(map(_is_array, given.values()))
+    ):
+        tables, encoding = read_samples(given, categorical, missing, compares_names=compares_names)
+        sources: list[Source] = [
+            _Array(table.rows, table.labels, name)
+            for table, name in zip(tables, given, strict=True)
+        ]
+        return sources, tables[0].names, encoding
+    if categorical is not None or missing != "error":
+        raise ValueError(
+            "Parquet files are read as numbers, with neither categorical nor missing: leave these "
+            "out and give kernel, such as RBF(1.0).on([0, 1]) * Categorical().on([2]) for labels"
+        )
+    sources = [_numbers(data, name) for name, data in given.items()]
+    first, name = sources[0], next(iter(given))
+    for source, other in zip(sources[1:], list(given)[1:], strict=True):
+        source.labels.check_same(first.labels, other, name)
+        if source.n_columns != first.n_columns:
+            raise ValueError(
+                f"{name} and {other} must have the same columns; got {first.n_columns} and "
+                f"{source.n_columns} of them"
+            )
+    texts = next((source.labels.texts for source in sources if source.labels.texts), None)
+    names = texts or numbered(first.n_columns)
+    return sources, names, Encoding.plain(names)
+
+
+def is_file(data: Any) -> bool:
+    """Whether data are the path of files."""
+    return isinstance(data, str | PathLike)
+
+
+def _is_array(data: Any) -> bool:
+    """Whether data are an array of numbers, which may be memory-mapped."""
+    return isinstance(data, np.ndarray) and data.ndim == 2 and data.dtype.kind in "fiu"
+
+
+def _numbers(data: Any, name: str) -> Source:
+    """Return a table of numbers as a source."""
+    if is_file(data):
         return _Parquet(Path(data), name)
-    if isinstance(data, np.ndarray) and data.ndim == 2 and data.dtype.kind in "fiub":
+    if _is_array(data):
         return _Array(data, Labels(), name)
-    table = as_sample(data, name)
+    (table,), encoding = read_samples({name: data}, None, "error")
+    if not encoding.is_plain:
+        raise TypeError(f"{name} must hold numbers, as the Parquet file does that it goes with")
     return _Array(table.rows, table.labels, name)
 
 
@@ -141,5 +202,5 @@ class _Parquet(Source):
                     # Missing integers make a column of floats with NaN, which is refused.
                     columns = [column.to_numpy(zero_copy_only=False) for column in batch.columns]
                     table = np.column_stack([np.asarray(c, dtype=np.float64) for c in columns])
-                    yield as_rows(table, _from(start, self._name), names=self.labels.texts)
+                    yield as_matrix(table, _from(start, self._name), names=self.labels.texts)
                     start += len(table)
