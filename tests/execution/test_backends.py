@@ -153,8 +153,8 @@ ON_A_CLUSTER = """
 
     if __name__ == "__main__":
         rng = np.random.default_rng(0)
-        points, rows = rng.normal(size=(300, 5)), rng.normal(size=(200, 5))
-        expansion = pkex.KernelExpansion(points, rng.normal(size=300), pkex.kernels.RBF(2.0))
+        points, rows = rng.normal(size=(2000, 5)), rng.normal(size=(200, 5))
+        expansion = pkex.KernelExpansion(points, rng.normal(size=2000), pkex.kernels.RBF(2.0))
         explainer = pkex.Explainer(expansion)
         values = explainer.shap_values(rows)
         x, y = rng.normal(size=(2, 3000, 3))
@@ -166,6 +166,11 @@ ON_A_CLUSTER = """
             with joblib.parallel_config(backend="dask"):
                 assert (explainer.shap_values(rows) == values).all()
                 found = pkex.mmd(x, y, **drift)
+                # A worker is killed while it computes.
+                process = next(iter(cluster.workers.values())).pid
+                threading.Timer(0.5, os.kill, (process, signal.SIGKILL)).start()
+                many = np.tile(rows, (50, 1))
+                assert (explainer.shap_values(many) == np.tile(values, (50, 1))).all()
             assert (found.values == expected.values).all()
             assert (found.permuted_values == expected.permuted_values).all()
             import dask.array as da

@@ -251,6 +251,18 @@ def test_memory_mapped_rows_give_the_bits_of_arrays(tmp_path):
     assert bits(pkex.mmd(mapped, y, **options)) == bits(expected)
 
 
+def test_collections_of_dask_give_the_bits_of_arrays_partition_by_partition():
+    pd = pytest.importorskip("pandas")
+    da, dd = pytest.importorskip("dask.array"), pytest.importorskip("dask.dataframe")
+    x, y = two_samples(n=1500, m=1500)
+    options = {"estimator": "incomplete", "n_permutations": 9, "random_state": 0}
+    table = dd.from_pandas(pd.DataFrame(y, columns=["age", "bmi", "bp"]), npartitions=4)
+    empty = table[table["age"] > 1e9]
+    found = pkex.mmd(da.from_array(x, chunks=(400, 2)), dd.concat([empty, table]), **options)
+    assert bits(found) == bits(pkex.mmd(x, y, **options))
+    assert found.feature_names == ["age", "bmi", "bp"]
+
+
 def test_mixtures_of_products_are_expanded_for_all_rows():
     x, y = two_samples(n=1300, m=1300, d=2)
     # Too far away to be likely among the rows that the kernel is looked at with.
@@ -343,5 +355,5 @@ def test_tables_are_taken_as_they_are():
     # The kernel is that of a part of the rows.
     assert (np.abs(found.values - exact.values) < 4.0 * found.standard_errors).all()
     assert found.alone_pvalues[1] == 0.01
-    with pytest.raises(ValueError, match="Parquet files are read as numbers"):
+    with pytest.raises(ValueError, match="are read as numbers, with neither"):
         pkex.mmd("x.parquet", "y.parquet", estimator="incomplete", missing="indicator")

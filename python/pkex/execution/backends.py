@@ -8,9 +8,12 @@ the bits that they would have here.
 
 from __future__ import annotations
 
+import pickle
 import sys
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from importlib import import_module
 from typing import Any, TypeVar
 
 import numpy as np
@@ -18,7 +21,7 @@ import numpy as np
 from pkex.execution.computation import Computation
 from pkex.typing import Float
 
-__all__ = ["Threads", "Workers", "active_workers", "row_by_row"]
+__all__ = ["InOnePiece", "Threads", "Workers", "active_workers", "row_by_row"]
 
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
@@ -51,10 +54,38 @@ class Workers:
 
     def map(self, function: Callable[[_Item], _Result], items: Iterable[_Item]) -> list[_Result]:
         """Return what a function, which can be pickled, gives for each item, in their order."""
-        import joblib
+        from joblib import delayed
 
-        found: list[_Result] = self._parallel(joblib.delayed(function)(item) for item in items)
+        calls = (delayed(InOnePiece(partial(function, item)))() for item in items)
+        found: list[_Result] = self._parallel(calls)
         return found
+
+
+class InOnePiece:
+    """A function that is pickled in one piece.
+
+    Arrays that a cluster sends beside a pickle may come to lie at odd addresses, which the engine
+    does not read.
+    """
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self._function = function
+
+    def __call__(self, *arguments: Any) -> Any:
+        """Return what the function gives."""
+        return self._function(*arguments)
+
+    def __reduce__(self) -> tuple[Callable[[bytes], Any], tuple[bytes]]:
+        # What is unpickled is the function itself.
+        return pickle.loads, (_cloudpickle().dumps(self._function),)
+
+
+def _cloudpickle() -> Any:
+    """Return the library that pickles functions; joblib needs it, or brings it along."""
+    try:
+        return import_module("cloudpickle")
+    except ImportError:
+        return import_module("joblib.externals.cloudpickle")
 
 
 def active_workers(n_jobs: int | None) -> Workers | None:
@@ -121,4 +152,4 @@ class _OnWorker:
         self._how = Computation(how.method, how.summation)
 
     def __call__(self, rows: Any) -> Float:
-        return self._values(np.ascontiguousarray(rows), self._how)
+        return self._values(rows, self._how)

@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from pkex.execution.backends import InOnePiece
 from pkex.explain.columns import Columns
 from pkex.inputs.columns import Labels, check_column_names
 from pkex.typing import Float
 
-__all__ = ["is_lazy", "lazily"]
+__all__ = ["is_lazy", "lazily", "parts_of_rows"]
 
 
 def is_lazy(data: Any) -> bool:
@@ -43,26 +44,30 @@ def lazily(
     # By name: to type checkers hardly any of their functions is typed.
     da: Any = import_module("dask.array")
     delayed: Any = import_module("dask").delayed
-    of_chunk = _OfChunk(values, shape)
     if hasattr(data, "map_blocks"):
         if data.ndim != 2 or data.shape[1] != columns.number:
             raise ValueError(
                 f"X must have shape (n, {columns.number}); got an array of shape {data.shape}"
             )
-        data = data.rechunk({1: -1})
-        lengths, parts = data.chunks[0], data.to_delayed()[:, 0]
+        lengths = data.chunks[0]
     else:
         names = Labels(tuple(data.columns)).names
         if names is not None and columns.compared is not None:
             check_column_names(names, columns.compared, "X", columns.compared_with)
-        parts = data.to_delayed()
-        lengths = (np.nan,) * len(parts)
-    explain = delayed(of_chunk)
+        lengths = (np.nan,) * data.npartitions
+    explain = delayed(InOnePiece(_OfChunk(values, shape)))
     chunks = [
         da.from_delayed(explain(part), shape=(length, *shape), dtype=np.float64)
-        for length, part in zip(lengths, parts, strict=True)
+        for length, part in zip(lengths, parts_of_rows(data), strict=True)
     ]
     return da.concatenate(chunks, allow_unknown_chunksizes=True)
+
+
+def parts_of_rows(data: Any) -> list[Any]:
+    """Return what computes the rows of each chunk or partition, all columns of them."""
+    if hasattr(data, "map_blocks"):
+        return list(data.rechunk({1: -1}).to_delayed()[:, 0])
+    return list(data.to_delayed())
 
 
 class _OfChunk:

@@ -96,7 +96,8 @@ def mmd(
         The samples, of at least two rows each. Columns of a DataFrame may hold text, categories and
         truth values, which are labels, and dates and durations, which become days. The estimators
         "incomplete" and "block" also take the path of a Parquet file of numbers, or of a directory
-        of such, and read memory-mapped arrays as they are: 512 MB of rows are held at a time.
+        of such, and Dask's collections of numbers, and read memory-mapped arrays as they are: 512
+        MB of rows are held at a time.
     kernel : pkex.kernels.Kernel, optional
         By default ``pkex.kernels.median_heuristic(X, Y)``: RBF of columns in units of their pooled
         standard deviation, with the median distance between rows as length-scale: of all rows up

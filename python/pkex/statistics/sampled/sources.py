@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from importlib import import_module
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pkex.explain.lazily import is_lazy, parts_of_rows
 from pkex.inputs.columns import Labels, check_column_names, numbered
 from pkex.inputs.matrix import as_matrix
 from pkex.inputs.optional import missing_library
@@ -72,7 +74,7 @@ def read_sources(
     ImportError
         If pyarrow is not installed, which reads Parquet.
     """
-    if not any(map(is_file, given.values())) and not (
+    if not any(map(_is_elsewhere, given.values())) and not (
         categorical is None and missing == "error" and all(map(_is_array, given.values()))
     ):
         tables, encoding = read_samples(given, categorical, missing, compares_names=compares_names)
@@ -83,8 +85,9 @@ def read_sources(
         return sources, tables[0].names, encoding
     if categorical is not None or missing != "error":
         raise ValueError(
-            "Parquet files are read as numbers, with neither categorical nor missing: leave these "
-            "out and give kernel, such as RBF(1.0).on([0, 1]) * Categorical().on([2]) for labels"
+            "files and Dask's collections are read as numbers, with neither categorical nor "
+            "missing: leave these out, and give kernel if columns are labels, such as "
+            "RBF(1.0).on([0, 1]) * Categorical().on([2])"
         )
     sources = [_numbers(data, name) for name, data in given.items()]
     first, name = sources[0], next(iter(given))
@@ -105,6 +108,11 @@ def is_file(data: Any) -> bool:
     return isinstance(data, str | PathLike)
 
 
+def _is_elsewhere(data: Any) -> bool:
+    """Whether data are the path of files, or a collection of Dask's."""
+    return is_file(data) or is_lazy(data)
+
+
 def _is_array(data: Any) -> bool:
     """Whether data are an array of numbers, which may be memory-mapped."""
     return isinstance(data, np.ndarray) and data.ndim == 2 and data.dtype.kind in "fiu"
@@ -114,11 +122,13 @@ def _numbers(data: Any, name: str) -> Source:
     """Return a table of numbers as a source."""
     if is_file(data):
         return _Parquet(Path(data), name)
+    if is_lazy(data):
+        return _Partitions(data, name)
     if _is_array(data):
         return _Array(data, Labels(), name)
     (table,), encoding = read_samples({name: data}, None, "error")
     if not encoding.is_plain:
-        raise TypeError(f"{name} must hold numbers, as the Parquet file does that it goes with")
+        raise TypeError(f"{name} must hold numbers, as what it is compared with")
     return _Array(table.rows, table.labels, name)
 
 
@@ -204,3 +214,23 @@ class _Parquet(Source):
                     table = np.column_stack([np.asarray(c, dtype=np.float64) for c in columns])
                     yield as_matrix(table, _from(start, self._name), names=self.labels.texts)
                     start += len(table)
+
+
+class _Partitions(Source):
+    """An array or a table of Dask's, of which one partition at a time is computed and read."""
+
+    def __init__(self, data: Any, name: str) -> None:
+        if not hasattr(data, "columns") and data.ndim != 2:
+            raise ValueError(f"{name} must have two dimensions; got shape {data.shape}")
+        self._parts, self._name = parts_of_rows(data), name
+        lengths = import_module("dask").compute(*(part.shape[0] for part in self._parts))
+        labels = Labels(tuple(data.columns)) if hasattr(data, "columns") else Labels()
+        super().__init__(sum(lengths), data.shape[1], labels)
+
+    def chunks(self) -> Iterator[Float]:
+        start = 0
+        for part in self._parts:
+            table = part.compute()
+            if len(table):
+                yield as_rows(table, _from(start, self._name), names=self.labels.texts)
+            start += len(table)
