@@ -8,7 +8,7 @@ from brute_force_statistics import SumOfProducts, attributed, mmd_statistic
 
 import pkex
 from pkex.kernels import RBF, Laplacian, Matern
-from pkex.statistics.sampled import budget, mmd, shelves
+from pkex.statistics.sampled import budget, mmd, shelves, sources
 from pkex.statistics.sampled.design import Design
 
 ESTIMATORS = ["incomplete", "block"]
@@ -282,6 +282,13 @@ def test_a_budget_is_a_number_of_pairs_or_a_time():
     assert timed.n_pairs > 64_000
 
 
+def test_a_budget_of_time_is_measured_however_few_rows_one_sample_has():
+    x, y = two_samples(n=60_000, m=300, d=1)
+    options = {"estimator": "block", "kernel": RBF(1.0), "n_permutations": 9}
+    found = pkex.mmd(x, y, budget=timedelta(seconds=0.1), **options)
+    assert found.n_pairs >= BLOCKS * PAIRS
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -304,6 +311,8 @@ def test_bad_samples_are_refused(written, tmp_path):
         pkex.mmd(x[:1000], y[:1000], estimator="incomplete")
     with pytest.raises(ValueError, match="got 3 and 2 of them"):
         pkex.mmd(x, y[:, :2], estimator="block")
+    with pytest.raises(ValueError, match="paths of files are for estimator='incomplete'"):
+        pkex.mmd(path, y)
     with pytest.raises(FileNotFoundError, match="Y: there is no Parquet file at"):
         pkex.mmd(path, tmp_path / "none", estimator="block")
     (tmp_path / "text").write_text("a,b\n1,2\n")
@@ -316,6 +325,22 @@ def test_a_missing_entry_is_named_by_its_row_of_all():
     x[66_000, 1] = np.nan
     with pytest.raises(ValueError, match=r"X\[65536:\] has a missing entry .* row 464, column 1"):
         pkex.mmd(x, np.ones((2000, 2)), estimator="block", kernel=RBF(1.0))
+
+
+def test_a_file_that_changes_while_it_is_read_is_refused(written, monkeypatch):
+    (x, _), (path, _) = written
+    monkeypatch.setattr(shelves, "_HELD", 1)
+    chunks = sources._Parquet.chunks
+    reads = []
+
+    def shrinking(self):
+        reads.append(self)
+        for chunk in chunks(self):
+            yield chunk[: 90 if len(reads) > 3 else None]
+
+    monkeypatch.setattr(sources._Parquet, "chunks", shrinking)
+    with pytest.raises(ValueError, match="changed while it was read: it had 1500 rows"):
+        pkex.mmd(path, x, estimator="block", random_state=0)
 
 
 def test_bad_entries_in_files_are_refused_by_column(written, tmp_path):

@@ -52,6 +52,7 @@ from pkex.statistics.sampled.budget import (
     warn_of_all_pairs,
 )
 from pkex.statistics.sampled.hsic import sampled_hsic
+from pkex.statistics.sampled.sources import refuse_files
 from pkex.statistics.samples import check_row_count, read_samples
 from pkex.statistics.standard_errors import hsic_errors
 from pkex.statistics.targets import as_target
@@ -199,6 +200,7 @@ def hsic(
             X, y, kernels, attribute, groups, chosen, sampling, categorical, missing
         )
     chosen = Conventions(estimator, value_function, summation, n_jobs)
+    refuse_files({"X": X}, estimator)
     (table,), of_table = read_samples({"X": X}, categorical, missing, compares_names=False)
     if estimator == "unbiased":
         check_row_count(table.rows, "X", 4, " for the unbiased estimator")

@@ -55,6 +55,7 @@ from pkex.statistics.sampled.budget import (
     warn_of_all_pairs,
 )
 from pkex.statistics.sampled.mmd import sampled_mmd
+from pkex.statistics.sampled.sources import refuse_files
 from pkex.statistics.samples import two_samples
 from pkex.statistics.significance import Significance
 from pkex.statistics.standard_errors import between_samples, within_sample
@@ -221,6 +222,7 @@ def mmd(
         raise ValueError(
             "n_permutations cannot be combined with weights: weighted rows are not exchangeable"
         )
+    refuse_files({"X": X, "Y": Y}, estimator)
     of_x, of_y, encoding = two_samples(X, Y, categorical, missing)
     x, y, names = of_x.rows, of_y.rows, of_x.names
     check_rows(kernel, {"X": x, "Y": y}, len(names))

@@ -74,12 +74,12 @@ OfBlock: TypeAlias = Callable[..., BlockSums]
 
 def _sums(of_block: OfBlock, blocks: list[tuple[Float, ...]]) -> BlockSums:
     """Return the sums over blocks, one after the other."""
-    found = [of_block(*samples) for samples in blocks]
-    numbers = np.sum([sums.numbers for sums in found], axis=0)
-    groups = found[0].groups
-    for sums in found[1:]:
-        groups += sums.groups
-    return BlockSums(numbers, groups)
+    sums = of_block(*blocks[0])
+    for samples in blocks[1:]:
+        more = of_block(*samples)
+        sums.numbers[:] += more.numbers
+        sums.groups[:] += more.groups
+    return sums
 
 
 @dataclass(frozen=True, eq=False)

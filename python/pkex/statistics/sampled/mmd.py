@@ -69,8 +69,9 @@ def sampled_mmd(
         terms, how = chosen.with_means(terms, reference, None)
         slots = unit if sampling.n_permutations else None
         of_block = _OfBlock(terms, slots, replace(how, n_threads=1, progress=None))
-        some = [sample.reference[:size] for sample, size in zip((x, y), unit, strict=True)]
-        budget = sampling.pairs(sum(unit), partial(of_block, *some), how.n_threads)
+        some = reference.take(np.arange(sum(unit)), axis=0, mode="wrap")
+        some_of_both = np.split(some, [unit[0]])
+        budget = sampling.pairs(sum(unit), partial(of_block, *some_of_both), how.n_threads)
         design = Design.of(sampling.estimator, n_rows, unit, budget)
         shifts = partial(design.shifts, 1, sampling.generator)
         of_parts = tasks(parts((x, y), design), shifts)
@@ -150,8 +151,8 @@ def _tested(
 ) -> Significance:
     """Exchange whole slots of all blocks between the samples, by sums over pairs of slots."""
     in_first = np.repeat([True, False], slots)
-    movable = np.split(np.arange(len(in_first)), [slots[0]])
-    blocks = Blocks(movable[0], movable[0], (movable[0], movable[1]), in_first)
+    each = np.arange(len(in_first), dtype=np.int64)
+    blocks = Blocks(each, each, (each[in_first], each[~in_first]), in_first)
     relabelled = blocks.relabelled(sampling.n_permutations, sampling.generator)
     labels = np.concatenate([in_first[None], relabelled])
     of_both = np.split(groups, 2, axis=1)

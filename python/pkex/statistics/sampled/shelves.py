@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +14,8 @@ from pkex.statistics.sampled.sources import Source
 from pkex.typing import Float
 
 __all__ = ["Sample", "parts"]
+
+_Places = NDArray[np.integer[Any]]
 
 # Bytes of rows that are held at a time.
 _HELD = 1 << 29
@@ -34,7 +37,7 @@ class Sample:
     """
 
     source: Source
-    places: NDArray[np.int32]
+    places: _Places
     reference: Float
     extremes: Float
 
@@ -47,30 +50,44 @@ class Sample:
         generator: np.random.Generator,
     ) -> Sample:
         """Put rows into a random order, and look at all of them once: `check` gets every chunk."""
-        places = generator.permutation(source.n_rows).astype(np.int32)
+        places = generator.permutation(source.n_rows)
+        if source.n_rows < 1 << 31:
+            places = places.astype(np.int32)
         reference = np.empty((n_reference, source.n_columns))
         extremes = np.array([[np.inf], [-np.inf]]).repeat(source.n_columns, axis=1)
-        start = 0
-        for chunk in source.chunks():
+        for chunk, of_chunk in _placed(source, places):
             check(chunk)
-            of_chunk = places[start : start + len(chunk)]
-            chosen = np.flatnonzero(of_chunk < n_reference)
-            reference[of_chunk[chosen]] = chunk[chosen]
+            _put(reference, chunk, of_chunk)
             np.minimum(extremes[0], chunk.min(axis=0), out=extremes[0])
             np.maximum(extremes[1], chunk.max(axis=0), out=extremes[1])
-            start += len(chunk)
         return cls(source, places, reference, extremes)
 
     def rows(self, first: int, last: int) -> Float:
         """Return the rows at these places, shape (last − first, d)."""
         rows = np.empty((last - first, self.source.n_columns))
-        start = 0
-        for chunk in self.source.chunks():
-            of_chunk = self.places[start : start + len(chunk)]
-            chosen = np.flatnonzero((first <= of_chunk) & (of_chunk < last))
-            rows[of_chunk[chosen] - first] = chunk[chosen]
-            start += len(chunk)
+        for chunk, of_chunk in _placed(self.source, self.places):
+            _put(rows, chunk, of_chunk - first)
         return rows
+
+
+def _placed(source: Source, places: _Places) -> Iterator[tuple[Float, _Places]]:
+    """Yield the rows of a source, some at a time, with their places."""
+    start = 0
+    for chunk in source.chunks():
+        of_chunk = places[start : start + len(chunk)]
+        start += len(chunk)
+        if start <= len(places):
+            yield chunk, of_chunk
+    if start != len(places):
+        raise ValueError(
+            f"a sample has changed while it was read: it had {len(places)} rows, and now {start}"
+        )
+
+
+def _put(rows: Float, chunk: Float, places: _Places) -> None:
+    """Put those rows of a chunk where they belong that have a place among others."""
+    chosen = np.flatnonzero((places >= 0) & (places < len(rows)))
+    rows[places[chosen]] = chunk[chosen]
 
 
 def parts(samples: tuple[Sample, ...], design: Design) -> Iterator[tuple[Float, ...]]:

@@ -21,7 +21,7 @@ from pkex.statistics.encoding import Encoding, Missing
 from pkex.statistics.samples import as_rows, read_samples
 from pkex.typing import Float
 
-__all__ = ["Beside", "Source", "is_file", "read_sources"]
+__all__ = ["Beside", "Source", "is_file", "read_sources", "refuse_files"]
 
 # Rows of a chunk.
 _CHUNK = 1 << 16
@@ -106,6 +106,16 @@ def read_sources(
 def is_file(data: Any) -> bool:
     """Whether data are the path of files."""
     return isinstance(data, str | PathLike)
+
+
+def refuse_files(given: Mapping[str, Any], estimator: str) -> None:
+    """Refuse paths of files where all rows are needed at once."""
+    for name, data in given.items():
+        if is_file(data):
+            raise ValueError(
+                f"{name}={str(data)!r}: paths of files are for estimator='incomplete' and "
+                f"'block'; for {estimator!r} read the file before, such as by pandas.read_parquet"
+            )
 
 
 def _is_elsewhere(data: Any) -> bool:
