@@ -124,14 +124,15 @@ def test_the_integrations_have_one_explainer_each_and_a_game():
         (
             pkex.mmd,
             "(X, Y, *, kernel=None, estimator='unbiased', value_function='marginal', groups=None, "
-            "weights=None, n_permutations=0, random_state=None, summation='compensated', "
-            "n_jobs=-1, progress=False, categorical=None, missing='error')",
+            "weights=None, n_permutations=0, budget=None, random_state=None, "
+            "summation='compensated', n_jobs=-1, progress=False, categorical=None, "
+            "missing='error')",
         ),
         (
             pkex.hsic,
             "(X, y, *, kernel=None, target_kernel=None, estimator='biased', "
             "value_function='marginal', attribute='x', groups=None, n_permutations=0, "
-            "random_state=None, summation='compensated', n_jobs=-1, progress=False, "
+            "budget=None, random_state=None, summation='compensated', n_jobs=-1, progress=False, "
             "categorical=None, missing='error')",
         ),
         (

@@ -147,7 +147,8 @@ def test_columns_that_a_model_needs_are_named(run, files, models, tmp_path):
     csv_table(files / "labelled.csv")[["a", "c"]].to_csv(tmp_path / "two.csv", index=False)
     done = run("explain", models / "svr.skops", tmp_path / "two.csv")
     assert done.status == 2
-    assert done.err == (f"pkex explain: {tmp_path / 'two.csv'} has no column 'b'; it has ['a', 'c']\n")
+    expected = f"pkex explain: {tmp_path / 'two.csv'} has no column 'b'; it has ['a', 'c']\n"
+    assert done.err == expected
 
 
 @pytest.mark.parametrize("command", ["explain", "sensitivity", "background"])

@@ -235,7 +235,11 @@ CALLS = {
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
-        ({"estimator": "U"}, ValueError, "estimator must be one of 'unbiased', 'biased'; got 'U'"),
+        (
+            {"estimator": "U"},
+            ValueError,
+            "estimator must be one of 'unbiased', 'biased', 'incomplete', 'block'; got 'U'",
+        ),
         ({"summation": "kahan"}, ValueError, "summation must be one of"),
         ({"n_jobs": 0}, ValueError, "n_jobs must be"),
         (

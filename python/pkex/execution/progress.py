@@ -11,7 +11,7 @@ from pkex.errors import warn
 from pkex.inputs.optional import missing_library
 from pkex.typing import Report
 
-__all__ = ["Progress", "parts_of", "reporting", "share"]
+__all__ = ["Progress", "duration", "parts_of", "reporting", "share"]
 
 Progress = bool | Report
 
@@ -67,7 +67,7 @@ def _forecast() -> Report:
             if whole > _LONG:
                 is_quiet = False
                 warn(
-                    f"this call is going to take about {_duration(whole)}, as its first "
+                    f"this call is going to take about {duration(whole)}, as its first "
                     f"{measured:.0f} seconds went; progress=True shows how far it is, and Ctrl-C "
                     "ends it"
                 )
@@ -75,7 +75,7 @@ def _forecast() -> Report:
     return report
 
 
-def _duration(seconds: float) -> str:
+def duration(seconds: float) -> str:
     """Return a duration in minutes, hours or days, with two digits."""
     for size, name in ((86400.0, "days"), (3600.0, "hours"), (60.0, "minutes")):
         if seconds >= 2.0 * size:

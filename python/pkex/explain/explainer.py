@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from types import MethodType
 from typing import Any
 
@@ -11,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from pkex.adapters import verify
 from pkex.adapters.targets import Target, adapted_to
+from pkex.execution.backends import row_by_row
 from pkex.execution.computation import Computation
 from pkex.execution.progress import Progress
 from pkex.execution.settings import Settings
@@ -20,10 +22,12 @@ from pkex.explain.explained import Explained
 from pkex.explain.explanation import Explanation
 from pkex.explain.interaction_values import check_interactions, interaction_values
 from pkex.explain.interactions import Interactions
+from pkex.explain.lazily import is_lazy, lazily
 from pkex.explain.links import Transform, behind_link
 from pkex.explain.outputs import Outputs
 from pkex.explain.posterior import Posterior
 from pkex.explain.uncertain import roots_of, with_roots
+from pkex.functions.base import Function
 from pkex.functions.linked import LINKS, Link
 from pkex.games.indices import Index
 from pkex.games.players import as_players
@@ -355,22 +359,27 @@ class Explainer(Estimating):
         Parameters
         ----------
         X : array-like, DataFrame or sparse matrix of shape (n, d)
+            Or an array or table of Dask's, whose rows are explained when the result is computed.
         progress : bool or callable, default False
             As in calling the explainer.
 
         Returns
         -------
         ndarray of shape (n, d) or (n, d, outputs)
+            Of Dask's collections a dask.array with as many chunks of rows.
 
         Raises
         ------
         ValueError, TypeError, OverflowError
             As in calling the explainer.
         """
-        rows = self._columns.read(X).rows
+        if is_lazy(X):
+            one_thread = Computation(self._settings.method, self._settings.summation)
+            of_chunk = partial(self._bare_values, how=one_thread)
+            lazy: NDArray[np.float64] = lazily(of_chunk, X, self._columns, self._shape_of_row)
+            return lazy
         with self._settings.computing(progress) as how:
-            values = self._values(rows, how)
-        return values[..., 0] if self._outputs.drops_axis else values
+            return self._bare_values(X, how)
 
     @with_known_keywords
     def interactions(
@@ -464,10 +473,27 @@ class Explainer(Estimating):
 
     def _values(self, rows: Float, how: Computation) -> Float:
         """Return values of shape (n, players), or (n, players, outputs) with an output axis."""
-        values = self._function.explain(rows, game=self._game, how=how)
+        explain = partial(_explained, self._function, self._game)
+        values = row_by_row(explain, rows, how, self._settings.n_jobs)
         return values if self._function.has_output_axis else values[..., 0]
+
+    def _bare_values(self, X: Any, how: Computation) -> Float:
+        """Return values of the rows of a table, without an output axis that goes."""
+        values = self._values(self._columns.read(X).rows, how)
+        return values[..., 0] if self._outputs.drops_axis else values
+
+    @property
+    def _shape_of_row(self) -> tuple[int, ...]:
+        """The shape of the values of one row."""
+        n_players, n_outputs = self._function.n_players, self._function.n_outputs
+        has_axis = self._function.has_output_axis and not self._outputs.drops_axis
+        return (n_players, n_outputs) if has_axis else (n_players,)
 
     def _roots(self, rows: Float, how: Computation) -> Float:
         """Return R of the covariances R Rᵀ of values, shaped as these with an axis more."""
         roots = roots_of(self._posterior.covariances(rows, self._game, how))
         return roots if self._function.has_output_axis else roots[:, :, 0]
+
+
+def _explained(function: Function, game: Game, rows: Float, how: Computation) -> Float:
+    return function.explain(rows, game=game, how=how)

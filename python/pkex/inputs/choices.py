@@ -10,11 +10,13 @@ from pkex.inputs.integers import whole
 __all__ = [
     "ESTIMATORS",
     "METHODS",
+    "SAMPLED_ESTIMATORS",
     "SIDES",
     "STATISTICS_CONVENTIONS",
     "SUMMATIONS",
     "Estimator",
     "Method",
+    "SampledEstimator",
     "Side",
     "StatisticsConvention",
     "Summation",
@@ -32,9 +34,11 @@ SUMMATIONS: tuple[Summation, ...] = get_args(Summation)
 
 # Of MMD and HSIC: the average over pairs, what absent features are, whose columns are explained.
 Estimator: TypeAlias = Literal["unbiased", "biased"]
+SampledEstimator: TypeAlias = Literal["incomplete", "block"]
 StatisticsConvention: TypeAlias = Literal["marginal", "neutral"]
 Side: TypeAlias = Literal["x", "y"]
 ESTIMATORS: tuple[Estimator, ...] = get_args(Estimator)
+SAMPLED_ESTIMATORS: tuple[SampledEstimator, ...] = get_args(SampledEstimator)
 STATISTICS_CONVENTIONS: tuple[StatisticsConvention, ...] = get_args(StatisticsConvention)
 SIDES: tuple[Side, ...] = get_args(Side)
 

@@ -18,8 +18,11 @@ from pkex.explain.axes import FEATURE, Axes
 from pkex.games.players import Players, as_players
 from pkex.inputs.arrays import read_only
 from pkex.inputs.choices import (
+    ESTIMATORS,
+    SAMPLED_ESTIMATORS,
     SIDES,
     Estimator,
+    SampledEstimator,
     Side,
     StatisticsConvention,
     Summation,
@@ -42,6 +45,14 @@ from pkex.statistics.permutations import (
     check_n_permutations,
 )
 from pkex.statistics.results import HSICResult
+from pkex.statistics.sampled.budget import (
+    Budget,
+    Sampling,
+    check_budget,
+    warn_of_all_pairs,
+)
+from pkex.statistics.sampled.hsic import sampled_hsic
+from pkex.statistics.sampled.sources import refuse_files
 from pkex.statistics.samples import check_row_count, read_samples
 from pkex.statistics.standard_errors import hsic_errors
 from pkex.statistics.targets import as_target
@@ -57,11 +68,12 @@ def hsic(
     *,
     kernel: Kernel | None = None,
     target_kernel: Kernel | None = None,
-    estimator: Estimator = "biased",
+    estimator: Estimator | SampledEstimator = "biased",
     value_function: StatisticsConvention = "marginal",
     attribute: Side = "x",
     groups: Mapping[str, int | str | Iterable[int | str]] | None = None,
     n_permutations: int = 0,
+    budget: Budget = None,
     random_state: Any = None,
     summation: Summation = "compensated",
     n_jobs: int | None = -1,
@@ -80,6 +92,8 @@ def hsic(
     ----------
     X : array-like, DataFrame, pyarrow.Table or sparse matrix of shape (n, d)
         Of a DataFrame text, categories and truth values are labels, and dates become days.
+        The estimators "incomplete" and "block" also take the path of a Parquet file, or of a
+        directory of such, as `mmd`; `y` may be the name of a column in it.
     y : array-like, Series, DataFrame or sparse matrix of shape (n,) or (n, dy)
         Numbers, dates, or labels: strings, booleans, categories. Integers are numbers; give
         ``target_kernel=pkex.kernels.Categorical()`` if they are labels (of two values it is the
@@ -91,9 +105,11 @@ def hsic(
     target_kernel : pkex.kernels.Kernel, optional
         Of y. By default like `kernel` for numbers, and 1 or 0 for equal or different labels;
         ``result.target_kernel`` and ``result.target_bandwidth`` say which.
-    estimator : {"biased", "unbiased"}, default "biased"
+    estimator : {"biased", "unbiased", "incomplete", "block"}, default "biased"
         tr(KHLH) / (n − 1)², which is a small positive number without dependence and shrinks as
-        1/n, or that of Song et al. (2012), which may be negative.
+        1/n, or that of Song et al. (2012), which may be negative. Of more rows than all pairs of
+        which can be compared, the last two estimate what the second does from blocks of rows, as in
+        `mmd`.
     value_function : {"marginal", "neutral"}, default "marginal"
         What the factor of an absent feature is: its mean over all pairs of rows, so that a feature
         which neither depends on the target nor goes together with one that does is worth 0 in
@@ -109,8 +125,11 @@ def hsic(
         targets are permuted; up to 128 if n² P ≤ 8·10⁶; and up to 512 if n² P B ≤ 1.7·10¹⁰ as well,
         as with 512 rows, P = 20 features and B = 3000. Else rows put in octets at random exchange
         theirs, which has nearly the same power beyond some hundred rows. At most 10⁸ / P.
+    budget : int, datetime.timedelta or None, default None
+        As in `mmd`.
     random_state : int, numpy.random.Generator, RandomState or None, default None
-        Of the permutations; equal seeds give equal results.
+        Of the permutations and of the choice of pairs; equal seeds give equal results, but with a
+        budget of time.
     summation, n_jobs, progress
         As in `mmd`.
     categorical, missing
@@ -144,6 +163,9 @@ def hsic(
     ``alone_pvalues[j]`` is that feature j and y are independent; that of ``pvalue`` and
     ``feature_pvalues`` that X and y are.
 
+    The estimators "incomplete" and "block" average the unbiased HSIC of blocks of rows, divided at
+    random as in `mmd`; their tests exchange targets within octets of each block. They have no `r2`.
+
     To NumPy a result is its values, so that `hsic` is a score function of scikit-learn's selectors:
     ``SelectKBest(pkex.hsic)``.
 
@@ -165,10 +187,20 @@ def hsic(
     >>> result.pvalue
     0.005
     """
-    chosen = Conventions(estimator, value_function, summation, n_jobs)
+    check_choice("estimator", estimator, (*ESTIMATORS, *SAMPLED_ESTIMATORS))
     check_choice("attribute", attribute, SIDES)
     n_permutations = check_n_permutations(n_permutations)
+    budget = check_budget(budget, estimator)
     generator = as_generator(random_state)
+    if estimator == "incomplete" or estimator == "block":
+        chosen = Conventions("unbiased", value_function, summation, n_jobs)
+        sampling = Sampling(estimator, budget, n_permutations, generator, progress)
+        kernels = kernel, target_kernel
+        return sampled_hsic(
+            X, y, kernels, attribute, groups, chosen, sampling, categorical, missing
+        )
+    chosen = Conventions(estimator, value_function, summation, n_jobs)
+    refuse_files({"X": X}, estimator)
     (table,), of_table = read_samples({"X": X}, categorical, missing, compares_names=False)
     if estimator == "unbiased":
         check_row_count(table.rows, "X", 4, " for the unbiased estimator")
@@ -189,6 +221,7 @@ def hsic(
     sides = (x_side, y_side) if attribute == "x" else (y_side, x_side)
     with reporting(progress) as report:
         (attributed, terms), other = sides
+        warn_of_all_pairs(attributed, terms, chosen.computation())
         terms, how = chosen.with_means(terms, attributed, report)
         sides = (attributed, terms), other
         reports = _reports(how.progress, len(x), terms.n_players, n_permutations)

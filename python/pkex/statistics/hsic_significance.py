@@ -14,9 +14,9 @@ from pkex.statistics.permutations import (
     warn_of_few_relabellings,
 )
 from pkex.statistics.significance import Relabelled, Significance
-from pkex.typing import Float
+from pkex.typing import Float, Report
 
-__all__ = ["tested_in_octets", "tested_row_by_row"]
+__all__ = ["tested_by_exchanges", "tested_in_octets", "tested_row_by_row"]
 
 
 def tested_in_octets(
@@ -29,14 +29,30 @@ def tested_in_octets(
     """Let groups of octets of rows exchange their targets, by sums over pairs of groups."""
     same = octets.share_of_same(problem.rows, problem.targets)
     warn_of_few_relabellings(n_permutations, same)
+    return tested_by_exchanges(
+        octets,
+        # Of ordered pairs.
+        2.0 * problem.scale * groups,
+        np.concatenate(problem.on_the_diagonal()),
+        n_permutations,
+        generator,
+        problem.reports["relabelling"],
+    )
+
+
+def tested_by_exchanges(
+    octets: Octets,
+    groups: Float,
+    on_the_diagonal: Float | float,
+    n_permutations: int,
+    generator: np.random.Generator,
+    report: Report | None,
+) -> Significance:
+    """Test by the sums (G(G+1)/2, 64, 2P) over pairs of groups, and what no exchange changes."""
     exchanges = np.zeros((n_permutations + 1, octets.n_groups), dtype=np.uint8)
     exchanges[1:] = octets.relabelled(n_permutations, generator)
-    # Of ordered pairs.
-    report = problem.reports["relabelling"]
-    sums = 2.0 * problem.scale * exchanged_sums(groups, exchanges, report)
-    sums += np.concatenate(problem.on_the_diagonal())
-    scale = 2.0 * problem.scale * rounding_scale(groups)
-    return _of_both(sums, scale)
+    sums = exchanged_sums(groups, exchanges, report) + on_the_diagonal
+    return _of_both(sums, rounding_scale(groups))
 
 
 def tested_row_by_row(

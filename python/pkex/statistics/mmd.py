@@ -22,7 +22,15 @@ from pkex.explain.axes import FEATURE, Axes
 from pkex.functions.encoded import EncodedExpansion
 from pkex.functions.expansion import KernelExpansion
 from pkex.games.players import as_players
-from pkex.inputs.choices import Estimator, StatisticsConvention, Summation
+from pkex.inputs.choices import (
+    ESTIMATORS,
+    SAMPLED_ESTIMATORS,
+    Estimator,
+    SampledEstimator,
+    StatisticsConvention,
+    Summation,
+    check_choice,
+)
 from pkex.inputs.keywords import with_known_keywords
 from pkex.inputs.randomness import as_generator
 from pkex.kernels import Kernel
@@ -40,6 +48,14 @@ from pkex.statistics.permutations import (
     warn_of_few_relabellings,
 )
 from pkex.statistics.results import MMDResult
+from pkex.statistics.sampled.budget import (
+    Budget,
+    Sampling,
+    check_budget,
+    warn_of_all_pairs,
+)
+from pkex.statistics.sampled.mmd import sampled_mmd
+from pkex.statistics.sampled.sources import refuse_files
 from pkex.statistics.samples import two_samples
 from pkex.statistics.standard_errors import between_samples, within_sample
 from pkex.statistics.two_sample_test import tested
@@ -55,11 +71,12 @@ def mmd(
     Y: ArrayLike,
     *,
     kernel: Kernel | None = None,
-    estimator: Estimator = "unbiased",
+    estimator: Estimator | SampledEstimator = "unbiased",
     value_function: StatisticsConvention = "marginal",
     groups: Mapping[str, int | str | Iterable[int | str]] | None = None,
     weights: tuple[ArrayLike | None, ArrayLike | None] | None = None,
     n_permutations: int = 0,
+    budget: Budget = None,
     random_state: Any = None,
     summation: Summation = "compensated",
     n_jobs: int | None = -1,
@@ -78,17 +95,21 @@ def mmd(
     ----------
     X, Y : array-like, DataFrame, pyarrow.Table or sparse matrix of shape (n, d) and (m, d)
         The samples, of at least two rows each. Columns of a DataFrame may hold text, categories and
-        truth values, which are labels, and dates and durations, which become days.
+        truth values, which are labels, and dates and durations, which become days. The estimators
+        "incomplete" and "block" also take the path of a Parquet file of numbers, or of a directory
+        of such, and Dask's collections of numbers, and read memory-mapped arrays as they are: 512
+        MB of rows are held at a time.
     kernel : pkex.kernels.Kernel, optional
         By default ``pkex.kernels.median_heuristic(X, Y)``: RBF of columns in units of their pooled
         standard deviation, with the median distance between rows as length-scale: of all rows up
         to 2000, of a fixed subsample of 2000 beyond; ``result.bandwidth`` says which. Of labels,
         Categorical as similar as gives a column the weight of one of numbers. A given kernel works
         on the columns as they are numbered, and must not subtract labels.
-    estimator : {"unbiased", "biased"}, default "unbiased"
+    estimator : {"unbiased", "biased", "incomplete", "block"}, default "unbiased"
         Whether averages within a sample leave out (may be negative) or include the pairs of a row
         with itself (never negative; where nothing differs a small positive number that shrinks as
-        1/n).
+        1/n). Of more rows than all pairs of which can be compared, the last two estimate what the
+        first does from some pairs, chosen at random: see Notes.
     value_function : {"marginal", "neutral"}, default "marginal"
         What the factor of an absent feature is: its mean over all pairs of rows of the pooled
         sample, so that a feature which neither differs nor goes together with one that does is
@@ -103,8 +124,13 @@ def mmd(
     n_permutations : int, default 0
         Number of relabellings for p-values, drawn at random; 0 for none. Samples of more than 128
         rows together are permuted in random blocks, 32 to 128 of them. At most 10⁸ / P.
+    budget : int, datetime.timedelta or None, default None
+        How many pairs of rows the estimators "incomplete" and "block" compare, at most; or about
+        how long they may take. By default 10⁸, and 100 for each row if that is more; of "block" as
+        many as blocks of √n rows have. ``result.n_pairs`` is the number.
     random_state : int, numpy.random.Generator, RandomState or None, default None
-        Of the permutations; equal seeds give equal results.
+        Of the permutations and of the choice of pairs; equal seeds give equal results, but with a
+        budget of time.
     summation : {"compensated", "plain"}, default "compensated"
         How sums over pairs are formed. Compensated, rounding errors do not grow with their number.
     n_jobs : int, default -1
@@ -153,9 +179,18 @@ def mmd(
     two distributions are equal in all; a small ``feature_pvalues[j]`` says that they differ, and
     that feature j shows it.
 
+    The estimators "incomplete" and "block" divide rows at random into blocks, and compare those of
+    a block: small blocks, made anew in several rounds, or larger ones, once. The kernel, if it is
+    not given, and the means of the marginal convention are found on at most 10,000 rows that are in
+    no block, so that the values are unbiased for these, and p-values exact. Standard errors are
+    those of means over parts of the data that share no rows. Samples must have some thousand rows;
+    of one that is over seven times as large as the other, not all rows are used.
+
     References
     ----------
-    A. Gretton et al. (2012), A kernel two-sample test, JMLR 13. M. Mohammadi, S. L. Chau,
+    A. Gretton et al. (2012), A kernel two-sample test, JMLR 13. W. Zaremba, A. Gretton, M. Blaschko
+    (2013), B-tests. A. Schrab et al. (2022), Efficient aggregated kernel tests using incomplete
+    U-statistics. M. Mohammadi, S. L. Chau,
     K. Muandet, Computing exact Shapley values in polynomial time for product-kernel methods
     (PKeX-Shapley), Proposition 7.
 
@@ -172,13 +207,22 @@ def mmd(
     >>> result.pvalue
     0.005
     """
-    chosen = Conventions(estimator, value_function, summation, n_jobs)
+    check_choice("estimator", estimator, (*ESTIMATORS, *SAMPLED_ESTIMATORS))
     n_permutations = check_n_permutations(n_permutations)
+    budget = check_budget(budget, estimator)
     generator = as_generator(random_state)
+    if estimator == "incomplete" or estimator == "block":
+        if weights is not None:
+            raise ValueError(f"estimator={estimator!r} takes no weights; leave them out")
+        chosen = Conventions("unbiased", value_function, summation, n_jobs)
+        sampling = Sampling(estimator, budget, n_permutations, generator, progress)
+        return sampled_mmd(X, Y, kernel, groups, chosen, sampling, categorical, missing)
+    chosen = Conventions(estimator, value_function, summation, n_jobs)
     if weights is not None and n_permutations:
         raise ValueError(
             "n_permutations cannot be combined with weights: weighted rows are not exchangeable"
         )
+    refuse_files({"X": X, "Y": Y}, estimator)
     of_x, of_y, encoding = two_samples(X, Y, categorical, missing)
     x, y, names = of_x.rows, of_y.rows, of_x.names
     check_rows(kernel, {"X": x, "Y": y}, len(names))
@@ -192,6 +236,7 @@ def mmd(
     x, y = np.split(pooled, [len(x)])
     domain = exact_domain(pooled)
     terms, unit = in_units(KernelTerms.of(used, encoding.players(players), domain))
+    warn_of_all_pairs(pooled, terms, chosen.computation())
     with reporting(progress) as report:
         terms, how = chosen.with_means(terms, pooled, report)
         if of_rows is not None:

@@ -60,6 +60,8 @@ class MMDResult(Attribution):
         ``imputed`` in the place of missing numbers, or the date ``since`` which days count.
     n_rows : tuple of int
         The sizes of the samples, without rows of weight 0.
+    n_pairs : int or None
+        The number of pairs of rows that an estimator with a budget compared; None of all.
 
     Examples
     --------
@@ -84,6 +86,7 @@ family: corrected for the number of features
     """
 
     n_rows: tuple[int, int]
+    n_pairs: int | None = field(default=None, kw_only=True)
 
     @property
     def label(self) -> str:
@@ -215,6 +218,8 @@ class HSICResult(Attribution):
     columns : tuple
         What was done with each column of X, as in `MMDResult`.
     n_rows : int
+    n_pairs : int or None
+        The number of pairs of rows that an estimator with a budget compared; None of all.
 
     Examples
     --------
@@ -240,6 +245,7 @@ class HSICResult(Attribution):
     attribute: str
     n_rows: int
     normaliser: Normaliser | None = field(repr=False)
+    n_pairs: int | None = field(default=None, kw_only=True)
 
     @cached_property
     def r2(self) -> float:
@@ -248,8 +254,7 @@ class HSICResult(Attribution):
         0 without dependence, and 1 if both kernels are the same up to a factor; NaN if X or y is
         constant. Computed when first asked for, or pickled, in another pass over the pairs.
         """
-        assert self.normaliser is not None, "unpickled results know their index"
-        return self.normaliser.normalised(self.statistic)
+        return self._normaliser("r2").normalised(self.statistic)
 
     @cached_property
     def alone_r2(self) -> Float:
@@ -259,10 +264,18 @@ class HSICResult(Attribution):
         HSIC(x_j, y) / √(HSIC(x_j, x_j) HSIC(y, y)), by the same estimator; NaN for a constant
         feature. Computed when first asked for, or pickled, in passes over the pairs.
         """
-        assert self.normaliser is not None, "unpickled results know their indices"
-        indices = self.normaliser.normalised_alone(self.alone)
+        indices = self._normaliser("alone_r2").normalised_alone(self.alone)
         protect(indices)
         return indices
+
+    def _normaliser(self, name: str) -> Normaliser:
+        # Unpickled results know their indices.
+        if self.normaliser is None:
+            raise ValueError(
+                f"{name} is computed from all pairs of rows, which estimator={self.estimator!r} "
+                "does not compare; call pkex.hsic with estimator='unbiased' on fewer rows"
+            )
+        return self.normaliser
 
     def __copy__(self) -> HSICResult:
         # Not by way of what is pickled: indices are computed when asked for, of a copy too.
@@ -275,6 +288,8 @@ class HSICResult(Attribution):
         return self.__copy__()
 
     def __getstate__(self) -> dict[str, Any]:
+        if self.normaliser is None:
+            return dict(self.__dict__)
         # The indices instead of the data that they would be computed from.
         indices = {"r2": self.r2, "alone_r2": self.alone_r2}
         return {**self.__dict__, **indices, "normaliser": None}

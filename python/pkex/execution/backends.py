@@ -1,0 +1,155 @@
+"""Workers of joblib's: the processes and clusters that a user switched on, and no others.
+
+Inside an explicit ``joblib.parallel_config(backend=...)`` with a backend of processes or of a
+cluster ("loky", "multiprocessing", "dask", "ray", "spark"), calls hand pieces of work to its
+workers, each of which computes with one thread. Pieces are put together in their order, and have
+the bits that they would have here.
+"""
+
+from __future__ import annotations
+
+import pickle
+import sys
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from importlib import import_module
+from typing import Any, TypeVar
+
+import numpy as np
+
+from pkex.execution.computation import Computation
+from pkex.typing import Float
+
+__all__ = ["InOnePiece", "Threads", "Workers", "active_workers", "row_by_row"]
+
+_Item = TypeVar("_Item")
+_Result = TypeVar("_Result")
+# Pieces for each worker: one that is slower than others has fewer of them.
+_OF_WORKER = 4
+
+
+class Threads:
+    """Threads of this process, for calls that let go of the interpreter lock."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+
+    def map(self, function: Callable[[_Item], _Result], items: Iterable[_Item]) -> list[_Result]:
+        """Return what a function gives for each item, in their order."""
+        with ThreadPoolExecutor(self.number) as pool:
+            return list(pool.map(function, items))
+
+
+class Workers:
+    """The workers of an active backend of joblib's."""
+
+    def __init__(self, parallel: Any) -> None:
+        self._parallel = parallel
+
+    @property
+    def number(self) -> int:
+        """How many there are."""
+        return int(self._parallel._effective_n_jobs())
+
+    def map(self, function: Callable[[_Item], _Result], items: Iterable[_Item]) -> list[_Result]:
+        """Return what a function, which can be pickled, gives for each item, in their order."""
+        from joblib import delayed
+
+        calls = (delayed(InOnePiece(partial(function, item)))() for item in items)
+        found: list[_Result] = self._parallel(calls)
+        return found
+
+
+class InOnePiece:
+    """A function that is pickled in one piece.
+
+    Arrays that a cluster sends beside a pickle may come to lie at odd addresses, which the engine
+    does not read.
+    """
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self._function = function
+
+    def __call__(self, *arguments: Any) -> Any:
+        """Return what the function gives."""
+        return self._function(*arguments)
+
+    def __reduce__(self) -> tuple[Callable[[bytes], Any], tuple[bytes]]:
+        # What is unpickled is the function itself.
+        return pickle.loads, (_cloudpickle().dumps(self._function),)
+
+
+def _cloudpickle() -> Any:
+    """Return the library that pickles functions; joblib needs it, or brings it along."""
+    try:
+        return import_module("cloudpickle")
+    except ImportError:
+        return import_module("joblib.externals.cloudpickle")
+
+
+def active_workers(n_jobs: int | None) -> Workers | None:
+    """Return the workers that a user switched on; None if there are none, or within one of them.
+
+    Parameters
+    ----------
+    n_jobs : int or None
+        As given to pkex: 1 is for here; of -1 and None the backend's own number is taken.
+    """
+    if n_jobs == 1 or (joblib_parallel := sys.modules.get("joblib.parallel")) is None:
+        return None
+    # If none was asked for, those that prefer threads get these.
+    backend, configured = joblib_parallel.get_active_backend(prefer="threads")
+    if getattr(backend, "uses_threads", False) or backend.nesting_level or _is_dask_worker():
+        return None
+    if n_jobs is None or n_jobs == -1:
+        n_jobs = -1 if configured is None else configured
+    return Workers(joblib_parallel.Parallel(n_jobs=n_jobs)) if n_jobs != 1 else None
+
+
+def _is_dask_worker() -> bool:
+    """Whether this is a task of Dask's, whose backend does not say that it is nested."""
+    worker = sys.modules.get("distributed.worker")
+    if worker is None:
+        return False
+    try:
+        worker.get_worker()
+    except ValueError:
+        return False
+    return True
+
+
+def row_by_row(
+    values: Callable[[Any, Computation], Float], rows: Any, how: Computation, n_jobs: int | None
+) -> Float:
+    """Return the values of rows, which workers compute in pieces if there are any.
+
+    Parameters
+    ----------
+    values : callable
+        Gives those of some rows, of which each has its own; can be pickled.
+    rows : ndarray of shape (n, d)
+    how : Computation
+    n_jobs : int or None
+    """
+    workers = active_workers(n_jobs)
+    n_pieces = 1 if workers is None else min(len(rows), _OF_WORKER * workers.number)
+    if workers is None or n_pieces < 2:
+        return values(rows, how)
+    pieces = np.array_split(rows, n_pieces)
+    try:
+        return np.concatenate(workers.map(_OnWorker(values, how), pieces))
+    except OverflowError:
+        # Its message names a row of the piece: here it is one of all.
+        return values(rows, how)
+
+
+class _OnWorker:
+    """Values of some rows, with one thread."""
+
+    def __init__(self, values: Callable[[Any, Computation], Float], how: Computation) -> None:
+        self._values = values
+        self._how = Computation(how.method, how.summation)
+
+    def __call__(self, rows: Any) -> Float:
+        return self._values(rows, self._how)

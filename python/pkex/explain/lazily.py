@@ -1,0 +1,80 @@
+"""Rows in Dask's collections: explained chunk by chunk, when their values are asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from pkex.execution.backends import InOnePiece
+from pkex.explain.columns import Columns
+from pkex.inputs.columns import Labels, check_column_names
+from pkex.typing import Float
+
+__all__ = ["is_lazy", "lazily", "parts_of_rows"]
+
+
+def is_lazy(data: Any) -> bool:
+    """Whether rows are an array or a table of Dask's."""
+    return hasattr(data, "dask") and (hasattr(data, "map_blocks") or hasattr(data, "to_delayed"))
+
+
+def lazily(
+    values: Callable[[Any], Float], data: Any, columns: Columns, shape: tuple[int, ...]
+) -> Any:
+    """Return the values of rows as an array of Dask's, a chunk for each of the rows' chunks.
+
+    Parameters
+    ----------
+    values : callable
+        Gives those of some rows; can be pickled.
+    data : dask.array.Array or dask.dataframe.DataFrame of shape (n, d)
+    columns : Columns
+        Those that it must have.
+    shape : tuple of int
+        That of one row's values.
+
+    Raises
+    ------
+    ValueError
+        If it has other columns.
+    """
+    # By name: to type checkers hardly any of their functions is typed.
+    da: Any = import_module("dask.array")
+    delayed: Any = import_module("dask").delayed
+    if hasattr(data, "map_blocks"):
+        if data.ndim != 2 or data.shape[1] != columns.number:
+            raise ValueError(
+                f"X must have shape (n, {columns.number}); got an array of shape {data.shape}"
+            )
+        lengths = data.chunks[0]
+    else:
+        names = Labels(tuple(data.columns)).names
+        if names is not None and columns.compared is not None:
+            check_column_names(names, columns.compared, "X", columns.compared_with)
+        lengths = (np.nan,) * data.npartitions
+    explain = delayed(InOnePiece(_OfChunk(values, shape)))
+    chunks = [
+        da.from_delayed(explain(part), shape=(length, *shape), dtype=np.float64)
+        for length, part in zip(lengths, parts_of_rows(data), strict=True)
+    ]
+    return da.concatenate(chunks, allow_unknown_chunksizes=True)
+
+
+def parts_of_rows(data: Any) -> list[Any]:
+    """Return what computes the rows of each chunk or partition, all columns of them."""
+    if hasattr(data, "map_blocks"):
+        return list(data.rechunk({1: -1}).to_delayed()[:, 0])
+    return list(data.to_delayed())
+
+
+class _OfChunk:
+    """Values of a chunk, which may be empty."""
+
+    def __init__(self, values: Callable[[Any], Float], shape: tuple[int, ...]) -> None:
+        self._values, self._shape = values, shape
+
+    def __call__(self, rows: Any) -> Float:
+        return self._values(rows) if len(rows) else np.empty((0, *self._shape))

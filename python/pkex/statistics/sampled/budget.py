@@ -1,0 +1,115 @@
+"""How many pairs of rows are compared: a number of pairs, or as many as fit into a time."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from functools import partial
+
+import numpy as np
+
+from pkex.errors import warn
+from pkex.execution.computation import Computation
+from pkex.execution.progress import Progress, duration
+from pkex.inputs.choices import SAMPLED_ESTIMATORS, SampledEstimator
+from pkex.inputs.integers import as_integer
+from pkex.kernels.heuristic import evenly_random
+from pkex.statistics.pair_sums import KernelTerms, pair_sums
+from pkex.typing import Float
+
+__all__ = ["Budget", "Sampling", "check_budget", "pairs_among", "warn_of_all_pairs"]
+
+Budget = int | timedelta | None
+
+# An exact call of fewer pairs of rows takes no ten minutes, whatever it is.
+_QUICK = 1e9
+# In seconds; and rows whose pairs are measured.
+_LONG, _SOME = 600.0, 128
+# The share of a time that is for pairs; the rest is for reading and preparing.
+_FOR_PAIRS = 0.7
+
+
+def check_budget(budget: object, estimator: str) -> Budget:
+    """Return the budget of an estimator, or say what it may be."""
+    if budget is None:
+        return None
+    if estimator not in SAMPLED_ESTIMATORS:
+        raise ValueError(
+            f"estimator={estimator!r} compares all pairs of rows, and takes no budget: leave it "
+            "out, or take estimator='incomplete'"
+        )
+    if isinstance(budget, timedelta):
+        if budget <= timedelta(0):
+            raise ValueError(f"budget must be a positive time; got {budget!r}")
+        return budget
+    valid = "a positive number of pairs of rows, a datetime.timedelta, or None"
+    return as_integer("budget", budget, valid, least=1)
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """How a statistic is to be estimated and tested.
+
+    Parameters
+    ----------
+    estimator : {"block", "incomplete"}
+    budget : int, timedelta or None
+    n_permutations : int
+    generator : numpy.random.Generator
+    progress : bool or callable
+    """
+
+    estimator: SampledEstimator
+    budget: Budget
+    n_permutations: int
+    generator: np.random.Generator
+    progress: Progress
+
+    def pairs(self, n_rows: int, compare: Callable[[], object], n_threads: int) -> int | None:
+        """Return the budget as a number of pairs.
+
+        Parameters
+        ----------
+        n_rows : int
+        compare : callable
+            Compares all pairs of so many rows, which is measured.
+        n_threads : int
+        """
+        if not isinstance(self.budget, timedelta):
+            return self.budget
+        seconds = _FOR_PAIRS * self.budget.total_seconds() * n_threads
+        return int(pairs_among(n_rows) * seconds / _seconds(compare))
+
+
+def warn_of_all_pairs(rows: Float, terms: KernelTerms, how: Computation) -> None:
+    """Warn if all pairs of rows (n, d) are going to take long, as those of some rows do."""
+    n_pairs = float(pairs_among(len(rows)))
+    if n_pairs < _QUICK:
+        return
+    some = np.ascontiguousarray(rows[evenly_random(len(rows), _SOME)])
+    alone = replace(how, n_threads=1, progress=None)
+    compare = partial(pair_sums, some, len(some), terms, how=alone)
+    whole = _seconds(compare) * n_pairs / (pairs_among(len(some)) * how.n_threads)
+    if whole > _LONG:
+        warn(
+            f"all {n_pairs:.2g} pairs of rows are going to take about {duration(whole)}; "
+            "estimator='incomplete' compares as many of them as its budget says, a number or a "
+            "time, with standard errors and p-values"
+        )
+
+
+def pairs_among(n: int) -> int:
+    """Return the number of pairs among n rows."""
+    return n * (n - 1) // 2
+
+
+def _seconds(compare: Callable[[], object]) -> float:
+    """Return the least time of five."""
+    times = []
+    for _ in range(5):
+        start = time.perf_counter()
+        compare()
+        times.append(time.perf_counter() - start)
+    return max(min(times), 1e-9)

@@ -1,0 +1,260 @@
+"""HSIC of large samples, by the pairs of a design: the mean of unbiased HSIC of blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pkex.execution.backends import Threads, active_workers
+from pkex.execution.computation import Computation
+from pkex.execution.progress import reporting
+from pkex.explain.axes import FEATURE, Axes
+from pkex.games.players import Players, as_players
+from pkex.inputs.choices import Side
+from pkex.inputs.wording import shown
+from pkex.kernels import Kernel
+from pkex.statistics.attribution import Parts
+from pkex.statistics.common import Conventions, exact_domain, in_units, with_kernel
+from pkex.statistics.encoding import Encoding, Missing
+from pkex.statistics.hsic_problem import HSICProblem
+from pkex.statistics.hsic_significance import tested_by_exchanges
+from pkex.statistics.kernel_choice import check_rows
+from pkex.statistics.octets import OCTET, Octets
+from pkex.statistics.pair_sums import KernelTerms
+from pkex.statistics.permutations import check_fits
+from pkex.statistics.results import HSICResult
+from pkex.statistics.sampled.blocks import BlockSums, estimated, tasks
+from pkex.statistics.sampled.budget import Sampling
+from pkex.statistics.sampled.design import Design, n_reference
+from pkex.statistics.sampled.shelves import Sample, parts
+from pkex.statistics.sampled.sources import Beside, Source, is_file, read_sources
+from pkex.statistics.targets import Target, as_target
+from pkex.typing import Float, Report
+
+__all__ = ["sampled_hsic"]
+
+# Slots, whose octets exchange targets alike.
+_SLOTS = 8
+_UNIT = (_SLOTS * OCTET,)
+# What an HSIC reports the progress of; blocks report none.
+_SILENT: dict[str, Report | None] = dict.fromkeys(["centring", "sums", "relabelling"])
+
+
+def sampled_hsic(
+    X: Any,
+    y: Any,
+    kernels: tuple[Kernel | None, Kernel | None],
+    attribute: Side,
+    groups: Mapping[str, int | str | Iterable[int | str]] | None,
+    chosen: Conventions,
+    sampling: Sampling,
+    categorical: Iterable[int | str] | None,
+    missing: Missing,
+) -> HSICResult:
+    """Estimate `pkex.hsic` from the pairs of a design; the arguments are as there, and checked."""
+    joined = _Joined.of(X, y, kernels[1], categorical, missing)
+    players = as_players(groups, joined.names if attribute == "x" else joined.target_names)
+    check_fits(sampling.n_permutations, len(players.names))
+    n_rows = (joined.source.n_rows,)
+    Design.check(sampling, n_rows, _UNIT)
+    check = partial(_check_chunk, kernels[0], joined.columns[: len(joined.names)])
+    sample = Sample.of(joined.source, check, n_reference(*n_rows, *n_rows), sampling.generator)
+    x, target = joined.of_reference(sample.reference, kernels[1])
+    what, labels = "a random part of X", joined.encoding.labels
+    x, used, bandwidth = with_kernel(x, joined.names, what, kernels[0], labels)
+    sides = [
+        _Side.of(joined.columns, sample, used, joined.encoding, players, attribute == "x"),
+        _Side.of(joined.targets, sample, target.kernel, target.encoding, players, attribute == "y"),
+    ]
+    attributed, other = sides if attribute == "x" else sides[::-1]
+    with reporting(sampling.progress) as report:
+        rows = attributed.rows(sample.reference)
+        terms, how = chosen.with_means(attributed.terms, rows, None)
+        of_block = _OfBlock(
+            replace(attributed, terms=terms),
+            other,
+            bool(sampling.n_permutations),
+            replace(how, n_threads=1, progress=None),
+        )
+        some = sample.reference[: _UNIT[0]]
+        budget = sampling.pairs(_UNIT[0], partial(of_block, some), how.n_threads)
+        design = Design.of(sampling.estimator, n_rows, _UNIT, budget)
+        shifts = partial(design.shifts, OCTET, sampling.generator)
+        of_parts = tasks(parts((sample,), design), shifts)
+        run = active_workers(chosen.n_jobs) or Threads(how.n_threads)
+        found = estimated(of_parts, of_block, design, run, report)
+    values, alone = np.split(found.numbers, 2)
+    errors = found.standard_errors[: len(values)]
+    tested = None
+    if sampling.n_permutations:
+        octets = _octets(_UNIT[0])
+        tested = tested_by_exchanges(
+            octets, found.groups, 0.0, sampling.n_permutations, sampling.generator, None
+        )
+    of_all = Parts(values, alone, errors, tested).times(attributed.unit * other.unit)
+    return HSICResult(
+        of_all.values,
+        of_all.standard_errors,
+        of_all.alone,
+        Axes(players.names, present=(FEATURE,)),
+        used,
+        bandwidth,
+        sampling.estimator,
+        chosen.value_function,
+        of_all.significance,
+        joined.encoding.columns,
+        target.kernel,
+        target.bandwidth,
+        attribute,
+        n_rows[0],
+        None,
+        n_pairs=design.n_pairs,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Joined:
+    """Rows of data and targets beside each other.
+
+    Parameters
+    ----------
+    source : Source
+    columns, targets : ndarray of int
+        Which columns are data, and which targets.
+    names, target_names : tuple of str
+    encoding : Encoding
+        Of the data.
+    target : Target, optional
+        If all of them are there; else their kernel is found on the reference.
+    """
+
+    source: Source
+    columns: NDArray[np.intp]
+    targets: NDArray[np.intp]
+    names: tuple[str, ...]
+    target_names: tuple[str, ...]
+    encoding: Encoding
+    target: Target | None = None
+
+    @classmethod
+    def of(
+        cls,
+        X: Any,
+        y: Any,
+        target_kernel: Kernel | None,
+        categorical: Iterable[int | str] | None,
+        missing: Missing,
+    ) -> _Joined:
+        """Read data and targets: a target may be a column of the file that X is in."""
+        (source,), names, encoding = read_sources(
+            {"X": X}, categorical, missing, compares_names=False
+        )
+        if not (is_file(X) and isinstance(y, str)):
+            target = as_target(y, target_kernel, source.n_rows, missing)
+            beside = Beside(source, target.rows)
+            columns, targets = np.split(np.arange(beside.n_columns), [source.n_columns])
+            return cls(beside, columns, targets, names, target.names, encoding, target)
+        if y not in names or len(names) < 2:
+            raise ValueError(
+                f"y must be a column of X, beside others; got {y!r}, and X has {shown(names)}"
+            )
+        targets = np.array([names.index(y)])
+        columns = np.delete(np.arange(len(names)), targets)
+        others = tuple(name for name in names if name != y)
+        return cls(source, columns, targets, others, (y,), Encoding.plain(others))
+
+    def of_reference(self, rows: Float, target_kernel: Kernel | None) -> tuple[Float, Target]:
+        """Return the data of some rows, and the target with its kernel."""
+        x = np.ascontiguousarray(rows[:, self.columns])
+        if self.target is not None:
+            return x, self.target
+        return x, as_target(rows[:, self.targets], target_kernel, len(rows))
+
+
+def _check_chunk(kernel: object, columns: NDArray[np.intp], rows: Float) -> None:
+    check_rows(kernel, {"X": rows[:, columns]}, len(columns))
+
+
+@dataclass(frozen=True, eq=False)
+class _Side:
+    """The data or the targets.
+
+    Parameters
+    ----------
+    columns : ndarray of int
+        Where they are in the rows of both.
+    terms : KernelTerms
+    unit : float
+        What the kernel is divided by in these.
+    """
+
+    columns: NDArray[np.intp]
+    terms: KernelTerms
+    unit: float
+
+    @classmethod
+    def of(
+        cls,
+        columns: NDArray[np.intp],
+        sample: Sample,
+        kernel: Kernel,
+        encoding: Encoding,
+        players: Players,
+        is_attributed: bool,
+    ) -> _Side:
+        """Expand a kernel over the players, or over the columns of a side without players."""
+        if is_attributed:
+            players = encoding.players(players)
+        else:
+            numbers = np.arange(len(columns), dtype=np.int64)
+            players = Players(tuple(map(str, numbers)), numbers)
+        domain = exact_domain(sample.extremes[:, columns])
+        return cls(columns, *in_units(KernelTerms.of(kernel, players, domain)))
+
+    def rows(self, both: Float) -> Float:
+        """Return the columns of this side."""
+        return np.ascontiguousarray(both[:, self.columns])
+
+
+@dataclass(frozen=True, eq=False)
+class _OfBlock:
+    """What a block gives: the unbiased HSIC of its rows, divided among players.
+
+    Parameters
+    ----------
+    attributed, other : _Side
+    is_tested : bool
+        Whether sums over pairs of slots are needed for a test.
+    how : Computation
+    """
+
+    attributed: _Side
+    other: _Side
+    is_tested: bool
+    how: Computation
+
+    def __call__(self, rows: Float) -> BlockSums:
+        problem = HSICProblem.of(
+            (self.attributed.rows(rows), self.attributed.terms),
+            (self.other.rows(rows), self.other.terms),
+            "unbiased",
+            self.how,
+            _SILENT,
+        )
+        groups = _octets(len(rows)).groups if self.is_tested else None
+        of_rows, of_groups, alone = problem.sums(groups, exchanges=self.is_tested)
+        # Of ordered pairs.
+        numbers = [problem.scale * of_rows[:, 0].sum(axis=0), 2.0 * problem.scale * alone]
+        of_groups = 2.0 * problem.scale * of_groups if self.is_tested else np.zeros(0)
+        return BlockSums(np.concatenate(numbers), of_groups)
+
+
+def _octets(n_rows: int) -> Octets:
+    """Return a block's rows as slots of octets, all of which exchange targets."""
+    places = np.arange(n_rows, dtype=np.int64)
+    return Octets(places, places * _SLOTS // n_rows, _SLOTS)

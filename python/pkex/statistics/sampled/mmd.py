@@ -1,0 +1,165 @@
+"""MMD² of large samples, by the pairs of a design."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from pkex.execution.backends import Threads, active_workers
+from pkex.execution.computation import Computation
+from pkex.execution.progress import reporting
+from pkex.explain.axes import FEATURE, Axes
+from pkex.games.players import as_players
+from pkex.kernels import Kernel
+from pkex.statistics.attribution import Parts
+from pkex.statistics.common import Conventions, exact_domain, in_units, with_kernel
+from pkex.statistics.encoding import Missing
+from pkex.statistics.kernel_choice import check_rows
+from pkex.statistics.pair_sums import KernelTerms, pair_sums
+from pkex.statistics.pair_weights import PairWeights
+from pkex.statistics.permutations import Blocks, check_fits
+from pkex.statistics.results import MMDResult
+from pkex.statistics.sampled.blocks import BlockSums, estimated, tasks
+from pkex.statistics.sampled.budget import Sampling
+from pkex.statistics.sampled.design import Design, n_reference
+from pkex.statistics.sampled.shelves import Sample, parts
+from pkex.statistics.sampled.sources import read_sources
+from pkex.statistics.significance import Significance
+from pkex.statistics.two_sample_test import tested
+from pkex.typing import Float
+
+__all__ = ["sampled_mmd"]
+
+# Slots of both samples together; the smaller sample has an eighth of them at least.
+_SLOTS, _LEAST_SLOTS = 64, 8
+
+
+def sampled_mmd(
+    X: Any,
+    Y: Any,
+    kernel: Kernel | None,
+    groups: Mapping[str, int | str | Iterable[int | str]] | None,
+    chosen: Conventions,
+    sampling: Sampling,
+    categorical: Iterable[int | str] | None,
+    missing: Missing,
+) -> MMDResult:
+    """Estimate `pkex.mmd` from the pairs of a design; the arguments are as there, and checked."""
+    sources, names, encoding = read_sources({"X": X, "Y": Y}, categorical, missing)
+    players = as_players(groups, names)
+    check_fits(sampling.n_permutations, len(players.names))
+    n_rows = sources[0].n_rows, sources[1].n_rows
+    unit = _slots(*n_rows)
+    Design.check(sampling, n_rows, unit)
+    samples = []
+    for source, name in zip(sources, "XY", strict=True):
+        check = partial(_check_chunk, kernel, name, len(names))
+        k = n_reference(source.n_rows, sum(n_rows))
+        samples.append(Sample.of(source, check, k, sampling.generator))
+    x, y = samples
+    reference = np.concatenate([x.reference, y.reference])
+    what = "a random part of X and Y"
+    reference, used, bandwidth = with_kernel(reference, names, what, kernel, encoding.labels)
+    domain = exact_domain(np.concatenate([x.extremes, y.extremes]))
+    terms, factor = in_units(KernelTerms.of(used, encoding.players(players), domain))
+    with reporting(sampling.progress) as report:
+        terms, how = chosen.with_means(terms, reference, None)
+        slots = unit if sampling.n_permutations else None
+        of_block = _OfBlock(terms, slots, replace(how, n_threads=1, progress=None))
+        some = reference.take(np.arange(sum(unit)), axis=0, mode="wrap")
+        some_of_both = np.split(some, [unit[0]])
+        budget = sampling.pairs(sum(unit), partial(of_block, *some_of_both), how.n_threads)
+        design = Design.of(sampling.estimator, n_rows, unit, budget)
+        shifts = partial(design.shifts, 1, sampling.generator)
+        of_parts = tasks(parts((x, y), design), shifts)
+        run = active_workers(chosen.n_jobs) or Threads(how.n_threads)
+        found = estimated(of_parts, of_block, design, run, report)
+    values, alone = np.split(found.numbers, 2)
+    errors = found.standard_errors[: len(values)]
+    tested = None
+    if sampling.n_permutations:
+        weights = PairWeights.of("unbiased", *design.sizes)
+        tested = _tested(found.groups, weights, unit, sampling)
+    of_all = Parts(values, alone, errors, tested).times(factor)
+    return MMDResult(
+        of_all.values,
+        of_all.standard_errors,
+        of_all.alone,
+        Axes(players.names, present=(FEATURE,)),
+        used,
+        bandwidth,
+        sampling.estimator,
+        chosen.value_function,
+        of_all.significance,
+        encoding.columns,
+        n_rows,
+        n_pairs=design.n_pairs,
+    )
+
+
+def _check_chunk(kernel: object, name: str, n_columns: int, rows: Float) -> None:
+    check_rows(kernel, {name: rows}, n_columns)
+
+
+def _slots(n: int, m: int) -> tuple[int, int]:
+    """Return how many slots each sample has, in the proportion of their sizes if that may be."""
+    of_first = round(_SLOTS * n / (n + m))
+    of_first = max(_LEAST_SLOTS, min(_SLOTS - _LEAST_SLOTS, of_first))
+    return of_first, _SLOTS - of_first
+
+
+@dataclass(frozen=True, eq=False)
+class _OfBlock:
+    """What a block gives: the unbiased MMD² of its rows, divided among players.
+
+    Parameters
+    ----------
+    terms : KernelTerms
+    slots : tuple of int, optional
+        The number of each sample's slots, if sums over pairs of slots are needed for a test.
+    how : Computation
+    """
+
+    terms: KernelTerms
+    slots: tuple[int, int] | None
+    how: Computation
+
+    def __call__(self, x: Float, y: Float) -> BlockSums:
+        n, slots = len(x), None
+        if self.slots is not None:
+            slots = np.repeat(np.arange(sum(self.slots)), n // self.slots[0])
+        sums = pair_sums(
+            np.concatenate([x, y]), n, self.terms, slots, alone_in_groups=True, how=self.how
+        )
+        first, second = sums.rows[:n], sums.rows[n:]
+        of_pairs = [first[:, 0].sum(axis=0) / 2.0, first[:, 1].sum(axis=0)]
+        of_pairs.append(second[:, 1].sum(axis=0) / 2.0)
+        weights = PairWeights.of("unbiased", n, len(y))
+        numbers = [weights.combine(of) for of in (np.array(of_pairs), sums.alone)]
+        groups = sums.groups if self.slots is not None else np.zeros(0)
+        return BlockSums(np.concatenate(numbers), groups)
+
+
+def _tested(
+    groups: Float,
+    weights: PairWeights,
+    slots: tuple[int, int],
+    sampling: Sampling,
+) -> Significance:
+    """Exchange whole slots of all blocks between the samples, by sums over pairs of slots."""
+    in_first = np.repeat([True, False], slots)
+    each = np.arange(len(in_first), dtype=np.int64)
+    blocks = Blocks(each, each, (each[in_first], each[~in_first]), in_first)
+    on_the_diagonal = np.zeros(groups.shape[1] // 2)
+    return tested(
+        groups,
+        blocks,
+        weights,
+        [on_the_diagonal, on_the_diagonal],
+        sampling.n_permutations,
+        sampling.generator,
+    )

@@ -1,0 +1,246 @@
+"""Rows that are read chunk by chunk: arrays, memory-mapped ones too, tables and Parquet files."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from importlib import import_module
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pkex.explain.lazily import is_lazy, parts_of_rows
+from pkex.inputs.columns import Labels, check_column_names, numbered
+from pkex.inputs.matrix import as_matrix
+from pkex.inputs.optional import missing_library
+from pkex.inputs.wording import shown
+from pkex.statistics.encoding import Encoding, Missing
+from pkex.statistics.samples import as_rows, read_samples
+from pkex.typing import Float
+
+__all__ = ["Beside", "Source", "is_file", "read_sources", "refuse_files"]
+
+# Rows of a chunk.
+_CHUNK = 1 << 16
+
+
+class Source:
+    """Rows of numbers that may be read again and again, in the same order.
+
+    Parameters
+    ----------
+    n_rows, n_columns : int
+    labels : Labels
+        Of the columns.
+    """
+
+    def __init__(self, n_rows: int, n_columns: int, labels: Labels) -> None:
+        self.n_rows, self.n_columns, self.labels = n_rows, n_columns, labels
+
+    def chunks(self) -> Iterator[Float]:
+        """Yield all rows in order, some at a time, shape (·, n_columns): checked, as float64."""
+        raise NotImplementedError
+
+
+def read_sources(
+    given: Mapping[str, Any],
+    categorical: Iterable[int | str] | None,
+    missing: Missing,
+    *,
+    compares_names: bool = True,
+) -> tuple[list[Source], tuple[str, ...], Encoding]:
+    """Read samples of the same columns, by their names, as sources of rows of numbers.
+
+    Files and arrays of numbers are read chunk by chunk, other tables as `read_samples` does.
+
+    Returns
+    -------
+    sources : list of Source
+        Of the columns of the encoding.
+    names : tuple of str
+        Those of the table's columns.
+    encoding : Encoding
+
+    Raises
+    ------
+    ValueError, TypeError
+        If one is no table, or their columns differ; of numbers that are not finite only when they
+        are read.
+    FileNotFoundError
+        If there is no such file.
+    ImportError
+        If pyarrow is not installed, which reads Parquet.
+    """
+    if not any(map(_is_elsewhere, given.values())) and not (
+        categorical is None and missing == "error" and all(map(_is_array, given.values()))
+    ):
+        tables, encoding = read_samples(given, categorical, missing, compares_names=compares_names)
+        sources: list[Source] = [
+            _Array(table.rows, table.labels, name)
+            for table, name in zip(tables, given, strict=True)
+        ]
+        return sources, tables[0].names, encoding
+    if categorical is not None or missing != "error":
+        raise ValueError(
+            "files and Dask's collections are read as numbers, with neither categorical nor "
+            "missing: leave these out, and give kernel if columns are labels, such as "
+            "RBF(1.0).on([0, 1]) * Categorical().on([2])"
+        )
+    sources = [_numbers(data, name) for name, data in given.items()]
+    first, name = sources[0], next(iter(given))
+    for source, other in zip(sources[1:], list(given)[1:], strict=True):
+        source.labels.check_same(first.labels, other, name)
+        if source.n_columns != first.n_columns:
+            raise ValueError(
+                f"{name} and {other} must have the same columns; got {first.n_columns} and "
+                f"{source.n_columns} of them"
+            )
+    texts = next((source.labels.texts for source in sources if source.labels.texts), None)
+    names = texts or numbered(first.n_columns)
+    return sources, names, Encoding.plain(names)
+
+
+def is_file(data: Any) -> bool:
+    """Whether data are the path of files."""
+    return isinstance(data, str | PathLike)
+
+
+def refuse_files(given: Mapping[str, Any], estimator: str) -> None:
+    """Refuse paths of files where all rows are needed at once."""
+    for name, data in given.items():
+        if is_file(data):
+            raise ValueError(
+                f"{name}={str(data)!r}: paths of files are for estimator='incomplete' and "
+                f"'block'; for {estimator!r} read the file before, such as by pandas.read_parquet"
+            )
+
+
+def _is_elsewhere(data: Any) -> bool:
+    """Whether data are the path of files, or a collection of Dask's."""
+    return is_file(data) or is_lazy(data)
+
+
+def _is_array(data: Any) -> bool:
+    """Whether data are an array of numbers, which may be memory-mapped."""
+    return isinstance(data, np.ndarray) and data.ndim == 2 and data.dtype.kind in "fiu"
+
+
+def _numbers(data: Any, name: str) -> Source:
+    """Return a table of numbers as a source."""
+    if is_file(data):
+        return _Parquet(Path(data), name)
+    if is_lazy(data):
+        return _Partitions(data, name)
+    if _is_array(data):
+        return _Array(data, Labels(), name)
+    (table,), encoding = read_samples({name: data}, None, "error")
+    if not encoding.is_plain:
+        raise TypeError(f"{name} must hold numbers, as what it is compared with")
+    return _Array(table.rows, table.labels, name)
+
+
+def _from(start: int, name: str) -> str:
+    """Return what messages call the rows of a chunk, whose own numbers begin with 0."""
+    return f"{name}[{start}:]" if start else name
+
+
+class Beside(Source):
+    """The columns of a source, and behind them those of an array of as many rows."""
+
+    def __init__(self, source: Source, others: Float) -> None:
+        super().__init__(source.n_rows, source.n_columns + others.shape[1], source.labels)
+        self._source, self._others = source, others
+
+    def chunks(self) -> Iterator[Float]:
+        """Yield all rows in order, some at a time."""
+        start = 0
+        for chunk in self._source.chunks():
+            yield np.column_stack([chunk, self._others[start : start + len(chunk)]])
+            start += len(chunk)
+
+
+class _Array(Source):
+    """An array, of which a chunk at a time becomes float64: a memory-mapped one stays on disk."""
+
+    def __init__(self, rows: NDArray[Any], labels: Labels, name: str) -> None:
+        super().__init__(len(rows), rows.shape[1], labels)
+        self._rows, self._name = rows, name
+
+    def chunks(self) -> Iterator[Float]:
+        for start in range(0, self.n_rows, _CHUNK):
+            chunk = self._rows[start : start + _CHUNK]
+            yield as_rows(chunk, _from(start, self._name), names=self.labels.texts)
+
+
+class _Parquet(Source):
+    """A Parquet file, or those of a directory in the order of their names."""
+
+    def __init__(self, path: Path, name: str) -> None:
+        try:
+            import pyarrow.parquet as pq
+        except ImportError as error:
+            raise missing_library(f"{name} in Parquet files", "pyarrow", "parquet") from error
+        self._open, self._name = pq.ParquetFile, name
+        self._files = sorted(path.rglob("*.parquet")) if path.is_dir() else [path]
+        if not self._files or not self._files[0].is_file():
+            raise FileNotFoundError(f"{name}: there is no Parquet file at {str(path)!r}")
+        n_rows = 0
+        names: tuple[str, ...] = ()
+        for file in self._files:
+            with self._opened(file) as opened:
+                self._check_types(opened.schema_arrow, file)
+                own = tuple(opened.schema_arrow.names)
+                n_rows += opened.metadata.num_rows
+            names = names or own
+            check_column_names(own, names, f"{name} in {file.name!r}", repr(self._files[0].name))
+        super().__init__(n_rows, len(names), Labels(names))
+
+    def _opened(self, file: Path) -> Any:
+        try:
+            # Without reading ahead, which would hold whole files.
+            return self._open(file, pre_buffer=False)
+        except ValueError as error:  # of pyarrow, too
+            raise ValueError(f"{self._name}: {str(file)!r} is no Parquet file: {error}") from None
+
+    def _check_types(self, schema: Any, file: Path) -> None:
+        is_number = re.compile("u?int|half|float|double|bool")
+        wrong = [field.name for field in schema if not is_number.match(str(field.type))]
+        if wrong:
+            raise TypeError(
+                f"{self._name} must hold numbers, which columns {shown(wrong)} of {str(file)!r} do "
+                "not: leave them out, or write them as numbers"
+            )
+
+    def chunks(self) -> Iterator[Float]:
+        start = 0
+        for file in self._files:
+            with self._opened(file) as opened:
+                for batch in opened.iter_batches(_CHUNK):
+                    # Missing integers make a column of floats with NaN, which is refused.
+                    columns = [column.to_numpy(zero_copy_only=False) for column in batch.columns]
+                    table = np.column_stack([np.asarray(c, dtype=np.float64) for c in columns])
+                    yield as_matrix(table, _from(start, self._name), names=self.labels.texts)
+                    start += len(table)
+
+
+class _Partitions(Source):
+    """An array or a table of Dask's, of which one partition at a time is computed and read."""
+
+    def __init__(self, data: Any, name: str) -> None:
+        if not hasattr(data, "columns") and data.ndim != 2:
+            raise ValueError(f"{name} must have two dimensions; got shape {data.shape}")
+        self._parts, self._name = parts_of_rows(data), name
+        lengths = import_module("dask").compute(*(part.shape[0] for part in self._parts))
+        labels = Labels(tuple(data.columns)) if hasattr(data, "columns") else Labels()
+        super().__init__(sum(lengths), data.shape[1], labels)
+
+    def chunks(self) -> Iterator[Float]:
+        start = 0
+        for part in self._parts:
+            table = part.compute()
+            if len(table):
+                yield as_rows(table, _from(start, self._name), names=self.labels.texts)
+            start += len(table)

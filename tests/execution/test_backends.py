@@ -1,0 +1,202 @@
+"""Work on joblib's backends and in Dask's collections: where it runs, and its bits."""
+
+import os
+import subprocess
+import sys
+import textwrap
+
+import joblib
+import numpy as np
+import pytest
+from sklearn.svm import SVC, SVR
+from small_regression import ROWS, X, Y
+
+import pkex
+from pkex.execution.backends import active_workers
+
+
+@pytest.fixture
+def explainer():
+    return pkex.Explainer(SVR().fit(X, Y))
+
+
+class _Watched:
+    """The calls of joblib's, counted."""
+
+    def __init__(self, monkeypatch):
+        self.number = 0
+        call = joblib.Parallel.__call__
+
+        def counted(parallel, tasks):
+            self.number += 1
+            return call(parallel, tasks)
+
+        monkeypatch.setattr(joblib.Parallel, "__call__", counted)
+
+
+@pytest.fixture
+def parallel_calls(monkeypatch):
+    return _Watched(monkeypatch)
+
+
+@pytest.mark.parametrize("backend", ["loky", "multiprocessing"])
+def test_rows_are_explained_by_workers_that_were_switched_on(explainer, parallel_calls, backend):
+    rows = np.concatenate([ROWS] * 9)
+    values, explanation = explainer.shap_values(rows), explainer(rows)
+    assert parallel_calls.number == 0
+    with joblib.parallel_config(backend=backend, n_jobs=2):
+        assert active_workers(-1).number == active_workers(None).number == 2
+        np.testing.assert_array_equal(explainer.shap_values(rows), values)
+        assert parallel_calls.number == 1
+        np.testing.assert_array_equal(explainer(rows).values, explanation.values)
+        assert parallel_calls.number == 2
+
+
+@pytest.mark.parametrize(
+    "config", [{}, {"n_jobs": 2}, {"backend": "threading"}, {"backend": "sequential"}]
+)
+def test_nothing_runs_in_other_processes_unless_asked_for(explainer, parallel_calls, config):
+    with joblib.parallel_config(**config):
+        assert active_workers(-1) is None
+        explainer.shap_values(np.concatenate([ROWS] * 9))
+    with joblib.parallel_config(backend="loky", n_jobs=2):
+        pkex.Explainer(SVR().fit(X, Y), n_jobs=1).shap_values(np.concatenate([ROWS] * 9))
+    assert parallel_calls.number == 0
+
+
+def test_workers_have_no_workers():
+    with joblib.parallel_config(backend="loky", n_jobs=2):
+        found = joblib.Parallel()(joblib.delayed(active_workers)(-1) for _ in range(2))
+    assert found == [None, None]
+
+
+def test_values_too_large_are_named_by_their_row_among_all():
+    # The kernels at row 17 add up to more than a float holds.
+    expansion = pkex.KernelExpansion([[0.0], [0.0]], [1e308, 1e308], pkex.kernels.RBF(1.0))
+    rows = np.full((20, 1), 1e9)
+    rows[17] = 0.0
+    explainer = pkex.Explainer(expansion, np.array([[1e9]]))
+    for backend in ("threading", "loky"):
+        with (
+            joblib.parallel_config(backend=backend, n_jobs=2),
+            pytest.raises(OverflowError, match="row 17 "),
+        ):
+            explainer.shap_values(rows)
+
+
+def dask_array():
+    return pytest.importorskip("dask.array")
+
+
+@pytest.mark.parametrize("outputs", [None, 0, [0, 2]])
+def test_arrays_of_dask_are_explained_lazily_chunk_by_chunk(monkeypatch, outputs):
+    da = dask_array()
+    classes = SVC(decision_function_shape="ovo").fit(X, np.digitize(Y, np.quantile(Y, [0.3, 0.6])))
+    explainer = pkex.Explainer(classes, outputs=outputs)
+    rows = np.concatenate([ROWS] * 3)
+    expected = explainer.shap_values(rows)
+    read = []
+    monkeypatch.setattr(
+        type(explainer), "_bare_values", recording(read, type(explainer)._bare_values)
+    )
+    half = rows.shape[1] // 2
+    lazy = explainer.shap_values(da.from_array(rows, chunks=(5, half)))
+    assert read == []
+    assert (lazy.shape, lazy.dtype) == (expected.shape, np.float64)
+    np.testing.assert_array_equal(lazy[:5].compute(scheduler="synchronous"), expected[:5])
+    assert read == [5]
+    np.testing.assert_array_equal(lazy.compute(scheduler="threads"), expected)
+
+
+def recording(read, function):
+    def recorded(self, rows, how):
+        read.append(len(rows))
+        assert how.n_threads == 1
+        return function(self, rows, how)
+
+    return recorded
+
+
+def test_tables_of_dask_are_explained_with_empty_partitions_and_checked_for_their_columns():
+    pd, dd = pytest.importorskip("pandas"), pytest.importorskip("dask.dataframe")
+    names = [f"column {j}" for j in range(X.shape[1])]
+    explainer = pkex.Explainer(SVR().fit(pd.DataFrame(X, columns=names), Y))
+    frame = pd.DataFrame(ROWS, columns=names)
+    table = dd.from_pandas(frame, npartitions=3)
+    empty = table[table[names[0]] > 1e9]
+    lazy = explainer.shap_values(dd.concat([empty, table, empty]))
+    np.testing.assert_array_equal(lazy.compute(scheduler="threads"), explainer.shap_values(frame))
+    with pytest.raises(ValueError, match="another order than those of the model"):
+        explainer.shap_values(table[names[::-1]])
+    with pytest.raises(ValueError, match=r"X must have shape \(n, "):
+        explainer.shap_values(dask_array().zeros((4, 99)))
+
+
+# A process of its own, which starts the workers of a cluster anew.
+ON_A_CLUSTER = """
+    import os, signal, threading, time, warnings
+    import joblib
+    import numpy as np
+    import pkex
+    from dask.distributed import Client, LocalCluster
+
+    class Dies:
+        # Ends the process of the first worker that explains the row of its mark.
+        def __init__(self, function, mark):
+            self.function, self.mark = function, mark
+
+        def __call__(self, rows):
+            if len(rows) and not os.path.exists(self.mark):
+                open(self.mark, "w").close()
+                os.kill(os.getpid(), signal.SIGKILL)
+            return self.function(rows)
+
+    if __name__ == "__main__":
+        rng = np.random.default_rng(0)
+        points, rows = rng.normal(size=(2000, 5)), rng.normal(size=(200, 5))
+        expansion = pkex.KernelExpansion(points, rng.normal(size=2000), pkex.kernels.RBF(2.0))
+        explainer = pkex.Explainer(expansion)
+        values = explainer.shap_values(rows)
+        x, y = rng.normal(size=(2, 3000, 3))
+        y[:, 0] += 0.2
+        drift = dict(estimator="incomplete", n_permutations=9, random_state=0)
+        expected = pkex.mmd(x, y, **drift)
+        options = dict(n_workers=2, threads_per_worker=1, dashboard_address=None)
+        with LocalCluster(processes=True, **options) as cluster, Client(cluster) as client:
+            with joblib.parallel_config(backend="dask"):
+                assert (explainer.shap_values(rows) == values).all()
+                found = pkex.mmd(x, y, **drift)
+                # A worker is killed while it computes.
+                process = next(iter(cluster.workers.values())).pid
+                threading.Timer(0.5, os.kill, (process, signal.SIGKILL)).start()
+                many = np.tile(rows, (50, 1))
+                assert (explainer.shap_values(many) == np.tile(values, (50, 1))).all()
+            assert (found.values == expected.values).all()
+            assert (found.permuted_values == expected.permuted_values).all()
+            import dask.array as da
+            lazy = explainer.shap_values(da.from_array(rows, chunks=(20, 5)))
+            assert (lazy.compute() == values).all()
+            killed = da.from_array(rows, chunks=(20, 5)).map_blocks(
+                Dies(np.positive, "mark"), dtype=float
+            )
+            assert (explainer.shap_values(killed).compute() == values).all()
+            assert os.path.exists("mark")
+        print("equal bits")
+"""
+
+
+@pytest.mark.alone
+def test_a_cluster_of_processes_gives_equal_bits_also_if_a_worker_is_killed(tmp_path):
+    pytest.importorskip("dask.distributed")
+    script = tmp_path / "on_a_cluster.py"
+    script.write_text(textwrap.dedent(ON_A_CLUSTER))
+    run = subprocess.run(
+        [sys.executable, script],
+        cwd=tmp_path,
+        env={**os.environ, "DASK_DISTRIBUTED__LOGGING__DISTRIBUTED": "critical"},
+        capture_output=True,
+        text=True,
+        timeout=180,
+        check=False,
+    )
+    assert run.stdout.endswith("equal bits\n"), run.stderr[-3000:]
