@@ -61,10 +61,17 @@ fn power_series(weights: &[f64], form: Form) -> Term {
     Term { coefficient: 0.5, factors, series: Some(series) }
 }
 
-/// Gaussian factors near 1, so that games can be divided by those of absent players.
-fn wide() -> Term {
-    let rbf = |column| Factor { family: Family::Rbf, column, parameter: 6.0 + column as f64 };
-    Term { coefficient: 1.5, factors: (0..COLUMNS).map(rbf).collect(), series: None }
+/// Gaussian factors near 1, so that games can be divided by those of absent players; and terms of
+/// narrower ones, whose factors follow from these, and where some games cannot.
+fn wide() -> Vec<Term> {
+    let term = |halvings: i32| {
+        let scale = 2.0_f64.powi(-halvings).sqrt();
+        let parameter = |column: usize| scale * (8.0 + column as f64);
+        let rbf = |column| Factor { family: Family::Rbf, column, parameter: parameter(column) };
+        let factors = (0..COLUMNS).map(rbf).collect();
+        Term { coefficient: 1.5, factors, series: None }
+    };
+    (0..5).map(term).collect()
 }
 
 fn kernels() -> [(&'static str, Vec<Term>); 5] {
@@ -72,7 +79,7 @@ fn kernels() -> [(&'static str, Vec<Term>); 5] {
     let others = [Family::Chi2, Family::Cauchy, Family::Categorical, Family::Overlap];
     [
         ("Gaussian", vec![term(0.5, &[Family::Rbf]), term(2.0, &[Family::Laplacian, Family::Rbf])]),
-        ("wide Gaussian", vec![wide()]),
+        ("wide Gaussians", wide()),
         ("Matérn", vec![term(1.0, &[Family::Matern32, Family::Matern52])]),
         ("periodic", vec![term(1.0, &[periodic, Family::Rbf]), term(0.3, &others)]),
         (
