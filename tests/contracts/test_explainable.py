@@ -188,7 +188,7 @@ def test_every_kernel_is_among_them():
 
 
 def test_every_function_is_among_them():
-    # Those of tables that hold more than numbers are tested with such: tests/statistics/test_tables.
+    # Those of tables that hold more than numbers are tested with such, in tests/statistics.
     others = {EncodedExpansion, EncodedTransformed}
     assert {type(function) for function, _ in FUNCTIONS.values()} == concrete(Function) - others
 

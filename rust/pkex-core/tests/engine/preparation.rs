@@ -122,7 +122,7 @@ fn mean_factors_too_many_to_be_kept_are_those_of_each_tile() {
 
 /// Seconds of the fastest of some calls.
 fn fastest(call: impl Fn()) -> f64 {
-    let seconds = (0..5).map(|_| {
+    let seconds = (0..15).map(|_| {
         let start = Instant::now();
         call();
         start.elapsed().as_secs_f64()
