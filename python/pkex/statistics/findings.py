@@ -125,7 +125,7 @@ def of_dependence(
     if tables is not None:
         columns, others = (_columns(table, result.names) for table in tables)
         other_name, other = next(iter(others.items()))
-        if column_labels(tables[1]) is None and len(others) == 1:
+        if column_labels(tables[1]) is None:
             other_name = names[1]
         details = [
             related(name, columns[name], other_name, other)
