@@ -98,6 +98,17 @@ def test_a_level_is_between_0_and_1(alpha):
         RESULT.to_html(None, X)
 
 
+def test_an_estimator_with_a_budget_says_how_many_pairs_it_compared():
+    x, y = np.random.default_rng(0).normal(size=(2, 2000, 3))
+    result = pkex.mmd(x, y, estimator="incomplete", budget=10**5, n_permutations=99, random_state=0)
+    page = check_page(result.to_html(None, x, y))
+    computed = dict(zip(page.text("dt"), page.text("dd"), strict=True))
+    assert computed["Pairs of rows"] == f"{result.n_pairs:,}"
+    assert "incomplete estimator" in computed["Statistic"]
+    with pytest.raises(TypeError, match="must be tables in memory"):
+        result.to_html(None, "x.parquet", "y.parquet")
+
+
 def test_a_detector_reports_with_its_own_level_names_and_rows():
     rng = np.random.default_rng(0)
 
