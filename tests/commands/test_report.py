@@ -57,13 +57,14 @@ def test_equal_inputs_give_equal_reports(report, files):
 def test_names_and_labels_from_files_are_escaped(report, files, tmp_path):
     for name in ("reference", "current"):
         frame = csv_table(files / f"{name}.csv").rename(columns={"b": EVIL})
-        frame.to_csv(tmp_path / f"<b>{name}.csv", index=False)
-    page = report("drift", tmp_path / "<b>reference.csv", tmp_path / "<b>current.csv")
+        frame.to_csv(tmp_path / f"a&b {name}.csv", index=False)
+    page = report("drift", tmp_path / "a&b reference.csv", tmp_path / "a&b current.csv")
     assert not page.all("script")
     assert not page.all("b")
     assert EVIL in [line[0] for line in page.cells()]
-    assert "<b>reference.csv" in page.text("h1")[0]
+    assert "a&b reference.csv" in page.text("h1")[0]
     assert "<script" not in page.source
+    assert "a&b" not in page.source
 
 
 def test_the_report_of_a_dependence_shows_the_target(report, files):

@@ -96,3 +96,38 @@ def test_a_level_is_between_0_and_1(alpha):
         RESULT.to_html(alpha=alpha)
     with pytest.raises(ValueError, match="X and Y are given together"):
         RESULT.to_html(None, X)
+
+
+def test_an_estimator_with_a_budget_says_how_many_pairs_it_compared():
+    x, y = np.random.default_rng(0).normal(size=(2, 2000, 3))
+    result = pkex.mmd(x, y, estimator="incomplete", budget=10**5, n_permutations=99, random_state=0)
+    page = check_page(result.to_html(None, x, y))
+    computed = dict(zip(page.text("dt"), page.text("dd"), strict=True))
+    assert computed["Pairs of rows"] == f"{result.n_pairs:,}"
+    assert "incomplete estimator" in computed["Statistic"]
+    with pytest.raises(TypeError, match="must be tables in memory"):
+        result.to_html(None, "x.parquet", "y.parquet")
+
+
+def test_a_detector_reports_with_its_own_level_names_and_rows():
+    rng = np.random.default_rng(0)
+
+    def table(n, late):
+        days = pd.to_timedelta(rng.integers(0, 60, n), "D")
+        table = pd.DataFrame({"x": rng.normal(size=n), "day": pd.Timestamp("2026-03-01") + days})
+        table["city"] = rng.choice(["Lima", "Oslo", "Rome" if late else "Oslo"], n)
+        table.loc[rng.random(n) < 0.3 * late, "x"] = np.nan
+        return table
+
+    reference, batch = table(100, False), table(80, True)
+    drift = pkex.MMDDrift(
+        reference, alpha=0.01, n_permutations=199, random_state=0, missing="indicator"
+    )
+    result = drift.predict(batch)
+    page = check_page(result.to_html())
+    verdict = page.text("p")[0]
+    assert verdict.startswith("reference and batch differ: the p-value of the hypothesis that both")
+    assert "at most α = 0.01" in verdict
+    given = result.to_html(None, reference, batch, names=("reference", "batch"))
+    assert page.source == given
+    assert "city has 1 label unknown to the reference: ['Rome']" in page.text("li")

@@ -14,7 +14,7 @@ import numpy as np
 from pkex.adapters.targets import Target
 from pkex.commands.answers import Answer, present
 from pkex.commands.failure import naming, warned
-from pkex.commands.models import add_model, read_model, tables_for
+from pkex.commands.models import add_model, in_words, read_model, tables_for
 from pkex.commands.options import Progress, add_output, add_table, check_output, table_options
 from pkex.commands.tables import read_table
 from pkex.functions.linked import LINKS
@@ -72,15 +72,17 @@ def run(options: argparse.Namespace) -> int:
     called = {"X": options.data, "background": options.background or "background"}
     called |= {"The model": options.model, "the model": options.model}
     with warned(called) as warnings, naming(called):
-        explainer, explanation = _explained(options)
-    present(_answer(explainer, explanation, options, warnings), kind, options.output)
+        model = read_model(options.model, options)
+        explainer, explanation = _explained(model, options)
+    what = repr(explainer).removeprefix("Explainer(").partition(",")[0]
+    answer = _answer(explanation, what, in_words(model), options, warnings)
+    present(answer, kind, options.output)
     return 0
 
 
-def _explained(options: argparse.Namespace) -> tuple[Explainer, Explanation]:
+def _explained(model: Any, options: argparse.Namespace) -> tuple[Explainer, Explanation]:
     import pkex
 
-    model = read_model(options.model, options)
     how = tables_for(model, table_options(options))
     data = read_table(options.data, how)
     rows = None if options.background is None else read_table(options.background, how)
@@ -106,21 +108,23 @@ def _outputs(given: list[str] | None) -> int | str | list[int | str] | None:
 
 
 def _answer(
-    explainer: Explainer,
     explanation: Explanation,
+    what: str,
+    fitted: str,
     options: argparse.Namespace,
     warnings: list[str],
 ) -> Answer:
     from pkex.explain.findings import of_explanation, verdict
 
-    what = repr(explainer).removeprefix("Explainer(").partition(",")[0]
     sentence = verdict(explanation)
+    is_neutral = explanation.value_function == "neutral"
+    own = "none, as it needs none" if is_neutral else "none: the model's own points"
     facts = {
-        "Model": f"{options.model}: {what}",
+        "Model": f"{options.model}: {fitted}",
         "Rows": f"{len(explanation)}, of {options.data}",
         "Game": str(explanation.value_function),
-        "Background": options.background or "none: the model's own points, where it needs some",
-        "Explained": options.target or "the prediction, or the decision value",
+        "Background": options.background or own,
+        "Explained": what if options.target is None else f"{options.target}, {what}",
         "Version": f"pkex {version('pkex')}",
     }
     sizes = np.reshape(explanation.importance(), (len(explanation.feature_names), -1))
@@ -132,6 +136,7 @@ def _answer(
         "verdict": sentence,
         "model": options.model,
         "explained": what,
+        "fitted": fitted,
         "data": {"file": options.data, "rows": len(explanation)},
         "background": options.background,
         "target": options.target,

@@ -12,8 +12,12 @@ from typing import IO, Any
 
 from pkex.commands.failure import Failure, needing
 from pkex.commands.tables import TableOptions
+from pkex.display.tables import shortened
 
-__all__ = ["add_model", "read_model", "tables_for"]
+__all__ = ["add_model", "in_words", "read_model", "tables_for"]
+
+# Of what a model is, in characters.
+_LONGEST = 300
 
 
 def add_model(parser: argparse.ArgumentParser) -> None:
@@ -59,6 +63,11 @@ def read_model(path: str, options: argparse.Namespace) -> Any:
         raise Failure(f"{path}: there is no such file") from None
     except OSError as error:
         raise Failure(f"{path} cannot be read: {error.strerror or error}") from None
+
+
+def in_words(model: Any) -> str:
+    """Return what a model is, with its settings: kernels among them."""
+    return shortened(repr(model), _LONGEST)
 
 
 def tables_for(model: Any, options: TableOptions) -> TableOptions:

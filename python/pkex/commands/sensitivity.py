@@ -12,7 +12,7 @@ import numpy as np
 from pkex.commands.answers import Answer, present
 from pkex.commands.distributions import are_distributions, read_distributions
 from pkex.commands.failure import naming, warned
-from pkex.commands.models import add_model, read_model, tables_for
+from pkex.commands.models import add_model, in_words, read_model, tables_for
 from pkex.commands.options import Progress, add_output, add_table, check_output, table_options
 from pkex.commands.tables import read_table
 
@@ -52,16 +52,16 @@ def run(options: argparse.Namespace) -> int:
     kind = check_output(options, options.inputs, options.model)
     called = {"inputs": options.inputs, "The model": options.model, "the model": options.model}
     with warned(called) as warnings, naming(called):
-        result = _analysed(options)
-    present(_answer(result, options, warnings), kind, options.output)
+        model = read_model(options.model, options)
+        result = _analysed(model, options)
+    present(_answer(result, in_words(model), options, warnings), kind, options.output)
     return 0
 
 
-def _analysed(options: argparse.Namespace) -> SensitivityResult:
+def _analysed(model: Any, options: argparse.Namespace) -> SensitivityResult:
     import pkex
 
     how: dict[str, Any] = {"order": options.order, "progress": Progress.shown()}
-    model = read_model(options.model, options)
     if are_distributions(options.inputs):
         return pkex.sensitivity(model, read_distributions(options.inputs), **how)
     sheet = read_table(options.inputs, tables_for(model, table_options(options)))
@@ -69,12 +69,14 @@ def _analysed(options: argparse.Namespace) -> SensitivityResult:
         return pkex.sensitivity(model, sheet.frame, **how)
 
 
-def _answer(result: SensitivityResult, options: argparse.Namespace, warnings: list[str]) -> Answer:
+def _answer(
+    result: SensitivityResult, fitted: str, options: argparse.Namespace, warnings: list[str]
+) -> Answer:
     from pkex.sensitivity.findings import of_sensitivity, verdict
 
     sentence = verdict(result)
     facts = {
-        "Model": options.model,
+        "Model": f"{options.model}: {fitted}",
         "Inputs": options.inputs,
         "Variance": ", ".join(f"{variance:.5g}" for variance in np.ravel(result.variance)),
         "Version": f"pkex {version('pkex')}",
@@ -86,6 +88,7 @@ def _answer(result: SensitivityResult, options: argparse.Namespace, warnings: li
         "pkex": version("pkex"),
         "verdict": sentence,
         "model": options.model,
+        "fitted": fitted,
         "inputs": options.inputs,
         "variance": np.asarray(result.variance).tolist(),
         "outputs": result.output_names,

@@ -21,6 +21,8 @@ _MOST_LEVELS, _MOST_CLASSES, _MOST_POINTS, _MOST_BINS = 8, 5, 300, 30
 _BOX = "median, middle half and middle 90 % of rows"
 # Of pictures with an axis, in pixels.
 _TOP, _HEIGHT, _AXIS = 6.0, 130.0, 20.0
+# From one level to the next, in pixels.
+_STEP = 42.0
 
 
 def compared(name: str, first: Entries, second: Entries, labels: tuple[str, str]) -> Figure:
@@ -34,7 +36,8 @@ def compared(name: str, first: Entries, second: Entries, labels: tuple[str, str]
         What the samples are called.
     """
     title = f"{name} in {labels[0]} and {labels[1]}"
-    if first.numbers is None or second.numbers is None or are_few(first, second):
+    are_alike = first.are_dates == second.are_dates
+    if not (are_alike and _hold_numbers(first, second)) or are_few(first, second):
         legend = (("first", labels[0]), ("second", labels[1]))
         return Figure(name, _levels(title, first, second), "Shares of rows", legend)
     words = "; ".join(
@@ -44,6 +47,10 @@ def compared(name: str, first: Entries, second: Entries, labels: tuple[str, str]
         words += f"; missing: {_change((first.missing, second.missing))}"
     legend = (("area", labels[0]), ("line", labels[1]))
     return Figure(name, _histogram(title, words, first, second), words, legend)
+
+
+def _hold_numbers(*columns: Entries) -> bool:
+    return all(column.numbers is not None for column in columns)
 
 
 def _levels(title: str, first: Entries, second: Entries) -> str:
@@ -156,7 +163,7 @@ def related(name: str, column: Entries, other_name: str, other: Entries) -> Figu
 
 
 def _are_many(column: Entries) -> bool:
-    return column.numbers is not None and not are_few(column)
+    return _hold_numbers(column) and not are_few(column)
 
 
 def _points(title: str, column: Entries, other: Entries) -> str:
@@ -179,7 +186,9 @@ def _points(title: str, column: Entries, other: Entries) -> str:
 
 
 def _together(x: Float, y: Float) -> float:
-    """Return the rank correlation of two columns; NaN if one is constant."""
+    """Return the rank correlation of two columns; NaN if one is constant, or there are no rows."""
+    if not len(x):
+        return float("nan")
     one, other = (ranks - ranks.mean() for ranks in (_ranks(x), _ranks(y)))
     size = float(np.sqrt((one @ one) * (other @ other)))
     return float(one @ other) / size if size > 0.0 else float("nan")
@@ -201,44 +210,37 @@ def _boxes(title: str, groups: Entries, column: Entries) -> str:
     names.sort(key=_in_order)
     scale = Scale(*_range(column.known))
     rows = [column.numbers[levels == name] for name in names]
-    rows = [own[np.isfinite(own)] for own in rows]
-    shown = [(name, own) for name, own in zip(names, rows, strict=True) if len(own)]
-    quantiles = [np.quantile(own, [0.05, 0.25, 0.5, 0.75, 0.95]).tolist() for _, own in shown]
+    known = {name: own[np.isfinite(own)] for name, own in zip(names, rows, strict=True)}
+    shown = {name: own for name, own in known.items() if len(own)}
+    medians = [column.text(float(np.median(own))) for own in shown.values()]
     texts = [
-        f"median {column.text(of[2])} ({counted(len(own), 'row')})"
-        for of, (_, own) in zip(quantiles, shown, strict=True)
+        f"median {median} ({counted(len(own), 'row')})"
+        for median, own in zip(medians, shown.values(), strict=True)
     ]
-    words = "; ".join(f"{name}: {text}" for (name, _), text in zip(shown, texts, strict=True))
-    drawing = Drawing(title, words, 42.0 * len(shown))
-    for place, ((name, _), of, text) in enumerate(zip(shown, quantiles, texts, strict=True)):
-        top = 42.0 * place
-        drawing.labels(name, text, top + 14.0)
-        drawing.add(
-            "line",
-            x1=scale.at(of[0]),
-            x2=scale.at(of[4]),
-            y1=top + 27.0,
-            y2=top + 27.0,
-            kind="error",
-        )
-        drawing.add("rect", **scale.between(of[1], of[3]), y=top + 21.0, height=12.0, kind="value")
-        drawing.add(
-            "line",
-            x1=scale.at(of[2]),
-            x2=scale.at(of[2]),
-            y1=top + 19.0,
-            y2=top + 35.0,
-            kind="median",
-        )
+    words = "; ".join(f"{name}: {text}" for name, text in zip(shown, texts, strict=True))
+    drawing = Drawing(title, words, _STEP * len(shown))
+    for place, ((name, own), text) in enumerate(zip(shown.items(), texts, strict=True)):
+        drawing.labels(name, text, _STEP * place + 14.0)
+        _box(drawing, scale, own, _STEP * place + 19.0)
     return drawing.markup()
+
+
+def _box(drawing: Drawing, scale: Scale, values: Float, top: float) -> None:
+    """Draw the quartiles of numbers, and a line to the quantiles of 5 and 95 %."""
+    low, first, median, third, high = np.quantile(values, [0.05, 0.25, 0.5, 0.75, 0.95]).tolist()
+    ends, middle = (scale.at(low), scale.at(high)), scale.at(median)
+    drawing.add("line", x1=ends[0], x2=ends[1], y1=top + 8.0, y2=top + 8.0, kind="error")
+    drawing.add("rect", **scale.between(first, third), y=top + 2.0, height=12.0, kind="value")
+    drawing.add("line", x1=middle, x2=middle, y1=top, y2=top + 16.0, kind="median")
 
 
 def _in_order(name: str) -> tuple[bool, float, str]:
     """Numbers come in their order, before texts in theirs."""
     try:
-        return False, float(name), ""
+        value = float(name)
     except ValueError:
         return True, 0.0, name
+    return (False, value, "") if np.isfinite(value) else (True, 0.0, name)
 
 
 def _stacks(title: str, name: str, column: Entries, other_name: str, other: Entries) -> Figure:
@@ -252,9 +254,9 @@ def _stacks(title: str, name: str, column: Entries, other_name: str, other: Entr
     shares = [[float((its[own == level] == c).mean()) for c in frequent] for level in shown]
     texts = [_largest(frequent, of) for of in shares]
     words = "; ".join(f"{level}: {text}" for level, text in zip(shown, texts, strict=True))
-    drawing = Drawing(title, words, 42.0 * len(shown))
+    drawing = Drawing(title, words, _STEP * len(shown))
     for place, (level, of, text) in enumerate(zip(shown, shares, texts, strict=True)):
-        top = 42.0 * place
+        top = _STEP * place
         drawing.labels(level, text, top + 14.0)
         start = 0.0
         for which, share in enumerate(of):

@@ -19,6 +19,7 @@ __all__ = ["MISSING", "Entries", "are_few"]
 MISSING = "(missing)"
 # Numbers with no more different values are shown value by value.
 _FEW = 10
+_HUGE = 1e300
 # In seconds.
 _DAY = 86400.0
 
@@ -58,9 +59,9 @@ class Entries:
 
     @property
     def known(self) -> Float:
-        """The finite numbers."""
+        """The finite numbers; beyond 1e300 they are that, so that differences are finite."""
         assert self.numbers is not None, "levels are no numbers"
-        return self.numbers[np.isfinite(self.numbers)]
+        return np.clip(self.numbers[np.isfinite(self.numbers)], -_HUGE, _HUGE)
 
     @property
     def are_days(self) -> bool:

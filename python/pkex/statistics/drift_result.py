@@ -7,10 +7,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pkex.display.tables import number
+from pkex.inputs.table_columns import DAY
 from pkex.inputs.wording import counted, shown
 from pkex.statistics.compared_rows import ComparedRows
+from pkex.statistics.encoding import Column
 from pkex.statistics.results import MMDResult
 from pkex.typing import Float
 
@@ -148,6 +151,26 @@ class DriftResult(MMDResult):
             frame.insert(1, "share", self.shares[order])
         return frame
 
+    _sample_names = ("reference", "batch")
+
+    @property
+    def _level(self) -> float:
+        return self.alpha
+
+    def _samples(self) -> tuple[Any, Any]:
+        columns = enumerate(self.rows.encoding.columns)
+        pairs = {column.name: self._entries(place, column) for place, column in columns}
+        first, second = ({name: pair[place] for name, pair in pairs.items()} for place in (0, 1))
+        return first, second
+
+    def _entries(self, place: int, column: Column) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Return the entries of a column in both samples, dates as such."""
+        first, second = self.rows.entries(place)
+        if column.since is None:
+            return first, second
+        since = np.datetime64(column.since, "us")
+        return _dates(first, since), _dates(second, since)
+
     def _title(self) -> str:
         return f"{self._verdict()}: {super()._title()}"
 
@@ -180,6 +203,15 @@ class DriftResult(MMDResult):
             for name, levels in self.rows.new_levels.items()
         )
         return (*super().notes, *new)
+
+
+def _dates(days: Float, since: np.datetime64) -> NDArray[np.datetime64]:
+    """Return days since a date as dates; missing ones are none."""
+    is_known = np.isfinite(days)
+    microseconds = np.rint(DAY * np.where(is_known, days, 0.0))
+    dates: NDArray[np.datetime64] = since + microseconds.astype("timedelta64[us]")
+    dates[~is_known] = np.datetime64("NaT")
+    return dates
 
 
 def _finite(item: Any) -> Any:

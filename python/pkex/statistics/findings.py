@@ -125,7 +125,7 @@ def of_dependence(
     if tables is not None:
         columns, others = (_columns(table, result.names) for table in tables)
         other_name, other = next(iter(others.items()))
-        if column_labels(tables[1]) is None and len(others) == 1:
+        if column_labels(tables[1]) is None:
             other_name = names[1]
         details = [
             related(name, columns[name], other_name, other)
@@ -164,6 +164,9 @@ def _findings(
         "Absent features": _CONVENTIONS[result.value_function],
         "Kernel": described(result.kernel, result.bandwidth),
     }
+    # Of estimators that compare some pairs of rows.
+    if (n_pairs := getattr(result, "n_pairs", None)) is not None:
+        settings["Pairs of rows"] = f"{n_pairs:,}"
     columns = Encoding(result.columns).described()
     if columns is not None:
         settings["Columns"] = columns
@@ -281,6 +284,11 @@ def _columns(table: Any, names: tuple[str, ...]) -> dict[str, Entries]:
     if hasattr(table, "toarray"):
         table = table.toarray()
     array = np.asarray(table)
+    if array.ndim not in (1, 2):
+        raise TypeError(
+            "the samples of a report must be tables in memory, such as data frames; got "
+            f"{type(table).__name__}. Those of large ones may be random rows, or be left out"
+        )
     array = array[:, None] if array.ndim == 1 else array
     n_columns = array.shape[1]
     labels = names if len(names) == n_columns else numbered(n_columns)

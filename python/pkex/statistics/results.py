@@ -140,6 +140,8 @@ family: corrected for the number of features
         ------
         ValueError
             If `alpha` is not between 0 and 1, or only one sample is given.
+        TypeError
+            If the samples are no tables in memory.
         OSError
             If the file cannot be written.
 
@@ -341,7 +343,7 @@ class HSICResult(Attribution):
 
         Raises
         ------
-        ValueError, OSError
+        ValueError, TypeError, OSError
             As of `MMDResult`.
 
         Examples
