@@ -166,15 +166,16 @@ def test_a_variance_that_is_lost_in_rounding_is_refused():
 
 
 def test_kernels_with_kinks_that_are_sums_of_gaussians_are_told_to_take_rows():
-    model = pkex.KernelExpansion([[0.0], [0.3]], [1.0, 2.0], Matern(0.5, nu=1.0))
-    message = "a kernel such as Matern with nu up to 1.5 .* give rows instead"
-    refused(ValueError, message, model, [stats.uniform()])
-    assert pkex.sensitivity(model, np.array([[0.0], [0.3], [0.5]])).total[0] == 1.0
+    model = pkex.KernelExpansion(RNG.random((100, 2)), np.ones(100), Matern(0.5, nu=0.5))
+    message = "a kernel such as Matern with nu = 0.5 .* give rows instead"
+    refused(ValueError, message, model, [stats.uniform()] * 2)
+    few = pkex.KernelExpansion([[0.0, 0.1], [0.3, 0.2]], [1.0, 2.0], Matern(0.5, nu=0.5))
+    assert pkex.sensitivity(few, np.array([[0.0, 0.0], [0.3, 0.5]])).total.min() > 0.0
 
 
 def test_rules_that_do_not_become_exact_enough_are_refused():
     # Length-scales of which no rule has enough nodes.
-    model = pkex.KernelExpansion([[0.0], [0.3]], [1.0, 2.0], RBF(1e-7))
-    refused(ValueError, "nodes for the distribution of 'x0' do not suffice", model, [NORMAL])
+    model = pkex.KernelExpansion(np.linspace(-1.0, 1.0, 500)[:, None], np.ones(500), RBF(1e-7))
+    refused(ValueError, "nodes for the distribution of 'x0' would be needed", model, [NORMAL])
     model = pkex.KernelExpansion([[0.0], [0.3]], [1.0, 2.0], Laplacian(1e-9))
     assert pkex.sensitivity(model, np.array([[0.0], [0.3], [0.5]])).total.tolist() == [1.0]

@@ -14,7 +14,7 @@ from sklearn.preprocessing import OneHotEncoder
 from sklearn.svm import SVR
 
 import pkex
-from pkex.kernels import RBF, Laplacian
+from pkex.kernels import RBF, Laplacian, Matern
 from pkex.sensitivity.distributions import distribution_of
 
 NOTHING = np.empty(0)
@@ -163,3 +163,53 @@ def test_kernels_with_labels_take_discrete_distributions():
     result = pkex.sensitivity(f, frozen, order=2)
     weights = [np.array([0.5, 0.2, 0.3]), np.full(4, 0.25)]
     Grid(f.predict, [np.arange(3.0), np.arange(4.0)], weights).assert_close(result)
+
+
+def test_kernels_of_kinks_are_integrated_near_their_points():
+    points = np.array([[0.2, 0.9], [0.6, 0.3]])
+    model = pkex.KernelExpansion(points, [1.0, -2.0], Matern(0.5, nu=1.5))
+    rules = []
+    for column in points.T:
+        # Panels that are halved towards the points.
+        steps = np.concatenate([2.0 ** -np.arange(10), [0.0]])
+        edges = np.unique(np.clip(column[:, None, None] + steps * [[1.0], [-1.0]], 0.0, 1.0))
+        nodes, weights = np.polynomial.legendre.leggauss(6)
+        widths = np.diff(edges)[:, None]
+        entries = edges[:-1, None] + widths * (nodes + 1.0) / 2.0
+        rules.append((entries.ravel(), (widths * weights / 2.0).ravel()))
+    (u, w), (v, x) = rules
+    rows = np.stack(np.meshgrid(u, v, indexing="ij"), axis=-1).reshape(-1, 2)
+    outputs = model.predict(rows).reshape(len(u), len(v))
+    outputs -= w @ outputs @ x
+    found = pkex.sensitivity(model, [stats.uniform(0.0, 1.0)] * 2)
+    variance = w @ outputs**2 @ x
+    assert math.isclose(found.variance, variance, rel_tol=1e-10)
+    assert math.isclose(found.first_order[0] * variance, w @ (outputs @ x) ** 2, rel_tol=1e-10)
+
+
+@pytest.mark.parametrize(
+    "frozen",
+    [stats.t(3.0), stats.lognorm(2.0), stats.norm(0.0, 1e4), stats.expon(scale=1e4)],
+    ids=["t", "lognorm", "normal", "exponential"],
+)
+def test_tails_and_widths_of_thousands_of_length_scales_are_integrated(frozen):
+    model = pkex.KernelExpansion([[0.4, 0.2]], [1.0], RBF([0.05, 1.0]))
+    columns = [(frozen, 0.4, 0.05), (stats.uniform(0.0, 1.0), 0.2, 1.0)]
+    result = pkex.sensitivity(model, [column for column, _, _ in columns])
+    # Of a product of functions of single columns; where each is not 0.
+    ratios = []
+    for column, point, scale in columns:
+        low, high = np.clip([point - 9.0 * scale, point + 9.0 * scale], *column.support())
+        first, second = (
+            column.expect(
+                lambda x, k=k, p=point, s=scale: np.exp(-0.5 * k * ((x - p) / s) ** 2),
+                lb=low,
+                ub=high,
+                epsabs=0.0,
+                epsrel=1e-12,
+            )
+            for k in (1.0, 2.0)
+        )
+        ratios.append(second / first**2 - 1.0)
+    shares = np.array(ratios) / (np.prod(1.0 + np.array(ratios)) - 1.0)
+    np.testing.assert_allclose(result.first_order, shares, rtol=1e-8)

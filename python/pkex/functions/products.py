@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from pkex.errors import UnsupportedModelError
 from pkex.functions.base import Function
+from pkex.functions.widths import Width, widths_of_column
 from pkex.kernels import Term
 from pkex.kernels.family import Factor
 from pkex.typing import Float
@@ -23,7 +24,6 @@ __all__ = [
     "factors_of_column",
     "kinks_of_column",
     "products",
-    "scale_of_column",
 ]
 
 
@@ -46,9 +46,9 @@ class Products(ABC):
         """Return the entries where the factors of a column are not smooth."""
         return np.empty(0)
 
-    def scale(self, column: int) -> float:
-        """Return how far apart entries are between which the factors of a column differ."""
-        return np.inf
+    def widths(self, column: int) -> list[Width]:
+        """Return how far apart entries are between which the factors of a column differ, where."""
+        return []
 
 
 @singledispatch
@@ -99,8 +99,9 @@ class TermsOfPoints(Products):
         factors = [factor for term in self._terms for factor in term.factors]
         return kinks_of_column(factors, column, self._points)
 
-    def scale(self, column: int) -> float:
-        return scale_of_column((f for term in self._terms for f in term.factors), column)
+    def widths(self, column: int) -> list[Width]:
+        factors = (factor for term in self._terms for factor in term.factors)
+        return widths_of_column(factors, column, self._points)
 
 
 def factors_of_column(
@@ -122,16 +123,6 @@ def kinks_of_column(factors: Iterable[Factor], column: int, points: Float) -> Fl
     return np.unique(points[:, column]) if has_kinks else np.empty(0)
 
 
-def scale_of_column(factors: Iterable[Factor], column: int) -> float:
-    """Return the shortest length-scale of a column's factors, infinite if they have none."""
-    scales = [
-        float(np.abs(factor.parameters[factor.columns == column]).min(initial=np.inf))
-        for factor in factors
-        if factor.definition.is_of_distance or factor.parameters.shape[1] == 2
-    ]
-    return min(scales, default=np.inf)
-
-
 class Joined(Products):
     """The sum of several sums of products, whose weights are given anew.
 
@@ -151,5 +142,5 @@ class Joined(Products):
     def kinks(self, column: int) -> Float:
         return np.unique(np.concatenate([part.kinks(column) for part in self._parts]))
 
-    def scale(self, column: int) -> float:
-        return min(part.scale(column) for part in self._parts)
+    def widths(self, column: int) -> list[Width]:
+        return [width for part in self._parts for width in part.widths(column)]

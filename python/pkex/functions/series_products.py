@@ -21,8 +21,8 @@ from pkex.functions.products import (
     Products,
     factors_of_column,
     kinks_of_column,
-    scale_of_column,
 )
+from pkex.functions.widths import Width, widths_of_column
 from pkex.kernels import Term
 from pkex.kernels.series import Series, powers
 from pkex.typing import Float
@@ -128,8 +128,10 @@ class _ProductOfColumns(Products):
     def kinks(self, column: int) -> Float:
         return kinks_of_column(self._term.all_factors, column, self._points)
 
-    def scale(self, column: int) -> float:
-        return scale_of_column(self._term.all_factors, column)
+    def widths(self, column: int) -> list[Width]:
+        # Polynomials do not end where factors do.
+        own = widths_of_column(self._term.all_factors, column, self._points)
+        return [width.everywhere(1.0) for width in own]
 
 
 class _OfIndices(Products):
@@ -159,8 +161,10 @@ class _OfIndices(Products):
     def kinks(self, column: int) -> Float:
         return kinks_of_column(self._term.all_factors, column, self._points)
 
-    def scale(self, column: int) -> float:
-        return scale_of_column(self._term.all_factors, column)
+    def widths(self, column: int) -> list[Width]:
+        # Polynomials do not end where factors do.
+        own = widths_of_column(self._term.all_factors, column, self._points)
+        return [width.everywhere(1.0) for width in own]
 
 
 class _Monomials(Products):

@@ -19,6 +19,7 @@ from pkex.functions.column_maps import ColumnMap, Selection, decoded
 from pkex.functions.covariances import covariances
 from pkex.functions.draws import Draws, draws
 from pkex.functions.products import Products, products
+from pkex.functions.widths import Width
 from pkex.games.coalitions import coalitions, ranks
 from pkex.games.indices import SHAPLEY, Quantity
 from pkex.games.value_functions import NEUTRAL, Game
@@ -28,6 +29,9 @@ from pkex.inputs.weights import equal_weights
 from pkex.typing import Float
 
 __all__ = ["Transformed"]
+
+# How far a map that is affine may be from a line by rounding, of its range.
+_STRAIGHT = 1e-12
 
 
 class Transformed(Function):
@@ -322,21 +326,33 @@ class _OfMapped(Products):
         entries = np.concatenate(found)
         return np.unique(entries[np.isfinite(entries)])
 
-    def scale(self, column: int) -> float:
-        # In units of the columns before, as if the map were affine.
+    def widths(self, column: int) -> list[Width]:
         if column in self._function.non_numeric:
-            return np.inf
+            return []
         entries = np.asarray(self._rows[:, column], dtype=np.float64)
-        scales = [
-            self._made.scale(place) * np.ptp(entries) / np.ptp(self._mapped[:, place])
+        return [
+            width
             for place in self._places(column)
-            if np.ptp(self._mapped[:, place]) > 0.0
+            for width in _widths_before(self._made.widths(place), entries, self._mapped[:, place])
         ]
-        return float(min(scales, default=np.inf))
 
     def _places(self, column: int) -> list[int]:
         """Return the numbers of the columns that are made of a column."""
         return np.flatnonzero(self._function._columns.sources == column).tolist()
+
+
+def _widths_before(widths: list[Width], entries: Float, mapped: Float) -> list[Width]:
+    """Return widths in units of entries, if mapped: where they are, too, if the map is affine."""
+    first, last = np.argmin(entries), np.argmax(entries)
+    run, rise = entries[last] - entries[first], np.ptp(mapped)
+    if run == 0.0 or rise == 0.0:
+        return []
+    slope = (mapped[last] - mapped[first]) / run
+    straight = mapped[first] + slope * (entries - entries[first])
+    if np.abs(mapped - straight).max() <= _STRAIGHT * rise:
+        return [width.before(slope, mapped[first] - slope * entries[first]) for width in widths]
+    # Of another map, as if it were.
+    return [width.everywhere(run / rise) for width in widths]
 
 
 @products.register

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import TypeAlias
@@ -37,6 +38,8 @@ class Family:
         Whether entries may be negative, and other than 0, 1, 2, ….
     has_kinks : bool, default False
         Whether factors are not smooth at equal entries.
+    reach : float, default inf
+        From how many length-scales of distance on factors are below 1e-17.
     """
 
     name: str
@@ -46,6 +49,7 @@ class Family:
     takes_negative: bool = True
     takes_fractions: bool = True
     has_kinks: bool = False
+    reach: float = math.inf
 
 
 # All families by their names; each is added beside its kernel.

@@ -54,7 +54,9 @@ class RBF(_Stationary):
     RBF(length_scale=(0.5, 2.0))
     """
 
-    family = add_family(Family("rbf", lambda x, y, scale: np.exp(-0.5 * ((x - y) / scale) ** 2)))
+    family = add_family(
+        Family("rbf", lambda x, y, scale: np.exp(-0.5 * ((x - y) / scale) ** 2), reach=9.0)
+    )
     _of_gamma = "(2 * gamma) ** -0.5, since gamma = 1 / (2 * length_scale**2)"
 
 

@@ -30,6 +30,8 @@ _MOST = 1 << 27
 # Of means and second moments of factors: how far a rule may be from one of twice the nodes.
 _ERROR = 1e-13
 _MOST_NODES = 1 << 16
+# Factors at all nodes of a column: of more of them the deviations take minutes.
+_MOST_FACTORS = 1 << 26
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,23 +129,25 @@ def _exact_rule(
     """
     if marginal.is_exact:
         return marginal.rule()
-    kinks, scale = products.kinks(column), products.scale(column)
-    rule = marginal.rule(0, kinks, scale)
-    found, level = _moments(products, column, *rule), 0
-    while len(rule[0]) < _MOST_NODES:
+    kinks, widths = products.kinks(column), products.widths(column)
+    most = min(_MOST_NODES, _MOST_FACTORS // max(len(products.weights), 1))
+    rule, found, level = marginal.rule(0, kinks, widths), None, 0
+    while len(rule[0]) < most:
+        if found is None:
+            found = _moments(products, column, *rule)
         level += 1
-        finer = marginal.rule(level, kinks, scale)
+        finer = marginal.rule(level, kinks, widths)
         moments = _moments(products, column, *finer)
         error = float(np.abs(moments - found).max() / max(moments[1].max(), 1e-300))
         if error <= _ERROR:
             return rule
         rule, found = finer, moments
     raise ValueError(
-        f"inputs: {len(rule[0])} nodes for the distribution of {name!r} do not suffice to "
+        f"inputs: more than {most} nodes for the distribution of {name!r} would be needed to "
         f"integrate the model's factors to {_ERROR:.0e}, as these change over much shorter "
-        "distances, or have jumps: a kernel such as Matern with nu up to 1.5 is a sum of ever "
-        "narrower Gaussians, and wide or long-tailed distributions have many widths of any; give "
-        "rows instead, such as a large sample of it, or cut its tails off"
+        "distances, or have jumps: a kernel such as Matern with nu = 0.5 is a sum of ever "
+        "narrower Gaussians, and wide or long-tailed distributions have many widths of others; "
+        "give rows instead, such as a large sample of it, or cut its tails off"
     )
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pkex.display.tables import shortened
+from pkex.functions.widths import Width
 from pkex.typing import Float
 
 __all__ = ["Atoms", "Continuous", "Marginal", "distribution_of", "is_distribution"]
@@ -20,6 +21,8 @@ _NODES = 10
 _NEGLIGIBLE = 2e-16
 # Of the standard deviation: the width of panels where the density cannot be known.
 _NARROW = 1e-5
+# Of a distribution function.
+_ROUNDING = 1e-15
 # What is left out of each end of an unbounded distribution, more and more until the variance is
 # right to this error.
 _TAILS = (1e-17, 1e-40, 1e-100, 1e-300)
@@ -38,7 +41,7 @@ class Marginal(ABC):
 
     @abstractmethod
     def rule(
-        self, level: int = 0, kinks: Float | None = None, scale: float = np.inf
+        self, level: int = 0, kinks: Float | None = None, widths: Sequence[Width] = ()
     ) -> tuple[NDArray[Any], Float]:
         """Return the nodes of a rule and their weights, which add up to 1.
 
@@ -48,8 +51,8 @@ class Marginal(ABC):
             Each has twice the nodes of the one before.
         kinks : ndarray of shape (k,), optional
             Entries at which integrands are not smooth.
-        scale : float, optional
-            How far apart entries are between which integrands differ.
+        widths : sequence of Width, optional
+            How far apart entries are between which integrands differ, and where.
         """
 
 
@@ -83,7 +86,7 @@ class Atoms(Marginal):
         return cls(distinct, shares)
 
     def rule(
-        self, level: int = 0, kinks: Float | None = None, scale: float = np.inf
+        self, level: int = 0, kinks: Float | None = None, widths: Sequence[Width] = ()
     ) -> tuple[NDArray[Any], Float]:
         return self._rule
 
@@ -94,7 +97,8 @@ class Continuous(Marginal):
     The rule is composite: Gauss–Legendre on panels, which are halved until mass and second moment
     of each are those of its halves to 2e-16. So kinks and poles of the density are found, and tails
     are cut where the variance is right to 1e-12. The mass of a panel that is narrow, as near a
-    pole, is that of the distribution function, since the density cannot be known there.
+    pole, is that of the distribution function if this is another, since the density cannot be known
+    there.
 
     Parameters
     ----------
@@ -151,23 +155,25 @@ class Continuous(Marginal):
         return self._centre + distance
 
     def rule(
-        self, level: int = 0, kinks: Float | None = None, scale: float = np.inf
+        self, level: int = 0, kinks: Float | None = None, widths: Sequence[Width] = ()
     ) -> tuple[NDArray[Any], Float]:
         edges = self._panels
         if kinks is not None:
             inner = kinks[(kinks > edges[0]) & (kinks < edges[-1])]
             edges = np.unique(np.concatenate([edges, inner]))
-        edges = self._as_narrow(edges, scale)
+        edges = self._as_narrow(edges, widths)
         for _ in range(level):
             edges = np.sort(np.concatenate([edges, (edges[1:] + edges[:-1]) / 2.0]))
         entries, weights = self._nodes(edges[:-1], edges[1:])
         return entries.ravel(), weights.ravel() / weights.sum()
 
-    def _as_narrow(self, edges: Float, scale: float) -> Float:
-        """Halve panels that are wider than twice the scale, but for those of no mass."""
+    def _as_narrow(self, edges: Float, widths: Sequence[Width]) -> Float:
+        """Halve panels that are more than twice as wide as a width there, if they have mass."""
         while len(edges) <= _MOST_PANELS:
             low, high = edges[:-1], edges[1:]
-            is_wide = high - low > 2.0 * scale
+            is_wide = np.zeros(len(low), dtype=bool)
+            for own in widths:
+                is_wide |= (high - low > 2.0 * own.width) & own.meets(low, high)
             if is_wide.any():
                 is_wide[is_wide] &= self._masses(low[is_wide], high[is_wide]) > _NEGLIGIBLE
             if not is_wide.any():
@@ -192,8 +198,11 @@ class Continuous(Marginal):
             own = weights[is_narrow]
             sums = own.sum(axis=1, keepdims=True)
             is_known = np.isfinite(sums) & (sums > 0.0)
-            own = np.where(is_known, own / np.where(is_known, sums, 1.0), shares / 2.0)
-            weights[is_narrow] = own * self._masses(low[is_narrow], high[is_narrow])[:, None]
+            masses = self._masses(low[is_narrow], high[is_narrow])[:, None]
+            of_masses = np.where(is_known, own / np.where(is_known, sums, 1.0), shares / 2.0)
+            # A difference of the distribution function is rounded, too.
+            agrees = is_known & (np.abs(sums - masses) <= _ROUNDING)
+            weights[is_narrow] = np.where(agrees, own, of_masses * masses)
         return entries, weights
 
     def _moments(self, low: Float, high: Float) -> Float:
