@@ -349,12 +349,12 @@ fn parts_of(problem: &PairProblem<'_>, of_part: usize, settings: &Settings) -> V
 
 #[test]
 fn tiles_computed_apart_have_the_bits_of_all_at_once() {
-    let mut case = Case::new(1200, 8, true);
+    let mut case = Case::new(600, 8, true);
     case.alone_in_groups = true;
     let settings = Settings::default();
     for kind in [
-        Kind::Classes { first: 504, weighted: true, skips_second: false },
-        Kind::Classes { first: 504, weighted: false, skips_second: true },
+        Kind::Classes { first: 304, weighted: true, skips_second: false },
+        Kind::Classes { first: 304, weighted: false, skips_second: true },
         Kind::Target { exchanges: false },
         Kind::Target { exchanges: true },
     ] {
