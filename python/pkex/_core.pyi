@@ -1,7 +1,7 @@
 """The compiled engine. Arguments are validated in Python before they get here."""
 
-from collections.abc import Callable
-from typing import final
+from collections.abc import Callable, Iterable
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,9 @@ __all__ = [
     "product_game",
     "self_pairs",
     "simd_level",
+    "sums_of_parts",
     "superset_sums",
+    "tile_sums",
     "variance_games",
     "variance_games_twice",
 ]
@@ -32,6 +34,14 @@ _Term = tuple[float, _Factors, _Series | None]
 # "neutral" or "marginal of points"; or ("interventional" or "marginal", background rows of shape
 # (m, columns), their weights of shape (m,)).
 _Game = str | tuple[str, NDArray[np.float64], NDArray[np.float64]]
+# Points, terms, players, absent factors, groups.
+_Sample = tuple[
+    NDArray[np.float64],
+    list[_Term],
+    NDArray[np.int64],
+    NDArray[np.float64] | None,
+    NDArray[np.int64],
+]
 _Progress = Callable[[int, int], None]
 
 @final
@@ -163,6 +173,21 @@ def hsic_sums(
     n_threads: int,
     progress: _Progress | None = None,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]: ...
+def tile_sums(
+    sample: _Sample,
+    weighting: tuple[Any, ...],
+    *,
+    alone_in_groups: bool,
+    tiles: tuple[int, int],
+) -> NDArray[np.float64]: ...
+def sums_of_parts(
+    sample: _Sample,
+    weighting: tuple[Any, ...],
+    parts: Callable[[int], Iterable[NDArray[np.float64]]],
+    *,
+    alone_in_groups: bool,
+    summation: str,
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]: ...
 def permuted_sums(
     weights: NDArray[np.float64],
     values: NDArray[np.float64],

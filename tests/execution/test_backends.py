@@ -139,6 +139,7 @@ ON_A_CLUSTER = """
     import numpy as np
     import pkex
     from dask.distributed import Client, LocalCluster
+    from pkex.statistics import tiles
 
     class Dies:
         # Ends the process of the first worker that explains the row of its mark.
@@ -160,7 +161,7 @@ ON_A_CLUSTER = """
         x, y = rng.normal(size=(2, 3000, 3))
         y[:, 0] += 0.2
         drift = dict(estimator="incomplete", n_permutations=9, random_state=0)
-        expected = pkex.mmd(x, y, **drift)
+        expected, exact = pkex.mmd(x, y, **drift), pkex.mmd(x, y)
         options = dict(n_workers=2, threads_per_worker=1, dashboard_address=None)
         with LocalCluster(processes=True, **options) as cluster, Client(cluster) as client:
             with joblib.parallel_config(backend="dask"):
@@ -171,6 +172,8 @@ ON_A_CLUSTER = """
                 threading.Timer(0.5, os.kill, (process, signal.SIGKILL)).start()
                 many = np.tile(rows, (50, 1))
                 assert (explainer.shap_values(many) == np.tile(values, (50, 1))).all()
+                tiles._MANY_ROWS = 1000
+                assert (pkex.mmd(x, y).values == exact.values).all()
             assert (found.values == expected.values).all()
             assert (found.permuted_values == expected.permuted_values).all()
             import dask.array as da

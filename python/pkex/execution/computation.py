@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from pkex.execution.backends import Workers
 from pkex.execution.progress import share
 from pkex.inputs.choices import Method, Summation
 from pkex.typing import Report
@@ -22,16 +23,23 @@ class Computation:
     n_threads : int, default 1
     progress : callable, optional
         Told the work done and the total.
+    workers : Workers, optional
+        Those of joblib's that sums over pairs may be computed on.
     """
 
     method: Method = "quadrature"
     summation: Summation = "compensated"
     n_threads: int = 1
     progress: Report | None = None
+    workers: Workers | None = None
 
     def reporting(self, progress: Report | None) -> Computation:
         """Return the same with other progress."""
         return replace(self, progress=progress)
+
+    def alone(self) -> Computation:
+        """Return the same with one thread, of which others take no notice."""
+        return replace(self, n_threads=1, progress=None, workers=None)
 
     def compensated(self) -> Computation:
         """Return the same with compensated sums, for what else depends on them."""

@@ -12,7 +12,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from pkex.adapters import verify
 from pkex.adapters.targets import Target, adapted_to
-from pkex.execution.backends import row_by_row
 from pkex.execution.computation import Computation
 from pkex.execution.progress import Progress
 from pkex.execution.settings import Settings
@@ -25,6 +24,7 @@ from pkex.explain.interactions import Interactions
 from pkex.explain.lazily import is_lazy, lazily
 from pkex.explain.links import Transform, behind_link
 from pkex.explain.outputs import Outputs
+from pkex.explain.pieces import row_by_row
 from pkex.explain.posterior import Posterior
 from pkex.explain.uncertain import roots_of, with_roots
 from pkex.functions.base import Function

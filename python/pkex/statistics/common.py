@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from pkex.execution.backends import active_workers
 from pkex.execution.computation import Computation
 from pkex.execution.progress import parts_of
 from pkex.execution.threads import check_n_jobs, thread_count
@@ -65,7 +66,12 @@ class Conventions:
     def computation(self, progress: Report | None = None) -> Computation:
         """Return how sums are computed, with the threads that there are here and now."""
         n_threads = thread_count(self.n_jobs)
-        return Computation(summation=self.summation, n_threads=n_threads, progress=progress)
+        return Computation(
+            summation=self.summation,
+            n_threads=n_threads,
+            progress=progress,
+            workers=active_workers(self.n_jobs),
+        )
 
     def with_means(
         self, terms: KernelTerms, rows: Float, report: Report | None

@@ -13,6 +13,7 @@ from pkex.execution.computation import Computation
 from pkex.kernels.heuristic import evenly_random
 from pkex.statistics.pair_sums import KernelTerms, pair_matrix, pair_sums
 from pkex.statistics.standard_errors import within_sample
+from pkex.statistics.tiles import has_workers_for, sums_of_workers
 from pkex.typing import Float, Report
 
 __all__ = ["SAMPLE", "HSICProblem"]
@@ -96,21 +97,31 @@ class HSICProblem:
 
         Groups' sums, if there are groups, are those of the values, then of features alone.
         """
+        alone_in_groups = groups is not None
+        groups = np.zeros(len(self.rows), dtype=np.int64) if groups is None else groups
+        of_pairs, absent = (self.offsets, self.constant), self.terms.absent
+        how = self.how.reporting(self.reports["sums"])
+        if has_workers_for(self.rows, how):
+            sample = (self.rows, self.terms.terms, self.terms.players, absent, groups)
+            weighting = (self.targets, self.target_terms.terms, *of_pairs, exchanges)
+            rows, of_groups, alone, _ = sums_of_workers(
+                sample, weighting, how, alone_in_groups=alone_in_groups
+            )
+            return rows, of_groups, alone[0]
         return _core.hsic_sums(
             self.rows,
             self.terms.terms,
             self.terms.players,
             self.targets,
             self.target_terms.terms,
-            self.offsets,
-            self.constant,
-            self.terms.absent,
-            np.zeros(len(self.rows), dtype=np.int64) if groups is None else groups,
+            *of_pairs,
+            absent,
+            groups,
             exchanges=exchanges,
-            alone_in_groups=groups is not None,
-            summation=self.how.summation,
-            n_threads=self.how.n_threads,
-            progress=self.reports["sums"],
+            alone_in_groups=alone_in_groups,
+            summation=how.summation,
+            n_threads=how.n_threads,
+            progress=how.progress,
         )
 
     def projections(self, rows: Float) -> Float:

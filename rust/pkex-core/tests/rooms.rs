@@ -22,7 +22,7 @@ const ROOMS: &str = "
     expansion/   explain
     coalitions/  tables factors all listed worths
     variance/    games twice
-    pairs/       octets absent own weights problem packed workspace tiles totals sums
+    pairs/       octets absent own weights problem packed workspace tiles totals sums apart
     pairs/       gaussian_means mean_factors permuted
 ";
 

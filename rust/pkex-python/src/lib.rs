@@ -3,6 +3,7 @@
 // PyO3 hands arguments over by value.
 #![allow(clippy::needless_pass_by_value)]
 
+mod apart;
 mod arguments;
 mod call;
 
@@ -21,6 +22,8 @@ mod _core {
     };
     use pyo3::prelude::*;
 
+    #[pymodule_export]
+    use crate::apart::{sums_of_parts, tile_sums};
     use crate::arguments::{
         self, Array, Game, GameArgument, MeasureArgument, Sample, Sums, TermArgument,
     };

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
 
@@ -89,8 +89,7 @@ def warn_of_all_pairs(rows: Float, terms: KernelTerms, how: Computation) -> None
     if n_pairs < _QUICK:
         return
     some = np.ascontiguousarray(rows[evenly_random(len(rows), _SOME)])
-    alone = replace(how, n_threads=1, progress=None)
-    compare = partial(pair_sums, some, len(some), terms, how=alone)
+    compare = partial(pair_sums, some, len(some), terms, how=how.alone())
     whole = _seconds(compare) * n_pairs / (pairs_among(len(some)) * how.n_threads)
     if whole > _LONG:
         warn(

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pkex.execution.backends import Threads, active_workers
+from pkex.execution.backends import Threads
 from pkex.execution.computation import Computation
 from pkex.execution.progress import reporting
 from pkex.explain.axes import FEATURE, Axes
@@ -79,14 +79,14 @@ def sampled_hsic(
             replace(attributed, terms=terms),
             other,
             bool(sampling.n_permutations),
-            replace(how, n_threads=1, progress=None),
+            how.alone(),
         )
         some = sample.reference[: _UNIT[0]]
         budget = sampling.pairs(_UNIT[0], partial(of_block, some), how.n_threads)
         design = Design.of(sampling.estimator, n_rows, _UNIT, budget)
         shifts = partial(design.shifts, OCTET, sampling.generator)
         of_parts = tasks(parts((sample,), design), shifts)
-        run = active_workers(chosen.n_jobs) or Threads(how.n_threads)
+        run = how.workers or Threads(how.n_threads)
         found = estimated(of_parts, of_block, design, run, report)
     values, alone = np.split(found.numbers, 2)
     errors = found.standard_errors[: len(values)]

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from pkex.execution.backends import Threads, active_workers
+from pkex.execution.backends import Threads
 from pkex.execution.computation import Computation
 from pkex.execution.progress import reporting
 from pkex.explain.axes import FEATURE, Axes
@@ -69,14 +69,14 @@ def sampled_mmd(
     with reporting(sampling.progress) as report:
         terms, how = chosen.with_means(terms, reference, None)
         slots = unit if sampling.n_permutations else None
-        of_block = _OfBlock(terms, slots, replace(how, n_threads=1, progress=None))
+        of_block = _OfBlock(terms, slots, how.alone())
         some = reference.take(np.arange(sum(unit)), axis=0, mode="wrap")
         some_of_both = np.split(some, [unit[0]])
         budget = sampling.pairs(sum(unit), partial(of_block, *some_of_both), how.n_threads)
         design = Design.of(sampling.estimator, n_rows, unit, budget)
         shifts = partial(design.shifts, 1, sampling.generator)
         of_parts = tasks(parts((x, y), design), shifts)
-        run = active_workers(chosen.n_jobs) or Threads(how.n_threads)
+        run = how.workers or Threads(how.n_threads)
         found = estimated(of_parts, of_block, design, run, report)
     values, alone = np.split(found.numbers, 2)
     errors = found.standard_errors[: len(values)]

@@ -44,8 +44,20 @@ impl TileSums {
         room(&mut self.squares, 1)
     }
 
+    /// All sums, in one order.
+    pub fn parts(&self) -> [&Vec<f64>; 5] {
+        let [first, second] = &self.rows;
+        [first, second, &self.groups, &self.alone, &self.squares]
+    }
+
+    /// The same, to be set.
+    pub fn parts_mut(&mut self) -> [&mut Vec<f64>; 5] {
+        let [first, second] = &mut self.rows;
+        [first, second, &mut self.groups, &mut self.alone, &mut self.squares]
+    }
+
     /// Sets all sums to 0, at the sizes of the tile.
-    fn reset(&mut self, packed: &PackedPairs<'_>, tile: Tile<'_>) {
+    pub fn reset(&mut self, packed: &PackedPairs<'_>, tile: Tile<'_>) {
         let zeros = |sums: &mut Vec<f64>, length| {
             sums.clear();
             sums.resize(length, 0.0);

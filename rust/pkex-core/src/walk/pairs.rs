@@ -85,6 +85,18 @@ impl<'a> PairWalk<'a> {
         Ok(Self { tiles, parallelism, settings })
     }
 
+    /// The tiles, in their order.
+    pub fn tiles(&self) -> &[Tile<'a>] {
+        &self.tiles
+    }
+
+    /// The walk over some of the tiles.
+    pub fn within(mut self, tiles: Range<usize>) -> Self {
+        self.tiles.truncate(tiles.end);
+        self.tiles.drain(..tiles.start.min(self.tiles.len()));
+        self
+    }
+
     /// Sets the sums of each tile by `add_up`, and hands them to `collect` in the tiles' order. The
     /// sums of a tile take `bytes`, for which `reserve` makes room.
     pub fn run<S: Default + Send, W>(

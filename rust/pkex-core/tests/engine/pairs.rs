@@ -89,8 +89,12 @@ impl Case {
     }
 
     fn try_sums(&self, kind: Kind, settings: &Settings) -> Result<PairSums, Error> {
+        self.problem(kind).sums(settings, &mut |_, _| ControlFlow::Continue(()))
+    }
+
+    fn problem(&self, kind: Kind) -> PairProblem<'_> {
         let absent = self.absent.as_deref();
-        let problem = PairProblem {
+        PairProblem {
             rows: Matrix::of_shape(&self.data, [self.rows, COLUMNS]),
             terms: &self.terms,
             players: &self.players,
@@ -98,8 +102,7 @@ impl Case {
             groups: &self.groups,
             weighting: self.weighting(kind),
             alone_in_groups: self.alone_in_groups,
-        };
-        problem.sums(settings, &mut |_, _| ControlFlow::Continue(()))
+        }
     }
 
     fn row(&self, row: usize) -> &[f64] {
@@ -332,6 +335,49 @@ fn bits_of_pair_sums_do_not_depend_on_threads() {
         for threads in [2, 7] {
             assert_eq!(one, case.sums(kind, &Settings { threads, ..Settings::default() }));
         }
+    }
+}
+
+/// The sums of the tiles of a problem, in parts of so many tiles.
+fn parts_of(problem: &PairProblem<'_>, of_part: usize, settings: &Settings) -> Vec<Vec<f64>> {
+    let starts = (0..problem.tile_count(settings).unwrap()).step_by(of_part);
+    let go_on = &mut |_, _| ControlFlow::Continue(());
+    starts
+        .map(|start| problem.tile_sums(start..start + of_part, settings, go_on).unwrap())
+        .collect()
+}
+
+#[test]
+fn tiles_computed_apart_have_the_bits_of_all_at_once() {
+    let mut case = Case::new(600, 8, true);
+    case.alone_in_groups = true;
+    let settings = Settings::default();
+    for kind in [
+        Kind::Classes { first: 304, weighted: true, skips_second: false },
+        Kind::Classes { first: 304, weighted: false, skips_second: true },
+        Kind::Target { exchanges: false },
+        Kind::Target { exchanges: true },
+    ] {
+        let (problem, expected) = (case.problem(kind), case.sums(kind, &settings));
+        for of_part in [1, 3, 1000] {
+            let mut parts = parts_of(&problem, of_part, &settings).into_iter();
+            let sums = problem.sums_of_parts(|| Ok(parts.next()), &settings).unwrap();
+            assert_eq!(sums, expected);
+        }
+    }
+}
+
+#[test]
+fn parts_that_are_missing_or_left_over_are_refused() {
+    let (case, settings) = (Case::new(1200, 8, true), Settings::default());
+    let problem = case.problem(Kind::Target { exchanges: false });
+    let parts = parts_of(&problem, 2, &settings);
+    assert!(parts.len() > 1);
+    let cut = parts[0][1..].to_vec();
+    for wrong in [parts[1..].to_vec(), [parts.clone(), parts.clone()].concat(), vec![cut]] {
+        let mut wrong = wrong.into_iter();
+        let refused = problem.sums_of_parts(|| Ok(wrong.next()), &settings);
+        assert!(matches!(refused, Err(Error::Shape { argument: "tiles", .. })));
     }
 }
 

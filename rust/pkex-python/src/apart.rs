@@ -1,0 +1,190 @@
+//! Pairs of rows whose tiles are computed in several processes: what each of them does, and how
+//! one puts all together.
+
+use std::ops::Range;
+
+use numpy::{PyArray1, PyArray2, PyArray3, PyReadonlyArray1, PyReadonlyArray2};
+use pkex_core::{Classes, Error, Monitor, OCTET, Settings, TargetWeights, Term, Weighting};
+use pyo3::prelude::*;
+use pyo3::types::PyIterator;
+
+use crate::arguments::{self, Array, Sample, TermArgument};
+use crate::call;
+
+/// The points, terms, players, absent factors and groups of a sample.
+type SampleArgument<'py> = (
+    PyReadonlyArray2<'py, f64>,
+    Vec<TermArgument<'py>>,
+    PyReadonlyArray1<'py, i64>,
+    Option<PyReadonlyArray2<'py, f64>>,
+    PyReadonlyArray1<'py, i64>,
+);
+
+/// What pairs weigh: the number of rows of the first class, rows' weights, and whether pairs within
+/// the second are left out; or targets, their terms, offsets, the constant, and whether targets are
+/// exchanged.
+#[derive(FromPyObject)]
+pub enum WeightingArgument<'py> {
+    Classes((usize, Option<PyReadonlyArray1<'py, f64>>, bool)),
+    Target(
+        (PyReadonlyArray2<'py, f64>, Vec<TermArgument<'py>>, PyReadonlyArray1<'py, f64>, f64, bool),
+    ),
+}
+
+/// A copy of what pairs weigh.
+enum OwnedWeighting {
+    Classes { first: usize, weights: Option<Vec<f64>>, skips_second: bool },
+    Target { targets: Array, terms: Vec<Term>, offsets: Vec<f64>, constant: f64, exchanges: bool },
+}
+
+impl OwnedWeighting {
+    fn copied(argument: &WeightingArgument<'_>) -> PyResult<Self> {
+        Ok(match argument {
+            WeightingArgument::Classes((first, weights, skips_second)) => Self::Classes {
+                first: *first,
+                weights: weights.as_ref().map(|weights| weights.as_array().to_vec()),
+                skips_second: *skips_second,
+            },
+            WeightingArgument::Target((targets, terms, offsets, constant, exchanges)) => {
+                Self::Target {
+                    targets: Array::copied(targets)?,
+                    terms: arguments::terms(terms)?,
+                    offsets: offsets.as_array().to_vec(),
+                    constant: *constant,
+                    exchanges: *exchanges,
+                }
+            }
+        })
+    }
+
+    fn weighting(&self) -> Weighting<'_> {
+        match self {
+            Self::Classes { first, weights, skips_second } => Weighting::Classes(Classes {
+                first: *first,
+                weights: weights.as_deref(),
+                skips_second: *skips_second,
+            }),
+            Self::Target { targets, terms, offsets, constant, exchanges } => {
+                Weighting::Target(TargetWeights {
+                    targets: targets.matrix(),
+                    terms,
+                    offsets,
+                    constant: *constant,
+                    exchanges: *exchanges,
+                })
+            }
+        }
+    }
+}
+
+/// A problem, copied.
+struct Problem {
+    sample: Sample,
+    weighting: OwnedWeighting,
+    alone_in_groups: bool,
+}
+
+impl Problem {
+    fn copied(
+        (points, terms, players, absent, groups): &SampleArgument<'_>,
+        weighting: &WeightingArgument<'_>,
+        alone_in_groups: bool,
+    ) -> PyResult<Self> {
+        Ok(Self {
+            sample: Sample::new(points, terms, players, absent.as_ref(), groups)?,
+            weighting: OwnedWeighting::copied(weighting)?,
+            alone_in_groups,
+        })
+    }
+
+    fn run<R: Send>(
+        &self,
+        py: Python<'_>,
+        compute: impl FnOnce(pkex_core::PairProblem<'_>, Monitor<'_>) -> Result<R, Error> + Send,
+    ) -> PyResult<R> {
+        call::run(py, None, |monitor: Monitor<'_>| {
+            compute(self.sample.problem(self.weighting.weighting(), self.alone_in_groups), monitor)
+        })
+    }
+}
+
+fn settings(summation: &str) -> PyResult<Settings> {
+    let summation = arguments::summation(summation)?;
+    Ok(Settings { summation, threads: 1, level: call::level() })
+}
+
+/// The plain sums of the tiles from one number to another, of all of these together.
+#[pyfunction]
+#[pyo3(signature = (sample, weighting, *, alone_in_groups, tiles))]
+pub fn tile_sums<'py>(
+    py: Python<'py>,
+    sample: SampleArgument<'py>,
+    weighting: WeightingArgument<'py>,
+    alone_in_groups: bool,
+    tiles: (usize, usize),
+) -> PyResult<Bound<'py, PyArray1<f64>>> {
+    let problem = Problem::copied(&sample, &weighting, alone_in_groups)?;
+    let settings = settings("compensated")?;
+    let tiles: Range<usize> = tiles.0..tiles.1;
+    let sums = problem.run(py, |problem, monitor| problem.tile_sums(tiles, &settings, monitor))?;
+    Ok(PyArray1::from_vec(py, sums))
+}
+
+/// The sums over all tiles: `parts`, told their number, iterates over what `tile_sums` has of the
+/// first ones, of those after them, and so on.
+#[pyfunction]
+#[pyo3(signature = (sample, weighting, parts, *, alone_in_groups, summation))]
+pub fn sums_of_parts<'py>(
+    py: Python<'py>,
+    sample: SampleArgument<'py>,
+    weighting: WeightingArgument<'py>,
+    parts: Bound<'py, PyAny>,
+    alone_in_groups: bool,
+    summation: &str,
+) -> PyResult<PairSums<'py>> {
+    let problem = Problem::copied(&sample, &weighting, alone_in_groups)?;
+    let settings = settings(summation)?;
+    let pairs = problem.sample.problem(problem.weighting.weighting(), alone_in_groups);
+    let count = pairs.tile_count(&settings).map_err(call::to_python)?;
+    let mut parts: Bound<'py, PyIterator> = parts.call1((count,))?.try_iter()?;
+    let mut raised = None;
+    let next_part = || match next_part(&mut parts) {
+        Ok(part) => Ok(part),
+        Err(error) => {
+            raised = Some(error);
+            Err(Error::Interrupted)
+        }
+    };
+    let sums = pairs.sums_of_parts(next_part, &settings);
+    if let Some(error) = raised {
+        return Err(error);
+    }
+    let sums = sums.map_err(call::to_python)?;
+    let (rows, players) = (problem.sample.rows(), problem.sample.players.count());
+    let (weights, classes) = match problem.weighting {
+        OwnedWeighting::Target { exchanges: true, .. } => (OCTET.pow(2), 1),
+        OwnedWeighting::Target { exchanges: false, .. } => (1, 1),
+        OwnedWeighting::Classes { .. } => (1, 3),
+    };
+    let in_group = if alone_in_groups { 2 * players } else { players };
+    let squares = sums.squares.len() / players.max(1);
+    Ok((
+        call::array(py, sums.rows, [rows, 2, players])?,
+        call::array(py, sums.groups, [problem.sample.group_pairs(), weights, in_group])?,
+        call::array(py, sums.alone, [classes, players])?,
+        call::array(py, sums.squares, [squares, players])?,
+    ))
+}
+
+type PairSums<'py> = (
+    Bound<'py, PyArray3<f64>>,
+    Bound<'py, PyArray3<f64>>,
+    Bound<'py, PyArray2<f64>>,
+    Bound<'py, PyArray2<f64>>,
+);
+
+fn next_part(parts: &mut Bound<'_, PyIterator>) -> PyResult<Option<Vec<f64>>> {
+    let Some(part) = parts.next() else { return Ok(None) };
+    let part: PyReadonlyArray1<'_, f64> = part?.extract()?;
+    arguments::copied(part.as_slice()?).map(Some)
+}
