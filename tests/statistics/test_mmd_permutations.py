@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -77,6 +78,22 @@ def test_rows_move_however_many_features_and_permutations(rng, n, m, n_players, 
     # Memory and time stay bounded.
     n_blocks = len(blocks.in_first)
     assert n_blocks <= 34 or n_blocks**2 * n_players < 1.2 * (1 << 22)
+
+
+@pytest.mark.parametrize("n", [35, 42, 50, 60])
+def test_the_share_of_relabellings_that_change_nothing_is_exact(n):
+    # Two levels, each as often in one sample as in the other.
+    zeros, ones = n - n // 2, n // 2
+    rows = np.tile(np.arange(n) < ones, 2)[:, None].astype(float)
+    blocks = two_sample_blocks(n, n, 1, 19, np.random.default_rng(0))
+    same = math.comb(2 * ones, ones) * math.comb(2 * zeros, zeros)
+    assert blocks.share_of_same(rows[blocks.order]) == Fraction(same, math.comb(2 * n, n))
+
+
+@pytest.mark.parametrize("n", [40, 50])
+def test_samples_of_few_levels_are_tested(rng, n):
+    x, y = rng.integers(0, 5, size=(2, n, 1)).astype(float)
+    assert 0.0 < pkex.mmd(x, y, n_permutations=19, random_state=0).pvalue <= 1.0
 
 
 def test_pvalues_count_ties(rng):

@@ -150,7 +150,7 @@ class Blocks:
             of_first, of_all = (np.bincount(k, minlength=len(rows)) for k in (kind[:n], kind))
             same = math.prod(map(math.comb, of_all.tolist(), of_first.tolist()))
             # Samples of the same rows are exchanged by what leaves them what they are.
-            can_exchange = 2 * n == len(rows) and (2 * of_first != of_all).any()
+            can_exchange = 2 * n == len(rows) and bool((2 * of_first != of_all).any())
         else:
             can_exchange = 2 * n == len(rows) and first + second == len(self.in_first)
         return Fraction(same * (1 + can_exchange), math.comb(first + second, first))

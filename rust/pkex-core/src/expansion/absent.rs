@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 
 use crate::error::Error;
-use crate::game::block::{Block, Higher, LEAST_DIVISOR};
+use crate::game::block::{Block, Higher, LEAST_DIVISOR, LEAST_FACTOR};
 use crate::game::spread::{RunningSpread, Spread, share_of_quotient};
 use crate::kernel::doubling::Rung;
 use crate::kernel::term::Sink;
@@ -68,10 +68,6 @@ impl AbsentFactors {
         all.iter_mut().try_for_each(|factors| factors.reserve(of_block, memory))
     }
 }
-
-/// The least b by which factors are divided: c is then found from what a and b lack to 1 alone, to
-/// few bits less than from a and b where both are small.
-const LEAST_FACTOR: f64 = 1.0 / 16.0;
 
 struct SetDivisor<'a> {
     absent: &'a mut AbsentFactors,

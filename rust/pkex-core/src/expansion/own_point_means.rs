@@ -62,7 +62,9 @@ pub(crate) fn means_of_points(
         monitor,
     )?;
     let mut means = in_lanes(&totals, points.rows(), term.players.len(), &memory)?;
-    means.iter_mut().for_each(|means| means.set_divisor(settings.level));
+    for means in &mut means {
+        means.set_divisor(settings.level);
+    }
     Ok(means)
 }
 

@@ -31,6 +31,10 @@ pub struct Block {
 /// of falling factors counts, which is absolute there (`game::values`).
 pub(crate) const LEAST_DIVISOR: f64 = 1.0 / 1024.0;
 
+/// The least b by which factors are divided: c is then found from what a and b lack to 1 alone, to
+/// few bits less than from a and b where both are small.
+pub(crate) const LEAST_FACTOR: f64 = 1.0 / 16.0;
+
 /// The coefficients of s, s², …, p of them, of factors that are power series in s; those of s⁰ are
 /// the factors themselves. A game is then worth Σ_q w_q [s^q] ∏ of the factors.
 #[derive(Clone, Debug, Default)]

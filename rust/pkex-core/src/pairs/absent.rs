@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 
 use crate::error::Error;
-use crate::game::block::{Block, LEAST_DIVISOR};
+use crate::game::block::{Block, LEAST_DIVISOR, LEAST_FACTOR};
 use crate::game::spread::{Spread, share_of_quotient};
 use crate::kernel::packed::PackedKernel;
 use crate::kernel::players::Players;
@@ -52,7 +52,7 @@ pub(crate) struct AbsentPlayers<'a> {
     /// The number of all players.
     count: usize,
     /// Of each of the term's players 1/b and (1 − b)/b, if games are divided by ∏ b; else none.
-    quotients: Vec<(f64, f64)>,
+    divisors: Vec<(f64, f64)>,
     /// What the games are multiplied by: the term's coefficient, and ∏ b if they are divided by it.
     pub coefficient: f64,
     /// For each of the term's players what c is to be multiplied by for the player's worth alone:
@@ -71,16 +71,17 @@ impl<'a> AbsentPlayers<'a> {
     fn new(term: &PackedTerm, factors: Option<&'a [f64]>, count: usize) -> Self {
         let of = |player: usize| factors.map_or(1.0, |factors| factors[player]);
         let (players, coefficient) = (&term.players, term.coefficient);
-        let (quotients, alone) = (Vec::new(), vec![coefficient; players.len()]);
-        let mut absent = Self { factors, count, quotients, coefficient, alone };
+        let (divisors, alone) = (Vec::new(), vec![coefficient; players.len()]);
+        let mut absent = Self { factors, count, divisors, coefficient, alone };
         if let Some(series) = &term.series {
             absent.alone = absent.alone_in_series(term, series);
             return absent;
         }
         let divisor: f64 = players.iter().map(|&player| of(player)).product();
-        if factors.is_some() && divisor >= LEAST_DIVISOR {
-            let quotient = |b: f64| (1.0 / b, (1.0 - b) / b);
-            absent.quotients = players.iter().map(|&player| quotient(of(player))).collect();
+        let is_large = players.iter().all(|&player| of(player) >= LEAST_FACTOR);
+        if factors.is_some() && is_large && divisor >= LEAST_DIVISOR {
+            let divided = |b: f64| (1.0 / b, (1.0 - b) / b);
+            absent.divisors = players.iter().map(|&player| divided(of(player))).collect();
             absent.coefficient *= divisor;
             absent.alone.fill(absent.coefficient);
             return absent;
@@ -98,11 +99,11 @@ impl<'a> AbsentPlayers<'a> {
 
     /// Whether factors of present players are needed: not where absent ones are 1, or made so.
     pub fn needs_present(&self) -> bool {
-        self.factors.is_some() && self.quotients.is_empty()
+        self.factors.is_some() && self.divisors.is_empty()
     }
 
     /// A coefficient of a player's absent factor.
-    fn coefficient(&self, player: usize, order: usize) -> f64 {
+    fn of_order(&self, player: usize, order: usize) -> f64 {
         let neutral = if order == 0 { 1.0 } else { 0.0 };
         self.factors.map_or(neutral, |factors| factors[order * self.count + player])
     }
@@ -113,7 +114,7 @@ impl<'a> AbsentPlayers<'a> {
         let length = series.orders() + 1;
         let pulled = |functional: &[f64], player: usize| -> Vec<f64> {
             let terms = |q: usize| (0..length - q).map(move |r| (q + r, r));
-            let value = |(at, r): (usize, usize)| functional[at] * self.coefficient(player, r);
+            let value = |(at, r): (usize, usize)| functional[at] * self.of_order(player, r);
             (0..length).map(|q| terms(q).map(value).sum()).collect()
         };
         let weights = series.weights.iter().map(|weight| weight * term.coefficient);
@@ -134,7 +135,7 @@ impl<'a> AbsentPlayers<'a> {
         block.series.resize(players, false);
         for place in 0..players * orders {
             let (player, order) = (term.players[place / orders], place % orders + 1);
-            let absent = self.coefficient(player, order);
+            let absent = self.of_order(player, order);
             block.series.absent[place] = Lanes([absent; LANES]);
             let difference = &mut block.series.difference[place];
             *difference = block.series.present[place];
@@ -185,9 +186,9 @@ pub(crate) fn fill_pairs(
     block: &mut Block,
     context: Context<'_>,
 ) -> Spread {
-    if !absent.quotients.is_empty() {
-        let quotients = &absent.quotients;
-        return context.run(FillQuotients { term, quotients, row, points, block });
+    if !absent.divisors.is_empty() {
+        let divisors = &absent.divisors;
+        return context.run(FillQuotients { term, divisors, row, points, block });
     }
     let spread = context.run(FillTerm { term, row, points, block });
     match absent.factors {
@@ -199,7 +200,7 @@ pub(crate) fn fill_pairs(
 /// Fills a block with a term's factors divided by those of absent players: c is (a − b)/b.
 struct FillQuotients<'a> {
     term: &'a PackedTerm,
-    quotients: &'a [(f64, f64)],
+    divisors: &'a [(f64, f64)],
     row: &'a [f64],
     points: &'a [Lanes],
     block: &'a mut Block,
@@ -210,11 +211,11 @@ impl Body for FillQuotients<'_> {
 
     #[inline(always)]
     fn run<A: Arithmetic, const W: usize>(self) -> Spread {
-        let Self { term, quotients, row, points, block } = self;
+        let Self { term, divisors, row, points, block } = self;
         block.resize(term.players.len(), true);
         block.series.weights.clear();
         let (difference, sums) = (&mut block.difference, Lanes::ZERO);
-        let mut sink = Quotients::<A> { quotients, difference, sums, of: PhantomData };
+        let mut sink = Quotients::<A> { divisors, difference, sums, of: PhantomData };
         term.factors_into::<A, _, W>(row, points, &mut sink);
         Spread::of_quotients(&sink.sums)
     }
@@ -222,7 +223,7 @@ impl Body for FillQuotients<'_> {
 
 /// Takes factors, and gives a block what they, divided by those of absent players, exceed 1 by.
 struct Quotients<'a, A> {
-    quotients: &'a [(f64, f64)],
+    divisors: &'a [(f64, f64)],
     difference: &'a mut [Lanes],
     /// Of [`share_of_quotient`].
     sums: Lanes,
@@ -239,7 +240,7 @@ impl<A: Arithmetic> Sink for Quotients<'_, A> {
         _present: &[f64; W],
         less_one: &[f64; W],
     ) {
-        let (inverse, lack) = self.quotients[player];
+        let (inverse, lack) = self.divisors[player];
         // (a − b)/b = (a − 1)/b + (1 − b)/b.
         let c: [f64; W] = each_lane(|i| A::mul_add(less_one[i], inverse, lack));
         let sum = self.sums.part_mut(part);
