@@ -210,6 +210,8 @@ def test_log_odds_of_more_than_two_classes_are_refused_with_the_remedy():
     for name in ("SVC of three", "sigmoids", "GaussianProcessClassifier"):
         with pytest.raises(pkex.UnsupportedModelError, match="take target='probability', with lin"):
             pkex.Explainer(fitted(name), Z, target="log-odds")
+    with pytest.raises(pkex.UnsupportedModelError, match="one sigmoid or one temperature"):
+        pkex.Explainer(fitted("sigmoids"), Z, target="log-odds")
     with pytest.raises(ValueError, match=r"is of a model, and SVC.predict_proba was given"):
         pkex.Explainer(fitted("SVC").predict_proba, Z, target="log-odds")
 

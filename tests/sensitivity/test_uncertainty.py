@@ -220,10 +220,16 @@ def test_bad_input_is_refused_with_a_remedy(result):
 
 
 def test_draws_that_lack_much_of_the_variance_say_so():
-    rough = GaussianProcessRegressor(RBF(0.05), optimizer=None).fit(POINTS, OUTPUT)
+    rough = GaussianProcessRegressor(RBF(0.08), optimizer=None).fit(POINTS, OUTPUT)
     with pytest.warns(
-        UserWarning, match=r"draws of the posterior are without \d+% of its variance"
+        UserWarning, match=r"draws of the posterior are without \d+.\d% of its variance"
     ):
         result = pkex.sensitivity(rough, [stats.uniform(0, 1)] * 3, uncertainty=20, random_state=0)
     assert any("without" in note for note in result.notes)
-    assert result.draws.left_out > 0.5
+    assert 0.01 < result.draws.left_out < 0.5
+
+
+def test_draws_that_lack_most_of_the_variance_are_refused_with_a_remedy():
+    rough = GaussianProcessRegressor(RBF(0.02), optimizer=None).fit(POINTS, OUTPUT)
+    with pytest.raises(ValueError, match=r"without 9\d.\d% of its variance.*fewer inputs"):
+        pkex.sensitivity(rough, [stats.uniform(0, 1)] * 3, uncertainty=20, random_state=0)

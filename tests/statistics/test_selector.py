@@ -120,11 +120,40 @@ def test_forward_adds_what_makes_the_normalised_dependence_largest():
 
 
 @pytest.mark.filterwarnings("ignore:.*constant:UserWarning")
-def test_forward_leaves_out_copies_and_constant_columns():
+def test_forward_takes_constant_columns_last():
     copies = np.column_stack([X[:, 3], X[:, 3], X[:, 1], np.ones(120)])
     target = np.sin(2.0 * X[:, 3]) + 0.8 * X[:, 1]
     assert selector(2, refit="forward").fit(copies, target).support_.tolist() == [1, 0, 1, 0]
     assert selector(4, refit="forward").fit(copies, target).ranking_[3] == 4
+
+
+@pytest.mark.filterwarnings("ignore:.*categor:UserWarning")
+@pytest.mark.parametrize("refit", ["backward", "forward"])
+@pytest.mark.parametrize("categorical", [None, [3]])
+def test_the_result_of_selected_columns_of_arrays_has_their_names(refit, categorical):
+    rows = np.column_stack([X[:, :3], np.arange(120.0) % 3.0, X[:, 3:]])
+    target = 2.0 * X[:, 3] + (rows[:, 3] == 1.0)
+    found = selector(2, refit=refit, categorical=categorical).fit(rows, target)
+    names = list(found.get_feature_names_out())
+    assert names != ["x0", "x1"]
+    assert found.selected_result_.feature_names == names
+    assert [column.name for column in found.selected_result_.columns] == names
+
+
+@pytest.mark.parametrize("refit", [None, "backward", "forward"])
+def test_copies_of_a_strong_feature_are_not_left_out_and_that_is_said(refit):
+    rows = np.column_stack([X, X[:, 3]])
+    found = selector(2, refit=refit).fit(rows, 2.0 * X[:, 3] + X[:, 1] ** 2)
+    assert found.get_support(indices=True).tolist() == [3, 6]
+    text = " ".join(pkex.HSICSelector.__doc__.split())
+    assert "Neither leaves out copies" in text
+
+
+@pytest.mark.filterwarnings("ignore:.*constant:UserWarning")
+def test_a_share_of_no_dependence_is_nothing_and_scikit_learn_warns():
+    found = selector(share=0.5, kernel=pkex.kernels.RBF(1.0)).fit(X, np.ones(120))
+    with pytest.warns(UserWarning, match="No features were selected"):
+        assert found.transform(X).shape == (120, 0)
 
 
 def test_names_frames_and_pipelines_are_as_scikit_learn_has_them():
@@ -224,6 +253,10 @@ def test_parameters_out_of_range_are_refused(options, message):
 def test_other_bad_input_is_refused_with_the_reason():
     with pytest.raises(TypeError, match="n_features_to_select must be an integer from 1 to 6"):
         pkex.HSICSelector(0.5).fit(X, Y)
+    with pytest.raises(TypeError, match=r"share must be a number above 0 .*; got 'a' \(str\)"):
+        pkex.HSICSelector(share="a").fit(X, Y)
+    with pytest.raises(TypeError, match=r"alpha must be a number between 0 and 1; got True"):
+        pkex.HSICSelector(alpha=True).fit(X, Y)
     for rows in (X, FRAME):
         with pytest.raises(ValueError, match="requires y to be passed, but the target y is None"):
             selector().fit(rows, None)

@@ -76,8 +76,9 @@ def _log_odds(known: Probabilities, name: str) -> AdaptedModel:
     if known.log_odds is None:
         raise UnsupportedModelError(
             "target='log-odds' is for classifiers of two classes whose log-odds are a sum: of "
-            f"logistic regression, and of decision values that one sigmoid calibrates; of {name} "
-            "take target='probability', with link='logit' for log-odds of mean probabilities"
+            "logistic regression, and of decision values that one sigmoid or one temperature "
+            f"calibrates; of {name} take target='probability', with link='logit' for log-odds of "
+            "mean probabilities"
         )
     return known.log_odds
 

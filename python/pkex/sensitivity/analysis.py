@@ -100,7 +100,8 @@ def sensitivity(
         ``uncertainty``, if it is no Gaussian process whose posterior is known.
     ValueError, TypeError
         If the inputs do not fit the model's columns, a distribution's variance is infinite, the
-        output does not vary, or its variance is lost in rounding errors.
+        output does not vary, or its variance is lost in rounding errors; with ``uncertainty``, if
+        draws are without more than half of the posterior variance.
 
     See Also
     --------

@@ -29,8 +29,8 @@ _ROWS = 2000
 _FEWEST = 20
 # Of the variance of a draw: errors far below what its indices differ by from those of others.
 _LARGEST_ERROR = 1e-8
-# The share of the posterior variance from which on it is said to be left out.
-_NOTABLE = 0.01
+# The share of the posterior variance from which on it is said to be left out, and is too much.
+_NOTABLE, _TOO_MUCH = 0.01, 0.5
 
 
 def number_of_draws(uncertainty: Any) -> int:
@@ -67,12 +67,16 @@ def draws_of(
     ------
     UnsupportedModelError
         If it is no Gaussian process whose posterior is known.
+    ValueError
+        If draws are without more than half of the posterior variance.
     """
     posterior = Posterior.of(adapted, model, None, None)
     if posterior.variance is None:
         raise UnsupportedModelError(posterior.reason)
     random = as_generator(random_state)
     deviations = draws(posterior.variance, inputs.sample(_ROWS, random), n, random)
+    left_out = np.array([one.left_out for one in deviations])
+    more = _notes(float(left_out.max()))
     mean = adapted.expansion
     means = [mean.select([o]) for o in range(mean.n_outputs)] if mean.has_output_axis else [mean]
     found, notes = [], []
@@ -82,9 +86,7 @@ def draws_of(
         worths = _worths(own, part, inputs, (players, order, part_of))
         notes += checked(worths, None, "a draw of the output")[:1]
         found.append(Indices.of(worths))
-    left_out = np.array([one.left_out for one in deviations])
-    notes += _notes(float(left_out.max()))
-    return _together(found, left_out, mean.has_output_axis), notes
+    return _together(found, left_out, mean.has_output_axis), notes + more
 
 
 def _worths(
@@ -104,11 +106,17 @@ def _worths(
 def _notes(left_out: float) -> list[str]:
     if left_out <= _NOTABLE:
         return []
-    note = (
-        f"draws of the posterior are without {left_out:.0%} of its variance, as it changes over "
-        "distances too short for a few hundred rows: intervals are too narrow by about as much, "
-        "and indices of interactions too small"
+    what = (
+        f"draws of the posterior are without {left_out:.1%} of its variance, as it changes over "
+        "distances too short for a few hundred rows: "
     )
+    if left_out > _TOO_MUCH:
+        raise ValueError(
+            f"{what}intervals would mean nothing. Fit the process to fewer inputs or with longer "
+            "length-scales, give the inputs narrower ranges, or take uncertainty=0: the indices of "
+            "its mean"
+        )
+    note = f"{what}intervals are too narrow by about as much, and indices of interactions too small"
     warn(note)
     return [note]
 

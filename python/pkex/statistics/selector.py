@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable
+from dataclasses import replace
+from numbers import Real
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import numpy as np
@@ -48,9 +50,10 @@ class HSICSelector(SelectorMixin, BaseEstimator):
       are corrected for their number: where a feature is selected though no dependence is there, it
       is with probability alpha at most. There may be none, which scikit-learn warns of.
 
-    The first two count what a feature does together with others, and always select something; only
-    the third says whether there is anything to select. What acts *only* together with others, such
-    as a sign that another column's is multiplied with, is found by the first two.
+    The first two count what a feature does together with others, and select something from noise as
+    well (a share selects none where no value is positive, as with constant y, and scikit-learn
+    warns); only the third says whether there is anything to select. What acts *only* together with
+    others, such as a sign that another column's is multiplied with, is found by the first two.
 
     Parameters
     ----------
@@ -63,7 +66,7 @@ class HSICSelector(SelectorMixin, BaseEstimator):
         With ``n_features_to_select``: values change when features go. Backward drops the feature of
         the smallest value and computes the others' again, until that many are left. Forward begins
         with none, and adds the one with which `HSICResult.r2` of the chosen ones is largest; it
-        takes some d times as long, and leaves out copies of what is there.
+        takes some d times as long. Neither leaves out copies: see the notes.
     kernel, target_kernel : pkex.kernels.Kernel, optional
         As in `hsic`, by default from the data: integers of y are numbers; where they are classes,
         give ``target_kernel=pkex.kernels.Categorical()``. With ``refit`` the kernel is used with
@@ -113,6 +116,11 @@ class HSICSelector(SelectorMixin, BaseEstimator):
     Sparse X is taken and made dense for `hsic`; `transform` returns it sparse. Selection by values
     of a kernel with one length-scale looks for dependence of any form, which needs more rows than
     that of a given form: where it is linear, `sklearn.linear_model.Lasso` needs fewer.
+
+    No rule asks what a feature says that the others do not. A copy of a feature
+    on which much depends, or a column that nearly is one, is as large in HSIC as the feature, and
+    doubles its weight in distances: by any rule it may be selected before a feature that says
+    something else of the target, but less. Take copies out of X first.
 
     References
     ----------
@@ -200,7 +208,7 @@ class HSICSelector(SelectorMixin, BaseEstimator):
         elif self.refit is not None:
             search = self._backward if self.refit == "backward" else self._forward
             order = search(X, y, count)
-            self.selected_result_ = self._again(X, y, np.sort(order[:count]))
+            self.selected_result_ = self._of_selected(X, y, np.sort(order[:count]))
         else:
             order = _order(-values)
             count = count if self.share is None else _fewest(values[order], self.share)
@@ -223,11 +231,15 @@ class HSICSelector(SelectorMixin, BaseEstimator):
             check_choice("refit", self.refit, _REFITS)
             if given != ["n_features_to_select"]:
                 raise ValueError("refit is for n_features_to_select: give that number, too")
-        if self.share is not None and not 0.0 < self.share <= 1.0:
-            raise ValueError(f"share must be above 0 and at most 1; got {self.share!r}")
+        if self.share is not None:
+            _check_number("share", self.share, "above 0 and at most 1")
+            if not 0.0 < self.share <= 1.0:
+                raise ValueError(f"share must be above 0 and at most 1; got {self.share!r}")
         alpha = _ALPHA if not given else self.alpha
-        if alpha is not None and not 0.0 < alpha < 1.0:
-            raise ValueError(f"alpha must be between 0 and 1; got {alpha!r}")
+        if alpha is not None:
+            _check_number("alpha", alpha, "between 0 and 1")
+            if not 0.0 < alpha < 1.0:
+                raise ValueError(f"alpha must be between 0 and 1; got {alpha!r}")
         return alpha
 
     def _count(self, n_features: int) -> int:
@@ -274,6 +286,17 @@ class HSICSelector(SelectorMixin, BaseEstimator):
         """Return the result of some columns; what is notable of data has been said."""
         with warnings.catch_warnings(action="ignore", category=UserWarning):
             return self._hsic(X, y, columns)
+
+    def _of_selected(self, X: Any, y: Any, columns: NDArray[np.intp]) -> HSICResult:
+        """Return the result of the selected columns, by the names that they have among all."""
+        result = self._again(X, y, columns)
+        names = tuple(self.result_.names[column] for column in columns)
+        described = zip(result.columns, names, strict=True)
+        return replace(
+            result,
+            _axes=replace(result._axes, features=names),
+            columns=tuple(replace(column, name=name) for column, name in described),
+        )
 
     def _backward(self, X: Any, y: Any, count: int) -> NDArray[np.intp]:
         """Return all columns, those that go first at the end."""
@@ -340,6 +363,11 @@ if hasattr(validation, "validate_data"):
 else:  # before scikit-learn 1.6
     _validated, _keep_names = BaseEstimator._validate_data, BaseEstimator._check_feature_names
     _FINITE = "force_all_finite"
+
+
+def _check_number(name: str, value: Any, what: str) -> None:
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise TypeError(f"{name} must be a number {what}; got {value!r} ({type(value).__name__})")
 
 
 def _order(*keys: Float) -> NDArray[np.intp]:
