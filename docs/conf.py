@@ -38,9 +38,12 @@ myst_links_external_new_tab = False
 
 default_role = "py:obj"  # a link for `pkex.mmd`, not for the parameter `X`
 autosummary_generate = True
-# Of a class that has methods for the engine, those for users.
+# Of a class that has methods for the engine, those for users; of a transformer, not scikit-learn's.
 autosummary_context = {
-    "members_for_users": {"KernelExpansion": "points, coefficients, kernel, intercept, predict"}
+    "members_for_users": {
+        "HSICSelector": "fit",
+        "KernelExpansion": "points, coefficients, kernel, intercept, predict",
+    }
 }
 autodoc_member_order = "bysource"
 autodoc_preserve_defaults = True
