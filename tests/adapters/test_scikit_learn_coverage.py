@@ -257,7 +257,7 @@ def test_the_oldest_versions_are_those_of_the_table_and_of_the_package():
     )
     said = {library.lower(): version for library, version, _ in table("Versions")}
     assert said.keys() <= oldest.keys()
-    # Those of torch are tested in an environment of their own, and the newest version of Dask alone.
+    # Those of torch are tested in an environment of their own, and of Dask the newest alone.
     dask = "dask[array,dataframe,distributed]"
     for library in declared.keys() - {"botorch", "gpytorch", dask}:
         assert oldest[library] == declared[library], library
