@@ -15,7 +15,6 @@ from pkex.execution.progress import Progress, reporting, share
 from pkex.explain.axes import FEATURE, Axes
 from pkex.games.players import as_players
 from pkex.inputs.choices import Estimator, StatisticsConvention, Summation
-from pkex.inputs.columns import is_frame
 from pkex.inputs.keywords import with_known_keywords
 from pkex.inputs.table_columns import table_labels
 from pkex.inputs.wording import counted, shown
@@ -23,6 +22,7 @@ from pkex.kernels import Kernel
 from pkex.kernels.domain import ERRORS, Domain
 from pkex.kernels.scales import Constants
 from pkex.statistics.attribution import Parts
+from pkex.statistics.batches import about_batch, named_batches, warn_of_few_permutations
 from pkex.statistics.common import (
     Conventions,
     check_distances,
@@ -234,8 +234,8 @@ class MMDDrift:
 
         Parameters
         ----------
-        batches : iterable of tables, or dict of str to table
-            Each as `predict` takes it; the keys of a dict name them, else they are numbered from 0.
+        batches : iterable of tables, dict of str to table, or iterable of (name, table)
+            Each as `predict` takes it; without names they are numbered from 0.
         progress : bool or callable, default False
             As in `mmd`.
 
@@ -249,23 +249,21 @@ class MMDDrift:
         ------
         ValueError, TypeError
             If `batches` is empty or a table, or as `predict`; the message names the batch.
+
+        Warns
+        -----
+        UserWarning
+            If there are too many batches for `n_permutations`, so that no drift can be found, and
+            as `predict`; the message names the batch.
         """
-        if is_frame(batches) or getattr(batches, "ndim", 1) == 2 or hasattr(batches, "schema"):
-            raise TypeError(
-                "batches must be a list of tables, or a dict of names to tables; got one table "
-                f"({type(batches).__name__}): take predict for it"
-            )
-        named = dict(batches) if isinstance(batches, Mapping) else dict(enumerate(batches))
-        if not named:
-            raise ValueError("batches is empty; give one table or more")
+        named = named_batches(batches)
+        warn_of_few_permutations(len(named), self._test.n_permutations, self._test.alpha)
         results = []
         with reporting(progress) as report:
-            for place, (name, batch) in enumerate(named.items()):
-                try:
+            for place, (name, batch) in enumerate(named):
+                with about_batch(name):
                     results.append(self._compared(batch, share(report, place, len(named))))
-                except (TypeError, ValueError) as error:
-                    raise type(error)(f"batch {name!r}: {error}") from error
-        return DriftTimeline(tuple(results), tuple(map(str, named)))
+        return DriftTimeline(tuple(results), tuple(str(name) for name, _ in named))
 
     def _compared(self, X: ArrayLike, report: Report | None) -> DriftResult:
         batch, new_levels = self._batch(X)
