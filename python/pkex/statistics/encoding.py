@@ -15,7 +15,7 @@ import numpy as np
 
 from pkex.games.players import Players
 from pkex.inputs.choices import places_of
-from pkex.inputs.table_columns import DAY, TableColumn
+from pkex.inputs.table_columns import DAY, TableColumn, time_text
 from pkex.inputs.wording import counted, shown
 from pkex.typing import Float
 
@@ -358,9 +358,9 @@ def _labels(column: TableColumn) -> list[Any]:
         return list(column.entries.tolist())
     if column.base in ("date", "duration"):
         unit = "datetime64[us]" if column.base == "date" else "timedelta64[us]"
-        labels: list[Any] = [str(entry) for entry in column.entries.astype(unit)]
+        labels: list[Any] = [time_text(entry) for entry in column.entries.astype(unit)]
     else:
-        labels = [int(x) if x.is_integer() else x for x in column.entries.tolist()]
+        return column.exactly()
     return [None if m else x for x, m in zip(labels, column.missing.tolist(), strict=True)]
 
 
