@@ -137,3 +137,15 @@ def test_arrays_of_too_few_columns_are_counted_first():
         pkex.MMDDrift(table).predict(thin)
     with pytest.raises(ValueError, match=f"^X {message}"):
         pkex.MMDDrift(table).predict(pd.DataFrame({0: [1.0, 2.0]}))
+
+
+def test_columns_of_equal_names_keep_their_own_labels():
+    first, second = ["a", "b"] * 10, ["u", "v"] * 10
+    table = pd.DataFrame(zip(first, second, strict=True), columns=["city", "city"])
+    batch = pd.DataFrame([["new", "other"], ["a", "u"]], columns=["city", "city"])
+    result = pkex.MMDDrift(table).predict(batch)
+    assert result.rows.entries(0)[1].tolist() == ["new", "a"]
+    assert result.rows.entries(1)[1].tolist() == ["other", "u"]
+    assert result.rows.new_levels == {0: ("new",), 1: ("other",)}
+    assert result.to_dict()["new_levels"] == {"0": ["new"], "1": ["other"]}
+    assert "column 1 has 1 label unknown" in repr(result)

@@ -469,7 +469,7 @@ class MMDDrift:
         self.__dict__.update(state)
         self._reference.rows.setflags(write=False)
 
-    def _batch(self, X: ArrayLike) -> tuple[Float, dict[str, tuple[Any, ...]]]:
+    def _batch(self, X: ArrayLike) -> tuple[Float, dict[int, tuple[Any, ...]]]:
         table_labels(X, "X").check_same(self._labels, "X", "X_reference")
         batch, new_levels = encoded(X, "X", self._encoding)
         check_row_count(batch, "X", 2)

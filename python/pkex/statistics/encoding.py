@@ -221,15 +221,18 @@ class Encoding:
         flags = [columns[j].missing.astype(np.float64) for j in self.flagged]
         return np.ascontiguousarray(np.column_stack([*found, *flags]))
 
-    def new_levels(self, columns: Sequence[TableColumn]) -> dict[str, tuple[Any, ...]]:
-        """Return the labels of another sample that are not known, in the order of their numbers."""
-        found: dict[str, tuple[Any, ...]] = {}
-        for known, own in zip(self.columns, columns, strict=True):
+    def new_levels(self, columns: Sequence[TableColumn]) -> dict[int, tuple[Any, ...]]:
+        """Return the labels of another sample that are not known, in the order of their numbers.
+
+        By the numbers of the columns, for names may be equal.
+        """
+        found: dict[int, tuple[Any, ...]] = {}
+        for j, (known, own) in enumerate(zip(self.columns, columns, strict=True)):
             if known.is_label:
                 levels = set(known.levels or ())
                 new = tuple(label for label in dict.fromkeys(_labels(own)) if label not in levels)
                 if new:
-                    found[known.name] = new
+                    found[j] = new
         return found
 
     def players(self, players: Players) -> Players:
