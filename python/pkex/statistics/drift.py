@@ -109,9 +109,11 @@ class MMDDrift:
     pickle.
 
     The test is exact for a kernel that is given: under the hypothesis the rows of the reference and
-    of a batch are exchangeable. The default kernel has its scales from the reference alone, which
-    matters less the larger the reference is. The level is that over references as well as batches:
-    all batches are compared with one reference, so that their p-values depend on each other.
+    of a batch are exchangeable. The default kernel has its scales from the reference alone, and so
+    has ``missing="indicator"`` its medians, with any kernel: of small references both find somewhat
+    too much, the default kernel most where batches are larger and columns hold labels. The level is
+    that over references as well as batches: all batches are compared with one reference, so that
+    their p-values depend on each other.
 
     Examples
     --------
@@ -424,7 +426,7 @@ class MMDDrift:
         ------
         TypeError
             If the kernel is of no class of `pkex.kernels`, or columns are labelled by others than
-            strings, numbers and tuples of these.
+            strings, finite numbers and tuples of these.
         OSError
             If the file cannot be written.
 
@@ -454,7 +456,8 @@ class MMDDrift:
         Raises
         ------
         ValueError
-            If the file is none of a detector, damaged, or written by a newer version of pkex.
+            If the file is none of a detector, damaged, contradicts itself, or is written by a newer
+            version of pkex.
         OSError
             If it cannot be read.
         """

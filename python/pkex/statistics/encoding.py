@@ -19,7 +19,7 @@ from pkex.inputs.table_columns import DAY, TableColumn, time_text
 from pkex.inputs.wording import counted, shown
 from pkex.typing import Float
 
-__all__ = ["MISSING", "Column", "Encoding", "Missing", "categorical_columns"]
+__all__ = ["LABELS", "MISSING", "TYPES", "Column", "Encoding", "Missing", "categorical_columns"]
 
 Missing: TypeAlias = Literal["error", "indicator"]
 MISSING: tuple[Missing, ...] = get_args(Missing)
@@ -111,6 +111,11 @@ _FAMILIES = {
     "date": "dates",
     "duration": "durations",
 }
+
+
+# Types of columns that are always compared as labels, and all types.
+LABELS = ("boolean", "text", "category")
+TYPES = (*_FAMILIES, "category")
 
 
 @dataclass(frozen=True, eq=False)
@@ -299,7 +304,7 @@ def categorical_columns(given: Iterable[int | str] | None, names: Sequence[str])
 
 
 def _is_label(column: TableColumn) -> bool:
-    return column.type in ("boolean", "text", "category")
+    return column.type in LABELS
 
 
 def _fitted(of_samples: Sequence[TableColumn], arguments: list[str], is_given: bool) -> Column:
