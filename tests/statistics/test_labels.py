@@ -149,3 +149,15 @@ def test_columns_of_equal_names_keep_their_own_labels():
     assert result.rows.new_levels == {0: ("new",), 1: ("other",)}
     assert result.to_dict()["new_levels"] == {"0": ["new"], "1": ["other"]}
     assert "column 1 has 1 label unknown" in repr(result)
+
+
+def test_messages_name_the_sample_that_lacks_and_both_kinds_of_categories():
+    table = pd.DataFrame({"size": np.arange(9.0), "kind": pd.Categorical([1, 2, 3] * 3)})
+    with pytest.raises(ValueError, match=r"^Y has missing entries in column \['size'\]"):
+        pkex.mmd(table, table.assign(size=np.nan))
+    texts = table.assign(kind=pd.Categorical(["1", "2", "3"] * 3))
+    words = r"of Y holds categories \(text\), but categories \(numbers\) in X"
+    with pytest.raises(TypeError, match=words):
+        pkex.mmd(table, texts)
+    with pytest.raises(TypeError, match=r"of X holds categories \(text\), but categories \(numb"):
+        pkex.MMDDrift(table).predict(texts)

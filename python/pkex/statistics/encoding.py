@@ -183,8 +183,8 @@ class Encoding:
             if not column.is_label and missing == "indicator" and may_lack:
                 column = replace(column, imputed=_median(of_samples, column.since))
             elif not column.is_label and any(c.missing.any() for c in of_samples):
-                lacking = [c for c in of_samples if c.missing.any()]
-                raise _of_missing(both, lacking[:1])
+                where = [c.missing.any() for c in of_samples].index(True)
+                raise _of_missing(list(samples)[where], [of_samples[where]])
             found.append(column)
         return cls(tuple(found), both)
 
@@ -352,7 +352,7 @@ def _check_same(
     is_label = column.type == "category" or of_type == "category"
     if other == family and (is_given or not is_label or column.type == of_type or family == "text"):
         return
-    listed = "categories" if of_type == "category" else family
+    listed = f"categories ({family})" if of_type == "category" else family
     remedy = f", or give categorical={[column.name]!r}" if other == family else ""
     raise TypeError(
         f"column {column.name!r} of {argument} holds {column.words}, but {listed} {where}; make "
