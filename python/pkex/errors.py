@@ -4,8 +4,14 @@ from __future__ import annotations
 
 import sys
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 
-__all__ = ["UnsupportedModelError", "warn"]
+__all__ = ["UnsupportedModelError", "subject", "warn"]
+
+# What warnings begin with: which of several things they are about.
+_SUBJECT: ContextVar[str] = ContextVar("subject", default="")
 
 
 class UnsupportedModelError(TypeError, ValueError):
@@ -33,6 +39,16 @@ class UnsupportedModelError(TypeError, ValueError):
     __module__ = "pkex"
 
 
+@contextmanager
+def subject(words: str) -> Iterator[None]:
+    """Have warnings begin with words that say what they are about."""
+    token = _SUBJECT.set(words)
+    try:
+        yield
+    finally:
+        _SUBJECT.reset(token)
+
+
 def warn(message: str) -> None:
     """Warn, pointing at the line outside pkex that led here."""
     level = 2
@@ -40,4 +56,4 @@ def warn(message: str) -> None:
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("pkex."):
         frame = frame.f_back
         level += 1
-    warnings.warn(message, UserWarning, stacklevel=level)
+    warnings.warn(_SUBJECT.get() + message, UserWarning, stacklevel=level)

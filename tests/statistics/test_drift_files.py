@@ -145,9 +145,77 @@ def test_a_file_cut_off_or_with_sums_of_other_rows_is_refused(rng, tmp_path):
     np.savez(path, **{**arrays, "row_sums": arrays["row_sums"][:-1]})
     with pytest.raises(ValueError, match=r"is damaged .*expected \(30, 2\)"):
         pkex.MMDDrift.load(path)
+    path.write_bytes(whole.replace(b"row_sums", b"row_sumz"))
+    with pytest.raises(ValueError, match="damaged"):
+        pkex.MMDDrift.load(path)
     path.write_bytes(whole[: len(whole) // 2])
     with pytest.raises(ValueError, match="no file that"):
         pkex.MMDDrift.load(path)
+
+
+def changed(path, change):
+    """Write a file again with its header or an array changed."""
+    with np.load(path) as file:
+        arrays = dict(file)
+    header = json.loads(str(arrays["header"]))
+    change(header, arrays)
+    np.savez(path, **{**arrays, "header": np.array(json.dumps(header))})
+
+
+CHANGES = {
+    "version text": lambda h, a: h.update(version="2"),
+    "no version": lambda h, a: h.pop("version"),
+    "alpha": lambda h, a: h["test"].update(alpha=2.0),
+    "few permutations": lambda h, a: h["test"].update(n_permutations=3),
+    "many permutations": lambda h, a: h["test"].update(n_permutations=10**13),
+    "batch size": lambda h, a: h["test"].update(batch_size=10**4),
+    "seed": lambda h, a: h["test"].update(seed="abc"),
+    "threshold": lambda h, a: h.update(threshold="x"),
+    "names": lambda h, a: h.update(names=["size"]),
+    "labels": lambda h, a: h.update(labels=["size"]),
+    "levels": lambda h, a: h["columns"][1].update(levels=["Rome"]),
+    "type": lambda h, a: h["columns"][1].update(type="other"),
+    "imputed": lambda h, a: h["columns"][0].update(imputed="x"),
+    "no median": lambda h, a: h["columns"][0].update(imputed=None),
+    "since": lambda h, a: h["columns"][3].update(since="x"),
+    "fewer columns": lambda h, a: h.update(columns=h["columns"][:2]),
+    "players": lambda h, a: h["players"].update(of_column=[0, 0, 0, 0]),
+    "constants": lambda h, a: h.update(constants={"columns": [99], "values": [1.0]}),
+    "kernel": lambda h, a: h.update(kernel={"class": "RBF", "parameters": {"length_scale": 1.0}}),
+    "rows": lambda h, a: a["rows"].__setitem__((0, 0), np.nan),
+    "row sums": lambda h, a: a["row_sums"].__setitem__((0, 0), np.inf),
+    "squares": lambda h, a: a.update(squares=a["squares"][:1]),
+    "absent": lambda h, a: a.update(absent=np.ones((50, 50))),
+    "no absent": lambda h, a: a.pop("absent"),
+    "blocks": lambda h, a: a.update({k: v[:10] for k, v in a.items() if k.startswith("block")}),
+    "block names": lambda h, a: a.update({"block_sums x y": np.ones((1, 1))}),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+def test_files_that_contradict_themselves_are_damaged(rng, tmp_path, change):
+    path = tmp_path / "file.npz"
+    drift = pkex.MMDDrift(mixed(rng, 60), missing="indicator", n_permutations=19, batch_size=9)
+    drift.save(path)
+    changed(path, lambda h, a: None)
+    pkex.MMDDrift.load(path)
+    changed(path, change)
+    with pytest.raises(ValueError, match=r"is damaged \(.*save it again"):
+        pkex.MMDDrift.load(path)
+
+
+def test_columns_without_names_cannot_be_written_down(rng, tmp_path):
+    rows = pd.DataFrame(rng.normal(size=(30, 2)), columns=[0, None])
+    with pytest.raises(TypeError, match="name the columns by strings"):
+        pkex.MMDDrift(rows).save(tmp_path / "file")
+    assert not list(tmp_path.iterdir())
+
+
+def test_another_that_is_being_written_does_not_stand_in_the_way(rng, tmp_path):
+    (tmp_path / "file.part").mkdir()
+    pkex.MMDDrift(rng.normal(size=(30, 2))).save(tmp_path / "file")
+    pkex.MMDDrift.load(tmp_path / "file")
+    assert {item.name for item in tmp_path.iterdir()} == {"file", "file.part"}
 
 
 # --- timelines ---

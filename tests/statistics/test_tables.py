@@ -306,7 +306,7 @@ def test_a_witness_and_its_explainer_take_the_same_tables(mixed):
     with pytest.raises(ValueError, match="columns of X are in another order than those of X and Y"):
         witness.predict(x[NAMES[::-1]])
     with pytest.raises(
-        TypeError, match="column 'kind' of X holds numbers, but categories in X and Y"
+        TypeError, match=r"column .kind. of X holds numbers, but categories \(text\) in X and Y"
     ):
         witness.predict(x.assign(kind=1.0))
 

@@ -18,10 +18,12 @@ from numpy.typing import NDArray
 from pkex.inputs.columns import column_labels, is_frame
 from pkex.typing import Float
 
-__all__ = ["as_matrix", "as_table", "as_vector_or_matrix", "rounded", "unmasked"]
+__all__ = ["LARGE", "as_matrix", "as_table", "as_vector_or_matrix", "rounded", "unmasked"]
 
 # What the engine reads.
 _LAYOUT: Final = ("C_CONTIGUOUS", "ALIGNED")
+# From here on float64 does not have all integers.
+LARGE: Final = 2.0**53
 
 
 def as_matrix(
@@ -85,7 +87,7 @@ def as_table(
     if isinstance(data, np.ma.MaskedArray):
         data = unmasked(data, name)
     objects = _objects(data) if non_numeric else None
-    free = [] if objects is None else [c for c in non_numeric if not _are_numbers(objects, c)]
+    free = [] if objects is None else [c for c in non_numeric if not _are_floats(objects, c)]
     numbers, labels = data, names
     if objects is not None and free:
         numbers, labels = objects.copy(), column_labels(data) or names
@@ -104,21 +106,33 @@ def as_table(
 
 def _objects(data: Any) -> NDArray[Any] | None:
     """Return the entries of a table that may hold others than numbers."""
-    if hasattr(data, "toarray") or getattr(getattr(data, "dtype", None), "kind", "O") in "fiub":
+    kind = getattr(getattr(data, "dtype", None), "kind", "O")
+    if hasattr(data, "toarray") or kind in "fb" or (kind in "iu" and np.all(_fits(data))):
         return None
+    if is_frame(data) and not hasattr(data, "iloc"):
+        # Polars: NumPy has no common type for dates beside numbers, and rounds large integers.
+        whole = np.empty(data.shape, dtype=object)
+        for j, column in enumerate(data.columns):
+            whole[:, j] = data[column].to_list()
+        return whole
     try:
         whole = data.to_numpy(dtype=object) if hasattr(data, "iloc") else np.asarray(data, object)
     except ValueError:  # rows of different lengths
         return None
-    except TypeError:  # dates beside numbers in polars, which NumPy has no common type for
-        whole = np.empty(data.shape, dtype=object)
-        for j, column in enumerate(data.columns):
-            whole[:, j] = data[column].to_list()
     return whole if whole.ndim == 2 else None
 
 
-def _are_numbers(objects: NDArray[Any], column: int) -> bool:
-    return column >= objects.shape[1] or all(map(_is_real, objects[:, column]))
+def _are_floats(objects: NDArray[Any], column: int) -> bool:
+    """Whether entries are numbers, and float64 tells all of them apart."""
+    if column >= objects.shape[1]:
+        return True
+    return all(_is_real(x) and bool(_fits(x)) for x in objects[:, column])
+
+
+def _fits(numbers: Any) -> Any:
+    """Whether numbers are no integers too large for float64."""
+    is_integer = not isinstance(numbers, float | np.floating)
+    return (numbers > -LARGE) & (numbers < LARGE) if is_integer else True
 
 
 def as_vector_or_matrix(data: Any, name: str, *, n_rows: int, rows_of: str) -> Float:

@@ -18,17 +18,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pkex.inputs.columns import Labels, is_frame, numbered
-from pkex.inputs.matrix import as_matrix, rounded
+from pkex.inputs.matrix import LARGE, as_matrix, rounded
 
 __all__ = [
     "DAY",
     "TableColumn",
+    "has_large",
     "holds_numbers_only",
     "holds_times",
     "is_missing",
+    "is_time",
     "read_column",
     "table_columns",
     "table_labels",
+    "time_text",
 ]
 
 # What entries of an object column are, by their types; the first that fits.
@@ -49,6 +52,8 @@ _NAMES = {
     "integer": "numbers",
     "number": "numbers",
 }
+# Entries of pandas that are told apart by their texts.
+_OWN_TEXTS = ("Interval", "Period")
 # Microseconds, the unit of dates and durations while they are read.
 DAY = 86_400 * 10**6
 _ZONE = re.compile(r"datetime64\[\w+, |tz=|time_zone='")
@@ -71,6 +76,8 @@ class TableColumn:
     entries : ndarray of shape (n,)
         Floats of numbers, integers of microseconds of dates and durations, else objects.
     missing : ndarray of bool, shape (n,)
+    source : column, optional
+        Numbers as they were given, where float64 may not tell them apart.
     """
 
     name: str
@@ -78,12 +85,18 @@ class TableColumn:
     base: str
     entries: NDArray[Any]
     missing: NDArray[np.bool_]
+    source: Any = None
 
     def __post_init__(self) -> None:
         if self.missing.all():
             object.__setattr__(self, "type", "empty")
             object.__setattr__(self, "base", "empty")
             object.__setattr__(self, "entries", np.full(len(self.missing), None))
+
+    def exactly(self) -> list[Any]:
+        """Return numbers that labels can be: integers as such, whatever their size."""
+        given = self.entries.tolist() if self.source is None else _listed(self.source)
+        return [None if m else _exact(x) for x, m in zip(given, self.missing, strict=True)]
 
     @property
     def words(self) -> str:
@@ -105,7 +118,7 @@ def holds_numbers_only(data: Any) -> bool:
         return False
     if isinstance(data, np.ndarray) or not is_frame(data):
         return True
-    return all(_is_numeric(column) for column in _columns_of(data))
+    return all(_is_numeric(column) and not _is_wide(column) for column in _columns_of(data))
 
 
 def table_columns(data: Any, argument: str, names: Sequence[str] | None) -> list[TableColumn]:
@@ -126,22 +139,39 @@ def table_columns(data: Any, argument: str, names: Sequence[str] | None) -> list
         what is neither a number, a label nor a time.
     """
     if not (hasattr(data, "column_names") or is_frame(data)) or isinstance(data, np.ndarray):
-        kind = getattr(getattr(data, "dtype", None), "kind", "f")
-        matrix = as_matrix(data, argument, names=names, allow_missing=True)
-        names = names or numbered(matrix.shape[1])
-        of_type = "integer" if kind in "iu" else "number"
-        return [
-            _of_floats(column, name, of_type, f"column {name!r} of {argument}")
-            for name, column in zip(names, matrix.T, strict=True)
-        ]
+        return _columns_of_array(data, argument, names)
     columns = _columns_of(data)
     if not columns or len(columns[0]) == 0:
         raise ValueError(f"{argument} is empty: got {len(columns)} columns, no rows")
     assert names is not None, "such tables name their columns"
+    if len(columns) != len(names):
+        raise ValueError(
+            f"{argument} has the wrong number of columns: expected {len(names)}, got {len(columns)}"
+        )
     return [
         read_column(column, name, f"column {name!r} of {argument}")
         for name, column in zip(names, columns, strict=True)
     ]
+
+
+def _columns_of_array(data: Any, argument: str, names: Sequence[str] | None) -> list[TableColumn]:
+    kind = getattr(getattr(data, "dtype", None), "kind", "f")
+    n_columns = None if names is None else len(names)
+    matrix = as_matrix(data, argument, n_columns=n_columns, names=names, allow_missing=True)
+    names = names or numbered(matrix.shape[1])
+    of_type = "integer" if kind in "iu" else "number"
+    sources: Any = [None] * len(names)
+    if has_large(matrix):
+        sources = np.asarray(data.toarray() if hasattr(data, "toarray") else data).T
+    return [
+        _of_floats(column, name, of_type, f"column {name!r} of {argument}", source)
+        for name, column, source in zip(names, matrix.T, sources, strict=True)
+    ]
+
+
+def has_large(numbers: NDArray[Any]) -> bool:
+    """Whether there are numbers so large that float64 has not all integers of their size."""
+    return bool((np.abs(numbers, dtype=np.float64) >= LARGE).any())
 
 
 def is_missing(entry: object) -> bool:
@@ -177,6 +207,11 @@ def _is_numeric(column: Any) -> bool:
     if kind is None:  # pyarrow
         return str(dtype).startswith(("int", "uint", "float", "double", "halffloat", "decimal"))
     return kind in "fiu"
+
+
+def _is_wide(column: Any) -> bool:
+    """Whether a column holds integers of polars that NumPy has no type for."""
+    return str(_dtype(column)) in ("Int128", "UInt128")
 
 
 def holds_times(column: Any) -> bool:
@@ -215,7 +250,7 @@ def read_column(column: Any, name: str, where: str) -> TableColumn:
         base = "text" if base in ("date", "duration") else base
         return TableColumn(name, "category", base, _as_labels(entries, missing), missing)
     if base in ("integer", "number"):
-        return _of_floats(_as_floats(entries), name, base, where)
+        return _of_floats(_as_floats(entries), name, base, where, entries)
     if base in ("date", "duration"):
         unit = "datetime64[us]" if base == "date" else "timedelta64[us]"
         times = ["NaT" if m else _naive(e, where) for e, m in zip(entries, missing, strict=True)]
@@ -233,6 +268,8 @@ def _listed(column: Any) -> list[Any]:
 
 
 def _base_of(entry: object) -> str | None:
+    if type(entry).__name__ in _OWN_TEXTS:
+        return "text"
     return next((base for base, types in _BASES if isinstance(entry, types)), None)
 
 
@@ -271,27 +308,67 @@ def _as_labels(entries: list[Any], missing: NDArray[np.bool_]) -> NDArray[Any]:
 def _label(entry: Any) -> Any:
     if isinstance(entry, bytes):
         return entry.decode("utf-8", "backslashreplace")
-    if isinstance(entry, dt.date | dt.timedelta | np.datetime64 | np.timedelta64 | Decimal):
+    if isinstance(entry, dt.date | dt.timedelta | np.datetime64 | np.timedelta64):
+        return time_text(entry)
+    if isinstance(entry, Decimal) or type(entry).__name__ in _OWN_TEXTS:
         return str(entry)
     return entry.item() if isinstance(entry, np.generic) else entry
+
+
+def _exact(entry: Any) -> Any:
+    """Return a number as an integer, if it is one, else as a float."""
+    if isinstance(entry, int | np.integer):
+        return int(entry)
+    as_float = float(entry)
+    return int(entry) if as_float.is_integer() else as_float
+
+
+def is_time(entry: object) -> bool:
+    """Whether an entry is a date or a duration, and not a missing one."""
+    return _base_of(entry) in ("date", "duration") and not is_missing(entry)
+
+
+def time_text(entry: Any) -> str:
+    """Return a date or duration as a text, the same of equal ones of whatever type."""
+    if isinstance(entry, np.datetime64 | np.timedelta64):
+        unit = "ns" if np.datetime_data(entry)[0] == "ns" else "us"
+        entry = entry.astype(f"{entry.dtype.kind}8[{unit}]")
+    if isinstance(entry, dt.timedelta):
+        whole = entry // dt.timedelta(microseconds=1)
+        return _duration_text(whole, getattr(entry, "nanoseconds", 0))
+    if isinstance(entry, np.timedelta64):
+        per_microsecond = 1000 if np.datetime_data(entry)[0] == "ns" else 1
+        whole, rest = divmod(int(entry.astype(np.int64)), per_microsecond)
+        return _duration_text(whole, rest)
+    text = entry.isoformat() if isinstance(entry, dt.date) else str(entry)
+    text = re.sub(r"(\.\d*?)0+(?=$|[+-])", r"\1", text.replace("T", " "))
+    return re.sub(r"\.(?=$|[+-])", "", text).removesuffix(" 00:00:00")
+
+
+def _duration_text(microseconds: int, nanoseconds: int) -> str:
+    text = str(dt.timedelta(microseconds=microseconds))
+    return f"{text} and {nanoseconds} ns" if nanoseconds else text
 
 
 def _of_numbers(column: Any, name: str, where: str, dtype: str) -> TableColumn:
     of_type = "integer" if re.match(r"u?int", dtype, re.IGNORECASE) else "number"
     if hasattr(column, "iloc") and dtype != "object":
         floats = column.to_numpy(dtype=np.float64, na_value=np.nan)
-    elif dtype == "object" or dtype.lower().startswith("decimal"):
+    elif dtype == "object" or dtype.lower().startswith("decimal") or _is_wide(column):
         floats = _as_floats(_listed(column))
+    elif hasattr(column, "to_pylist"):  # pyarrow: with missing entries there is no view
+        floats = column.to_numpy(zero_copy_only=False)
     else:
         floats = column if isinstance(column, np.ndarray) else column.to_numpy()
-    return _of_floats(floats, name, of_type, where)
+    return _of_floats(floats, name, of_type, where, column)
 
 
 def _as_floats(entries: list[Any]) -> list[float]:
     return [np.nan if is_missing(entry) else rounded(entry) for entry in entries]
 
 
-def _of_floats(floats: Any, name: str, of_type: str, where: str) -> TableColumn:
+def _of_floats(floats: Any, name: str, of_type: str, where: str, source: Any = None) -> TableColumn:
+    """Return a column of numbers, with the `source` if there are too large ones for float64."""
     entries = np.array(floats, dtype=np.float64)
     infinite = np.flatnonzero(np.isinf(entries))
     if len(infinite):
@@ -299,7 +376,8 @@ def _of_floats(floats: Any, name: str, of_type: str, where: str) -> TableColumn:
             f"{where} has an infinite entry ({entries[infinite[0]]}) in row {infinite[0]}; replace "
             "or remove it"
         )
-    return TableColumn(name, of_type, of_type, entries, np.isnan(entries))
+    kept = source if has_large(entries) else None
+    return TableColumn(name, of_type, of_type, entries, np.isnan(entries), kept)
 
 
 def _of_times(times: NDArray[Any], name: str) -> TableColumn:

@@ -26,14 +26,14 @@ class ComparedRows:
         Rows of numbers, read-only.
     encoding : Encoding
         How the columns of the tables became numbers.
-    new_levels : dict of str to tuple
-        Labels of the batch that the reference does not have, by their column.
+    unknown : dict of int to tuple
+        Labels of the batch that the reference does not have, by the numbers of their columns.
     """
 
     reference: Float
     batch: Float
     encoding: Encoding
-    new_levels: dict[str, tuple[Any, ...]]
+    unknown: dict[int, tuple[Any, ...]]
 
     def __post_init__(self) -> None:
         self.reference.setflags(write=False)
@@ -43,6 +43,18 @@ class ComparedRows:
         # Arrays come writable out of a pickle.
         self.__dict__.update(state)
         self.__post_init__()
+
+    @property
+    def new_levels(self) -> dict[int | str, tuple[Any, ...]]:
+        """Labels of the batch that the reference does not have.
+
+        By the name of their column, or by its number where several have that name.
+        """
+        names = [column.name for column in self.encoding.columns]
+        return {
+            names[j] if names.count(names[j]) == 1 else j: labels
+            for j, labels in self.unknown.items()
+        }
 
     def entries(self, column: int | str) -> tuple[NDArray[Any], NDArray[Any]]:
         """Return the entries of a column in the reference and in the batch.
@@ -74,7 +86,7 @@ class ComparedRows:
     def _of(self, rows: Float, j: int) -> NDArray[Any]:
         column, found = self.encoding.columns[j], rows[:, j].copy()
         if column.is_label:
-            return _labelled(found, column, self.new_levels.get(column.name, ()))
+            return _labelled(found, column, self.unknown.get(j, ()))
         if column.imputed is not None:
             flag = len(self.encoding.columns) + self.encoding.flagged.index(j)
             found[rows[:, flag] == 1.0] = np.nan

@@ -15,7 +15,6 @@ from pkex.execution.progress import Progress, reporting, share
 from pkex.explain.axes import FEATURE, Axes
 from pkex.games.players import as_players
 from pkex.inputs.choices import Estimator, StatisticsConvention, Summation
-from pkex.inputs.columns import is_frame
 from pkex.inputs.keywords import with_known_keywords
 from pkex.inputs.table_columns import table_labels
 from pkex.inputs.wording import counted, shown
@@ -23,6 +22,7 @@ from pkex.kernels import Kernel
 from pkex.kernels.domain import ERRORS, Domain
 from pkex.kernels.scales import Constants
 from pkex.statistics.attribution import Parts
+from pkex.statistics.batches import about_batch, named_batches, warn_of_few_permutations
 from pkex.statistics.common import (
     Conventions,
     check_distances,
@@ -109,9 +109,11 @@ class MMDDrift:
     pickle.
 
     The test is exact for a kernel that is given: under the hypothesis the rows of the reference and
-    of a batch are exchangeable. The default kernel has its scales from the reference alone, which
-    matters less the larger the reference is. The level is that over references as well as batches:
-    all batches are compared with one reference, so that their p-values depend on each other.
+    of a batch are exchangeable. The default kernel has its scales from the reference alone, and so
+    has ``missing="indicator"`` its medians, with any kernel: of small references both find somewhat
+    too much, the default kernel most where batches are larger and columns hold labels. The level is
+    that over references as well as batches: all batches are compared with one reference, so that
+    their p-values depend on each other.
 
     Examples
     --------
@@ -234,8 +236,8 @@ class MMDDrift:
 
         Parameters
         ----------
-        batches : iterable of tables, or dict of str to table
-            Each as `predict` takes it; the keys of a dict name them, else they are numbered from 0.
+        batches : iterable of tables, dict of str to table, or iterable of (name, table)
+            Each as `predict` takes it; without names they are numbered from 0.
         progress : bool or callable, default False
             As in `mmd`.
 
@@ -249,23 +251,21 @@ class MMDDrift:
         ------
         ValueError, TypeError
             If `batches` is empty or a table, or as `predict`; the message names the batch.
+
+        Warns
+        -----
+        UserWarning
+            If there are too many batches for `n_permutations`, so that no drift can be found, and
+            as `predict`; the message names the batch.
         """
-        if is_frame(batches) or getattr(batches, "ndim", 1) == 2 or hasattr(batches, "schema"):
-            raise TypeError(
-                "batches must be a list of tables, or a dict of names to tables; got one table "
-                f"({type(batches).__name__}): take predict for it"
-            )
-        named = dict(batches) if isinstance(batches, Mapping) else dict(enumerate(batches))
-        if not named:
-            raise ValueError("batches is empty; give one table or more")
+        named = named_batches(batches)
+        warn_of_few_permutations(len(named), self._test.n_permutations, self._test.alpha)
         results = []
         with reporting(progress) as report:
-            for place, (name, batch) in enumerate(named.items()):
-                try:
+            for place, (name, batch) in enumerate(named):
+                with about_batch(name):
                     results.append(self._compared(batch, share(report, place, len(named))))
-                except (TypeError, ValueError) as error:
-                    raise type(error)(f"batch {name!r}: {error}") from error
-        return DriftTimeline(tuple(results), tuple(map(str, named)))
+        return DriftTimeline(tuple(results), tuple(str(name) for name, _ in named))
 
     def _compared(self, X: ArrayLike, report: Report | None) -> DriftResult:
         batch, new_levels = self._batch(X)
@@ -426,7 +426,7 @@ class MMDDrift:
         ------
         TypeError
             If the kernel is of no class of `pkex.kernels`, or columns are labelled by others than
-            strings, numbers and tuples of these.
+            strings, finite numbers and tuples of these.
         OSError
             If the file cannot be written.
 
@@ -456,7 +456,8 @@ class MMDDrift:
         Raises
         ------
         ValueError
-            If the file is none of a detector, damaged, or written by a newer version of pkex.
+            If the file is none of a detector, damaged, contradicts itself, or is written by a newer
+            version of pkex.
         OSError
             If it cannot be read.
         """
@@ -471,7 +472,7 @@ class MMDDrift:
         self.__dict__.update(state)
         self._reference.rows.setflags(write=False)
 
-    def _batch(self, X: ArrayLike) -> tuple[Float, dict[str, tuple[Any, ...]]]:
+    def _batch(self, X: ArrayLike) -> tuple[Float, dict[int, tuple[Any, ...]]]:
         table_labels(X, "X").check_same(self._labels, "X", "X_reference")
         batch, new_levels = encoded(X, "X", self._encoding)
         check_row_count(batch, "X", 2)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import math
 import os
+import uuid
 from dataclasses import asdict, dataclass, fields, replace
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,8 +21,16 @@ from pkex.kernels.domain import ERRORS, Domain
 from pkex.kernels.plain import kernel_of, plain_kernel
 from pkex.kernels.scales import Constants
 from pkex.statistics.common import Conventions, in_units, largest_spans
+from pkex.statistics.drift_file_checks import (
+    check_encoding,
+    check_players,
+    check_reference,
+    check_words,
+    checked_test,
+)
 from pkex.statistics.drift_test import DriftTest, Reference
 from pkex.statistics.encoding import Column, Encoding
+from pkex.statistics.labels import check_labels
 from pkex.statistics.pair_sums import KernelTerms
 from pkex.typing import Float
 
@@ -67,7 +77,8 @@ def write(path: str | PathLike[str], kept: Kept) -> None:
     for (size, number), sums in reference.block_sums.items():
         arrays[f"{_BLOCKS} {size} {number}"] = sums
     header = np.array(json.dumps(_header(kept), allow_nan=False))
-    part = Path(f"{os.fspath(path)}.part")
+    # Of its own name: others may write to the same file at once.
+    part = Path(f"{os.fspath(path)}.{uuid.uuid4().hex}.part")
     try:
         with part.open("wb") as file:
             np.savez(file, **{_HEADER: header, **arrays})
@@ -84,27 +95,35 @@ def read(path: str | PathLike[str]) -> Kept:
     ValueError
         If the file is none of a detector, damaged, or newer than this version of pkex.
     """
-    from zipfile import BadZipFile  # slow to import
-
-    foreign = f"{os.fspath(path)!r} is no file that pkex.MMDDrift.save has written"
-    try:
-        with Path(path).open("rb") as own, np.load(own, allow_pickle=False) as file:
-            arrays = {name: file[name] for name in file.files}
-        header = json.loads(str(arrays.pop(_HEADER)))
-        is_ours = header["format"] == _FORMAT
-    except (ValueError, KeyError, TypeError, AttributeError, EOFError, BadZipFile):
-        raise ValueError(foreign) from None
+    with Path(path).open("rb") as file:
+        try:
+            arrays = _arrays(file)
+            header = json.loads(str(arrays.pop(_HEADER)))
+            is_ours = header["format"] == _FORMAT
+        # Of a damaged file anything may be wrong, and so may be what NumPy raises.
+        except Exception:
+            is_ours = False
     if not is_ours:
-        raise ValueError(foreign)
-    if header["version"] > _VERSION:
         raise ValueError(
-            f"{os.fspath(path)!r} has format {header['version']} of a newer version of pkex; this "
+            f"{os.fspath(path)!r} is no file that pkex.MMDDrift.save has written, or is damaged"
+        ) from None
+    version = header.get("version")
+    if isinstance(version, int) and version > _VERSION:
+        raise ValueError(
+            f"{os.fspath(path)!r} has format {version} of a newer version of pkex; this "
             f"one reads up to {_VERSION}: update pkex"
         )
     try:
+        if version != _VERSION:
+            raise ValueError(f"there is no version {version!r}")
         return _made_of(header, arrays)
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+    except Exception as error:
         raise ValueError(f"{os.fspath(path)!r} is damaged ({error!r}); save it again") from None
+
+
+def _arrays(file: BinaryIO) -> dict[str, NDArray[Any]]:
+    with np.load(file, allow_pickle=False) as found:
+        return {name: found[name] for name in found.files}
 
 
 def _header(kept: Kept) -> dict[str, Any]:
@@ -130,46 +149,61 @@ def _header(kept: Kept) -> dict[str, Any]:
 
 
 def _made_of(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Kept:
-    players = Players(
-        tuple(header["players"]["names"]),
-        np.array(header["players"]["of_column"], dtype=np.int64),
-        frozenset(header["players"]["groups"]),
-    )
-    columns = [
-        Column(
-            **{**column, "levels": None if column["levels"] is None else tuple(column["levels"])}
-        )
-        for column in header["columns"]
-    ]
-    encoding = Encoding(tuple(columns), header["known_from"])
+    players, encoding = _players(header["players"]), _encoding(header)
+    d = len(encoding.columns)
     kernel, rows = kernel_of(header["kernel"]), _floats(arrays["rows"], 2)
+    constants = Constants(**{name: tuple(found) for name, found in header["constants"].items()})
+    chosen = Conventions(**header["conventions"])
+    names, bandwidth, threshold = tuple(header["names"]), header["bandwidth"], header["threshold"]
+    check_encoding(encoding, rows)
+    check_words(names, encoding.known_from, bandwidth, d)
+    check_players(players, d, constants)
+    labels = [j for j in encoding.labels if j < d]
+    check_labels(kernel, labels, encoding.row_names, "X_reference", "kernel")
     domain = Domain.around(rows, ERRORS[-1])
     terms, unit = in_units(KernelTerms.of(kernel, encoding.players(players), domain))
     if "absent" in arrays:
         terms = replace(terms, absent=_floats(arrays["absent"], 2))
-    labels = header["labels"]
+    reference = _reference(rows, terms, arrays)
+    check_reference(reference, chosen.value_function)
     return Kept(
-        Conventions(**header["conventions"]),
+        chosen,
         encoding,
-        Labels(None if labels is None else tuple(map(_label, labels))),
-        tuple(header["names"]),
-        Constants(**{name: tuple(found) for name, found in header["constants"].items()}),
+        _labels(header["labels"], d),
+        names,
+        constants,
         players,
         kernel,
-        header["bandwidth"],
+        bandwidth,
         largest_spans(kernel, domain, encoding.labels),
         unit,
-        DriftTest(**{**header["test"], "seed": tuple(header["test"]["seed"])}),
-        _reference(rows, terms, arrays),
-        header["threshold"],
+        checked_test(header["test"], threshold, len(rows), len(players)),
+        reference,
+        threshold,
     )
+
+
+def _players(plain: dict[str, Any]) -> Players:
+    of_column = np.array(plain["of_column"], dtype=np.int64)
+    return Players(tuple(plain["names"]), of_column, frozenset(plain["groups"]))
+
+
+def _encoding(header: dict[str, Any]) -> Encoding:
+    columns = []
+    for column in header["columns"]:
+        levels = None if column["levels"] is None else tuple(column["levels"])
+        columns.append(Column(**{**column, "levels": levels}))
+    return Encoding(tuple(columns), header["known_from"])
+
+
+def _labels(plain: Any, n_columns: int) -> Labels:
+    if plain is not None and len(plain) != n_columns:
+        raise ValueError(f"{len(plain)} labels of {n_columns} columns")
+    return Labels(None if plain is None else tuple(map(_label, plain)))
 
 
 def _reference(rows: Float, terms: KernelTerms, arrays: dict[str, NDArray[Any]]) -> Reference:
     row_sums, alone = _floats(arrays["row_sums"], 2), _floats(arrays["alone"], 1)
-    expected = len(rows), terms.n_players
-    if row_sums.shape != expected or alone.shape != expected[1:]:
-        raise ValueError(f"sums of rows have shape {row_sums.shape}; expected {expected}")
     blocks = {}
     for name in arrays:
         if name.startswith(_BLOCKS):
@@ -189,7 +223,7 @@ def _plain(label: Any) -> Any:
     if isinstance(label, tuple):
         return {"tuple": list(map(_plain, label))}
     own = label.item() if isinstance(label, np.generic) else label
-    if not isinstance(own, str | int | float):
+    if not isinstance(own, str | int | float) or own != own or own in (math.inf, -math.inf):
         raise TypeError(
             f"a column is labelled by {label!r} ({type(label).__name__}), which cannot be written "
             "down; name the columns by strings"

@@ -118,7 +118,7 @@ class DriftResult(MMDResult):
             "n_reference": self.n_reference,
             "n_batch": self.n_batch,
             "shares": None if self.shares is None else self.shares.tolist(),
-            "new_levels": {name: list(new) for name, new in self.rows.new_levels.items()},
+            "new_levels": {str(key): list(new) for key, new in self.rows.new_levels.items()},
             "data": {
                 "is_drift": None if self.is_drift is None else int(self.is_drift),
                 "distance": self.statistic,
@@ -198,8 +198,8 @@ class DriftResult(MMDResult):
     def notes(self) -> tuple[str, ...]:
         """What is easily misread, and labels that only the batch has."""
         new = tuple(
-            f"{name} has {counted(len(levels), 'label')} unknown to the reference: "
-            f"{shown(levels, 5)}"
+            f"{name if isinstance(name, str) else f'column {name}'} has "
+            f"{counted(len(levels), 'label')} unknown to the reference: {shown(levels, 5)}"
             for name, levels in self.rows.new_levels.items()
         )
         return (*super().notes, *new)

@@ -63,12 +63,24 @@ class DriftTest:
         cls, alpha: float, n_permutations: int, batch_size: int | None, random_state: Any, n: int
     ) -> DriftTest:
         """Check the options of a detector with n reference rows, and draw its seed."""
+        seed = as_generator(random_state).integers(1 << 62, size=4)
+        return cls.checked(alpha, n_permutations, batch_size, tuple(seed.tolist()), n)
+
+    @classmethod
+    def checked(
+        cls,
+        alpha: float,
+        n_permutations: int,
+        batch_size: int | None,
+        seed: tuple[int, ...],
+        n: int,
+    ) -> DriftTest:
+        """Check the options of a detector with n reference rows."""
         given: object = alpha
         if isinstance(given, bool) or not isinstance(given, Real) or not 0.0 < float(given) < 1.0:
             raise ValueError(f"alpha must be a number between 0 and 1; got {alpha!r}")
         number = check_n_permutations(n_permutations)
-        seed = as_generator(random_state).integers(1 << 62, size=4)
-        chosen = cls(float(alpha), number, None, tuple(seed.tolist()))
+        chosen = cls(float(alpha), number, None, seed)
         if number and chosen.rank < 1:
             raise ValueError(
                 f"n_permutations={number} is too small for alpha={alpha}: no p-value is below "

@@ -13,6 +13,7 @@ from pkex.display.heat_map import draw_heat_map
 from pkex.display.tables import aligned, numbers, shortened
 from pkex.inputs.keywords import with_known_keywords
 from pkex.inputs.optional import missing_library
+from pkex.statistics.batches import cannot_be_found
 from pkex.statistics.drift_result import DriftResult
 from pkex.typing import Float
 
@@ -49,6 +50,8 @@ class DriftTimeline:
         has one of at most α is at most α, however the batches depend on each other (Holm 1979).
     is_drift : ndarray of bool, shape (T,), or None
         Which corrected p-values are at most the detector's alpha.
+    notes : tuple of str
+        What is easily misread: that there are too few permutations to find drift in any batch.
 
     Examples
     --------
@@ -106,7 +109,15 @@ class DriftTimeline:
     def is_drift(self) -> NDArray[np.bool_] | None:
         """Which batches differ by their corrected p-values; None without permutations."""
         corrected = self.corrected_pvalues
-        return None if corrected is None else corrected <= self.results[0].alpha
+        return None if corrected is None else corrected <= self.results[0].alpha * (1.0 + 1e-12)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Whether no drift can be found, as there are too few permutations for the batches."""
+        permuted = self.results[0].permuted_values
+        n_permutations = 0 if permuted is None else len(permuted)
+        note = cannot_be_found(len(self), n_permutations, self.results[0].alpha)
+        return () if note is None else (note,)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the names of the batches, what is found of all, and of each as JSON knows it."""
@@ -194,7 +205,9 @@ class DriftTimeline:
         n_drifts = "" if self.is_drift is None else f", {int(self.is_drift.sum())} with drift"
         lines = [f"DriftTimeline: batches: {len(self)}{n_drifts}", *aligned(cells)]
         left_out = len(self) - len(values)
-        return "\n".join([*lines, *([f"({left_out} more)"] if left_out else [])])
+        if left_out:
+            lines.append(f"({left_out} more)")
+        return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])
 
 
 def _holm(pvalues: Float) -> Float:

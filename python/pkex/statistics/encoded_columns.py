@@ -10,7 +10,13 @@ from numpy.typing import NDArray
 from pkex.functions.column_maps import scattered
 from pkex.functions.encoded import TableMap
 from pkex.inputs.columns import Labels
-from pkex.inputs.table_columns import is_missing, read_column, table_labels
+from pkex.inputs.table_columns import (
+    is_missing,
+    is_time,
+    read_column,
+    table_labels,
+    time_text,
+)
 from pkex.statistics.encoding import Column, Encoding
 from pkex.statistics.samples import encoded
 from pkex.typing import Float
@@ -58,7 +64,11 @@ class EncodedColumns(TableMap):
 
 
 def _unread(entries: NDArray[Any], column: Column) -> NDArray[Any]:
-    """Return entries as the table had them: truth values, where they were read as numbers."""
+    """Return entries as the table had them: truth values, and categories of dates as texts."""
+    if column.type == "category" and any(map(is_time, entries.tolist())):
+        texts = np.empty(len(entries), dtype=object)
+        texts[:] = [time_text(entry) if is_time(entry) else entry for entry in entries.tolist()]
+        return texts
     if not any(isinstance(level, bool) for level in column.levels or ()):
         return entries
     found = np.empty(len(entries), dtype=object)

@@ -15,11 +15,11 @@ import numpy as np
 
 from pkex.games.players import Players
 from pkex.inputs.choices import places_of
-from pkex.inputs.table_columns import DAY, TableColumn
+from pkex.inputs.table_columns import DAY, TableColumn, time_text
 from pkex.inputs.wording import counted, shown
 from pkex.typing import Float
 
-__all__ = ["MISSING", "Column", "Encoding", "Missing", "categorical_columns"]
+__all__ = ["LABELS", "MISSING", "TYPES", "Column", "Encoding", "Missing", "categorical_columns"]
 
 Missing: TypeAlias = Literal["error", "indicator"]
 MISSING: tuple[Missing, ...] = get_args(Missing)
@@ -113,6 +113,11 @@ _FAMILIES = {
 }
 
 
+# Types of columns that are always compared as labels, and all types.
+LABELS = ("boolean", "text", "category")
+TYPES = (*_FAMILIES, "category")
+
+
 @dataclass(frozen=True, eq=False)
 class Encoding:
     """How tables become rows of numbers.
@@ -178,8 +183,8 @@ class Encoding:
             if not column.is_label and missing == "indicator" and may_lack:
                 column = replace(column, imputed=_median(of_samples, column.since))
             elif not column.is_label and any(c.missing.any() for c in of_samples):
-                lacking = [c for c in of_samples if c.missing.any()]
-                raise _of_missing(both, lacking[:1])
+                where = [c.missing.any() for c in of_samples].index(True)
+                raise _of_missing(list(samples)[where], [of_samples[where]])
             found.append(column)
         return cls(tuple(found), both)
 
@@ -221,15 +226,18 @@ class Encoding:
         flags = [columns[j].missing.astype(np.float64) for j in self.flagged]
         return np.ascontiguousarray(np.column_stack([*found, *flags]))
 
-    def new_levels(self, columns: Sequence[TableColumn]) -> dict[str, tuple[Any, ...]]:
-        """Return the labels of another sample that are not known, in the order of their numbers."""
-        found: dict[str, tuple[Any, ...]] = {}
-        for known, own in zip(self.columns, columns, strict=True):
+    def new_levels(self, columns: Sequence[TableColumn]) -> dict[int, tuple[Any, ...]]:
+        """Return the labels of another sample that are not known, in the order of their numbers.
+
+        By the numbers of the columns, for names may be equal.
+        """
+        found: dict[int, tuple[Any, ...]] = {}
+        for j, (known, own) in enumerate(zip(self.columns, columns, strict=True)):
             if known.is_label:
                 levels = set(known.levels or ())
                 new = tuple(label for label in dict.fromkeys(_labels(own)) if label not in levels)
                 if new:
-                    found[known.name] = new
+                    found[j] = new
         return found
 
     def players(self, players: Players) -> Players:
@@ -296,7 +304,7 @@ def categorical_columns(given: Iterable[int | str] | None, names: Sequence[str])
 
 
 def _is_label(column: TableColumn) -> bool:
-    return column.type in ("boolean", "text", "category")
+    return column.type in LABELS
 
 
 def _fitted(of_samples: Sequence[TableColumn], arguments: list[str], is_given: bool) -> Column:
@@ -344,7 +352,7 @@ def _check_same(
     is_label = column.type == "category" or of_type == "category"
     if other == family and (is_given or not is_label or column.type == of_type or family == "text"):
         return
-    listed = "categories" if of_type == "category" else family
+    listed = f"categories ({family})" if of_type == "category" else family
     remedy = f", or give categorical={[column.name]!r}" if other == family else ""
     raise TypeError(
         f"column {column.name!r} of {argument} holds {column.words}, but {listed} {where}; make "
@@ -358,9 +366,9 @@ def _labels(column: TableColumn) -> list[Any]:
         return list(column.entries.tolist())
     if column.base in ("date", "duration"):
         unit = "datetime64[us]" if column.base == "date" else "timedelta64[us]"
-        labels: list[Any] = [str(entry) for entry in column.entries.astype(unit)]
+        labels: list[Any] = [time_text(entry) for entry in column.entries.astype(unit)]
     else:
-        labels = [int(x) if x.is_integer() else x for x in column.entries.tolist()]
+        return column.exactly()
     return [None if m else x for x, m in zip(labels, column.missing.tolist(), strict=True)]
 
 

@@ -124,14 +124,14 @@ def read_samples(
     ], encoding
 
 
-def encoded(data: Any, name: str, encoding: Encoding) -> tuple[Float, dict[str, tuple[Any, ...]]]:
+def encoded(data: Any, name: str, encoding: Encoding) -> tuple[Float, dict[int, tuple[Any, ...]]]:
     """Return another sample of the same columns as rows of numbers.
 
     Returns
     -------
     rows : ndarray of shape (m, k)
-    new_levels : dict of str to tuple
-        Labels that the encoding does not know.
+    new_levels : dict of int to tuple
+        Labels that the encoding does not know, by the numbers of their columns.
 
     Raises
     ------
