@@ -72,28 +72,49 @@ def test_values_are_means_over_blocks_of_values_by_definition(
         random_state=1,
         n_jobs=1,
     )
-    (reference,) = means
-    players, k = [0, 0, 1], len(reference)
-    expected = []
-    for rows in blocks:
-        pooled = np.concatenate([reference, *rows])
-        statistic = mmd_statistic(len(rows[0]))
-        among = slice(0, k) if value_function == "marginal" else False
-        of_block = attributed(
-            lambda matrix, of=statistic: of(matrix[k:, k:]),
-            BY_DEFINITION,
-            pooled,
-            players,
-            marginal=among,
-        )
-        expected.append(np.concatenate(of_block[:2]))
-    assert len(blocks) == BLOCKS
+    reference, marginal = means[0], value_function == "marginal"
+    of_blocks = blocks[:BLOCKS]
+    expected = [by_definition(rows, reference, marginal) for rows in of_blocks]
     assert found.n_pairs == BLOCKS * PAIRS
     got = np.concatenate([found.values, found.alone])
     np.testing.assert_allclose(got, np.mean(expected, axis=0), rtol=0, atol=1e-10)
-    np.testing.assert_allclose(
-        found.standard_errors, np.std(expected, axis=0, ddof=1)[:2] / np.sqrt(BLOCKS), rtol=1e-8
+    variances = np.var(expected, axis=0, ddof=1) / BLOCKS
+    if marginal:
+        # And what the means add, by means of nine parts of the reference.
+        with_others = [
+            np.mean([by_definition(rows, reference[part::9], True) for rows in of_blocks], axis=0)
+            for part in range(9)
+        ]
+        variances += np.var(with_others, axis=0, ddof=1) / 9
+    np.testing.assert_allclose(found.standard_errors, np.sqrt(variances)[:2], rtol=1e-8)
+
+
+def by_definition(rows, reference, marginal):
+    """Values and those alone of a block, with means over the reference."""
+    k, statistic = len(reference), mmd_statistic(len(rows[0]))
+    of_block = attributed(
+        lambda matrix: statistic(matrix[k:, k:]),
+        BY_DEFINITION,
+        np.concatenate([reference, *rows]),
+        [0, 0, 1],
+        marginal=slice(0, k) if marginal else False,
     )
+    return np.concatenate(of_block[:2])
+
+
+def test_errors_cover_features_that_do_not_differ_beside_one_that_does():
+    found = []
+    for seed in range(14):
+        rng = np.random.default_rng(seed)
+        x, y = rng.normal(size=(2, 8000, 3))
+        y[:, 1] += 2.0
+        options = {"kernel": RBF(1.5), "estimator": "incomplete", "random_state": seed}
+        found.append(pkex.mmd(x, y, budget=4_000_000, **options))
+    of_equal = [0, 2]
+    values = np.array([r.values[of_equal] for r in found])
+    errors = np.array([r.standard_errors[of_equal] for r in found])
+    ratio = np.mean(errors**2) / np.mean(values**2)
+    assert 0.6 < ratio < 1.7
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS)
@@ -280,6 +301,20 @@ def test_a_budget_is_a_number_of_pairs_or_a_time():
     assert (few.standard_errors > 2.0 * more.standard_errors).all()
     timed = pkex.mmd(x, y, budget=timedelta(seconds=0.2), **options)
     assert timed.n_pairs > 64_000
+
+
+@pytest.mark.parametrize("n_rows", [(28_324, 3_629), (2_574, 5_544_682), (114_390, 658_919)])
+def test_the_number_of_pairs_of_blocks_is_a_budget_for_the_same_design(n_rows):
+    unit = mmd._slots(*n_rows)
+    for pairs in (None, 10**5, 3 * 10**7, 418_064_005):
+        design = Design.of("block", n_rows, unit, pairs)
+        assert Design.of("block", n_rows, unit, design.n_pairs) == design
+
+
+def test_blocks_use_the_budget_where_sizes_are_unlike():
+    design = Design.of("block", (20_000, 600_000), (8, 56), 3 * 10**7)
+    assert 2.4e7 < design.n_pairs <= 3e7
+    assert design.n_parts >= 32
 
 
 def test_a_budget_of_time_is_measured_however_few_rows_one_sample_has():

@@ -31,6 +31,7 @@ from pkex.statistics.results import HSICResult
 from pkex.statistics.sampled.blocks import BlockSums, estimated, tasks
 from pkex.statistics.sampled.budget import Sampling
 from pkex.statistics.sampled.design import Design, n_reference
+from pkex.statistics.sampled.means import Pieces, of_parts_of_reference, with_error_of_means
 from pkex.statistics.sampled.shelves import Sample, parts
 from pkex.statistics.sampled.sources import Beside, Source, is_file, read_sources
 from pkex.statistics.targets import Target, as_target
@@ -85,11 +86,15 @@ def sampled_hsic(
         budget = sampling.pairs(_UNIT[0], partial(of_block, some), how.n_threads)
         design = Design.of(sampling.estimator, n_rows, _UNIT, budget)
         shifts = partial(design.shifts, OCTET, sampling.generator)
-        of_parts = tasks(parts((sample,), design), shifts)
+        pieces = Pieces(design, _UNIT)
+        of_parts = tasks(pieces.of(parts((sample,), design)), shifts)
         run = how.workers or Threads(how.n_threads)
         found = estimated(of_parts, of_block, design, run, report)
+        others = of_parts_of_reference(terms, rows, how.n_threads)
+        with_others = [of_block.with_means(other) for other in others]
+        errors = with_error_of_means(found.standard_errors, with_others, pieces, run)
     values, alone = np.split(found.numbers, 2)
-    errors = found.standard_errors[: len(values)]
+    errors = errors[: len(values)]
     tested = None
     if sampling.n_permutations:
         octets = _octets(_UNIT[0])
@@ -237,6 +242,10 @@ class _OfBlock:
     other: _Side
     is_tested: bool
     how: Computation
+
+    def with_means(self, terms: KernelTerms) -> _OfBlock:
+        """Return the same with terms of other means, and without tests."""
+        return replace(self, attributed=replace(self.attributed, terms=terms), is_tested=False)
 
     def __call__(self, rows: Float) -> BlockSums:
         problem = HSICProblem.of(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -26,6 +26,7 @@ from pkex.statistics.results import MMDResult
 from pkex.statistics.sampled.blocks import BlockSums, estimated, tasks
 from pkex.statistics.sampled.budget import Sampling
 from pkex.statistics.sampled.design import Design, n_reference
+from pkex.statistics.sampled.means import Pieces, of_parts_of_reference, with_error_of_means
 from pkex.statistics.sampled.shelves import Sample, parts
 from pkex.statistics.sampled.sources import read_sources
 from pkex.statistics.significance import Significance
@@ -75,11 +76,15 @@ def sampled_mmd(
         budget = sampling.pairs(sum(unit), partial(of_block, *some_of_both), how.n_threads)
         design = Design.of(sampling.estimator, n_rows, unit, budget)
         shifts = partial(design.shifts, 1, sampling.generator)
-        of_parts = tasks(parts((x, y), design), shifts)
+        pieces = Pieces(design, unit)
+        of_parts = tasks(pieces.of(parts((x, y), design)), shifts)
         run = how.workers or Threads(how.n_threads)
         found = estimated(of_parts, of_block, design, run, report)
+        others = of_parts_of_reference(terms, reference, how.n_threads)
+        with_others = [replace(of_block, terms=other, slots=None) for other in others]
+        errors = with_error_of_means(found.standard_errors, with_others, pieces, run)
     values, alone = np.split(found.numbers, 2)
-    errors = found.standard_errors[: len(values)]
+    errors = errors[: len(values)]
     tested = None
     if sampling.n_permutations:
         weights = PairWeights.of("unbiased", *design.sizes)
