@@ -8,6 +8,7 @@ from brute_force_statistics import SumOfProducts, attributed, mmd_statistic
 
 import pkex
 from pkex.kernels import RBF, Laplacian, Matern
+from pkex.statistics import two_sample_test
 from pkex.statistics.sampled import budget, mmd, shelves, sources
 from pkex.statistics.sampled.design import Design
 
@@ -120,14 +121,11 @@ def test_errors_cover_features_that_do_not_differ_beside_one_that_does():
 @pytest.mark.parametrize("estimator", ESTIMATORS)
 def test_relabelled_values_are_those_of_exchanged_rows(monkeypatch, blocks, estimator):
     labels = []
-    relabelled = mmd.PairWeights.relabelled
+    relabelled = two_sample_test.relabelled
     monkeypatch.setattr(
-        mmd.PairWeights,
+        two_sample_test,
         "relabelled",
-        lambda self, groups, diagonal, of: (
-            labels.append(of),
-            relabelled(self, groups, diagonal, of),
-        )[1],
+        lambda groups, of, *others: (labels.append(of), relabelled(groups, of, *others))[1],
     )
     options = {"kernel": RBF(1.0), "value_function": "neutral", "n_jobs": 1}
     x, y = two_samples(n=1300, m=2600, shift=0.5)
