@@ -37,6 +37,8 @@ __all__ = ["Design", "n_reference"]
 _REFERENCE, _MOST_REFERENCE = 10_000, 0.125
 # Parts that standard errors are found from, at least; a part's blocks, at most.
 _PARTS, _BLOCKS = 32, 1024
+# Rows whose pairs are compared in no time.
+_FEW = 20_000
 # Pairs that the incomplete estimator takes by itself, and for each row if that is more.
 _PAIRS, _PAIRS_OF_ROW = 10**8, 100
 
@@ -94,8 +96,7 @@ class Design:
         if any(n < some for n, some in zip(n_rows, least, strict=True)):
             raise ValueError(
                 f"{asked} is for many rows, here at least {' and '.join(map(str, least))}; got "
-                f"{' and '.join(map(str, n_rows))}: estimator='unbiased' compares all pairs of so "
-                "few in no time"
+                f"{' and '.join(map(str, n_rows))}: " + _instead(n_rows)
             )
         if isinstance(sampling.budget, int) and sampling.budget < _least_pairs(unit):
             raise ValueError(
@@ -162,6 +163,16 @@ class Design:
 def n_reference(n: int, n_all: int) -> int:
     """Return how many of the n rows of a sample, of n_all in all samples, are in no pair."""
     return int(n * min(_MOST_REFERENCE, _REFERENCE / n_all))
+
+
+def _instead(n_rows: tuple[int, ...]) -> str:
+    """Return what to do about too few rows."""
+    if max(n_rows) <= _FEW:
+        return "estimator='unbiased' compares all pairs of so few in no time"
+    return (
+        "give estimator='unbiased' the smaller sample and a random part of the larger, of some ten "
+        "times as many rows: more of them would tell little more"
+    )
 
 
 def _least_pairs(unit: tuple[int, ...]) -> int:

@@ -136,6 +136,8 @@ class _Joined:
         Of the data.
     target : Target, optional
         If all of them are there; else their kernel is found on the reference.
+    kind : type
+        What a target in a file is.
     """
 
     source: Source
@@ -145,6 +147,7 @@ class _Joined:
     target_names: tuple[str, ...]
     encoding: Encoding
     target: Target | None = None
+    kind: type = float
 
     @classmethod
     def of(
@@ -171,14 +174,15 @@ class _Joined:
         targets = np.array([names.index(y)])
         columns = np.delete(np.arange(len(names)), targets)
         others = tuple(name for name in names if name != y)
-        return cls(source, columns, targets, others, (y,), Encoding.plain(others))
+        kind = source.whole.get(y, float)
+        return cls(source, columns, targets, others, (y,), Encoding.plain(others), kind=kind)
 
     def of_reference(self, rows: Float, target_kernel: Kernel | None) -> tuple[Float, Target]:
         """Return the data of some rows, and the target with its kernel."""
         x = np.ascontiguousarray(rows[:, self.columns])
         if self.target is not None:
             return x, self.target
-        return x, as_target(rows[:, self.targets], target_kernel, len(rows))
+        return x, as_target(rows[:, self.targets].astype(self.kind), target_kernel, len(rows))
 
 
 def _check_chunk(kernel: object, columns: NDArray[np.intp], rows: Float) -> None:
