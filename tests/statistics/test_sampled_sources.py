@@ -5,6 +5,7 @@ import pytest
 
 import pkex
 from pkex.kernels import RBF, Categorical, Chi2
+from pkex.statistics.sampled.budget import Sampling
 
 BLOCK = {"estimator": "block", "random_state": 0}
 
@@ -68,6 +69,27 @@ def test_empty_samples_are_said_to_be_empty(tmp_path):
     table()[[]].to_parquet(tmp_path / "none.parquet")
     with pytest.raises(ValueError, match="Y is empty"):
         pkex.mmd(x, tmp_path / "none.parquet", **BLOCK)
+
+
+def test_results_say_how_many_pairs_were_compared():
+    x = np.random.default_rng(0).normal(size=(2, 1500, 2))
+    found = pkex.mmd(*x, **BLOCK)
+    assert found.to_dict()["n_pairs"] == found.n_pairs
+    assert f"(block, {found.n_pairs:,} pairs, marginal values)" in repr(found)
+    assert "n_pairs" not in pkex.mmd(*x[:, :50]).to_dict()
+
+
+def test_a_budget_of_time_is_for_as_many_workers_as_there_are(monkeypatch):
+    joblib = pytest.importorskip("joblib")
+    seen = []
+    pairs = Sampling.pairs
+    monkeypatch.setattr(
+        Sampling, "pairs", lambda self, *given: (seen.append(given[-1]), pairs(self, *given))[1]
+    )
+    x = np.random.default_rng(0).normal(size=(2, 1500, 2))
+    with joblib.parallel_config("multiprocessing", n_jobs=3):
+        pkex.mmd(*x, budget=100_000, n_jobs=-1, **BLOCK)
+    assert seen == [3]
 
 
 def test_few_rows_against_many_are_no_case_for_all_pairs():

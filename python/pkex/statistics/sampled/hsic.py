@@ -83,12 +83,12 @@ def sampled_hsic(
             how.alone(),
         )
         some = sample.reference[: _UNIT[0]]
-        budget = sampling.pairs(_UNIT[0], partial(of_block, some), how.n_threads)
+        run = how.workers or Threads(how.n_threads)
+        budget = sampling.pairs(_UNIT[0], partial(of_block, some), run.number)
         design = Design.of(sampling.estimator, n_rows, _UNIT, budget)
         shifts = partial(design.shifts, OCTET, sampling.generator)
         pieces = Pieces(design, _UNIT)
         of_parts = tasks(pieces.of(parts((sample,), design)), shifts)
-        run = how.workers or Threads(how.n_threads)
         found = estimated(of_parts, of_block, design, run, report)
         others = of_parts_of_reference(terms, rows, how.n_threads)
         with_others = [of_block.with_means(other) for other in others]
