@@ -92,6 +92,20 @@ def test_a_budget_of_time_is_for_as_many_workers_as_there_are(monkeypatch):
     assert seen == [3]
 
 
+def test_a_column_that_varies_outside_the_reference_alone_has_a_scale(recwarn):
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(2, 1500, 2))
+    x[:, 1], y[:, 1] = 5.0, 5.0
+    y[7, 1] = 8.0
+    found = pkex.mmd(x, y, **BLOCK)
+    (warning,) = recwarn
+    assert "['x1'] all entries of the 374 rows" in str(warning.message)
+    assert 0.01 < found.kernel.length_scale[1] < 3.0
+    recwarn.clear()
+    found = pkex.hsic(np.concatenate([y, x]), rng.normal(size=3000), **BLOCK)
+    assert 0.01 < found.kernel.length_scale[1] < 3.0
+
+
 def test_few_rows_against_many_are_no_case_for_all_pairs():
     with pytest.raises(ValueError, match="a random part of the larger"):
         pkex.mmd(np.zeros((200, 1)), np.zeros((30_000, 1)), **BLOCK)

@@ -2,5 +2,6 @@
 
 `sources`: rows that are read chunk by chunk; `budget`: how many pairs; `design`: which ones;
 `shelves`: the rows of a design, as many at a time as fit; `blocks`: sums over its blocks;
-`means`: what the means of absent factors add to errors; `mmd` and `hsic`: the statistics.
+`reference`: the rows that kernel and means are found on; `means`: what the means of absent factors
+add to errors; `mmd` and `hsic`: the statistics.
 """

@@ -32,6 +32,7 @@ from pkex.statistics.sampled.blocks import BlockSums, estimated, tasks
 from pkex.statistics.sampled.budget import Sampling
 from pkex.statistics.sampled.design import Design, n_reference
 from pkex.statistics.sampled.means import Pieces, of_parts_of_reference, with_error_of_means
+from pkex.statistics.sampled.reference import with_rare
 from pkex.statistics.sampled.shelves import Sample, parts
 from pkex.statistics.sampled.sources import Beside, Source, is_file, read_sources
 from pkex.statistics.targets import Target, as_target
@@ -65,8 +66,10 @@ def sampled_hsic(
     Design.check(sampling, n_rows, _UNIT)
     check = partial(_check_chunk, kernels[0], joined.columns[: len(joined.names)])
     sample = Sample.of(joined.source, check, n_reference(*n_rows, *n_rows), sampling.generator)
-    x, target = joined.of_reference(sample.reference, kernels[1])
     what, labels = "a random part of X", joined.encoding.labels
+    names = dict(zip(joined.columns.tolist(), joined.names, strict=False))
+    reference = with_rare(sample.reference, sample.extremes, names, what)
+    x, target = joined.of_reference(reference, kernels[1])
     x, used, bandwidth = with_kernel(x, joined.names, what, kernels[0], labels)
     sides = [
         _Side.of(joined.columns, sample, used, joined.encoding, players, attribute == "x"),
@@ -74,7 +77,7 @@ def sampled_hsic(
     ]
     attributed, other = sides if attribute == "x" else sides[::-1]
     with reporting(sampling.progress) as report:
-        rows = attributed.rows(sample.reference)
+        rows = attributed.rows(reference)
         terms, how = chosen.with_means(attributed.terms, rows, None)
         of_block = _OfBlock(
             replace(attributed, terms=terms),

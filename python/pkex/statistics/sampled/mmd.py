@@ -27,6 +27,7 @@ from pkex.statistics.sampled.blocks import BlockSums, estimated, tasks
 from pkex.statistics.sampled.budget import Sampling
 from pkex.statistics.sampled.design import Design, n_reference
 from pkex.statistics.sampled.means import Pieces, of_parts_of_reference, with_error_of_means
+from pkex.statistics.sampled.reference import with_rare
 from pkex.statistics.sampled.shelves import Sample, parts
 from pkex.statistics.sampled.sources import read_sources
 from pkex.statistics.significance import Significance
@@ -62,10 +63,11 @@ def sampled_mmd(
         k = n_reference(source.n_rows, sum(n_rows))
         samples.append(Sample.of(source, check, k, sampling.generator))
     x, y = samples
+    what, extremes = "a random part of X and Y", np.concatenate([x.extremes, y.extremes])
     reference = np.concatenate([x.reference, y.reference])
-    what = "a random part of X and Y"
+    reference = with_rare(reference, extremes, dict(enumerate(names)), what)
     reference, used, bandwidth = with_kernel(reference, names, what, kernel, encoding.labels)
-    domain = exact_domain(np.concatenate([x.extremes, y.extremes]))
+    domain = exact_domain(extremes)
     terms, factor = in_units(KernelTerms.of(used, encoding.players(players), domain))
     with reporting(sampling.progress) as report:
         terms, how = chosen.with_means(terms, reference, None)
