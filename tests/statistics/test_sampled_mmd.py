@@ -8,6 +8,7 @@ from brute_force_statistics import SumOfProducts, attributed, mmd_statistic
 
 import pkex
 from pkex.kernels import RBF, Laplacian, Matern
+from pkex.statistics import two_sample_test
 from pkex.statistics.sampled import budget, mmd, shelves, sources
 from pkex.statistics.sampled.design import Design
 
@@ -72,41 +73,59 @@ def test_values_are_means_over_blocks_of_values_by_definition(
         random_state=1,
         n_jobs=1,
     )
-    (reference,) = means
-    players, k = [0, 0, 1], len(reference)
-    expected = []
-    for rows in blocks:
-        pooled = np.concatenate([reference, *rows])
-        statistic = mmd_statistic(len(rows[0]))
-        among = slice(0, k) if value_function == "marginal" else False
-        of_block = attributed(
-            lambda matrix, of=statistic: of(matrix[k:, k:]),
-            BY_DEFINITION,
-            pooled,
-            players,
-            marginal=among,
-        )
-        expected.append(np.concatenate(of_block[:2]))
-    assert len(blocks) == BLOCKS
+    reference, marginal = means[0], value_function == "marginal"
+    of_blocks = blocks[:BLOCKS]
+    expected = [by_definition(rows, reference, marginal) for rows in of_blocks]
     assert found.n_pairs == BLOCKS * PAIRS
     got = np.concatenate([found.values, found.alone])
     np.testing.assert_allclose(got, np.mean(expected, axis=0), rtol=0, atol=1e-10)
-    np.testing.assert_allclose(
-        found.standard_errors, np.std(expected, axis=0, ddof=1)[:2] / np.sqrt(BLOCKS), rtol=1e-8
+    variances = np.var(expected, axis=0, ddof=1) / BLOCKS
+    if marginal:
+        # And what the means add, by means of nine parts of the reference.
+        with_others = [
+            np.mean([by_definition(rows, reference[part::9], True) for rows in of_blocks], axis=0)
+            for part in range(9)
+        ]
+        variances += np.var(with_others, axis=0, ddof=1) / 9
+    np.testing.assert_allclose(found.standard_errors, np.sqrt(variances)[:2], rtol=1e-8)
+
+
+def by_definition(rows, reference, marginal):
+    """Values and those alone of a block, with means over the reference."""
+    k, statistic = len(reference), mmd_statistic(len(rows[0]))
+    of_block = attributed(
+        lambda matrix: statistic(matrix[k:, k:]),
+        BY_DEFINITION,
+        np.concatenate([reference, *rows]),
+        [0, 0, 1],
+        marginal=slice(0, k) if marginal else False,
     )
+    return np.concatenate(of_block[:2])
+
+
+def test_errors_cover_features_that_do_not_differ_beside_one_that_does():
+    found = []
+    for seed in range(14):
+        rng = np.random.default_rng(seed)
+        x, y = rng.normal(size=(2, 8000, 3))
+        y[:, 1] += 2.0
+        options = {"kernel": RBF(1.5), "estimator": "incomplete", "random_state": seed}
+        found.append(pkex.mmd(x, y, budget=4_000_000, **options))
+    of_equal = [0, 2]
+    values = np.array([r.values[of_equal] for r in found])
+    errors = np.array([r.standard_errors[of_equal] for r in found])
+    ratio = np.mean(errors**2) / np.mean(values**2)
+    assert 0.6 < ratio < 1.7
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS)
 def test_relabelled_values_are_those_of_exchanged_rows(monkeypatch, blocks, estimator):
     labels = []
-    relabelled = mmd.PairWeights.relabelled
+    relabelled = two_sample_test.relabelled
     monkeypatch.setattr(
-        mmd.PairWeights,
+        two_sample_test,
         "relabelled",
-        lambda self, groups, diagonal, of: (
-            labels.append(of),
-            relabelled(self, groups, diagonal, of),
-        )[1],
+        lambda groups, of, *others: (labels.append(of), relabelled(groups, of, *others))[1],
     )
     options = {"kernel": RBF(1.0), "value_function": "neutral", "n_jobs": 1}
     x, y = two_samples(n=1300, m=2600, shift=0.5)
@@ -282,6 +301,20 @@ def test_a_budget_is_a_number_of_pairs_or_a_time():
     assert timed.n_pairs > 64_000
 
 
+@pytest.mark.parametrize("n_rows", [(28_324, 3_629), (2_574, 5_544_682), (114_390, 658_919)])
+def test_the_number_of_pairs_of_blocks_is_a_budget_for_the_same_design(n_rows):
+    unit = mmd._slots(*n_rows)
+    for pairs in (None, 10**5, 3 * 10**7, 418_064_005):
+        design = Design.of("block", n_rows, unit, pairs)
+        assert Design.of("block", n_rows, unit, design.n_pairs) == design
+
+
+def test_blocks_use_the_budget_where_sizes_are_unlike():
+    design = Design.of("block", (20_000, 600_000), (8, 56), 3 * 10**7)
+    assert 2.4e7 < design.n_pairs <= 3e7
+    assert design.n_parts >= 32
+
+
 def test_a_budget_of_time_is_measured_however_few_rows_one_sample_has():
     x, y = two_samples(n=60_000, m=300, d=1)
     options = {"estimator": "block", "kernel": RBF(1.0), "n_permutations": 9}
@@ -323,7 +356,7 @@ def test_bad_samples_are_refused(written, tmp_path):
 def test_a_missing_entry_is_named_by_its_row_of_all():
     x = np.ones((70_000, 2))
     x[66_000, 1] = np.nan
-    with pytest.raises(ValueError, match=r"X\[65536:\] has a missing entry .* row 464, column 1"):
+    with pytest.raises(ValueError, match=r"X has a missing entry .* row 66000, column 1"):
         pkex.mmd(x, np.ones((2000, 2)), estimator="block", kernel=RBF(1.0))
 
 

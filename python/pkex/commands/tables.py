@@ -18,6 +18,7 @@ from pkex.commands.entries import as_dates, kind_of, not_like_most
 from pkex.commands.failure import Failure, needing
 from pkex.commands.sources import Source
 from pkex.errors import warn
+from pkex.inputs.columns import unnamed
 from pkex.inputs.wording import counted, shown
 
 if TYPE_CHECKING:
@@ -202,10 +203,10 @@ def _chosen(header: list[str], name: str, options: TableOptions) -> list[str]:
         raise Failure(f"{name}: several columns are called {shown(repeated)}")
     if options.columns:
         return list(dict.fromkeys(options.columns))
-    unnamed = [column for column in header if not column or column.startswith("__index_level_")]
-    if unnamed:
+    left_out = unnamed(header)
+    if left_out:
         warn(f"{name}: a column has no name and is left out: are these the numbers of rows?")
-    return [column for column in header if column not in unnamed]
+    return [column for column in header if column not in left_out]
 
 
 def near(column: str, header: list[str]) -> str:

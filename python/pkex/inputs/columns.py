@@ -12,7 +12,7 @@ import numpy as np
 
 from pkex.inputs.wording import shown
 
-__all__ = ["Labels", "check_column_names", "column_labels", "is_frame", "numbered"]
+__all__ = ["Labels", "check_column_names", "column_labels", "is_frame", "numbered", "unnamed"]
 
 
 def is_frame(data: Any) -> bool:
@@ -27,6 +27,11 @@ def column_labels(data: Any) -> tuple[str, ...] | None:
 
 def _columns(data: Any) -> Sequence[Any] | None:
     return None if isinstance(data, np.ndarray) or not is_frame(data) else tuple(data.columns)
+
+
+def unnamed(names: Sequence[str]) -> list[str]:
+    """Return the columns of a file that have no name, such as the numbers of rows of pandas."""
+    return [name for name in names if not name or name.startswith("__index_level_")]
 
 
 @lru_cache(maxsize=16)

@@ -184,6 +184,8 @@ class Attribution:
         names = ("statistic", "pvalue", *COLUMNS, "feature_names", "notes")
         names += ("value_function", "estimator", "n_rows", "kernel", "bandwidth")
         found = {name: _plain(getattr(self, name)) for name in names}
+        if (n_pairs := self._n_pairs()) is not None:
+            found["n_pairs"] = n_pairs
         return {**found, "columns": [column.to_dict() for column in self.columns]}
 
     def to_frame(self) -> pd.DataFrame:
@@ -269,11 +271,17 @@ class Attribution:
         raise NotImplementedError
 
     def _headline(self) -> str:
+        n_pairs = self._n_pairs()
+        of_pairs = "" if n_pairs is None else f", {n_pairs:,} pairs"
         pvalue = "" if self.pvalue is None else f", p-value {number(self.pvalue)}"
         return (
             f"{type(self).__name__}: {self.label} = {number(self.statistic)}{pvalue} "
-            f"({self.estimator}, {self.value_function} values)"
+            f"({self.estimator}{of_pairs}, {self.value_function} values)"
         )
+
+    def _n_pairs(self) -> int | None:
+        """Return how many pairs an estimator with a budget compared."""
+        return getattr(self, "n_pairs", None)
 
     def __repr__(self) -> str:
         """Return the statistic, a table of the strongest features, the kernel and the notes."""

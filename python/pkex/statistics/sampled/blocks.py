@@ -16,7 +16,7 @@ from pkex.statistics.pair_sums import total
 from pkex.statistics.sampled.design import Design
 from pkex.typing import Float, Report
 
-__all__ = ["BlockSums", "Estimates", "Task", "estimated", "tasks"]
+__all__ = ["BlockSums", "Estimates", "OfBlock", "Task", "estimated", "tasks"]
 
 # Blocks that a task holds, and tasks whose sums are held at a time for each thread or worker.
 _OF_TASK, _OF_WAVE = 16, 8

@@ -67,7 +67,7 @@ class Sampling:
     generator: np.random.Generator
     progress: Progress
 
-    def pairs(self, n_rows: int, compare: Callable[[], object], n_threads: int) -> int | None:
+    def pairs(self, n_rows: int, compare: Callable[[], object], n_at_once: int) -> int | None:
         """Return the budget as a number of pairs.
 
         Parameters
@@ -75,11 +75,12 @@ class Sampling:
         n_rows : int
         compare : callable
             Compares all pairs of so many rows, which is measured.
-        n_threads : int
+        n_at_once : int
+            The number of threads, or of workers.
         """
         if not isinstance(self.budget, timedelta):
             return self.budget
-        seconds = _FOR_PAIRS * self.budget.total_seconds() * n_threads
+        seconds = _FOR_PAIRS * self.budget.total_seconds() * n_at_once
         return int(pairs_among(n_rows) * seconds / _seconds(compare))
 
 

@@ -37,6 +37,8 @@ __all__ = ["Design", "n_reference"]
 _REFERENCE, _MOST_REFERENCE = 10_000, 0.125
 # Parts that standard errors are found from, at least; a part's blocks, at most.
 _PARTS, _BLOCKS = 32, 1024
+# Rows whose pairs are compared in no time.
+_FEW = 20_000
 # Pairs that the incomplete estimator takes by itself, and for each row if that is more.
 _PAIRS, _PAIRS_OF_ROW = 10**8, 100
 
@@ -82,11 +84,7 @@ class Design:
         references = tuple(n_reference(n, sum(n_rows)) for n in n_rows)
         left = [n - reference for n, reference in zip(n_rows, references, strict=True)]
         if estimator == "block":
-            sizes = cls._size_of_blocks(left, unit, budget)
-            n_parts = min(n // size for n, size in zip(left, sizes, strict=True))
-            if budget is not None:
-                n_parts = min(n_parts, budget // pairs_among(sum(sizes)))
-            return cls(references, sizes, n_parts, 1, 1)
+            return cls(references, *cls._of_one_round(left, unit, budget), 1, 1)
         budget = max(_PAIRS, _PAIRS_OF_ROW * sum(n_rows)) if budget is None else budget
         return cls(references, *cls._of_rounds(left, unit, budget))
 
@@ -98,8 +96,7 @@ class Design:
         if any(n < some for n, some in zip(n_rows, least, strict=True)):
             raise ValueError(
                 f"{asked} is for many rows, here at least {' and '.join(map(str, least))}; got "
-                f"{' and '.join(map(str, n_rows))}: estimator='unbiased' compares all pairs of so "
-                "few in no time"
+                f"{' and '.join(map(str, n_rows))}: " + _instead(n_rows)
             )
         if isinstance(sampling.budget, int) and sampling.budget < _least_pairs(unit):
             raise ValueError(
@@ -108,16 +105,23 @@ class Design:
             )
 
     @staticmethod
-    def _size_of_blocks(
+    def _of_one_round(
         left: list[int], unit: tuple[int, ...], budget: int | None
-    ) -> tuple[int, ...]:
-        """Return the size of blocks that all rows fit into; without a budget √n rows."""
-        most = min(n // u for n, u in zip(left, unit, strict=True)) // _PARTS
-        times = round(math.sqrt(min(left)) / min(unit))
-        if budget is not None:
-            # Blocks of b of N rows in all have N b / 2 pairs.
-            times = int(2.0 * budget / (float(sum(left)) * sum(unit)))
-        return tuple(max(1, min(times, most)) * u for u in unit)
+    ) -> tuple[tuple[int, ...], int]:
+        """Return the size of large blocks, and how many there are: without a budget of √n rows.
+
+        The number of pairs that a budget gives is, as a budget, the same design again.
+        """
+        units = min(n // u for n, u in zip(left, unit, strict=True))
+        times = np.arange(1, max(1, units // _PARTS) + 1)
+        n_pairs = (units // times) * (times * sum(unit) * (times * sum(unit) - 1) // 2)
+        if budget is None:
+            of_root = round(math.sqrt(min(left)) / min(unit))
+            budget = int(n_pairs[min(max(1, of_root), len(times)) - 1])
+        if budget < n_pairs.min():
+            return unit, budget // pairs_among(sum(unit))
+        best = int(times[np.where(n_pairs <= budget, n_pairs, 0).argmax()])
+        return tuple(best * u for u in unit), units // best
 
     @staticmethod
     def _of_rounds(
@@ -159,6 +163,16 @@ class Design:
 def n_reference(n: int, n_all: int) -> int:
     """Return how many of the n rows of a sample, of n_all in all samples, are in no pair."""
     return int(n * min(_MOST_REFERENCE, _REFERENCE / n_all))
+
+
+def _instead(n_rows: tuple[int, ...]) -> str:
+    """Return what to do about too few rows."""
+    if max(n_rows) <= _FEW:
+        return "estimator='unbiased' compares all pairs of so few in no time"
+    return (
+        "give estimator='unbiased' the smaller sample and a random part of the larger, of some ten "
+        "times as many rows: more of them would tell little more"
+    )
 
 
 def _least_pairs(unit: tuple[int, ...]) -> int:

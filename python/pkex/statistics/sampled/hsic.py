@@ -31,6 +31,8 @@ from pkex.statistics.results import HSICResult
 from pkex.statistics.sampled.blocks import BlockSums, estimated, tasks
 from pkex.statistics.sampled.budget import Sampling
 from pkex.statistics.sampled.design import Design, n_reference
+from pkex.statistics.sampled.means import Pieces, of_parts_of_reference, with_error_of_means
+from pkex.statistics.sampled.reference import with_rare
 from pkex.statistics.sampled.shelves import Sample, parts
 from pkex.statistics.sampled.sources import Beside, Source, is_file, read_sources
 from pkex.statistics.targets import Target, as_target
@@ -64,8 +66,10 @@ def sampled_hsic(
     Design.check(sampling, n_rows, _UNIT)
     check = partial(_check_chunk, kernels[0], joined.columns[: len(joined.names)])
     sample = Sample.of(joined.source, check, n_reference(*n_rows, *n_rows), sampling.generator)
-    x, target = joined.of_reference(sample.reference, kernels[1])
     what, labels = "a random part of X", joined.encoding.labels
+    names = dict(zip(joined.columns.tolist(), joined.names, strict=False))
+    reference = with_rare(sample.reference, sample.extremes, names, what)
+    x, target = joined.of_reference(reference, kernels[1])
     x, used, bandwidth = with_kernel(x, joined.names, what, kernels[0], labels)
     sides = [
         _Side.of(joined.columns, sample, used, joined.encoding, players, attribute == "x"),
@@ -73,7 +77,7 @@ def sampled_hsic(
     ]
     attributed, other = sides if attribute == "x" else sides[::-1]
     with reporting(sampling.progress) as report:
-        rows = attributed.rows(sample.reference)
+        rows = attributed.rows(reference)
         terms, how = chosen.with_means(attributed.terms, rows, None)
         of_block = _OfBlock(
             replace(attributed, terms=terms),
@@ -82,14 +86,18 @@ def sampled_hsic(
             how.alone(),
         )
         some = sample.reference[: _UNIT[0]]
-        budget = sampling.pairs(_UNIT[0], partial(of_block, some), how.n_threads)
+        run = how.workers or Threads(how.n_threads)
+        budget = sampling.pairs(_UNIT[0], partial(of_block, some), run.number)
         design = Design.of(sampling.estimator, n_rows, _UNIT, budget)
         shifts = partial(design.shifts, OCTET, sampling.generator)
-        of_parts = tasks(parts((sample,), design), shifts)
-        run = how.workers or Threads(how.n_threads)
+        pieces = Pieces(design, _UNIT)
+        of_parts = tasks(pieces.of(parts((sample,), design)), shifts)
         found = estimated(of_parts, of_block, design, run, report)
+        others = of_parts_of_reference(terms, rows, how.n_threads)
+        with_others = [of_block.with_means(other) for other in others]
+        errors = with_error_of_means(found.standard_errors, with_others, pieces, run)
     values, alone = np.split(found.numbers, 2)
-    errors = found.standard_errors[: len(values)]
+    errors = errors[: len(values)]
     tested = None
     if sampling.n_permutations:
         octets = _octets(_UNIT[0])
@@ -131,6 +139,8 @@ class _Joined:
         Of the data.
     target : Target, optional
         If all of them are there; else their kernel is found on the reference.
+    kind : type
+        What a target in a file is.
     """
 
     source: Source
@@ -140,6 +150,7 @@ class _Joined:
     target_names: tuple[str, ...]
     encoding: Encoding
     target: Target | None = None
+    kind: type = float
 
     @classmethod
     def of(
@@ -166,14 +177,15 @@ class _Joined:
         targets = np.array([names.index(y)])
         columns = np.delete(np.arange(len(names)), targets)
         others = tuple(name for name in names if name != y)
-        return cls(source, columns, targets, others, (y,), Encoding.plain(others))
+        kind = source.whole.get(y, float)
+        return cls(source, columns, targets, others, (y,), Encoding.plain(others), kind=kind)
 
     def of_reference(self, rows: Float, target_kernel: Kernel | None) -> tuple[Float, Target]:
         """Return the data of some rows, and the target with its kernel."""
         x = np.ascontiguousarray(rows[:, self.columns])
         if self.target is not None:
             return x, self.target
-        return x, as_target(rows[:, self.targets], target_kernel, len(rows))
+        return x, as_target(rows[:, self.targets].astype(self.kind), target_kernel, len(rows))
 
 
 def _check_chunk(kernel: object, columns: NDArray[np.intp], rows: Float) -> None:
@@ -237,6 +249,10 @@ class _OfBlock:
     other: _Side
     is_tested: bool
     how: Computation
+
+    def with_means(self, terms: KernelTerms) -> _OfBlock:
+        """Return the same with terms of other means, and without tests."""
+        return replace(self, attributed=replace(self.attributed, terms=terms), is_tested=False)
 
     def __call__(self, rows: Float) -> BlockSums:
         problem = HSICProblem.of(

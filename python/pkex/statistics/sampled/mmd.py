@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -26,6 +26,8 @@ from pkex.statistics.results import MMDResult
 from pkex.statistics.sampled.blocks import BlockSums, estimated, tasks
 from pkex.statistics.sampled.budget import Sampling
 from pkex.statistics.sampled.design import Design, n_reference
+from pkex.statistics.sampled.means import Pieces, of_parts_of_reference, with_error_of_means
+from pkex.statistics.sampled.reference import with_rare
 from pkex.statistics.sampled.shelves import Sample, parts
 from pkex.statistics.sampled.sources import read_sources
 from pkex.statistics.significance import Significance
@@ -61,10 +63,11 @@ def sampled_mmd(
         k = n_reference(source.n_rows, sum(n_rows))
         samples.append(Sample.of(source, check, k, sampling.generator))
     x, y = samples
+    what, extremes = "a random part of X and Y", np.concatenate([x.extremes, y.extremes])
     reference = np.concatenate([x.reference, y.reference])
-    what = "a random part of X and Y"
+    reference = with_rare(reference, extremes, dict(enumerate(names)), what)
     reference, used, bandwidth = with_kernel(reference, names, what, kernel, encoding.labels)
-    domain = exact_domain(np.concatenate([x.extremes, y.extremes]))
+    domain = exact_domain(extremes)
     terms, factor = in_units(KernelTerms.of(used, encoding.players(players), domain))
     with reporting(sampling.progress) as report:
         terms, how = chosen.with_means(terms, reference, None)
@@ -72,14 +75,18 @@ def sampled_mmd(
         of_block = _OfBlock(terms, slots, how.alone())
         some = reference.take(np.arange(sum(unit)), axis=0, mode="wrap")
         some_of_both = np.split(some, [unit[0]])
-        budget = sampling.pairs(sum(unit), partial(of_block, *some_of_both), how.n_threads)
+        run = how.workers or Threads(how.n_threads)
+        budget = sampling.pairs(sum(unit), partial(of_block, *some_of_both), run.number)
         design = Design.of(sampling.estimator, n_rows, unit, budget)
         shifts = partial(design.shifts, 1, sampling.generator)
-        of_parts = tasks(parts((x, y), design), shifts)
-        run = how.workers or Threads(how.n_threads)
+        pieces = Pieces(design, unit)
+        of_parts = tasks(pieces.of(parts((x, y), design)), shifts)
         found = estimated(of_parts, of_block, design, run, report)
+        others = of_parts_of_reference(terms, reference, how.n_threads)
+        with_others = [replace(of_block, terms=other, slots=None) for other in others]
+        errors = with_error_of_means(found.standard_errors, with_others, pieces, run)
     values, alone = np.split(found.numbers, 2)
-    errors = found.standard_errors[: len(values)]
+    errors = errors[: len(values)]
     tested = None
     if sampling.n_permutations:
         weights = PairWeights.of("unbiased", *design.sizes)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pkex.statistics.sampled.design import Design
-from pkex.statistics.sampled.sources import Source
+from pkex.statistics.sampled.sources import Source, counted_from
 from pkex.typing import Float
 
 __all__ = ["Sample", "parts"]
@@ -55,8 +55,11 @@ class Sample:
             places = places.astype(np.int32)
         reference = np.empty((n_reference, source.n_columns))
         extremes = np.array([[np.inf], [-np.inf]]).repeat(source.n_columns, axis=1)
+        start = 0
         for chunk, of_chunk in _placed(source, places):
-            check(chunk)
+            with counted_from(start):
+                check(chunk)
+            start += len(chunk)
             _put(reference, chunk, of_chunk)
             np.minimum(extremes[0], chunk.min(axis=0), out=extremes[0])
             np.maximum(extremes[1], chunk.max(axis=0), out=extremes[1])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from importlib import import_module
 from os import PathLike
 from pathlib import Path
@@ -13,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pkex.explain.lazily import is_lazy, parts_of_rows
-from pkex.inputs.columns import Labels, check_column_names, numbered
+from pkex.inputs.columns import Labels, check_column_names, numbered, unnamed
 from pkex.inputs.matrix import as_matrix
 from pkex.inputs.optional import missing_library
 from pkex.inputs.wording import shown
@@ -21,7 +22,7 @@ from pkex.statistics.encoding import Encoding, Missing
 from pkex.statistics.samples import as_rows, read_samples
 from pkex.typing import Float
 
-__all__ = ["Beside", "Source", "is_file", "read_sources", "refuse_files"]
+__all__ = ["Beside", "Source", "counted_from", "is_file", "read_sources", "refuse_files"]
 
 # Rows of a chunk.
 _CHUNK = 1 << 16
@@ -35,10 +36,13 @@ class Source:
     n_rows, n_columns : int
     labels : Labels
         Of the columns.
+    whole : dict of str to type
+        The columns of files that hold truth values or integers.
     """
 
     def __init__(self, n_rows: int, n_columns: int, labels: Labels) -> None:
         self.n_rows, self.n_columns, self.labels = n_rows, n_columns, labels
+        self.whole: dict[str, type] = {}
 
     def chunks(self) -> Iterator[Float]:
         """Yield all rows in order, some at a time, shape (·, n_columns): checked, as float64."""
@@ -90,6 +94,11 @@ def read_sources(
             "RBF(1.0).on([0, 1]) * Categorical().on([2])"
         )
     sources = [_numbers(data, name) for name, data in given.items()]
+    for source, name in zip(sources, given, strict=True):
+        if not (source.n_rows and source.n_columns):
+            raise ValueError(
+                f"{name} is empty: it has {source.n_rows} rows of {source.n_columns} columns"
+            )
     first, name = sources[0], next(iter(given))
     for source, other in zip(sources[1:], list(given)[1:], strict=True):
         source.labels.check_same(first.labels, other, name)
@@ -142,9 +151,17 @@ def _numbers(data: Any, name: str) -> Source:
     return _Array(table.rows, table.labels, name)
 
 
-def _from(start: int, name: str) -> str:
-    """Return what messages call the rows of a chunk, whose own numbers begin with 0."""
-    return f"{name}[{start}:]" if start else name
+@contextmanager
+def counted_from(start: int) -> Iterator[None]:
+    """Say in errors of a chunk, whose own rows begin with 0, which of all rows it is."""
+    try:
+        yield
+    except (ValueError, TypeError) as error:
+        kind = TypeError if isinstance(error, TypeError) else ValueError
+        row = re.compile(r"\brow (\d+)")
+        raise kind(
+            row.sub(lambda found: f"row {start + int(found[1])}", str(error), count=1)
+        ) from None
 
 
 class Beside(Source):
@@ -171,8 +188,11 @@ class _Array(Source):
 
     def chunks(self) -> Iterator[Float]:
         for start in range(0, self.n_rows, _CHUNK):
-            chunk = self._rows[start : start + _CHUNK]
-            yield as_rows(chunk, _from(start, self._name), names=self.labels.texts)
+            with counted_from(start):
+                chunk = as_rows(
+                    self._rows[start : start + _CHUNK], self._name, names=self.labels.texts
+                )
+            yield chunk
 
 
 class _Parquet(Source):
@@ -191,12 +211,17 @@ class _Parquet(Source):
         names: tuple[str, ...] = ()
         for file in self._files:
             with self._opened(file) as opened:
-                self._check_types(opened.schema_arrow, file)
-                own = tuple(opened.schema_arrow.names)
+                own = _columns_of(opened.schema_arrow)
+                self._check_types(opened.schema_arrow, own, file)
                 n_rows += opened.metadata.num_rows
             names = names or own
             check_column_names(own, names, f"{name} in {file.name!r}", repr(self._files[0].name))
         super().__init__(n_rows, len(names), Labels(names))
+        with self._opened(self._files[0]) as opened:
+            for name in names:
+                of_column = str(opened.schema_arrow.field(name).type)
+                if re.match("u?int|bool", of_column):
+                    self.whole[name] = bool if of_column == "bool" else int
 
     def _opened(self, file: Path) -> Any:
         try:
@@ -205,9 +230,10 @@ class _Parquet(Source):
         except ValueError as error:  # of pyarrow, too
             raise ValueError(f"{self._name}: {str(file)!r} is no Parquet file: {error}") from None
 
-    def _check_types(self, schema: Any, file: Path) -> None:
+    def _check_types(self, schema: Any, names: tuple[str, ...], file: Path) -> None:
         is_number = re.compile("u?int|half|float|double|bool")
-        wrong = [field.name for field in schema if not is_number.match(str(field.type))]
+        fields = [field for field in schema if field.name in names]
+        wrong = [field.name for field in fields if not is_number.match(str(field.type))]
         if wrong:
             raise TypeError(
                 f"{self._name} must hold numbers, which columns {shown(wrong)} of {str(file)!r} do "
@@ -218,12 +244,23 @@ class _Parquet(Source):
         start = 0
         for file in self._files:
             with self._opened(file) as opened:
-                for batch in opened.iter_batches(_CHUNK):
+                own = list(_columns_of(opened.schema_arrow))
+                for batch in opened.iter_batches(_CHUNK, columns=own):
                     # Missing integers make a column of floats with NaN, which is refused.
                     columns = [column.to_numpy(zero_copy_only=False) for column in batch.columns]
                     table = np.column_stack([np.asarray(c, dtype=np.float64) for c in columns])
-                    yield as_matrix(table, _from(start, self._name), names=self.labels.texts)
+                    with counted_from(start):
+                        rows = as_matrix(table, self._name, names=self.labels.texts)
+                    yield rows
                     start += len(table)
+
+
+def _columns_of(schema: Any) -> tuple[str, ...]:
+    """Return the columns of a file without those that were the index of a table of pandas."""
+    known = schema.pandas_metadata or {}
+    index = {name for name in known.get("index_columns", ()) if isinstance(name, str)}
+    index.update(unnamed(schema.names))
+    return tuple(name for name in schema.names if name not in index)
 
 
 class _Partitions(Source):
@@ -242,5 +279,15 @@ class _Partitions(Source):
         for part in self._parts:
             table = part.compute()
             if len(table):
-                yield as_rows(table, _from(start, self._name), names=self.labels.texts)
+                yield self._numbers(table, start)
             start += len(table)
+
+    def _numbers(self, table: Any, start: int) -> Float:
+        try:
+            with counted_from(start):
+                return as_matrix(table, self._name, names=self.labels.texts)
+        except TypeError as error:
+            raise TypeError(
+                f"{error}; give {self._name}.compute(), whose columns of text and dates are "
+                "compared, too"
+            ) from None
