@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import csv
+import math
 import sys
 import time
 from pathlib import Path
@@ -28,11 +29,16 @@ __all__ = [
 ]
 
 _DEFAULT_SAMPLE = 10_000
+# Of a whole number.
+_MOST_DIGITS = 18
 
 
 def names(text: str) -> tuple[str, ...]:
     """Return the names that a text divides by commas; one with a comma stands in quotes."""
-    found = tuple(name for name in next(csv.reader([text], strict=True), []) if name)
+    try:
+        found = tuple(name for name in next(csv.reader([text], strict=True), []) if name)
+    except csv.Error as error:
+        raise argparse.ArgumentTypeError(f"{text} cannot be read: {error}") from None
     if not found:
         raise argparse.ArgumentTypeError("names of columns, divided by commas, are needed")
     return found
@@ -171,7 +177,7 @@ class Progress:
     @classmethod
     def shown(cls) -> Progress | bool:
         """Return one if standard error is a terminal."""
-        return cls() if sys.stderr.isatty() else False
+        return cls() if sys.stderr is not None and sys.stderr.isatty() else False
 
     def __call__(self, done: int, total: int) -> None:
         """Show how much is done, after half a second, and nothing when all is."""
@@ -186,26 +192,30 @@ class Progress:
 
 
 def _level(text: str) -> float:
-    value = float(text)
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
     if not 0.0 < value < 1.0:
-        raise argparse.ArgumentTypeError(f"must be between 0 and 1, such as 0.05; got {text}")
+        raise argparse.ArgumentTypeError(f"must be between 0 and 1, such as 0.05; got {text!r}")
     return value
 
 
 def _count(text: str) -> int:
-    value = int(text)
-    if value < 0:
-        raise argparse.ArgumentTypeError(f"must not be negative; got {text}")
-    return value
+    if not (text.isascii() and text.isdecimal()) or len(text) > _MOST_DIGITS:
+        raise argparse.ArgumentTypeError(
+            f"must be a whole number that is not negative, such as 0 or 999; got {text!r}"
+        )
+    return int(text)
 
 
 def _sample(text: str) -> int | None:
     if text == "all":
         return None
-    value = int(text) if text.isdecimal() else 0
+    value = int(text) if text.isdecimal() and len(text) <= _MOST_DIGITS else 0
     if value < 2:
         raise argparse.ArgumentTypeError(
-            f"must be a number of at least two rows, or 'all'; got {text}"
+            f"must be a number of at least two rows, or 'all'; got {text!r}"
         )
     return value
 
