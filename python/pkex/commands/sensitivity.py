@@ -14,6 +14,7 @@ from pkex.commands.distributions import are_distributions, read_distributions
 from pkex.commands.failure import naming, warned
 from pkex.commands.models import add_model, in_words, read_model, tables_for
 from pkex.commands.options import Progress, add_output, add_table, check_output, table_options
+from pkex.commands.sources import Source
 from pkex.commands.tables import read_table
 
 if TYPE_CHECKING:
@@ -35,8 +36,8 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser.add_argument(
         "inputs",
         metavar="INPUTS",
-        help="table of rows, whose columns are taken as independent of each other, or JSON with a "
-        'distribution of scipy.stats for each input, such as {"x": {"distribution": "norm", '
+        help="table of rows, or '-', whose columns are taken as independent of each other, or JSON "
+        'with a distribution of scipy.stats for each input, such as {"x": {"distribution": "norm", '
         '"loc": 0, "scale": 1}}',
     )
     parser.add_argument(
@@ -62,9 +63,10 @@ def _analysed(model: Any, options: argparse.Namespace) -> SensitivityResult:
     import pkex
 
     how: dict[str, Any] = {"order": options.order, "progress": Progress.shown()}
-    if are_distributions(options.inputs):
-        return pkex.sensitivity(model, read_distributions(options.inputs), **how)
-    sheet = read_table(options.inputs, tables_for(model, table_options(options)))
+    source = Source.of(options.inputs)
+    if are_distributions(source):
+        return pkex.sensitivity(model, read_distributions(source), **how)
+    sheet = read_table(source, tables_for(model, table_options(options)))
     with sheet.located():
         return pkex.sensitivity(model, sheet.frame, **how)
 

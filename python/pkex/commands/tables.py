@@ -133,7 +133,7 @@ class Sheet:
         raise Failure(f"{self.place(row)}, column {name!r}: {what}{more}")
 
 
-def read_table(path: str, options: TableOptions) -> Sheet:
+def read_table(path: str | Source, options: TableOptions) -> Sheet:
     """Read a table from a file, or from standard input if the path is "-".
 
     Raises
@@ -141,7 +141,7 @@ def read_table(path: str, options: TableOptions) -> Sheet:
     Failure
         If there is no such file, it is no table, or lacks a column.
     """
-    source = Source.of(path)
+    source = path if isinstance(path, Source) else Source.of(path)
     with source.opened() as stream:
         start = stream.read(6)
     if start.startswith((_PARQUET, _ARROW_FILE, _ARROW_STREAM)):
