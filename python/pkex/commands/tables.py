@@ -23,7 +23,7 @@ from pkex.inputs.wording import counted, shown
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Sheet", "TableOptions", "alike", "near", "read_table"]
+__all__ = ["Sheet", "TableOptions", "near", "read_table"]
 
 # How files begin.
 _PARQUET, _ARROW_FILE, _ARROW_STREAM = b"PAR1", b"ARROW1", b"\xff\xff\xff\xff"
@@ -178,6 +178,9 @@ def _read_arrow(source: Source, start: bytes, options: TableOptions) -> Sheet:
                 table = pa.ipc.open_file(stream).read_all()
             else:
                 table = pa.ipc.open_stream(stream).read_all()
+        for place, column in enumerate(table.column_names):
+            if column in options.categorical:
+                table = table.set_column(place, column, _as_labels(table.column(place)))
         frame = table.to_pandas(date_as_object=False, ignore_metadata=True)
     except (pa.ArrowException, OSError) as error:
         raise Failure(f"{name} cannot be read: {str(error).splitlines()[0]}") from None
@@ -190,6 +193,15 @@ def _read_arrow(source: Source, start: bytes, options: TableOptions) -> Sheet:
         elif hasattr(frame[column].dtype, "tz"):
             frame[column] = frame[column].dt.tz_convert(None)
     return Sheet(frame, name, len(frame))
+
+
+def _as_labels(column: Any) -> Any:
+    """Return integers as texts; with a missing one they would become floats, such as 1.0."""
+    import pyarrow as pa
+
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    return column.cast(pa.string()) if pa.types.is_integer(column.type) else column
 
 
 def _chosen(header: list[str], name: str, options: TableOptions) -> list[str]:
@@ -212,31 +224,3 @@ def near(column: str, header: list[str]) -> str:
     """Return which column may have been meant, or which there are."""
     close = get_close_matches(column, header, 1)
     return f"did you mean {close[0]!r}?" if close else f"it has {shown(header)}"
-
-
-def alike(first: Sheet, second: Sheet) -> Sheet:
-    """Return the second of two tables with its columns in the order of the first.
-
-    Raises
-    ------
-    Failure
-        If one has columns that the other has not, or entries are numbers in one and not in the
-        other.
-    """
-    for one, other in ((first, second), (second, first)):
-        lacking = [column for column in one.frame.columns if column not in other.frame.columns]
-        if lacking:
-            raise Failure(
-                f"{other.name} has no column {lacking[0]!r}, which {one.name} has"
-                + (f" (nor {shown(lacking[1:])})" if len(lacking) > 1 else "")
-                + "; choose those to compare by --columns"
-            )
-    frame = second.frame[list(first.frame.columns)]
-    for column in frame.columns:
-        kinds = kind_of(first.frame[column]), kind_of(frame[column])
-        if kinds[0] != kinds[1] and not frame[column].isna().all():
-            raise Failure(
-                f"column {column!r} holds {kinds[0]} in {first.name} and {kinds[1]} in "
-                f"{second.name}; if they are labels in both: --categorical {column}"
-            )
-    return replace(second, frame=frame)
