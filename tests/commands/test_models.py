@@ -261,3 +261,29 @@ def test_distributions_that_cannot_be_read_are_named(text, said, run, models, tm
     done = run("sensitivity", models / "svr.skops", path)
     assert (done.status, done.err.count("\n")) == (2, 1)
     assert said in done.err
+
+
+def test_pairs_are_lines_of_csv(run, files, models):
+    arguments = "sensitivity", models / "svr.skops", files / "labelled.csv", "--order", 2
+    record = run(*arguments, "--format", "json").record
+    lines = list(csv.DictReader(io.StringIO(run(*arguments, "--format", "csv").out)))
+    assert [line["feature"] for line in lines[:3]] == [e["feature"] for e in record["features"]]
+    pairs = {(line["feature"], line["with"]): float(line["second_order"]) for line in lines[3:]}
+    second = record["second_order"]
+    assert pairs == {("a", "b"): second[0][1], ("a", "c"): second[0][2], ("b", "c"): second[1][2]}
+
+
+def test_what_is_left_out_is_counted(run, tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(30, 7))
+    model = GaussianProcessRegressor(RBF(3.0), alpha=0.1, optimizer=None)
+    skops.dump(model.fit(X, X @ rng.normal(size=(7, 8))), tmp_path / "many.skops")
+    np.savetxt(tmp_path / "X.csv", X, delimiter=",", header="a,b,c,d,e,f,g", comments="")
+    arguments = tmp_path / "many.skops", tmp_path / "X.csv"
+    said = " ".join(run("sensitivity", *arguments, "--order", 2).out.split())
+    assert "the 15 largest of 21 pairs" in said
+    assert "(5 more outputs.)" in said
+    assert "note: 2 more outputs not shown" in said
+    said = " ".join(run("explain", *arguments).out.split())
+    assert "; 5 more outputs." in said
+    assert "note: 2 more outputs not shown" in said

@@ -101,7 +101,10 @@ def _answer(
     }
     what = Path(options.model).name
     return Answer(
-        lambda: of_sensitivity(result, what, facts, tuple(warnings)), record, lines, sentence
+        lambda: of_sensitivity(result, what, facts, tuple(warnings)),
+        record,
+        lines if second is None else _with_pairs(result, lines),
+        sentence,
     )
 
 
@@ -121,3 +124,23 @@ def _lines(result: SensitivityResult) -> list[dict[str, Any]]:
             head["feature"] = result.feature_names[j]
             lines.append({**head, **{name: float(column[j]) for name, column in own.items()}})
     return lines
+
+
+def _with_pairs(result: SensitivityResult, lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return lines for CSV: those of inputs, then one for each pair, the largest first."""
+    outputs, names = result.output_names, result.feature_names
+    second = np.asarray(result.second_order).reshape(len(names), len(names), -1)
+    blank = dict.fromkeys(lines[0])
+    found = [{**line, "with": None, "second_order": None} for line in lines]
+    one, other = np.triu_indices(len(names), k=1)
+    for place, output in enumerate(outputs or [None]):
+        own = second[one, other, place]
+        for k in np.argsort(-np.abs(own), kind="stable").tolist():
+            head = {} if outputs is None else {"output": output}
+            pair = {
+                "feature": names[one[k]],
+                "with": names[other[k]],
+                "second_order": float(own[k]),
+            }
+            found.append({**blank, **head, **pair})
+    return found
