@@ -69,6 +69,12 @@ def add_table(parser: argparse.ArgumentParser, *, chosen: str) -> None:
         metavar="D",
         help="what divides the fields of CSV: one letter, or 'tab' (default: ',')",
     )
+    group.add_argument(
+        "--decimal",
+        choices=(".", ","),
+        default=".",
+        help="what the fraction of a number begins with in CSV (default: '.')",
+    )
 
 
 def add_missing(parser: argparse.ArgumentParser) -> None:
@@ -165,7 +171,11 @@ def check_output(options: argparse.Namespace, *inputs: str | None) -> str:
 
 def table_options(options: argparse.Namespace) -> TableOptions:
     """Return how tables are read, as the options say."""
-    return TableOptions(tuple(options.columns), tuple(options.categorical), options.delimiter)
+    if options.decimal == (options.delimiter or ","):
+        raise Failure("--decimal ',' needs another --delimiter, such as ';'")
+    return TableOptions(
+        tuple(options.columns), tuple(options.categorical), options.delimiter, options.decimal
+    )
 
 
 class Progress:

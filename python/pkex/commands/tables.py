@@ -14,7 +14,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pkex.commands.csv_files import CSVFile
-from pkex.commands.entries import as_dates, kind_of, not_like_most
+from pkex.commands.entries import (
+    as_dates,
+    hidden_by_rounding,
+    kind_of,
+    like_numbers,
+    not_like_most,
+)
 from pkex.commands.failure import Failure, needing
 from pkex.commands.sources import Source
 from pkex.errors import warn
@@ -41,11 +47,14 @@ class TableOptions:
         Those whose entries are labels.
     delimiter : str, optional
         Of CSV; by default a comma, or a tab in a file called .tsv.
+    decimal : str
+        What the fraction of a number begins with in CSV.
     """
 
     columns: tuple[str, ...] = ()
     categorical: tuple[str, ...] = ()
     delimiter: str | None = None
+    decimal: str = "."
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,6 +105,13 @@ class Sheet:
             if kind_of(self.frame[name]) == "numbers":
                 values = self.frame[name].to_numpy(dtype=np.float64, na_value=np.nan)
                 self._refuse(name, np.isinf(values), "the number is infinite; replace it")
+                self._refuse(
+                    name,
+                    hidden_by_rounding(self.frame[name]),
+                    "integers beyond 2^53, which are too large to differ as numbers; subtract "
+                    "what they have in common, or, if they are labels, say so: "
+                    f"--categorical {name}",
+                )
         if remedy is not None:
             self.check_complete(numeric, remedy)
 
@@ -117,12 +133,27 @@ class Sheet:
 
     def check_alike(self, column: str) -> None:
         """Refuse texts in a column that otherwise holds numbers or dates."""
-        odd = not_like_most(self.frame[column])
+        odd = not_like_most(self.frame[column], self.decimal)
         if odd is not None:
             kind, is_wrong = odd
             entry = self.frame[column][is_wrong].iloc[0]
             what = f"{entry!r} is none of the {kind} that most entries are; if these are labels, "
             self._refuse(column, is_wrong, f"{what}say so: --categorical {column}")
+
+    def warn_of_labels(self, column: str) -> None:
+        """Warn of texts that are compared as labels, but look like numbers or dates."""
+        found = like_numbers(self.frame[column])
+        if found is not None:
+            entry, what = found
+            warn(
+                f"column {column!r} of {self.name} holds texts such as {entry!r}, which are taken "
+                f"for labels; {what}; if they are labels, say so: --categorical {column}"
+            )
+
+    @property
+    def decimal(self) -> str:
+        """What the fraction of a number begins with."""
+        return "." if self.source is None else self.source.decimal
 
     def _refuse(self, name: str, is_wrong: Any, what: str) -> None:
         if not is_wrong.any():
@@ -153,7 +184,7 @@ def read_table(path: str | Source, options: TableOptions) -> Sheet:
 
 def _read_csv(source: Source, options: TableOptions) -> Sheet:
     delimiter = options.delimiter or ("\t" if ".tsv" in Path(source.path).suffixes else ",")
-    file = CSVFile(source, delimiter)
+    file = CSVFile(source, delimiter, options.decimal)
     header = file.header()
     columns = _chosen(header, file.name, options)
     frame = file.read(header, columns, set(options.categorical))
@@ -162,6 +193,8 @@ def _read_csv(source: Source, options: TableOptions) -> Sheet:
         if kind_of(frame[column]) == "labels" and column not in options.categorical:
             sheet.check_alike(column)
             frame[column] = as_dates(frame[column])
+            if kind_of(frame[column]) == "labels":
+                sheet.warn_of_labels(column)
     return sheet
 
 
