@@ -13,6 +13,17 @@ from typing import IO
 __all__ = ["Failure", "flush", "naming", "needing", "reason", "say", "warned"]
 
 
+# Advice for who writes Python, by patterns, and what it is for who gives commands.
+_ADVICE = {
+    r"; give (\w+), such as \1=pkex\.kernels\.RBF\(1\.0\)": "; give rows that differ",
+    r", or give \w+=pkex\.kernels\.RBF\(length_scales\)": "",
+    ", or the labels as strings; if they are numbers, give them as floats": (
+        "; if they are numbers, write them with a point, such as 1.0"
+    ),
+    "missing='indicator'": "--missing indicator",
+}
+
+
 class Failure(Exception):
     """A command cannot do what it was asked to: a bad file, option, model, or a missing library."""
 
@@ -118,6 +129,8 @@ def warned(names: Mapping[str, str]) -> Iterator[list[str]]:
 
 def _renamed(message: str, names: Mapping[str, str]) -> str:
     """Return a message with other names of arguments; within quotes are those of columns."""
+    for advice, own in _ADVICE.items():
+        message = re.sub(advice, own, message)
     if not names:
         return message
     pattern = rf"(?<!['\w.])({'|'.join(map(re.escape, names))})(?!['\w])"
