@@ -70,3 +70,13 @@ def test_a_target_is_needed(run, files):
     done = run("hsic", files / "labelled.csv")
     assert done.status == 2
     assert "--target" in done.err
+
+
+def test_advice_is_what_commands_can_follow(run, tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("a,y\n" + "".join(f"1,{n % 4}\n" for n in range(20)), encoding="utf-8")
+    done = run("hsic", path, "--target", "y", "--permutations", 0)
+    assert "--categorical y; if they are numbers, write them with a point" in done.err
+    assert "so that there is no distance to take as the length-scale; give rows that" in done.err
+    assert "pkex.kernels" not in done.err
+    assert "floats" not in done.err

@@ -7,6 +7,7 @@ import io
 import json
 import os
 import pickle
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -210,3 +211,79 @@ def test_distributions_that_are_none_are_said_so(run, models, tmp_path, text, sa
     assert (done.status, done.out, done.err.count("\n")) == (2, "", 1), done.err
     assert said in done.err
     assert "inputs.json" in done.err
+
+
+def _piped(content):
+    """Return the name of a pipe that has a content, which can be read once."""
+    read, write = os.pipe()
+    with os.fdopen(write, "wb") as pipe:
+        pipe.write(content)
+    return read, f"/dev/fd/{read}"
+
+
+@pytest.mark.skipif(not Path("/dev/fd").is_dir(), reason="pipes have no names here")
+def test_models_and_inputs_are_read_of_pipes(run, files, models):
+    table = files / "labelled.csv"
+    fitted, rows = models / "svr.skops", table.read_bytes()
+    assert len(rows) > 4096
+    for command in ("explain", "sensitivity"):
+        expected = run(command, fitted, table, "--format", "csv")
+        ends = _piped(rows), _piped(fitted.read_bytes())
+        assert run(command, fitted, ends[0][1], "--format", "csv").out == expected.out
+        assert run(command, ends[1][1], table, "--format", "csv").out == expected.out
+        for end, _ in ends:
+            os.close(end)
+
+
+def test_distributions_come_from_standard_input(run, models, monkeypatch, tmp_path):
+    given = json.dumps({name: {"distribution": "norm"} for name in "abc"}).encode()
+    (tmp_path / "d.json").write_bytes(given)
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b" " + given)))
+    done = run("sensitivity", models / "svr.skops", "-", "--format", "csv")
+    assert (
+        done.out
+        == run("sensitivity", models / "svr.skops", tmp_path / "d.json", "--format", "csv").out
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[" * 100_000, "d.json is nested too deeply"),
+        ('{"a": {"distribution": "gamma"}}', "d.json, input 'a': gamma needs a"),
+        ('{"a": {"distribution": "norm", "loc": 1' + "0" * 400 + "}}", "input 'a': loc has a num"),
+        ('{"a": [1' + "0" * 400 + "]}", "d.json, input 'a' has a number that is too large"),
+    ],
+)
+def test_distributions_that_cannot_be_read_are_named(text, said, run, models, tmp_path):
+    path = tmp_path / "d.json"
+    path.write_text(text, encoding="utf-8")
+    done = run("sensitivity", models / "svr.skops", path)
+    assert (done.status, done.err.count("\n")) == (2, 1)
+    assert said in done.err
+
+
+def test_pairs_are_lines_of_csv(run, files, models):
+    arguments = "sensitivity", models / "svr.skops", files / "labelled.csv", "--order", 2
+    record = run(*arguments, "--format", "json").record
+    lines = list(csv.DictReader(io.StringIO(run(*arguments, "--format", "csv").out)))
+    assert [line["feature"] for line in lines[:3]] == [e["feature"] for e in record["features"]]
+    pairs = {(line["feature"], line["with"]): float(line["second_order"]) for line in lines[3:]}
+    second = record["second_order"]
+    assert pairs == {("a", "b"): second[0][1], ("a", "c"): second[0][2], ("b", "c"): second[1][2]}
+
+
+def test_what_is_left_out_is_counted(run, tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(30, 7))
+    model = GaussianProcessRegressor(RBF(3.0), alpha=0.1, optimizer=None)
+    skops.dump(model.fit(X, X @ rng.normal(size=(7, 8))), tmp_path / "many.skops")
+    np.savetxt(tmp_path / "X.csv", X, delimiter=",", header="a,b,c,d,e,f,g", comments="")
+    arguments = tmp_path / "many.skops", tmp_path / "X.csv"
+    said = " ".join(run("sensitivity", *arguments, "--order", 2).out.split())
+    assert "the 15 largest of 21 pairs" in said
+    assert "(5 more outputs.)" in said
+    assert "note: 2 more outputs not shown" in said
+    said = " ".join(run("explain", *arguments).out.split())
+    assert "; 5 more outputs." in said
+    assert "note: 2 more outputs not shown" in said

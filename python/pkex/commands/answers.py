@@ -10,11 +10,12 @@ import os
 import sys
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pkex.commands.failure import Failure
+from pkex.commands.failure import Failure, flush, reason
 from pkex.display.files import write_whole
 from pkex.display.findings import Findings, Table
 from pkex.display.page import page
@@ -66,15 +67,17 @@ def present(answer: Answer, kind: str, output: Path | None) -> None:
     Failure
         If the file cannot be written.
     """
-    text = FORMATS[kind](answer)
-    if output is None:
+    # Names of files need not be UTF-8: what is none is escaped, as JSON has it.
+    text = FORMATS[kind](answer).encode("utf-8", "backslashreplace").decode()
+    if output is None or _is_standard_output(output):
         _write_standard(text, is_for_machines=kind != "table")
         return
     try:
         write_whole(output, text)
     except OSError as error:
-        raise Failure(f"{output} cannot be written: {error.strerror or error}") from None
-    _write_standard(f"{answer.verdict}\nwritten: {output}\n", is_for_machines=False)
+        raise Failure(f"{output} cannot be written: {reason(error)}") from None
+    if sys.stdout is not None:
+        _write_standard(f"{answer.verdict}\nwritten: {output}\n", is_for_machines=False)
 
 
 def format_of(kind: str | None, output: Path | None) -> str:
@@ -82,20 +85,26 @@ def format_of(kind: str | None, output: Path | None) -> str:
     return kind or _SUFFIXES.get("" if output is None else output.suffix.lower(), "table")
 
 
+def _is_standard_output(output: Path) -> bool:
+    """Whether a file, such as /dev/stdout, is where standard output goes."""
+    try:
+        return sys.stdout is not None and os.path.samestat(output.stat(), os.fstat(1))
+    except OSError:
+        return False
+
+
 def _write_standard(text: str, *, is_for_machines: bool) -> None:
     """Write to standard output, which nobody may be reading any more."""
+    if sys.stdout is None:
+        raise Failure("standard output is closed")
     if isinstance(sys.stdout, io.TextIOWrapper):
         if is_for_machines:
             sys.stdout.reconfigure(encoding="utf-8")
         else:
             # A terminal may lack letters such as ².
             sys.stdout.reconfigure(errors="replace")
-    try:
-        sys.stdout.write(text)
-        sys.stdout.flush()
-    except BrokenPipeError:
-        # What is left is written nowhere, and so is what Python flushes at its end.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    with suppress(BrokenPipeError):
+        flush(text)
 
 
 def _table(answer: Answer) -> str:

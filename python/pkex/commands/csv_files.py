@@ -29,10 +29,13 @@ class CSVFile:
     ----------
     source : Source
     delimiter : str
+    decimal : str
+        What the fraction of a number begins with.
     """
 
     source: Source
     delimiter: str
+    decimal: str = "."
 
     @property
     def name(self) -> str:
@@ -50,7 +53,7 @@ class CSVFile:
         with self._text() as text:
             reader = csv.reader(text, delimiter=self.delimiter, strict=True)
             try:
-                lines = (line for line in reader if line)
+                lines = (line for line in reader if not _is_blank(line))
                 header = next(lines, None)
                 if header is None:
                     raise Failure(f"{self.name} is empty")
@@ -82,6 +85,7 @@ class CSVFile:
             frame = pd.read_csv(
                 text,
                 sep=self.delimiter,
+                decimal=self.decimal,
                 header=0,
                 names=range(len(header)),
                 usecols=[header.index(name) for name in columns],
@@ -97,7 +101,7 @@ class CSVFile:
         """Return the number of the line on which a row ends; the first row is 0."""
         with self._text() as text:
             reader = csv.reader(text, delimiter=self.delimiter, strict=True)
-            lines = (reader.line_num for line in reader if line)
+            lines = (reader.line_num for line in reader if not _is_blank(line))
             for _ in range(row + 1):
                 next(lines)
             return next(lines)
@@ -155,3 +159,8 @@ class CSVFile:
                 if number == 1:
                     header = next(csv.reader([text], delimiter=self.delimiter), [])
         return f"{self.name} is not UTF-8"
+
+
+def _is_blank(line: list[str]) -> bool:
+    """Whether a line is empty, or white space: such are skipped."""
+    return not line or (len(line) == 1 and line[0].isspace())

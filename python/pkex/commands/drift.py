@@ -20,8 +20,9 @@ from pkex.commands.options import (
     remedy_of_missing,
     table_options,
 )
-from pkex.commands.tables import Sheet, alike, read_table
+from pkex.commands.tables import Sheet, read_table
 from pkex.commands.tested import check_test, common_facts, feature_lines, record_of
+from pkex.commands.two_tables import alike
 
 if TYPE_CHECKING:
     from pkex import MMDResult
@@ -72,8 +73,7 @@ def run(options: argparse.Namespace) -> int:
 
 def _read(options: argparse.Namespace) -> tuple[Sheet, Sheet]:
     how = table_options(options)
-    reference = read_table(options.reference, how)
-    current = alike(reference, read_table(options.current, how))
+    reference, current = alike(read_table(options.reference, how), read_table(options.current, how))
     first, second = np.random.default_rng(options.seed).spawn(2)
     return reference.sampled(options.sample, first), current.sampled(options.sample, second)
 

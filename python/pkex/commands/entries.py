@@ -11,11 +11,20 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Kind", "as_dates", "kind_of", "not_like_most"]
+__all__ = ["Kind", "as_dates", "hidden_by_rounding", "kind_of", "like_numbers", "not_like_most"]
 
 Kind = Literal["numbers", "dates", "labels"]
 
 _DATE = re.compile(r"\d{4}-\d\d-\d\d")
+
+# Texts that pandas does not read as numbers or dates, and what may have been meant.
+_LOOKS = {
+    r"[+-]?\d+,\d+": "if these are numbers with a decimal comma, say so: --decimal ,",
+    r"[+-]?\d{1,3}([., ']\d{3})+([.,]\d+)?": "if these are numbers, write them such as 1234.5",
+    r"\d{1,4}([./])\d{1,2}\1\d{1,4}": "if these are dates, write them such as 2026-03-01",
+}
+# Entries that are looked at.
+_MOST = 1000
 
 
 def kind_of(column: pd.Series) -> Kind:
@@ -26,6 +35,9 @@ def kind_of(column: pd.Series) -> Kind:
     if types.is_datetime64_any_dtype(dtype):
         return "dates"
     if types.is_numeric_dtype(dtype) and not types.is_bool_dtype(dtype):
+        return "numbers"
+    # Integers that are too large for 64 bits.
+    if types.is_object_dtype(dtype) and types.infer_dtype(column, skipna=True) == "integer":
         return "numbers"
     return "labels"
 
@@ -44,12 +56,15 @@ def as_dates(column: pd.Series) -> pd.Series:
     return dates.dt.tz_localize(None) if _are_most(dates, column) else column
 
 
-def not_like_most(column: pd.Series) -> tuple[Kind, NDArray[np.bool_]] | None:
+def not_like_most(column: pd.Series, decimal: str = ".") -> tuple[Kind, NDArray[np.bool_]] | None:
     """Return which texts are no numbers, or no dates, where most of the texts are; else None."""
     import pandas as pd
 
     as_kinds: dict[Kind, pd.Series] = {
-        "numbers": pd.to_numeric(column, errors="coerce"),
+        "numbers": pd.to_numeric(
+            column if decimal == "." else column.astype("string").str.replace(decimal, "."),
+            errors="coerce",
+        ),
         "dates": as_dates(column),
     }
     for kind, converted in as_kinds.items():
@@ -57,6 +72,30 @@ def not_like_most(column: pd.Series) -> tuple[Kind, NDArray[np.bool_]] | None:
         if is_wrong.any() and _are_most(converted, column):
             return kind, is_wrong
     return None
+
+
+def like_numbers(column: pd.Series) -> tuple[str, str] | None:
+    """Return a text, and what it may be, if most texts look like numbers or dates; else None."""
+    texts = column.dropna().iloc[:_MOST].astype(str).str.strip()
+    for look, what in _LOOKS.items():
+        is_like = texts.str.fullmatch(look)
+        if 2 * is_like.sum() > len(texts):
+            return texts[is_like].iloc[0], what
+    return None
+
+
+def hidden_by_rounding(column: pd.Series) -> NDArray[np.bool_]:
+    """Return which integers differ from the first, where as numbers all are equal."""
+    from pandas.api import types
+
+    nothing = np.zeros(len(column), dtype=np.bool_)
+    known = column.dropna()
+    if types.infer_dtype(column, skipna=True) != "integer" or not len(known):
+        return nothing
+    if float(known.min()) != float(known.max()):
+        return nothing
+    differs: NDArray[np.bool_] = (column != known.iloc[0]).fillna(False).to_numpy(dtype=np.bool_)
+    return differs
 
 
 def _are_most(converted: pd.Series, column: pd.Series) -> bool:

@@ -46,7 +46,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     group.add_argument(
         "--target",
         choices=[t for t in get_args(Target) if t is not None],
-        help="default: the prediction, or the decision value",
+        help="default: the decision value of a classifier, else the prediction",
     )
     group.add_argument(
         "--value-function",

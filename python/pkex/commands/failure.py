@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from typing import IO
 
-__all__ = ["Failure", "naming", "needing", "warned"]
+__all__ = ["Failure", "flush", "naming", "needing", "reason", "say", "warned"]
+
+
+# Advice for who writes Python, by patterns, and what it is for who gives commands.
+_ADVICE = {
+    r"; give (\w+), such as \1=pkex\.kernels\.RBF\(1\.0\)": "; give rows that differ",
+    r", or give \w+=pkex\.kernels\.RBF\(length_scales\)": "",
+    ", or the labels as strings; if they are numbers, give them as floats": (
+        "; if they are numbers, write them with a point, such as 1.0"
+    ),
+    "missing='indicator'": "--missing indicator",
+}
 
 
 class Failure(Exception):
@@ -16,6 +29,48 @@ class Failure(Exception):
 
     def __init__(self, message: str) -> None:
         super().__init__(" ".join(message.split()))
+
+
+def reason(error: BaseException) -> str:
+    """Return in a line why something could not be done."""
+    return (isinstance(error, OSError) and error.strerror) or str(error) or type(error).__name__
+
+
+def say(text: str) -> None:
+    """Write to standard error, which may be closed, or full."""
+    try:
+        if sys.stderr is not None:
+            sys.stderr.write(text)
+            sys.stderr.flush()
+    except OSError:
+        _silence(sys.stderr)
+
+
+def flush(text: str = "") -> None:
+    """Write a text to standard output, if it is open, and what is left of it.
+
+    Raises
+    ------
+    BrokenPipeError
+        If nobody reads it any more.
+    Failure
+        If it cannot be written.
+    """
+    try:
+        if sys.stdout is not None:
+            sys.stdout.write(text)
+            sys.stdout.flush()
+    except BrokenPipeError:
+        _silence(sys.stdout)
+        raise
+    except OSError as error:
+        _silence(sys.stdout)
+        raise Failure(f"standard output cannot be written: {reason(error)}") from None
+
+
+def _silence(stream: IO[str]) -> None:
+    """Write nowhere what is left of a stream, and what Python flushes at its end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 @contextmanager
@@ -63,7 +118,7 @@ def warned(names: Mapping[str, str]) -> Iterator[list[str]]:
         text = " ".join(_renamed(str(message), names).split())
         if text not in told:
             told.append(text)
-            sys.stderr.write(f"pkex: warning: {text}\n")
+            say(f"pkex: warning: {text}\n")
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -74,6 +129,8 @@ def warned(names: Mapping[str, str]) -> Iterator[list[str]]:
 
 def _renamed(message: str, names: Mapping[str, str]) -> str:
     """Return a message with other names of arguments; within quotes are those of columns."""
+    for advice, own in _ADVICE.items():
+        message = re.sub(advice, own, message)
     if not names:
         return message
     pattern = rf"(?<!['\w.])({'|'.join(map(re.escape, names))})(?!['\w])"

@@ -9,9 +9,10 @@ from collections.abc import Sequence
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
+from typing import NoReturn
 
 from pkex.commands import drift, explain, hsic, sensitivity
-from pkex.commands.failure import Failure
+from pkex.commands.failure import Failure, flush, reason, say
 
 # Exit statuses: what was asked for cannot be done; Ctrl-C, as shells have it.
 _FAILED, _INTERRUPTED = 2, 130
@@ -28,20 +29,48 @@ def main(arguments: Sequence[str] | None = None) -> int:
     arguments : sequence of str, optional
         The words after ``pkex``; those of this process by default.
     """
-    options = _parser().parse_args(arguments)
+    command = "pkex"
     try:
-        status: int = options.run(options)
-    except Failure as failure:
-        sys.stderr.write(f"pkex {options.command}: {failure}\n")
-        return _FAILED
+        try:
+            options = _parser().parse_args(arguments)
+            command = f"pkex {options.command}"
+            status: int = options.run(options)
+        finally:
+            flush()
     except KeyboardInterrupt:
-        sys.stderr.write("\n")
+        say("\n")
         return _INTERRUPTED
+    except BrokenPipeError:  # nobody reads any more
+        return 0
+    except Failure as failure:
+        return _failing(command, str(failure))
+    except (OSError, UnicodeError, RecursionError, MemoryError) as error:
+        return _failing(command, _located(error))
     return status
 
 
+def _failing(command: str, why: str) -> int:
+    """Say in one line why a command failed, and return its status."""
+    say(f"{command}: {' '.join(why.split())}\n")
+    return _FAILED
+
+
+def _located(error: Exception) -> str:
+    """Return why something failed, and with which file."""
+    name = getattr(error, "filename", None)
+    return reason(error) if name is None else f"{name}: {reason(error)}"
+
+
+class _Parser(argparse.ArgumentParser):
+    """Says in one line what is wrong with options."""
+
+    def error(self, message: str) -> NoReturn:
+        say(f"{self.prog}: {' '.join(message.split())} (see {self.prog} --help)\n")
+        sys.exit(_FAILED)
+
+
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="pkex", description="Exact Shapley values for kernel methods.", allow_abbrev=False
     )
     parser.add_argument("--version", action="version", version=f"pkex {version('pkex')}")

@@ -7,10 +7,10 @@ import pickle
 import zipfile
 from dataclasses import replace
 from importlib.util import find_spec
-from pathlib import Path
 from typing import IO, Any
 
-from pkex.commands.failure import Failure, needing
+from pkex.commands.failure import Failure, needing, reason
+from pkex.commands.sources import Source
 from pkex.commands.tables import TableOptions
 from pkex.display.tables import shortened
 
@@ -22,7 +22,7 @@ _LONGEST = 300
 
 def add_model(parser: argparse.ArgumentParser) -> None:
     """Add the model, and whom to trust with it."""
-    parser.add_argument("model", metavar="MODEL", help="fitted model: a file of skops")
+    parser.add_argument("model", metavar="MODEL", help="fitted model: a file of skops, or '-'")
     group = parser.add_argument_group("model")
     group.add_argument(
         "--trust",
@@ -48,10 +48,11 @@ def read_model(path: str, options: argparse.Namespace) -> Any:
         If there is no such file, it is not trusted, or it cannot be loaded.
     """
     try:
-        is_archive = zipfile.is_zipfile(path)
-        with Path(path).open("rb") as file:
-            if is_archive:
-                return _of_skops(path, options.trust)
+        source = Source.of(path)
+        with source.opened() as file:
+            if zipfile.is_zipfile(file):
+                return _of_skops(source, options.trust)
+            file.seek(0)
             if not options.trust_pickle:
                 raise Failure(
                     f"{path} is no skops file, and loading others, of pickle or joblib, runs code "
@@ -59,10 +60,8 @@ def read_model(path: str, options: argparse.Namespace) -> Any:
                     "code: skops.io.dump(model, 'model.skops')"
                 )
             return _of_pickle(file, path)
-    except FileNotFoundError:
-        raise Failure(f"{path}: there is no such file") from None
     except OSError as error:
-        raise Failure(f"{path} cannot be read: {error.strerror or error}") from None
+        raise Failure(f"{path} cannot be read: {reason(error)}") from None
 
 
 def in_words(model: Any) -> str:
@@ -81,13 +80,15 @@ def tables_for(model: Any, options: TableOptions) -> TableOptions:
     return replace(options, columns=tuple(str(name) for name in known))
 
 
-def _of_skops(path: str, trusted: list[str]) -> Any:
+def _of_skops(source: Source, trusted: list[str]) -> Any:
     with needing("loading skops files", "skops"):
         from skops import io
 
+    path = source.name
     try:
         # Of these kernels skops knows nothing, which hold numbers alone.
-        found = io.get_untrusted_types(file=path)
+        with source.opened() as file:
+            found = io.get_untrusted_types(file=file)
         safe = {name for name in found if name.startswith("sklearn.gaussian_process.kernels.")}
         unknown = sorted(set(found) - set(trusted) - safe)
         if unknown:
@@ -96,7 +97,8 @@ def _of_skops(path: str, trusted: list[str]) -> Any:
                 f"{path} holds types that are not known to be safe: {', '.join(unknown)}; if you "
                 f"trust them: {remedy}"
             )
-        return io.load(path, trusted=[*trusted, *safe])
+        with source.opened() as file:
+            return io.load(file, trusted=[*trusted, *safe])
     except Failure:
         raise
     except Exception as error:  # whatever a broken file, or another version, makes of it

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import csv
+import math
 import sys
 import time
 from pathlib import Path
@@ -28,11 +29,16 @@ __all__ = [
 ]
 
 _DEFAULT_SAMPLE = 10_000
+# Of a whole number.
+_MOST_DIGITS = 18
 
 
 def names(text: str) -> tuple[str, ...]:
     """Return the names that a text divides by commas; one with a comma stands in quotes."""
-    found = tuple(name for name in next(csv.reader([text], strict=True), []) if name)
+    try:
+        found = tuple(name for name in next(csv.reader([text], strict=True), []) if name)
+    except csv.Error as error:
+        raise argparse.ArgumentTypeError(f"{text} cannot be read: {error}") from None
     if not found:
         raise argparse.ArgumentTypeError("names of columns, divided by commas, are needed")
     return found
@@ -62,6 +68,12 @@ def add_table(parser: argparse.ArgumentParser, *, chosen: str) -> None:
         type=_delimiter,
         metavar="D",
         help="what divides the fields of CSV: one letter, or 'tab' (default: ',')",
+    )
+    group.add_argument(
+        "--decimal",
+        choices=(".", ","),
+        default=".",
+        help="what the fraction of a number begins with in CSV (default: '.')",
     )
 
 
@@ -159,7 +171,11 @@ def check_output(options: argparse.Namespace, *inputs: str | None) -> str:
 
 def table_options(options: argparse.Namespace) -> TableOptions:
     """Return how tables are read, as the options say."""
-    return TableOptions(tuple(options.columns), tuple(options.categorical), options.delimiter)
+    if options.decimal == (options.delimiter or ","):
+        raise Failure("--decimal ',' needs another --delimiter, such as ';'")
+    return TableOptions(
+        tuple(options.columns), tuple(options.categorical), options.delimiter, options.decimal
+    )
 
 
 class Progress:
@@ -171,7 +187,7 @@ class Progress:
     @classmethod
     def shown(cls) -> Progress | bool:
         """Return one if standard error is a terminal."""
-        return cls() if sys.stderr.isatty() else False
+        return cls() if sys.stderr is not None and sys.stderr.isatty() else False
 
     def __call__(self, done: int, total: int) -> None:
         """Show how much is done, after half a second, and nothing when all is."""
@@ -186,26 +202,30 @@ class Progress:
 
 
 def _level(text: str) -> float:
-    value = float(text)
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
     if not 0.0 < value < 1.0:
-        raise argparse.ArgumentTypeError(f"must be between 0 and 1, such as 0.05; got {text}")
+        raise argparse.ArgumentTypeError(f"must be between 0 and 1, such as 0.05; got {text!r}")
     return value
 
 
 def _count(text: str) -> int:
-    value = int(text)
-    if value < 0:
-        raise argparse.ArgumentTypeError(f"must not be negative; got {text}")
-    return value
+    if not (text.isascii() and text.isdecimal()) or len(text) > _MOST_DIGITS:
+        raise argparse.ArgumentTypeError(
+            f"must be a whole number that is not negative, such as 0 or 999; got {text!r}"
+        )
+    return int(text)
 
 
 def _sample(text: str) -> int | None:
     if text == "all":
         return None
-    value = int(text) if text.isdecimal() else 0
+    value = int(text) if text.isdecimal() and len(text) <= _MOST_DIGITS else 0
     if value < 2:
         raise argparse.ArgumentTypeError(
-            f"must be a number of at least two rows, or 'all'; got {text}"
+            f"must be a number of at least two rows, or 'all'; got {text!r}"
         )
     return value
 

@@ -14,6 +14,7 @@ from pkex.commands.distributions import are_distributions, read_distributions
 from pkex.commands.failure import naming, warned
 from pkex.commands.models import add_model, in_words, read_model, tables_for
 from pkex.commands.options import Progress, add_output, add_table, check_output, table_options
+from pkex.commands.sources import Source
 from pkex.commands.tables import read_table
 
 if TYPE_CHECKING:
@@ -35,8 +36,8 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser.add_argument(
         "inputs",
         metavar="INPUTS",
-        help="table of rows, whose columns are taken as independent of each other, or JSON with a "
-        'distribution of scipy.stats for each input, such as {"x": {"distribution": "norm", '
+        help="table of rows, or '-', whose columns are taken as independent of each other, or JSON "
+        'with a distribution of scipy.stats for each input, such as {"x": {"distribution": "norm", '
         '"loc": 0, "scale": 1}}',
     )
     parser.add_argument(
@@ -62,9 +63,10 @@ def _analysed(model: Any, options: argparse.Namespace) -> SensitivityResult:
     import pkex
 
     how: dict[str, Any] = {"order": options.order, "progress": Progress.shown()}
-    if are_distributions(options.inputs):
-        return pkex.sensitivity(model, read_distributions(options.inputs), **how)
-    sheet = read_table(options.inputs, tables_for(model, table_options(options)))
+    source = Source.of(options.inputs)
+    if are_distributions(source):
+        return pkex.sensitivity(model, read_distributions(source), **how)
+    sheet = read_table(source, tables_for(model, table_options(options)))
     with sheet.located():
         return pkex.sensitivity(model, sheet.frame, **how)
 
@@ -99,7 +101,10 @@ def _answer(
     }
     what = Path(options.model).name
     return Answer(
-        lambda: of_sensitivity(result, what, facts, tuple(warnings)), record, lines, sentence
+        lambda: of_sensitivity(result, what, facts, tuple(warnings)),
+        record,
+        lines if second is None else _with_pairs(result, lines),
+        sentence,
     )
 
 
@@ -119,3 +124,23 @@ def _lines(result: SensitivityResult) -> list[dict[str, Any]]:
             head["feature"] = result.feature_names[j]
             lines.append({**head, **{name: float(column[j]) for name, column in own.items()}})
     return lines
+
+
+def _with_pairs(result: SensitivityResult, lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return lines for CSV: those of inputs, then one for each pair, the largest first."""
+    outputs, names = result.output_names, result.feature_names
+    second = np.asarray(result.second_order).reshape(len(names), len(names), -1)
+    blank = dict.fromkeys(lines[0])
+    found = [{**line, "with": None, "second_order": None} for line in lines]
+    one, other = np.triu_indices(len(names), k=1)
+    for place, output in enumerate(outputs or [None]):
+        own = second[one, other, place]
+        for k in np.argsort(-np.abs(own), kind="stable").tolist():
+            head = {} if outputs is None else {"output": output}
+            pair = {
+                "feature": names[one[k]],
+                "with": names[other[k]],
+                "second_order": float(own[k]),
+            }
+            found.append({**blank, **head, **pair})
+    return found

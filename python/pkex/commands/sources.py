@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from pkex.commands.failure import Failure
+from pkex.commands.failure import Failure, reason
 
 __all__ = ["STANDARD_INPUT", "Source"]
 
@@ -41,6 +41,8 @@ class Source:
             If there is none, or it cannot be read.
         """
         if path == STANDARD_INPUT:
+            if sys.stdin is None:
+                raise Failure("standard input is closed")
             return cls(path, sys.stdin.buffer.read())
         try:
             with Path(path).open("rb") as file:
@@ -48,7 +50,7 @@ class Source:
         except FileNotFoundError:
             raise Failure(f"{path}: there is no such file") from None
         except OSError as error:
-            raise Failure(f"{path} cannot be read: {error.strerror or error}") from None
+            raise Failure(f"{path} cannot be read: {reason(error)}") from None
 
     @property
     def name(self) -> str:

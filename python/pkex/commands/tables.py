@@ -14,7 +14,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pkex.commands.csv_files import CSVFile
-from pkex.commands.entries import as_dates, kind_of, not_like_most
+from pkex.commands.entries import (
+    as_dates,
+    hidden_by_rounding,
+    kind_of,
+    like_numbers,
+    not_like_most,
+)
 from pkex.commands.failure import Failure, needing
 from pkex.commands.sources import Source
 from pkex.errors import warn
@@ -24,7 +30,7 @@ from pkex.inputs.wording import counted, shown
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Sheet", "TableOptions", "alike", "near", "read_table"]
+__all__ = ["Sheet", "TableOptions", "near", "read_table"]
 
 # How files begin.
 _PARQUET, _ARROW_FILE, _ARROW_STREAM = b"PAR1", b"ARROW1", b"\xff\xff\xff\xff"
@@ -42,11 +48,14 @@ class TableOptions:
         Those whose entries are labels.
     delimiter : str, optional
         Of CSV; by default a comma, or a tab in a file called .tsv.
+    decimal : str
+        What the fraction of a number begins with in CSV.
     """
 
     columns: tuple[str, ...] = ()
     categorical: tuple[str, ...] = ()
     delimiter: str | None = None
+    decimal: str = "."
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,6 +106,13 @@ class Sheet:
             if kind_of(self.frame[name]) == "numbers":
                 values = self.frame[name].to_numpy(dtype=np.float64, na_value=np.nan)
                 self._refuse(name, np.isinf(values), "the number is infinite; replace it")
+                self._refuse(
+                    name,
+                    hidden_by_rounding(self.frame[name]),
+                    "integers beyond 2^53, which are too large to differ as numbers; subtract "
+                    "what they have in common, or, if they are labels, say so: "
+                    f"--categorical {name}",
+                )
         if remedy is not None:
             self.check_complete(numeric, remedy)
 
@@ -118,12 +134,27 @@ class Sheet:
 
     def check_alike(self, column: str) -> None:
         """Refuse texts in a column that otherwise holds numbers or dates."""
-        odd = not_like_most(self.frame[column])
+        odd = not_like_most(self.frame[column], self.decimal)
         if odd is not None:
             kind, is_wrong = odd
             entry = self.frame[column][is_wrong].iloc[0]
             what = f"{entry!r} is none of the {kind} that most entries are; if these are labels, "
             self._refuse(column, is_wrong, f"{what}say so: --categorical {column}")
+
+    def warn_of_labels(self, column: str) -> None:
+        """Warn of texts that are compared as labels, but look like numbers or dates."""
+        found = like_numbers(self.frame[column])
+        if found is not None:
+            entry, what = found
+            warn(
+                f"column {column!r} of {self.name} holds texts such as {entry!r}, which are taken "
+                f"for labels; {what}; if they are labels, say so: --categorical {column}"
+            )
+
+    @property
+    def decimal(self) -> str:
+        """What the fraction of a number begins with."""
+        return "." if self.source is None else self.source.decimal
 
     def _refuse(self, name: str, is_wrong: Any, what: str) -> None:
         if not is_wrong.any():
@@ -134,7 +165,7 @@ class Sheet:
         raise Failure(f"{self.place(row)}, column {name!r}: {what}{more}")
 
 
-def read_table(path: str, options: TableOptions) -> Sheet:
+def read_table(path: str | Source, options: TableOptions) -> Sheet:
     """Read a table from a file, or from standard input if the path is "-".
 
     Raises
@@ -142,7 +173,7 @@ def read_table(path: str, options: TableOptions) -> Sheet:
     Failure
         If there is no such file, it is no table, or lacks a column.
     """
-    source = Source.of(path)
+    source = path if isinstance(path, Source) else Source.of(path)
     with source.opened() as stream:
         start = stream.read(6)
     if start.startswith((_PARQUET, _ARROW_FILE, _ARROW_STREAM)):
@@ -154,7 +185,7 @@ def read_table(path: str, options: TableOptions) -> Sheet:
 
 def _read_csv(source: Source, options: TableOptions) -> Sheet:
     delimiter = options.delimiter or ("\t" if ".tsv" in Path(source.path).suffixes else ",")
-    file = CSVFile(source, delimiter)
+    file = CSVFile(source, delimiter, options.decimal)
     header = file.header()
     columns = _chosen(header, file.name, options)
     frame = file.read(header, columns, set(options.categorical))
@@ -163,6 +194,8 @@ def _read_csv(source: Source, options: TableOptions) -> Sheet:
         if kind_of(frame[column]) == "labels" and column not in options.categorical:
             sheet.check_alike(column)
             frame[column] = as_dates(frame[column])
+            if kind_of(frame[column]) == "labels":
+                sheet.warn_of_labels(column)
     return sheet
 
 
@@ -179,6 +212,9 @@ def _read_arrow(source: Source, start: bytes, options: TableOptions) -> Sheet:
                 table = pa.ipc.open_file(stream).read_all()
             else:
                 table = pa.ipc.open_stream(stream).read_all()
+        for place, column in enumerate(table.column_names):
+            if column in options.categorical:
+                table = table.set_column(place, column, _as_labels(table.column(place)))
         frame = table.to_pandas(date_as_object=False, ignore_metadata=True)
     except (pa.ArrowException, OSError) as error:
         raise Failure(f"{name} cannot be read: {str(error).splitlines()[0]}") from None
@@ -191,6 +227,15 @@ def _read_arrow(source: Source, start: bytes, options: TableOptions) -> Sheet:
         elif hasattr(frame[column].dtype, "tz"):
             frame[column] = frame[column].dt.tz_convert(None)
     return Sheet(frame, name, len(frame))
+
+
+def _as_labels(column: Any) -> Any:
+    """Return integers as texts; with a missing one they would become floats, such as 1.0."""
+    import pyarrow as pa
+
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    return column.cast(pa.string()) if pa.types.is_integer(column.type) else column
 
 
 def _chosen(header: list[str], name: str, options: TableOptions) -> list[str]:
@@ -213,31 +258,3 @@ def near(column: str, header: list[str]) -> str:
     """Return which column may have been meant, or which there are."""
     close = get_close_matches(column, header, 1)
     return f"did you mean {close[0]!r}?" if close else f"it has {shown(header)}"
-
-
-def alike(first: Sheet, second: Sheet) -> Sheet:
-    """Return the second of two tables with its columns in the order of the first.
-
-    Raises
-    ------
-    Failure
-        If one has columns that the other has not, or entries are numbers in one and not in the
-        other.
-    """
-    for one, other in ((first, second), (second, first)):
-        lacking = [column for column in one.frame.columns if column not in other.frame.columns]
-        if lacking:
-            raise Failure(
-                f"{other.name} has no column {lacking[0]!r}, which {one.name} has"
-                + (f" (nor {shown(lacking[1:])})" if len(lacking) > 1 else "")
-                + "; choose those to compare by --columns"
-            )
-    frame = second.frame[list(first.frame.columns)]
-    for column in frame.columns:
-        kinds = kind_of(first.frame[column]), kind_of(frame[column])
-        if kinds[0] != kinds[1] and not frame[column].isna().all():
-            raise Failure(
-                f"column {column!r} holds {kinds[0]} in {first.name} and {kinds[1]} in "
-                f"{second.name}; if they are labels in both: --categorical {column}"
-            )
-    return replace(second, frame=frame)

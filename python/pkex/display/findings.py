@@ -8,9 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from pkex.display.tables import numbers
+from pkex.inputs.wording import counted
 from pkex.typing import Float
 
-__all__ = ["Figure", "Findings", "Table", "listed", "percent"]
+__all__ = ["Figure", "Findings", "Table", "listed", "of_outputs_left_out", "percent"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,3 +107,10 @@ def listed(texts: Sequence[str]) -> str:
     if len(texts) < 2:
         return "".join(texts)
     return f"{', '.join(texts[:-1])} and {texts[-1]}"
+
+
+def of_outputs_left_out(number: int) -> list[str]:
+    """Return the note that outputs are not shown, if there are such."""
+    return (
+        [f"{counted(number, 'more output')} not shown: JSON and CSV have all"] if number > 0 else []
+    )

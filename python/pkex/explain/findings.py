@@ -10,7 +10,7 @@ import numpy as np
 from pkex.display.distributions import related
 from pkex.display.drawing import bars
 from pkex.display.entries import Entries
-from pkex.display.findings import Figure, Findings, Table, listed
+from pkex.display.findings import Figure, Findings, Table, listed, of_outputs_left_out
 from pkex.display.tables import number, numbers, shortened
 from pkex.explain.explanation import Explanation
 from pkex.inputs.wording import counted
@@ -64,7 +64,7 @@ def of_explanation(
         "Leading features" if len(outputs) == 1 else f"Leading features, {next(iter(outputs))}",
         tuple(text.format(label=_label(explanation)) for text in _READING),
         computed,
-        notes,
+        (*notes, *of_outputs_left_out(len(outputs) - len(shown))),
     )
 
 
@@ -75,9 +75,10 @@ def verdict(explanation: Explanation) -> str:
     if explanation.output_names is None:
         ending = f"; the base value is {number(float(base[0]))}." if len(base) == 1 else "."
         return f"{start} is moved most by {_movers(explanation)}{ending}"
-    outputs = list(_outputs(explanation).items())[:_MOST_IN_VERDICT]
-    (name, own), *others = outputs
-    more = [f"that of {name} by {_movers(own)}" for name, own in others]
+    (name, own), *others = _outputs(explanation).items()
+    most = _MOST_IN_VERDICT - 1
+    more = [f"that of {name} by {_movers(own)}" for name, own in others[:most]]
+    more += [counted(len(others) - most, "more output")] if len(others) > most else []
     return "; ".join([f"{start} of {name} is moved most by {_movers(own)}", *more]) + "."
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from pkex.display.drawing import bars
-from pkex.display.findings import Figure, Findings, Table, listed, percent
+from pkex.display.findings import Figure, Findings, Table, listed, of_outputs_left_out, percent
 from pkex.display.tables import number, shortened
 from pkex.inputs.wording import counted
 from pkex.sensitivity.result import SensitivityResult
@@ -16,7 +16,7 @@ from pkex.typing import Float
 __all__ = ["of_sensitivity", "verdict"]
 
 # Inputs in a picture, pairs in a table, outputs.
-_MOST_BARS, _MOST_PAIRS, _MOST_OUTPUTS = 20, 15, 6
+_MOST_BARS, _MOST_PAIRS, _MOST_OUTPUTS, _MOST_IN_VERDICT = 20, 15, 6, 3
 
 _READING = (
     "The variance of the model's output over its inputs, which are independent of each other, is "
@@ -56,6 +56,7 @@ def of_sensitivity(
     notes : tuple of str
     """
     outputs = _outputs(result)[:_MOST_OUTPUTS]
+    left_out = of_outputs_left_out(len(_outputs(result)) - len(outputs))
     tables = [table for name, place in outputs for table in _tables(result, name, place)]
     return Findings(
         f"Sensitivity of {what}",
@@ -66,7 +67,7 @@ def of_sensitivity(
         "",
         _READING,
         computed,
-        (*notes, *(note for note in result.notes if note not in notes)),
+        (*notes, *(note for note in result.notes if note not in notes), *left_out),
     )
 
 
@@ -74,7 +75,7 @@ def verdict(result: SensitivityResult) -> str:
     """Return which inputs the variance comes from, of each output."""
     sentences = []
     variances = np.ravel(result.variance)
-    for name, place in _outputs(result)[:3]:
+    for name, place in _outputs(result)[:_MOST_IN_VERDICT]:
         effects, first, _ = _indices(result, place)
         order = np.argsort(-effects, kind="stable")[:3].tolist()
         named = [(shortened(result.feature_names[j]), percent(effects[j])) for j in order]
@@ -86,6 +87,9 @@ def verdict(result: SensitivityResult) -> str:
             f"{listed(shares)} (Shapley effects); {percent(max(joint, 0.0))} is due to inputs "
             "acting together."
         )
+    left_out = len(_outputs(result)) - _MOST_IN_VERDICT
+    if left_out > 0:
+        sentences.append(f"({counted(left_out, 'more output')}.)")
     return " ".join(sentences)
 
 
@@ -124,7 +128,9 @@ def _tables(result: SensitivityResult, name: str, place: int) -> list[Table]:
         largest = np.argsort(-np.abs(pairs[one, other]), kind="stable")[:_MOST_PAIRS].tolist()
         texts = [f"{names[one[k]]} × {names[other[k]]}" for k in largest]
         columns = {"pair": texts, "second order": pairs[one, other][largest]}
-        tables.append(Table(f"What pairs explain beyond their inputs{of_output}", columns))
+        left_out = len(one) - len(largest)
+        which = f", the {len(largest)} largest of {len(one)} pairs" if left_out else ""
+        tables.append(Table(f"What pairs explain beyond their inputs{of_output}{which}", columns))
     return tables
 
 

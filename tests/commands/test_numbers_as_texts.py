@@ -1,0 +1,64 @@
+"""Numbers that are read as texts, and those that are too large."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+
+HOW = ("--permutations", 0, "--format", "json")
+
+
+def _written(path, entries, delimiter=";"):
+    lines = [f"{n % 5 + 0.5}{delimiter}{entry}" for n, entry in enumerate(entries)]
+    path.write_text("\n".join([f"a{delimiter}x", *lines, " ", ""]), encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("entry", "said"),
+    [
+        ("{},5", "--decimal ,"),
+        ("{}.234,5", "such as 1234.5"),
+        ("{:02}.01.2026", "such as 2026-03-01"),
+        ("{}/1/2026", "such as 2026-03-01"),
+    ],
+)
+def test_texts_that_look_like_numbers_or_dates_are_warned_of(entry, said, run, tmp_path):
+    path = _written(tmp_path / "t.csv", [entry.format(n % 9 + 1) for n in range(20)])
+    options = path, path, "--delimiter", ";"
+    (warning,) = run("drift", *options, *HOW).record["warnings"]
+    assert warning.startswith("column 'x' of ")
+    assert said in warning
+    assert warning.endswith("--categorical x")
+    assert run("drift", *options, "--categorical", "x", *HOW).record["warnings"] == []
+
+
+def test_decimal_commas_are_read(run, tmp_path):
+    # The other column has points, which are no numbers then.
+    path = _written(tmp_path / "t.csv", [f"{n},12345678901234567" for n in range(20)])
+    points = tmp_path / "p.csv"
+    points.write_text(path.read_text(encoding="utf-8").replace(",", "."), encoding="utf-8")
+    options = "--columns", "x", "--delimiter", ";", *HOW
+    commas = run("drift", path, path, "--decimal", ",", *options).record
+    assert commas["columns"][0]["compared"] == "numbers"
+    assert commas["features"] == run("drift", points, points, *options).record["features"]
+    done = run("drift", path, path, "--decimal", ",", *HOW)
+    assert done.status == 2
+    assert "--delimiter" in done.err
+    path.write_text(path.read_text(encoding="utf-8").replace("7,1", "seven"), encoding="utf-8")
+    done = run("drift", path, path, "--decimal", ",", *options)
+    assert done.status == 2
+    assert "line 9, column 'x'" in done.err
+
+
+def test_integers_that_are_too_large_to_differ_are_refused(run, tmp_path):
+    path = tmp_path / "big.parquet"
+    pd.DataFrame({"x": [2**60 + n for n in range(20)], "y": range(20)}).to_parquet(path)
+    done = run("drift", path, path, *HOW)
+    assert done.status == 2
+    assert "big.parquet, row 2, column 'x': integers beyond 2^53, which are too large" in done.err
+    assert run("drift", path, path, "--categorical", "x", *HOW).status == 0
+    path = _written(tmp_path / "t.csv", [10**25 + n for n in range(20)], ",")
+    done = run("drift", path, path, *HOW)
+    assert done.status == 2
+    assert "line 3, column 'x': integers beyond 2^53" in done.err
