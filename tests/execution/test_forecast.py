@@ -62,11 +62,11 @@ def test_a_call_whose_progress_is_shown_says_nothing(clock):
 
 
 def test_the_forecast_of_a_call_points_at_the_line_that_calls(monkeypatch):
-    monkeypatch.setattr(progress_module, "_LONG", 0.3)
-    monkeypatch.setattr(progress_module, "_MEASURED", 0.1)
     rows = np.random.default_rng(0).normal(size=(6000, 40))
     function = pkex.KernelExpansion(rows[:1000], np.ones(1000), pkex.kernels.RBF(3.0))
     explainer = pkex.Explainer(function, n_jobs=1)
+    monkeypatch.setattr(progress_module, "_LONG", 0.3)
+    monkeypatch.setattr(progress_module, "_MEASURED", 0.1)
     with pytest.warns(UserWarning, match="is going to take about .* seconds") as found:
         values = explainer.shap_values(rows)
     assert found[0].filename == __file__

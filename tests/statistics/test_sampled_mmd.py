@@ -8,7 +8,7 @@ from brute_force_statistics import SumOfProducts, attributed, mmd_statistic
 
 import pkex
 from pkex.kernels import RBF, Laplacian, Matern
-from pkex.statistics import two_sample_test
+from pkex.statistics import block_significance
 from pkex.statistics.sampled import budget, mmd, shelves, sources
 from pkex.statistics.sampled.design import Design
 
@@ -121,9 +121,9 @@ def test_errors_cover_features_that_do_not_differ_beside_one_that_does():
 @pytest.mark.parametrize("estimator", ESTIMATORS)
 def test_relabelled_values_are_those_of_exchanged_rows(monkeypatch, blocks, estimator):
     labels = []
-    relabelled = two_sample_test.relabelled
+    relabelled = block_significance.relabelled
     monkeypatch.setattr(
-        two_sample_test,
+        block_significance,
         "relabelled",
         lambda groups, of, *others: (labels.append(of), relabelled(groups, of, *others))[1],
     )

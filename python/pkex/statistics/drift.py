@@ -23,6 +23,7 @@ from pkex.kernels.domain import ERRORS, Domain
 from pkex.kernels.scales import Constants
 from pkex.statistics.attribution import Parts
 from pkex.statistics.batches import about_batch, named_batches, warn_of_few_permutations
+from pkex.statistics.block_significance import tested
 from pkex.statistics.common import (
     Conventions,
     check_distances,
@@ -49,7 +50,6 @@ from pkex.statistics.samples import (
 )
 from pkex.statistics.significance import Significance
 from pkex.statistics.standard_errors import between_samples, within_sample
-from pkex.statistics.two_sample_test import tested
 from pkex.typing import Float, Report
 
 __all__ = ["MMDDrift"]

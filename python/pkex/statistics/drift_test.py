@@ -23,11 +23,11 @@ from numpy.typing import NDArray
 from pkex.execution.computation import Computation
 from pkex.inputs.integers import as_integer
 from pkex.inputs.randomness import as_generator
+from pkex.statistics.block_significance import relabelled
 from pkex.statistics.pair_sums import KernelTerms, pair_sums, total
 from pkex.statistics.pair_weights import PairWeights
 from pkex.statistics.permutations import Blocks, check_n_permutations
 from pkex.statistics.significance import Significance
-from pkex.statistics.two_sample_test import relabelled
 from pkex.typing import Float
 
 __all__ = ["DriftTest", "Plan", "Reference"]

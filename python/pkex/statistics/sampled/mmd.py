@@ -16,6 +16,7 @@ from pkex.explain.axes import FEATURE, Axes
 from pkex.games.players import as_players
 from pkex.kernels import Kernel
 from pkex.statistics.attribution import Parts
+from pkex.statistics.block_significance import tested
 from pkex.statistics.common import Conventions, exact_domain, in_units, with_kernel
 from pkex.statistics.encoding import Missing
 from pkex.statistics.kernel_choice import check_rows
@@ -31,7 +32,6 @@ from pkex.statistics.sampled.reference import with_rare
 from pkex.statistics.sampled.shelves import Sample, parts
 from pkex.statistics.sampled.sources import read_sources
 from pkex.statistics.significance import Significance
-from pkex.statistics.two_sample_test import tested
 from pkex.typing import Float
 
 __all__ = ["sampled_mmd"]
