@@ -1,9 +1,11 @@
 """Work on joblib's backends and in Dask's collections: where it runs, and its bits."""
 
 import os
+import pickle
 import subprocess
 import sys
 import textwrap
+from functools import partial
 
 import joblib
 import numpy as np
@@ -12,7 +14,7 @@ from sklearn.svm import SVC, SVR
 from small_regression import ROWS, X, Y
 
 import pkex
-from pkex.execution.backends import active_workers
+from pkex.execution.backends import InOnePiece, active_workers
 
 
 @pytest.fixture
@@ -130,6 +132,15 @@ def test_tables_of_dask_are_explained_with_empty_partitions_and_checked_for_thei
         explainer.shap_values(table[names[::-1]])
     with pytest.raises(ValueError, match=r"X must have shape \(n, "):
         explainer.shap_values(dask_array().zeros((4, 99)))
+
+
+def test_work_that_is_pickled_again_stays_in_one_piece():
+    work = InOnePiece(partial(np.add, np.arange(9.0)))
+    for _ in range(2):
+        beside = []
+        work = pickle.loads(pickle.dumps(work, protocol=5, buffer_callback=beside.append))
+        assert not beside
+    np.testing.assert_array_equal(work(1.0), np.arange(1.0, 10.0))
 
 
 # A process of its own, which starts the workers of a cluster anew.

@@ -123,7 +123,7 @@ def test_record_batches_may_lack_numbers_and_polars_has_wide_integers():
     assert [column.imputed for column in result.columns] == [2.0, 1.5]
     # Older versions have none of 128 bits.
     wide = pl.DataFrame({"id": pl.Series([1, 2, 3], dtype=getattr(pl, "Int128", pl.Int64))})
-    assert pkex.mmd(wide, wide).columns[0].type == "integer"
+    assert pkex.mmd(wide, wide).columns[0].compared == "numbers"
     assert pkex.MMDDrift(wide, categorical=["id"]).predict(wide).columns[0].levels == (1, 2, 3)
 
 

@@ -55,10 +55,10 @@ class Workers:
 
 
 class InOnePiece:
-    """A function that is pickled in one piece.
+    """A function that is pickled in one piece, also when it has been pickled before.
 
     Arrays that a cluster sends beside a pickle may come to lie at odd addresses, which the engine
-    does not read.
+    does not read. Its scheduler unpickles what it sends on.
     """
 
     def __init__(self, function: Callable[..., Any]) -> None:
@@ -69,8 +69,11 @@ class InOnePiece:
         return self._function(*arguments)
 
     def __reduce__(self) -> tuple[Callable[[bytes], Any], tuple[bytes]]:
-        # What is unpickled is the function itself.
-        return pickle.loads, (_cloudpickle().dumps(self._function),)
+        return _unpickled, (_cloudpickle().dumps(self._function),)
+
+
+def _unpickled(piece: bytes) -> InOnePiece:
+    return InOnePiece(pickle.loads(piece))
 
 
 def _cloudpickle() -> Any:
