@@ -4,9 +4,24 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["read_only", "read_only_view"]
+__all__ = ["ReadOnlyArrays", "read_only", "read_only_view"]
+
+
+class ReadOnlyArrays:
+    """A frozen data class whose arrays cannot be written, out of a pickle neither."""
+
+    def __post_init__(self) -> None:
+        for item in vars(self).values():
+            if isinstance(item, np.ndarray):
+                item.setflags(write=False)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        # Arrays come writable out of a pickle.
+        self.__dict__.update(state)
+        ReadOnlyArrays.__post_init__(self)
 
 
 def read_only(array: NDArray[Any]) -> NDArray[Any]:

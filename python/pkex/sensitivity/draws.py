@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
-import numpy as np
-
+from pkex.inputs.arrays import ReadOnlyArrays
 from pkex.typing import Float
 
 __all__ = ["SensitivityDraws"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SensitivityDraws:
+class SensitivityDraws(ReadOnlyArrays):
     """The indices of functions that are drawn from a Gaussian process given its data.
 
     `SensitivityResult.draws`. Each draw is a function of its own, with a variance and indices of
@@ -52,16 +50,6 @@ class SensitivityDraws:
     total: Float
     second_order: Float | None
     left_out: float | Float
-
-    def __post_init__(self) -> None:
-        for item in vars(self).values():
-            if isinstance(item, np.ndarray):
-                item.setflags(write=False)
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        # Arrays come writable out of a pickle.
-        self.__dict__.update(state)
-        self.__post_init__()
 
     def __len__(self) -> int:
         """Return the number of draws."""

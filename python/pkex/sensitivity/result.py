@@ -10,6 +10,7 @@ import numpy as np
 from pkex.display.plots import draw_indices
 from pkex.display.tables import aligned, number, numbers, shortened
 from pkex.explain.uncertain import DEVIATIONS
+from pkex.inputs.arrays import ReadOnlyArrays
 from pkex.inputs.choices import check_choice
 from pkex.inputs.keywords import with_known_keywords
 from pkex.inputs.optional import missing_library
@@ -41,7 +42,7 @@ _LEVEL = 0.95
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SensitivityResult:
+class SensitivityResult(ReadOnlyArrays):
     """The variance of a model's output, divided among its inputs.
 
     Returned by `pkex.sensitivity`. With a model of several outputs arrays have a last axis for
@@ -93,16 +94,6 @@ class SensitivityResult:
     _explained: str
     _inputs: str
     notes: tuple[str, ...]
-
-    def __post_init__(self) -> None:
-        for item in vars(self).values():
-            if isinstance(item, np.ndarray):
-                item.setflags(write=False)
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        # Arrays come writable out of a pickle.
-        self.__dict__.update(state)
-        self.__post_init__()
 
     @property
     def feature_names(self) -> list[str]:

@@ -167,8 +167,8 @@ impl<B: Absent> Source for Games<'_, B> {
         if is_whole && kernel.shares_players() { kernel.terms.len() } else { 1 }
     }
 
-    fn longest_run(&self) -> usize {
-        self.terms().max(self.absent.alternatives().min(LONGEST_RUN))
+    fn has_runs(&self) -> bool {
+        self.terms().max(self.absent.alternatives()) > 1
     }
 
     fn ends_run(&self, index: usize) -> bool {

@@ -43,7 +43,7 @@ impl<C: Default> CellWorkspace<C> {
         memory.reserve(&mut workspace.accumulators, tiling.width, SUMS)?;
         memory.reserve(&mut workspace.weights, outputs, SUMS)?;
         memory.reserve(&mut workspace.places, count, SUMS)?;
-        if source.longest_run() > 1 {
+        if source.has_runs() {
             workspace.values = memory.filled(count, Lanes::ZERO, SUMS)?;
         }
         workspace.block.reserve(players, count, memory)?;

@@ -30,10 +30,10 @@ pub(crate) trait Source: Sync {
     fn terms(&self) -> usize {
         1
     }
-    /// The most blocks that follow each other in a run: they weigh the same but for their
-    /// coefficients, so that their values are added up first.
-    fn longest_run(&self) -> usize {
-        self.terms()
+    /// Whether blocks follow each other in runs: they weigh the same but for their coefficients, so
+    /// that their values are added up first.
+    fn has_runs(&self) -> bool {
+        self.terms() > 1
     }
     /// Whether a run ends with a block.
     fn ends_run(&self, index: usize) -> bool {
