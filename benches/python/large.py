@@ -11,8 +11,6 @@ import time
 from pathlib import Path
 
 import numpy as np
-from sklearn.gaussian_process import GaussianProcessRegressor
-from sklearn.gaussian_process.kernels import RBF, WhiteKernel
 
 import pkex
 
@@ -35,6 +33,10 @@ def interventional(n):
 
 def gaussian_process(n, **options):
     """Explain rows by a Gaussian process of 500 rows against 50 background rows, d = 10."""
+    # Here, since scikit-learn takes more memory than what the others compute.
+    from sklearn.gaussian_process import GaussianProcessRegressor
+    from sklearn.gaussian_process.kernels import RBF, WhiteKernel
+
     rng = np.random.default_rng(0)
     X, background, rows = (rng.standard_normal((size, 10)) for size in (500, 50, n))
     kernel = RBF(10**0.5) + WhiteKernel(0.1)
