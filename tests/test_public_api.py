@@ -27,6 +27,7 @@ PUBLIC = {
     "KernelExpansion",
     "MMDDrift",
     "MMDResult",
+    "Observational",
     "SensitivityDraws",
     "SensitivityResult",
     "UnsupportedModelError",

@@ -9,6 +9,7 @@ model's output comes from.
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from pkex import adapters, kernels
@@ -18,20 +19,17 @@ from pkex.explain.explainer import Explainer
 from pkex.explain.explanation import Explanation
 from pkex.explain.interactions import Interactions
 from pkex.functions.expansion import KernelExpansion
+from pkex.games.observational import Observational
 from pkex.games.product_game import product_game
 from pkex.sensitivity import SensitivityDraws, SensitivityResult, sensitivity
-from pkex.statistics import (
-    DriftResult,
-    DriftTimeline,
-    HSICResult,
-    MMDDrift,
-    MMDResult,
-    hsic,
-    mmd,
-    witness,
-)
 
 if TYPE_CHECKING:
+    from pkex.statistics.drift import MMDDrift
+    from pkex.statistics.drift_result import DriftResult
+    from pkex.statistics.drift_timeline import DriftTimeline
+    from pkex.statistics.hsic import hsic
+    from pkex.statistics.mmd import mmd, witness
+    from pkex.statistics.results import HSICResult, MMDResult
     from pkex.statistics.selector import HSICSelector as HSICSelector
 
 __all__ = [
@@ -45,6 +43,7 @@ __all__ = [
     "KernelExpansion",
     "MMDDrift",
     "MMDResult",
+    "Observational",
     "SensitivityDraws",
     "SensitivityResult",
     "UnsupportedModelError",
@@ -57,29 +56,37 @@ __all__ = [
     "witness",
 ]
 
-# They are said to be where users find them, in tracebacks and in pickles, which so survive that
-# their files move.
+# What is loaded when it is first asked for, and from where: those who explain models need no
+# statistics.
+_ON_DEMAND = {
+    "DriftResult": "statistics",
+    "DriftTimeline": "statistics",
+    "HSICResult": "statistics",
+    "HSICSelector": "statistics.selector",
+    "MMDDrift": "statistics",
+    "MMDResult": "statistics",
+    "hsic": "statistics",
+    "mmd": "statistics",
+    "witness": "statistics",
+}
+
+
+def _published(public: object) -> object:
+    """Let a class say that it is where users find it, as pickles then do wherever its file is."""
+    if isinstance(public, type):
+        public.__module__ = __name__
+    return public
+
+
 for _name in __all__:
-    if isinstance(_public := globals()[_name], type):
-        _public.__module__ = __name__
-del _name, _public
-
-
-# What is loaded when it is first asked for, as it needs scikit-learn. `import *` leaves it out.
-_ON_DEMAND = ("HSICSelector",)
+    if _name not in _ON_DEMAND:
+        _published(globals()[_name])
+del _name
 
 
 def __getattr__(name: str) -> Any:
     if name in _ON_DEMAND:
-        from pkex.inputs.optional import missing_library
-
-        try:
-            from pkex.statistics.selector import HSICSelector
-        except ModuleNotFoundError as error:
-            if str(error.name).partition(".")[0] != "sklearn":
-                raise
-            raise missing_library(f"pkex.{name}", "scikit-learn") from error
-        return HSICSelector
+        return globals().setdefault(name, _published(_loaded(name)))
     if name == "__version__":
         # Reading the installed metadata costs more than the rest of the import.
         from importlib.metadata import version
@@ -88,5 +95,18 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
+def _loaded(name: str) -> object:
+    try:
+        return getattr(import_module(f"pkex.{_ON_DEMAND[name]}"), name)
+    except ModuleNotFoundError as error:
+        if str(error.name).partition(".")[0] != "sklearn":
+            raise
+        from pkex.inputs.optional import missing_library
+
+        raise missing_library(f"pkex.{name}", "scikit-learn") from error
+
+
 def __dir__() -> list[str]:
-    return [*__all__, *_ON_DEMAND, "__doc__", "__file__", "__name__", "__path__", "__version__"]
+    return sorted(
+        {*__all__, *_ON_DEMAND, "__doc__", "__file__", "__name__", "__path__", "__version__"}
+    )

@@ -14,7 +14,9 @@ from pkex.explain.outputs import Outputs
 from pkex.explain.posterior import Posterior
 from pkex.explain.result import Hinting
 from pkex.functions.base import Function
+from pkex.functions.conditional import Conditional
 from pkex.functions.linked import Link
+from pkex.games.observational import Observational
 from pkex.games.players import Players
 from pkex.games.value_functions import Game, ValueFunction
 from pkex.inputs.arrays import read_only_view
@@ -37,6 +39,8 @@ class Described(Hinting):
     _explained: str
     _function: Function
     _game: Game
+    # Of the observational game on landmarks.
+    _landmark_error: float | None
     _link: Link
     _outputs: Outputs
     # None if each column is a player of its own.
@@ -63,8 +67,14 @@ class Described(Hinting):
 
     @property
     def value_function(self) -> ValueFunction:
-        """The game: "marginal", "interventional" or "neutral"."""
+        """The game: "marginal", "interventional", "neutral" or "observational"."""
         return self._game.value_function
+
+    @property
+    def conditioning(self) -> Observational | None:
+        """The settings of the observational game, with the kernel that was found; else None."""
+        function = self._function
+        return function.conditioning.settings if isinstance(function, Conditional) else None
 
     @property
     def background(self) -> NDArray[Any] | None:
@@ -86,6 +96,14 @@ class Described(Hinting):
             return read_only_view(self._game.background[1])
         points = self.background
         return None if points is None else equal_weights(len(points))
+
+    @property
+    def landmark_error(self) -> float | None:
+        """How far what coalitions are worth moves with twice as many landmarks, of its spread.
+
+        The root mean square over some coalitions of rows of the background; None without landmarks.
+        """
+        return self._landmark_error
 
     @property
     def link(self) -> str:

@@ -14,6 +14,7 @@ from pkex.explain.described import Described
 from pkex.explain.estimate import Estimate
 from pkex.explain.estimation import RowGame, check_permutations, estimated, linked
 from pkex.explain.explained import Explained
+from pkex.functions.conditional import MOST_CONDITIONED, Conditional
 from pkex.inputs.keywords import with_known_keywords
 from pkex.inputs.randomness import as_generator
 from pkex.typing import Float
@@ -92,6 +93,12 @@ class Estimating(Described):
         count, generator = check_permutations(n_permutations), as_generator(random_state)
         function, game = self._function, self._game
         self._check_draws_rows("its values are exact for any number of features: explainer(X)")
+        if isinstance(function, Conditional):
+            raise ValueError(
+                "n_permutations would factor a matrix for each feature of each order, and is not "
+                "for value_function='observational', whose exact values are of up to "
+                f"{MOST_CONDITIONED} features; join columns by groups={{...}}"
+            )
         explained = Explained.read(X, self._columns, self._players)
         with self._settings.computing(progress) as how:
             values, errors = estimated(function, explained.rows, game, count, generator, how)
@@ -132,8 +139,10 @@ class Estimating(Described):
         """
         self._check_draws_rows("take value_function='interventional' or 'neutral'")
         explained = Explained.read(row, self._columns, self._players)
-        of_row = RowGame(linked(self._function), explained.rows[0], "the row", self._game)
-        return _Worths(of_row, self._settings)
+        first, function = explained.rows[0], self._function
+        if isinstance(function, Conditional):
+            return _WorthsGiven(function, first, self._settings)
+        return _Worths(RowGame(linked(function), first, "the row", self._game), self._settings)
 
     def _check_draws_rows(self, instead: str) -> None:
         if self._game.is_marginal and not self._function.draws_rows:
@@ -153,3 +162,17 @@ class _Worths:
     def __call__(self, members: NDArray[np.bool_]) -> Float:
         with self.settings.computing() as how:
             return self.of_row.worths(members, how)
+
+
+@dataclass(frozen=True, eq=False)
+class _WorthsGiven:
+    """Likewise of a row's observational game."""
+
+    function: Conditional
+    row: Float
+    settings: Settings
+
+    def __call__(self, members: NDArray[np.bool_]) -> Float:
+        with self.settings.computing() as how:
+            worths: Float = self.function.worths(self.row[None], members, how)[0]
+        return worths

@@ -16,6 +16,7 @@ from pkex.execution.computation import Computation
 from pkex.execution.progress import Progress
 from pkex.execution.settings import Settings
 from pkex.explain.columns import Columns
+from pkex.explain.conditioned import given_background, landmark_error
 from pkex.explain.estimating import Estimating
 from pkex.explain.explained import Explained
 from pkex.explain.explanation import Explanation
@@ -28,8 +29,10 @@ from pkex.explain.pieces import row_by_row
 from pkex.explain.posterior import Posterior
 from pkex.explain.uncertain import roots_of, with_roots
 from pkex.functions.base import Function
+from pkex.functions.conditional import Conditional
 from pkex.functions.linked import LINKS, Link
 from pkex.games.indices import Index
+from pkex.games.observational import Observational
 from pkex.games.players import as_players
 from pkex.games.value_functions import (
     Game,
@@ -67,7 +70,8 @@ class Explainer(Estimating):
     support vectors or training rows). In the *interventional* game, the default with a background,
     it is the model's output with the features outside S replaced by those of a background row,
     averaged over the background. The *neutral* game is that of the PKeX-Shapley paper: every factor
-    of the kernel outside S is 1, v(S) = intercept + Σ_i α_i ∏_{j∈S} k_j(x_j, x_ij).
+    of the kernel outside S is 1, v(S) = intercept + Σ_i α_i ∏_{j∈S} k_j(x_j, x_ij). In the
+    *observational* game absent features follow the present ones, as they do in the background.
 
     Parameters
     ----------
@@ -88,13 +92,15 @@ class Explainer(Estimating):
         may be far below 0. "std" is the standard deviation of the function, the root of the
         variance, in units of y, which is not for the neutral game; with the noise it is
         ``target="predictive_variance", transform=numpy.sqrt``.
-    value_function : {None, "marginal", "interventional", "neutral"}, default None
+    value_function : str or Observational, optional
         The game. "marginal" is as "interventional", but draws each absent feature from the
         background on its own, as if features were independent of each other; without a background,
         from the model's own points, all of the same weight. "neutral" needs no background either.
         Its values are comparable from row to row, and no more than that: as all absent factors
-        are 1, a feature that hardly matters may have a large value in every row. None is
-        "marginal" without and "interventional" with a background.
+        are 1, a feature that hardly matters may have a large value in every row. "observational"
+        weighs background rows by how alike they are to the explained one in the features that are
+        present, as `Observational` says, which has its settings; a feature that the model ignores
+        may then have a value. None is "marginal" without and "interventional" with a background.
     background_weights : array-like of shape (m,), optional
         The weights of the background rows, not negative; they are divided by their sum. Equal if
         not given.
@@ -180,6 +186,10 @@ class Explainer(Estimating):
     more, `estimate` has estimates. Absent features are drawn as whole rows of the background or,
     without one, of the model's own points.
 
+    The observational game is none of these sums either: it takes all coalitions, of up to 14
+    features, and a factorisation of an m × m matrix for each; of more features, and of values that
+    are sure of less, `estimate` has estimates. It needs SciPy.
+
     A model's own points are those of its kernel expansion: of an SVM the support vectors, of other
     models all training rows, of a Nystroem map its components. A linear model keeps none, and asks
     for a background, also where it is part of another. Of several models that are combined, each
@@ -235,6 +245,7 @@ class Explainer(Estimating):
         "_explained",
         "_function",
         "_game",
+        "_landmark_error",
         "_link",
         "_outputs",
         "_players",
@@ -252,7 +263,7 @@ class Explainer(Estimating):
         background: Any = None,
         *,
         target: Target | None = None,
-        value_function: ValueFunction | None = None,
+        value_function: ValueFunction | Observational | None = None,
         background_weights: ArrayLike | None = None,
         groups: Mapping[str, int | str | Iterable[int | str]] | None = None,
         outputs: int | str | Sequence[int | str] | None = None,
@@ -282,6 +293,10 @@ class Explainer(Estimating):
         if background is not None:
             rows, self._columns = self._columns.read_background(background, background_weights)
         self._game = Game(chosen_game, rows)
+        if chosen_game == "observational":
+            self._function = given_background(
+                self._function, value_function, self._game, self._columns, link
+            )
         if value_function is None and rows is None and self._function.draws_rows:
             self._game = game_of_points(self._function.own_points())
         self._players = None
@@ -291,6 +306,9 @@ class Explainer(Estimating):
             self._posterior = self._posterior.grouped(self._players.of_column)
         with self._settings.computing() as how:
             self._base = self._function.base(self._game, how)
+            self._landmark_error = None
+            if isinstance(self._function, Conditional):
+                self._landmark_error = landmark_error(self._function, how)
 
     @with_known_keywords
     def __call__(

@@ -86,6 +86,11 @@ class Posterior:
         """
         if self.variance is None:
             raise UnsupportedModelError(self.reason)
+        if game.value_function == "observational":
+            raise UnsupportedModelError(
+                "uncertainty=True is not yet for value_function='observational'; take "
+                "value_function='interventional' or 'marginal'"
+            )
         if game.value_function == "neutral":
             raise UnsupportedModelError(
                 "uncertainty=True is not for value_function='neutral': in the neutral game v(S) is "

@@ -3,7 +3,8 @@
 Neutral: absent features have factor 1 in every product of the kernel. Interventional: they are
 replaced by those of background rows, and the output averaged. Marginal: likewise, but each feature
 is drawn from the background on its own, as if features were independent; without a background, from
-the points of the model's own expansion.
+the points of the model's own expansion. Observational: as interventional, but background rows count
+by how alike they are to the explained one in the features that are present.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from functools import cached_property
 from typing import Literal, TypeAlias, get_args
 
 from pkex.games.means import column_means
+from pkex.games.observational import Observational
 from pkex.inputs.choices import check_choice
 from pkex.inputs.weights import equal_weights
 from pkex.typing import Float
@@ -27,8 +29,14 @@ __all__ = [
     "game_of_points",
 ]
 
-ValueFunction: TypeAlias = Literal["neutral", "interventional", "marginal"]
+ValueFunction: TypeAlias = Literal["neutral", "interventional", "marginal", "observational"]
 _VALUE_FUNCTIONS: tuple[ValueFunction, ...] = get_args(ValueFunction)
+
+# What the games that need a background do with it.
+_FROM_ROWS = {
+    "interventional": "replaces absent features by those of",
+    "observational": "makes absent features follow the present ones as they do in",
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +45,7 @@ class Game:
 
     Parameters
     ----------
-    value_function : {"neutral", "interventional", "marginal"}
+    value_function : {"neutral", "interventional", "marginal", "observational"}
     background : tuple of ndarray of shape (m, d) and ndarray of shape (m,), optional
         Rows, C-contiguous, and their weights, which are positive and add up to 1. None in the
         neutral game; and in the marginal game where each expansion's own points, with equal
@@ -83,18 +91,22 @@ NEUTRAL = Game("neutral")
 
 
 def chosen_value_function(
-    given: ValueFunction | None, background: object, weights: object
+    given: ValueFunction | Observational | None, background: object, weights: object
 ) -> ValueFunction:
     """Return the value function, by default the one that fits the arguments, or their conflict."""
     default: ValueFunction = "marginal" if background is None else "interventional"
-    chosen = default if given is None else check_choice("value_function", given, _VALUE_FUNCTIONS)
+    chosen: ValueFunction = "observational"
+    if not isinstance(given, Observational):
+        chosen = (
+            default if given is None else check_choice("value_function", given, _VALUE_FUNCTIONS)
+        )
     if background is None:
-        if chosen == "interventional":
+        if chosen in _FROM_ROWS:
             raise ValueError(
-                "value_function='interventional' replaces absent features by those of background "
-                "rows; give these as background=Z, for instance (a sample of) the training data, "
-                "or take value_function='marginal' (the default), which without a background draws "
-                "them from the model's own points"
+                f"value_function={chosen!r} {_FROM_ROWS[chosen]} background rows; give these as "
+                "background=Z, for instance (a sample of) the training data, or take "
+                "value_function='marginal' (the default), which without a background draws absent "
+                "features from the model's own points"
             )
         if weights is not None:
             raise ValueError("background_weights was given, but no background whose rows it weighs")

@@ -1,0 +1,104 @@
+"""Explained functions in the observational game."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from pkex.execution.computation import Computation
+from pkex.explain.columns import Columns
+from pkex.functions.base import Function
+from pkex.functions.conditional import Conditional
+from pkex.functions.linked import Link
+from pkex.games.conditioning import Conditioning
+from pkex.games.observational import Observational
+from pkex.games.value_functions import Game
+
+__all__ = ["given_background", "landmark_error"]
+
+# Coalitions, and rows of the background, whose worths are looked at; and what is worth a warning.
+_COALITIONS, _ROWS, _LARGE = 8, 16, 0.05
+
+
+def given_background(
+    function: Function, given: Any, game: Game, columns: Columns, link: Link
+) -> Conditional:
+    """Return a function whose absent features follow the present ones.
+
+    Parameters
+    ----------
+    function : Function
+    given : Observational or "observational"
+    game : Game
+        With a background.
+    columns : Columns
+    link : {"identity", "logit"}
+
+    Raises
+    ------
+    ValueError
+        If the link is outside of means, or rows cannot be compared.
+    """
+    if link != "identity":
+        raise ValueError(
+            f"link={link!r} is outside of the mean over the background, and value_function="
+            "'observational' has weighted means, which need not be where it is defined; leave link "
+            "out, or explain target='log-odds'"
+        )
+    if game.background is None:
+        raise ValueError("the observational game has a background")
+    rows, shares = game.background
+    for number, name in enumerate(columns.names):
+        _check_numbers(rows[:, number], name)
+    settings = given if isinstance(given, Observational) else Observational()
+    numbers = np.ascontiguousarray(rows, dtype=np.float64)
+    resolved = settings.resolved(numbers, columns.names)
+    return Conditional(function, Conditioning(resolved, numbers, shares, columns.names))
+
+
+def _check_numbers(column: Any, name: str) -> None:
+    """Refuse a column of the background whose entries have no distances."""
+    try:
+        is_finite = bool(np.isfinite(column.astype(np.float64)).all())
+    except (TypeError, ValueError):
+        is_finite = False
+    if not is_finite:
+        raise ValueError(
+            f"background: the entries of {name} are not all numbers, and value_function="
+            "'observational' compares rows by numbers; encode and fill them before the model, or "
+            "take value_function='interventional' (the default with a background)"
+        )
+
+
+def landmark_error(function: Conditional, how: Computation) -> float | None:
+    """Return how far worths move when there are twice as many landmarks, of their own spread.
+
+    The root mean square, over some coalitions of some rows of the background; None if weights are
+    made on all rows. A large one is warned of.
+    """
+    conditioning, p = function.conditioning, function.n_players
+    number = conditioning.settings.n_landmarks
+    if number is None or conditioning.landmarks is None or p < 2:
+        return None
+    sizes = np.resize(np.arange(1, p), _COALITIONS)[:, None]
+    order = np.random.default_rng(0).permuted(np.tile(np.arange(p), (_COALITIONS, 1)), axis=1)
+    rows = conditioning.rows
+    some = np.unique(np.linspace(0, len(rows) - 1, _ROWS).astype(np.intp))
+    doubled = replace(conditioning, settings=replace(conditioning.settings, n_landmarks=2 * number))
+    found, finer = (
+        Conditional(function.function, each).worths(rows[some], order < sizes, how)
+        for each in (conditioning, doubled)
+    )
+    spread = np.sqrt(np.mean((finer - finer.mean(axis=(0, 1))) ** 2))
+    error = float(np.sqrt(np.mean((found - finer) ** 2)) / spread) if spread > 0.0 else 0.0
+    if error > _LARGE:
+        warnings.warn(
+            f"n_landmarks={number}: what coalitions are worth moves by {error:.0%} of its spread "
+            f"with twice as many landmarks; take more, or a wider kernel",
+            UserWarning,
+            stacklevel=3,
+        )
+    return error

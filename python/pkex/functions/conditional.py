@@ -1,0 +1,174 @@
+"""Functions in the observational game: absent features follow those that are present.
+
+v(S) = Σ_l w_l(x_S) f(x_S, z_l), with weights of background rows by what is known of x: see
+`Observational`. There is no product game: all coalitions are looked at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from pkex.execution.computation import Computation
+from pkex.functions.base import Function, finite
+from pkex.functions.composite import Composite
+from pkex.functions.conditional_expansion import expansion_given
+from pkex.games.conditioning import Conditioning, Weights
+from pkex.games.indices import SHAPLEY, Quantity
+from pkex.games.value_functions import NEUTRAL, Game
+from pkex.games.worths import members_of, quantity_of
+from pkex.typing import Float
+
+__all__ = ["MOST_CONDITIONED", "Conditional"]
+
+# Players all of whose coalitions are looked at: a factorisation each.
+MOST_CONDITIONED = 14
+# Numbers of weights and of worths that are there at a time.
+_MOST_NUMBERS = 1 << 25
+# Rows that a function is evaluated at together.
+_MIXED = 1 << 14
+
+# From weights of background rows and the columns that are present to worths, shape (n, outputs).
+_WorthsOf: TypeAlias = Callable[[Weights, NDArray[np.bool_]], Float]
+
+
+class Conditional(Composite):
+    """A function, absent features of which are drawn as they follow those that are present.
+
+    Parameters
+    ----------
+    function : Function
+    conditioning : Conditioning
+    """
+
+    __slots__ = ("_conditioning",)
+
+    def __init__(self, function: Function, conditioning: Conditioning) -> None:
+        self._parts = (function,)
+        self._conditioning = conditioning
+
+    @property
+    def function(self) -> Function:
+        """The function at rows."""
+        return self._parts[0]
+
+    @property
+    def conditioning(self) -> Conditioning:
+        """How background rows count."""
+        return self._conditioning
+
+    @property
+    def n_outputs(self) -> int:
+        return self.function.n_outputs
+
+    @property
+    def has_output_axis(self) -> bool:
+        return self.function.has_output_axis
+
+    def evaluate(self, X: ArrayLike, *, n_threads: int) -> Float:
+        return self.function.evaluate(X, n_threads=n_threads)
+
+    def magnitude(self, X: ArrayLike, *, n_threads: int) -> Float:
+        return self.function.magnitude(X, n_threads=n_threads)
+
+    def explain(
+        self,
+        X: Float,
+        *,
+        game: Game = NEUTRAL,
+        quantity: Quantity = SHAPLEY,
+        how: Computation,
+    ) -> Float:
+        p = self.n_players
+        if p > MOST_CONDITIONED:
+            raise ValueError(
+                f"value_function='observational' looks at all 2^{p} coalitions of {p} features, "
+                f"for each of which it factors a matrix: pkex goes up to {MOST_CONDITIONED} "
+                "features. Estimate values, with standard errors, by pkex.Explainer(...).estimate("
+                "X, n_coalitions=1000, random_state=0), or join columns by groups={...}"
+            )
+        members = members_of(np.arange(p))
+        step = max(1, _MOST_NUMBERS // (2**p * self.n_outputs))
+        blocks = [X[start : start + step] for start in range(0, len(X), step)]
+        found = [np.empty((0, len(members[0]), self.n_outputs))]
+        for number, block in enumerate(blocks):
+            worths = self.worths(block, members, how.part(number, len(blocks)))
+            of_outputs = [quantity_of(worths[..., o], quantity) for o in range(self.n_outputs)]
+            found.append(np.stack(of_outputs, axis=-1))
+        return np.concatenate(found[min(1, len(blocks)) :])
+
+    def worths(self, X: Float, members: NDArray[np.bool_], how: Computation) -> Float:
+        """Return the worths of coalitions in the games of rows, shape (n, count, outputs).
+
+        Parameters
+        ----------
+        X : ndarray of shape (n, d)
+        members : ndarray of bool, shape (count, players)
+        how : Computation
+        """
+        step = max(1, _MOST_NUMBERS // len(self._conditioning.rows))
+        blocks = [X[start : start + step] for start in range(0, len(X), step)]
+        found = [np.empty((0, len(members), self.n_outputs))]
+        for number, block in enumerate(blocks):
+            found.append(self._worths(block, members, how.part(number, len(blocks))))
+        return finite(np.concatenate(found))
+
+    def _worths(self, X: Float, members: NDArray[np.bool_], how: Computation) -> Float:
+        """Return them of as many rows as there are weights in memory."""
+        columns = members[:, self.players]
+        is_whole, is_empty = columns.all(axis=1), ~columns.any(axis=1)
+        worths = np.empty((len(X), len(members), self.n_outputs))
+        worths[:, is_whole] = self._outputs(self.function.evaluate(X, n_threads=how.n_threads))
+        worths[:, is_empty] = self.base(NEUTRAL, how.reporting(None))
+        others = np.flatnonzero(~is_whole & ~is_empty)
+        worth = self._worths_of(X, how.n_threads)
+        weights = self._conditioning.weights(X, list(columns[others]))
+        for number, (place, of_rows) in enumerate(zip(others, weights, strict=True)):
+            worths[:, place] = worth(of_rows, columns[place])
+            if how.progress is not None:
+                how.progress(number + 1, len(others))
+        return worths
+
+    def _worths_of(self, X: Float, n_threads: int) -> _WorthsOf:
+        """Return how rows are worth what they are, the fastest way that there is."""
+        closed_form = expansion_given(self.function, X, self._conditioning)
+        return closed_form or partial(self._mean_of_mixed, X, n_threads=n_threads)
+
+    def _outputs(self, values: Float) -> Float:
+        """Return outputs of rows with axes for coalitions and outputs, shape (n, 1, outputs)."""
+        return values.reshape(len(values), 1, self.n_outputs)
+
+    def _mean_of_mixed(
+        self, X: Float, weights: Weights, present: NDArray[np.bool_], *, n_threads: int
+    ) -> Float:
+        """Return the weighted means of outputs at rows mixed with background rows, (n, outputs)."""
+        others, whole = self._conditioning.rows, weights.whole()
+        means = np.empty((len(X), self.n_outputs))
+        step = max(1, _MIXED // len(others))
+        for start in range(0, len(X), step):
+            block = slice(start, start + step)
+            mixed = np.where(present, X[block, None], others).reshape(-1, X.shape[1])
+            values = self.function.evaluate(mixed, n_threads=n_threads)
+            shaped = values.reshape(-1, len(others), self.n_outputs)
+            means[block] = np.einsum("nl,nlo->no", whole[block], shaped)
+        return means
+
+    def base(self, game: Game, how: Computation) -> float | Float:
+        together = Game("interventional", (self._conditioning.rows, self._conditioning.shares))
+        return self.function.base(together, how)
+
+    def grouped(self, players: NDArray[np.int64]) -> Conditional:
+        return Conditional(self.function.grouped(players), self._conditioning)
+
+    def select(self, outputs: Sequence[int]) -> Conditional:
+        return Conditional(self.function.select(outputs), self._conditioning)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Conditional, (self.function, self._conditioning)
+
+    def __repr__(self) -> str:
+        return f"Conditional({self.function!r})"

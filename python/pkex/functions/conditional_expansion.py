@@ -1,0 +1,102 @@
+"""Kernel expansions in the observational game, in closed form.
+
+A product kernel splits at a coalition, k(x_S z_{l,S^c}, x_i) = k_S(x, x_i) k_{S^c}(z_l, x_i), and
+v(S) = Σ_i α_i k_S(x, x_i) Σ_l w_l(x_S) k_{S^c}(z_l, x_i) (RKHS-SHAP: Chau et al. 2022, section 3).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pkex.functions.base import Function
+from pkex.functions.expansion import KernelExpansion
+from pkex.games.conditioning import Conditioning, Weights
+from pkex.games.landmarks import Features
+from pkex.kernels.factors import Term
+from pkex.kernels.restrictions import MOST_KEPT, Restrictions, are_products
+from pkex.typing import Float
+
+__all__ = ["expansion_given"]
+
+# Kernel values that are there at a time, between points and rows.
+_MOST_NUMBERS = 1 << 22
+
+
+def expansion_given(
+    function: Function, X: Float, conditioning: Conditioning
+) -> Callable[[Weights, NDArray[np.bool_]], Float] | None:
+    """Return what gives the worths of rows, shape (n, outputs); None of other functions.
+
+    It takes the weights of background rows, and the columns that are present, shape (d,).
+
+    Parameters
+    ----------
+    function : Function
+    X : ndarray of shape (n, d)
+    conditioning : Conditioning
+    """
+    if type(function) is not KernelExpansion:
+        return None
+    terms = function.kernel.terms(function.n_features)
+    if not are_products(terms):
+        return None
+    sums = [_Sums(function, term, X, conditioning) for term in terms]
+    intercept = np.ravel(function.intercept)
+
+    def worths(weights: Weights, present: NDArray[np.bool_]) -> Float:
+        total: Float = sum(of_term(weights, present) for of_term in sums) + intercept
+        return total
+
+    return worths
+
+
+class _Sums:
+    """The worths of rows by one term of the kernel, point by point.
+
+    Weights add up to 1, and so leave the intercept as it is. With landmarks, k_{S^c} between
+    background rows and points is Nyström's approximation on them.
+    """
+
+    def __init__(
+        self, expansion: KernelExpansion, term: Term, X: Float, conditioning: Conditioning
+    ) -> None:
+        points, rows = expansion.points, conditioning.rows
+        self._coefficients = expansion.coefficients.reshape(len(points), -1)
+        self._shape = len(X), expansion.n_outputs
+        chosen = conditioning.landmarks
+        centres = rows if chosen is None else rows[chosen]
+        step = max(1, _MOST_NUMBERS // max(len(centres), len(X), 1))
+        most_kept = MOST_KEPT // max(1, -(-len(points) // step))
+        self._tiles = []
+        alone = [replace(term, coefficient=1.0)]
+        for start in range(0, len(points), step):
+            tile = slice(start, start + step)
+            near = Restrictions([term], X, points[tile], most_kept)
+            far = Restrictions(alone, centres, points[tile], most_kept)
+            self._tiles.append((tile, near, far))
+        self._landmarks = None
+        if chosen is not None:
+            self._landmarks = (
+                Restrictions(alone, centres, centres),
+                Restrictions(alone, centres, rows),
+            )
+
+    def __call__(self, weights: Weights, present: NDArray[np.bool_]) -> Float:
+        sums = np.zeros(self._shape)
+        features, sides = None, None
+        if self._landmarks is not None:
+            among, to_rows = (restrictions.of(~present) for restrictions in self._landmarks)
+            features = Features(among)
+            sides = weights.times(features.of(to_rows).T)
+        for tile, near, far in self._tiles:
+            absent = far.of(~present)
+            if features is None or sides is None:
+                means = weights.times(absent)
+            else:
+                means = sides @ features.of(absent)
+            sums += (near.of(present) * means) @ self._coefficients[tile]
+        return sums

@@ -1,0 +1,170 @@
+"""Weights of background rows beside the columns that are known of a row.
+
+They are those of a kernel ridge regression on these columns, completed to a sum of 1: see
+`Observational`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pkex.games.landmarks import Features, chosen_landmarks, linear_algebra
+from pkex.games.observational import Observational
+from pkex.kernels.factors import Term
+from pkex.kernels.restrictions import Restrictions
+from pkex.typing import Float
+
+__all__ = ["Conditioning", "Weights"]
+
+# Background rows, on all of which weights are made: a matrix of 800 MB.
+_MOST_ROWS = 10_000
+
+
+@dataclass(frozen=True, eq=False)
+class Weights:
+    """Weights of m background rows beside n rows, as a product of two matrices.
+
+    Parameters
+    ----------
+    left : ndarray of shape (n, r)
+    right : ndarray of shape (r, m), optional
+        The identity if not given.
+    """
+
+    left: Float
+    right: Float | None = None
+
+    def times(self, values: Float) -> Float:
+        """Return the weighted sums Σ_l w_l values_l, shape (n, k), of values of shape (m, k)."""
+        right = values if self.right is None else self.right @ values
+        sums: Float = self.left @ right
+        return sums
+
+    def whole(self) -> Float:
+        """Return the weights, shape (n, m)."""
+        return self.left if self.right is None else self.left @ self.right
+
+
+@dataclass(frozen=True, eq=False)
+class Conditioning:
+    """How background rows count beside rows of which some columns are known.
+
+    Parameters
+    ----------
+    settings : Observational
+        With a kernel.
+    rows : ndarray of shape (m, d)
+    shares : ndarray of shape (m,)
+        The weights of the rows, positive, which add up to 1.
+    names : sequence of str
+        What messages call the columns.
+
+    Raises
+    ------
+    ValueError
+        If there are more rows than weights can be made on.
+    ImportError
+        If there is no SciPy.
+    """
+
+    settings: Observational
+    rows: Float
+    shares: Float
+    names: Sequence[str]
+
+    def __post_init__(self) -> None:
+        if self.settings.n_landmarks is None and len(self.rows) > _MOST_ROWS:
+            raise ValueError(
+                f"background has {len(self.rows):,} rows, and value_function='observational' makes "
+                f"weights on up to {_MOST_ROWS:,}; take a sample of them, or make weights on some: "
+                "value_function=pkex.Observational(n_landmarks=300)"
+            )
+        linear_algebra()
+
+    @property
+    def landmarks(self) -> NDArray[np.intp] | None:
+        """The numbers of the rows that weights are made on; None for all."""
+        number = self.settings.n_landmarks
+        if number is None or number >= len(self.rows):
+            return None
+        return chosen_landmarks(len(self.rows), number)
+
+    def weights(self, X: Float, coalitions: Sequence[NDArray[np.bool_]]) -> Iterator[Weights]:
+        """Yield the weights beside rows, of one choice of known columns after the other.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n, d)
+        coalitions : sequence of ndarray of bool, shape (d,)
+            The columns that are known.
+
+        Raises
+        ------
+        ValueError
+            If the kernel is not positive definite on the background.
+        """
+        terms = self._terms
+        chosen = self.landmarks
+        centres = self.rows if chosen is None else self.rows[chosen]
+        across = Restrictions(terms, X, centres)
+        among = Restrictions(terms, centres, centres)
+        to_rows = None if chosen is None else Restrictions(terms, centres, self.rows)
+        for present in coalitions:
+            try:
+                if to_rows is None:
+                    yield self._of_all(among.of(present), across.of(present))
+                else:
+                    of_rows = to_rows.of(present)
+                    yield self._of_landmarks(among.of(present), of_rows, across.of(present))
+            except np.linalg.LinAlgError:
+                raise self._not_positive(present) from None
+
+    @property
+    def _terms(self) -> list[Term]:
+        kernel = self.settings.kernel
+        if kernel is None:
+            raise ValueError("the settings have no kernel: see Observational.resolved")
+        return kernel.terms(self.rows.shape[1])
+
+    def _of_all(self, among: Float, across: Float) -> Weights:
+        """Return w = √B (√B K √B + η)⁻¹ √B k, completed; √B K √B has eigenvalues of 1 at most."""
+        roots = np.sqrt(self.shares)
+        among *= roots * roots[:, None]
+        known = self._solved(among, (across * roots).T).T * roots
+        known += (1.0 - known.sum(axis=1))[:, None] * self.shares
+        return Weights(known)
+
+    def _of_landmarks(self, among: Float, of_rows: Float, across: Float) -> Weights:
+        """Return w = B Φ (Φᵀ B Φ + η)⁻¹ φ, completed; Φ Φᵀ is Nyström's approximation of K."""
+        features = Features(among)
+        known = features.of(of_rows)
+        weighed = known * self.shares
+        gram = weighed @ known.T
+        left = self._solved(gram, features.of(across.T)).T
+        missing = 1.0 - left @ weighed.sum(axis=1)
+        return Weights(
+            np.concatenate([left, missing[:, None]], axis=1),
+            np.concatenate([weighed, self.shares[None]]),
+        )
+
+    def _solved(self, matrix: Float, sides: Float) -> Float:
+        """Return (matrix + η)⁻¹ sides; the matrix is overwritten."""
+        matrix.flat[:: len(matrix) + 1] += self.settings.regularization
+        linalg = linear_algebra()
+        factor = linalg.cho_factor(matrix, lower=True, overwrite_a=True, check_finite=False)
+        solved: Float = linalg.cho_solve(factor, sides, check_finite=False)
+        return solved
+
+    def _not_positive(self, present: NDArray[np.bool_]) -> ValueError:
+        """Return the error that the kernel is none on some columns of the background."""
+        among = ", ".join(np.array(self.names)[present].tolist())
+        return ValueError(
+            f"the kernel of value_function=pkex.Observational(kernel={self.settings.kernel}) is "
+            f"not positive definite on the background in {among}, so that there are no weights of "
+            f"rows; take a Gaussian (the default), or a regularization above "
+            f"{self.settings.regularization:g}"
+        )

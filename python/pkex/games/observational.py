@@ -1,0 +1,152 @@
+"""The observational game's settings: how background rows count beside what is known of a row.
+
+Absent features follow those that are present as they do in the data: v(S) estimates the model's
+mean output given x_S, by a conditional mean embedding (RKHS-SHAP: Chau, Hu, Gonzalez and Sejdinovic
+2022, section 3).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from pkex.inputs.integers import as_integer
+from pkex.kernels import RBF, Kernel
+from pkex.kernels.base import namesake
+from pkex.typing import Float
+
+__all__ = ["Observational"]
+
+# With more rows than this, a median is that of as many of them, at even distances.
+_MEDIAN_OF = 2000
+
+
+@dataclass(frozen=True)
+class Observational:
+    """The value function "observational", with settings.
+
+    Absent features are drawn from the background as they follow the present ones there. Each
+    background row z_l gets a weight by how alike it is to the explained row x in the columns that
+    are present, and v(S) = Σ_l w_l(x_S) f(x_S, z_l): the output with the absent features replaced
+    by those of the row. The weights are those of a kernel ridge regression on the columns in S, of
+    which background rows are the data, w(x_S) = (K_S + η B⁻¹)⁻¹ k_S(x), where η is the
+    regularization and B holds the weights of background rows, 1/m each; what they lack of 1 is
+    added in proportion to B. (The paper leaves it out, so that a constant added to a model would
+    change its values; and takes v(∅), which so is the mean over the background, by definition.)
+
+    A feature that the model ignores may have a value, since it says something of others.
+
+    Parameters
+    ----------
+    kernel : Kernel, optional
+        What rows are compared by; a kernel of some columns is its restriction to these. By default
+        a Gaussian whose length-scales are the medians of each column's distances between
+        background rows.
+    regularization : float, default 1e-3
+        η. The larger, the less background rows that are alike count beyond others.
+    n_landmarks : int, optional
+        The number of background rows on which weights are made, where there are too many for all
+        (Nyström's approximation).
+
+    Raises
+    ------
+    ValueError, TypeError
+        If a setting is not of that kind.
+
+    See Also
+    --------
+    Explainer : Takes it as its `value_function`.
+
+    References
+    ----------
+    S. L. Chau, R. Hu, J. Gonzalez, D. Sejdinovic (2022), RKHS-SHAP: Shapley values for kernel
+    methods, NeurIPS 35.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pkex
+    >>> from sklearn.kernel_ridge import KernelRidge
+    >>> X = np.random.default_rng(0).normal(size=(50, 3))
+    >>> X[:, 2] = X[:, 0]
+    >>> model = KernelRidge(kernel="rbf").fit(X[:, :], X[:, 0])
+    >>> game = pkex.Observational(regularization=1e-2)
+    >>> explainer = pkex.Explainer(model, X, value_function=game)
+    >>> values = explainer(X[:5]).values
+    >>> bool(np.allclose(values.sum(axis=1) + explainer.expected_value, model.predict(X[:5])))
+    True
+    """
+
+    kernel: Kernel | None = None
+    regularization: float = 1e-3
+    n_landmarks: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.kernel is not None and not isinstance(self.kernel, Kernel):
+            raise TypeError(
+                "kernel must be a kernel of pkex.kernels, such as RBF(length_scale=1.0), or None; "
+                f"got {self.kernel!r} ({type(self.kernel).__name__}){namesake(self.kernel)}"
+            )
+        object.__setattr__(self, "regularization", _positive(self.regularization))
+        if self.n_landmarks is not None:
+            number = as_integer("n_landmarks", self.n_landmarks, "a positive integer", least=1)
+            object.__setattr__(self, "n_landmarks", number)
+
+    def resolved(self, rows: Float, names: Sequence[str]) -> Observational:
+        """Return the settings with a kernel, the default one of a background.
+
+        Parameters
+        ----------
+        rows : ndarray of shape (m, d)
+        names : sequence of str
+
+        Raises
+        ------
+        ValueError
+            If a column is constant, so that it has no length-scale; or the kernel given is not for
+            these rows.
+        """
+        if self.kernel is not None:
+            self.kernel.check_rows(rows, "background")
+            return self
+        length_scales = [_median_distance(column) for column in rows.T]
+        constant = [name for name, found in zip(names, length_scales, strict=True) if found == 0.0]
+        if constant:
+            raise ValueError(
+                f"background: {', '.join(constant)} is constant, so that nothing follows from it, "
+                "and there is no distance to take as its length-scale; leave it out of the model, "
+                "or give value_function=pkex.Observational(kernel=pkex.kernels.RBF([...])) with a "
+                "length-scale of your own"
+            )
+        return replace(self, kernel=RBF(length_scales))
+
+
+def _positive(size: Any) -> float:
+    if isinstance(size, bool) or not isinstance(size, Real):
+        raise TypeError(f"regularization must be a positive number; got {size!r}")
+    if not 0.0 < float(size) < np.inf:
+        raise ValueError(
+            f"regularization must be positive and finite, such as 1e-3; got {size!r}. Without any, "
+            "weights would follow single rows of the background"
+        )
+    return float(size)
+
+
+def _median_distance(column: Float) -> float:
+    """Return the median distance of pairs of entries, of the positive ones' mean if it is 0."""
+    chosen = np.linspace(0, len(column) - 1, min(len(column), _MEDIAN_OF)).astype(np.intp)
+    some = np.sort(column[chosen])
+    pairs = np.triu_indices(len(some), 1)
+    distances = some[pairs[1]] - some[pairs[0]]
+    if not distances.size:
+        return 0.0
+    if (median := float(np.median(distances))) > 0.0:
+        return median
+    if not distances.any():
+        # Entries that were not chosen may differ.
+        return float(np.ptp(column))
+    return float(distances[distances > 0.0].mean())

@@ -1,0 +1,80 @@
+"""Kernels of some columns alone, between the same rows, for many choices of columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pkex.kernels.factors import Term, has_mixtures, has_series, restricted
+from pkex.typing import Float
+
+__all__ = ["MOST_KEPT", "Restrictions", "are_products"]
+
+# Numbers in tables of single columns, which are kept between choices: 1 GB of them.
+MOST_KEPT = 1 << 27
+# Numbers that are multiplied at a time: they stay in the second-level cache.
+_TILE = 1 << 15
+
+
+def are_products(terms: Iterable[Term]) -> bool:
+    """Whether terms are products over columns as they are, neither mixtures nor power series."""
+    kept = list(terms)
+    return not has_mixtures(kept) and not has_series(kept)
+
+
+class Restrictions:
+    """A sum of terms between rows, restricted to any of the columns.
+
+    Of products the factors of single columns are computed once, if they fit in memory; of others
+    the function of the columns that are present, each time.
+
+    Parameters
+    ----------
+    terms : iterable of Term
+    left, right : ndarray of shape (n, d) and (m, d)
+    most_kept : int
+        The numbers that fit in memory.
+    """
+
+    def __init__(
+        self, terms: Iterable[Term], left: Float, right: Float, most_kept: int = MOST_KEPT
+    ) -> None:
+        self._terms, self._left, self._right = list(terms), left, right
+        self._tables: list[dict[int, Float]] | None = None
+        columns = sum(len(factor.columns) for term in self._terms for factor in term.factors)
+        if are_products(self._terms) and columns * len(left) * len(right) <= most_kept:
+            self._tables = [_by_column(term, left, right) for term in self._terms]
+
+    def of(self, present: NDArray[np.bool_]) -> Float:
+        """Return the kernel of the columns that are present, shape (n, m).
+
+        Parameters
+        ----------
+        present : ndarray of bool, shape (d,)
+        """
+        total = np.zeros((len(self._left), len(self._right)))
+        if self._tables is None:
+            for term in self._terms:
+                total += restricted(term, present).evaluated(self._left, self._right)
+            return total
+        step = max(1, _TILE // max(1, total.shape[1]))
+        for term, table in zip(self._terms, self._tables, strict=True):
+            chosen = [values for column, values in table.items() if present[column]]
+            for start in range(0, len(total), step):
+                tile = slice(start, start + step)
+                product = np.full_like(total[tile], term.coefficient)
+                for values in chosen:
+                    product *= values[tile]
+                total[tile] += product
+        return total
+
+
+def _by_column(term: Term, left: Float, right: Float) -> dict[int, Float]:
+    """Return the product of a term's factors of each column, by the column's number."""
+    tables: dict[int, Float] = {}
+    for factor in term.factors:
+        for column, values in factor.evaluated(left, right):
+            tables[column] = tables[column] * values if column in tables else values
+    return tables

@@ -1,0 +1,256 @@
+"""The observational game: by brute force through models' own output, and what it means."""
+
+import pickle
+
+import numpy as np
+import pytest
+from brute_force import observational
+from sklearn.gaussian_process import GaussianProcessRegressor
+from sklearn.gaussian_process.kernels import RBF, Matern
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.linear_model import LinearRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC, SVR
+
+import pkex
+
+D = 4
+RANDOM = np.random.default_rng(7)
+X = RANDOM.normal(size=(30, D))
+X[:, 1] = X[:, 0] + 0.3 * X[:, 1]
+X[:, 2] *= 1000.0
+Y = X[:, 0] + np.sin(X[:, 2] / 1000.0) * X[:, 3]
+ROWS = X[:3] + np.array([0.1, -0.2, 300.0, 0.4])
+SCALE = np.array([1.0, 1.0, 1000.0, 1.0])
+LENGTH_SCALES = np.array([0.7, 0.8, 900.0, 1.1])
+
+
+def gaussian(left, right, columns):
+    """The Gaussian kernel of some columns, with LENGTH_SCALES."""
+    difference = (left[:, None] - right) / LENGTH_SCALES[columns]
+    return np.exp(-0.5 * np.square(difference).sum(axis=2))
+
+
+class Negative(pkex.kernels.Kernel):
+    """A Gaussian kernel times −2, which is no kernel."""
+
+    def terms(self, n_features):
+        (term,) = pkex.kernels.RBF(LENGTH_SCALES).terms(n_features)
+        return [pkex.kernels.Term(-2.0, term.factors)]
+
+
+GAME = pkex.Observational(pkex.kernels.RBF(LENGTH_SCALES))
+MODELS = {
+    "SVR": SVR(C=5.0, gamma=0.5),
+    "KernelRidge": KernelRidge(kernel="laplacian", gamma=0.4),
+    "GaussianProcessRegressor": GaussianProcessRegressor(
+        2.0 * RBF(1.5), alpha=1e-2, optimizer=None, normalize_y=True
+    ),
+    "a kernel that is no product": GaussianProcessRegressor(
+        Matern(2.0), alpha=1e-2, optimizer=None
+    ),
+    "linear": LinearRegression(),
+}
+
+
+def fitted(name):
+    return make_pipeline(StandardScaler(), MODELS[name]).fit(X, Y)
+
+
+def largest_error(values, output, **options):
+    wanted = [observational(output, row, X, gaussian, **options) for row in ROWS]
+    return np.abs(values - wanted).max() / np.abs(wanted).max()
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_values_are_those_of_brute_force_through_the_model(name):
+    model = fitted(name)
+    explainer = pkex.Explainer(model, X, value_function=GAME)
+    explanation = explainer(ROWS)
+    assert largest_error(explanation.values, model.predict) < 1e-9
+    assert explainer.expected_value == pytest.approx(model.predict(X).mean(), rel=1e-12)
+    total = explanation.values.sum(axis=1) + explanation.base_values
+    assert total == pytest.approx(model.predict(ROWS), rel=1e-10)
+
+
+def test_a_model_of_the_columns_as_they_are_takes_the_closed_form():
+    model = SVR(gamma=0.5).fit(X / SCALE, Y)
+    explainer = pkex.Explainer(model, X / SCALE, value_function=GAME)
+    wanted = [observational(model.predict, row, X / SCALE, gaussian) for row in ROWS / SCALE]
+    assert explainer.shap_values(ROWS / SCALE) == pytest.approx(np.array(wanted), abs=1e-11)
+    by_rows = pkex.Explainer(model, X / SCALE, value_function=GAME, transform=np.positive)
+    assert by_rows.shap_values(ROWS / SCALE) == pytest.approx(np.array(wanted), abs=1e-11)
+
+
+def test_weights_of_rows_regularization_and_groups_are_those_of_the_formula():
+    model, weights = fitted("SVR"), RANDOM.uniform(0.5, 2.0, len(X))
+    explainer = pkex.Explainer(
+        model,
+        X,
+        background_weights=weights,
+        groups={"first": [0, 3]},
+        value_function=pkex.Observational(GAME.kernel, regularization=0.05),
+    )
+    assert explainer.feature_names == ["first", "x1", "x2"]
+    options = {"weights": weights / weights.sum(), "groups": [[0, 3], [1], [2]]}
+    values = explainer.shap_values(ROWS)
+    assert largest_error(values, model.predict, regularization=0.05, **options) < 1e-9
+
+
+def test_outputs_of_classes_and_probabilities_are_explained():
+    classes = np.digitize(X[:, 0], [-0.5, 0.5])
+    model = make_pipeline(StandardScaler(), SVC(gamma=0.3)).fit(X, classes)
+    ovo = model.set_params(svc__decision_function_shape="ovo").decision_function
+    values = pkex.Explainer(model, X, value_function=GAME).shap_values(ROWS)
+    for output in range(3):
+        error = largest_error(values[..., output], lambda rows, o=output: ovo(rows)[:, o])
+        assert error < 1e-9
+    squashed = pkex.Explainer(model, X, value_function=GAME, transform=np.tanh)
+    first = largest_error(squashed.shap_values(ROWS)[..., 0], lambda r: np.tanh(ovo(r)[:, 0]))
+    assert first < 1e-9
+
+
+def test_interactions_are_those_of_the_same_worths():
+    model = fitted("SVR")
+    explainer = pkex.Explainer(model, X, value_function=GAME)
+    interactions = explainer.interactions(ROWS)
+    total = interactions.values.sum(axis=1) + interactions.base_values
+    assert total == pytest.approx(model.predict(ROWS))
+    pairs = explainer.interactions(ROWS, index="SII", order=1)
+    assert pairs.values == pytest.approx(explainer.shap_values(ROWS))
+
+
+def test_a_constant_in_the_model_and_the_units_of_columns_change_nothing():
+    model = SVR(C=5.0, gamma=0.5).fit(X / SCALE, Y)
+    values = pkex.Explainer(model, X / SCALE, value_function="observational").shap_values(
+        ROWS / SCALE
+    )
+
+    def shifted(outputs):
+        return outputs + 1e4
+
+    constant = pkex.Explainer(
+        model, X / SCALE, value_function="observational", transform=shifted
+    ).shap_values(ROWS / SCALE)
+    assert constant == pytest.approx(values, abs=1e-9)
+    other_units = make_pipeline(StandardScaler(), SVR()).fit(X, Y)
+    same = make_pipeline(StandardScaler(), SVR()).fit(X / SCALE, Y)
+    assert pkex.Explainer(other_units, X, value_function="observational").shap_values(
+        ROWS
+    ) == pytest.approx(
+        pkex.Explainer(same, X / SCALE, value_function="observational").shap_values(ROWS / SCALE)
+    )
+
+
+def test_a_feature_that_the_model_ignores_has_a_value_if_it_says_something_of_others():
+    first = pkex.KernelExpansion(X[:, :2], Y, pkex.kernels.RBF().on([0]))
+    values = pkex.Explainer(first, X[:, :2], value_function="observational").shap_values(X[:, :2])
+    assert np.abs(values[:, 1]).mean() > 0.3 * np.abs(values[:, 0]).mean()
+    without = pkex.Explainer(first, X[:, :2]).shap_values(X[:, :2])
+    assert np.abs(without[:, 1]).max() < 1e-12
+
+
+def test_of_independent_features_in_large_samples_it_is_the_interventional_game():
+    found = []
+    for n in (100, 1600):
+        rows = np.random.default_rng(1).uniform(-1.0, 1.0, size=(n, 2))
+        expansion = pkex.KernelExpansion(rows[:20], np.cos(np.arange(20)), pkex.kernels.RBF())
+        some = rows[:50] / 2.0
+        game = pkex.Observational(regularization=1e-2)
+        given = pkex.Explainer(expansion, rows, value_function=game).shap_values(some)
+        free = pkex.Explainer(expansion, rows).shap_values(some)
+        found.append(np.sqrt(np.mean((given - free) ** 2) / np.mean(free**2)))
+    assert found[1] < 0.5 * found[0]
+    assert found[1] < 0.05
+
+
+def test_with_all_rows_as_landmarks_nothing_is_approximated():
+    model = SVR(gamma=0.5).fit(X / SCALE, Y)
+    exact = pkex.Explainer(model, X / SCALE, value_function=GAME)
+    all_rows = pkex.Observational(GAME.kernel, n_landmarks=len(X))
+    same = pkex.Explainer(model, X / SCALE, value_function=all_rows)
+    assert np.array_equal(same.shap_values(ROWS), exact.shap_values(ROWS))
+    assert exact.landmark_error is None
+    assert same.landmark_error is None
+
+
+def test_more_landmarks_come_nearer_and_their_error_is_told():
+    rows = np.random.default_rng(3).normal(size=(400, 3))
+    model = SVR(gamma=0.1).fit(rows, rows[:, 0] * rows[:, 1])
+    kernel = pkex.kernels.RBF(3.0)
+    for transform in (None, np.tanh):
+        options = {"background": rows, "transform": transform}
+        exact = pkex.Explainer(model, value_function=pkex.Observational(kernel), **options)
+        wanted, errors, told = exact.shap_values(rows[:20]), [], []
+        for number in (50, 200):
+            game = pkex.Observational(kernel, n_landmarks=number)
+            explainer = pkex.Explainer(model, value_function=game, **options)
+            values = explainer.shap_values(rows[:20])
+            total = values.sum(axis=1) + explainer.expected_value
+            assert total == pytest.approx(wanted.sum(axis=1) + exact.expected_value)
+            errors.append(np.sqrt(np.mean((values - wanted) ** 2)))
+            told.append(explainer.landmark_error)
+        assert errors[1] < 0.3 * errors[0]
+        assert errors[1] < 0.02 * np.abs(wanted).max()
+        assert told[1] < told[0] < 0.05
+
+
+def test_too_few_landmarks_are_warned_of():
+    with pytest.warns(UserWarning, match="n_landmarks=2: what coalitions are worth moves by"):
+        explainer = pkex.Explainer(
+            fitted("SVR"), X, value_function=pkex.Observational(n_landmarks=2)
+        )
+    assert explainer.landmark_error > 0.05
+
+
+def test_the_explainer_says_what_it_conditions_on_and_pickles():
+    explainer = pkex.Explainer(fitted("SVR"), X, value_function="observational")
+    assert explainer.value_function == "observational"
+    assert explainer.conditioning.regularization == 1e-3
+    distances = np.abs(X[:, None] - X)[np.triu_indices(len(X), 1)]
+    wanted = np.median(distances, axis=0)
+    assert explainer.conditioning.kernel.length_scale == pytest.approx(tuple(wanted))
+    again = pickle.loads(pickle.dumps(explainer))
+    assert np.array_equal(again.shap_values(ROWS), explainer.shap_values(ROWS))
+    assert explainer(ROWS).value_function == "observational"
+    assert pkex.Explainer(fitted("SVR"), X).conditioning is None
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"kernel": "rbf"}, TypeError, "kernel must be a kernel of pkex.kernels"),
+        ({"regularization": 0.0}, ValueError, "regularization must be positive and finite"),
+        ({"regularization": "much"}, TypeError, "regularization must be a positive number"),
+        ({"n_landmarks": 0}, ValueError, "n_landmarks must be a positive integer"),
+    ],
+)
+def test_settings_that_there_are_not_are_refused(options, error, message):
+    with pytest.raises(error, match=message):
+        pkex.Observational(**options)
+
+
+def test_what_cannot_be_conditioned_on_is_refused_with_the_remedy():
+    model = fitted("SVR")
+    with pytest.raises(ValueError, match=r"observational.*give these as background=Z"):
+        pkex.Explainer(model, value_function="observational")
+    constant = X.copy()
+    constant[:, 1] = 2.0
+    with pytest.raises(ValueError, match="background: x1 is constant"):
+        pkex.Explainer(model, constant, value_function="observational")
+    with pytest.raises(ValueError, match="link='logit' is outside of the mean"):
+        pkex.Explainer(model, X, value_function="observational", link="logit")
+    for number in (None, 20):
+        game = pkex.Observational(Negative(), n_landmarks=number)
+        with pytest.raises(ValueError, match="is not positive definite on the background in x"):
+            pkex.Explainer(model, X, value_function=game).shap_values(ROWS)
+    wide = pkex.KernelExpansion(np.eye(15), np.ones(15), pkex.kernels.RBF())
+    explainer = pkex.Explainer(wide, np.eye(15), value_function="observational")
+    with pytest.raises(ValueError, match=r"all 2\^15 coalitions of 15 features"):
+        explainer(np.eye(15))
+    gaussian_process = pkex.Explainer(
+        fitted("GaussianProcessRegressor"), X, value_function="observational"
+    )
+    with pytest.raises(pkex.UnsupportedModelError, match="uncertainty=True is not yet"):
+        gaussian_process(ROWS, uncertainty=True)
