@@ -123,7 +123,8 @@ class Conditional(Composite):
         is_whole, is_empty = columns.all(axis=1), ~columns.any(axis=1)
         worths = np.empty((len(X), len(members), self.n_outputs))
         worths[:, is_whole] = self._outputs(self.function.evaluate(X, n_threads=how.n_threads))
-        worths[:, is_empty] = self.base(NEUTRAL, how.reporting(None))
+        if is_empty.any():
+            worths[:, is_empty] = self.base(NEUTRAL, how.reporting(None))
         others = np.flatnonzero(~is_whole & ~is_empty)
         worth = self._worths_of(X, how.n_threads)
         weights = self._conditioning.weights(X, list(columns[others]))

@@ -87,16 +87,12 @@ class _Sums:
 
     def __call__(self, weights: Weights, present: NDArray[np.bool_]) -> Float:
         sums = np.zeros(self._shape)
-        features, sides = None, None
         if self._landmarks is not None:
             among, to_rows = (restrictions.of(~present) for restrictions in self._landmarks)
             features = Features(among)
-            sides = weights.times(features.of(to_rows).T)
+            sides = features.from_values(weights.times(features.of(to_rows).T))
+            weights = Weights(sides)
         for tile, near, far in self._tiles:
-            absent = far.of(~present)
-            if features is None or sides is None:
-                means = weights.times(absent)
-            else:
-                means = sides @ features.of(absent)
+            means = weights.times(far.of(~present))
             sums += (near.of(present) * means) @ self._coefficients[tile]
         return sums

@@ -38,6 +38,7 @@ class Features:
         lapack = linear_algebra().lapack
         tolerance = _TOLERANCE * float(among.diagonal().max())
         factor, pivots, rank, _ = lapack.dpstrf(among, tol=tolerance, lower=1)
+        self._n_landmarks = len(among)
         self._kept = pivots[:rank] - 1
         self._factor = np.tril(factor[:rank, :rank])
         left = among.diagonal() - np.square(self.of(among)).sum(axis=0)
@@ -48,6 +49,18 @@ class Features:
         """Return the features of rows, shape (r, n), given the kernel to them, shape (b, n)."""
         solve = linear_algebra().solve_triangular
         found: Float = solve(self._factor, values[self._kept], lower=True, check_finite=False)
+        return found
+
+    def from_values(self, sides: Float) -> Float:
+        """Return what sums over features, of shape (n, r), are in terms of kernel values, (n, b).
+
+        Then Σ_r sides_r φ_r(x) = Σ_u found_u k(u, x).
+        """
+        found = np.zeros((len(sides), self._n_landmarks))
+        solve = linear_algebra().solve_triangular
+        found[:, self._kept] = solve(
+            self._factor, sides.T, lower=True, trans="T", check_finite=False
+        ).T
         return found
 
 
