@@ -15,6 +15,10 @@ BAD = {
     "short": (b"a,b\n1,2\n3\n", "line 3: 1 field instead of 2, with none for column 'b'"),
     "long": (b"a,b\n1,2,9\n3,4\n", "line 2: 3 fields instead of 2; beyond column 'b' is '9'"),
     "not utf-8": (b"a,b\n1,2\n3,\xe9\n", "line 3, column 'b': byte 0xe9 is not UTF-8"),
+    "utf-16": ("a,b\n1,2\n".encode("utf-16"), "is UTF-16; convert it"),
+    "excel": (b"PK\x03\x04\x14\x00", "is a zip file, as those of Excel are"),
+    "byte 0": (b"a,b\n1,\x002\n", "holds a byte 0, which no text has"),
+    "json": (b"[{}]\n", "has no rows, only the names of 1 column"),
     "open quote": (b'a,b\n1,"2\n3,4\n', "unexpected end of data"),
     "equal names": (b"a,a\n1,2\n", ": several columns are called ['a']"),
     "semicolons": (b"a;b\n1;2\n", "say so: --delimiter ';'"),
@@ -26,6 +30,7 @@ BAD = {
     "missing": (b"a,b\n\n1,2\n,4\n,6\n", "line 4, column 'a': the entry is missing"),
     "infinite": (b"a,b\n1,2\n3,inf\n5,6\n", "line 3, column 'b': the number is infinite"),
     "other columns": (b"a,c\n1,2\n3,4\n", "has no column 'b', which"),
+    "spaces in names": (b"a, b\n1,2\n3,4\n", "has, but ' b'; choose those"),
     "cut parquet": (b"PAR1abcdefgh", "cannot be read"),
     "cut arrow": (b"ARROW1\0\0abcdefgh", "cannot be read"),
     "cut gzip": (gzip.compress(GOOD.encode())[:-12], "cannot be unpacked"),
@@ -57,6 +62,24 @@ def test_a_bad_file_is_named_with_the_place_in_it(run, good, tmp_path, name):
     output = tmp_path / "report.html"
     _check(run("drift", good, path, "--output", output), f"pkex drift: {path}", said)
     assert sorted(p.name for p in tmp_path.iterdir()) == ["bad.csv", "good.csv"]
+
+
+def test_columns_that_are_divided_otherwise_than_said_are_no_column(run, good):
+    _check(run("drift", good, good, "--delimiter", ";"), "say so: --delimiter ','")
+
+
+@pytest.mark.parametrize("metadata", [b"[1]", b'{"index_columns": [{}]}', b"{no json"])
+def test_what_others_write_in_the_place_of_pandas_is_no_index(run, good, tmp_path, metadata):
+    pa = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    path = tmp_path / "other.parquet"
+    table = pa.table({"a": [1.0, 2.0, 4.0], "b": [2.0, 1.0, 0.0]})
+    parquet.write_table(table.replace_schema_metadata({b"pandas": metadata}), path)
+    done = run("drift", good, path, "--permutations", "0")
+    if metadata == b"{no json":
+        _check(done, f"{path} cannot be read")
+    else:
+        assert (done.status, done.err) == (0, "")
 
 
 def test_a_row_of_parquet_is_named_by_its_number(run, good, tmp_path):

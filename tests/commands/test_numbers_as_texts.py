@@ -62,3 +62,17 @@ def test_integers_that_are_too_large_to_differ_are_refused(run, tmp_path):
     done = run("drift", path, path, *HOW)
     assert done.status == 2
     assert "line 3, column 'x': integers beyond 2^53" in done.err
+
+
+def test_decimal_commas_stand_between_tabs_without_a_word_about_these(run, tmp_path):
+    path = tmp_path / "t.tsv"
+    lines = [f"{n % 7},5\t{n % 5},25" for n in range(20)]
+    path.write_text("\n".join(["a\tx", *lines]), encoding="utf-8")
+    record = run("drift", path, path, "--decimal", ",", *HOW).record
+    assert [column["compared"] for column in record["columns"]] == ["numbers", "numbers"]
+    assert record["warnings"] == []
+    comma = tmp_path / "t.csv"
+    comma.write_text("a,x\n1,2\n", encoding="utf-8")
+    done = run("drift", path, comma, "--decimal", ",", *HOW)
+    assert done.status == 2
+    assert f"{comma}: --decimal ',' needs another --delimiter, such as ';'" in done.err

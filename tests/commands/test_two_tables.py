@@ -56,3 +56,40 @@ def test_a_column_that_is_all_missing_is_what_the_other_file_has(run, tables, kn
         done = run("drift", *pair, "--missing", "indicator", *HOW)
         assert done.status == 0, done.err
         assert {column["name"] for column in done.record["columns"]} == {"x", "c"}
+
+
+@pytest.fixture
+def indexed(tmp_path):
+    """Tables of pandas whose index, of integers that grow, has a name."""
+    paths = [tmp_path / "one.parquet", tmp_path / "two.arrow"]
+    for place, path in enumerate(paths):
+        x = np.random.default_rng(place).normal(size=30)
+        numbers = pd.Index(np.arange(30) + 30 * place, name="id")
+        frame = pd.DataFrame({"x": x, "z": -x}, index=numbers)
+        if path.suffix == ".parquet":
+            frame.to_parquet(path)
+        else:
+            table = pytest.importorskip("pyarrow").Table.from_pandas(frame)
+            pytest.importorskip("pyarrow.feather").write_feather(table, path, "uncompressed")
+    return paths
+
+
+def test_an_index_with_a_name_is_no_column_unless_it_is_named(run, indexed):
+    record = run("drift", *indexed, *HOW).record
+    assert {column["name"] for column in record["columns"]} == {"x", "z"}
+    assert [warning.partition(", the index")[0] for warning in record["warnings"]] == [
+        f"{path}: ['id']" for path in indexed
+    ]
+    record = run("drift", *indexed, "--columns", "id,x", *HOW).record
+    assert {column["name"] for column in record["columns"]} == {"id", "x"}
+    assert record["warnings"] == []
+    record = run("hsic", indexed[0], "--target", "id", *HOW).record
+    assert {line["feature"] for line in record["features"]} == {"x", "z"}
+    record = run("hsic", indexed[0], "--target", "z", *HOW).record
+    assert {line["feature"] for line in record["features"]} == {"x"}
+
+
+def test_labels_of_an_index_may_be_compared(run, indexed):
+    record = run("drift", *indexed, "--categorical", "id", *HOW).record
+    compared = {column["name"]: column["compared"] for column in record["columns"]}
+    assert compared == {"id": "labels", "x": "numbers", "z": "numbers"}

@@ -150,7 +150,20 @@ ON_A_CLUSTER = """
     import numpy as np
     import pkex
     from dask.distributed import Client, LocalCluster
+    from pkex.execution import backends
     from pkex.statistics import tiles
+
+    def slow_down():
+        # Lets this process take its time for each piece of work.
+        call = backends.InOnePiece.__call__
+
+        def slow(work, *arguments):
+            time.sleep(0.05)
+            open(f"slow {os.getpid()}", "w").close()
+            return call(work, *arguments)
+
+        backends.InOnePiece.__call__ = slow
+        return os.getpid()
 
     class Dies:
         # Ends the process of the first worker that explains the row of its mark.
@@ -178,6 +191,11 @@ ON_A_CLUSTER = """
             with joblib.parallel_config(backend="dask"):
                 assert (explainer.shap_values(rows) == values).all()
                 found = pkex.mmd(x, y, **drift)
+                # A worker is slow: what it computes comes last, but stands in its place.
+                slow = client.run(slow_down, workers=[next(iter(client.nthreads()))])
+                assert (explainer.shap_values(rows) == values).all()
+                assert pkex.mmd(x, y, **drift).values.tobytes() == expected.values.tobytes()
+                assert all(os.path.exists(f"slow {process}") for process in slow.values())
                 # A worker is killed while it computes.
                 process = next(iter(cluster.workers.values())).pid
                 threading.Timer(0.5, os.kill, (process, signal.SIGKILL)).start()
@@ -200,7 +218,7 @@ ON_A_CLUSTER = """
 
 
 @pytest.mark.alone
-def test_a_cluster_of_processes_gives_equal_bits_also_if_a_worker_is_killed(tmp_path):
+def test_a_cluster_of_processes_gives_equal_bits_also_if_a_worker_is_slow_or_killed(tmp_path):
     pytest.importorskip("dask.distributed")
     script = tmp_path / "on_a_cluster.py"
     script.write_text(textwrap.dedent(ON_A_CLUSTER))

@@ -6,6 +6,7 @@ import pickle
 
 import numpy as np
 import pytest
+from pages import check_page
 
 import pkex
 from pkex.kernels import RBF
@@ -92,3 +93,26 @@ def test_pictures_show_the_largest_effects(result):
         both.plot()
     with pytest.raises(ValueError, match="there is a single output"):
         result.plot(output=0)
+
+
+@pytest.mark.parametrize("model", [MODEL, TWO], ids=["one output", "two outputs"])
+def test_the_report_has_the_indices_of_every_output(model, tmp_path):
+    result = pkex.sensitivity(model, ROWS, order=2)
+    text = result.to_html(tmp_path / "r.html")
+    assert (tmp_path / "r.html").read_text(encoding="utf-8") == text
+    page = check_page(text)
+    outputs = result.output_names or [None]
+    assert page.text("h1") == ["Sensitivity of predict of KernelExpansion"]
+    # Indices of inputs, and of pairs, for each output.
+    assert len(page.all("table")) == 2 * len(outputs)
+    for place in range(len(outputs)):
+        effects = result.shapley_effects.reshape(3, -1)[:, place]
+        head, *lines = page.cells(2 * place)
+        assert head == ["input", "Shapley effect", "first order", "total"]
+        assert [line[0] for line in lines] == [f"x{j}" for j in np.argsort(-effects)]
+        np.testing.assert_allclose(
+            [float(line[1]) for line in lines], -np.sort(-effects), atol=1e-4
+        )
+    computed = dict(zip(page.text("dt"), page.text("dd"), strict=True))
+    assert computed["Inputs"] == "30 rows"
+    assert check_page(result.to_html(name="my model")).text("h1") == ["Sensitivity of my model"]

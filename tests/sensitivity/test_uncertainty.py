@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from brute_force_sensitivity import Grid
 from gaussian_processes import KERNELS, NOISE, TWO, D, X, Y, classifier, fitted
+from pages import check_page
 from scipy import stats
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, DotProduct, WhiteKernel
@@ -233,3 +234,15 @@ def test_draws_that_lack_most_of_the_variance_are_refused_with_a_remedy():
     rough = GaussianProcessRegressor(RBF(0.02), optimizer=None).fit(POINTS, OUTPUT)
     with pytest.raises(ValueError, match=r"without 9\d.\d% of its variance.*fewer inputs"):
         pkex.sensitivity(rough, [stats.uniform(0, 1)] * 3, uncertainty=20, random_state=0)
+
+
+def test_the_report_has_the_intervals_of_the_effects():
+    result = pkex.sensitivity(PROCESS, GRID, uncertainty=20, random_state=0)
+    page = check_page(result.to_html())
+    low, high = result.credible_interval("shapley_effects")
+    head, *lines = page.cells()
+    assert head[-2:] == ["effect from", "effect to"]
+    places = [result.feature_names.index(line[0]) for line in lines]
+    np.testing.assert_allclose([float(line[-2]) for line in lines], low[places], atol=1e-4)
+    np.testing.assert_allclose([float(line[-1]) for line in lines], high[places], atol=1e-4)
+    assert any("by 20 draws from the posterior" in text for text in page.text("p"))

@@ -166,3 +166,9 @@ def test_unknown_arguments_are_refused(reference):
         drift.predict(reference, n_permutations=10)
     with pytest.raises(ValueError, match="estimator must be one of"):
         pkex.MMDDrift(reference, estimator="U")
+
+
+@pytest.mark.parametrize("estimator", ["incomplete", "block"])
+def test_a_detector_says_which_estimators_it_has(estimator):
+    with pytest.raises(ValueError, match=f"estimator='{estimator}' is for pkex.mmd and pkex.hsic"):
+        pkex.MMDDrift(np.zeros((9, 2)), estimator=estimator)

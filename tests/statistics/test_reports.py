@@ -131,3 +131,17 @@ def test_a_detector_reports_with_its_own_level_names_and_rows():
     given = result.to_html(None, reference, batch, names=("reference", "batch"))
     assert page.source == given
     assert "city has 1 label unknown to the reference: ['Rome']" in page.text("li")
+
+
+def test_columns_of_the_same_name_are_shown_each_by_itself():
+    first, second = (pd.DataFrame(rows, columns=["a", "b", "a"]) for rows in (X, Y))
+    as_arrays = _pictures(check_page(RESULT.to_html(None, X, Y)))
+    as_arrays = [
+        words.replace("x0", "a").replace("x1", "b").replace("x2", "a") for words in as_arrays
+    ]
+    result = pkex.mmd(first, second, n_permutations=99, random_state=0)
+    assert _pictures(check_page(result.to_html(None, first, second))) == as_arrays
+    found = pkex.MMDDrift(first).predict(second)
+    shown = _pictures(check_page(found.to_html(None, first, second, names=("reference", "batch"))))
+    assert _pictures(check_page(found.to_html())) == shown
+    assert len(set(shown)) == 4

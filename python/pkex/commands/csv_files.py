@@ -20,6 +20,13 @@ if TYPE_CHECKING:
 
 __all__ = ["CSVFile"]
 
+# What is no CSV in UTF-8, by how it begins, and what to do about it.
+_OTHERS = {
+    b"PK\x03\x04": "is a zip file, as those of Excel are; unpack it, or save the table as CSV",
+    b"\xff\xfe": "is UTF-16; convert it, for instance by: iconv -f UTF-16 -t UTF-8",
+    b"\xfe\xff": "is UTF-16; convert it, for instance by: iconv -f UTF-16 -t UTF-8",
+}
+
 
 @dataclass(frozen=True)
 class CSVFile:
@@ -50,6 +57,7 @@ class CSVFile:
         Failure
             If the file is empty, ragged, or not UTF-8.
         """
+        self._check_start()
         with self._text() as text:
             reader = csv.reader(text, delimiter=self.delimiter, strict=True)
             try:
@@ -70,7 +78,8 @@ class CSVFile:
             except (EOFError, OSError, zlib.error) as error:
                 raise Failure(f"{self.name} cannot be unpacked: {error}") from None
         if n_rows == 0:
-            raise Failure(f"{self.name} has no rows, only the names of {len(header)} columns")
+            names = counted(len(header), "column")
+            raise Failure(f"{self.name} has no rows, only the names of {names}")
         return header
 
     def read(self, header: list[str], columns: list[str], texts: set[str]) -> pd.DataFrame:
@@ -124,8 +133,21 @@ class CSVFile:
             finally:
                 text.detach()
 
+    def _check_start(self) -> None:
+        """Refuse what is no text, as far as the first kilobytes say."""
+        try:
+            with self._bytes() as stream:
+                start = stream.read(4096)
+        except (EOFError, OSError, zlib.error) as error:
+            raise Failure(f"{self.name} cannot be unpacked: {error}") from None
+        for signature, what in _OTHERS.items():
+            if start.startswith(signature):
+                raise Failure(f"{self.name} {what}")
+        if b"\0" in start:
+            raise Failure(f"{self.name} holds a byte 0, which no text has: is it a table in CSV?")
+
     def _check_delimiter(self, header: list[str]) -> None:
-        for other in ";\t|":
+        for other in ",;\t|":
             if len(header) == 1 and other in header[0] and other != self.delimiter:
                 how = "tab" if other == "\t" else f"'{other}'"
                 raise Failure(

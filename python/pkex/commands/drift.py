@@ -10,18 +10,16 @@ import numpy as np
 
 from pkex.commands.answers import Answer, present
 from pkex.commands.failure import naming, warned
-from pkex.commands.options import (
-    Progress,
-    add_missing,
-    add_output,
-    add_table,
-    add_test,
-    check_output,
-    remedy_of_missing,
-    table_options,
-)
+from pkex.commands.options import check_output, most_rows, remedy_of_missing, table_options
 from pkex.commands.tables import Sheet, read_table
-from pkex.commands.tested import check_test, common_facts, feature_lines, record_of
+from pkex.commands.tested import (
+    add_options,
+    check_test,
+    common_facts,
+    feature_lines,
+    how_tested,
+    record_of,
+)
 from pkex.commands.two_tables import alike
 
 if TYPE_CHECKING:
@@ -44,15 +42,12 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     )
     parser.add_argument("reference", metavar="REFERENCE", help="CSV, Parquet or Arrow file, or '-'")
     parser.add_argument("current", metavar="CURRENT", help="the same, with the same columns")
-    add_test(parser)
     parser.add_argument(
         "--fail-on-drift",
         action="store_true",
         help=f"exit with status {_DRIFT} if drift is found",
     )
-    add_missing(parser)
-    add_table(parser, chosen="columns to compare")
-    add_output(parser)
+    add_options(parser, estimator="unbiased", chosen="columns to compare")
     parser.set_defaults(run=run)
 
 
@@ -75,7 +70,8 @@ def _read(options: argparse.Namespace) -> tuple[Sheet, Sheet]:
     how = table_options(options)
     reference, current = alike(read_table(options.reference, how), read_table(options.current, how))
     first, second = np.random.default_rng(options.seed).spawn(2)
-    return reference.sampled(options.sample, first), current.sampled(options.sample, second)
+    most = most_rows(options)
+    return reference.sampled(most, first), current.sampled(most, second)
 
 
 def _compared(reference: Sheet, current: Sheet, options: argparse.Namespace) -> MMDResult:
@@ -83,14 +79,7 @@ def _compared(reference: Sheet, current: Sheet, options: argparse.Namespace) -> 
 
     for sheet in (reference, current):
         sheet.check_numbers(remedy_of_missing(options))
-    return pkex.mmd(
-        reference.frame,
-        current.frame,
-        n_permutations=options.permutations,
-        random_state=options.seed,
-        missing=options.missing,
-        progress=Progress.shown(),
-    )
+    return pkex.mmd(reference.frame, current.frame, **how_tested(options))
 
 
 def _answer(

@@ -116,7 +116,6 @@ def _answer(
 ) -> Answer:
     from pkex.explain.findings import of_explanation, verdict
 
-    sentence = verdict(explanation)
     is_neutral = explanation.value_function == "neutral"
     own = "none, as it needs none" if is_neutral else "none: the model's own points"
     facts = {
@@ -127,16 +126,28 @@ def _answer(
         "Explained": what if options.target is None else f"{options.target}, {what}",
         "Version": f"pkex {version('pkex')}",
     }
-    sizes = np.reshape(explanation.importance(), (len(explanation.feature_names), -1))
+    sentence, title = verdict(explanation), f"{what} in {Path(options.model).name}"
+    found = {"verdict": sentence, "explained": what, "fitted": fitted, "warnings": list(warnings)}
+    return Answer(
+        lambda: of_explanation(explanation, title, facts, tuple(warnings)),
+        _record(explanation, options, found),
+        _lines(explanation),
+        sentence,
+    )
+
+
+def _record(
+    explanation: Explanation, options: argparse.Namespace, found: Mapping[str, Any]
+) -> Mapping[str, Any]:
+    """Return what was explained, for JSON."""
     names = explanation.output_names
     single = [] if explanation.output_name is None else [explanation.output_name]
-    record = {
+    sizes = np.reshape(explanation.importance(), (len(explanation.feature_names), -1))
+    return {
         "command": "explain",
         "pkex": version("pkex"),
-        "verdict": sentence,
+        **found,
         "model": options.model,
-        "explained": what,
-        "fitted": fitted,
         "data": {"file": options.data, "rows": len(explanation)},
         "background": options.background,
         "target": options.target,
@@ -148,15 +159,7 @@ def _answer(
             for feature, own in zip(explanation.feature_names, sizes, strict=True)
         ],
         "rows": _rows(explanation),
-        "warnings": list(warnings),
     }
-    title = f"{what} in {Path(options.model).name}"
-    return Answer(
-        lambda: of_explanation(explanation, title, facts, tuple(warnings)),
-        record,
-        _lines(explanation),
-        sentence,
-    )
 
 
 def _rows(explanation: Explanation) -> list[Mapping[str, Any]]:

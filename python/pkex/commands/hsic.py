@@ -11,23 +11,28 @@ import numpy as np
 from pkex.commands.answers import Answer, present
 from pkex.commands.failure import Failure, naming, warned
 from pkex.commands.options import (
-    Progress,
-    add_missing,
-    add_output,
-    add_table,
-    add_test,
     check_output,
+    most_rows,
     names,
     remedy_of_missing,
     table_options,
 )
-from pkex.commands.tables import Sheet, near, read_table
-from pkex.commands.tested import check_test, common_facts, feature_lines, record_of
+from pkex.commands.tables import Sheet, read_table
+from pkex.commands.tested import (
+    add_options,
+    check_test,
+    common_facts,
+    feature_lines,
+    how_tested,
+    record_of,
+)
 
 if TYPE_CHECKING:
     from pkex import HSICResult
 
 __all__ = ["add", "run"]
+
+_NORMALISED = "HSIC(x, y) / √(HSIC(x, x) · HSIC(y, y))"
 
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -47,10 +52,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         metavar="COLUMN",
         help="numbers or labels; several columns, divided by commas, are one target",
     )
-    add_test(parser)
-    add_missing(parser)
-    add_table(parser, chosen="columns that may matter")
-    add_output(parser)
+    add_options(parser, estimator="biased", chosen="columns that may matter")
     parser.set_defaults(run=run)
 
 
@@ -70,17 +72,10 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _read(options: argparse.Namespace) -> Sheet:
-    how, target = table_options(options), options.target
-    if how.columns:
-        how = replace(how, columns=(*how.columns, *target))
-    sheet = read_table(options.data, how)
-    header = list(sheet.frame.columns)
-    for column in target:
-        if column not in header:
-            raise Failure(f"{sheet.name} has no column {column!r}; {near(column, header)}")
-    if len(header) == len(set(target)):
+    sheet = read_table(options.data, replace(table_options(options), needed=options.target))
+    if len(sheet.frame.columns) == len(set(options.target)):
         raise Failure(f"{sheet.name} has no columns but the target")
-    return sheet.sampled(options.sample, np.random.default_rng(options.seed))
+    return sheet.sampled(most_rows(options), np.random.default_rng(options.seed))
 
 
 def _divided(sheet: Sheet, options: argparse.Namespace) -> tuple[Any, Any]:
@@ -97,14 +92,7 @@ def _measured(sheet: Sheet, options: argparse.Namespace) -> HSICResult:
     sheet.check_numbers(remedy)
     if remedy is not None:
         sheet.check_complete(y.columns, remedy)
-    return pkex.hsic(
-        X,
-        y if len(y.columns) > 1 else y.iloc[:, 0],
-        n_permutations=options.permutations,
-        random_state=options.seed,
-        missing=options.missing,
-        progress=Progress.shown(),
-    )
+    return pkex.hsic(X, y if len(y.columns) > 1 else y.iloc[:, 0], **how_tested(options))
 
 
 def _answer(
@@ -115,10 +103,12 @@ def _answer(
     from pkex.statistics.verdict import DEPENDENCE, is_found, verdict
 
     named = "the features", ", ".join(options.target)
+    # It takes all pairs of rows.
+    r2 = result.r2 if result.n_pairs is None else None
     facts = {
         sheet.name: sheet.in_words(),
         "Kernel of the target": described(result.target_kernel, result.target_bandwidth),
-        "Normalised": f"HSIC(x, y) / √(HSIC(x, x) · HSIC(y, y)) = {result.r2:.3g}",
+        **({} if r2 is None else {"Normalised": f"{_NORMALISED} = {r2:.3g}"}),
         **common_facts(options),
     }
     sentence = verdict(result, DEPENDENCE.of(*named), options.alpha)
@@ -133,7 +123,7 @@ def _answer(
         target=list(options.target),
         target_kernel=repr(result.target_kernel),
         target_bandwidth=result.target_bandwidth,
-        r2=result.r2,
+        r2=r2,
     )
     return Answer(
         lambda: of_dependence(

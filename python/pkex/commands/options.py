@@ -5,14 +5,18 @@ from __future__ import annotations
 import argparse
 import csv
 import math
+import re
 import sys
 import time
+from datetime import timedelta
+from decimal import Decimal
 from pathlib import Path
 
 from pkex.commands.answers import FORMATS, format_of
 from pkex.commands.failure import Failure
 from pkex.commands.sources import STANDARD_INPUT
 from pkex.commands.tables import TableOptions
+from pkex.inputs.choices import ESTIMATORS, SAMPLED_ESTIMATORS, Estimator
 from pkex.statistics.encoding import MISSING
 
 __all__ = [
@@ -23,14 +27,18 @@ __all__ = [
     "add_table",
     "add_test",
     "check_output",
+    "most_rows",
     "names",
     "remedy_of_missing",
     "table_options",
 ]
 
-_DEFAULT_SAMPLE = 10_000
+# Rows of a table whose pairs are all compared, and what stands for all rows.
+_DEFAULT_SAMPLE, _ALL = 10_000, sys.maxsize
 # Of a whole number.
 _MOST_DIGITS = 18
+# In seconds.
+_UNITS = {"s": 1, "min": 60, "h": 3600}
 
 
 def names(text: str) -> tuple[str, ...]:
@@ -95,9 +103,23 @@ def remedy_of_missing(options: argparse.Namespace) -> str | None:
     return "fill it, or leave it out, or give --missing indicator"
 
 
-def add_test(parser: argparse.ArgumentParser) -> None:
-    """Add the settings of a test by permutations."""
+def add_test(parser: argparse.ArgumentParser, estimator: Estimator) -> None:
+    """Add which pairs of rows are compared, and the settings of a test by permutations."""
     group = parser.add_argument_group("test")
+    group.add_argument(
+        "--estimator",
+        choices=[*ESTIMATORS, *SAMPLED_ESTIMATORS],
+        default=estimator,
+        help="incomplete and block compare some pairs of rows, chosen at random, of tables that "
+        "have too many for the others (default: %(default)s)",
+    )
+    group.add_argument(
+        "--budget",
+        type=_budget,
+        metavar="PAIRS",
+        help="of these two: pairs of rows to compare at most, such as 1e8, or about the time that "
+        "it may take, such as 90s or 5min",
+    )
     group.add_argument(
         "--alpha",
         type=_level,
@@ -115,10 +137,9 @@ def add_test(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--sample",
         type=_sample,
-        default=_DEFAULT_SAMPLE,
         metavar="N",
-        help="rows of a table to use at most, drawn at random, or 'all': time grows "
-        "as their square (default: %(default)s)",
+        help="rows of a table to use at most, drawn at random, or 'all' (default: "
+        f"{_DEFAULT_SAMPLE}, as time grows as their square; all of incomplete and block)",
     )
     add_seed(group)
 
@@ -132,6 +153,13 @@ def add_seed(group: argparse._ActionsContainer) -> None:
         metavar="S",
         help="of all that is random (default: %(default)s)",
     )
+
+
+def most_rows(options: argparse.Namespace) -> int:
+    """Return how many rows of a table are used at most."""
+    default = _ALL if options.estimator in SAMPLED_ESTIMATORS else _DEFAULT_SAMPLE
+    most: int = options.sample or default
+    return most
 
 
 def add_output(parser: argparse.ArgumentParser) -> None:
@@ -171,8 +199,6 @@ def check_output(options: argparse.Namespace, *inputs: str | None) -> str:
 
 def table_options(options: argparse.Namespace) -> TableOptions:
     """Return how tables are read, as the options say."""
-    if options.decimal == (options.delimiter or ","):
-        raise Failure("--decimal ',' needs another --delimiter, such as ';'")
     return TableOptions(
         tuple(options.columns), tuple(options.categorical), options.delimiter, options.decimal
     )
@@ -219,9 +245,24 @@ def _count(text: str) -> int:
     return int(text)
 
 
-def _sample(text: str) -> int | None:
+def _budget(text: str) -> int | timedelta:
+    time = re.fullmatch(r"([0-9]{1,9}(?:\.[0-9]{1,9})?)(s|min|h)", text)
+    budget: int | timedelta = 0
+    if time is not None:
+        budget = timedelta(seconds=float(time[1]) * _UNITS[time[2]])
+    elif re.fullmatch(r"[0-9]{1,18}|[0-9](\.[0-9]{1,9})?e1?[0-9]", text):
+        budget = int(Decimal(text))
+    if not budget:
+        raise argparse.ArgumentTypeError(
+            "must be a number of pairs, such as 100000000 or 1e8, or a time, such as 90s, 5min or "
+            f"2h; got {text!r}"
+        )
+    return budget
+
+
+def _sample(text: str) -> int:
     if text == "all":
-        return None
+        return _ALL
     value = int(text) if text.isdecimal() and len(text) <= _MOST_DIGITS else 0
     if value < 2:
         raise argparse.ArgumentTypeError(

@@ -51,7 +51,8 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 def run(options: argparse.Namespace) -> int:
     """Divide the variance, write what was found, and return the exit status."""
     kind = check_output(options, options.inputs, options.model)
-    called = {"inputs": options.inputs, "The model": options.model, "the model": options.model}
+    called = {"inputs are": f"{options.inputs} is", "inputs": options.inputs}
+    called |= {"The model": options.model, "the model": options.model}
     with warned(called) as warnings, naming(called):
         model = read_model(options.model, options)
         result = _analysed(model, options)
@@ -74,13 +75,13 @@ def _analysed(model: Any, options: argparse.Namespace) -> SensitivityResult:
 def _answer(
     result: SensitivityResult, fitted: str, options: argparse.Namespace, warnings: list[str]
 ) -> Answer:
-    from pkex.sensitivity.findings import of_sensitivity, verdict
+    from pkex.sensitivity.findings import of_sensitivity, variances, verdict
 
     sentence = verdict(result)
     facts = {
         "Model": f"{options.model}: {fitted}",
         "Inputs": options.inputs,
-        "Variance": ", ".join(f"{variance:.5g}" for variance in np.ravel(result.variance)),
+        "Variance": variances(result),
         "Version": f"pkex {version('pkex')}",
     }
     lines = _lines(result)

@@ -24,16 +24,19 @@ from pkex.commands.entries import (
 from pkex.commands.failure import Failure, needing
 from pkex.commands.sources import Source
 from pkex.errors import warn
-from pkex.inputs.columns import unnamed
+from pkex.inputs.columns import index_columns, unnamed
 from pkex.inputs.wording import counted, shown
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Sheet", "TableOptions", "near", "read_table"]
+__all__ = ["Sheet", "TableOptions", "read_table"]
 
 # How files begin.
 _PARQUET, _ARROW_FILE, _ARROW_STREAM = b"PAR1", b"ARROW1", b"\xff\xff\xff\xff"
+
+# An entry in messages.
+_ENTRY = re.compile(r"\brow (\d+), column \d+ \(('[^']*')\)")
 
 
 @dataclass(frozen=True)
@@ -43,19 +46,22 @@ class TableOptions:
     Parameters
     ----------
     columns : tuple of str
-        Those to read; all if there are none.
+        Those to read; all if there are none, but row numbers and the index of a table of pandas.
     categorical : tuple of str
         Those whose entries are labels.
     delimiter : str, optional
         Of CSV; by default a comma, or a tab in a file called .tsv.
     decimal : str
         What the fraction of a number begins with in CSV.
+    needed : tuple of str
+        Columns to read in any case.
     """
 
     columns: tuple[str, ...] = ()
     categorical: tuple[str, ...] = ()
     delimiter: str | None = None
     decimal: str = "."
+    needed: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,10 +90,10 @@ class Sheet:
             return f"{self.name}, row {row + 1}"
         return f"{self.name}, line {self.source.line_of(row)}"
 
-    def sampled(self, most: int | None, generator: np.random.Generator) -> Sheet:
+    def sampled(self, most: int, generator: np.random.Generator) -> Sheet:
         """Return at most so many rows, drawn at random, in their order."""
         n_rows = len(self.frame)
-        if most is None or n_rows <= most:
+        if n_rows <= most:
             return self
         chosen = np.sort(generator.choice(n_rows, most, replace=False))
         return replace(self, frame=self.frame.iloc[chosen])
@@ -124,13 +130,13 @@ class Sheet:
 
     @contextmanager
     def located(self) -> Iterator[None]:
-        """Say of a missing or infinite entry that a model refuses where it is in the file."""
+        """Say of an entry that a model refuses where it is in the file."""
         try:
             yield
-        except ValueError as error:
+        except (ValueError, TypeError) as error:
             if re.search("missing|infinite", str(error)):
                 self.check_numbers("fill it, or leave the row out")
-            raise
+            raise ValueError(_ENTRY.sub(self._in_file, str(error))) from None
 
     def check_alike(self, column: str) -> None:
         """Refuse texts in a column that otherwise holds numbers or dates."""
@@ -155,6 +161,11 @@ class Sheet:
     def decimal(self) -> str:
         """What the fraction of a number begins with."""
         return "." if self.source is None else self.source.decimal
+
+    def _in_file(self, entry: re.Match[str]) -> str:
+        """Return where an entry is, by the number of its row from 0 and the name of its column."""
+        place = self.place(int(entry[1])).removeprefix(f"{self.name}, ")
+        return f"{place}, column {entry[2]}"
 
     def _refuse(self, name: str, is_wrong: Any, what: str) -> None:
         if not is_wrong.any():
@@ -185,6 +196,8 @@ def read_table(path: str | Source, options: TableOptions) -> Sheet:
 
 def _read_csv(source: Source, options: TableOptions) -> Sheet:
     delimiter = options.delimiter or ("\t" if ".tsv" in Path(source.path).suffixes else ",")
+    if options.decimal == delimiter:
+        raise Failure(f"{source.name}: --decimal ',' needs another --delimiter, such as ';'")
     file = CSVFile(source, delimiter, options.decimal)
     header = file.header()
     columns = _chosen(header, file.name, options)
@@ -216,11 +229,11 @@ def _read_arrow(source: Source, start: bytes, options: TableOptions) -> Sheet:
             if column in options.categorical:
                 table = table.set_column(place, column, _as_labels(table.column(place)))
         frame = table.to_pandas(date_as_object=False, ignore_metadata=True)
-    except (pa.ArrowException, OSError) as error:
+    except (pa.ArrowException, ValueError, OSError) as error:
         raise Failure(f"{name} cannot be read: {str(error).splitlines()[0]}") from None
     if not len(frame):
         raise Failure(f"{name} has no rows")
-    frame = frame[_chosen([str(column) for column in frame.columns], name, options)]
+    frame = frame[_chosen(list(frame.columns), name, options, index_columns(table.schema))]
     for column in frame.columns:
         if column in options.categorical:
             frame[column] = frame[column].astype("string")
@@ -238,23 +251,33 @@ def _as_labels(column: Any) -> Any:
     return column.cast(pa.string()) if pa.types.is_integer(column.type) else column
 
 
-def _chosen(header: list[str], name: str, options: TableOptions) -> list[str]:
-    """Return the names of the columns to read."""
-    for column in (*options.columns, *options.categorical):
+def _chosen(
+    header: list[str], name: str, options: TableOptions, index: Iterable[str] = ()
+) -> list[str]:
+    """Return the names of the columns to read; of those of an index the ones that are named."""
+    asked = (*options.columns, *options.needed)
+    for column in (*asked, *options.categorical):
         if column not in header:
-            raise Failure(f"{name} has no column {column!r}; {near(column, header)}")
+            raise Failure(f"{name} has no column {column!r}; {_near(column, header)}")
     repeated = [column for column, number in Counter(header).items() if column and number > 1]
     if repeated:
         raise Failure(f"{name}: several columns are called {shown(repeated)}")
     if options.columns:
-        return list(dict.fromkeys(options.columns))
-    left_out = unnamed(header)
-    if left_out:
+        return list(dict.fromkeys(asked))
+    named = {*asked, *options.categorical}
+    without_name = set(unnamed(header)) - named
+    if without_name:
         warn(f"{name}: a column has no name and is left out: are these the numbers of rows?")
-    return [column for column in header if column not in left_out]
+    of_rows = [column for column in index if column not in named | without_name]
+    if of_rows:
+        warn(
+            f"{name}: {shown(of_rows)}, the index of the table in pandas, is what rows are called "
+            "and left out; if it is to be compared, name it in --columns"
+        )
+    return [column for column in header if column not in {*without_name, *of_rows}]
 
 
-def near(column: str, header: list[str]) -> str:
+def _near(column: str, header: list[str]) -> str:
     """Return which column may have been meant, or which there are."""
     close = get_close_matches(column, header, 1)
     return f"did you mean {close[0]!r}?" if close else f"it has {shown(header)}"

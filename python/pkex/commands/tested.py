@@ -8,12 +8,15 @@ from collections.abc import Mapping
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
-from pkex.commands.failure import Failure
+from pkex.commands.failure import Failure, naming
+from pkex.commands.options import Progress, add_missing, add_output, add_table, add_test
+from pkex.inputs.choices import Estimator
+from pkex.statistics.sampled.budget import check_budget
 
 if TYPE_CHECKING:
     from pkex import HSICResult, MMDResult
 
-__all__ = ["check_test", "common_facts", "feature_lines", "record_of"]
+__all__ = ["add_options", "check_test", "common_facts", "feature_lines", "how_tested", "record_of"]
 
 # What is known of each feature: the attribute of the result, and its name in JSON and CSV.
 _OF_FEATURES = {
@@ -27,11 +30,30 @@ _OF_FEATURES = {
 }
 
 
+def add_options(parser: argparse.ArgumentParser, *, estimator: Estimator, chosen: str) -> None:
+    """Add the options of both commands.
+
+    Parameters
+    ----------
+    parser : ArgumentParser
+    estimator : str
+        The one by default.
+    chosen : str
+        Which columns are read.
+    """
+    add_test(parser, estimator)
+    add_missing(parser)
+    add_table(parser, chosen=chosen)
+    add_output(parser)
+
+
 def check_test(options: argparse.Namespace, *, needs_test: bool = False) -> None:
-    """Refuse permutations that are too few for the level.
+    """Refuse permutations that are too few for the level, and a budget of what takes none.
 
     The smallest p-value of B permutations is 1 / (B + 1).
     """
+    with naming({}):
+        check_budget(options.budget, options.estimator)
     least = math.ceil(1.0 / options.alpha - 1e-9) - 1
     if (options.permutations or needs_test) and options.permutations < least:
         none = "" if needs_test else ", or 0 for no test"
@@ -39,6 +61,18 @@ def check_test(options: argparse.Namespace, *, needs_test: bool = False) -> None
             f"--permutations {options.permutations} cannot find anything at the level "
             f"{options.alpha:g}; at least {least} are needed{none}"
         )
+
+
+def how_tested(options: argparse.Namespace) -> dict[str, Any]:
+    """Return what the library is told of the test."""
+    return {
+        "estimator": options.estimator,
+        "budget": options.budget,
+        "n_permutations": options.permutations,
+        "random_state": options.seed,
+        "missing": options.missing,
+        "progress": Progress.shown(),
+    }
 
 
 def common_facts(options: argparse.Namespace) -> dict[str, str]:
@@ -77,6 +111,7 @@ def record_of(
         "statistic": result.statistic,
         "features": feature_lines(result),
         "estimator": result.estimator,
+        "n_pairs": result.n_pairs,
         "value_function": result.value_function,
         "kernel": repr(result.kernel),
         "bandwidth": result.bandwidth,

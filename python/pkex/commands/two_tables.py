@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -55,8 +56,10 @@ def _check_columns(first: Sheet, second: Sheet) -> None:
     for one, other in ((first, second), (second, first)):
         lacking = [column for column in one.frame.columns if column not in other.frame.columns]
         if lacking:
+            near = get_close_matches(lacking[0], other.frame.columns, 1)
             raise Failure(
                 f"{other.name} has no column {lacking[0]!r}, which {one.name} has"
+                + (f", but {near[0]!r}" if near else "")
                 + (f" (nor {shown(lacking[1:])})" if len(lacking) > 1 else "")
                 + "; choose those to compare by --columns"
             )

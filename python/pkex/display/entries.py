@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 from pkex.display.tables import number
 from pkex.typing import Float
 
-__all__ = ["MISSING", "Entries", "are_few"]
+__all__ = ["MISSING", "Columns", "Entries", "are_few"]
 
 # What a missing level is called.
 MISSING = "(missing)"
@@ -106,6 +107,30 @@ class Entries:
             return self
         texts = [MISSING if np.isnan(v) else self.text(v) for v in self.numbers]
         return Entries(None, tuple(texts))
+
+
+@dataclass(frozen=True, eq=False)
+class Columns:
+    """Columns and their names, of which some may be equal.
+
+    Parameters
+    ----------
+    names : sequence of str
+    entries : sequence of Entries
+    """
+
+    names: Sequence[str]
+    entries: Sequence[Entries]
+
+    def of(self, names: Sequence[str], place: int) -> Entries | None:
+        """Return what one of some names stands for: by its place if all are those of the columns.
+
+        None if there is no such column, or several.
+        """
+        if list(names) == list(self.names):
+            return self.entries[place]
+        same = [own for own, name in enumerate(self.names) if name == names[place]]
+        return self.entries[same[0]] if len(same) == 1 else None
 
 
 def are_few(*columns: Entries) -> bool:

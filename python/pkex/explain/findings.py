@@ -12,7 +12,7 @@ from pkex.display.drawing import bars
 from pkex.display.entries import Entries
 from pkex.display.findings import Figure, Findings, Table, listed, of_outputs_left_out
 from pkex.display.tables import number, numbers, shortened
-from pkex.explain.explanation import Explanation
+from pkex.explain.attribution import Attribution
 from pkex.inputs.wording import counted
 from pkex.typing import Float
 
@@ -35,7 +35,7 @@ _READING = (
 
 
 def of_explanation(
-    explanation: Explanation,
+    explanation: Attribution,
     what: str,
     computed: Mapping[str, str],
     notes: tuple[str, ...] = (),
@@ -68,7 +68,7 @@ def of_explanation(
     )
 
 
-def verdict(explanation: Explanation) -> str:
+def verdict(explanation: Attribution) -> str:
     """Return which features move the output most, of the first few outputs."""
     start = f"On average over {counted(len(explanation), 'row')}, the output"
     base = np.unique(explanation.base_values)
@@ -82,7 +82,7 @@ def verdict(explanation: Explanation) -> str:
     return "; ".join([f"{start} of {name} is moved most by {_movers(own)}", *more]) + "."
 
 
-def _movers(explanation: Explanation) -> str:
+def _movers(explanation: Attribution) -> str:
     """Name the features that move an output most, and by how much."""
     sizes = explanation.importance()
     return listed(
@@ -90,11 +90,11 @@ def _movers(explanation: Explanation) -> str:
     )
 
 
-def _short(explanation: Explanation, place: int) -> str:
+def _short(explanation: Attribution, place: int) -> str:
     return shortened(explanation.feature_names[place])
 
 
-def _outputs(explanation: Explanation) -> dict[str, Explanation]:
+def _outputs(explanation: Attribution) -> dict[str, Attribution]:
     """Return the explanations of single outputs by their names, "" if one has none."""
     names = explanation.output_names
     if names is None:
@@ -102,16 +102,16 @@ def _outputs(explanation: Explanation) -> dict[str, Explanation]:
     return {name: explanation[:, :, place] for place, name in enumerate(names)}
 
 
-def _order(explanation: Explanation) -> list[int]:
+def _order(explanation: Attribution) -> list[int]:
     order: list[int] = np.argsort(-explanation.importance(), kind="stable").tolist()
     return order
 
 
-def _label(explanation: Explanation) -> str:
+def _label(explanation: Attribution) -> str:
     return "mean |value − its mean|" if explanation.value_function == "neutral" else "mean |value|"
 
 
-def _tables(explanation: Explanation, name: str) -> list[Table]:
+def _tables(explanation: Attribution, name: str) -> list[Table]:
     order = _order(explanation)
     values = explanation.values
     of_output = f" of {name}" if name else ""
@@ -129,14 +129,16 @@ def _tables(explanation: Explanation, name: str) -> list[Table]:
     rows: dict[str, Any] = {"row": [str(1 + row) for row in range(len(some))]}
     rows["base value"] = some.base_values
     for j in order[:4]:
-        # A feature may be called like another column.
+        # A feature may be called like another column, or feature.
         title = explanation.feature_names[j]
-        rows[title if title not in rows else f"{title} (feature)"] = some.values[:, j]
+        while title in (*rows, "output"):
+            title += " (feature)"
+        rows[title] = some.values[:, j]
     rows["output"] = some.base_values + some.values.sum(axis=1)
     return [sizes, Table(f"The first rows{of_output}: values of the strongest features", rows)]
 
 
-def _picture(explanation: Explanation, name: str) -> Figure:
+def _picture(explanation: Attribution, name: str) -> Figure:
     order = _order(explanation)[:_MOST_BARS]
     sizes: Float = explanation.importance()[order]
     title = f"How much features move the output{f' of {name}' if name else ''}"
@@ -147,7 +149,7 @@ def _picture(explanation: Explanation, name: str) -> Figure:
     return Figure(title, picture, rest, (("value", _label(explanation)),))
 
 
-def _details(explanation: Explanation) -> tuple[Figure, ...]:
+def _details(explanation: Attribution) -> tuple[Figure, ...]:
     """Show how the values of the leading features depend on the features."""
     figures = []
     for j in _order(explanation)[:_MOST_DETAILS]:

@@ -12,7 +12,15 @@ import numpy as np
 
 from pkex.inputs.wording import shown
 
-__all__ = ["Labels", "check_column_names", "column_labels", "is_frame", "numbered", "unnamed"]
+__all__ = [
+    "Labels",
+    "check_column_names",
+    "column_labels",
+    "index_columns",
+    "is_frame",
+    "numbered",
+    "unnamed",
+]
 
 
 def is_frame(data: Any) -> bool:
@@ -32,6 +40,16 @@ def _columns(data: Any) -> Sequence[Any] | None:
 def unnamed(names: Sequence[str]) -> list[str]:
     """Return the columns of a file that have no name, such as the numbers of rows of pandas."""
     return [name for name in names if not name or name.startswith("__index_level_")]
+
+
+def index_columns(schema: Any) -> list[str]:
+    """Return the columns of a file of Parquet or Arrow that were a table's index in pandas."""
+    try:
+        index = (schema.pandas_metadata or {}).get("index_columns", ())
+    except (ValueError, AttributeError):  # others than pandas may write there, too
+        return []
+    # Ranges are no columns, but described.
+    return [name for name in index if isinstance(name, str) and name in schema.names]
 
 
 @lru_cache(maxsize=16)

@@ -10,10 +10,10 @@ from pkex.display.drawing import bars
 from pkex.display.findings import Figure, Findings, Table, listed, of_outputs_left_out, percent
 from pkex.display.tables import number, shortened
 from pkex.inputs.wording import counted
-from pkex.sensitivity.result import SensitivityResult
+from pkex.sensitivity.shares import TITLES, Shares
 from pkex.typing import Float
 
-__all__ = ["of_sensitivity", "verdict"]
+__all__ = ["of_sensitivity", "variances", "verdict"]
 
 # Inputs in a picture, pairs in a table, outputs.
 _MOST_BARS, _MOST_PAIRS, _MOST_OUTPUTS, _MOST_IN_VERDICT = 20, 15, 6, 3
@@ -30,6 +30,10 @@ _READING = (
     "Nothing is sampled: the numbers are exact for the model that was given. How well it stands "
     "for what it is a model of, they do not say.",
 )
+_DRAWN = (
+    "The effect of the function itself, given the data, is between “effect from” and “effect to” "
+    "with a probability of 95 %, by {n} draws from the posterior of the Gaussian process."
+)
 _LEGEND = (
     ("value", "Shapley effect"),
     ("mark", "first order"),
@@ -39,7 +43,7 @@ _LEGEND = (
 
 
 def of_sensitivity(
-    result: SensitivityResult,
+    result: Shares,
     what: str,
     computed: Mapping[str, str],
     notes: tuple[str, ...] = (),
@@ -65,13 +69,13 @@ def of_sensitivity(
         tuple(_picture(result, name, place) for name, place in outputs),
         (),
         "",
-        _READING,
+        _reading(result),
         computed,
         (*notes, *(note for note in result.notes if note not in notes), *left_out),
     )
 
 
-def verdict(result: SensitivityResult) -> str:
+def verdict(result: Shares) -> str:
     """Return which inputs the variance comes from, of each output."""
     sentences = []
     variances = np.ravel(result.variance)
@@ -93,12 +97,23 @@ def verdict(result: SensitivityResult) -> str:
     return " ".join(sentences)
 
 
-def _outputs(result: SensitivityResult) -> list[tuple[str, int]]:
+def variances(result: Shares) -> str:
+    """Return the variance of each output, for what was computed."""
+    return ", ".join(f"{variance:.5g}" for variance in np.ravel(result.variance))
+
+
+def _reading(result: Shares) -> tuple[str, ...]:
+    if result.draws is None:
+        return _READING
+    return (*_READING, _DRAWN.format(n=len(result.draws)))
+
+
+def _outputs(result: Shares) -> list[tuple[str, int]]:
     """Return the names of the outputs, "" if there is no such axis, and their places."""
     return [(name, place) for place, name in enumerate(result.output_names or [""])]
 
 
-def _indices(result: SensitivityResult, place: int) -> tuple[Float, Float, Float]:
+def _indices(result: Shares, place: int) -> tuple[Float, Float, Float]:
     """Return effects, first-order and total indices of an output."""
     found = result.shapley_effects, result.first_order, result.total
     if result.output_names is None:
@@ -106,12 +121,16 @@ def _indices(result: SensitivityResult, place: int) -> tuple[Float, Float, Float
     return found[0][:, place], found[1][:, place], found[2][:, place]
 
 
-def _tables(result: SensitivityResult, name: str, place: int) -> list[Table]:
+def _tables(result: Shares, name: str, place: int) -> list[Table]:
     effects, first, total = _indices(result, place)
     order = np.argsort(-effects, kind="stable")
     of_output = f" of {name}" if name else ""
     names = result.feature_names
-    indices = {"Shapley effect": effects, "first order": first, "total": total}
+    indices = dict(zip(TITLES.values(), (effects, first, total), strict=True))
+    if result.draws is not None:
+        ends = result.credible_interval("shapley_effects")
+        low, high = ends if result.output_names is None else ends[..., place]
+        indices |= {"effect from": low, "effect to": high}
     tables = [
         Table(
             f"Shares of the variance{of_output}",
@@ -134,7 +153,7 @@ def _tables(result: SensitivityResult, name: str, place: int) -> list[Table]:
     return tables
 
 
-def _picture(result: SensitivityResult, name: str, place: int) -> Figure:
+def _picture(result: Shares, name: str, place: int) -> Figure:
     effects, first, total = _indices(result, place)
     order = np.argsort(-effects, kind="stable")[:_MOST_BARS]
     title = f"Where the variance comes from{f', {name}' if name else ''}"

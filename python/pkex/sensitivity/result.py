@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -10,12 +11,10 @@ import numpy as np
 from pkex.display.plots import draw_indices
 from pkex.display.tables import aligned, number, numbers, shortened
 from pkex.explain.uncertain import DEVIATIONS
-from pkex.inputs.arrays import ReadOnlyArrays
-from pkex.inputs.choices import check_choice
 from pkex.inputs.keywords import with_known_keywords
 from pkex.inputs.optional import missing_library
 from pkex.inputs.wording import counted
-from pkex.sensitivity.draws import SensitivityDraws
+from pkex.sensitivity.shares import TITLES, Shares
 from pkex.typing import Float
 
 if TYPE_CHECKING:
@@ -25,11 +24,6 @@ if TYPE_CHECKING:
 __all__ = ["SensitivityResult"]
 
 _MOST_LINES = 8
-_COLUMNS = {
-    "shapley_effects": "Shapley effect",
-    "first_order": "first order",
-    "total": "total",
-}
 _KEYS = {
     "S1": "first_order",
     "ST": "total",
@@ -37,12 +31,10 @@ _KEYS = {
     "shapley_effects": "shapley_effects",
     "variance": "variance",
 }
-_INDICES = ("variance", *_COLUMNS, "second_order")
-_LEVEL = 0.95
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SensitivityResult(ReadOnlyArrays):
+class SensitivityResult(Shares):
     """The variance of a model's output, divided among its inputs.
 
     Returned by `pkex.sensitivity`. With a model of several outputs arrays have a last axis for
@@ -82,65 +74,6 @@ class SensitivityResult(ReadOnlyArrays):
     >>> round(float(result.shapley_effects.sum()), 12)
     1.0
     """
-
-    variance: float | Float
-    shapley_effects: Float
-    first_order: Float
-    total: Float
-    second_order: Float | None
-    draws: SensitivityDraws | None
-    _names: tuple[str, ...]
-    _outputs: tuple[str, ...] | None
-    _explained: str
-    _inputs: str
-    notes: tuple[str, ...]
-
-    @property
-    def feature_names(self) -> list[str]:
-        """The names of the inputs: of columns or groups."""
-        return list(self._names)
-
-    @property
-    def output_names(self) -> list[str] | None:
-        """Names along the axis of outputs; None if there is no such axis."""
-        return None if self._outputs is None else list(self._outputs)
-
-    def credible_interval(self, index: str = "shapley_effects", level: float = _LEVEL) -> Float:
-        """Return where an index of the function lies with some probability, given the data.
-
-        The interval leaves out equal shares of the draws at both ends. It need not hold the index
-        of the posterior mean, which is smoother than the functions that are drawn: the variance
-        of these, and what their inputs do in interactions, is larger on average.
-
-        Parameters
-        ----------
-        index : {"shapley_effects", "first_order", "total", "second_order", "variance"}
-        level : float, default 0.95
-            Its probability, under the model.
-
-        Returns
-        -------
-        ndarray of shape (2, ...), the rest as the index
-            The lower ends and the upper ones.
-
-        Raises
-        ------
-        ValueError
-            If there are no draws, no such index, or `level` is not between 0 and 1.
-        """
-        if self.draws is None:
-            raise ValueError(
-                "credible_interval is of draws from the posterior of a Gaussian process: "
-                "pkex.sensitivity(model, inputs, uncertainty=100)"
-            )
-        index = check_choice("index", index, _INDICES)
-        if not 0.0 < level < 1.0:
-            raise ValueError(f"level must be between 0 and 1, such as 0.95; got {level!r}")
-        values = getattr(self.draws, index)
-        if values is None:
-            raise ValueError("second_order is there with order=2 only")
-        ends: Float = np.quantile(values, [(1.0 - level) / 2.0, (1.0 + level) / 2.0], axis=0)
-        return ends
 
     def to_dict(self) -> dict[str, Any]:
         """Return the indices as lists, by the names that SALib gives them.
@@ -183,7 +116,7 @@ class SensitivityResult(ReadOnlyArrays):
         except ImportError as error:
             raise missing_library(f"{type(self).__name__}.to_frame", "pandas") from error
         indices = {}
-        for name, title in _COLUMNS.items():
+        for name, title in TITLES.items():
             indices[title] = getattr(self, name)
             if self.draws is not None:
                 low, high = self.credible_interval(name)
@@ -229,11 +162,57 @@ class SensitivityResult(ReadOnlyArrays):
             If there are several outputs, and none is chosen.
         """
         place = self._place(output)
-        effects, first, total = (self._of_output(name, place) for name in _COLUMNS)
+        effects, first, total = (self._of_output(name, place) for name in TITLES)
         intervals = None if self.draws is None else self._interval("shapley_effects", place)
         return draw_indices(
             ax, max_features, self._names, effects, first, total, self._explained, intervals
         )
+
+    @with_known_keywords
+    def to_html(
+        self, path: str | os.PathLike[str] | None = None, *, name: str | None = None
+    ) -> str:
+        """Return a report as one HTML page that needs nothing else; write it if a path is given.
+
+        It is what ``pkex sensitivity --format html`` writes. With draws of the posterior the table
+        has the 95 % intervals of the effects, too.
+
+        Parameters
+        ----------
+        path : str or path, optional
+            Of the file, which is written whole or not at all.
+        name : str, optional
+            What was analysed, for the title; the model and its method by default.
+
+        Returns
+        -------
+        str
+
+        Raises
+        ------
+        OSError
+            If the file cannot be written.
+
+        Examples
+        --------
+        >>> import pkex
+        >>> f = pkex.KernelExpansion([[0.0, 0.0]], [1.0], pkex.kernels.RBF([1.0, 2.0]))
+        >>> pkex.sensitivity(f, [[0.0, 1.0], [1.0, 3.0], [2.0, 0.0]]).to_html()[:15]
+        '<!DOCTYPE html>'
+        """
+        # Not before a report is asked for.
+        from importlib.metadata import version
+
+        from pkex.display.page import written
+        from pkex.sensitivity.findings import of_sensitivity, variances
+
+        computed = {
+            "Explained": self._explained,
+            "Inputs": self._inputs,
+            "Variance": variances(self),
+            "Version": f"pkex {version('pkex')}",
+        }
+        return written(of_sensitivity(self, name or self._explained, computed), path)
 
     def _place(self, output: int | str | None) -> tuple[int, ...]:
         """Return the index of an output along the axis of outputs, () if there is none."""
@@ -278,7 +257,7 @@ class SensitivityResult(ReadOnlyArrays):
         effects = self._of_output("shapley_effects", place)
         order = np.argsort(-effects, kind="stable")[:_MOST_LINES]
         cells = [["feature", *(shortened(self._names[j]) for j in order)]]
-        for name, title in _COLUMNS.items():
+        for name, title in TITLES.items():
             cells.append([title, *numbers(self._of_output(name, place)[order])])
             if self.draws is not None:
                 ends = self._interval(name, place)[:, order].T

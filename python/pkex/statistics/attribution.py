@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, fields, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from pkex.display.plots import draw_attribution
 from pkex.display.tables import number
-from pkex.explain.axes import Axes
+from pkex.explain.axes import FEATURE, Axes
 from pkex.inputs.keywords import with_known_keywords
 from pkex.inputs.optional import missing_library
 from pkex.kernels import Kernel
@@ -26,6 +26,21 @@ if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = ["Attribution", "Parts", "protect"]
+
+
+# What an `Attribution` is made of, in its order.
+_Fields: TypeAlias = tuple[
+    Float,
+    Float | None,
+    Float,
+    Axes,
+    Kernel,
+    str | None,
+    str,
+    str,
+    Significance | None,
+    tuple[Column, ...],
+]
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +58,29 @@ class Parts:
     alone: Float
     standard_errors: Float | None = None
     significance: Significance | None = None
+
+    def fields(
+        self,
+        names: tuple[str, ...],
+        kernel: Kernel,
+        bandwidth: str | None,
+        estimator: str,
+        value_function: str,
+        columns: tuple[Column, ...],
+    ) -> _Fields:
+        """Return what an `Attribution` is made of, in its order."""
+        return (
+            self.values,
+            self.standard_errors,
+            self.alone,
+            Axes(names, present=(FEATURE,)),
+            kernel,
+            bandwidth,
+            estimator,
+            value_function,
+            self.significance,
+            columns,
+        )
 
     def times(self, unit: float) -> Parts:
         """Return these parts of a multiple of the statistic.

@@ -14,6 +14,7 @@ from pkex.execution.progress import parts_of
 from pkex.execution.threads import check_n_jobs, thread_count
 from pkex.inputs.choices import (
     ESTIMATORS,
+    SAMPLED_ESTIMATORS,
     STATISTICS_CONVENTIONS,
     SUMMATIONS,
     Estimator,
@@ -58,6 +59,13 @@ class Conventions:
     n_jobs: int | None
 
     def __post_init__(self) -> None:
+        estimator: str = self.estimator
+        if estimator in SAMPLED_ESTIMATORS:
+            raise ValueError(
+                f"estimator={estimator!r} is for pkex.mmd and pkex.hsic alone, which choose pairs "
+                "of rows anew in each call; here take 'unbiased' or 'biased', of a random part of "
+                "the rows if there are too many"
+            )
         check_choice("estimator", self.estimator, ESTIMATORS)
         check_choice("value_function", self.value_function, STATISTICS_CONVENTIONS)
         check_choice("summation", self.summation, SUMMATIONS)

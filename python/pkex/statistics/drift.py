@@ -12,7 +12,6 @@ from numpy.typing import ArrayLike
 
 from pkex.errors import warn
 from pkex.execution.progress import Progress, reporting, share
-from pkex.explain.axes import FEATURE, Axes
 from pkex.games.players import as_players
 from pkex.inputs.choices import Estimator, StatisticsConvention, Summation
 from pkex.inputs.keywords import with_known_keywords
@@ -291,22 +290,17 @@ class MMDDrift:
             significance = self._tested(sums.groups, blocks, plan, m, generator)
             parts = replace(parts, significance=significance)
         parts = parts.times(self._unit)
-        return DriftResult(
-            parts.values,
-            parts.standard_errors,
-            parts.alone,
-            Axes(self._players.names, present=(FEATURE,)),
+        fields = parts.fields(
+            self._players.names,
             self._kernel,
             self._bandwidth,
             self._chosen.estimator,
             self._chosen.value_function,
-            parts.significance,
             self._encoding.columns,
-            (n, m),
-            test.alpha,
-            test.threshold(parts.significance),
-            ComparedRows(reference.rows, batch.copy(), self._encoding, new_levels),
         )
+        compared = ComparedRows(reference.rows, batch.copy(), self._encoding, new_levels)
+        threshold = test.threshold(parts.significance)
+        return DriftResult(*fields, (n, m), test.alpha, threshold, compared)
 
     def _parts(self, sums: PairSums, m: int) -> Parts:
         """Return the values of a batch of m rows, by its pairs and the reference's own."""

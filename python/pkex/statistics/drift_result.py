@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pkex.display.entries import Columns, Entries
 from pkex.display.tables import number
 from pkex.inputs.table_columns import DAY
 from pkex.inputs.wording import counted, shown
@@ -157,11 +158,12 @@ class DriftResult(MMDResult):
     def _level(self) -> float:
         return self.alpha
 
-    def _samples(self) -> tuple[Any, Any]:
-        columns = enumerate(self.rows.encoding.columns)
-        pairs = {column.name: self._entries(place, column) for place, column in columns}
-        first, second = ({name: pair[place] for name, pair in pairs.items()} for place in (0, 1))
-        return first, second
+    def _samples(self) -> tuple[Columns, Columns]:
+        columns = self.rows.encoding.columns
+        pairs = [self._entries(place, column) for place, column in enumerate(columns)]
+        first, second = (tuple(map(Entries.of, own)) for own in zip(*pairs, strict=True))
+        names = [column.name for column in columns]
+        return Columns(names, first), Columns(names, second)
 
     def _entries(self, place: int, column: Column) -> tuple[NDArray[Any], NDArray[Any]]:
         """Return the entries of a column in both samples, dates as such."""

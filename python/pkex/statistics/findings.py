@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from pkex.display.distributions import compared, related
 from pkex.display.drawing import bars
-from pkex.display.entries import Entries
+from pkex.display.entries import Columns, Entries
 from pkex.display.findings import Figure, Findings, Table, percent
 from pkex.display.tables import number
 from pkex.inputs.columns import column_labels, numbered
@@ -82,12 +82,11 @@ def of_difference(
     """
     details = []
     if samples is not None:
-        columns = [_columns(table, result.names) for table in samples]
-        details = [
-            compared(name, columns[0][name], columns[1][name], names)
-            for name in _leading(result)
-            if name in columns[0] and name in columns[1]
-        ]
+        tables = [_columns(table, result.names) for table in samples]
+        for place in _strongest(result, _MOST_DETAILS).tolist():
+            one, other = (table.of(result.names, place) for table in tables)
+            if one is not None and other is not None:
+                details.append(compared(result.names[place], one, other, names))
     return _findings(
         result,
         DIFFERENCE.of(*names),
@@ -124,14 +123,11 @@ def of_dependence(
     details = []
     if tables is not None:
         columns, others = (_columns(table, result.names) for table in tables)
-        other_name, other = next(iter(others.items()))
-        if column_labels(tables[1]) is None:
-            other_name = names[1]
-        details = [
-            related(name, columns[name], other_name, other)
-            for name in _leading(result)
-            if name in columns
-        ]
+        other_name = names[1] if column_labels(tables[1]) is None else others.names[0]
+        for place in _strongest(result, _MOST_DETAILS).tolist():
+            own = columns.of(result.names, place)
+            if own is not None:
+                details.append(related(result.names[place], own, other_name, others.entries[0]))
     return _findings(
         result,
         DEPENDENCE.of(*names),
@@ -254,33 +250,25 @@ def _picture(result: Attribution, wording: Wording, alpha: float) -> Figure:
     return Figure(title, picture, rest, tuple(legend))
 
 
-def _leading(result: Attribution) -> list[str]:
-    """Return the names of the features with the largest values in size, the largest value first."""
-    return [result.names[j] for j in _strongest(result, _MOST_DETAILS).tolist()]
-
-
 def _strongest(result: Attribution, most: int) -> NDArray[np.intp]:
     """Return the places of the largest values in size, the largest value first."""
     strongest = np.argsort(-np.abs(result.values), kind="stable")[:most]
     return strongest[np.argsort(-result.values[strongest], kind="stable")]
 
 
-def _columns(table: Any, names: tuple[str, ...]) -> dict[str, Entries]:
-    """Return the columns of a table by their names, which may be those given if it has none."""
-    if isinstance(table, Mapping):
-        return {name: Entries.of(column) for name, column in table.items()}
+def _columns(table: Any, names: tuple[str, ...]) -> Columns:
+    """Return the columns of a table with their names, which may be those given if it has none."""
+    if isinstance(table, Columns):
+        return table
     if hasattr(table, "column_names"):
-        return {
-            name: Entries.of(table.column(j).to_numpy())
-            for j, name in enumerate(table.column_names)
-        }
+        labels = table.column_names
+        return Columns(labels, [Entries.of(column.to_numpy()) for column in table.columns])
     labels = column_labels(table)
     if labels is not None:
         by_place = hasattr(table, "iloc")
-        return {
-            name: Entries.of(table.iloc[:, j] if by_place else table[name])
-            for j, name in enumerate(labels)
-        }
+        places = enumerate(labels)
+        own = [table.iloc[:, j] if by_place else table[name] for j, name in places]
+        return Columns(labels, [Entries.of(column) for column in own])
     if hasattr(table, "toarray"):
         table = table.toarray()
     array = np.asarray(table)
@@ -292,4 +280,4 @@ def _columns(table: Any, names: tuple[str, ...]) -> dict[str, Entries]:
     array = array[:, None] if array.ndim == 1 else array
     n_columns = array.shape[1]
     labels = names if len(names) == n_columns else numbered(n_columns)
-    return {name: Entries.of(array[:, j]) for j, name in enumerate(labels)}
+    return Columns(labels, [Entries.of(column) for column in array.T])

@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pkex.execution.progress import Progress, parts_of, reporting
-from pkex.explain.axes import FEATURE, Axes
 from pkex.games.players import Players, as_players
 from pkex.inputs.arrays import read_only
 from pkex.inputs.choices import (
@@ -227,23 +226,11 @@ def hsic(
         reports = _reports(how.progress, len(x), terms.n_players, n_permutations)
         problem = HSICProblem.of(*sides, estimator, how.reporting(None), reports)
         parts = _attributed(problem, n_permutations, generator).times(unit)
-    return HSICResult(
-        parts.values,
-        parts.standard_errors,
-        parts.alone,
-        Axes(players.names, present=(FEATURE,)),
-        used,
-        bandwidth,
-        estimator,
-        value_function,
-        parts.significance,
-        of_table.columns,
-        target.kernel,
-        target.bandwidth,
-        attribute,
-        len(x),
-        Normaliser(sides, unit, estimator, chosen.n_jobs),
+    fields = parts.fields(
+        players.names, used, bandwidth, estimator, value_function, of_table.columns
     )
+    normaliser = Normaliser(sides, unit, estimator, chosen.n_jobs)
+    return HSICResult(*fields, target.kernel, target.bandwidth, attribute, len(x), normaliser)
 
 
 def _players(rows: Float, encoding: Encoding, players: Players, is_attributed: bool) -> Players:

@@ -18,7 +18,6 @@ from numpy.typing import ArrayLike
 
 from pkex.execution.computation import Computation
 from pkex.execution.progress import Progress, reporting
-from pkex.explain.axes import FEATURE, Axes
 from pkex.functions.encoded import EncodedExpansion
 from pkex.functions.expansion import KernelExpansion
 from pkex.games.players import as_players
@@ -243,20 +242,10 @@ def mmd(
             parts = _weighted(x, y, of_rows, terms, estimator, how)
         else:
             parts = _unweighted(pooled, len(x), terms, estimator, n_permutations, generator, how)
-    parts = parts.times(unit)
-    return MMDResult(
-        parts.values,
-        parts.standard_errors,
-        parts.alone,
-        Axes(players.names, present=(FEATURE,)),
-        used,
-        bandwidth,
-        estimator,
-        value_function,
-        parts.significance,
-        encoding.columns,
-        (len(x), len(y)),
+    fields = parts.times(unit).fields(
+        players.names, used, bandwidth, estimator, value_function, encoding.columns
     )
+    return MMDResult(*fields, (len(x), len(y)))
 
 
 @with_known_keywords

@@ -10,15 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pkex.execution.backends import Threads
 from pkex.execution.computation import Computation
 from pkex.execution.progress import reporting
-from pkex.explain.axes import FEATURE, Axes
 from pkex.games.players import Players, as_players
 from pkex.inputs.choices import Side
 from pkex.inputs.wording import shown
 from pkex.kernels import Kernel
-from pkex.statistics.attribution import Parts
 from pkex.statistics.common import Conventions, exact_domain, in_units, with_kernel
 from pkex.statistics.encoding import Encoding, Missing
 from pkex.statistics.hsic_problem import HSICProblem
@@ -28,12 +25,13 @@ from pkex.statistics.octets import OCTET, Octets
 from pkex.statistics.pair_sums import KernelTerms
 from pkex.statistics.permutations import check_fits
 from pkex.statistics.results import HSICResult
-from pkex.statistics.sampled.blocks import BlockSums, estimated, tasks
+from pkex.statistics.sampled.blocks import BlockSums, OfBlock
 from pkex.statistics.sampled.budget import Sampling
 from pkex.statistics.sampled.design import Design, n_reference
-from pkex.statistics.sampled.means import Pieces, of_parts_of_reference, with_error_of_means
+from pkex.statistics.sampled.means import of_parts_of_reference
+from pkex.statistics.sampled.over_design import over_design
 from pkex.statistics.sampled.reference import with_rare
-from pkex.statistics.sampled.shelves import Sample, parts
+from pkex.statistics.sampled.shelves import Sample
 from pkex.statistics.sampled.sources import Beside, Source, is_file, read_sources
 from pkex.statistics.targets import Target, as_target
 from pkex.typing import Float, Report
@@ -77,51 +75,35 @@ def sampled_hsic(
     ]
     attributed, other = sides if attribute == "x" else sides[::-1]
     with reporting(sampling.progress) as report:
-        rows = attributed.rows(reference)
-        terms, how = chosen.with_means(attributed.terms, rows, None)
-        of_block = _OfBlock(
-            replace(attributed, terms=terms),
-            other,
-            bool(sampling.n_permutations),
-            how.alone(),
+        terms, how = chosen.with_means(attributed.terms, attributed.rows(reference), None)
+        with_means = replace(attributed, terms=terms)
+        statistic = _OfBlock(with_means, other, bool(sampling.n_permutations), how.alone())
+        found = over_design(
+            statistic, (sample,), reference, _UNIT, sampling, how, report, together=OCTET
         )
-        some = sample.reference[: _UNIT[0]]
-        run = how.workers or Threads(how.n_threads)
-        budget = sampling.pairs(_UNIT[0], partial(of_block, some), run.number)
-        design = Design.of(sampling.estimator, n_rows, _UNIT, budget)
-        shifts = partial(design.shifts, OCTET, sampling.generator)
-        pieces = Pieces(design, _UNIT)
-        of_parts = tasks(pieces.of(parts((sample,), design)), shifts)
-        found = estimated(of_parts, of_block, design, run, report)
-        others = of_parts_of_reference(terms, rows, how.n_threads)
-        with_others = [of_block.with_means(other) for other in others]
-        errors = with_error_of_means(found.standard_errors, with_others, pieces, run)
-    values, alone = np.split(found.numbers, 2)
-    errors = errors[: len(values)]
-    tested = None
+    of_all = found.parts
     if sampling.n_permutations:
         octets = _octets(_UNIT[0])
         tested = tested_by_exchanges(
             octets, found.groups, 0.0, sampling.n_permutations, sampling.generator, None
         )
-    of_all = Parts(values, alone, errors, tested).times(attributed.unit * other.unit)
-    return HSICResult(
-        of_all.values,
-        of_all.standard_errors,
-        of_all.alone,
-        Axes(players.names, present=(FEATURE,)),
+        of_all = replace(of_all, significance=tested)
+    fields = of_all.times(attributed.unit * other.unit).fields(
+        players.names,
         used,
         bandwidth,
         sampling.estimator,
         chosen.value_function,
-        of_all.significance,
         joined.encoding.columns,
+    )
+    return HSICResult(
+        *fields,
         target.kernel,
         target.bandwidth,
         attribute,
         n_rows[0],
         None,
-        n_pairs=design.n_pairs,
+        n_pairs=found.design.n_pairs,
     )
 
 
@@ -250,11 +232,15 @@ class _OfBlock:
     is_tested: bool
     how: Computation
 
-    def with_means(self, terms: KernelTerms) -> _OfBlock:
-        """Return the same with terms of other means, and without tests."""
-        return replace(self, attributed=replace(self.attributed, terms=terms), is_tested=False)
+    def with_parts_of(self, reference: Float, n_threads: int) -> list[OfBlock]:
+        """Return the same with the means of each of some parts of the reference."""
+        side = self.attributed
+        others = of_parts_of_reference(side.terms, side.rows(reference), n_threads)
+        sides = [replace(side, terms=other) for other in others]
+        return [replace(self, attributed=side, is_tested=False) for side in sides]
 
-    def __call__(self, rows: Float) -> BlockSums:
+    def __call__(self, *samples: Float) -> BlockSums:
+        (rows,) = samples
         problem = HSICProblem.of(
             (self.attributed.rows(rows), self.attributed.terms),
             (self.other.rows(rows), self.other.terms),

@@ -9,13 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from pkex.execution.backends import Threads
 from pkex.execution.computation import Computation
 from pkex.execution.progress import reporting
-from pkex.explain.axes import FEATURE, Axes
 from pkex.games.players import as_players
 from pkex.kernels import Kernel
-from pkex.statistics.attribution import Parts
 from pkex.statistics.block_significance import tested
 from pkex.statistics.common import Conventions, exact_domain, in_units, with_kernel
 from pkex.statistics.encoding import Missing
@@ -24,12 +21,13 @@ from pkex.statistics.pair_sums import KernelTerms, pair_sums
 from pkex.statistics.pair_weights import PairWeights
 from pkex.statistics.permutations import Blocks, check_fits
 from pkex.statistics.results import MMDResult
-from pkex.statistics.sampled.blocks import BlockSums, estimated, tasks
+from pkex.statistics.sampled.blocks import BlockSums, OfBlock
 from pkex.statistics.sampled.budget import Sampling
 from pkex.statistics.sampled.design import Design, n_reference
-from pkex.statistics.sampled.means import Pieces, of_parts_of_reference, with_error_of_means
+from pkex.statistics.sampled.means import of_parts_of_reference
+from pkex.statistics.sampled.over_design import over_design
 from pkex.statistics.sampled.reference import with_rare
-from pkex.statistics.sampled.shelves import Sample, parts
+from pkex.statistics.sampled.shelves import Sample
 from pkex.statistics.sampled.sources import read_sources
 from pkex.statistics.significance import Significance
 from pkex.typing import Float
@@ -71,41 +69,21 @@ def sampled_mmd(
     terms, factor = in_units(KernelTerms.of(used, encoding.players(players), domain))
     with reporting(sampling.progress) as report:
         terms, how = chosen.with_means(terms, reference, None)
-        slots = unit if sampling.n_permutations else None
-        of_block = _OfBlock(terms, slots, how.alone())
-        some = reference.take(np.arange(sum(unit)), axis=0, mode="wrap")
-        some_of_both = np.split(some, [unit[0]])
-        run = how.workers or Threads(how.n_threads)
-        budget = sampling.pairs(sum(unit), partial(of_block, *some_of_both), run.number)
-        design = Design.of(sampling.estimator, n_rows, unit, budget)
-        shifts = partial(design.shifts, 1, sampling.generator)
-        pieces = Pieces(design, unit)
-        of_parts = tasks(pieces.of(parts((x, y), design)), shifts)
-        found = estimated(of_parts, of_block, design, run, report)
-        others = of_parts_of_reference(terms, reference, how.n_threads)
-        with_others = [replace(of_block, terms=other, slots=None) for other in others]
-        errors = with_error_of_means(found.standard_errors, with_others, pieces, run)
-    values, alone = np.split(found.numbers, 2)
-    errors = errors[: len(values)]
-    tested = None
+        statistic = _OfBlock(terms, unit if sampling.n_permutations else None, how.alone())
+        found = over_design(statistic, (x, y), reference, unit, sampling, how, report)
+    of_all = found.parts
     if sampling.n_permutations:
-        weights = PairWeights.of("unbiased", *design.sizes)
-        tested = _tested(found.groups, weights, unit, sampling)
-    of_all = Parts(values, alone, errors, tested).times(factor)
-    return MMDResult(
-        of_all.values,
-        of_all.standard_errors,
-        of_all.alone,
-        Axes(players.names, present=(FEATURE,)),
+        weights = PairWeights.of("unbiased", *found.design.sizes)
+        of_all = replace(of_all, significance=_tested(found.groups, weights, unit, sampling))
+    fields = of_all.times(factor).fields(
+        players.names,
         used,
         bandwidth,
         sampling.estimator,
         chosen.value_function,
-        of_all.significance,
         encoding.columns,
-        n_rows,
-        n_pairs=design.n_pairs,
     )
+    return MMDResult(*fields, n_rows, n_pairs=found.design.n_pairs)
 
 
 def _check_chunk(kernel: object, name: str, n_columns: int, rows: Float) -> None:
@@ -135,7 +113,13 @@ class _OfBlock:
     slots: tuple[int, int] | None
     how: Computation
 
-    def __call__(self, x: Float, y: Float) -> BlockSums:
+    def with_parts_of(self, reference: Float, n_threads: int) -> list[OfBlock]:
+        """Return the same with the means of each of some parts of the reference."""
+        others = of_parts_of_reference(self.terms, reference, n_threads)
+        return [replace(self, terms=other, slots=None) for other in others]
+
+    def __call__(self, *rows: Float) -> BlockSums:
+        x, y = rows
         n, slots = len(x), None
         if self.slots is not None:
             slots = np.repeat(np.arange(sum(self.slots)), n // self.slots[0])

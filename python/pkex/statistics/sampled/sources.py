@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pkex.explain.lazily import is_lazy, parts_of_rows
-from pkex.inputs.columns import Labels, check_column_names, numbered, unnamed
+from pkex.inputs.columns import Labels, check_column_names, index_columns, numbered, unnamed
 from pkex.inputs.matrix import as_matrix
 from pkex.inputs.optional import missing_library
 from pkex.inputs.wording import shown
@@ -257,9 +257,7 @@ class _Parquet(Source):
 
 def _columns_of(schema: Any) -> tuple[str, ...]:
     """Return the columns of a file without those that were the index of a table of pandas."""
-    known = schema.pandas_metadata or {}
-    index = {name for name in known.get("index_columns", ()) if isinstance(name, str)}
-    index.update(unnamed(schema.names))
+    index = {*index_columns(schema), *unnamed(schema.names)}
     return tuple(name for name in schema.names if name not in index)
 
 

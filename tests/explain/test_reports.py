@@ -1,0 +1,80 @@
+"""``Explanation.to_html``: the report of ``pkex explain``, of whatever slicing has left."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from pages import check_page
+
+import pkex
+
+RNG = np.random.default_rng(0)
+FEATURES, OUTPUTS = ["age", "bmi", "pulse"], ["a vs b", "a vs c"]
+DATA = RNG.normal(size=(12, 3))
+ONE = pkex.Explanation(RNG.normal(size=(12, 3)), np.full(12, 0.5), DATA, FEATURES)
+TWO = pkex.Explanation(
+    RNG.normal(size=(12, 3, 2)), RNG.normal(size=(12, 2)), DATA, FEATURES, OUTPUTS
+)
+
+
+def _pictures(page):
+    return [e["attributes"]["aria-label"] for e in page.all("svg") if "role" in e["attributes"]]
+
+
+def test_an_explanation_writes_the_page_that_it_returns(tmp_path):
+    text = ONE.to_html(tmp_path / "r.html", name="my model")
+    assert (tmp_path / "r.html").read_text(encoding="utf-8") == text
+    page = check_page(text)
+    assert page.text("h1") == ["Explanation of my model"]
+    head, *lines = page.cells()
+    order = np.argsort(-ONE.importance())
+    assert head[:2] == ["feature", "mean |value|"]
+    assert [line[0] for line in lines] == [FEATURES[j] for j in order]
+    sizes = [float(line[1]) for line in lines]
+    np.testing.assert_allclose(sizes, ONE.importance()[order], rtol=1e-3)
+    # All features together, and each by itself.
+    assert len(_pictures(page)) == 4
+    assert ONE.to_html().partition("<h1>")[2].startswith("Explanation of the model&#x27;s output")
+
+
+def test_of_several_outputs_each_has_its_tables():
+    page = check_page(TWO.to_html())
+    assert len(page.all("table")) == 4
+    assert all(any(name in text for text in page.text("caption")) for name in OUTPUTS)
+
+
+@pytest.mark.parametrize(
+    ("part", "n_rows", "features"),
+    [
+        (ONE[3], 1, FEATURES),
+        (ONE[:2, "bmi"], 2, ["bmi"]),
+        (ONE[1, 0], 1, ["age"]),
+        (TWO[5], 1, FEATURES),
+        (TWO[:, :, 1], 12, FEATURES),
+        (TWO[0, 2, 0], 1, ["pulse"]),
+    ],
+)
+def test_what_slicing_leaves_has_a_report_as_well(part, n_rows, features):
+    page = check_page(part.to_html())
+    computed = dict(zip(page.text("dt"), page.text("dd"), strict=True))
+    assert computed["Rows"] == str(n_rows)
+    assert {line[0] for line in page.cells()[1:]} == set(features)
+    _, *rows = page.cells(1)
+    assert len(rows) == min(n_rows, 5)
+    values, base = np.ravel(part.values), np.ravel(part.base_values)
+    output = values[: len(features)].sum() + base[0]
+    if part.output_names is None and n_rows == 1:
+        np.testing.assert_allclose(float(rows[0][-1]), output, atol=1e-3)
+
+
+def test_features_of_the_same_name_are_all_there():
+    same = pkex.Explanation(ONE.values, ONE.base_values, DATA, ["age", "age", "age"])
+    page = check_page(same.to_html())
+    first_row = [float(cell) for cell in page.cells(1)[1][2:5]]
+    assert sorted(first_row) == pytest.approx(sorted(ONE.values[0]), abs=1e-3)
+    assert len(set(_pictures(page))) == 4
+
+
+def test_without_rows_there_is_no_report():
+    with pytest.raises(ValueError, match="there are no rows"):
+        ONE[:0].to_html()
