@@ -18,12 +18,15 @@ ROWS, Z = X[:2], X[40:45]
 EXPLAINER = pkex.Explainer(SVR().fit(X, Y), Z, transform=np.tanh)
 EXACT = EXPLAINER(ROWS)
 SEEDS = 200
+# As much of each as takes about as many outputs.
+DRAWS = [{"n_permutations": 40}, {"n_coalitions": 200}]
+OF_DRAWS = pytest.mark.parametrize("draws", DRAWS, ids=["orders", "coalitions"])
 
 
-@pytest.fixture(scope="module")
-def estimates():
-    """Estimates by different seeds, of few orders."""
-    return [EXPLAINER.estimate(ROWS, n_permutations=40, random_state=s) for s in range(SEEDS)]
+@pytest.fixture(scope="module", params=DRAWS, ids=["orders", "coalitions"])
+def estimates(request):
+    """Estimates by different seeds, of few draws."""
+    return [EXPLAINER.estimate(ROWS, **request.param, random_state=s) for s in range(SEEDS)]
 
 
 def test_estimates_are_unbiased(estimates):
@@ -39,54 +42,59 @@ def test_two_standard_errors_cover_the_exact_value_as_often_as_they_say(estimate
     assert 0.90 < coverage < 0.98
 
 
-def test_estimates_add_up_exactly():
-    estimate = EXPLAINER.estimate(ROWS, n_permutations=20, random_state=0)
+@OF_DRAWS
+def test_estimates_add_up_exactly(draws):
+    estimate = EXPLAINER.estimate(ROWS, **draws, random_state=0)
     total = estimate.values.sum(axis=1) + estimate.base_values
     expected = EXACT.values.sum(axis=1) + EXACT.base_values
     np.testing.assert_allclose(total, expected, rtol=0, atol=1e-13)
 
 
-def test_all_orders_give_the_exact_values():
+@OF_DRAWS
+def test_of_two_features_all_draws_give_the_exact_values(draws):
     explainer = pkex.Explainer(SVR().fit(X[:, :2], Y), X[:5, :2], transform=np.tanh)
-    # Of two features, an order and its reverse are all there are.
-    estimate = explainer.estimate(X[:3, :2], n_permutations=20, random_state=0)
+    # An order and its reverse are all there are, a coalition and its complement likewise.
+    estimate = explainer.estimate(X[:3, :2], **draws, random_state=0)
     exact = explainer.shap_values(X[:3, :2])
     np.testing.assert_allclose(estimate.values, exact, rtol=0, atol=1e-13)
     np.testing.assert_allclose(estimate.standard_errors, 0.0, rtol=0, atol=1e-13)
 
 
+@OF_DRAWS
 @pytest.mark.parametrize("kernel", ["rbf", "poly"])
-def test_a_single_feature_is_estimated_exactly(kernel):
+def test_a_single_feature_is_estimated_exactly(kernel, draws):
     model = SVR(kernel=kernel).fit(X[:, :1], Y)
     explainer = pkex.Explainer(model, Z[:, :1], transform=np.tanh)
-    estimate = explainer.estimate(X[:3, :1], n_permutations=20)
+    estimate = explainer.estimate(X[:3, :1], **draws)
     np.testing.assert_allclose(estimate.standard_errors, 0.0, rtol=0, atol=1e-15)
     exact = explainer.shap_values(X[:3, :1])
     np.testing.assert_allclose(estimate.values, exact, rtol=0, atol=1e-15)
 
 
-def test_more_features_than_can_be_enumerated_are_estimated():
+@pytest.mark.parametrize("draws", [{"n_permutations": 100}, {"n_coalitions": 1000}])
+def test_more_features_than_can_be_enumerated_are_estimated(draws):
     rng = np.random.default_rng(0)
     wide = rng.normal(size=(40, 30))
     model = SVC().fit(wide, wide[:, 0] * wide[:, 1] > 0.0)
     # Of a sum, exact values are known of any number of features.
     explainer = pkex.Explainer(model, wide[:4])
     exact = explainer.shap_values(wide[:2])
-    estimate = explainer.estimate(wide[:2], n_permutations=100, random_state=1)
+    estimate = explainer.estimate(wide[:2], **draws, random_state=1)
     assert np.all(np.abs(estimate.values - exact) <= 5.0 * estimate.standard_errors + 1e-12)
     with pytest.raises(ValueError, match="its values are exact for any number of features"):
-        pkex.Explainer(model).estimate(wide[:2], n_permutations=100)
+        pkex.Explainer(model).estimate(wide[:2], **draws)
 
 
-def test_errors_fall_as_the_root_of_the_number_of_orders():
+@pytest.mark.parametrize("name", ["n_permutations", "n_coalitions"])
+def test_errors_fall_as_the_root_of_the_number_of_draws(name):
     few, many = (
-        EXPLAINER.estimate(ROWS, n_permutations=n, random_state=0).standard_errors
-        for n in (100, 1600)
+        EXPLAINER.estimate(ROWS, **{name: n}, random_state=0).standard_errors for n in (200, 3200)
     )
     assert np.median(few / many) == pytest.approx(4.0, rel=0.3)
 
 
-def test_probabilities_of_a_pipeline_and_neutral_games_are_estimated():
+@OF_DRAWS
+def test_probabilities_of_a_pipeline_and_neutral_games_are_estimated(draws):
     target = np.digitize(Y, [-0.5, 0.5])
     model = make_pipeline(StandardScaler(), SVC()).fit(X, target)
     for options in ({"background": Z, "link": "logit"}, {"value_function": "neutral"}):
@@ -94,7 +102,7 @@ def test_probabilities_of_a_pipeline_and_neutral_games_are_estimated():
             model, transform=lambda v: 1.0 / (1.0 + np.exp(-v)), outputs=[2, 0], **options
         )
         exact = explainer(ROWS)
-        estimate = explainer.estimate(ROWS, n_permutations=200, random_state=0)
+        estimate = explainer.estimate(ROWS, **draws, random_state=0)
         assert estimate.output_names == exact.output_names
         error = np.abs(estimate.values - exact.values)
         assert np.all(error <= 5.0 * estimate.standard_errors + 1e-12)
@@ -131,8 +139,9 @@ def test_an_estimate_is_drawn_and_converted_with_its_bounds():
     np.testing.assert_allclose(margin, 1.959964 * estimate.standard_errors)
 
 
-def test_estimates_do_not_depend_on_threads_or_on_the_rows_beside():
-    options = {"n_permutations": 20, "random_state": 3}
+@OF_DRAWS
+def test_estimates_do_not_depend_on_threads_or_on_the_rows_beside(draws):
+    options = {**draws, "random_state": 3}
     whole = EXPLAINER.estimate(ROWS, **options)
     single = pkex.Explainer(SVR().fit(X, Y), Z, transform=np.tanh, n_jobs=1)
     np.testing.assert_array_equal(single.estimate(ROWS[1:], **options).values, whole.values[1:])
@@ -144,12 +153,20 @@ def test_estimates_do_not_depend_on_threads_or_on_the_rows_beside():
         ({"n_permutations": 18}, ValueError, "an even integer from 20 on"),
         ({"n_permutations": 21}, ValueError, "an even integer from 20 on.*got 21"),
         ({}, TypeError, r"Explainer\.estimate\(\) needs .*n_permutations=1000"),
+        ({**DRAWS[0], **DRAWS[1]}, ValueError, "n_permutations and n_coalitions .* one of them"),
+        (
+            {"n_coalitions": 22},
+            ValueError,
+            "n_coalitions must be an even integer from 24 on.*got 22",
+        ),
+        ({"n_coalitions": 101}, ValueError, "an even integer from 24 on.*got 101"),
+        ({"n_coalitions": True}, TypeError, "n_coalitions must be an even integer"),
         ({"n_permutations": 1.5}, TypeError, "n_permutations must be"),
         ({"n_permutations": 20, "random_state": "x"}, TypeError, "random_state must be"),
         ({"n_samples": 4}, TypeError, "no argument 'n_samples'"),
     ],
 )
-def test_what_is_no_number_of_orders_is_refused(options, error, message):
+def test_what_is_no_number_of_draws_is_refused(options, error, message):
     with pytest.raises(error, match=message):
         EXPLAINER.estimate(ROWS, **options)
 
@@ -160,12 +177,55 @@ def test_an_estimate_whose_errors_do_not_fit_is_refused():
 
 
 @pytest.mark.parametrize("d", [3, D])
-def test_two_standard_errors_of_the_fewest_orders_cover_what_is_said(d):
+@pytest.mark.parametrize(("name", "said"), [("n_permutations", 0.8), ("n_coalitions", 0.85)])
+def test_two_standard_errors_of_the_fewest_draws_cover_what_is_said(d, name, said):
+    number = 20 if name == "n_permutations" else max(20, 4 * d)
     explainer = pkex.Explainer(SVR().fit(X[:, :d], Y), Z[:, :d], transform=np.tanh)
     exact = explainer.shap_values(ROWS[:, :d])
     estimates = [
-        explainer.estimate(ROWS[:, :d], n_permutations=20, random_state=seed) for seed in range(100)
+        explainer.estimate(ROWS[:, :d], **{name: number}, random_state=seed) for seed in range(100)
     ]
     errors = np.stack([np.abs(estimate.values - exact) for estimate in estimates])
     sizes = np.stack([estimate.standard_errors for estimate in estimates])
-    assert (errors <= 2.0 * sizes).mean() > 0.8
+    assert (errors <= 2.0 * sizes).mean() > said
+
+
+def test_groups_are_estimated_from_coalitions_as_features():
+    groups = {"a": [0, 3], "b": [2, 4]}
+    explainer = pkex.Explainer(SVR().fit(X, Y), Z, transform=np.tanh, groups=groups)
+    exact, estimate = explainer(ROWS), explainer.estimate(ROWS, n_coalitions=400, random_state=0)
+    assert estimate.feature_names == exact.feature_names
+    assert np.all(np.abs(estimate.values - exact.values) <= 4.0 * estimate.standard_errors)
+
+
+GIVEN = pkex.Explainer(SVR().fit(X, Y), X[20:], value_function="observational")
+
+
+def test_the_observational_game_is_estimated_from_coalitions_without_bias():
+    exact = GIVEN(ROWS)
+    estimates = [GIVEN.estimate(ROWS, n_coalitions=60, random_state=seed) for seed in range(100)]
+    errors = np.stack([estimate.values - exact.values for estimate in estimates])
+    bias = errors.mean(axis=0) / (errors.std(axis=0, ddof=1) / np.sqrt(len(errors)))
+    assert np.abs(bias).max() < 3.0
+    sizes = np.stack([estimate.standard_errors for estimate in estimates])
+    assert 0.88 < (np.abs(errors) <= 2.0 * sizes).mean() < 0.98
+    total = estimates[0].values.sum(axis=1) + estimates[0].base_values
+    np.testing.assert_allclose(total, exact.values.sum(axis=1) + exact.base_values, atol=1e-12)
+
+
+def test_the_observational_game_of_many_features_is_estimated_row_by_row_alike():
+    rng = np.random.default_rng(1)
+    wide = rng.normal(size=(60, 20))
+    model = SVR().fit(wide, np.sin(wide[:, :3]).sum(axis=1))
+    explainer = pkex.Explainer(model, wide, value_function="observational")
+    with pytest.raises(ValueError, match="n_coalitions=1000"):
+        explainer(wide[:2])
+    together = explainer.estimate(wide[:3], n_coalitions=200, random_state=0)
+    alone = explainer.estimate(wide[1:2], n_coalitions=200, random_state=0)
+    np.testing.assert_allclose(together.values[1:2], alone.values, rtol=0, atol=1e-12)
+    assert together.values.shape == (3, 20)
+
+
+def test_orders_of_the_observational_game_are_refused_with_what_to_do():
+    with pytest.raises(ValueError, match=r"take n_coalitions.*or, of up to 14 features, exact"):
+        GIVEN.estimate(ROWS, n_permutations=20)

@@ -65,6 +65,7 @@ class Attribution(Sliced):
             else check_choice("value_function", value_function, get_args(ValueFunction))
         )
         self._is_centered, self._roots, self._errors = False, None, None
+        self._joint, self._places = None, None
         rows = () if self._data.ndim == 1 else (ROW,)
         present = (*rows, FEATURE, *(() if outputs is None else (OUTPUT,)))
         self._axes = Axes(features, outputs, row_index, present)
@@ -212,6 +213,8 @@ class Attribution(Sliced):
                 # Those of the mean over rows are not known.
                 "_roots": None,
                 "_errors": None,
+                "_joint": None,
+                "_places": None,
             }
         )
 

@@ -34,8 +34,8 @@ class Estimate(Attribution):
         As in `Explanation`.
     standard_errors : array_like of float, in the shape of `values`
         An interval of twice its standard error on both sides of a value covers the exact one in
-        about 95 of 100 cases, if it is made of some 100 orders or more; of fewer it is shorter than
-        it should be, as the errors are estimated, too.
+        about 95 of 100 cases, if it is made of some 100 orders, or 300 coalitions, or more; of
+        fewer it is shorter than it should be, as the errors are estimated, too.
 
     Raises
     ------

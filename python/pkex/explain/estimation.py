@@ -1,14 +1,10 @@
-"""Shapley values from random orders of features.
-
-A feature's value is its mean contribution over all orders. Each order is taken with its reverse,
-whose contributions err to the other side where features act together (antithetic sampling; Mitchell
-et al. 2022). Such pairs are independent of each other: their mean is unbiased, and their spread
-gives its standard error.
-"""
+"""Estimates of the values of rows, from the worths of coalitions."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,53 +13,12 @@ from pkex.execution.computation import Computation
 from pkex.functions.base import Function
 from pkex.functions.linked import Linked, LinkedOutputs
 from pkex.games.value_functions import Game
-from pkex.inputs.integers import as_integer
 from pkex.typing import Float
 
-__all__ = ["RowGame", "check_permutations", "estimated", "linked"]
+__all__ = ["BLOCK", "OfRow", "RowGame", "estimated", "linked"]
 
-# Fewer orders say too little about their spread.
-_LEAST = 20
 # Coalitions whose worths are computed at a time.
-_COALITIONS = 1 << 11
-
-
-def check_permutations(number: object) -> int:
-    """Return a number of orders, which come in pairs, or say what it may be."""
-    what = (
-        f"an even integer from {_LEAST} on, such as 1000: orders come in pairs, whose spread gives "
-        "the standard errors"
-    )
-    count = as_integer("n_permutations", number, what, least=_LEAST)
-    if count % 2:
-        raise ValueError(f"n_permutations must be {what}; got {count}")
-    return count
-
-
-def estimated(
-    function: Function,
-    rows: Float,
-    game: Game,
-    n_permutations: int,
-    generator: np.random.Generator,
-    how: Computation,
-) -> tuple[Float, Float]:
-    """Return estimates of the values of rows, and their standard errors.
-
-    All rows are estimated from the same orders, so that their results do not depend on each other.
-
-    Returns
-    -------
-    values, errors : ndarray of shape (n, players, outputs)
-    """
-    function = linked(function)
-    p = function.n_players
-    orders = generator.permuted(np.tile(np.arange(p), (n_permutations // 2, 1)), axis=1)
-    values, errors = np.empty((2, len(rows), p, function.n_outputs))
-    for number, row in enumerate(rows):
-        of_row = RowGame(function, row, f"row {number} of X", game)
-        values[number], errors[number] = _of_row(of_row, orders, how.part(number, len(rows)))
-    return values, errors
+BLOCK = 1 << 11
 
 
 def linked(function: Function) -> Linked:
@@ -92,32 +47,24 @@ class RowGame:
         return self.function.worths(self.row, self.game, members, how, self.name)
 
 
-def _of_row(of_row: RowGame, orders: NDArray[np.int64], how: Computation) -> tuple[Float, Float]:
-    """Return the means over pairs of orders, and their standard errors, (players, outputs)."""
-    count, p = orders.shape
-    ends = of_row.worths(np.array([[False] * p, [True] * p]), how.reporting(None))
-    step = max(1, _COALITIONS // (2 * p))
-    blocks = [orders[start : start + step] for start in range(0, count, step)]
-    found = []
-    for number, block in enumerate(blocks):
-        found.append(_of_pairs(of_row, block, ends, how.part(number, len(blocks))))
-        if how.progress is not None:
-            how.progress(number + 1, len(blocks))
-    pairs = np.concatenate(found)
-    return pairs.mean(axis=0), pairs.std(axis=0, ddof=1) / np.sqrt(count)
+# From the game of a row to its values and their standard errors, both (players, outputs).
+OfRow: TypeAlias = Callable[[RowGame, Computation], tuple[Float, Float]]
 
 
-def _of_pairs(of_row: RowGame, orders: NDArray[np.int64], ends: Float, how: Computation) -> Float:
-    """Return the mean contributions in orders and their reverses, (orders, players, outputs)."""
-    n_orders, p = orders.shape
-    places = np.argsort(orders, axis=1)[:, None]
-    sizes = np.arange(1, p)[:, None]
-    # The first of an order, and of its reverse.
-    members = np.stack([places < sizes, p - 1 - places < sizes])
-    table = np.empty((2, n_orders, p + 1, ends.shape[1]))
-    table[:, :, 0], table[:, :, -1] = ends
-    worths = of_row.worths(members.reshape(-1, p), how)
-    table[:, :, 1:-1] = worths.reshape(table[:, :, 1:-1].shape)
-    forward, backward = np.diff(table, axis=2)
-    by_place: Float = (forward + backward[:, ::-1]) / 2.0
-    return np.take_along_axis(by_place, places[:, 0, :, None], axis=1)
+def estimated(
+    function: Function, game: Game, of_row: OfRow, rows: Float, how: Computation
+) -> tuple[Float, Float]:
+    """Return estimates of the values of rows, and their standard errors.
+
+    All rows are estimated from the same draws, so that their results do not depend on each other.
+
+    Returns
+    -------
+    values, errors : ndarray of shape (n, players, outputs)
+    """
+    function = linked(function)
+    values, errors = np.empty((2, len(rows), function.n_players, function.n_outputs))
+    for number, row in enumerate(rows):
+        own = RowGame(function, row, f"row {number} of X", game)
+        values[number], errors[number] = of_row(own, how.part(number, len(rows)))
+    return values, errors

@@ -27,7 +27,7 @@ from pkex.explain.links import Transform, behind_link
 from pkex.explain.outputs import Outputs
 from pkex.explain.pieces import row_by_row
 from pkex.explain.posterior import Posterior
-from pkex.explain.uncertain import roots_of, with_roots
+from pkex.explain.uncertain import with_uncertainty
 from pkex.functions.base import Function
 from pkex.functions.conditional import Conditional
 from pkex.functions.linked import LINKS, Link
@@ -352,7 +352,7 @@ class Explainer(Estimating):
         roots = None
         with self._settings.computing(progress) as how:
             if uncertainty:
-                roots = self._roots(explained.rows, how.part(0, 2))
+                roots = self._posterior.roots(explained.rows, self._game, how.part(0, 2))
                 how = how.part(1, 2)
             values = self._values(explained.rows, how)
         base_values = np.empty((len(values), *np.shape(self._base)))
@@ -367,7 +367,10 @@ class Explainer(Estimating):
             row_index=explained.row_index,
             value_function=self.value_function,
         )
-        explanation = with_roots(explanation, roots)
+        if roots is not None:
+            told = (self._game, self.background, self._players, self._settings)
+            joint = self._posterior.joint_draws(explained.rows, *told)
+            explanation = with_uncertainty(explanation, roots, joint)
         return explanation[..., 0] if self._outputs.drops_axis else explanation
 
     @with_known_keywords
@@ -506,11 +509,6 @@ class Explainer(Estimating):
         n_players, n_outputs = self._function.n_players, self._function.n_outputs
         has_axis = self._function.has_output_axis and not self._outputs.drops_axis
         return (n_players, n_outputs) if has_axis else (n_players,)
-
-    def _roots(self, rows: Float, how: Computation) -> Float:
-        """Return R of the covariances R Rᵀ of values, shaped as these with an axis more."""
-        roots = roots_of(self._posterior.covariances(rows, self._game, how))
-        return roots if self._function.has_output_axis else roots[:, :, 0]
 
 
 def _explained(function: Function, game: Game, rows: Float, how: Computation) -> Float:

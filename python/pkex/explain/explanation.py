@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pkex.display.tables import number
 from pkex.explain.attribution import Attribution
@@ -111,6 +112,73 @@ class Explanation(Uncertain, Attribution):
         if deviations is not None and np.size(deviations):
             yield f"standard deviations up to {number(np.max(deviations))}"
 
+    @with_known_keywords
+    def importance(
+        self,
+        *,
+        samples: int | None = None,
+        random_state: int | np.random.Generator | np.random.RandomState | None = None,
+    ) -> NDArray[np.float64]:
+        """Return how strongly each feature acts: its mean absolute value over the rows.
+
+        Of neutral values it is the mean absolute deviation from their mean over the rows: what
+        varies. For neutral values contain constants, the same for all rows, that depend on the
+        amplitude of the model's coefficients rather than on the data; they would hide the rest.
+        Once `centered`, values have none, and the mean absolute value is taken.
+
+        Of rows that were explained with ``uncertainty=True`` it has a distribution, of which
+        `samples` are drawn: functions from the posterior of the Gaussian process, each explained in
+        all rows. Their mean is above the importance of the mean: absolute values of what is not
+        known are above 0.
+
+        Parameters
+        ----------
+        samples : int, optional
+            How often it is drawn.
+        random_state : int, numpy.random.Generator or RandomState, optional
+            A seed, or where random numbers are taken from; without `samples` it does nothing.
+
+        Returns
+        -------
+        ndarray, shape (d,) or (d, outputs); with `samples` (samples, d) or (samples, d, outputs)
+            In the order of `feature_names`, in units of the explained function. A single row gives
+            its absolute values, in every game, since with itself nothing varies.
+
+        Raises
+        ------
+        ValueError
+            If there are no rows to average over; with `samples`, if the rows were not explained
+            with ``uncertainty=True``, or the explanation was pickled since; or if draws would be
+            without more than half of the posterior's variance. They warn if it is more than 1 %.
+        UnsupportedModelError
+            With `samples`, if there is no background in the columns of the rows.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import pkex
+        >>> parts = ([[3.0, -9.0], [1.0, -8.0]], [0.0, 0.0], np.zeros((2, 2)), ["age", "bmi"])
+        >>> pkex.Explanation(*parts, value_function="interventional").importance()
+        array([2. , 8.5])
+        >>> pkex.Explanation(*parts, value_function="neutral").importance()
+        array([1. , 0.5])
+
+        Standard deviations and quantiles are those of the samples:
+
+        >>> from sklearn.gaussian_process import GaussianProcessRegressor
+        >>> X = np.random.default_rng(0).normal(size=(30, 2))
+        >>> model = GaussianProcessRegressor(alpha=0.1).fit(X, X[:, 0])
+        >>> explanation = pkex.Explainer(model, X)(X, uncertainty=True)
+        >>> drawn = explanation.importance(samples=100, random_state=0)
+        >>> drawn.shape, drawn.std(axis=0).shape
+        ((100, 2), (2,))
+        """
+        if samples is None:
+            return super().importance()
+        if ROW in self._axes.present and len(self) == 0:
+            raise ValueError("there are no rows to average over")
+        return self._drawn_importance(samples, random_state)
+
     def by_class(self) -> Explanation:
         """Return what speaks for each class against the mean of all others, of pairs of classes.
 
@@ -153,6 +221,8 @@ class Explanation(Uncertain, Attribution):
             "_values": means_over_pairs(self._values, len(classes)),
             "_base_values": means_over_pairs(self._base_values, len(classes)),
             "_roots": None,
+            "_joint": None,
+            "_places": None,
             "_axes": replace(self._axes, outputs=tuple(f"{name} vs others" for name in classes)),
         }
         return self._from_parts(self._parts() | changed)

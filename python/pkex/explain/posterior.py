@@ -6,16 +6,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from pkex.adapters import AdaptedModel, verify
 from pkex.adapters.targets import variance_of
 from pkex.errors import UnsupportedModelError
 from pkex.execution.computation import Computation
+from pkex.execution.settings import Settings
+from pkex.explain.joint_draws import JointDraws
 from pkex.explain.outputs import Outputs
+from pkex.explain.uncertain import roots_of
 from pkex.functions.base import Function
 from pkex.functions.covariances import covariances
+from pkex.games.players import Players
 from pkex.games.value_functions import Game
+from pkex.inputs.weights import equal_weights
 from pkex.typing import Float
 
 __all__ = ["Posterior"]
@@ -76,8 +82,24 @@ class Posterior:
             return self
         return replace(self, variance=self.variance.grouped(players))
 
-    def covariances(self, rows: Float, game: Game, how: Computation) -> Float:
-        """Return the covariances of values, shape (n, players, players, outputs).
+    def joint_draws(
+        self,
+        rows: NDArray[Any],
+        game: Game,
+        points: NDArray[Any] | None,
+        players: Players | None,
+        settings: Settings,
+    ) -> JointDraws:
+        """Return draws of the values of rows together; `points` are those of a game of points."""
+        if self.variance is None:
+            raise UnsupportedModelError(self.reason)
+        if game.is_of_points and points is not None:
+            game = replace(game, background=(points, equal_weights(len(points))))
+        of_column = np.arange(rows.shape[1]) if players is None else players.of_column
+        return JointDraws(self.variance, rows, game, of_column, settings)
+
+    def roots(self, rows: Float, game: Game, how: Computation) -> Float:
+        """Return R of the covariances R Rᵀ of values, shape (n, players, outputs, players).
 
         Raises
         ------
@@ -98,4 +120,4 @@ class Posterior:
                 "so that functions drawn from the Gaussian process have no such values; give a "
                 "background, or take value_function='marginal'"
             )
-        return covariances(self.variance, rows, game, how)
+        return roots_of(covariances(self.variance, rows, game, how))

@@ -10,6 +10,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from pkex.explain.axes import FEATURE, OUTPUT, ROW, Axes
 from pkex.explain.indexing import pick
+from pkex.explain.joint_draws import JointDraws
 from pkex.explain.result import Result
 from pkex.typing import Float
 
@@ -22,6 +23,7 @@ _ARRAYS = {
     "_data": OUTPUT,
     "_roots": None,
     "_errors": None,
+    "_places": None,
 }
 
 
@@ -34,6 +36,8 @@ class Sliced(Result):
         "_data",
         "_errors",
         "_is_centered",
+        "_joint",
+        "_places",
         "_roots",
         "_value_function",
         "_values",
@@ -44,6 +48,10 @@ class Sliced(Result):
     _is_centered: bool
     # Standard errors of estimated values; None of exact ones.
     _errors: Float | None
+    # Draws of the values of all rows that were explained together, and the places of these values
+    # among them; None where there are none.
+    _joint: JointDraws | None
+    _places: NDArray[np.int64] | None
     # Of the covariances of values: R of R Rᵀ, with an axis more; None where they are not known.
     _roots: Float | None
 
@@ -62,13 +70,17 @@ class Sliced(Result):
         return {name: getattr(self, name) for name in Sliced.__slots__}
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle the parts, so that the arrays are read-only again afterwards."""
-        return type(self)._unpickled, ({**self._parts(), "_axes": self._axes.parts()},)
+        """Pickle the parts, so that the arrays are read-only again afterwards.
+
+        Without joint draws, which hold on to the model.
+        """
+        parts = {**self._parts(), "_axes": self._axes.parts(), "_joint": None, "_places": None}
+        return type(self)._unpickled, (parts,)
 
     @classmethod
     def _unpickled(cls, parts: dict[str, Any]) -> Self:
-        # Pickles of before have no roots, and no errors.
-        missing = {"_roots": None, "_errors": None}
+        # Pickles of before have no roots, no errors and no draws.
+        missing = {"_roots": None, "_errors": None, "_joint": None, "_places": None}
         return cls._from_parts({**missing, **parts, "_axes": Axes(**parts["_axes"])})
 
     @property

@@ -8,11 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pkex.explain.axes import OUTPUT, ROW
+from pkex.explain.joint_draws import JointDraws
 from pkex.explain.sliced import Sliced
 from pkex.inputs.integers import as_integer
+from pkex.inputs.randomness import as_generator
 from pkex.typing import Float
 
-__all__ = ["DEVIATIONS", "Uncertain", "roots_of", "with_roots"]
+__all__ = ["DEVIATIONS", "Uncertain", "roots_of", "with_uncertainty"]
 
 # On both sides of its mean, 95 % of a normal distribution.
 DEVIATIONS = 1.959964
@@ -42,9 +44,20 @@ def roots_of(covariances: Float) -> Float:
 _Explained = TypeVar("_Explained", bound=Sliced)
 
 
-def with_roots(explanation: _Explained, roots: Float | None) -> _Explained:
-    """Return an explanation with roots of its covariances, shaped as values with an axis more."""
-    return explanation._from_parts(explanation._parts() | {"_roots": roots})
+def with_uncertainty(explanation: _Explained, roots: Float, joint: JointDraws) -> _Explained:
+    """Return an explanation with roots of its covariances, and draws of all its rows together.
+
+    Parameters
+    ----------
+    explanation : Explanation
+    roots : ndarray of shape (n, d, outputs, rank)
+    joint : JointDraws
+    """
+    shape = explanation._values.shape
+    places = np.arange(explanation._values.size).reshape(shape)
+    own = roots.reshape(*shape, roots.shape[-1])
+    changed = {"_roots": own, "_joint": joint, "_places": places}
+    return explanation._from_parts(explanation._parts() | changed)
 
 
 class Uncertain(Sliced):
@@ -127,6 +140,22 @@ class Uncertain(Sliced):
         changes = np.einsum("ndor,snor->sndo", roots, normal)
         drawn: Float = self._values + changes.reshape(n, *np.shape(self._values))
         return drawn
+
+    def _drawn_importance(self, n: object, random_state: Any) -> Float:
+        """Return the mean absolute values of draws over the rows, shape (n, ...)."""
+        self._check_uncertain("importance(samples=...)")
+        if self._joint is None or self._places is None:
+            raise ValueError(
+                "importance(samples=...) draws functions from the model, which pickles of "
+                "explanations are without: explain the rows again"
+            )
+        count = as_integer("samples", n, "a positive integer, such as 1000", least=1)
+        drawn = self._joint.deviations(np.ravel(self._places), count, as_generator(random_state))
+        found = []
+        for deviations in drawn:
+            sizes = np.abs(self._values + deviations.reshape(-1, *np.shape(self._values)))
+            found.append(sizes.mean(axis=1) if ROW in self._axes.present else sizes)
+        return np.concatenate(found)
 
     def _margins(self) -> Float | None:
         """Return how far from each value the bounds are that hold 95 % of draws."""

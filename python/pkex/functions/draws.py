@@ -12,7 +12,10 @@ from numpy.typing import NDArray
 from pkex.errors import UnsupportedModelError
 from pkex.functions.base import Function
 
-__all__ = ["Draws", "draws"]
+__all__ = ["Draws", "draws", "said_of_left_out"]
+
+# The share of the variance from which on it is said to be left out, and is too much.
+_NOTABLE, _TOO_MUCH = 0.01, 0.5
 
 
 @dataclass(frozen=True)
@@ -56,3 +59,30 @@ def draws(
     raise UnsupportedModelError(
         f"{type(variance).__name__} is the variance of no function that pkex can draw"
     )
+
+
+def said_of_left_out(share: float, effect: str, remedy: str) -> str:
+    """Return what is to be said of draws without a share of the variance; "" if it is small.
+
+    Parameters
+    ----------
+    share : float
+    effect : str
+        What it makes of results.
+    remedy : str
+        What to do if it is too much.
+
+    Raises
+    ------
+    ValueError
+        If it is more than half.
+    """
+    if share <= _NOTABLE:
+        return ""
+    what = (
+        f"draws of the posterior are without {share:.1%} of its variance, as it changes over "
+        "distances too short for a few hundred rows: "
+    )
+    if share > _TOO_MUCH:
+        raise ValueError(f"{what}{remedy}")
+    return f"{what}{effect}"

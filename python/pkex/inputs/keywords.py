@@ -24,9 +24,6 @@ _ELSEWHERE = {
 # What is not said by a keyword here, but by a kernel.
 _OF_KERNELS = ("gamma", "sigma", "bandwidth", "length_scale", "lengthscale")
 
-# What may be given for what has no default.
-_EXAMPLES = {"n_permutations": "n_permutations, such as n_permutations=1000"}
-
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
 
@@ -96,7 +93,7 @@ def _missing(
     """Return the error that names what must be given by name, and was not."""
     parameters = inspect.signature(function).parameters.values()
     missing = [
-        _EXAMPLES.get(p.name, p.name)
+        p.name
         for p in parameters
         if p.kind is p.KEYWORD_ONLY and p.default is p.empty and p.name not in given
     ]

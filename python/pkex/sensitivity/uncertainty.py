@@ -11,7 +11,7 @@ from pkex.errors import UnsupportedModelError, warn
 from pkex.execution.computation import Computation
 from pkex.explain.posterior import Posterior
 from pkex.functions.base import Function
-from pkex.functions.draws import Draws, draws
+from pkex.functions.draws import Draws, draws, said_of_left_out
 from pkex.functions.products import Joined, products
 from pkex.inputs.integers import as_integer
 from pkex.inputs.randomness import as_generator
@@ -29,8 +29,6 @@ _ROWS = 2000
 _FEWEST = 20
 # Of the variance of a draw: errors far below what its indices differ by from those of others.
 _LARGEST_ERROR = 1e-8
-# The share of the posterior variance from which on it is said to be left out, and is too much.
-_NOTABLE, _TOO_MUCH = 0.01, 0.5
 
 
 def number_of_draws(uncertainty: Any) -> int:
@@ -104,21 +102,16 @@ def _worths(
 
 
 def _notes(left_out: float) -> list[str]:
-    if left_out <= _NOTABLE:
-        return []
-    what = (
-        f"draws of the posterior are without {left_out:.1%} of its variance, as it changes over "
-        "distances too short for a few hundred rows: "
+    note = said_of_left_out(
+        left_out,
+        "intervals are too narrow by about as much, and indices of interactions too small",
+        "intervals would mean nothing. Fit the process to fewer inputs or with longer "
+        "length-scales, give the inputs narrower ranges, or take uncertainty=0: the indices of "
+        "its mean",
     )
-    if left_out > _TOO_MUCH:
-        raise ValueError(
-            f"{what}intervals would mean nothing. Fit the process to fewer inputs or with longer "
-            "length-scales, give the inputs narrower ranges, or take uncertainty=0: the indices of "
-            "its mean"
-        )
-    note = f"{what}intervals are too narrow by about as much, and indices of interactions too small"
-    warn(note)
-    return [note]
+    if note:
+        warn(note)
+    return [note] if note else []
 
 
 def _together(found: list[Indices], left_out: Float, has_axis: bool) -> SensitivityDraws:

@@ -1,0 +1,68 @@
+"""Shapley values from coalitions of features that are drawn; see `SampledCoalitions`."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+
+from pkex.execution.computation import Computation
+from pkex.explain.estimation import BLOCK, OfRow, RowGame
+from pkex.functions.conditional import Conditional
+from pkex.games.sampled_coalitions import SampledCoalitions
+from pkex.inputs.integers import as_integer
+from pkex.typing import Float
+
+__all__ = ["check_coalitions", "from_coalitions", "of_rows_together"]
+
+# Fewer say too little about their spread; and fewer for each feature fit a sum over these badly.
+_LEAST, _LEAST_OF_FEATURE = 20, 4
+# Worths that are there at a time.
+_MOST_NUMBERS = 1 << 24
+
+
+def check_coalitions(number: object, n_players: int) -> int:
+    """Return a number of coalitions, which come in pairs, or say what it may be."""
+    least = max(_LEAST, _LEAST_OF_FEATURE * n_players)
+    what = (
+        f"an even integer from {least} on, such as {max(1000, least)}: coalitions come with their "
+        f"complements, at least {_LEAST} of them and {_LEAST_OF_FEATURE} for each feature"
+    )
+    count = as_integer("n_coalitions", number, what, least=least)
+    if count % 2:
+        raise ValueError(f"n_coalitions must be {what}; got {count}")
+    return count
+
+
+def from_coalitions(drawn: SampledCoalitions) -> OfRow:
+    """Return the function that estimates the values of a row from coalitions."""
+    return partial(_of_row, drawn)
+
+
+def _of_row(drawn: SampledCoalitions, of_row: RowGame, how: Computation) -> tuple[Float, Float]:
+    starts = range(0, len(drawn.members), BLOCK)
+    worths = []
+    for number, start in enumerate(starts):
+        some = drawn.members[start : start + BLOCK]
+        worths.append(of_row.worths(some, how.part(number, len(starts))))
+        if how.progress is not None:
+            how.progress(number + 1, len(starts))
+    return drawn.estimates(np.concatenate(worths))
+
+
+def of_rows_together(
+    function: Conditional, drawn: SampledCoalitions, rows: Float, how: Computation
+) -> tuple[Float, Float]:
+    """Return estimates of rows whose worths are computed coalition by coalition, and their errors.
+
+    Returns
+    -------
+    values, errors : ndarray of shape (n, players, outputs)
+    """
+    step = max(1, _MOST_NUMBERS // (len(drawn.members) * function.n_outputs))
+    blocks = [rows[start : start + step] for start in range(0, len(rows), step)]
+    found = np.empty((2, len(rows), function.n_players, function.n_outputs))
+    for number, block in enumerate(blocks):
+        worths = function.worths(block, drawn.members, how.part(number, len(blocks)))
+        found[:, number * step : number * step + len(block)] = drawn.estimates(worths)
+    return found[0], found[1]

@@ -1,0 +1,73 @@
+"""Shapley values from random orders of features.
+
+A feature's value is its mean contribution over all orders. Each order is taken with its reverse,
+whose contributions err to the other side where features act together (antithetic sampling; Mitchell
+et al. 2022). Such pairs are independent of each other: their mean is unbiased, and their spread
+gives its standard error.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pkex.execution.computation import Computation
+from pkex.explain.estimation import BLOCK, OfRow, RowGame
+from pkex.inputs.integers import as_integer
+from pkex.typing import Float
+
+__all__ = ["check_permutations", "from_orders"]
+
+# Fewer orders say too little about their spread.
+_LEAST = 20
+
+
+def check_permutations(number: object) -> int:
+    """Return a number of orders, which come in pairs, or say what it may be."""
+    what = (
+        f"an even integer from {_LEAST} on, such as 1000: orders come in pairs, whose spread gives "
+        "the standard errors"
+    )
+    count = as_integer("n_permutations", number, what, least=_LEAST)
+    if count % 2:
+        raise ValueError(f"n_permutations must be {what}; got {count}")
+    return count
+
+
+def from_orders(n_players: int, n_permutations: int, generator: np.random.Generator) -> OfRow:
+    """Draw orders, and return the function that estimates the values of a row from these."""
+    numbers = np.tile(np.arange(n_players), (n_permutations // 2, 1))
+    return partial(_of_row, generator.permuted(numbers, axis=1))
+
+
+def _of_row(orders: NDArray[np.int64], of_row: RowGame, how: Computation) -> tuple[Float, Float]:
+    """Return the means over pairs of orders, and their standard errors, (players, outputs)."""
+    count, p = orders.shape
+    ends = of_row.worths(np.array([[False] * p, [True] * p]), how.reporting(None))
+    step = max(1, BLOCK // (2 * p))
+    blocks = [orders[start : start + step] for start in range(0, count, step)]
+    found = []
+    for number, block in enumerate(blocks):
+        found.append(_of_pairs(of_row, block, ends, how.part(number, len(blocks))))
+        if how.progress is not None:
+            how.progress(number + 1, len(blocks))
+    pairs = np.concatenate(found)
+    return pairs.mean(axis=0), pairs.std(axis=0, ddof=1) / np.sqrt(count)
+
+
+def _of_pairs(of_row: RowGame, orders: NDArray[np.int64], ends: Float, how: Computation) -> Float:
+    """Return the mean contributions in orders and their reverses, (orders, players, outputs)."""
+    n_orders, p = orders.shape
+    places = np.argsort(orders, axis=1)[:, None]
+    sizes = np.arange(1, p)[:, None]
+    # The first of an order, and of its reverse.
+    members = np.stack([places < sizes, p - 1 - places < sizes])
+    table = np.empty((2, n_orders, p + 1, ends.shape[1]))
+    table[:, :, 0], table[:, :, -1] = ends
+    worths = of_row.worths(members.reshape(-1, p), how)
+    table[:, :, 1:-1] = worths.reshape(table[:, :, 1:-1].shape)
+    forward, backward = np.diff(table, axis=2)
+    by_place: Float = (forward + backward[:, ::-1]) / 2.0
+    return np.take_along_axis(by_place, places[:, 0, :, None], axis=1)

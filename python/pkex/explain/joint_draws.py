@@ -1,0 +1,104 @@
+"""Values of functions that are drawn from a posterior, of all explained rows together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pkex.errors import UnsupportedModelError, warn
+from pkex.execution.settings import Settings
+from pkex.functions.base import Function
+from pkex.functions.draws import draws, said_of_left_out
+from pkex.games.value_functions import Game
+from pkex.typing import Float
+
+__all__ = ["JointDraws"]
+
+# Rows of which some are chosen to draw values at, and as many that tell what is left out then.
+_ROWS = 2000
+# Numbers of drawn values that are there at a time.
+_MOST_NUMBERS = 1 << 22
+# Of what draws are without.
+_EFFECT = "importance spreads too little by about as much"
+_REMEDY = "importance would mean little; standard_deviations and covariance(row) are exact"
+
+
+@dataclass(frozen=True, eq=False)
+class JointDraws:
+    """How functions drawn from the posterior deviate from the mean, in their values.
+
+    Each draw is a function, which is explained in all rows: their values depend on each other.
+
+    Parameters
+    ----------
+    variance : Function
+        That of the posterior.
+    rows : ndarray of shape (n, d)
+        The explained rows.
+    game : Game
+    players : ndarray of int64, shape (d,)
+        The number of each column's player.
+    settings : Settings
+    """
+
+    variance: Function
+    rows: NDArray[Any]
+    game: Game
+    players: NDArray[np.int64]
+    settings: Settings
+
+    def deviations(
+        self, places: NDArray[np.int64], n: int, random: np.random.Generator
+    ) -> Iterator[Float]:
+        """Yield the deviations of values of draws, in blocks of draws, shape (draws, k).
+
+        Parameters
+        ----------
+        places : ndarray of shape (k,)
+            Which values, counted along the rows, features and outputs of all.
+        n : int
+            The number of draws.
+        random : numpy.random.Generator
+        """
+        found = draws(self.variance, self._mixed_rows(random), n, random)
+        note = said_of_left_out(max(one.left_out for one in found), _EFFECT, _REMEDY)
+        if note:
+            warn(note)
+        functions = [one.function.grouped(self.players) for one in found]
+        of_row = (int(self.players.max()) + 1) * len(functions)
+        some, numbers = np.unique(places // of_row, return_inverse=True)
+        chosen = numbers.reshape(-1) * of_row + places % of_row
+        step = max(1, _MOST_NUMBERS // max(1, len(some) * of_row))
+        with self.settings.computing() as how:
+            for start in range(0, n, step):
+                block = range(start, min(start + step, n))
+                values = np.stack(
+                    [
+                        function.select(block).explain(self.rows[some], game=self.game, how=how)
+                        for function in functions
+                    ],
+                    axis=-1,
+                )
+                yield np.moveaxis(values, 2, 0).reshape(len(block), -1)[:, chosen]
+
+    def _mixed_rows(self, random: np.random.Generator) -> NDArray[Any]:
+        """Return rows of coalitions: entries of explained rows, and of the background."""
+        if self.game.background is None:
+            raise UnsupportedModelError(
+                "functions are drawn at rows that absent features are taken from, in the columns "
+                "of X: give a background"
+            )
+        rows, weights = self.game.background
+        count = 1 + int(self.players.max())
+        # Of a size that is uniform, as those of coalitions along an order are.
+        present = random.random((_ROWS, count)) < random.random((_ROWS, 1))
+        absent = random.choice(len(rows), (_ROWS, count), p=weights)
+        if not self.game.is_marginal:
+            absent[:] = absent[:, :1]
+        explained = self.rows[random.integers(len(self.rows), size=_ROWS)]
+        drawn = rows[absent[:, self.players], np.arange(len(self.players))]
+        return np.where(present[:, self.players], explained, drawn)
