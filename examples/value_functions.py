@@ -3,7 +3,8 @@
 Four models are explained in three games: marginal against the model's own points (the default),
 neutral (the PKeX-Shapley paper's), and interventional against a sample of the data, which is what
 shap estimates. Printed is the mean over rows of the rank correlation with the interventional
-values; drawn are the three explanations of one diabetes patient, each with what it starts from.
+values; drawn are explanations of one diabetes patient in these and the observational game, in which
+absent features follow the present ones, and printed what matters most to all patients in it.
 Needs pkex[demo]; saves value_functions.png in the working directory.
 
     python examples/value_functions.py
@@ -65,17 +66,18 @@ def rank_correlation(first: np.ndarray, second: np.ndarray) -> float:
 
 
 def draw_a_patient() -> None:
-    """Draw the values of the first diabetes patient in the three games."""
+    """Draw the values of the first diabetes patient in the four games."""
     patients = load_diabetes()
     X = scaled(patients.data)
     model = SVR(C=100.0).fit(X, patients.target)
     explainers = [
         pkex.Explainer(model),
         pkex.Explainer(model, background=X[:100]),
+        pkex.Explainer(model, background=X[:100], value_function="observational"),
         pkex.Explainer(model, value_function="neutral"),
     ]
     outputs = model.predict(X)
-    _, axes = plt.subplots(1, 3, figsize=(11, 3.6), sharey=True, layout="constrained")
+    _, axes = plt.subplots(1, 4, figsize=(14, 3.6), sharey=True, layout="constrained")
     for explainer, ax in zip(explainers, axes, strict=True):
         explanation = explainer(X)
         error = np.abs(explanation.values.sum(axis=1) + explanation.base_values - outputs).max()
@@ -84,6 +86,10 @@ def draw_a_patient() -> None:
         ax.barh(patients.feature_names, explanation[0].values)
         ax.set_title(f"{explainer.value_function}, from {explainer.expected_value:.0f}")
         ax.set_xlabel(f"contribution to {outputs[0]:.0f}")
+        if explainer.value_function == "observational":
+            sizes = np.abs(explanation.values).mean(axis=0)
+            first = [patients.feature_names[j] for j in sizes.argsort()[:-4:-1]]
+            print(f"  most of all patients: {', '.join(first)}")
     plt.savefig("value_functions.png", dpi=120)
     print("picture: value_functions.png")
 

@@ -3,14 +3,17 @@
 import pickle
 
 import numpy as np
+import pandas as pd
 import pytest
 from brute_force import observational
+from sklearn.compose import make_column_transformer
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF, Matern
+from sklearn.impute import SimpleImputer
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import LinearRegression
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import SVC, SVR
 
 import pkex
@@ -204,6 +207,50 @@ def test_too_few_landmarks_are_warned_of():
     assert explainer.landmark_error > 0.05
 
 
+def test_labels_are_alike_or_not_and_gaps_in_numbers_are_named():
+    table = pd.DataFrame(X / SCALE, columns=list("abcd"))
+    table["c"] = np.where(X[:, 0] + X[:, 3] > 0.0, "yes", "no")
+    steps = make_column_transformer(
+        (OneHotEncoder(handle_unknown="ignore"), ["c"]), (SimpleImputer(), ["a", "b", "d"])
+    )
+    model = make_pipeline(steps, SVR(C=5.0)).fit(table, Y)
+    explainer = pkex.Explainer(model, table, value_function="observational")
+    numbers = table[["a", "b", "d"]].to_numpy()
+    distances = np.abs(numbers[:, None] - numbers)[np.triu_indices(len(numbers), 1)]
+    scales = np.median(distances, axis=0)
+
+    def kernel(left, right, columns):
+        product = np.ones((len(left), len(right)))
+        for place, column in enumerate(columns):
+            one, other = left[:, place, None], right[:, place]
+            if column == 2:
+                product *= np.where(one == other, 1.0, np.exp(-0.5))
+            else:
+                scale = scales[column if column < 2 else 2]
+                product *= np.exp(-0.5 * ((one - other).astype(float) / scale) ** 2)
+        return product
+
+    rows = table.iloc[:3].assign(c=["yes", "no", "perhaps"])
+
+    def output(entries):
+        return model.predict(pd.DataFrame(entries, columns=list("abcd")))
+
+    objects = table.to_numpy(dtype=object)
+    wanted = [observational(output, row, objects, kernel) for row in rows.to_numpy(dtype=object)]
+    assert explainer.shap_values(rows) == pytest.approx(np.array(wanted), abs=1e-10)
+    gap = rows.assign(d=[0.0, np.nan, 0.0])
+    with pytest.raises(ValueError, match="X: row 1 has nan in d, a column of numbers"):
+        explainer.shap_values(gap)
+    with pytest.raises(ValueError, match="background: row 1 has nan in d, a column of numbers"):
+        pkex.Explainer(model, gap, value_function="observational")
+
+
+def test_against_a_single_row_it_is_the_interventional_game():
+    model = fitted("SVR")
+    given = pkex.Explainer(model, X[:1], value_function="observational").shap_values(ROWS)
+    assert given == pytest.approx(pkex.Explainer(model, X[:1]).shap_values(ROWS), abs=1e-12)
+
+
 def test_the_explainer_says_what_it_conditions_on_and_pickles():
     explainer = pkex.Explainer(fitted("SVR"), X, value_function="observational")
     assert explainer.value_function == "observational"
@@ -237,7 +284,7 @@ def test_what_cannot_be_conditioned_on_is_refused_with_the_remedy():
         pkex.Explainer(model, value_function="observational")
     constant = X.copy()
     constant[:, 1] = 2.0
-    with pytest.raises(ValueError, match="background: x1 is constant"):
+    with pytest.raises(ValueError, match="background: the entries of x1 are all equal"):
         pkex.Explainer(model, constant, value_function="observational")
     with pytest.raises(ValueError, match="link='logit' is outside of the mean"):
         pkex.Explainer(model, X, value_function="observational", link="logit")

@@ -14,6 +14,7 @@ from pkex.functions.base import Function
 from pkex.functions.conditional import Conditional
 from pkex.functions.linked import Link
 from pkex.games.conditioning import Conditioning
+from pkex.games.levels import Levels
 from pkex.games.observational import Observational
 from pkex.games.value_functions import Game
 
@@ -51,26 +52,10 @@ def given_background(
     if game.background is None:
         raise ValueError("the observational game has a background")
     rows, shares = game.background
-    for number, name in enumerate(columns.names):
-        _check_numbers(rows[:, number], name)
     settings = given if isinstance(given, Observational) else Observational()
-    numbers = np.ascontiguousarray(rows, dtype=np.float64)
-    resolved = settings.resolved(numbers, columns.names)
-    return Conditional(function, Conditioning(resolved, numbers, shares, columns.names))
-
-
-def _check_numbers(column: Any, name: str) -> None:
-    """Refuse a column of the background whose entries have no distances."""
-    try:
-        is_finite = bool(np.isfinite(column.astype(np.float64)).all())
-    except (TypeError, ValueError):
-        is_finite = False
-    if not is_finite:
-        raise ValueError(
-            f"background: the entries of {name} are not all numbers, and value_function="
-            "'observational' compares rows by numbers; encode and fill them before the model, or "
-            "take value_function='interventional' (the default with a background)"
-        )
+    levels = Levels.of(rows, columns.names)
+    resolved = settings.resolved(levels.numbers(rows, "background"), levels)
+    return Conditional(function, Conditioning(resolved, rows, shares, levels))
 
 
 def landmark_error(function: Conditional, how: Computation) -> float | None:

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pkex.games.landmarks import Features, chosen_landmarks, linear_algebra
+from pkex.games.levels import Levels
 from pkex.games.observational import Observational
 from pkex.kernels.factors import Term
 from pkex.kernels.restrictions import Restrictions
@@ -58,10 +60,11 @@ class Conditioning:
     settings : Observational
         With a kernel.
     rows : ndarray of shape (m, d)
+        As a function takes them, which may have labels.
     shares : ndarray of shape (m,)
         The weights of the rows, positive, which add up to 1.
-    names : sequence of str
-        What messages call the columns.
+    levels : Levels
+        What makes numbers of them.
 
     Raises
     ------
@@ -72,9 +75,9 @@ class Conditioning:
     """
 
     settings: Observational
-    rows: Float
+    rows: NDArray[Any]
     shares: Float
-    names: Sequence[str]
+    levels: Levels
 
     def __post_init__(self) -> None:
         if self.settings.n_landmarks is None and len(self.rows) > _MOST_ROWS:
@@ -93,7 +96,9 @@ class Conditioning:
             return None
         return chosen_landmarks(len(self.rows), number)
 
-    def weights(self, X: Float, coalitions: Sequence[NDArray[np.bool_]]) -> Iterator[Weights]:
+    def weights(
+        self, X: NDArray[Any], coalitions: Sequence[NDArray[np.bool_]]
+    ) -> Iterator[Weights]:
         """Yield the weights beside rows, of one choice of known columns after the other.
 
         Parameters
@@ -105,14 +110,15 @@ class Conditioning:
         Raises
         ------
         ValueError
-            If the kernel is not positive definite on the background.
+            If the kernel is not positive definite on the background; or an entry of a row is not
+            what the background has in its column.
         """
-        terms = self._terms
+        terms, rows = self._terms, self.levels.numbers(self.rows, "background")
         chosen = self.landmarks
-        centres = self.rows if chosen is None else self.rows[chosen]
-        across = Restrictions(terms, X, centres)
+        centres = rows if chosen is None else rows[chosen]
+        across = Restrictions(terms, self.levels.numbers(X, "X"), centres)
         among = Restrictions(terms, centres, centres)
-        to_rows = None if chosen is None else Restrictions(terms, centres, self.rows)
+        to_rows = None if chosen is None else Restrictions(terms, centres, rows)
         for present in coalitions:
             try:
                 if to_rows is None:
@@ -161,7 +167,7 @@ class Conditioning:
 
     def _not_positive(self, present: NDArray[np.bool_]) -> ValueError:
         """Return the error that the kernel is none on some columns of the background."""
-        among = ", ".join(np.array(self.names)[present].tolist())
+        among = ", ".join(np.array(self.levels.names)[present].tolist())
         return ValueError(
             f"the kernel of value_function=pkex.Observational(kernel={self.settings.kernel}) is "
             f"not positive definite on the background in {among}, so that there are no weights of "

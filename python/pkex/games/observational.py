@@ -7,20 +7,25 @@ mean output given x_S, by a conditional mean embedding (RKHS-SHAP: Chau, Hu, Gon
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
 from dataclasses import dataclass, replace
+from functools import reduce
 from numbers import Real
+from operator import mul
 from typing import Any
 
 import numpy as np
 
+from pkex.games.levels import Levels
 from pkex.inputs.integers import as_integer
-from pkex.kernels import RBF, Kernel
+from pkex.kernels import RBF, Categorical, Kernel
 from pkex.kernels.base import namesake
 from pkex.typing import Float
 
 __all__ = ["Observational"]
 
+# The factor of labels that differ: that of numbers that are a length-scale apart.
+_OF_LABELS = math.exp(-0.5)
 # With more rows than this, a median is that of as many of them, at even distances.
 _MEDIAN_OF = 2000
 
@@ -45,7 +50,9 @@ class Observational:
     kernel : Kernel, optional
         What rows are compared by; a kernel of some columns is its restriction to these. By default
         a Gaussian whose length-scales are the medians of each column's distances between
-        background rows.
+        background rows; labels that differ count like numbers a length-scale apart. A kernel that
+        is given compares labels by their numbers, in the order in which they first occur: take
+        `Categorical` for these columns.
     regularization : float, default 1e-3
         η. The larger, the less background rows that are alike count beyond others.
     n_landmarks : int, optional
@@ -96,13 +103,15 @@ class Observational:
             number = as_integer("n_landmarks", self.n_landmarks, "a positive integer", least=1)
             object.__setattr__(self, "n_landmarks", number)
 
-    def resolved(self, rows: Float, names: Sequence[str]) -> Observational:
+    def resolved(self, rows: Float, levels: Levels) -> Observational:
         """Return the settings with a kernel, the default one of a background.
 
         Parameters
         ----------
         rows : ndarray of shape (m, d)
-        names : sequence of str
+            As numbers.
+        levels : Levels
+            Which columns hold labels, and the columns' names.
 
         Raises
         ------
@@ -113,16 +122,29 @@ class Observational:
         if self.kernel is not None:
             self.kernel.check_rows(rows, "background")
             return self
-        length_scales = [_median_distance(column) for column in rows.T]
-        constant = [name for name, found in zip(names, length_scales, strict=True) if found == 0.0]
+        numbers = [column for column in range(rows.shape[1]) if column not in levels.known]
+        # A single row has all the weight, whatever it is compared by.
+        scales = [_median_distance(rows[:, column]) if len(rows) > 1 else 1.0 for column in numbers]
+        constant = [
+            levels.names[column]
+            for column, scale in zip(numbers, scales, strict=True)
+            if scale == 0.0
+        ]
         if constant:
             raise ValueError(
-                f"background: {', '.join(constant)} is constant, so that nothing follows from it, "
-                "and there is no distance to take as its length-scale; leave it out of the model, "
-                "or give value_function=pkex.Observational(kernel=pkex.kernels.RBF([...])) with a "
-                "length-scale of your own"
+                f"background: the entries of {', '.join(constant)} are all equal, so that nothing "
+                "follows from them, and there is no distance to take as a length-scale; leave the "
+                "column out of the model, or give value_function=pkex.Observational("
+                "kernel=pkex.kernels.RBF([...])) with length-scales of your own"
             )
-        return replace(self, kernel=RBF(length_scales))
+        parts: list[Kernel] = []
+        if not levels.known:
+            parts = [RBF(scales)]
+        elif numbers:
+            parts = [RBF(scales).on(numbers)]
+        if levels.known:
+            parts.append(Categorical(_OF_LABELS).on(sorted(levels.known)))
+        return replace(self, kernel=reduce(mul, parts))
 
 
 def _positive(size: Any) -> float:

@@ -1,0 +1,151 @@
+"""What features tell of others: the banana of RKHS-SHAP, with the true values, and times.
+
+X₁ and X₂ = (X₁² − 10) / b + noise lie on a banana, and the model learns f = (X₁² − 10) / b + X₂.
+What knowing X₂ says of X₁, and so of f, is an integral that is computed here: the true
+observational values. The paper prints others, right for b = 1 alone, which are drawn, too. Kernel
+ridge regressions are explained by pkex, and by conditional means of a fitted normal distribution;
+R² is that of values beside the true ones. Then the time for all rows, against all of them as
+background. Needs pkex[demo,shap]; saves banana.png in the working directory.
+
+    python examples/banana.py           a quick look
+    python examples/banana.py --full    sizes of the paper: the picture in docs/value-functions.md
+"""
+
+import argparse
+import time
+
+import matplotlib.pyplot as plt
+import numpy as np
+import shap
+from scipy.stats import norm
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.metrics import r2_score
+from sklearn.model_selection import GridSearchCV
+
+import pkex
+
+VARIANCE = 10.0
+PICTURE = "banana.png"
+
+
+def bent(x1, b):
+    """g, the part of X₁ in X₂ and in f."""
+    return (x1**2 - VARIANCE) / b
+
+
+def banana(n, b, rng):
+    """Draw rows and outputs."""
+    x1, noise = rng.normal(size=(2, n)) * [[VARIANCE**0.5], [1.0]]
+    rows = np.column_stack([x1, bent(x1, b) + noise])
+    return rows, bent(x1, b) + rows[:, 1]
+
+
+def values_given(first, second):
+    """Shapley values of a game of two players, worth what is given alone, and 0 without both."""
+    return lambda whole: np.column_stack([whole + first - second, whole + second - first]) / 2.0
+
+
+def true_values(rows, b):
+    """The observational values: E[f | X₁] = 2 g, E[f | X₂] = X₂ + E[g | X₂]."""
+    z = np.linspace(-8.0, 8.0, 4001) * VARIANCE**0.5
+    likely = norm.pdf(z, scale=VARIANCE**0.5) * norm.pdf(rows[:, 1:] - bent(z, b))
+    given = likely @ bent(z, b) / likely.sum(axis=1)
+    g = bent(rows[:, 0], b)
+    return values_given(2.0 * g, rows[:, 1] + given)(g + rows[:, 1])
+
+
+def printed_values(rows, b):
+    """Those of the paper, which take E[f | X₂] to be 2 X₂."""
+    g = bent(rows[:, 0], b)
+    return values_given(2.0 * g, 2.0 * rows[:, 1])(g + rows[:, 1])
+
+
+def normal_values(model, data, rows):
+    """Values with absent features drawn from a normal distribution, given the present ones."""
+    mean, covariance = data.mean(axis=0), np.cov(data.T)
+    draws, base = norm.ppf((np.arange(100) + 0.5) / 100.0), model.predict(data).mean()
+    given = []
+    for known, other in ((0, 1), (1, 0)):
+        slope = covariance[known, other] / covariance[known, known]
+        left = covariance[other, other] - slope * covariance[known, other]
+        mixed = np.empty((len(rows), len(draws), 2))
+        mixed[..., known] = rows[:, [known]]
+        centre = mean[other] + slope * (rows[:, [known]] - mean[known])
+        mixed[..., other] = centre + left**0.5 * draws
+        given.append(model.predict(mixed.reshape(-1, 2)).reshape(len(rows), -1).mean(axis=1))
+    return values_given(*(np.array(given) - base))(model.predict(rows) - base)
+
+
+def fitted(rows, y):
+    """A kernel ridge regression, its settings found by cross-validation."""
+    settings = {"gamma": [0.003, 0.01, 0.03, 0.1], "alpha": [1e-4, 1e-3, 1e-2]}
+    return GridSearchCV(KernelRidge(kernel="rbf"), settings, cv=3).fit(rows, y).best_estimator_
+
+
+def accuracies(n, b, rng):
+    """R² of each method's values beside the true ones, the mean of both features'."""
+    rows, y = banana(n, b, rng)
+    model, wanted = fitted(rows, y), true_values(rows, b)
+    found = {
+        "observational": pkex.Explainer(model, rows, value_function="observational")(rows).values,
+        "interventional": pkex.Explainer(model, rows).shap_values(rows),
+        "normal distribution": normal_values(model, rows, rows),
+        "the paper's formula": printed_values(rows, b),
+    }
+    explained = found["observational"].sum(axis=1) + model.predict(rows).mean()
+    error = np.abs(explained - model.predict(rows)).max()
+    print(f"  largest |base + Σφ - output|: {error:.1e} (outputs up to {np.abs(y).max():.3g})")
+    return {name: r2_score(wanted, values) for name, values in found.items()}
+
+
+def seconds(call):
+    start = time.perf_counter()
+    call()
+    return time.perf_counter() - start
+
+
+def times(n, rng):
+    """Seconds for all rows; those of shap extrapolated from ten."""
+    rows, y = banana(n, 1.0, rng)
+    model = KernelRidge(kernel="rbf", gamma=0.05).fit(rows, y)
+    sampled = shap.KernelExplainer(model.predict, rows)
+    return {
+        "observational": seconds(
+            lambda: pkex.Explainer(model, rows, value_function="observational")(rows)
+        ),
+        "interventional": seconds(lambda: pkex.Explainer(model, rows)(rows)),
+        "shap.KernelExplainer": seconds(lambda: sampled.shap_values(rows[:10], silent=True))
+        * (n / 10),
+    }
+
+
+parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+parser.add_argument("--full", action="store_true", help="the sizes of the paper")
+full = parser.parse_args().full
+bends = [1.0, 10.0, 20.0, 50.0, 100.0] if full else [1.0, 10.0, 50.0]
+sizes = [100, 500, 1000, 1500, 3000] if full else [100, 400]
+n, repetitions = (1000, 10) if full else (300, 2)
+
+figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4), layout="constrained")
+rng = np.random.default_rng(0)
+curves = []
+for b in bends:
+    print(f"b = {b:g}:")
+    found = [accuracies(n, b, rng) for _ in range(repetitions)]
+    curves.append({name: np.mean([one[name] for one in found]) for name in found[0]})
+    print("  R²: " + ", ".join(f"{name} {value:.2f}" for name, value in curves[-1].items()))
+for name in curves[0]:
+    left.plot(bends, [curve[name] for curve in curves], marker="o", label=name)
+left.set(xscale="log", ylim=(-1.0, 1.05), xlabel="b", ylabel="R² of values beside the true ones")
+left.set_title(f"How near the observational values are, n = {n}")
+left.legend()
+
+clocks = [times(size, rng) for size in sizes]
+for name in clocks[0]:
+    right.loglog(sizes, [clock[name] for clock in clocks], marker="o", label=name)
+    print(f"{sizes[-1]} rows, {name}: {clocks[-1][name]:.2g} s")
+right.set(xlabel="rows, and background rows", ylabel="seconds for all rows")
+right.set_title("How long it takes")
+right.legend()
+figure.savefig(PICTURE, dpi=120)
+print(f"picture: {PICTURE}")
