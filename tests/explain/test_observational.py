@@ -296,8 +296,3 @@ def test_what_cannot_be_conditioned_on_is_refused_with_the_remedy():
     explainer = pkex.Explainer(wide, np.eye(15), value_function="observational")
     with pytest.raises(ValueError, match=r"all 2\^15 coalitions of 15 features"):
         explainer(np.eye(15))
-    gaussian_process = pkex.Explainer(
-        fitted("GaussianProcessRegressor"), X, value_function="observational"
-    )
-    with pytest.raises(pkex.UnsupportedModelError, match="uncertainty=True is not yet"):
-        gaussian_process(ROWS, uncertainty=True)

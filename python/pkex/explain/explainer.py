@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from types import MethodType
 from typing import Any
@@ -294,9 +295,11 @@ class Explainer(Estimating):
             rows, self._columns = self._columns.read_background(background, background_weights)
         self._game = Game(chosen_game, rows)
         if chosen_game == "observational":
-            self._function = given_background(
+            given = given_background(
                 self._function, value_function, self._game, self._columns, link
             )
+            self._function = given
+            self._posterior = replace(self._posterior, conditioning=given.conditioning)
         if value_function is None and rows is None and self._function.draws_rows:
             self._game = game_of_points(self._function.own_points())
         self._players = None

@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 from pkex.errors import UnsupportedModelError, warn
 from pkex.execution.settings import Settings
 from pkex.functions.base import Function
+from pkex.functions.conditional import Conditional
 from pkex.functions.draws import draws, said_of_left_out
+from pkex.games.conditioning import Conditioning
 from pkex.games.value_functions import Game
 from pkex.typing import Float
 
@@ -43,6 +45,8 @@ class JointDraws:
     players : ndarray of int64, shape (d,)
         The number of each column's player.
     settings : Settings
+    conditioning : Conditioning, optional
+        In the observational game, how background rows count.
     """
 
     variance: Function
@@ -50,6 +54,7 @@ class JointDraws:
     game: Game
     players: NDArray[np.int64]
     settings: Settings
+    conditioning: Conditioning | None = None
 
     def deviations(
         self, places: NDArray[np.int64], n: int, random: np.random.Generator
@@ -68,7 +73,7 @@ class JointDraws:
         note = said_of_left_out(max(one.left_out for one in found), _EFFECT, _REMEDY)
         if note:
             warn(note)
-        functions = [one.function.grouped(self.players) for one in found]
+        functions = [self._explained(one.function.grouped(self.players)) for one in found]
         of_row = (int(self.players.max()) + 1) * len(functions)
         some, numbers = np.unique(places // of_row, return_inverse=True)
         chosen = numbers.reshape(-1) * of_row + places % of_row
@@ -84,6 +89,10 @@ class JointDraws:
                     axis=-1,
                 )
                 yield np.moveaxis(values, 2, 0).reshape(len(block), -1)[:, chosen]
+
+    def _explained(self, function: Function) -> Function:
+        """Return a drawn function as one of the game."""
+        return function if self.conditioning is None else Conditional(function, self.conditioning)
 
     def _mixed_rows(self, random: np.random.Generator) -> NDArray[Any]:
         """Return rows of coalitions: entries of explained rows, and of the background."""

@@ -18,14 +18,19 @@ from pkex.explain.joint_draws import JointDraws
 from pkex.explain.outputs import Outputs
 from pkex.explain.uncertain import roots_of
 from pkex.functions.base import Function
+from pkex.functions.conditional import check_number_of_players
 from pkex.functions.covariances import covariances
+from pkex.games.conditioning import Conditioning
 from pkex.games.players import Players
 from pkex.games.value_functions import Game
+from pkex.games.worths import members_of
 from pkex.inputs.weights import equal_weights
 from pkex.typing import Float
 
 __all__ = ["Posterior"]
 
+# Weights of background rows in all coalitions that are there at a time.
+_MOST_WEIGHTS = 1 << 24
 # Rows whose covariances are factored though nobody may ask for them.
 _MOST_FACTORED = 2000
 
@@ -40,10 +45,13 @@ class Posterior:
         Its variance, with the outputs and players of the function.
     reason : str, default ""
         Without a variance, why there is none.
+    conditioning : Conditioning, optional
+        In the observational game, how background rows count.
     """
 
     variance: Function | None
     reason: str = ""
+    conditioning: Conditioning | None = None
 
     @classmethod
     def of(
@@ -96,7 +104,7 @@ class Posterior:
         if game.is_of_points and points is not None:
             game = replace(game, background=(points, equal_weights(len(points))))
         of_column = np.arange(rows.shape[1]) if players is None else players.of_column
-        return JointDraws(self.variance, rows, game, of_column, settings)
+        return JointDraws(self.variance, rows, game, of_column, settings, self.conditioning)
 
     def roots(self, rows: Float, game: Game, how: Computation) -> Float:
         """Return R of the covariances R Rᵀ of values, shape (n, players, outputs, players).
@@ -108,11 +116,6 @@ class Posterior:
         """
         if self.variance is None:
             raise UnsupportedModelError(self.reason)
-        if game.value_function == "observational":
-            raise UnsupportedModelError(
-                "uncertainty=True is not yet for value_function='observational'; take "
-                "value_function='interventional' or 'marginal'"
-            )
         if game.value_function == "neutral":
             raise UnsupportedModelError(
                 "uncertainty=True is not for value_function='neutral': in the neutral game v(S) is "
@@ -120,4 +123,29 @@ class Posterior:
                 "so that functions drawn from the Gaussian process have no such values; give a "
                 "background, or take value_function='marginal'"
             )
-        return roots_of(covariances(self.variance, rows, game, how))
+        if self.conditioning is None:
+            return roots_of(covariances(self.variance, rows, game, how))
+        return self._roots_given(self.variance, rows, game, self.conditioning, how)
+
+    @staticmethod
+    def _roots_given(
+        variance: Function, rows: Float, game: Game, conditioning: Conditioning, how: Computation
+    ) -> Float:
+        """Return the same in the observational game."""
+        p = variance.n_players
+        check_number_of_players(p)
+        columns = members_of(variance.players)
+        step = max(1, _MOST_WEIGHTS // (len(columns) * len(conditioning.rows)))
+        found = [np.empty((0, p, variance.n_outputs, p))]
+        starts = range(0, len(rows), step)
+        for number, start in enumerate(starts):
+            some = rows[start : start + step]
+            weights = np.empty((len(some), len(columns), len(conditioning.rows)))
+            # With all features present it does not matter which rows the absent ones are of.
+            weights[:, [0, -1]] = conditioning.shares
+            for place, own in enumerate(conditioning.weights(some, list(columns[1:-1]))):
+                weights[:, 1 + place] = own.whole()
+            given = replace(game, given=weights)
+            own_how = how.part(number, len(starts))
+            found.append(roots_of(covariances(variance, some, given, own_how)))
+        return np.concatenate(found)

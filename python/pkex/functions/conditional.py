@@ -23,7 +23,7 @@ from pkex.games.value_functions import NEUTRAL, Game
 from pkex.games.worths import members_of, quantity_of
 from pkex.typing import Float
 
-__all__ = ["MOST_CONDITIONED", "Conditional"]
+__all__ = ["MOST_CONDITIONED", "Conditional", "check_number_of_players"]
 
 # Players all of whose coalitions are looked at: a factorisation each.
 MOST_CONDITIONED = 14
@@ -34,6 +34,17 @@ _MIXED = 1 << 14
 
 # From weights of background rows and the columns that are present to worths, shape (n, outputs).
 _WorthsOf: TypeAlias = Callable[[Weights, NDArray[np.bool_]], Float]
+
+
+def check_number_of_players(p: int) -> None:
+    """Refuse more players than have all of their coalitions looked at."""
+    if p > MOST_CONDITIONED:
+        raise ValueError(
+            f"value_function='observational' looks at all 2^{p} coalitions of {p} features, "
+            f"for each of which it factors a matrix: pkex goes up to {MOST_CONDITIONED} "
+            "features. Estimate values, with standard errors, by pkex.Explainer(...).estimate("
+            "X, n_coalitions=1000, random_state=0), or join columns by groups={...}"
+        )
 
 
 class Conditional(Composite):
@@ -84,13 +95,7 @@ class Conditional(Composite):
         how: Computation,
     ) -> Float:
         p = self.n_players
-        if p > MOST_CONDITIONED:
-            raise ValueError(
-                f"value_function='observational' looks at all 2^{p} coalitions of {p} features, "
-                f"for each of which it factors a matrix: pkex goes up to {MOST_CONDITIONED} "
-                "features. Estimate values, with standard errors, by pkex.Explainer(...).estimate("
-                "X, n_coalitions=1000, random_state=0), or join columns by groups={...}"
-            )
+        check_number_of_players(p)
         members = members_of(np.arange(p))
         step = max(1, _MOST_NUMBERS // (2**p * self.n_outputs))
         blocks = [X[start : start + step] for start in range(0, len(X), step)]

@@ -268,8 +268,13 @@ class Transformed(Function):
 
 @covariances.register
 def _(variance: Transformed, X: Float, game: Game, how: Computation) -> Float:
-    own = covariances(variance._grouped, variance._mapped(X), variance._of_function(game), how)
     places, n_players = variance._places, variance.n_players
+    if game.given is not None and not np.array_equal(places, np.arange(n_players)):
+        raise UnsupportedModelError(
+            "uncertainty=True in the observational game is of models that use every column: those "
+            "that a step of a Pipeline drops have values there, too; leave them out of X"
+        )
+    own = covariances(variance._grouped, variance._mapped(X), variance._of_function(game), how)
     found = np.zeros((len(X), n_players, n_players, own.shape[-1]))
     found[:, places[:, None], places] = own
     return found

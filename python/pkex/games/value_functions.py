@@ -10,7 +10,7 @@ by how alike they are to the explained one in the features that are present.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal, TypeAlias, get_args
 
@@ -50,10 +50,13 @@ class Game:
         Rows, C-contiguous, and their weights, which are positive and add up to 1. None in the
         neutral game; and in the marginal game where each expansion's own points, with equal
         weights, take their place.
+    given : ndarray of shape (n, 2^players, m), optional
+        In the observational game, of some rows, the weights of background rows in each coalition.
     """
 
     value_function: ValueFunction
     background: tuple[Float, Float] | None = None
+    given: Float | None = field(default=None, repr=False)
 
     @property
     def is_marginal(self) -> bool:

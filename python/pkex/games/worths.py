@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pkex.games.coalitions import coalitions
-from pkex.games.indices import Quantity
+from pkex.games.indices import SHAPLEY, Quantity
 from pkex.typing import Float
 
-__all__ = ["members_of", "numbers_of", "quantity_of"]
+__all__ = ["members_of", "numbers_of", "quantity_of", "shapley_matrix"]
 
 
 def members_of(players: NDArray[np.int64]) -> NDArray[np.bool_]:
@@ -66,6 +66,17 @@ def quantity_of(worths: Float, quantity: Quantity) -> Float:
             change = np.take(change, 1, axis) - np.take(change, 0, axis)
         found.append(np.einsum("ns,s->n", change.reshape(n_games, -1), weights))
     return np.stack(found, axis=1)
+
+
+def shapley_matrix(n_players: int) -> Float:
+    """Return the matrix from the worths of all coalitions to Shapley values, shape (p, 2^p)."""
+    members = members_of(np.arange(n_players)).T
+    sizes = members.sum(axis=0)
+    moments = np.array([_moment(SHAPLEY, s, n_players - 1 - s) for s in range(n_players)])
+    # The weights of coalitions of other players, by whether the player joins them.
+    joined, left = np.append(0.0, moments)[sizes], np.append(moments, 0.0)[sizes]
+    matrix: Float = np.where(members, joined, -left)
+    return matrix
 
 
 def _moment(quantity: Quantity, s: int, rest: int) -> float:

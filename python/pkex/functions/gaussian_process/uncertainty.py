@@ -22,6 +22,7 @@ from pkex import _core
 from pkex.errors import UnsupportedModelError
 from pkex.execution.computation import Computation
 from pkex.execution.progress import share
+from pkex.functions.gaussian_process.given import GivenBackground
 from pkex.functions.gaussian_process.latent import LatentVariance
 from pkex.functions.packing import Packing
 from pkex.games.value_functions import Game
@@ -91,11 +92,25 @@ class Conditioned:
         covariances = np.empty((len(X), n_players, n_players))
         for number, (reach, some) in enumerate(blocks):
             terms, own = packing.terms_at(reach), how.part(number, len(blocks))
+            if game.given is not None:
+                for place, row in enumerate(some):
+                    one = own.part(place, len(some))
+                    covariances[row] = self._given(X[row], against, game.given[row], terms, one)
+                continue
             prior = against.prior_part(X[some], terms, share(own.progress, 0, 2))
             packed_game = (game.value_function, rows, weights)
             values = self._values_of_points(X[some], packed_game, terms, own.part(1, 2))
             for row, of_row, of_points in zip(some, prior, values, strict=True):
                 covariances[row] = of_row - self._known(of_points)
+        return covariances
+
+    def _given(
+        self, x: Float, against: _Background, weights: Float, terms: list[Term], how: Computation
+    ) -> Float:
+        """Return the covariances of a row's values in the observational game."""
+        given = GivenBackground(against.rows, weights, against.factors)
+        known = self._known(given.values_of_points(x, self._points, terms))
+        covariances: Float = given.prior_part(x, terms, how.progress) - known
         return covariances
 
     @property
@@ -164,7 +179,7 @@ class _Background:
         parts = np.zeros((len(X), n_players, n_players))
         add = self._add_independent if self.is_marginal else self._add_pairs
         for number, term in enumerate(terms):
-            to_rows = [self._factors(term, row[None], self.rows)[:, 0] for row in X]
+            to_rows = [self.factors(term, row[None], self.rows)[:, 0] for row in X]
             add(parts, term, to_rows, share(report, number, len(terms)))
         return (parts + parts.transpose(0, 2, 1)) / 2.0
 
@@ -199,11 +214,11 @@ class _Background:
         starts = range(0, len(self.rows), step)
         for number, start in enumerate(starts):
             some = slice(start, start + step)
-            yield some, self._factors(term, self.rows[some], self.rows)
+            yield some, self.factors(term, self.rows[some], self.rows)
             if report is not None:
                 report(number + 1, len(starts))
 
-    def _factors(self, term: Term, left: Float, right: Float) -> Float:
+    def factors(self, term: Term, left: Float, right: Float) -> Float:
         """Return the factors of players for all pairs of rows, of shape (players, n, m)."""
         factors = np.ones((int(self.players.max()) + 1, len(left), len(right)))
         for factor in term.factors:

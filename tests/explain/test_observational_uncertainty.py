@@ -1,0 +1,160 @@
+"""How sure values of the observational game are: by brute force through the model's covariances."""
+
+import numpy as np
+import pytest
+from brute_force import coalitions, conditional_weights, shapley_weights
+from sklearn.feature_selection import SelectKBest
+from sklearn.gaussian_process import GaussianProcessRegressor
+from sklearn.gaussian_process.kernels import RBF, ConstantKernel, DotProduct, Matern
+from sklearn.linear_model import LinearRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import pkex
+
+D = 3
+RANDOM = np.random.default_rng(3)
+X = RANDOM.normal(size=(25, D))
+X[:, 1] = X[:, 0] + 0.4 * X[:, 1]
+Y = X[:, 0] * X[:, 2] + np.sin(X[:, 1])
+Z, ROWS = X[5:13], X[:3] + 0.3
+SHARES = np.arange(1.0, 9.0) / 36.0
+LENGTH_SCALES = np.array([0.8, 0.9, 1.1])
+GAME = pkex.Observational(pkex.kernels.RBF(LENGTH_SCALES), regularization=0.01)
+KERNELS = {
+    "rbf": ConstantKernel(2.0) * RBF([1.0, 2.0, 0.7]),
+    "sum": RBF([1.0, 2.0, 0.7]) + ConstantKernel(0.5) * RBF([3.0, 0.6, 2.0]),
+    "matern": Matern([1.0, 2.0, 1.5], nu=2.5),
+}
+
+
+def gaussian(left, right, columns):
+    difference = (left[:, None] - right) / LENGTH_SCALES[columns]
+    return np.exp(-0.5 * np.square(difference).sum(axis=2))
+
+
+def fitted(name, targets=Y, **options):
+    model = GaussianProcessRegressor(KERNELS[name], alpha=0.05, optimizer=None, **options)
+    return model.fit(X, targets)
+
+
+def functional(row, groups=None, background=Z, weights=SHARES):
+    """Rows that combine entries, and the map (players, rows) from outputs there to values."""
+    groups = [[j] for j in range(D)] if groups is None else groups
+    of_coalitions = shapley_weights(len(groups))
+    rows, maps = [], []
+    for number, players in enumerate(coalitions(len(groups))):
+        columns = [j for player in players for j in groups[player]]
+        mixed = background.copy()
+        mixed[:, columns] = row[columns]
+        own = conditional_weights(row, background, weights, gaussian, 0.01, columns)
+        rows.append(mixed)
+        maps.append(of_coalitions[:, [number]] * own)
+    return np.concatenate(rows), np.concatenate(maps, axis=1)
+
+
+def by_brute_force(model, row, groups=None):
+    rows, values = functional(row, groups)
+    covariance = model.predict(rows, return_cov=True)[1]
+    covariance = covariance.reshape(len(rows), len(rows), -1)[..., -1]
+    return values @ covariance @ values.T
+
+
+def explained(model, **options):
+    explainer = pkex.Explainer(model, Z, background_weights=SHARES, value_function=GAME, **options)
+    return explainer(ROWS, uncertainty=True)
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_covariances_equal_brute_force_through_predict(name):
+    model = fitted(name)
+    explanation = explained(model)
+    for number, row in enumerate(ROWS):
+        expected = by_brute_force(model, row)
+        np.testing.assert_allclose(explanation.covariance(number), expected, rtol=0, atol=1e-10)
+    plain = pkex.Explainer(model, Z, background_weights=SHARES, value_function=GAME)
+    np.testing.assert_array_equal(explanation.values, plain.shap_values(ROWS))
+
+
+def test_draws_from_the_posterior_that_are_explained_one_by_one_spread_as_said():
+    model, n_draws = fitted("rbf"), 20_000
+    explanation = explained(model)
+    rows, values = functional(ROWS[0])
+    covariance = model.predict(rows, return_cov=True)[1] + 1e-9 * np.eye(len(rows))
+    normal = np.random.default_rng(0).standard_normal((len(rows), n_draws))
+    drawn = values @ (np.linalg.cholesky(covariance) @ normal + model.predict(rows)[:, None])
+    deviations = explanation.standard_deviations[0]
+    errors = np.abs(drawn.mean(axis=1) - explanation.values[0]) / deviations
+    assert errors.max() < 4.0 / np.sqrt(n_draws)
+    np.testing.assert_allclose(drawn.std(axis=1), deviations, rtol=4.0 / np.sqrt(2 * n_draws))
+
+
+def test_groups_are_features():
+    model = fitted("rbf")
+    explanation = explained(model, groups={"a": [0, 2]})
+    expected = by_brute_force(model, ROWS[1], [[0, 2], [1]])
+    np.testing.assert_allclose(explanation.covariance(1), expected, rtol=0, atol=1e-10)
+
+
+def test_outputs_are_in_their_units_and_pipelines_as_their_last_step():
+    targets = np.column_stack([Y, 10.0 * Y])
+    model = make_pipeline(StandardScaler(), fitted("rbf", targets, normalize_y=True))
+    # A step that changes nothing.
+    model[0].fit(np.concatenate([np.ones((1, D)), -np.ones((1, D))]))
+    explanation = explained(model)
+    expected = by_brute_force(model[-1], ROWS[2])
+    np.testing.assert_allclose(explanation.covariance(2)[..., 1], expected, rtol=0, atol=1e-8)
+    np.testing.assert_allclose(100.0 * explanation.covariance(2)[..., 0], expected, atol=1e-8)
+
+
+def test_importance_is_drawn_in_all_rows():
+    explanation = explained(fitted("rbf"))
+    drawn = explanation.importance(samples=2000, random_state=0)
+    alone = explanation[0].importance(samples=2000, random_state=0)
+    own = np.abs(explanation[0].sample(20_000, random_state=1))
+    assert drawn.shape == (2000, D)
+    np.testing.assert_allclose(alone.mean(axis=0), own.mean(axis=0), rtol=0.1)
+    np.testing.assert_allclose(alone.std(axis=0), own.std(axis=0), rtol=0.1)
+
+
+def test_what_is_known_is_sure():
+    sure = GaussianProcessRegressor(RBF(1.0), alpha=1e-8, optimizer=None)
+    # All mixed rows are training rows.
+    grid = np.stack(np.meshgrid([0.0, 1.0], [0.0, 1.0], [0.0, 1.0]), axis=-1).reshape(-1, D)
+    sure.fit(grid, grid.sum(axis=1))
+    explainer = pkex.Explainer(sure, grid, value_function=GAME)
+    assert explainer(grid, uncertainty=True).standard_deviations.max() < 1e-3
+
+
+def test_rows_have_the_same_covariances_together_and_alone(monkeypatch):
+    together = explained(fitted("rbf"))
+    monkeypatch.setattr("pkex.explain.posterior._MOST_WEIGHTS", 1)
+    monkeypatch.setattr("pkex.functions.gaussian_process.given._MOST_NUMBERS", 50)
+    alone = explained(fitted("rbf"))
+    np.testing.assert_allclose(alone.covariance(2), together.covariance(2), rtol=0, atol=1e-14)
+
+
+def test_a_single_feature_has_the_variance_of_the_difference_to_the_base():
+    model = GaussianProcessRegressor(RBF(1.0), alpha=0.1, optimizer=None).fit(X[:, :1], Y)
+    explainer = pkex.Explainer(model, Z[:, :1], value_function="observational")
+    explanation = explainer(ROWS[:, :1], uncertainty=True)
+    rows = np.concatenate([ROWS[:1, :1], Z[:, :1]])
+    difference = np.array([1.0, *[-1.0 / 8.0] * 8])
+    expected = difference @ model.predict(rows, return_cov=True)[1] @ difference
+    assert explanation.covariance(0)[0, 0] == pytest.approx(expected, rel=1e-9)
+
+
+def test_what_has_no_covariances_is_refused():
+    dots = GaussianProcessRegressor(DotProduct() + RBF(), alpha=0.1, optimizer=None).fit(X, Y)
+    with pytest.raises(pkex.UnsupportedModelError, match="dot products"):
+        explained(dots)
+    with pytest.raises(pkex.UnsupportedModelError, match="Gaussian process"):
+        explained(LinearRegression().fit(X, Y))
+    dropping = make_pipeline(SelectKBest(k=2), GaussianProcessRegressor(alpha=0.1)).fit(X, Y > 0)
+    with pytest.raises(pkex.UnsupportedModelError, match="models that use every column"):
+        explained(dropping)
+    wide = RANDOM.normal(size=(20, 15))
+    model = GaussianProcessRegressor(alpha=0.1, optimizer=None).fit(wide, wide[:, 0])
+    explainer = pkex.Explainer(model, wide, value_function="observational")
+    with pytest.raises(ValueError, match="up to 14 features"):
+        explainer(wide[:1], uncertainty=True)
