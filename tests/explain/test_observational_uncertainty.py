@@ -158,3 +158,41 @@ def test_what_has_no_covariances_is_refused():
     explainer = pkex.Explainer(model, wide, value_function="observational")
     with pytest.raises(ValueError, match="up to 14 features"):
         explainer(wide[:1], uncertainty=True)
+
+
+def test_estimates_have_the_posterior_beside_their_standard_errors():
+    targets = np.column_stack([Y, 10.0 * Y])
+    model = fitted("rbf", targets, normalize_y=True)
+    explainer = pkex.Explainer(model, Z, background_weights=SHARES, value_function=GAME)
+    exact = explainer(ROWS, uncertainty=True)
+    plain = explainer.estimate(ROWS, n_coalitions=400, random_state=0)
+    estimate = explainer.estimate(ROWS, n_coalitions=400, uncertainty=True, random_state=0)
+    np.testing.assert_array_equal(estimate.values, plain.values)
+    np.testing.assert_array_equal(estimate.standard_errors, plain.standard_errors)
+    np.testing.assert_allclose(estimate.standard_deviations, exact.standard_deviations, rtol=0.1)
+    scale = exact.covariance(1).max(axis=(0, 1))
+    assert np.abs((estimate.covariance(1) - exact.covariance(1)) / scale).max() < 0.15
+    assert "standard errors up to" in repr(estimate)
+    assert "standard deviations up to" in repr(estimate)
+    assert plain.standard_deviations is None
+    part = estimate[0, :, 1]
+    margin = part.to_shap().upper_bounds - part.values
+    both = np.hypot(part.standard_errors, part.standard_deviations)
+    np.testing.assert_allclose(margin, 1.959964 * both)
+    part.plot()
+
+
+def test_estimates_of_many_features_have_the_posterior():
+    wide = RANDOM.normal(size=(30, 16))
+    kernel = ConstantKernel(1.0) * RBF(12.0)
+    model = GaussianProcessRegressor(kernel, alpha=0.1, optimizer=None).fit(wide, wide[:, 0])
+    explainer = pkex.Explainer(model, wide, value_function="observational")
+    estimate = explainer.estimate(wide[:2], n_coalitions=100, uncertainty=True, random_state=0)
+    rows = np.concatenate([wide[:1], wide])
+    difference = np.array([1.0, *[-1.0 / 30.0] * 30])
+    expected = difference @ model.predict(rows, return_cov=True)[1] @ difference
+    # Values add up, and so is their sum as sure as the prediction less the base.
+    assert estimate.covariance(0).sum() == pytest.approx(expected, rel=0.15)
+    other = pkex.Explainer(model, wide, transform=np.tanh)
+    with pytest.raises(pkex.UnsupportedModelError, match="is for value_function='observational'"):
+        other.estimate(wide[:1], n_coalitions=100, uncertainty=True)
