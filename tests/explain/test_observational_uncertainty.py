@@ -1,14 +1,16 @@
 """How sure values of the observational game are: by brute force through the model's covariances."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from brute_force import coalitions, conditional_weights, shapley_weights
+from sklearn.compose import make_column_transformer
 from sklearn.feature_selection import SelectKBest
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, DotProduct, Matern
 from sklearn.linear_model import LinearRegression
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 import pkex
 
@@ -96,13 +98,13 @@ def test_groups_are_features():
     np.testing.assert_allclose(explanation.covariance(1), expected, rtol=0, atol=1e-10)
 
 
-def test_outputs_are_in_their_units_and_pipelines_as_their_last_step():
-    targets = np.column_stack([Y, 10.0 * Y])
-    model = make_pipeline(StandardScaler(), fitted("rbf", targets, normalize_y=True))
-    # A step that changes nothing.
-    model[0].fit(np.concatenate([np.ones((1, D)), -np.ones((1, D))]))
+def test_outputs_are_in_their_units_and_pipelines_have_values_of_their_columns():
+    # A step that puts columns into another order.
+    steps = make_column_transformer(("passthrough", [2]), ("passthrough", [0, 1]))
+    process = GaussianProcessRegressor(KERNELS["rbf"], alpha=0.05, optimizer=None, normalize_y=True)
+    model = make_pipeline(steps, process).fit(X, np.column_stack([Y, 10.0 * Y]))
     explanation = explained(model)
-    expected = by_brute_force(model[-1], ROWS[2])
+    expected = by_brute_force(model, ROWS[2])
     np.testing.assert_allclose(explanation.covariance(2)[..., 1], expected, rtol=0, atol=1e-8)
     np.testing.assert_allclose(100.0 * explanation.covariance(2)[..., 0], expected, atol=1e-8)
 
@@ -196,3 +198,24 @@ def test_estimates_of_many_features_have_the_posterior():
     other = pkex.Explainer(model, wide, transform=np.tanh)
     with pytest.raises(pkex.UnsupportedModelError, match="is for value_function='observational'"):
         other.estimate(wide[:1], n_coalitions=100, uncertainty=True)
+
+
+def test_models_of_labels_are_as_sure_as_brute_force_says():
+    table = pd.DataFrame(X, columns=list("abc"))
+    table["a"] = np.where(X[:, 0] + X[:, 2] > 0.0, "yes", "no")
+    steps = make_column_transformer((StandardScaler(), ["b", "c"]), (OneHotEncoder(), ["a"]))
+    model = make_pipeline(steps, GaussianProcessRegressor(RBF(2.0), alpha=0.1, optimizer=None))
+    model.fit(table, Y)
+    explainer = pkex.Explainer(model, table[:8], value_function="observational")
+    explanation = explainer(table[8:9], uncertainty=True)
+    # The sum of values is the prediction less the mean over the background.
+    rows = steps.transform(pd.concat([table[8:9], table[:8]]))
+    difference = np.array([1.0, *[-1.0 / 8.0] * 8])
+    expected = difference @ model[-1].predict(rows, return_cov=True)[1] @ difference
+    assert explanation.covariance(0).sum() == pytest.approx(expected, rel=1e-9)
+    assert np.all(explanation.standard_deviations > 0.01)
+    assert explanation.importance(samples=20, random_state=0).shape == (20, 3)
+    drawn = explanation.importance(samples=4000, random_state=0)
+    own = np.abs(explanation.sample(4000, random_state=0))[:, 0]
+    np.testing.assert_allclose(drawn.mean(axis=0), own.mean(axis=0), rtol=0.1)
+    np.testing.assert_allclose(drawn.std(axis=0), own.std(axis=0), rtol=0.1)
