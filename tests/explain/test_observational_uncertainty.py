@@ -1,14 +1,16 @@
 """How sure values of the observational game are: by brute force through the model's covariances."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from brute_force import coalitions, conditional_weights, shapley_weights
+from sklearn.compose import make_column_transformer
 from sklearn.feature_selection import SelectKBest
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, DotProduct, Matern
 from sklearn.linear_model import LinearRegression
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 import pkex
 
@@ -96,13 +98,13 @@ def test_groups_are_features():
     np.testing.assert_allclose(explanation.covariance(1), expected, rtol=0, atol=1e-10)
 
 
-def test_outputs_are_in_their_units_and_pipelines_as_their_last_step():
-    targets = np.column_stack([Y, 10.0 * Y])
-    model = make_pipeline(StandardScaler(), fitted("rbf", targets, normalize_y=True))
-    # A step that changes nothing.
-    model[0].fit(np.concatenate([np.ones((1, D)), -np.ones((1, D))]))
+def test_outputs_are_in_their_units_and_pipelines_have_values_of_their_columns():
+    # A step that puts columns into another order.
+    steps = make_column_transformer(("passthrough", [2]), ("passthrough", [0, 1]))
+    process = GaussianProcessRegressor(KERNELS["rbf"], alpha=0.05, optimizer=None, normalize_y=True)
+    model = make_pipeline(steps, process).fit(X, np.column_stack([Y, 10.0 * Y]))
     explanation = explained(model)
-    expected = by_brute_force(model[-1], ROWS[2])
+    expected = by_brute_force(model, ROWS[2])
     np.testing.assert_allclose(explanation.covariance(2)[..., 1], expected, rtol=0, atol=1e-8)
     np.testing.assert_allclose(100.0 * explanation.covariance(2)[..., 0], expected, atol=1e-8)
 
@@ -158,3 +160,67 @@ def test_what_has_no_covariances_is_refused():
     explainer = pkex.Explainer(model, wide, value_function="observational")
     with pytest.raises(ValueError, match="up to 14 features"):
         explainer(wide[:1], uncertainty=True)
+    few = GaussianProcessRegressor(alpha=0.1, optimizer=None).fit(wide[:, :14], wide[:, 0])
+    many = RANDOM.normal(size=(600, 14))
+    explainer = pkex.Explainer(few, many, value_function="observational")
+    with pytest.raises(ValueError, match=r"1e.12 of 600 background rows and 14 features"):
+        explainer(wide[:1, :14], uncertainty=True)
+
+
+def test_estimates_have_the_posterior_beside_their_standard_errors():
+    targets = np.column_stack([Y, 10.0 * Y])
+    model = fitted("rbf", targets, normalize_y=True)
+    explainer = pkex.Explainer(model, Z, background_weights=SHARES, value_function=GAME)
+    exact = explainer(ROWS, uncertainty=True)
+    plain = explainer.estimate(ROWS, n_coalitions=400, random_state=0)
+    estimate = explainer.estimate(ROWS, n_coalitions=400, uncertainty=True, random_state=0)
+    np.testing.assert_array_equal(estimate.values, plain.values)
+    np.testing.assert_array_equal(estimate.standard_errors, plain.standard_errors)
+    np.testing.assert_allclose(estimate.standard_deviations, exact.standard_deviations, rtol=0.1)
+    scale = exact.covariance(1).max(axis=(0, 1))
+    assert np.abs((estimate.covariance(1) - exact.covariance(1)) / scale).max() < 0.15
+    assert "standard errors up to" in repr(estimate)
+    assert "standard deviations up to" in repr(estimate)
+    assert plain.standard_deviations is None
+    part = estimate[0, :, 1]
+    margin = part.to_shap().upper_bounds - part.values
+    both = np.hypot(part.standard_errors, part.standard_deviations)
+    np.testing.assert_allclose(margin, 1.959964 * both)
+    part.plot()
+
+
+def test_estimates_of_many_features_have_the_posterior():
+    wide = RANDOM.normal(size=(30, 16))
+    kernel = ConstantKernel(1.0) * RBF(12.0)
+    model = GaussianProcessRegressor(kernel, alpha=0.1, optimizer=None).fit(wide, wide[:, 0])
+    explainer = pkex.Explainer(model, wide, value_function="observational")
+    estimate = explainer.estimate(wide[:2], n_coalitions=100, uncertainty=True, random_state=0)
+    rows = np.concatenate([wide[:1], wide])
+    difference = np.array([1.0, *[-1.0 / 30.0] * 30])
+    expected = difference @ model.predict(rows, return_cov=True)[1] @ difference
+    # Values add up, and so is their sum as sure as the prediction less the base.
+    assert estimate.covariance(0).sum() == pytest.approx(expected, rel=0.15)
+    other = pkex.Explainer(model, wide, transform=np.tanh)
+    with pytest.raises(pkex.UnsupportedModelError, match="is for value_function='observational'"):
+        other.estimate(wide[:1], n_coalitions=100, uncertainty=True)
+
+
+def test_models_of_labels_are_as_sure_as_brute_force_says():
+    table = pd.DataFrame(X, columns=list("abc"))
+    table["a"] = np.where(X[:, 0] + X[:, 2] > 0.0, "yes", "no")
+    steps = make_column_transformer((StandardScaler(), ["b", "c"]), (OneHotEncoder(), ["a"]))
+    model = make_pipeline(steps, GaussianProcessRegressor(RBF(2.0), alpha=0.1, optimizer=None))
+    model.fit(table, Y)
+    explainer = pkex.Explainer(model, table[:8], value_function="observational")
+    explanation = explainer(table[8:9], uncertainty=True)
+    # The sum of values is the prediction less the mean over the background.
+    rows = steps.transform(pd.concat([table[8:9], table[:8]]))
+    difference = np.array([1.0, *[-1.0 / 8.0] * 8])
+    expected = difference @ model[-1].predict(rows, return_cov=True)[1] @ difference
+    assert explanation.covariance(0).sum() == pytest.approx(expected, rel=1e-9)
+    assert np.all(explanation.standard_deviations > 0.01)
+    assert explanation.importance(samples=20, random_state=0).shape == (20, 3)
+    drawn = explanation.importance(samples=4000, random_state=0)
+    own = np.abs(explanation.sample(4000, random_state=0))[:, 0]
+    np.testing.assert_allclose(drawn.mean(axis=0), own.mean(axis=0), rtol=0.1)
+    np.testing.assert_allclose(drawn.std(axis=0), own.std(axis=0), rtol=0.1)

@@ -67,7 +67,7 @@ def one_by_one(worths, n_coalitions, seed):
         # KernelSHAP: β with the sum v(D) − v(∅), by eliminating the last player.
         rows = np.concatenate([z[0, others], z[1, others]])
         outputs = known[:, others].ravel() - worths[0] - rows[:, -1] * total
-        free = np.linalg.lstsq(rows[:, :-1] - rows[:, -1:], outputs)[0]
+        free = np.linalg.lstsq(rows[:, :-1] - rows[:, -1:], outputs, rcond=None)[0]
         beta = np.append(free, total - free.sum())
         for pair in fold:
             rest = (known[0, pair] - known[1, pair] - (z[0, pair] - z[1, pair]) @ beta) / 2.0

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 __all__ = [
+    "DEVIATIONS",
     "axes_for",
     "checked_count",
     "draw_attribution",
@@ -27,6 +28,9 @@ __all__ = [
     "literal",
     "note_of_rest",
 ]
+
+# On both sides of its mean, 95 % of a normal distribution.
+DEVIATIONS = 1.959964
 
 _VALUE, _ALONE, _PERMUTED = "#3b6ea5", "#d1632a", "#c9c9c9"
 _NEGATIVE, _POSITIVE, _GREY = "#3b6ea5", "#c8452d", "#9a9a9a"

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pkex.display.plots import DEVIATIONS
 from pkex.display.tables import number
-from pkex.explain.attribution import Attribution, floats
-from pkex.explain.uncertain import DEVIATIONS
+from pkex.explain.attribution import floats
+from pkex.explain.uncertain import Uncertain
 from pkex.games.value_functions import ValueFunction
 from pkex.inputs.arrays import read_only
 from pkex.inputs.keywords import with_known_keywords
@@ -22,11 +23,13 @@ if TYPE_CHECKING:
 __all__ = ["Estimate"]
 
 
-class Estimate(Attribution):
+class Estimate(Uncertain):
     """Estimated Shapley values of some rows, with their standard errors.
 
     It is read, sliced, drawn and converted as an `Explanation` is, and is none: its values are not
     exact. For every row they still add up to the explained function minus the base value, exactly.
+    With ``uncertainty=True`` it has, beside standard errors, what is not known of the function
+    itself: `standard_deviations`, `covariance` and `sample`. Pictures show both.
 
     Parameters
     ----------
@@ -113,7 +116,13 @@ class Estimate(Attribution):
             yield f"standard errors up to {number(np.max(self._errors))}"
 
     def _margins(self) -> Float | None:
-        return None if self._errors is None else DEVIATIONS * self._errors
+        if self._errors is None:
+            return None
+        deviations = self.standard_deviations
+        return DEVIATIONS * np.hypot(self._errors, 0.0 if deviations is None else deviations)
 
     def _changes(self) -> Float | None:
-        return None if self._errors is None else np.diag(np.ravel(self._errors))
+        if self._errors is None:
+            return None
+        errors, roots = np.diag(np.ravel(self._errors)), super()._changes()
+        return errors if roots is None else np.concatenate([errors, roots], axis=1)

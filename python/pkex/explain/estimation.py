@@ -52,7 +52,7 @@ OfRow: TypeAlias = Callable[[RowGame, Computation], tuple[Float, Float]]
 
 
 def estimated(
-    function: Function, game: Game, of_row: OfRow, rows: Float, how: Computation
+    game: Game, of_row: OfRow, function: Function, rows: Float, how: Computation
 ) -> tuple[Float, Float]:
     """Return estimates of the values of rows, and their standard errors.
 

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pkex.display.tables import number
-from pkex.explain.attribution import Attribution
 from pkex.explain.axes import FEATURE, OUTPUT, ROW
 from pkex.explain.classes import classes_of_pairs, means_over_pairs
 from pkex.explain.uncertain import Uncertain
@@ -29,7 +26,7 @@ _HINTS = {
 } | {name: f"shap's explanations have it: explanation.to_shap().{name}" for name in _OF_SHAP}
 
 
-class Explanation(Uncertain, Attribution):
+class Explanation(Uncertain):
     """Shapley values of some rows, and what is needed to read them.
 
     For every row the values and the base value add up to the explained function, for each output:
@@ -105,12 +102,6 @@ class Explanation(Uncertain, Attribution):
     __slots__ = ()
 
     _hints = _HINTS
-
-    def _description(self) -> Iterator[str]:
-        yield from super()._description()
-        deviations = self.standard_deviations
-        if deviations is not None and np.size(deviations):
-            yield f"standard deviations up to {number(np.max(deviations))}"
 
     @with_known_keywords
     def importance(

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pkex.display.plots import axes_for, draw_bars, draw_points, literal, note_of_rest
+from pkex.display.plots import DEVIATIONS, axes_for, draw_bars, draw_points, literal, note_of_rest
 from pkex.display.tables import number
-from pkex.explain.uncertain import DEVIATIONS
 from pkex.inputs.wording import counted
 from pkex.typing import Float
 

@@ -51,7 +51,7 @@ def _of_row(drawn: SampledCoalitions, of_row: RowGame, how: Computation) -> tupl
 
 
 def of_rows_together(
-    function: Conditional, drawn: SampledCoalitions, rows: Float, how: Computation
+    drawn: SampledCoalitions, function: Conditional, rows: Float, how: Computation
 ) -> tuple[Float, Float]:
     """Return estimates of rows whose worths are computed coalition by coalition, and their errors.
 

@@ -25,8 +25,8 @@ _ROWS = 2000
 # Numbers of drawn values that are there at a time.
 _MOST_NUMBERS = 1 << 22
 # Of what draws are without.
-_EFFECT = "importance spreads too little by about as much"
-_REMEDY = "importance would mean little; standard_deviations and covariance(row) are exact"
+_EFFECT = "what is made of them spreads too little by about as much"
+_REMEDY = "they would say little; standard_deviations of exact values are without draws"
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,11 +69,7 @@ class JointDraws:
             The number of draws.
         random : numpy.random.Generator
         """
-        found = draws(self.variance, self._mixed_rows(random), n, random)
-        note = said_of_left_out(max(one.left_out for one in found), _EFFECT, _REMEDY)
-        if note:
-            warn(note)
-        functions = [self._explained(one.function.grouped(self.players)) for one in found]
+        functions = self.functions(n, random)
         of_row = (int(self.players.max()) + 1) * len(functions)
         some, numbers = np.unique(places // of_row, return_inverse=True)
         chosen = numbers.reshape(-1) * of_row + places % of_row
@@ -90,9 +86,19 @@ class JointDraws:
                 )
                 yield np.moveaxis(values, 2, 0).reshape(len(block), -1)[:, chosen]
 
-    def _explained(self, function: Function) -> Function:
-        """Return a drawn function as one of the game."""
-        return function if self.conditioning is None else Conditional(function, self.conditioning)
+    def functions(self, n: int, random: np.random.Generator) -> list[Function]:
+        """Return deviations of functions from the mean for each output, as functions of the game.
+
+        They have an output for each of the `n` draws.
+        """
+        found = draws(self.variance, self._mixed_rows(random), n, random)
+        note = said_of_left_out(max(one.left_out for one in found), _EFFECT, _REMEDY)
+        if note:
+            warn(note)
+        functions = [one.function.grouped(self.players) for one in found]
+        if self.conditioning is None:
+            return functions
+        return [Conditional(function, self.conditioning) for function in functions]
 
     def _mixed_rows(self, random: np.random.Generator) -> NDArray[Any]:
         """Return rows of coalitions: entries of explained rows, and of the background."""

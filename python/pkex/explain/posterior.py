@@ -29,6 +29,8 @@ from pkex.typing import Float
 
 __all__ = ["Posterior"]
 
+# Of the covariances of a row in the observational game: most of an hour.
+_MOST_STEPS = 1e12
 # Weights of background rows in all coalitions that are there at a time.
 _MOST_WEIGHTS = 1 << 24
 # Rows whose covariances are factored though nobody may ask for them.
@@ -134,6 +136,7 @@ class Posterior:
         """Return the same in the observational game."""
         p = variance.n_players
         check_number_of_players(p)
+        _check_steps(p, len(conditioning.rows))
         columns = members_of(variance.players)
         step = max(1, _MOST_WEIGHTS // (len(columns) * len(conditioning.rows)))
         found = [np.empty((0, p, variance.n_outputs, p))]
@@ -149,3 +152,15 @@ class Posterior:
             own_how = how.part(number, len(starts))
             found.append(roots_of(covariances(variance, some, given, own_how)))
         return np.concatenate(found)
+
+
+def _check_steps(n_players: int, n_rows: int) -> None:
+    """Refuse covariances in the observational game that would take hours for a row."""
+    steps = float(n_rows) ** 2 * 2.0**n_players * n_players**2
+    if steps > _MOST_STEPS:
+        raise ValueError(
+            f"uncertainty=True in the observational game takes m² 2^d d² steps for a row, "
+            f"{steps:.0e} of {n_rows:,} background rows and {n_players} features: pkex goes up to "
+            f"{_MOST_STEPS:.0e}. Take fewer background rows, or join columns by groups={{...}}; or "
+            "estimate values: explainer.estimate(X, n_coalitions=1000, uncertainty=True)"
+        )

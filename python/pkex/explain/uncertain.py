@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pkex.display.plots import DEVIATIONS
+from pkex.display.tables import number
+from pkex.explain.attribution import Attribution
 from pkex.explain.axes import OUTPUT, ROW
 from pkex.explain.joint_draws import JointDraws
-from pkex.explain.sliced import Sliced
 from pkex.inputs.integers import as_integer
 from pkex.inputs.randomness import as_generator
 from pkex.typing import Float
 
-__all__ = ["DEVIATIONS", "Uncertain", "roots_of", "with_uncertainty"]
-
-# On both sides of its mean, 95 % of a normal distribution.
-DEVIATIONS = 1.959964
+__all__ = ["Uncertain", "roots_of", "with_uncertainty"]
 
 
 def roots_of(covariances: Float) -> Float:
@@ -41,17 +41,19 @@ def roots_of(covariances: Float) -> Float:
     return ordered
 
 
-_Explained = TypeVar("_Explained", bound=Sliced)
+_Explained = TypeVar("_Explained", bound=Attribution)
 
 
-def with_uncertainty(explanation: _Explained, roots: Float, joint: JointDraws) -> _Explained:
+def with_uncertainty(
+    explanation: _Explained, roots: Float, joint: JointDraws | None = None
+) -> _Explained:
     """Return an explanation with roots of its covariances, and draws of all its rows together.
 
     Parameters
     ----------
     explanation : Explanation
     roots : ndarray of shape (n, d, outputs, rank)
-    joint : JointDraws
+    joint : JointDraws, optional
     """
     shape = explanation._values.shape
     places = np.arange(explanation._values.size).reshape(shape)
@@ -60,7 +62,7 @@ def with_uncertainty(explanation: _Explained, roots: Float, joint: JointDraws) -
     return explanation._from_parts(explanation._parts() | changed)
 
 
-class Uncertain(Sliced):
+class Uncertain(Attribution):
     """Values that have a joint distribution, which is normal."""
 
     __slots__ = ()
@@ -75,6 +77,12 @@ class Uncertain(Sliced):
             return None
         deviations: Float = np.sqrt(np.square(self._roots).sum(axis=-1))
         return deviations
+
+    def _description(self) -> Iterator[str]:
+        yield from super()._description()
+        deviations = self.standard_deviations
+        if deviations is not None and np.size(deviations):
+            yield f"standard deviations up to {number(np.max(deviations))}"
 
     def covariance(self, row: int | None = None) -> NDArray[np.float64]:
         """Return the covariances of the values of a row under the posterior.

@@ -269,11 +269,15 @@ class Transformed(Function):
 @covariances.register
 def _(variance: Transformed, X: Float, game: Game, how: Computation) -> Float:
     places, n_players = variance._places, variance.n_players
-    if game.given is not None and not np.array_equal(places, np.arange(n_players)):
-        raise UnsupportedModelError(
-            "uncertainty=True in the observational game is of models that use every column: those "
-            "that a step of a Pipeline drops have values there, too; leave them out of X"
-        )
+    if game.given is not None:
+        if len(places) < n_players:
+            raise UnsupportedModelError(
+                "uncertainty=True in the observational game is of models that use every column: "
+                "those that a step of a Pipeline drops have values there, too; leave them out of X"
+            )
+        # Coalitions are numbered by the columns of X.
+        numbered = variance._grouped.grouped(places)
+        return covariances(numbered, variance._mapped(X), variance._of_function(game), how)
     own = covariances(variance._grouped, variance._mapped(X), variance._of_function(game), how)
     found = np.zeros((len(X), n_players, n_players, own.shape[-1]))
     found[:, places[:, None], places] = own

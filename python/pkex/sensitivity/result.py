@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pkex.display.plots import draw_indices
+from pkex.display.plots import DEVIATIONS, draw_indices
 from pkex.display.tables import aligned, number, numbers, shortened
-from pkex.explain.uncertain import DEVIATIONS
 from pkex.inputs.keywords import with_known_keywords
 from pkex.inputs.optional import missing_library
 from pkex.inputs.wording import counted

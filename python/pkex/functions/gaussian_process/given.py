@@ -54,7 +54,6 @@ class GivenBackground:
         """Return the covariances of the values of a row under the prior, (players, players)."""
         p, m = self._n_players, len(self.rows)
         matrix = shapley_matrix(p)
-        maps = self.weights.T[:, :, None] * matrix.T
         step = max(1, _MOST_NUMBERS // matrix.size)
         blocks = [slice(start, start + step) for start in range(0, m, step)]
         found = np.zeros((p, p))
@@ -63,10 +62,15 @@ class GivenBackground:
             for place, row in enumerate(self.rows):
                 between = self.factors(term, row[None], self.rows)[:, 0]
                 own = sum(
-                    _multiplied(maps[some], between[:, some], to_rows[:, some], to_rows[:, place])
+                    _multiplied(
+                        self.weights.T[some, :, None] * matrix.T,
+                        between[:, some],
+                        to_rows[:, some],
+                        to_rows[:, place],
+                    )
                     for some in blocks
                 )
-                found += term.coefficient * (maps[place].T @ own)
+                found += term.coefficient * ((matrix * self.weights[:, place]) @ own)
                 if report is not None:
                     report(number * m + place + 1, len(terms) * m)
         return (found + found.T) / 2.0
