@@ -30,6 +30,7 @@ PUBLIC = {
     "Observational",
     "SensitivityDraws",
     "SensitivityResult",
+    "TermExpansion",
     "UnsupportedModelError",
     "adapters",
     "hsic",

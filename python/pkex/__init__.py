@@ -19,6 +19,7 @@ from pkex.explain.explainer import Explainer
 from pkex.explain.explanation import Explanation
 from pkex.explain.interactions import Interactions
 from pkex.functions.expansion import KernelExpansion
+from pkex.functions.terms import TermExpansion
 from pkex.games.observational import Observational
 from pkex.games.product_game import product_game
 from pkex.sensitivity import SensitivityDraws, SensitivityResult, sensitivity
@@ -46,6 +47,7 @@ __all__ = [
     "Observational",
     "SensitivityDraws",
     "SensitivityResult",
+    "TermExpansion",
     "UnsupportedModelError",
     "adapters",
     "hsic",

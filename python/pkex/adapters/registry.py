@@ -15,6 +15,7 @@ from pkex.errors import UnsupportedModelError
 from pkex.functions.base import Function
 from pkex.functions.encoded import EncodedExpansion
 from pkex.functions.expansion import KernelExpansion
+from pkex.functions.terms import TermExpansion
 from pkex.typing import Float
 
 __all__ = [
@@ -181,8 +182,9 @@ def _adapt(model: Any) -> AdaptedModel:
     raise _unknown(type(model))
 
 
-@_adapt.register
-def _(model: KernelExpansion) -> AdaptedModel:
+@_adapt.register(KernelExpansion)
+@_adapt.register(TermExpansion)
+def _(model: KernelExpansion | TermExpansion) -> AdaptedModel:
     names = model.feature_names
     return AdaptedModel(model, explained="predict", predict=None, feature_names=names)
 

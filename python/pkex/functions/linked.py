@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from math import prod
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
@@ -15,6 +14,7 @@ from pkex.execution.computation import Computation
 from pkex.functions.at_coalitions import MOST_PLAYERS, Members, at_coalitions
 from pkex.functions.base import Function, finite
 from pkex.functions.composite import Composite
+from pkex.games.combinations import combined
 from pkex.games.indices import SHAPLEY, Quantity
 from pkex.games.value_functions import NEUTRAL, Game
 from pkex.games.worths import quantity_of
@@ -280,10 +280,7 @@ class Linked(Composite):
             raise ValueError(
                 _INDEPENDENT.format(f"{len(rows)}^{n_players} rows, all combinations of entries")
             )
-        chosen = np.indices((len(rows),) * n_players).reshape(n_players, -1)
-        combined = np.ascontiguousarray(rows[chosen[players].T, np.arange(len(players))])
-        shares = np.array([prod(own) for own in weights[chosen].T.tolist()])
-        return Game("interventional", (combined, shares / shares.sum()))
+        return Game("interventional", combined(rows, weights, players))
 
     def grouped(self, players: NDArray[np.int64]) -> Linked:
         return self._with([part.grouped(players) for part in self._parts], self._chosen)

@@ -1,0 +1,295 @@
+"""Sums of functions of few columns, such as additive models with interactions.
+
+Each term is a game of its own columns alone, which 2^k coalitions tell of, however many other
+columns there are (STAR-SHAP: Algorithm 1 of Mohammadi et al. 2025).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from math import comb
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from pkex.execution.computation import Computation
+from pkex.execution.threads import thread_count
+from pkex.functions.base import Function, finite
+from pkex.functions.column_functions import ColumnFunction, GivenTerm, as_column_functions
+from pkex.functions.weighted import checked_intercept
+from pkex.games.coalitions import coalitions, ranks
+from pkex.games.combinations import combined
+from pkex.games.indices import SHAPLEY, Quantity
+from pkex.games.value_functions import NEUTRAL, Game
+from pkex.games.worths import members_of, quantity_of
+from pkex.inputs.choices import as_names
+from pkex.inputs.columns import Labels, check_column_names
+from pkex.inputs.keywords import with_known_keywords
+from pkex.inputs.matrix import as_matrix
+from pkex.inputs.wording import counted
+from pkex.typing import Float
+
+__all__ = ["TermExpansion"]
+
+# Columns, or groups of them, of one term: it is looked at in all their coalitions.
+_MOST_PLAYERS = 14
+# Rows that a term is evaluated at together.
+_MIXED = 1 << 16
+
+
+class TermExpansion(Function):
+    """The function f(x) = intercept + Σ_I f_I(x_I), a sum of functions of few columns.
+
+    Generalised additive models are such, and explainable boosting machines. The cost of values
+    grows as 2^k for a term of k columns, and not with the number of columns of the others.
+
+    Parameters
+    ----------
+    terms : iterable of (columns, function) or (columns, edges, values)
+        `columns` is a column's number from 0 (or its name, with `feature_names`), or a sequence of
+        such. `function` gets an array of shape (n,) for each of them, and returns one of shape (n,)
+        or (n, outputs); to be pickled, it must be known by its name. A table over bins has an
+        ascending array of `edges` for the column, or a sequence of arrays for several, and `values`
+        with a bin more than edges along each column; an entry on an edge is above it.
+    intercept : float or array-like of shape (outputs,), default 0.0
+        An array gives the function an output axis.
+    feature_names : sequence of str, optional
+        The names of all columns. Else there are as many as terms name.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If a term is none, or has columns that there are not: the message says which term.
+
+    Examples
+    --------
+    >>> import pkex
+    >>> f = pkex.TermExpansion([(0, np.sin), ([1, 2], np.multiply), (1, [0.0], [-1.0, 1.0])], 10.0)
+    >>> f.predict([[0.0, 2.0, 3.0]])
+    array([17.])
+    >>> pkex.Explainer(f, [[0.0, -1.0, 1.0]]).shap_values([[0.0, 2.0, 3.0]])
+    array([[0., 8., 1.]])
+    """
+
+    __slots__ = ("_chosen", "_feature_names", "_intercept", "_n_features", "_players", "_terms")
+
+    @with_known_keywords
+    def __init__(
+        self,
+        terms: Iterable[GivenTerm],
+        intercept: ArrayLike = 0.0,
+        *,
+        feature_names: Sequence[str] | None = None,
+    ) -> None:
+        names = None if feature_names is None else as_names("feature_names", feature_names)
+        self._terms = as_column_functions(terms, names)
+        used = [column for term in self._terms for column in term.columns]
+        self._n_features = max(used, default=-1) + 1 if names is None else len(names)
+        if not self._n_features:
+            raise ValueError("terms must name a column, or feature_names say which there are")
+        self._feature_names = names
+        self._intercept = checked_intercept(intercept, np.shape(intercept))
+        self._chosen = list(range(np.size(intercept))) if np.ndim(intercept) else None
+        self._players = np.arange(self._n_features)
+
+    @property
+    def n_features(self) -> int:
+        return self._n_features
+
+    @property
+    def feature_names(self) -> tuple[str, ...] | None:
+        """The names of the columns, which those of a DataFrame must be; None if not known."""
+        return self._feature_names
+
+    @property
+    def n_players(self) -> int:
+        return int(self._players.max()) + 1
+
+    @property
+    def players(self) -> NDArray[np.int64]:
+        return self._players
+
+    @property
+    def n_outputs(self) -> int:
+        return 1 if self._chosen is None else len(self._chosen)
+
+    @property
+    def has_output_axis(self) -> bool:
+        return self._chosen is not None
+
+    @property
+    def keeps_points(self) -> bool:
+        return False
+
+    def predict(self, X: ArrayLike) -> Float:
+        """Evaluate the function.
+
+        Parameters
+        ----------
+        X : array-like, DataFrame or sparse matrix of shape (n, d)
+
+        Returns
+        -------
+        ndarray of shape (n,) or (n, outputs)
+
+        Raises
+        ------
+        ValueError, TypeError
+            If `X` is not a finite numeric table with d columns, or a DataFrame whose columns have
+            other names; or a term returns what is no finite number for each row.
+        """
+        return self.evaluate(X, n_threads=thread_count(-1))
+
+    def evaluate(self, X: ArrayLike, *, n_threads: int) -> Float:
+        if self._feature_names is not None:
+            found = Labels.comparable(X, "X").names or self._feature_names
+            check_column_names(found, self._feature_names, "X", "the terms")
+        rows = as_matrix(X, "X", n_columns=self.n_features)
+        total = np.zeros((len(rows), self.n_outputs)) + self._constants
+        for term in self._terms:
+            total += self._at(term, rows)
+        return finite(total if self.has_output_axis else total[:, 0])
+
+    def explain(
+        self,
+        X: Float,
+        *,
+        game: Game = NEUTRAL,
+        quantity: Quantity = SHAPLEY,
+        how: Computation,
+    ) -> Float:
+        count = comb(self.n_players, quantity.size)
+        values = np.zeros((len(X), count, self.n_outputs))
+        if quantity.size == 0:
+            values += self._constants
+        together = self._by_players()
+        for number, (players, terms) in enumerate(together.items()):
+            if len(players) >= quantity.size:
+                worths = np.sum([self._worths(term, X, game) for term in terms], axis=0)
+                values[:, self._places(players, quantity.size)] += np.stack(
+                    [quantity_of(worths[..., o], quantity) for o in range(self.n_outputs)], axis=-1
+                )
+            if how.progress is not None:
+                how.progress(number + 1, len(together))
+        return finite(values)
+
+    def base(self, game: Game, how: Computation) -> float | Float:
+        total = self._constants.copy()
+        for term in self._terms:
+            entries, weights = self._background(term, game)
+            total += weights @ self._of_entries(term, entries)
+        bases: Float = finite(total[None])[0]
+        return bases if self.has_output_axis else float(bases[0])
+
+    def grouped(self, players: NDArray[np.int64]) -> TermExpansion:
+        merged = self._copied()
+        merged._players = players[self._players]
+        return merged
+
+    def select(self, outputs: Sequence[int]) -> TermExpansion:
+        if self._chosen is None:
+            raise ValueError("the expansion has a single output and no output axis to select from")
+        selected = self._copied()
+        selected._chosen = [self._chosen[output] for output in outputs]
+        return selected
+
+    def magnitude(self, X: ArrayLike, *, n_threads: int) -> Float:
+        """Return the sum of the sizes of the terms and the intercept."""
+        rows = as_matrix(X, "X", n_columns=self.n_features)
+        sizes = np.zeros((len(rows), self.n_outputs)) + np.abs(self._constants)
+        for term in self._terms:
+            sizes += np.abs(self._at(term, rows))
+        return sizes if self.has_output_axis else sizes[:, 0]
+
+    def probing_rows(self) -> Float:
+        """Return a row of zeros: of where the terms vary nothing is known."""
+        return np.zeros((1, self.n_features))
+
+    @property
+    def _constants(self) -> Float:
+        """The intercept of each output, shape (outputs,)."""
+        constants = np.atleast_1d(self._intercept)
+        return constants if self._chosen is None else constants[self._chosen]
+
+    def _at(self, term: ColumnFunction, rows: Float) -> Float:
+        """Return a term at rows, shape (n, outputs)."""
+        return self._of_entries(term, rows[:, list(term.columns)])
+
+    def _of_entries(self, term: ColumnFunction, entries: Float) -> Float:
+        """Return a term of rows of its own columns, shape (n, outputs)."""
+        if self._chosen is None:
+            return term(entries, None)[:, None]
+        return term(entries, np.size(self._intercept))[:, self._chosen]
+
+    def _by_players(self) -> dict[tuple[int, ...], list[ColumnFunction]]:
+        """Return the terms by the players that their columns belong to, ascending."""
+        found: dict[tuple[int, ...], list[ColumnFunction]] = {}
+        for term in self._terms:
+            players = np.unique(self._players[list(term.columns)])
+            if len(players) > _MOST_PLAYERS:
+                raise ValueError(
+                    f"{term.name} has {len(players)} features, and is looked at in all 2^"
+                    f"{len(players)} coalitions of them: up to {_MOST_PLAYERS} features are; join "
+                    "columns by groups={...}"
+                )
+            found.setdefault(tuple(players.tolist()), []).append(term)
+        return found
+
+    def _places(self, players: tuple[int, ...], size: int) -> NDArray[np.int64]:
+        """Return the numbers of a term's coalitions among all of their size."""
+        members = np.array(players)[coalitions(len(players), size)]
+        return ranks(members, self.n_players)
+
+    def _background(self, term: ColumnFunction, game: Game) -> tuple[Float, Float]:
+        """Return what a term's absent columns are drawn from, shape (m, k), and its weights."""
+        if game.background is None:
+            raise ValueError(
+                f"value_function={game.value_function!r} needs factors of a kernel, or its points, "
+                "and a sum of functions of columns has none: give a background=Z, such as (a "
+                "sample of) the training data"
+            )
+        rows, weights = game.background
+        columns = list(term.columns)
+        players = np.unique(self._players[columns], return_inverse=True)[1]
+        if not game.is_marginal or players.max() == 0:
+            return rows[:, columns], weights
+        n_players = int(players.max()) + 1
+        if len(rows) ** n_players > _MIXED:
+            raise ValueError(
+                f"value_function='marginal' draws each of the {n_players} features of {term.name} "
+                f"on its own, of {len(rows)}^{n_players} rows: up to {_MIXED} are; take fewer rows "
+                "as the background, or value_function='interventional' (the default with one)"
+            )
+        return combined(rows[:, columns], weights, players)
+
+    def _worths(self, term: ColumnFunction, X: Float, game: Game) -> Float:
+        """Return what coalitions of a term's players are worth, shape (n, 2^k, outputs)."""
+        others, weights = self._background(term, game)
+        columns = list(term.columns)
+        present = members_of(np.unique(self._players[columns], return_inverse=True)[1])
+        own = X[:, None, None, columns]
+        worths = np.zeros((len(X), len(present), self.n_outputs))
+        step = max(1, _MIXED // len(present))
+        for start in range(0, len(others), step):
+            some = slice(start, start + step)
+            drawn = others[some, None]
+            rows = max(1, step // len(drawn))
+            for first in range(0, len(X), rows):
+                block = slice(first, first + rows)
+                mixed = np.where(present, own[block], drawn)
+                values = self._of_entries(term, mixed.reshape(-1, len(columns)))
+                shaped = values.reshape(*mixed.shape[:3], self.n_outputs)
+                worths[block] += np.einsum("l,nlso->nso", weights[some], shaped)
+        return worths
+
+    def _copied(self) -> TermExpansion:
+        copied = TermExpansion.__new__(TermExpansion)
+        for name in TermExpansion.__slots__:
+            setattr(copied, name, getattr(self, name))
+        return copied
+
+    def __repr__(self) -> str:
+        parts = [counted(len(self._terms), "term"), counted(self.n_features, "feature")]
+        if self.has_output_axis:
+            parts.append(counted(self.n_outputs, "output"))
+        return f"TermExpansion({', '.join(parts)})"
