@@ -15,6 +15,7 @@ import numpy as np
 from dask.distributed import Client, LocalCluster
 
 import pkex
+from pkex.inputs.wording import counted
 
 D, BUDGET = 20, 10**8
 
@@ -52,10 +53,10 @@ def main(n):
         print(f"| {name} | {' | '.join(f'{of:.1f} s' for of in seconds)} |", flush=True)
 
     for number in (1, 2):
-        row(f"{number} threads", [partial(call, n_jobs=number) for call in calls])
+        row(counted(number, "thread"), [partial(call, n_jobs=number) for call in calls])
     for number in (1, 2):
         with workers(number):
-            row(f"{number} workers", calls)
+            row(counted(number, "worker"), calls)
     print("equal bits")
 
 

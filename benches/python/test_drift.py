@@ -1,4 +1,10 @@
-"""Drift of batches: what a detector finds, and what others find that people use, and the time."""
+"""Drift of batches: what a detector finds, and what others find that people use, and the time.
+
+Where alibi-detect is installed with torch, which takes an environment with NumPy 1, its own
+detector is compared, too.
+"""
+
+from importlib.util import find_spec
 
 import numpy as np
 import pandas as pd
@@ -54,12 +60,12 @@ def by_columns(x, y):
 @threadpool_limits.wrap(limits=1, user_api="openmp")
 def by_classifier(x, y):
     """Whether boosted trees tell held-out rows apart, by a rank test of their scores."""
-    coded = pd.concat([x, y], ignore_index=True).astype(dict.fromkeys(LABELS, "category"))
+    both = pd.concat([x, y], ignore_index=True).astype(dict.fromkeys(LABELS, "category"))
     source = np.repeat([0, 1], [len(x), len(y)])
-    train = np.arange(len(coded)) % 2 == 0
+    train = np.arange(len(both)) % 2 == 0
     model = HistGradientBoostingClassifier(max_iter=50, categorical_features="from_dtype")
-    model.fit(coded[train], source[train])
-    scores, held_out = model.predict_proba(coded[~train])[:, 1], source[~train]
+    model.fit(both[train], source[train])
+    scores, held_out = model.predict_proba(both[~train])[:, 1], source[~train]
     ranks = mannwhitneyu(scores[held_out == 1], scores[held_out == 0], alternative="greater")
     return ranks.pvalue <= ALPHA
 
@@ -69,10 +75,24 @@ def by_one_length_scale(x, y):
 
     Its formulas, not its code.
     """
-    coded = pd.get_dummies(pd.concat([x, y], ignore_index=True), dtype=float).to_numpy()
-    kernel = pkex.kernels.median_heuristic(coded, standardize=False)
-    both = coded[: len(x)], coded[len(x) :]
+    both = coded(x, y)
+    kernel = pkex.kernels.median_heuristic(np.concatenate(both), standardize=False)
     return pkex.mmd(*both, kernel=kernel, n_permutations=199, random_state=0).pvalue <= ALPHA
+
+
+def by_alibi_detect(x, y):
+    """Its code: the detector as it is by default, of labels one by one as 0/1."""
+    from alibi_detect.cd import MMDDrift
+
+    reference, batch = (rows.astype(np.float32) for rows in coded(x, y))
+    drift = MMDDrift(reference, backend="pytorch", p_val=ALPHA, n_permutations=199, device="cpu")
+    return bool(drift.predict(batch)["data"]["is_drift"])
+
+
+def coded(x, y):
+    """Numbers as they are, labels one by one as 0 and 1."""
+    both = pd.get_dummies(pd.concat([x, y], ignore_index=True), dtype=float).to_numpy()
+    return both[: len(x)], both[len(x) :]
 
 
 def by_detector(x, y):
@@ -85,6 +105,8 @@ PEERS = {
     "a domain classifier": by_classifier,
     "MMD with one length-scale": by_one_length_scale,
 }
+if find_spec("alibi_detect"):
+    PEERS["MMD by alibi-detect"] = by_alibi_detect
 
 
 @pytest.mark.parametrize("change", CHANGES, ids=str)

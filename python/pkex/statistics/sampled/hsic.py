@@ -41,6 +41,8 @@ __all__ = ["sampled_hsic"]
 # Slots, whose octets exchange targets alike.
 _SLOTS = 8
 _UNIT = (_SLOTS * OCTET,)
+# What messages call the reference.
+_PART = "a random part of X"
 # What an HSIC reports the progress of; blocks report none.
 _SILENT: dict[str, Report | None] = dict.fromkeys(["centring", "sums", "relabelling"])
 
@@ -60,15 +62,9 @@ def sampled_hsic(
     joined = _Joined.of(X, y, kernels[1], categorical, missing)
     players = as_players(groups, joined.names if attribute == "x" else joined.target_names)
     check_fits(sampling.n_permutations, len(players.names))
-    n_rows = (joined.source.n_rows,)
-    Design.check(sampling, n_rows, _UNIT)
-    check = partial(_check_chunk, kernels[0], joined.columns[: len(joined.names)])
-    sample = Sample.of(joined.source, check, n_reference(*n_rows, *n_rows), sampling.generator)
-    what, labels = "a random part of X", joined.encoding.labels
-    names = dict(zip(joined.columns.tolist(), joined.names, strict=False))
-    reference = with_rare(sample.reference, sample.extremes, names, what)
+    sample, reference = joined.arranged(kernels[0], sampling)
     x, target = joined.of_reference(reference, kernels[1])
-    x, used, bandwidth = with_kernel(x, joined.names, what, kernels[0], labels)
+    _, used, bandwidth = with_kernel(x, joined.names, _PART, kernels[0], joined.encoding.labels)
     sides = [
         _Side.of(joined.columns, sample, used, joined.encoding, players, attribute == "x"),
         _Side.of(joined.targets, sample, target.kernel, target.encoding, players, attribute == "y"),
@@ -101,7 +97,7 @@ def sampled_hsic(
         target.kernel,
         target.bandwidth,
         attribute,
-        n_rows[0],
+        joined.source.n_rows,
         None,
         n_pairs=found.design.n_pairs,
     )
@@ -161,6 +157,15 @@ class _Joined:
         others = tuple(name for name in names if name != y)
         kind = source.whole.get(y, float)
         return cls(source, columns, targets, others, (y,), Encoding.plain(others), kind=kind)
+
+    def arranged(self, kernel: Kernel | None, sampling: Sampling) -> tuple[Sample, Float]:
+        """Put the rows into a random order; return them, and those that are in no pair."""
+        n = self.source.n_rows
+        Design.check(sampling, (n,), _UNIT)
+        check = partial(_check_chunk, kernel, self.columns[: len(self.names)])
+        sample = Sample.of(self.source, check, n_reference(n, n), sampling.generator)
+        names = dict(zip(self.columns.tolist(), self.names, strict=False))
+        return sample, with_rare(sample.reference, sample.extremes, names, _PART)
 
     def of_reference(self, rows: Float, target_kernel: Kernel | None) -> tuple[Float, Target]:
         """Return the data of some rows, and the target with its kernel."""
