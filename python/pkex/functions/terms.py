@@ -63,6 +63,7 @@ class TermExpansion(Function):
 
     Examples
     --------
+    >>> import numpy as np
     >>> import pkex
     >>> f = pkex.TermExpansion([(0, np.sin), ([1, 2], np.multiply), (1, [0.0], [-1.0, 1.0])], 10.0)
     >>> f.predict([[0.0, 2.0, 3.0]])
