@@ -14,7 +14,7 @@ import pkex
 FLAGS = doctest.NORMALIZE_WHITESPACE
 CLASSES = [
     value
-    for module in (pkex, pkex.kernels)
+    for module in (pkex, pkex.kernels, pkex.models)
     for name in module.__all__
     if inspect.isclass(value := getattr(module, name))
 ]
@@ -47,4 +47,4 @@ def test_methods_are_among_the_examples():
 
 @pytest.mark.parametrize("cls", CLASSES, ids=lambda cls: cls.__name__)
 def test_public_classes_say_where_users_find_them(cls):
-    assert cls.__module__ in ("pkex", "pkex.kernels")
+    assert cls.__module__ in ("pkex", "pkex.kernels", "pkex.models")

@@ -21,6 +21,7 @@ ROOMS = [
     "explain",
     "statistics",
     "sensitivity",
+    "models",
     "",  # the package itself, as users see it
     "integrations",
     "commands",

@@ -25,6 +25,7 @@ from pkex.games.product_game import product_game
 from pkex.sensitivity import SensitivityDraws, SensitivityResult, sensitivity
 
 if TYPE_CHECKING:
+    from pkex import models as models
     from pkex.statistics.drift import MMDDrift
     from pkex.statistics.drift_result import DriftResult
     from pkex.statistics.drift_timeline import DriftTimeline
@@ -69,6 +70,7 @@ _ON_DEMAND = {
     "MMDResult": "statistics",
     "hsic": "statistics",
     "mmd": "statistics",
+    "models": "models",
     "witness": "statistics",
 }
 
@@ -98,8 +100,10 @@ def __getattr__(name: str) -> Any:
 
 
 def _loaded(name: str) -> object:
+    home = _ON_DEMAND[name]
     try:
-        return getattr(import_module(f"pkex.{_ON_DEMAND[name]}"), name)
+        found = import_module(f"pkex.{home}")
+        return found if name == home else getattr(found, name)
     except ModuleNotFoundError as error:
         if str(error.name).partition(".")[0] != "sklearn":
             raise

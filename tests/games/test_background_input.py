@@ -147,7 +147,7 @@ def with_entry(value):
         (
             {"background": Z, "background_weights": 0.0 * WEIGHTS},
             ValueError,
-            "background_weights must not all be 0",
+            "background_weights must not all be zero",
         ),
         (
             {"background": Z, "background_weights": np.where(WEIGHTS == 4.0, np.nan, 1.0)},

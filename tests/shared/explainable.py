@@ -66,6 +66,7 @@ from pkex.kernels import (
     RationalQuadratic,
     Tanimoto,
 )
+from pkex.models import ShapleyRegularizedClassifier, ShapleyRegularizedRidge
 
 D = 5
 RNG = np.random.default_rng(0)
@@ -505,6 +506,13 @@ MODELS = {
         PREDICT,
     ),
     "CalibratedClassifierCV": (CalibratedClassifierCV(SVC(), ensemble=False), TWO, of_classifier),
+    "ShapleyRegularizedRidge": (ShapleyRegularizedRidge([1], penalty=9.0, alpha=0.2), Y, PREDICT),
+    "ShapleyRegularizedClassifier": (ShapleyRegularizedClassifier([1, 3]), TWO, DECIDE),
+    "ShapleyRegularizedClassifier of three": (
+        ShapleyRegularizedClassifier([1], kernel=Laplacian(2.0), value_function="marginal"),
+        THREE,
+        DECIDE,
+    ),
 }
 for name, (model, target, explained) in LINEAR_MODELS.items():
     MODELS[name] = (model, target, method(explained))

@@ -14,6 +14,7 @@ MODULES = (
     "pkex.integrations.shap",
     "pkex.integrations.shapiq",
     "pkex.kernels",
+    "pkex.models",
 )
 # Special methods that users call by an operator or a statement.
 OPERATORS = ("__add__", "__call__", "__getitem__", "__iter__", "__len__", "__mul__", "__rmul__")

@@ -324,7 +324,7 @@ def test_a_group_may_be_a_single_column_and_have_its_name():
         ((np.ones(15), None), ValueError, r"weights\[0\] must have shape \(20,\)"),
         ((None, np.ones((15, 2))), ValueError, r"weights\[1\] must have shape \(15,\)"),
         ((None, np.arange(15) - 2.0), ValueError, r"weights\[1\] must not be .* -2.0 for row 0 of"),
-        ((np.zeros(20), None), ValueError, r"weights\[0\] must not all be 0"),
+        ((np.zeros(20), None), ValueError, r"weights\[0\] must not all be zero"),
         ((np.eye(20)[0], None), ValueError, r"weights\[0\] must be positive for at least two rows"),
         ((np.full(20, np.nan), None), ValueError, r"weights\[0\] has a missing entry"),
         ((["a"] * 20, None), TypeError, r"weights\[0\] must hold real numbers"),

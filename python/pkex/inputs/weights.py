@@ -52,6 +52,6 @@ def relative_weights(weights: ArrayLike, name: str, n_rows: int, rows_of: str) -
             f"{name} must not be negative; got {array[row]} for row {row} of {rows_of}"
         )
     if not array.any():
-        raise ValueError(f"{name} must not all be 0")
+        raise ValueError(f"{name} must not all be zero")
     relative: Float = array / array.max()
     return relative

@@ -20,6 +20,7 @@ from sklearn.utils import _safe_indexing, validation
 from pkex.inputs.choices import Estimator, StatisticsConvention, check_choice
 from pkex.inputs.columns import numbered
 from pkex.inputs.integers import as_integer
+from pkex.inputs.scikit_learn import FINITE, keep_names, validated
 from pkex.kernels import Kernel
 from pkex.statistics.encoding import Missing, categorical_columns
 from pkex.statistics.hsic import hsic
@@ -347,22 +348,14 @@ def _checked(selector: HSICSelector, X: Any, y: Any) -> tuple[Any, Any]:
     if not hasattr(X, "columns"):
         options: dict[str, Any] = {"accept_sparse": "csr", "ensure_min_samples": 2}
         if selector.missing == "indicator":
-            options[_FINITE] = "allow-nan"
-        X, checked = _validated(selector, X, y, multi_output=True, **options)
+            options[FINITE] = "allow-nan"
+        X, checked = validated(selector, X, y, multi_output=True, **options)
         return X, y if hasattr(y, "iloc") else checked
     if y is None:
         raise ValueError("HSICSelector requires y to be passed, but the target y is None")
-    _keep_names(selector, X, reset=True)
+    keep_names(selector, X, reset=True)
     selector.n_features_in_ = X.shape[1]
     return X, y
-
-
-if hasattr(validation, "validate_data"):
-    _validated, _keep_names = validation.validate_data, validation._check_feature_names
-    _FINITE = "ensure_all_finite"
-else:  # before scikit-learn 1.6
-    _validated, _keep_names = BaseEstimator._validate_data, BaseEstimator._check_feature_names
-    _FINITE = "force_all_finite"
 
 
 def _check_number(name: str, value: Any, what: str) -> None:

@@ -18,13 +18,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pkex import _core
 from pkex.errors import UnsupportedModelError
 from pkex.execution.computation import Computation
 from pkex.execution.progress import share
 from pkex.functions.gaussian_process.given import GivenBackground
 from pkex.functions.gaussian_process.latent import LatentVariance
 from pkex.functions.packing import Packing
+from pkex.functions.point_values import values_of_points
 from pkex.games.value_functions import Game
 from pkex.inputs.weights import equal_weights
 from pkex.kernels import Term
@@ -33,8 +33,6 @@ from pkex.typing import Float, Report
 
 __all__ = ["Conditioned"]
 
-# Points that the engine explains together: each is an output, 0 at the others.
-_POINTS = 32
 # Numbers of Ψ that are there at a time, and of the factors between background rows.
 _MOST_NUMBERS = 1 << 23
 _BLOCK = 1 << 15
@@ -99,9 +97,12 @@ class Conditioned:
                 continue
             prior = against.prior_part(X[some], terms, share(own.progress, 0, 2))
             packed_game = (game.value_function, rows, weights)
-            values = self._values_of_points(X[some], packed_game, terms, own.part(1, 2))
-            for row, of_row, of_points in zip(some, prior, values, strict=True):
-                covariances[row] = of_row - self._known(of_points)
+            of_points = values_of_points(
+                self._points, X[some], packed_game, terms, self.players, own.part(1, 2)
+            )
+            values = np.concatenate([part for _, part in of_points], axis=2)
+            for row, of_row, psi in zip(some, prior, values.transpose(0, 2, 1), strict=True):
+                covariances[row] = of_row - self._known(psi)
         return covariances
 
     def _given(
@@ -125,26 +126,6 @@ class Conditioned:
         _check_errors(2.0 * error * float(weights.sum(axis=0).max()))
         known: Float = whitened.T @ other
         return known
-
-    def _values_of_points(
-        self, X: Float, game: tuple[str, Float, Float], terms: list[Term], how: Computation
-    ) -> Float:
-        """Return Ψ of each row, the values in the games of k(·, p): (rows, points, players)."""
-        packed = [term.packed() for term in terms]
-        starts = range(0, len(self._points), _POINTS)
-        values = []
-        for number, start in enumerate(starts):
-            some = self._points[start : start + _POINTS]
-            found = _core.Expansion(some, np.eye(len(some)), packed, self.players).explain(
-                X,
-                game=game,
-                method=how.method,
-                summation=how.summation,
-                n_threads=how.n_threads,
-                progress=share(how.progress, number, len(starts)),
-            )
-            values.append(found.transpose(0, 2, 1))
-        return np.concatenate(values, axis=1)
 
 
 def _check_errors(size: float) -> None:

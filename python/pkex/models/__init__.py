@@ -1,0 +1,27 @@
+"""Models whose fit knows the values that `pkex.Explainer` will find of them.
+
+They are estimators of scikit-learn, which they need.
+"""
+
+from __future__ import annotations
+
+from pkex.inputs.optional import missing_library
+
+try:
+    from pkex.models.shapley_regularized import (
+        ShapleyRegularizedClassifier,
+        ShapleyRegularizedRidge,
+    )
+except ModuleNotFoundError as error:
+    if str(error.name).partition(".")[0] != "sklearn":
+        raise
+    raise missing_library("pkex.models", "scikit-learn") from error
+
+from pkex.models import readers as readers
+
+__all__ = ["ShapleyRegularizedClassifier", "ShapleyRegularizedRidge"]
+
+# They are said to be where users find them: see the package.
+for _name in __all__:
+    globals()[_name].__module__ = __name__
+del _name

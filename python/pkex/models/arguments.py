@@ -1,0 +1,66 @@
+"""What estimators are told: columns, and numbers that have a sign."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from pkex.inputs.choices import places_of
+from pkex.inputs.wording import shown
+from pkex.typing import Float
+
+__all__ = ["check_varying", "checked_number", "columns_of"]
+
+
+def columns_of(features: Any, names: Sequence[str]) -> list[int]:
+    """Return the numbers of the columns that `features` names, one or several.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If it names no column, several of the same name, or one twice.
+    """
+    single = isinstance(features, str) or not isinstance(features, Iterable)
+    found: list[int] = []
+    for key in [features] if single else features:
+        places = places_of(key, names)
+        if places is None:
+            raise TypeError(
+                "features must name columns of X, each by its name or number; "
+                f"got {key!r} ({type(key).__name__})"
+            )
+        if len(places) != 1:
+            what = "the name of several columns" if places else "no column of X"
+            raise ValueError(
+                f"features has {key!r}, which is {what}; choose by number from 0 to "
+                f"{len(names) - 1} or by name from {shown(names)}"
+            )
+        if places[0] in found:
+            raise ValueError(f"features has column {names[places[0]]!r} twice; name it once")
+        found += places
+    return found
+
+
+def check_varying(X: Float, features: Sequence[int], names: Sequence[str]) -> None:
+    """Refuse columns whose values are 0 whatever is fitted, as all their entries are equal."""
+    constant = [names[j] for j in features if (X[:, j] == X[0, j]).all()]
+    if constant:
+        raise ValueError(
+            f"features has {shown(constant)}, constant in X: the Shapley values of constant "
+            "columns are 0 in every model; leave them out of features"
+        )
+
+
+def checked_number(name: str, value: Any, *, may_be_0: bool) -> float:
+    """Return a finite number that is positive, or 0 if it may be."""
+    what = "a finite number, 0 or above" if may_be_0 else "a finite number above 0"
+    if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
+        raise TypeError(f"{name} must be {what}; got {value!r} ({type(value).__name__})")
+    number = float(value)
+    if not math.isfinite(number) or number < 0.0 or (number == 0.0 and not may_be_0):
+        raise ValueError(f"{name} must be {what}; got {value!r}")
+    return number

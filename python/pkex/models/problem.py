@@ -1,0 +1,132 @@
+"""What a model with penalised Shapley values minimises, beside its loss."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from pkex.execution.computation import Computation
+from pkex.execution.threads import check_n_jobs, thread_count
+from pkex.games.value_functions import Game
+from pkex.inputs.choices import check_choice
+from pkex.inputs.columns import numbered
+from pkex.inputs.weights import relative_weights
+from pkex.kernels import Kernel
+from pkex.models.arguments import check_varying, checked_number, columns_of
+from pkex.models.span import Span
+from pkex.models.value_maps import maps_by_engine
+from pkex.statistics.kernel_choice import check_kernel, default_kernel
+from pkex.typing import Float
+
+__all__ = ["Penalised", "PenalisedGame", "Problem"]
+
+# Where absent features come from in the values that are penalised.
+PenalisedGame: TypeAlias = Literal["interventional", "marginal"]
+_GAMES: tuple[PenalisedGame, ...] = get_args(PenalisedGame)
+
+
+@dataclass(frozen=True, eq=False)
+class Penalised:
+    """The parameters of an estimator that say what is penalised, as they are given to it."""
+
+    features: Any
+    penalty: Any
+    alpha: Any
+    kernel: Any
+    value_function: Any
+    n_jobs: Any
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """The functions that are fitted, and the penalty gᵀ Q g of their coordinates g.
+
+    Parameters
+    ----------
+    rows : ndarray of bool, shape (n,)
+        Which of the rows given count.
+    points : ndarray of shape (m, d)
+        Those that do.
+    weights : ndarray of shape (m,)
+        How often they count.
+    kernel : Kernel
+    span : Span
+    penalty : ndarray of shape (r, r)
+        Q.
+    """
+
+    rows: NDArray[np.bool_]
+    points: Float
+    weights: Float
+    kernel: Kernel
+    span: Span
+    penalty: Float
+
+    @classmethod
+    def of(
+        cls,
+        X: Float,
+        sample_weight: ArrayLike | None,
+        given: Penalised,
+        names: Sequence[str] | None,
+    ) -> Problem:
+        """Return the problem of an estimator's parameters, or say what is wrong with these."""
+        known = numbered(X.shape[1]) if names is None else tuple(map(str, names))
+        features = columns_of(given.features, known)
+        penalty = checked_number("penalty", given.penalty, may_be_0=True)
+        alpha = checked_number("alpha", given.alpha, may_be_0=False)
+        value_function = check_choice("value_function", given.value_function, _GAMES)
+        how = Computation(n_threads=thread_count(check_n_jobs(given.n_jobs)))
+        weights = _checked_weights(sample_weight, len(X))
+        rows = weights > 0.0
+        points, weights = np.ascontiguousarray(X[rows]), weights[rows]
+        check_varying(points, features, known)
+        kernel = _chosen_kernel(given.kernel, points, known)
+        span = Span.of(kernel, points)
+        shares = weights / weights.sum()
+        quadratic = alpha * np.eye(span.at_points.shape[1])
+        if penalty > 0.0 and features:
+            game = Game(value_function, (points, shares))
+            maps = maps_by_engine(points, kernel, game, features, how)
+            quadratic += penalty * mean_squares(maps, span, shares)
+        return cls(rows, points, weights, kernel, span, quadratic)
+
+
+def mean_squares(maps: Float, span: Span, shares: Float) -> Float:
+    """Return S with gᵀ S g = Σ_t shares_t Σ_A φ_A(x_t)², of functions with coordinates g.
+
+    As φ_A = ζ_Aᵀ a and a = C g, it is the sum of (ζ_Aᵀ C)ᵀ diag(shares) ζ_Aᵀ C.
+
+    Parameters
+    ----------
+    maps : ndarray of shape (features, n, n)
+        ζ of each feature.
+    span : Span
+        C is its `coefficients`.
+    shares : ndarray of shape (n,)
+    """
+    total = np.zeros((span.coefficients.shape[1],) * 2)
+    for zeta in maps:
+        values = zeta.T @ span.coefficients
+        total += (values.T * shares) @ values
+    return total
+
+
+def _checked_weights(sample_weight: ArrayLike | None, n_rows: int) -> Float:
+    if sample_weight is None:
+        return np.ones(n_rows)
+    relative = relative_weights(sample_weight, "sample_weight", n_rows, "X")
+    return relative * float(np.max(np.asarray(sample_weight, dtype=np.float64)))
+
+
+def _chosen_kernel(kernel: Any, points: Float, names: Sequence[str]) -> Kernel:
+    """Return the kernel given, or the default one, whatever the number of copies of a row."""
+    if kernel is None:
+        return default_kernel(np.unique(points, axis=0), names, "X", "kernel")[0]
+    chosen = check_kernel(kernel, "kernel", points.shape[1])
+    chosen.check_rows(points, "X")
+    return chosen

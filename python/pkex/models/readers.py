@@ -1,0 +1,53 @@
+"""How `pkex.Explainer` reads the models: their functions are kernel expansions already."""
+
+from __future__ import annotations
+
+from pkex.adapters.registry import AdaptedModel, Probabilities, register, register_probabilities
+from pkex.adapters.sklearn.description import class_names, feature_names
+from pkex.adapters.sklearn.fitted import check_fitted
+from pkex.adapters.sklearn.own_output import without_names
+from pkex.adapters.sklearn.probabilities import log_odds, of_classes
+from pkex.adapters.sklearn.probability_links import logistic, of_logistics
+from pkex.models.shapley_regularized import ShapleyRegularizedClassifier, ShapleyRegularizedRidge
+
+__all__ = ["probabilities_of_classifier", "read_classifier", "read_ridge"]
+
+
+@register(ShapleyRegularizedRidge)
+def read_ridge(model: ShapleyRegularizedRidge) -> AdaptedModel:
+    """Read the prediction."""
+    check_fitted(model)
+    return AdaptedModel(
+        model.kernel_expansion_,
+        explained="predict",
+        predict=without_names(model).predict,
+        feature_names=feature_names(model),
+    )
+
+
+@register(ShapleyRegularizedClassifier)
+def read_classifier(model: ShapleyRegularizedClassifier) -> AdaptedModel:
+    """Read the decision function, of more than two classes with an output for each."""
+    check_fitted(model)
+    return AdaptedModel(
+        model.kernel_expansion_,
+        explained="decision_function",
+        predict=without_names(model).decision_function,
+        feature_names=feature_names(model),
+        output_names=class_names(model.classes_, model.kernel_expansion_),
+        not_explained="only the decision function is a sum over the training rows, to which "
+        "values of features can add up; class labels and probabilities are made from it",
+    )
+
+
+@register_probabilities(ShapleyRegularizedClassifier)
+def probabilities_of_classifier(model: ShapleyRegularizedClassifier) -> Probabilities:
+    """Read the logistic function of the decision function."""
+    adapted, predict = read_classifier(model), without_names(model).predict_proba
+    classes = model.classes_.tolist()
+    is_two = len(classes) == 2
+    link = logistic if is_two else of_logistics
+    described = of_classes(adapted, [adapted.expansion], link, predict, classes)
+    if not is_two:
+        return Probabilities(described)
+    return Probabilities(described, log_odds(adapted, (1.0, 0.0), predict, classes))

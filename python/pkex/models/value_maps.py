@@ -1,0 +1,52 @@
+"""Shapley values at the rows that a model is fitted to, as linear maps of its coefficients.
+
+Of f = Σ_i a_i k(·, x_i) the value of a feature at row x_t is Σ_i a_i ζ_it, where ζ_it is that in
+the game of k(·, x_i) alone (Chau, Hu, Gonzalez and Sejdinovic 2022, RKHS-SHAP, section 4).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from pkex.execution.computation import Computation
+from pkex.functions.packing import Packing
+from pkex.functions.point_values import values_of_points
+from pkex.games.value_functions import Game
+from pkex.kernels import Kernel
+from pkex.typing import Float
+
+__all__ = ["maps_by_engine"]
+
+
+def maps_by_engine(
+    points: Float, kernel: Kernel, game: Game, features: Sequence[int], how: Computation
+) -> Float:
+    """Return ζ of each feature in a game that the engine knows.
+
+    Absent features are drawn from a background, so that ζ_it is a sum over its rows of a difference
+    of factors times the mean over t of products: exact, in a time that is polynomial in all sizes.
+
+    Parameters
+    ----------
+    points : ndarray of shape (n, d)
+    kernel : Kernel
+    game : Game
+        With a background.
+    features : sequence of int
+        The numbers of columns.
+    how : Computation
+
+    Returns
+    -------
+    ndarray of shape (features, n points, n rows)
+    """
+    n, d = points.shape
+    players = np.arange(d)
+    terms = Packing(points, np.zeros((n, 1)), kernel, players).terms_at(0)
+    maps = np.empty((len(features), n, n))
+    chosen = list(features)
+    for some, found in values_of_points(points, points, game.packed, terms, players, how):
+        maps[:, some] = found[:, chosen].transpose(1, 2, 0)
+    return maps
