@@ -200,7 +200,7 @@ def test_more_landmarks_come_nearer_and_their_error_is_told():
 
 
 def test_too_few_landmarks_are_warned_of():
-    with pytest.warns(UserWarning, match="n_landmarks=2: what coalitions are worth moves by"):
+    with pytest.warns(UserWarning, match="n_landmarks=2: what coalitions are worth is .* away"):
         explainer = pkex.Explainer(
             fitted("SVR"), X, value_function=pkex.Observational(n_landmarks=2)
         )
@@ -245,6 +245,32 @@ def test_labels_are_alike_or_not_and_gaps_in_numbers_are_named():
         pkex.Explainer(model, gap, value_function="observational")
 
 
+def test_rows_are_not_compared_by_names_nor_by_what_the_kernel_leaves_out():
+    table = pd.DataFrame(X / SCALE, columns=list("abcd"))
+    table["id"] = [f"row {number}" for number in range(len(table))]
+    steps = make_column_transformer(("passthrough", list("abcd")), remainder="drop")
+    model = make_pipeline(steps, SVR()).fit(table, Y)
+    with pytest.raises(ValueError, match="background: id has 30 different labels in 30 rows"):
+        pkex.Explainer(model, table, value_function="observational")
+    game = pkex.Observational(pkex.kernels.RBF(LENGTH_SCALES).on([0, 1, 2, 3]))
+    values = pkex.Explainer(model, table, value_function=game).shap_values(table[:3])
+    same = SVR().fit(X / SCALE, Y)
+    wanted = pkex.Explainer(same, X / SCALE, value_function=game).shap_values(X[:3] / SCALE)
+    assert values[:, :4] == pytest.approx(wanted, abs=1e-10)
+    assert np.abs(values[:, 4]).max() < 1e-10
+    table["id"] = [[1]] * len(table)
+    with pytest.raises(ValueError, match="id has entries that are neither numbers nor labels"):
+        pkex.Explainer(model, table, value_function="observational")
+
+
+def test_the_default_length_scales_do_not_depend_on_the_order_of_rows():
+    rows = np.tile([[0.0], [5.0]], (1500, 1)) + np.random.default_rng(0).normal(size=(3000, 1))
+    model = SVR().fit(rows[:20], rows[:20, 0])
+    game = pkex.Observational(n_landmarks=300)
+    explainer = pkex.Explainer(model, rows, value_function=game)
+    assert explainer.conditioning.kernel.length_scale == pytest.approx((3.0,), rel=0.3)
+
+
 def test_against_a_single_row_it_is_the_interventional_game():
     model = fitted("SVR")
     given = pkex.Explainer(model, X[:1], value_function="observational").shap_values(ROWS)
@@ -268,7 +294,7 @@ def test_the_explainer_says_what_it_conditions_on_and_pickles():
     ("options", "error", "message"),
     [
         ({"kernel": "rbf"}, TypeError, "kernel must be a kernel of pkex.kernels"),
-        ({"regularization": 0.0}, ValueError, "regularization must be positive and finite"),
+        ({"regularization": 0.0}, ValueError, "regularization must be from 1e-08 on"),
         ({"regularization": "much"}, TypeError, "regularization must be a positive number"),
         ({"n_landmarks": 0}, ValueError, "n_landmarks must be a positive integer"),
     ],

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from pkex.errors import warn
 from pkex.execution.computation import Computation
 from pkex.explain.columns import Columns
 from pkex.functions.base import Function
@@ -20,8 +20,9 @@ from pkex.games.value_functions import Game
 
 __all__ = ["given_background", "landmark_error"]
 
-# Coalitions, and rows of the background, whose worths are looked at; and what is worth a warning.
-_COALITIONS, _ROWS, _LARGE = 8, 16, 0.05
+# Coalitions, and rows of the background, whose worths are looked at; what is worth a warning; and
+# rows that may all be landmarks.
+_COALITIONS, _ROWS, _LARGE, _ALL_ROWS = 8, 16, 0.05, 2000
 
 
 def given_background(
@@ -53,16 +54,23 @@ def given_background(
         raise ValueError("the observational game has a background")
     rows, shares = game.background
     settings = given if isinstance(given, Observational) else Observational()
-    levels = Levels.of(rows, columns.names)
+    ignored = frozenset[int]()
+    if settings.kernel is not None:
+        terms = settings.kernel.terms(function.n_features)
+        factors = [factor for term in terms for factor in term.all_factors]
+        used = {column for factor in factors for column in factor.columns.tolist()}
+        ignored = frozenset(range(function.n_features)) - used
+    levels = Levels.of(rows, columns.names, ignored)
     resolved = settings.resolved(levels.numbers(rows, "background"), levels)
     return Conditional(function, Conditioning(resolved, rows, shares, levels))
 
 
 def landmark_error(function: Conditional, how: Computation) -> float | None:
-    """Return how far worths move when there are twice as many landmarks, of their own spread.
+    """Return how far worths are from those with all rows as landmarks, of their own spread.
 
-    The root mean square, over some coalitions of some rows of the background; None if weights are
-    made on all rows. A large one is warned of.
+    The root mean square, over some coalitions of some rows of the background; beside twice as many
+    landmarks where the background is large; None if weights are made on all rows. A large one is
+    warned of.
     """
     conditioning, p = function.conditioning, function.n_players
     number = conditioning.settings.n_landmarks
@@ -72,18 +80,18 @@ def landmark_error(function: Conditional, how: Computation) -> float | None:
     order = np.random.default_rng(0).permuted(np.tile(np.arange(p), (_COALITIONS, 1)), axis=1)
     rows = conditioning.rows
     some = np.unique(np.linspace(0, len(rows) - 1, _ROWS).astype(np.intp))
-    doubled = replace(conditioning, settings=replace(conditioning.settings, n_landmarks=2 * number))
-    found, finer = (
+    more = None if len(rows) <= _ALL_ROWS else 2 * number
+    finer = replace(conditioning, settings=replace(conditioning.settings, n_landmarks=more))
+    found, wanted = (
         Conditional(function.function, each).worths(rows[some], order < sizes, how)
-        for each in (conditioning, doubled)
+        for each in (conditioning, finer)
     )
-    spread = np.sqrt(np.mean((finer - finer.mean(axis=(0, 1))) ** 2))
-    error = float(np.sqrt(np.mean((found - finer) ** 2)) / spread) if spread > 0.0 else 0.0
+    spread = np.sqrt(np.mean((wanted - wanted.mean(axis=(0, 1))) ** 2))
+    error = float(np.sqrt(np.mean((found - wanted) ** 2)) / spread) if spread > 0.0 else 0.0
     if error > _LARGE:
-        warnings.warn(
-            f"n_landmarks={number}: what coalitions are worth moves by {error:.0%} of its spread "
-            f"with twice as many landmarks; take more, or a wider kernel",
-            UserWarning,
-            stacklevel=3,
+        beside = "all rows" if more is None else "twice as many"
+        warn(
+            f"n_landmarks={number}: what coalitions are worth is {error:.0%} of its spread away "
+            f"from what it is with {beside} as landmarks; take more, or a wider kernel"
         )
     return error

@@ -135,7 +135,8 @@ class Explainer(Estimating):
     n_jobs : int or None, default -1
         Number of threads: -1 for all cores that the process may use, -2 for all but one, and so
         on, but one within a joblib worker; None for one, or as many as ``joblib.parallel_config``
-        says. Results do not depend on it.
+        says. Results do not depend on it, but for last digits of the observational game's, whose
+        matrices are factored by LAPACK with threads of its own.
 
     Raises
     ------

@@ -24,6 +24,8 @@ __all__ = ["expansion_given"]
 
 # Kernel values that are there at a time, between points and rows.
 _MOST_NUMBERS = 1 << 22
+# Pairs of points and background rows, of which kernel values are taken as they are.
+_MOST_PAIRS = 1 << 24
 
 
 def expansion_given(
@@ -57,7 +59,7 @@ def expansion_given(
 class _Sums:
     """The worths of rows by one term of the kernel, point by point.
 
-    Weights add up to 1, and so leave the intercept as it is. With landmarks, k_{S^c} between
+    Weights add up to 1, and so leave the intercept as it is. With landmarks, k_{S^c} between many
     background rows and points is Nyström's approximation on them.
     """
 
@@ -67,7 +69,7 @@ class _Sums:
         points, rows = expansion.points, conditioning.rows
         self._coefficients = expansion.coefficients.reshape(len(points), -1)
         self._shape = len(X), expansion.n_outputs
-        chosen = conditioning.landmarks
+        chosen = conditioning.landmarks if len(points) * len(rows) > _MOST_PAIRS else None
         centres = rows if chosen is None else rows[chosen]
         step = max(1, _MOST_NUMBERS // max(len(centres), len(X), 1))
         most_kept = MOST_KEPT // max(1, -(-len(points) // step))

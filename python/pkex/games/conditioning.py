@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pkex.games.landmarks import Features, chosen_landmarks, linear_algebra
+from pkex.games.landmarks import Features, linear_algebra, sampled_rows
 from pkex.games.levels import Levels
 from pkex.games.observational import Observational
 from pkex.kernels.factors import Term
@@ -94,7 +94,7 @@ class Conditioning:
         number = self.settings.n_landmarks
         if number is None or number >= len(self.rows):
             return None
-        return chosen_landmarks(len(self.rows), number)
+        return sampled_rows(len(self.rows), number)
 
     def weights(
         self, X: NDArray[Any], coalitions: Sequence[NDArray[np.bool_]]

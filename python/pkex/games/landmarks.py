@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from pkex.inputs.optional import missing_library
 from pkex.typing import Float
 
-__all__ = ["Features", "chosen_landmarks", "linear_algebra"]
+__all__ = ["Features", "linear_algebra", "sampled_rows"]
 
 # Of the largest pivot: landmarks that leave less of the kernel are determined by others.
 _TOLERANCE = 1e-12
@@ -64,7 +64,7 @@ class Features:
         return found
 
 
-def chosen_landmarks(n_rows: int, number: int) -> NDArray[np.intp]:
+def sampled_rows(n_rows: int, number: int) -> NDArray[np.intp]:
     """Return the numbers of so many rows, ascending: a random sample, the same each time."""
     order = np.random.default_rng(0).permutation(n_rows)
     return np.sort(order[:number])

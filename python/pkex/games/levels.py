@@ -15,6 +15,8 @@ __all__ = ["Levels"]
 
 # The number of labels that the background has not: of none of its rows.
 _UNKNOWN = -1.0
+# As many labels may be all different.
+_FEW = 10
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,24 +29,34 @@ class Levels:
         What messages call the columns.
     known : mapping of int to mapping
         Of the columns that hold labels, by their number, the number of each label.
+    ignored : frozenset of int
+        The columns that rows are not compared by.
     """
 
     names: Sequence[str]
     known: Mapping[int, Mapping[object, float]]
+    ignored: frozenset[int] = frozenset()
 
     @classmethod
-    def of(cls, rows: NDArray[Any], names: Sequence[str]) -> Levels:
-        """Return the labels in rows: entries of the columns that are not all numbers."""
+    def of(
+        cls, rows: NDArray[Any], names: Sequence[str], ignored: frozenset[int] = frozenset()
+    ) -> Levels:
+        """Return the labels in rows: entries of the columns that are not all numbers.
+
+        Raises
+        ------
+        ValueError
+            If labels tell nearly all rows from each other, or cannot be compared.
+        """
         known = {
-            column: {label: float(place) for place, label in enumerate(labels)}
-            for column in range(rows.shape[1])
-            if not _are_numbers(rows[:, column])
-            for labels in [dict.fromkeys(map(_label, rows[:, column].tolist()))]
+            column: _numbered(entries, names[column])
+            for column, entries in enumerate(rows.T)
+            if column not in ignored and not _are_numbers(entries)
         }
-        return cls(names, known)
+        return cls(names, known, ignored)
 
     def numbers(self, rows: NDArray[Any], argument: str) -> Float:
-        """Return rows as numbers, shape (n, d), C-contiguous.
+        """Return rows as numbers, shape (n, d), C-contiguous; 0 in ignored columns.
 
         Raises
         ------
@@ -54,18 +66,40 @@ class Levels:
         found = np.empty(rows.shape)
         for column, entries in enumerate(rows.T):
             codes = self.known.get(column)
-            if codes is None:
+            if column in self.ignored:
+                found[:, column] = 0.0
+            elif codes is None:
                 found[:, column] = [_number(entry) for entry in entries.tolist()]
             else:
                 found[:, column] = [codes.get(_label(own), _UNKNOWN) for own in entries.tolist()]
         if not np.isfinite(found).all():
             row, column = np.argwhere(~np.isfinite(found))[0].tolist()
             raise ValueError(
-                f"{argument}: row {row} has {rows[row, column]!r} in {self.names[column]}, a "
+                f"{argument}: row {row} has {rows[row, column]} in {self.names[column]}, a "
                 "column of numbers, by which value_function='observational' compares rows; fill it "
                 "in, or take value_function='interventional' (the default with a background)"
             )
         return found
+
+
+def _numbered(entries: NDArray[Any], name: str) -> dict[object, float]:
+    """Return the number of each label of a column, in the order in which they first occur."""
+    try:
+        labels = dict.fromkeys(map(_label, entries.tolist()))
+    except TypeError as error:
+        raise ValueError(
+            f"background: {name} has entries that are neither numbers nor labels ({error}), and "
+            "value_function='observational' compares rows by them; leave the column out, or give a "
+            "kernel that is .on(the other columns)"
+        ) from None
+    if len(labels) > max(_FEW, len(entries) // 2):
+        raise ValueError(
+            f"background: {name} has {len(labels)} different labels in {len(entries)} rows, which "
+            "so are hardly ever alike in it; give dates as numbers, and leave names of rows out, "
+            "or give value_function=pkex.Observational(kernel) with a kernel that is .on(the other "
+            "columns)"
+        )
+    return {label: float(place) for place, label in enumerate(labels)}
 
 
 def _label(entry: object) -> object:

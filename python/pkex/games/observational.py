@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from pkex.games.landmarks import sampled_rows
 from pkex.games.levels import Levels
 from pkex.inputs.integers import as_integer
 from pkex.kernels import RBF, Categorical, Kernel
@@ -26,7 +27,9 @@ __all__ = ["Observational"]
 
 # The factor of labels that differ: that of numbers that are a length-scale apart.
 _OF_LABELS = math.exp(-0.5)
-# With more rows than this, a median is that of as many of them, at even distances.
+# Errors of weights are some 1e-17 over its square.
+_LEAST_REGULARIZATION = 1e-8
+# With more rows than this, a median is that of a sample of as many.
 _MEDIAN_OF = 2000
 
 
@@ -43,21 +46,29 @@ class Observational:
     added in proportion to B. (The paper leaves it out, so that a constant added to a model would
     change its values; and takes v(∅), which so is the mean over the background, by definition.)
 
-    A feature that the model ignores may have a value, since it says something of others.
+    A feature that the model ignores may have a value, since it says something of others. Weights
+    may be negative, so that a worth may be out of the model's range, a probability above 1 or a
+    variance below 0. A row that is in the background has most of the weight itself, as soon as some
+    columns tell it from the others: values of rows that are not in it say more of what features
+    tell.
 
     Parameters
     ----------
     kernel : Kernel, optional
-        What rows are compared by; a kernel of some columns is its restriction to these. By default
+        What rows are compared by; a kernel of some columns is its restriction to these, and an
+        amplitude divides the regularization. By default
         a Gaussian whose length-scales are the medians of each column's distances between
         background rows; labels that differ count like numbers a length-scale apart. A kernel that
         is given compares labels by their numbers, in the order in which they first occur: take
         `Categorical` for these columns.
     regularization : float, default 1e-3
-        η. The larger, the less background rows that are alike count beyond others.
+        η, at least 1e-8: below, rounding would decide. The larger, the less background rows that
+        are alike count beyond others.
     n_landmarks : int, optional
         The number of background rows on which weights are made, where there are too many for all
-        (Nyström's approximation).
+        (Nyström's approximation). The kernel of a kernel expansion is so approximated, too, where
+        its points times the background rows are more than 4096². Landmarks are a fixed random
+        sample; they, and the medians, take no notice of the background's weights.
 
     Raises
     ------
@@ -124,8 +135,11 @@ class Observational:
             return self
         numbers = [column for column in range(rows.shape[1]) if column not in levels.known]
         # A single row has all the weight, whatever it is compared by.
-        scales = [_median_distance(rows[:, column]) if len(rows) > 1 else 1.0 for column in numbers]
-        constant = [
+        if len(rows) == 1:
+            return replace(self, kernel=RBF(1.0))
+        scales = [_median_distance(rows[:, column]) for column in numbers]
+        constant = [levels.names[column] for column, of in levels.known.items() if len(of) == 1]
+        constant += [
             levels.names[column]
             for column, scale in zip(numbers, scales, strict=True)
             if scale == 0.0
@@ -150,18 +164,17 @@ class Observational:
 def _positive(size: Any) -> float:
     if isinstance(size, bool) or not isinstance(size, Real):
         raise TypeError(f"regularization must be a positive number; got {size!r}")
-    if not 0.0 < float(size) < np.inf:
+    if not _LEAST_REGULARIZATION <= float(size) < np.inf:
         raise ValueError(
-            f"regularization must be positive and finite, such as 1e-3; got {size!r}. Without any, "
-            "weights would follow single rows of the background"
+            f"regularization must be from {_LEAST_REGULARIZATION:g} on and finite, such as 1e-3; "
+            f"got {size!r}. With less, weights would be what rounding makes of them"
         )
     return float(size)
 
 
 def _median_distance(column: Float) -> float:
     """Return the median distance of pairs of entries, of the positive ones' mean if it is 0."""
-    chosen = np.linspace(0, len(column) - 1, min(len(column), _MEDIAN_OF)).astype(np.intp)
-    some = np.sort(column[chosen])
+    some = np.sort(column[sampled_rows(len(column), min(len(column), _MEDIAN_OF))])
     pairs = np.triu_indices(len(some), 1)
     distances = some[pairs[1]] - some[pairs[0]]
     if not distances.size:
