@@ -71,12 +71,13 @@ def by_classifier(x, y):
 
 
 def by_one_length_scale(x, y):
-    """MMD as alibi-detect has it: one length-scale, the median distance; labels one by one as 0/1.
+    """MMD by alibi-detect's formulas, not its code: labels one by one as 0/1, one length-scale.
 
-    Its formulas, not its code.
+    It is the square root of half the median squared distance in the reference.
     """
     both = coded(x, y)
-    kernel = pkex.kernels.median_heuristic(np.concatenate(both), standardize=False)
+    median = pkex.kernels.median_heuristic(both[0], standardize=False).length_scale
+    kernel = pkex.kernels.RBF(median / 2.0**0.5)
     return pkex.mmd(*both, kernel=kernel, n_permutations=199, random_state=0).pvalue <= ALPHA
 
 

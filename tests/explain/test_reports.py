@@ -78,3 +78,17 @@ def test_features_of_the_same_name_are_all_there():
 def test_without_rows_there_is_no_report():
     with pytest.raises(ValueError, match="there are no rows"):
         ONE[:0].to_html()
+
+
+@pytest.mark.parametrize("game", ["marginal", "neutral"])
+def test_of_a_single_row_the_values_are_shown_in_every_game(game):
+    row = pkex.Explanation(ONE.values[:1], [0.5], DATA[:1], FEATURES, value_function=game)
+    for part in (row, row[0]):
+        page = check_page(part.to_html())
+        assert page.text("p")[0].startswith("In this row, the output is moved most by ")
+        head, *lines = page.cells()
+        assert head == ["feature", "|value|", "value"]
+        found = {name: float(value) for name, _, value in lines}
+        assert found == pytest.approx(dict(zip(FEATURES, ONE.values[0], strict=True)), abs=1e-3)
+        # There is nothing to see of how values go with the data.
+        assert len(_pictures(page)) == 1

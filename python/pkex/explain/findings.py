@@ -27,8 +27,8 @@ _READING = (
     "The value of a feature in a row says how much it moved the model's output there, in the "
     "output's units: averaged over all orders in which the features could become known. The base "
     "value and the values of a row add up to the output, exactly.",
-    "Features are ordered by “{label}”, over all rows: how much they move outputs on average, "
-    "up or down.",
+    "Features are ordered by “{label}”: how much they move outputs, up or down, on average over "
+    "all rows.",
     "A value speaks of the model, not of the world: features that go together may share, or take "
     "from each other, what a model makes of them.",
 )
@@ -70,7 +70,9 @@ def of_explanation(
 
 def verdict(explanation: Attribution) -> str:
     """Return which features move the output most, of the first few outputs."""
-    start = f"On average over {counted(len(explanation), 'row')}, the output"
+    n_rows = len(explanation)
+    rows = "In this row" if n_rows == 1 else f"On average over {counted(n_rows, 'row')}"
+    start = f"{rows}, the output"
     base = np.unique(explanation.base_values)
     if explanation.output_names is None:
         ending = f"; the base value is {number(float(base[0]))}." if len(base) == 1 else "."
@@ -84,7 +86,7 @@ def verdict(explanation: Attribution) -> str:
 
 def _movers(explanation: Attribution) -> str:
     """Name the features that move an output most, and by how much."""
-    sizes = explanation.importance()
+    sizes = _sizes(explanation)
     return listed(
         [f"{_short(explanation, j)} ({number(float(sizes[j]))})" for j in _order(explanation)[:3]]
     )
@@ -103,28 +105,34 @@ def _outputs(explanation: Attribution) -> dict[str, Attribution]:
 
 
 def _order(explanation: Attribution) -> list[int]:
-    order: list[int] = np.argsort(-explanation.importance(), kind="stable").tolist()
+    order: list[int] = np.argsort(-_sizes(explanation), kind="stable").tolist()
     return order
 
 
+def _sizes(explanation: Attribution) -> Float:
+    """Return how strongly features act, shape (d,): in a single row, neutral values vary not."""
+    of_rows = explanation[0] if len(explanation) == 1 else explanation
+    return of_rows.importance()
+
+
 def _label(explanation: Attribution) -> str:
+    if len(explanation) == 1:
+        return "|value|"
     return "mean |value − its mean|" if explanation.value_function == "neutral" else "mean |value|"
 
 
 def _tables(explanation: Attribution, name: str) -> list[Table]:
     order = _order(explanation)
-    values = explanation.values
+    values = explanation.values[:, order]
     of_output = f" of {name}" if name else ""
-    sizes = Table(
-        f"How much each feature moves the output{of_output}",
-        {
-            "feature": [explanation.feature_names[j] for j in order],
-            _label(explanation): explanation.importance()[order],
-            "mean value": values.mean(axis=0)[order],
-            "lowest": values.min(axis=0)[order],
-            "highest": values.max(axis=0)[order],
-        },
-    )
+    columns: dict[str, Any] = {"feature": [explanation.feature_names[j] for j in order]}
+    columns[_label(explanation)] = _sizes(explanation)[order]
+    if len(explanation) == 1:
+        columns["value"] = values[0]
+    else:
+        columns["mean value"] = values.mean(axis=0)
+        columns |= {"lowest": values.min(axis=0), "highest": values.max(axis=0)}
+    sizes = Table(f"How much each feature moves the output{of_output}", columns)
     some = explanation[:_MOST_ROWS]
     rows: dict[str, Any] = {"row": [str(1 + row) for row in range(len(some))]}
     rows["base value"] = some.base_values
@@ -140,7 +148,7 @@ def _tables(explanation: Attribution, name: str) -> list[Table]:
 
 def _picture(explanation: Attribution, name: str) -> Figure:
     order = _order(explanation)[:_MOST_BARS]
-    sizes: Float = explanation.importance()[order]
+    sizes: Float = _sizes(explanation)[order]
     title = f"How much features move the output{f' of {name}' if name else ''}"
     names = [explanation.feature_names[j] for j in order]
     left_out = len(explanation.feature_names) - len(order)
@@ -150,7 +158,9 @@ def _picture(explanation: Attribution, name: str) -> Figure:
 
 
 def _details(explanation: Attribution) -> tuple[Figure, ...]:
-    """Show how the values of the leading features depend on the features."""
+    """Show how the values of the leading features depend on the features, in several rows."""
+    if len(explanation) == 1:
+        return ()
     figures = []
     for j in _order(explanation)[:_MOST_DETAILS]:
         column = np.array(explanation.data[:, j].tolist(), dtype=object)
