@@ -21,8 +21,7 @@ from pkex.explain.conditioned import given_background, landmark_error
 from pkex.explain.estimating import Estimating
 from pkex.explain.explained import Explained
 from pkex.explain.explanation import Explanation
-from pkex.explain.interaction_values import check_interactions, interaction_values
-from pkex.explain.interactions import Interactions
+from pkex.explain.interacting import Interacting
 from pkex.explain.lazily import is_lazy, lazily
 from pkex.explain.links import Transform, behind_link
 from pkex.explain.outputs import Outputs
@@ -32,7 +31,6 @@ from pkex.explain.uncertain import with_uncertainty
 from pkex.functions.base import Function
 from pkex.functions.conditional import Conditional
 from pkex.functions.linked import LINKS, Link
-from pkex.games.indices import Index
 from pkex.games.observational import Observational
 from pkex.games.players import as_players
 from pkex.games.value_functions import (
@@ -59,7 +57,7 @@ _HINTS = {
 }
 
 
-class Explainer(Estimating):
+class Explainer(Estimating, Interacting):
     """Explain the output of a kernel machine by exact Shapley values.
 
     The Shapley value of a feature is its average contribution to v over all orders in which
@@ -405,92 +403,6 @@ class Explainer(Estimating):
             return lazy
         with self._settings.computing(progress) as how:
             return self._bare_values(X, how)
-
-    @with_known_keywords
-    def interactions(
-        self,
-        X: ArrayLike,
-        *,
-        index: Index = "k-SII",
-        order: int = 2,
-        progress: Progress = False,
-    ) -> Interactions:
-        """Explain rows by interactions: coefficients of all coalitions of up to `order` features.
-
-        Parameters
-        ----------
-        X : array-like, DataFrame or sparse matrix of shape (n, d)
-        index : str, default "k-SII"
-            "k-SII", the pairwise values that shap shows for trees; "STII" (Shapley–Taylor) and
-            "FSII" (faithful Shapley), which add up to the output, too; "SII" (Shapley), "BII"
-            (Banzhaf) and "FBII" (faithful Banzhaf); "Moebius" and "Co-Moebius"; "CHII" (chaining).
-        order : int, default 2
-            The largest number of features in a coalition. There are C(d, order) coalitions of that
-            size, each a number and a step of the computation.
-        progress : bool or callable, default False
-            As in calling the explainer.
-
-        Returns
-        -------
-        Interactions
-
-        Raises
-        ------
-        ValueError
-            If `index` is unknown, `order` larger than the number of features, or the result too
-            large; or as in calling the explainer. If the explainer's method is "recursion", which
-            has Shapley values only.
-        TypeError, OverflowError
-            As in calling the explainer.
-
-        References
-        ----------
-        Grabisch and Roubens (1999) for SII and BII; Sundararajan et al. (2020) for STII; Tsai et
-        al. (2023) for FSII and FBII; Bordt and von Luxburg (2023) for k-SII. Their integrals are in
-        the documentation's page on the mathematics.
-
-        Examples
-        --------
-        >>> import pkex
-        >>> from sklearn.svm import SVR
-        >>> X = [[0.0, 1.0], [1.0, 0.0], [2.0, 2.0]]
-        >>> model = SVR(gamma=0.5).fit(X, [0.0, 1.0, 3.0])
-        >>> interactions = pkex.Explainer(model).interactions(X)
-        >>> interactions.of(0, 1).shape
-        (3,)
-        >>> total = interactions.values.sum(axis=1) + interactions.base_values
-        >>> bool(abs(total - model.predict(X)).max() < 1e-12)
-        True
-        """
-        if self.method != "quadrature":
-            raise ValueError(
-                f"method={self.method!r} computes Shapley values only; make an Explainer with "
-                "method='quadrature' for interactions"
-            )
-        explained = Explained.read(X, self._columns, self._players)
-        rows, function = explained.rows, self._function
-        check_interactions(index, order, function.n_players, len(rows), function.n_outputs)
-        with self._settings.computing(progress) as how:
-            values, empty_values = interaction_values(
-                function, rows, index, int(order), self._game, how
-            )
-        if empty_values is None:
-            empty_values = np.empty((len(rows), function.n_outputs))
-            empty_values[:] = self._base
-        has_axis = self.output_names is not None
-        return Interactions(
-            values if has_axis else values[..., 0],
-            empty_values if has_axis else empty_values[..., 0],
-            self.expected_value,
-            explained.data,
-            explained.features,
-            self.output_names,
-            index,
-            int(order),
-            row_index=explained.row_index,
-            output_name=self.output_name,
-            value_function=self.value_function,
-        )
 
     def __getstate__(self) -> object:
         # The usual state, which pickle's protocols 0 and 1 do not find by themselves for slots.
