@@ -1,7 +1,7 @@
 """Sums of functions of few columns, such as additive models with interactions.
 
 Each term is a game of its own columns alone, which 2^k coalitions tell of, however many other
-columns there are (STAR-SHAP: Algorithm 1 of Mohammadi et al. 2025).
+columns there are (STAR-SHAP: Dubé and Marchand 2025, Algorithm 1).
 """
 
 from __future__ import annotations
@@ -60,6 +60,11 @@ class TermExpansion(Function):
     ------
     ValueError, TypeError
         If a term is none, or has columns that there are not: the message says which term.
+
+    References
+    ----------
+    G. Dubé, M. Marchand (2025), Shapley values of structured additive regression models and
+    application to RKHS weightings of functions, Transactions on Machine Learning Research.
 
     Examples
     --------
