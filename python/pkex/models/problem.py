@@ -64,6 +64,23 @@ class Penalised:
             )
         return Observational() if game == "observational" else game
 
+    def maps(
+        self,
+        points: Float,
+        shares: Float,
+        kernel: Kernel,
+        features: list[int],
+        names: Sequence[str],
+    ) -> Float:
+        """Return ζ of each feature, shape (features, n, n)."""
+        game = self.game()
+        if isinstance(game, Observational):
+            chosen = chosen_coalitions(features, len(names), self.n_coalitions, self.random_state)
+            conditioning = conditioned(game, points, shares, names)
+            return maps_by_coalitions(points, kernel, conditioning, chosen)
+        how = Computation(n_threads=thread_count(self.n_jobs))
+        return maps_by_engine(points, kernel, Game(game, (points, shares)), features, how)
+
 
 @dataclass(frozen=True, eq=False)
 class Problem:
@@ -103,8 +120,8 @@ class Problem:
         features = columns_of(given.features, known)
         penalty = checked_number("penalty", given.penalty, may_be_0=True)
         alpha = checked_number("alpha", given.alpha, may_be_0=False)
-        game = given.game()
-        how = Computation(n_threads=thread_count(check_n_jobs(given.n_jobs)))
+        given.game()
+        check_n_jobs(given.n_jobs)
         weights = _checked_weights(sample_weight, len(X))
         rows = weights > 0.0
         points, weights = np.ascontiguousarray(X[rows]), weights[rows]
@@ -114,15 +131,7 @@ class Problem:
         shares = weights / weights.sum()
         quadratic = alpha * np.eye(span.at_points.shape[1])
         if penalty > 0.0 and features:
-            if isinstance(game, Observational):
-                chosen = chosen_coalitions(
-                    features, points.shape[1], given.n_coalitions, given.random_state
-                )
-                conditioning = conditioned(game, points, shares, known)
-                maps = maps_by_coalitions(points, kernel, conditioning, chosen)
-            else:
-                of_rows = Game(game, (points, shares))
-                maps = maps_by_engine(points, kernel, of_rows, features, how)
+            maps = given.maps(points, shares, kernel, features, known)
             quadratic += penalty * mean_squares(maps, span, shares)
         return cls(rows, points, weights, kernel, span, quadratic)
 
