@@ -20,7 +20,7 @@ PICTURE = "covariate_shift.png"
 WEIGHTS = np.array([1.0, 2.0, 3.0, 4.0, 10.0])
 COVARIANCE = np.eye(5)
 COVARIANCE[3, 4] = COVARIANCE[4, 3] = 0.9
-N_RUNS, N_TRAIN, N_TEST = 5, 210, 300
+N_RUNS, N_TRAIN, N_TEST = 3, 210, 300
 NOISES = [0.0, 0.1, 0.5, 1.0, 1.5]
 # In units of the number of rows, as squared errors are summed over these.
 PENALTIES = [0.0, 0.1, 0.3, 1.0, 10.0, 100.0]

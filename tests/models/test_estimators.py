@@ -34,7 +34,7 @@ def fitted(model, X=X, **options):
 @parametrize_with_checks(
     [
         ShapleyRegularizedRidge(features=[0], alpha=0.1),
-        ShapleyRegularizedClassifier(features=[0], alpha=0.1),
+        ShapleyRegularizedClassifier(features=[0], alpha=0.1, value_function="marginal"),
     ]
 )
 def test_they_are_estimators_of_scikit_learn(estimator, check):

@@ -506,7 +506,11 @@ MODELS = {
         PREDICT,
     ),
     "CalibratedClassifierCV": (CalibratedClassifierCV(SVC(), ensemble=False), TWO, of_classifier),
-    "ShapleyRegularizedRidge": (ShapleyRegularizedRidge([1], penalty=9.0, alpha=0.2), Y, PREDICT),
+    "ShapleyRegularizedRidge": (
+        ShapleyRegularizedRidge([1], penalty=9.0, value_function="observational"),
+        Y,
+        PREDICT,
+    ),
     "ShapleyRegularizedClassifier": (ShapleyRegularizedClassifier([1, 3]), TWO, DECIDE),
     "ShapleyRegularizedClassifier of three": (
         ShapleyRegularizedClassifier([1], kernel=Laplacian(2.0), value_function="marginal"),

@@ -11,12 +11,18 @@ from numpy.typing import ArrayLike, NDArray
 
 from pkex.execution.computation import Computation
 from pkex.execution.threads import check_n_jobs, thread_count
+from pkex.games.observational import Observational
 from pkex.games.value_functions import Game
 from pkex.inputs.choices import check_choice
 from pkex.inputs.columns import numbered
 from pkex.inputs.weights import relative_weights
 from pkex.kernels import Kernel
 from pkex.models.arguments import check_varying, checked_number, columns_of
+from pkex.models.conditional_maps import (
+    chosen_coalitions,
+    conditioned,
+    maps_by_coalitions,
+)
 from pkex.models.span import Span
 from pkex.models.value_maps import maps_by_engine
 from pkex.statistics.kernel_choice import check_kernel, default_kernel
@@ -25,8 +31,9 @@ from pkex.typing import Float
 __all__ = ["Penalised", "PenalisedGame", "Problem"]
 
 # Where absent features come from in the values that are penalised.
-PenalisedGame: TypeAlias = Literal["interventional", "marginal"]
+PenalisedGame: TypeAlias = Literal["interventional", "marginal", "observational"]
 _GAMES: tuple[PenalisedGame, ...] = get_args(PenalisedGame)
+_OF_ENGINE = ("interventional", "marginal")
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +45,41 @@ class Penalised:
     alpha: Any
     kernel: Any
     value_function: Any
+    n_coalitions: Any
+    random_state: Any
     n_jobs: Any
+
+    def game(self) -> PenalisedGame | Observational:
+        """Return the value function, whose options are for it alone."""
+        given = self.value_function
+        game = (
+            given
+            if isinstance(given, Observational)
+            else check_choice("value_function", given, _GAMES)
+        )
+        if self.n_coalitions is not None and game in _OF_ENGINE:
+            raise ValueError(
+                f"n_coalitions is for value_function='observational'; {game!r} values are exact "
+                "without coalitions: leave it out"
+            )
+        return Observational() if game == "observational" else game
+
+    def maps(
+        self,
+        points: Float,
+        shares: Float,
+        kernel: Kernel,
+        features: list[int],
+        names: Sequence[str],
+    ) -> Float:
+        """Return ζ of each feature, shape (features, n, n)."""
+        game = self.game()
+        if isinstance(game, Observational):
+            chosen = chosen_coalitions(features, len(names), self.n_coalitions, self.random_state)
+            conditioning = conditioned(game, points, shares, names)
+            return maps_by_coalitions(points, kernel, conditioning, chosen)
+        how = Computation(n_threads=thread_count(self.n_jobs))
+        return maps_by_engine(points, kernel, Game(game, (points, shares)), features, how)
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,8 +120,8 @@ class Problem:
         features = columns_of(given.features, known)
         penalty = checked_number("penalty", given.penalty, may_be_0=True)
         alpha = checked_number("alpha", given.alpha, may_be_0=False)
-        value_function = check_choice("value_function", given.value_function, _GAMES)
-        how = Computation(n_threads=thread_count(check_n_jobs(given.n_jobs)))
+        given.game()
+        check_n_jobs(given.n_jobs)
         weights = _checked_weights(sample_weight, len(X))
         rows = weights > 0.0
         points, weights = np.ascontiguousarray(X[rows]), weights[rows]
@@ -90,8 +131,7 @@ class Problem:
         shares = weights / weights.sum()
         quadratic = alpha * np.eye(span.at_points.shape[1])
         if penalty > 0.0 and features:
-            game = Game(value_function, (points, shares))
-            maps = maps_by_engine(points, kernel, game, features, how)
+            maps = given.maps(points, shares, kernel, features, known)
             quadratic += penalty * mean_squares(maps, span, shares)
         return cls(rows, points, weights, kernel, span, quadratic)
 

@@ -19,6 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 from pkex.adapters.sklearn.probability_links import logistic, of_logistics
 from pkex.execution.threads import thread_count
 from pkex.functions.expansion import KernelExpansion
+from pkex.games.observational import Observational
 from pkex.inputs.integers import as_integer
 from pkex.inputs.scikit_learn import validated
 from pkex.kernels import Kernel
@@ -39,7 +40,14 @@ class _ShapleyRegularized(BaseEstimator):
     def _problem(self, X: Float, sample_weight: ArrayLike | None) -> Problem:
         """Return what is minimised, of the rows that count."""
         penalised = Penalised(
-            self.features, self.penalty, self.alpha, self.kernel, self.value_function, self.n_jobs
+            self.features,
+            self.penalty,
+            self.alpha,
+            self.kernel,
+            self.value_function,
+            self.n_coalitions,
+            self.random_state,
+            self.n_jobs,
         )
         names = getattr(self, "feature_names_in_", None)
         return Problem.of(X, sample_weight, penalised, names)
@@ -85,10 +93,16 @@ class ShapleyRegularizedRidge(RegressorMixin, _ShapleyRegularized):
     kernel : pkex.kernels.Kernel, optional
         By default the Gaussian one, with length-scales by the median heuristic: the standard
         deviation of each column times the median distance of rows so scaled, of distinct rows.
-    value_function : {"interventional", "marginal"}, default "interventional"
-        Where absent features come from: whole training rows, or each feature from any of them
-        by itself, which takes n times less. Fitted values are those of ``pkex.Explainer(model,
-        background=X, value_function=...)`` with the training rows X.
+    value_function : {"interventional", "marginal", "observational"} or Observational
+        Where absent features come from: whole training rows (the default); each feature from any
+        of them by itself, which takes n times less; or rows that go along with what is known.
+        Fitted values are those of ``pkex.Explainer(model, background=X, value_function=...)`` with
+        the training rows X.
+    n_coalitions : int, optional
+        Of the observational game, whose values are made of those of all coalitions up to 14
+        columns: the number drawn for each feature instead.
+    random_state : int, numpy.random.Generator, RandomState or None, default None
+        Of these draws.
     n_jobs : int or None, default -1
         Number of threads.
 
@@ -115,7 +129,8 @@ class ShapleyRegularizedRidge(RegressorMixin, _ShapleyRegularized):
     Notes
     -----
     The values of all features named are linear in the coefficients, and exact. It takes
-    O(n³ · d) for n rows of d columns (marginal: O(n² · d)) and O(n³) to solve, and memory for
+    O(n³ · d) for n rows of d columns (marginal: O(n² · d); observational: O(n³) a coalition) and
+    O(n³) to solve, and memory for
     n² numbers a feature named. With ``sample_weight`` rows count as often as they weigh, in errors,
     in the mean of squared values and as what absent features are drawn from.
 
@@ -147,7 +162,9 @@ class ShapleyRegularizedRidge(RegressorMixin, _ShapleyRegularized):
         penalty: float = 1.0,
         alpha: float = 1.0,
         kernel: Kernel | None = None,
-        value_function: PenalisedGame = "interventional",
+        value_function: PenalisedGame | Observational = "interventional",
+        n_coalitions: int | None = None,
+        random_state: Any = None,
         n_jobs: int | None = -1,
     ) -> None:
         self.features = features
@@ -155,6 +172,8 @@ class ShapleyRegularizedRidge(RegressorMixin, _ShapleyRegularized):
         self.alpha = alpha
         self.kernel = kernel
         self.value_function = value_function
+        self.n_coalitions = n_coalitions
+        self.random_state = random_state
         self.n_jobs = n_jobs
 
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
@@ -206,7 +225,7 @@ class ShapleyRegularizedClassifier(ClassifierMixin, _ShapleyRegularized):
 
     Parameters
     ----------
-    features, penalty, alpha, kernel, value_function, n_jobs
+    features, penalty, alpha, kernel, value_function, n_coalitions, random_state, n_jobs
         As in `ShapleyRegularizedRidge`. The norm's weight alpha is 1 / (2 C) with the C of
         `sklearn.linear_model.LogisticRegression`.
     tol : float, default 1e-12
@@ -253,7 +272,9 @@ class ShapleyRegularizedClassifier(ClassifierMixin, _ShapleyRegularized):
         penalty: float = 1.0,
         alpha: float = 1.0,
         kernel: Kernel | None = None,
-        value_function: PenalisedGame = "interventional",
+        value_function: PenalisedGame | Observational = "interventional",
+        n_coalitions: int | None = None,
+        random_state: Any = None,
         tol: float = 1e-12,
         max_iter: int = 100,
         n_jobs: int | None = -1,
@@ -263,6 +284,8 @@ class ShapleyRegularizedClassifier(ClassifierMixin, _ShapleyRegularized):
         self.alpha = alpha
         self.kernel = kernel
         self.value_function = value_function
+        self.n_coalitions = n_coalitions
+        self.random_state = random_state
         self.tol = tol
         self.max_iter = max_iter
         self.n_jobs = n_jobs

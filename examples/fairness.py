@@ -1,0 +1,57 @@
+"""Tell a model to ignore an attribute, and see whether another one gives it away.
+
+After section 6.3 of the RKHS-SHAP paper (Chau et al. 2022). Of five Gaussian features the last is
+protected, and the fourth has a correlation of 0.9 with it. Kernel ridge regression is fitted with a
+growing penalty on the protected feature's Shapley values: interventional ones, which ask what the
+model makes of the column, or observational ones, which ask what the model makes of what is known
+once the column is. The first leaves the fourth feature free to stand in for it; the second
+penalises that as well. Drawn are the distributions of the values of both features. Needs
+pkex[demo]; saves fairness.png in the working directory.
+
+    python examples/fairness.py
+"""
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+import pkex
+from pkex.models import ShapleyRegularizedRidge
+
+PICTURE = "fairness.png"
+N = 250
+WEIGHTS = np.array([1.0, 2.0, 3.0, 4.0, 15.0])
+COVARIANCE = np.eye(5)
+COVARIANCE[3, 4] = COVARIANCE[4, 3] = 0.9
+# In units of the number of rows, as squared errors are summed over these.
+PENALTIES = [0.0, 0.1, 1.0, 10.0, 100.0]
+
+rng = np.random.default_rng(0)
+X = rng.multivariate_normal(np.zeros(5), COVARIANCE, size=N)
+y = X @ WEIGHTS + 0.1 * rng.normal(size=N)
+
+figure, panels = plt.subplots(2, 2, figsize=(9.0, 6.0), sharey="row", layout="constrained")
+for game, axes in zip(("interventional", "observational"), panels, strict=True):
+    print(f"\n{game}: mean |value| of")
+    print("penalty / n       x3       x4     R²")
+    for place, penalty in enumerate(PENALTIES):
+        model = ShapleyRegularizedRidge(
+            features=4, penalty=penalty * N, alpha=0.1, value_function=game
+        )
+        model.fit(X, y)
+        explanation = pkex.Explainer(model, background=X, value_function=game)(X)
+        sizes = np.abs(explanation.values).mean(axis=0)
+        print(f"{penalty:11.1f}{sizes[3]:9.2f}{sizes[4]:9.2f}{model.score(X, y):7.3f}")
+        for ax, feature in zip(axes, (3, 4), strict=True):
+            ax.violinplot(explanation.values[:, feature], [place], widths=0.8, showmedians=True)
+    outputs = model.predict(X)
+    error = np.abs(explanation.values.sum(axis=1) + explanation.base_values - outputs).max()
+    print(f"largest |base + Σφ - output|: {error:.1e} (outputs up to {np.abs(outputs).max():.3g})")
+    for ax, name in zip(axes, ("x3, its proxy", "x4, protected"), strict=True):
+        ax.set_xticks(range(len(PENALTIES)), [f"{penalty:g} n" for penalty in PENALTIES])
+        ax.axhline(0.0, color="gray", linewidth=0.5)
+        ax.set_title(f"{game} values of {name}")
+    axes[0].set_ylabel("Shapley value")
+for ax in panels[1]:
+    ax.set_xlabel("penalty")
+figure.savefig(PICTURE, dpi=120)
+print(f"\npicture: {PICTURE}")
