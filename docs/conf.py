@@ -38,11 +38,13 @@ myst_links_external_new_tab = False
 
 default_role = "py:obj"  # a link for `pkex.mmd`, not for the parameter `X`
 autosummary_generate = True
-# Of a class that has methods for the engine, those for users; of a transformer, not scikit-learn's.
+# Of a class that has methods for the engine, those for users; of an estimator, not scikit-learn's.
 autosummary_context = {
     "members_for_users": {
         "HSICSelector": "fit",
         "KernelExpansion": "points, coefficients, kernel, intercept, predict",
+        "ShapleyRegularizedClassifier": "fit, decision_function, predict, predict_proba",
+        "ShapleyRegularizedRidge": "fit, predict",
     }
 }
 autodoc_member_order = "bysource"
