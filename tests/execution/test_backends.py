@@ -134,6 +134,25 @@ def test_tables_of_dask_are_explained_with_empty_partitions_and_checked_for_thei
         explainer.shap_values(dask_array().zeros((4, 99)))
 
 
+def test_rows_of_parquet_files_are_explained_when_they_are_asked_for(tmp_path):
+    pd = pytest.importorskip("pandas")
+    dask_array()
+    pytest.importorskip("pyarrow")
+    names = [f"column {j}" for j in range(X.shape[1])]
+    explainer = pkex.Explainer(SVR().fit(pd.DataFrame(X, columns=names), Y))
+    frame = pd.DataFrame(ROWS, columns=names)
+    # Columns that the model does not know are not read; their order is the model's.
+    halves = frame.iloc[:4], frame.iloc[4:]
+    for number, half in enumerate(halves):
+        half[names[::-1]].assign(other="text").to_parquet(tmp_path / f"part {number}.parquet")
+    for path, rows in ((tmp_path, frame), (str(tmp_path / "part 0.parquet"), halves[0])):
+        lazy = explainer.shap_values(path)
+        found = lazy.compute(scheduler="synchronous")
+        np.testing.assert_array_equal(found, explainer.shap_values(rows))
+    with pytest.raises(FileNotFoundError, match=r"X='nowhere.parquet': there is no such file"):
+        explainer.shap_values("nowhere.parquet")
+
+
 def test_work_that_is_pickled_again_stays_in_one_piece():
     work = InOnePiece(partial(np.add, np.arange(9.0)))
     for _ in range(2):

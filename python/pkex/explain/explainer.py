@@ -22,7 +22,7 @@ from pkex.explain.estimating import Estimating
 from pkex.explain.explained import Explained
 from pkex.explain.explanation import Explanation
 from pkex.explain.interacting import Interacting
-from pkex.explain.lazily import is_lazy, lazily
+from pkex.explain.lazily import is_lazy, lazily, opened
 from pkex.explain.links import Transform, behind_link
 from pkex.explain.outputs import Outputs
 from pkex.explain.pieces import row_by_row
@@ -382,20 +382,22 @@ class Explainer(Estimating, Interacting):
         Parameters
         ----------
         X : array-like, DataFrame or sparse matrix of shape (n, d)
-            Or an array or table of Dask's, whose rows are explained when the result is computed.
+            Or an array or table of Dask's, or the path of Parquet files (a directory of them, too),
+            whose rows are explained when the result is computed.
         progress : bool or callable, default False
             As in calling the explainer.
 
         Returns
         -------
         ndarray of shape (n, d) or (n, d, outputs)
-            Of Dask's collections a dask.array with as many chunks of rows.
+            Of Dask's collections and files a dask.array with as many chunks of rows.
 
         Raises
         ------
         ValueError, TypeError, OverflowError
             As in calling the explainer.
         """
+        X = opened(X, self._columns)
         if is_lazy(X):
             one_thread = Computation(self._settings.method, self._settings.summation)
             of_chunk = partial(self._bare_values, how=one_thread)

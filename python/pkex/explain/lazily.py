@@ -1,9 +1,12 @@
-"""Rows in Dask's collections: explained chunk by chunk, when their values are asked for."""
+"""Rows in Dask's collections, or files: explained chunk by chunk, when values are asked for."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from importlib import import_module
+from os import PathLike
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,14 +14,49 @@ import numpy as np
 from pkex.execution.backends import InOnePiece
 from pkex.explain.columns import Columns
 from pkex.inputs.columns import Labels, check_column_names
+from pkex.inputs.optional import missing_library
 from pkex.typing import Float
 
-__all__ = ["is_lazy", "lazily", "parts_of_rows"]
+__all__ = ["is_lazy", "lazily", "opened", "parts_of_rows"]
 
 
 def is_lazy(data: Any) -> bool:
     """Whether rows are an array or a table of Dask's."""
     return hasattr(data, "dask") and (hasattr(data, "map_blocks") or hasattr(data, "to_delayed"))
+
+
+def opened(data: Any, columns: Columns) -> Any:
+    """Return rows, those of Parquet files as a table of Dask's that reads them when it must.
+
+    Parameters
+    ----------
+    data : path of a file *.parquet or a directory of such, or else what is returned as it is
+    columns : Columns
+        Those that are read, if they are known by name.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such file.
+    ImportError
+        If Dask or pyarrow is not installed.
+    """
+    if not isinstance(data, str | PathLike):
+        return data
+    path = Path(data)
+    if path.suffix != ".parquet" and not (path.is_dir() and any(path.glob("*.parquet"))):
+        return data
+    if not path.exists():
+        raise FileNotFoundError(f"X={str(data)!r}: there is no such file or directory")
+    for module, extra in (("dask.dataframe", "dask"), ("pyarrow", "parquet")):
+        try:
+            import_module(module)
+        except ImportError:
+            library = module.partition(".")[0]
+            raise missing_library("explaining the rows of files", library, extra) from None
+    dd: Any = import_module("dask.dataframe")
+    known = columns.compared
+    return dd.read_parquet(os.fspath(data), columns=None if known is None else list(known))
 
 
 def lazily(
