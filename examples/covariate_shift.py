@@ -3,9 +3,10 @@
 After section 6.2 of the RKHS-SHAP paper (Chau et al. 2022). Of five Gaussian features the last has
 the largest weight in the target, and a correlation of 0.9 with the fourth; when the model is used,
 it comes with noise. A model whose Shapley values of that feature are penalised leans on the fourth
-instead: it is a little worse where there is no noise, and hardly any worse where there is. Drawn is
-the error on test rows by the noise, for growing penalties, as means over runs. Needs pkex[demo];
-saves covariate_shift.png in the working directory.
+instead: it is worse where there is no noise, and hardly gets worse with it, so that it is better
+from half a standard deviation of noise on. Drawn is the error on test rows by the noise, for
+growing penalties, as means over runs. Needs pkex[demo]; saves covariate_shift.png in the working
+directory.
 
     python examples/covariate_shift.py
 """

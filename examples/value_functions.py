@@ -72,8 +72,8 @@ def draw_a_patient() -> None:
     model = SVR(C=100.0).fit(X, patients.target)
     explainers = [
         pkex.Explainer(model),
-        pkex.Explainer(model, background=X[:100]),
-        pkex.Explainer(model, background=X[:100], value_function="observational"),
+        pkex.Explainer(model, background=X[1:101]),
+        pkex.Explainer(model, background=X[1:101], value_function="observational"),
         pkex.Explainer(model, value_function="neutral"),
     ]
     outputs = model.predict(X)
@@ -87,9 +87,10 @@ def draw_a_patient() -> None:
         ax.set_title(f"{explainer.value_function}, from {explainer.expected_value:.0f}")
         ax.set_xlabel(f"contribution to {outputs[0]:.0f}")
         if explainer.value_function == "observational":
-            sizes = np.abs(explanation.values).mean(axis=0)
+            # Rows of the background have most of the weight themselves.
+            sizes = np.abs(explanation[101:].values).mean(axis=0)
             first = [patients.feature_names[j] for j in sizes.argsort()[:-4:-1]]
-            print(f"  most of all patients: {', '.join(first)}")
+            print(f"  most of all other patients: {', '.join(first)}")
     plt.savefig("value_functions.png", dpi=120)
     print("picture: value_functions.png")
 

@@ -117,6 +117,7 @@ def test_terms_with_several_outputs_have_an_axis_of_them():
 def test_many_rows_and_background_rows_are_taken_in_blocks(monkeypatch):
     whole = pkex.Explainer(F, BACKGROUND).shap_values(X)
     monkeypatch.setattr("pkex.functions.terms._MIXED", 16)
+    monkeypatch.setattr("pkex.functions.terms._MOST_WORTHS", 16)
     assert pkex.Explainer(F, BACKGROUND).shap_values(X) == pytest.approx(whole, abs=1e-14)
 
 
@@ -147,12 +148,24 @@ def test_they_pickle_and_are_explained_in_other_games():
         ([(0, 5)], {}, TypeError, r"terms\[0\] must have a function"),
         ([(-1, np.sin)], {}, ValueError, r"terms\[0\]: columns are numbers from 0"),
         ([("a", np.sin)], {}, ValueError, r"terms\[0\]: columns are numbers from 0, or names"),
-        ([("z", np.sin)], {"feature_names": ["a"]}, ValueError, "there is no column 'z', but 'a'"),
+        (
+            [("z", np.sin)],
+            {"feature_names": ["a"]},
+            ValueError,
+            "there is no column 'z'; feature_names are",
+        ),
         ([([0, 0], np.add)], {}, ValueError, r"terms\[0\] has a column twice"),
         ([(0, [1.0, 0.0], [1, 2, 3])], {}, ValueError, "edges must ascend"),
         ([(0, [0.0, 1.0], [1, 2])], {}, ValueError, r"values must have shape \(3,\)"),
         ([([0, 1], [[0.0]], [1, 2])], {}, ValueError, "edges for each of its 2 columns"),
         ([], {}, ValueError, "terms must name a column"),
+        (None, {}, TypeError, "terms must be pairs"),
+        ([(0.0, np.sin)], {}, TypeError, r"terms\[0\]: columns are a number from 0 or a name"),
+        ([([], np.sin)], {}, ValueError, r"terms\[0\] has no column; a constant belongs"),
+        ([("a", np.sin)], {"feature_names": ["a", "a"]}, ValueError, "several columns are called"),
+        ([(0, ["x"], [1, 2])], {}, ValueError, r"terms\[0\]: edges and values must be arrays"),
+        ([(0, np.sin)], {"intercept": [[1.0]]}, ValueError, "intercept must be a number, or an"),
+        ([(0, np.sin)], {"intercept": []}, ValueError, "intercept must be a number, or an array"),
     ],
 )
 def test_terms_that_are_none_are_refused_by_number(terms, options, error, message):
@@ -170,6 +183,8 @@ def test_what_functions_return_is_checked():
         pkex.TermExpansion([(0, np.sum)]).predict(X[:, :1])
     with pytest.raises(ValueError, match=r"terms\[0\] is not finite at \(800.0\)"):
         pkex.TermExpansion([(0, overflowing)]).predict([[800.0]])
+    with pytest.raises(TypeError, match=r"terms\[0\] must be a function of 2 arrays"):
+        pkex.TermExpansion([([0, 1], lambda x: x)]).predict([[0.0, 1.0]])
     with pytest.raises(TypeError, match=r"terms\[0\] must return real numbers"):
         pkex.TermExpansion([(0, lambda x: x.astype(str))]).predict([[0.0]])
 

@@ -75,7 +75,7 @@ def _missing_like(known: pd.Series, missing: pd.Series) -> pd.Series:
 
 
 def _warn_of_ways(column: str, one: pd.Series, other: pd.Series, names: tuple[str, str]) -> None:
-    """Warn if no label of one file is in the other, but some are the same numbers."""
+    """Warn if no label of one file is in the other: they may be written in two ways."""
     import pandas as pd
 
     levels = [pd.Series(own.dropna().unique()).astype(str) for own in (one, other)]
@@ -91,4 +91,10 @@ def _warn_of_ways(column: str, one: pd.Series, other: pd.Series, names: tuple[st
             f"the labels of column {column!r} are numbers that {names[0]} and {names[1]} write in "
             f"two ways, such as {ways[0][both[0]]!r} and {ways[1][both[0]]!r}: no label is in both "
             "files, so that all differ"
+        )
+    elif all(map(len, levels)):
+        warn(
+            f"no label of column {column!r} is in both files, so that all differ: {names[0]} has "
+            f"{shown(levels[0].tolist(), 3)}, {names[1]} has {shown(levels[1].tolist(), 3)}; write "
+            "them in one way if they mean the same"
         )

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pkex.inputs.choices import places_of
+from pkex.inputs.wording import counted, shown
 from pkex.typing import Float
 
 __all__ = ["Binned", "ColumnFunction", "GivenTerm", "as_column_functions"]
@@ -70,7 +71,13 @@ class ColumnFunction:
             If what it returns has another shape, or is not a finite number.
         """
         entries = [np.ascontiguousarray(column) for column in rows.T]
-        found = np.asarray(self.function(*entries))
+        try:
+            found = np.asarray(self.function(*entries))
+        except TypeError as error:
+            raise TypeError(
+                f"{self.name} must be a function of {counted(len(entries), 'array')}, one of each "
+                f"column's entries: {error}"
+            ) from error
         if found.dtype.kind not in "fiub":
             raise TypeError(f"{self.name} must return real numbers; it returned {found.dtype}")
         wanted = (len(rows),) if n_outputs is None else (len(rows), n_outputs)
@@ -97,6 +104,8 @@ def as_column_functions(
     ValueError, TypeError
         If a term is none, or names a column that there is not; the message says which.
     """
+    if not isinstance(terms, Iterable):
+        raise TypeError(f"terms must be pairs of columns and a function of them; got {terms!r}")
     found = []
     for number, given in enumerate(terms):
         name = f"terms[{number}]"
@@ -120,7 +129,13 @@ def as_column_functions(
 
 def _columns(given: Any, names: Sequence[str] | None, term: str) -> tuple[int, ...]:
     """Return the numbers of a term's columns."""
+    if not (_is_single(given) or isinstance(given, list | tuple | np.ndarray)):
+        raise TypeError(
+            f"{term}: columns are a number from 0 or a name, or a sequence of these; got {given!r}"
+        )
     several = [given] if _is_single(given) else list(given)
+    if not several:
+        raise ValueError(f"{term} has no column; a constant belongs to the intercept")
     numbers = []
     for key in several:
         if names is None:
@@ -133,8 +148,8 @@ def _columns(given: Any, names: Sequence[str] | None, term: str) -> tuple[int, .
             continue
         places = places_of(key, names)
         if places is None or len(places) != 1:
-            known = ", ".join(map(repr, names))
-            raise ValueError(f"{term}: there is no column {key!r}, but {known}")
+            what = "several columns are called" if places else "there is no column"
+            raise ValueError(f"{term}: {what} {key!r}; feature_names are {shown(names)}")
         numbers.append(places[0])
     if len(set(numbers)) != len(numbers):
         raise ValueError(f"{term} has a column twice: {several}")
@@ -148,8 +163,11 @@ def _is_single(columns: Any) -> bool:
 
 def _binned(n_columns: int, edges: Any, values: Any, term: str) -> Binned:
     """Return a table over bins, of arrays of edges and of values."""
-    arrays = tuple(np.array(own, dtype=np.float64) for own in edges)
-    table = np.array(values, dtype=np.float64)
+    try:
+        arrays = tuple(np.array(own, dtype=np.float64) for own in edges)
+        table = np.array(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{term}: edges and values must be arrays of numbers ({error})") from None
     if len(arrays) != n_columns or any(own.ndim != 1 for own in arrays):
         raise ValueError(f"{term} must have an array of edges for each of its {n_columns} columns")
     if any(not (np.diff(own) > 0.0).all() or np.isnan(own).any() for own in arrays):

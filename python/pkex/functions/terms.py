@@ -33,6 +33,8 @@ __all__ = ["TermExpansion"]
 
 # Columns, or groups of them, of one term: it is looked at in all their coalitions.
 _MOST_PLAYERS = 14
+# Worths of coalitions of rows that are there at a time.
+_MOST_WORTHS = 1 << 22
 # Rows that a term is evaluated at together.
 _MIXED = 1 << 16
 
@@ -41,7 +43,7 @@ class TermExpansion(Function):
     """The function f(x) = intercept + Σ_I f_I(x_I), a sum of functions of few columns.
 
     Generalised additive models are such, and explainable boosting machines. The cost of values
-    grows as 2^k for a term of k columns, and not with the number of columns of the others.
+    grows as 2^k for a term of k columns, up to 14, and not with the number of other columns.
 
     Parameters
     ----------
@@ -50,7 +52,8 @@ class TermExpansion(Function):
         such. `function` gets an array of shape (n,) for each of them, and returns one of shape (n,)
         or (n, outputs); to be pickled, it must be known by its name. A table over bins has an
         ascending array of `edges` for the column, or a sequence of arrays for several, and `values`
-        with a bin more than edges along each column; an entry on an edge is above it.
+        with a bin more than edges along each column; an entry on an edge is above it. A function
+        treats each row by itself.
     intercept : float or array-like of shape (outputs,), default 0.0
         An array gives the function an output axis.
     feature_names : sequence of str, optional
@@ -94,6 +97,11 @@ class TermExpansion(Function):
         if not self._n_features:
             raise ValueError("terms must name a column, or feature_names say which there are")
         self._feature_names = names
+        if np.ndim(intercept) > 1 or np.size(intercept) == 0:
+            raise ValueError(
+                "intercept must be a number, or an array of one for each output; got shape "
+                f"{np.shape(intercept)}"
+            )
         self._intercept = checked_intercept(intercept, np.shape(intercept))
         self._chosen = list(range(np.size(intercept))) if np.ndim(intercept) else None
         self._players = np.arange(self._n_features)
@@ -171,13 +179,25 @@ class TermExpansion(Function):
         together = self._by_players()
         for number, (players, terms) in enumerate(together.items()):
             if len(players) >= quantity.size:
-                worths = np.sum([self._worths(term, X, game) for term in terms], axis=0)
-                values[:, self._places(players, quantity.size)] += np.stack(
-                    [quantity_of(worths[..., o], quantity) for o in range(self.n_outputs)], axis=-1
-                )
+                places = self._places(players, quantity.size)
+                step = max(1, _MOST_WORTHS // (2 ** len(players) * self.n_outputs))
+                for start in range(0, len(X), step):
+                    rows = slice(start, start + step)
+                    values[rows, places] += self._quantities(terms, X[rows], game, quantity)
             if how.progress is not None:
                 how.progress(number + 1, len(together))
         return finite(values)
+
+    def _quantities(
+        self, terms: Sequence[ColumnFunction], X: Float, game: Game, quantity: Quantity
+    ) -> Float:
+        """Return a quantity of terms of the same players, shape (n, coalitions, outputs)."""
+        first, *others = terms
+        worths = self._worths(first, X, game)
+        for term in others:
+            worths += self._worths(term, X, game)
+        of_outputs = [quantity_of(worths[..., o], quantity) for o in range(self.n_outputs)]
+        return np.stack(of_outputs, axis=-1)
 
     def base(self, game: Game, how: Computation) -> float | Float:
         total = self._constants.copy()

@@ -82,8 +82,8 @@ def _too_many(function: Callable[..., object], n_given: int) -> TypeError | None
     known = by_place[is_method:]
     also = f", and by name {', '.join(by_name)}" if by_name else ""
     return TypeError(
-        f"{_label(function)} takes {counted(len(known), 'argument')} by position, "
-        f"{', '.join(known)}{also}; got {n_given - is_method}"
+        f"{_label(function)} takes {counted(len(known), 'argument')} by position"
+        f"{''.join(f', {name}' for name in known)}{also}; got {n_given - is_method}"
     )
 
 

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from numbers import Real
 from typing import Any
 
 import numpy as np
 
+from pkex.errors import warn
 from pkex.inputs.choices import places_of
 from pkex.inputs.wording import shown
 from pkex.typing import Float
 
-__all__ = ["check_varying", "checked_number", "columns_of"]
+__all__ = ["checked_number", "columns_of", "warn_of_constant"]
 
 
 def columns_of(features: Any, names: Sequence[str]) -> list[int]:
@@ -24,6 +25,11 @@ def columns_of(features: Any, names: Sequence[str]) -> list[int]:
     ValueError, TypeError
         If it names no column, several of the same name, or one twice.
     """
+    if isinstance(features, Iterator | Mapping):
+        raise TypeError(
+            "features must be a column of X, by its name or number, or a list of such; got "
+            f"{features!r}"
+        )
     single = isinstance(features, str) or not isinstance(features, Iterable)
     found: list[int] = []
     for key in [features] if single else features:
@@ -45,13 +51,13 @@ def columns_of(features: Any, names: Sequence[str]) -> list[int]:
     return found
 
 
-def check_varying(X: Float, features: Sequence[int], names: Sequence[str]) -> None:
-    """Refuse columns whose values are 0 whatever is fitted, as all their entries are equal."""
+def warn_of_constant(X: Float, features: Sequence[int], names: Sequence[str]) -> None:
+    """Warn of columns whose values are 0 whatever is fitted, as all their entries are equal."""
     constant = [names[j] for j in features if (X[:, j] == X[0, j]).all()]
     if constant:
-        raise ValueError(
+        warn(
             f"features has {shown(constant)}, constant in X: the Shapley values of constant "
-            "columns are 0 in every model; leave them out of features"
+            "columns are 0 in every model, whatever the penalty"
         )
 
 

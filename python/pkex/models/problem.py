@@ -17,7 +17,7 @@ from pkex.inputs.choices import check_choice
 from pkex.inputs.columns import numbered
 from pkex.inputs.weights import relative_weights
 from pkex.kernels import Kernel
-from pkex.models.arguments import check_varying, checked_number, columns_of
+from pkex.models.arguments import checked_number, columns_of, warn_of_constant
 from pkex.models.conditional_maps import (
     chosen_coalitions,
     conditioned,
@@ -125,7 +125,7 @@ class Problem:
         weights = _checked_weights(sample_weight, len(X))
         rows = weights > 0.0
         points, weights = np.ascontiguousarray(X[rows]), weights[rows]
-        check_varying(points, features, known)
+        warn_of_constant(points, features, known)
         kernel = _chosen_kernel(given.kernel, points, known)
         span = Span.of(kernel, points)
         shares = weights / weights.sum()
@@ -166,7 +166,10 @@ def _checked_weights(sample_weight: ArrayLike | None, n_rows: int) -> Float:
 def _chosen_kernel(kernel: Any, points: Float, names: Sequence[str]) -> Kernel:
     """Return the kernel given, or the default one, whatever the number of copies of a row."""
     if kernel is None:
-        return default_kernel(np.unique(points, axis=0), names, "X", "kernel")[0]
+        distinct = np.unique(points, axis=0)
+        # Of rows that are all equal it says so.
+        some = distinct if len(distinct) > 1 else np.repeat(distinct, 2, axis=0)
+        return default_kernel(some, names, "X", "kernel")[0]
     chosen = check_kernel(kernel, "kernel", points.shape[1])
     chosen.check_rows(points, "X")
     return chosen

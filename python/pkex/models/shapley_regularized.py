@@ -117,7 +117,7 @@ class ShapleyRegularizedRidge(RegressorMixin, _ShapleyRegularized):
     Raises
     ------
     ValueError, TypeError
-        By ``fit``: if features are no columns of X, named twice or constant; if parameters are out
+        By ``fit``: if features are no columns of X, or named twice; if parameters are out
         of range, or the kernel is not positive semidefinite on X.
     ImportError
         By ``pkex.models``, if scikit-learn is not installed.
