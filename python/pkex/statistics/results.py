@@ -139,7 +139,8 @@ family: corrected for the number of features
         Raises
         ------
         ValueError
-            If `alpha` is not between 0 and 1, or only one sample is given.
+            If `alpha` is not between 0 and 1, only one sample is given, or one has fewer rows than
+            were compared.
         TypeError
             If the samples are no tables in memory.
         OSError
@@ -157,6 +158,12 @@ family: corrected for the number of features
 
         if X is None and Y is None:
             X, Y = self._samples()
+        for name, given, n_rows in zip("XY", (X, Y), self.n_rows, strict=True):
+            if not isinstance(given, str) and hasattr(given, "__len__") and len(given) < n_rows:
+                raise ValueError(
+                    f"{name} has {len(given)} rows, and the result is of {n_rows}: give the "
+                    "samples that were compared, in the same order"
+                )
         level = self._level if alpha is None else alpha
         return reports.of_difference(self, path, X, Y, level, names or self._sample_names)
 
