@@ -197,3 +197,17 @@ else:
     raise AssertionError("found")
 """
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("data", [X, FRAME], ids=["array", "data frame"])
+def test_skops_saves_what_is_fitted(model, data):
+    skops = pytest.importorskip("skops.io")
+    found = fitted(model, data)
+    saved = skops.dumps(found)
+    trusted = skops.get_untrusted_types(data=saved)
+    assert all(name.startswith("pkex.") for name in trusted)
+    loaded = skops.loads(saved, trusted=trusted)
+    np.testing.assert_array_equal(loaded.predict(data), found.predict(data))
+    values = pkex.Explainer(loaded, data).shap_values(data)
+    np.testing.assert_array_equal(values, pkex.Explainer(found, data).shap_values(data))

@@ -326,9 +326,24 @@ class KernelExpansion(Weighted):
         ).named(self._feature_names)
         return selected if self._players is None else selected.grouped(self._players)
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        parts = (self._points, self._coefficients, self._kernel, self._intercept)
-        return _restored, (type(self), parts, self._players, self._feature_names)
+    # A state of plain parts, which skops saves, too.
+    def __getstate__(self) -> dict[str, Any]:
+        return {
+            "points": self._points,
+            "coefficients": self._coefficients,
+            "kernel": self._kernel,
+            "intercept": self._intercept,
+            "players": self._players,
+            "feature_names": self._feature_names,
+        }
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        parts = (state[name] for name in ("points", "coefficients", "kernel", "intercept"))
+        KernelExpansion.__init__(self, *parts)
+        self._feature_names = state["feature_names"]
+        if state["players"] is not None:
+            self._players = state["players"]
+            self._packing = self._packing.grouped(state["players"])
 
     def __repr__(self) -> str:
         n_points = len(self._points)
@@ -339,16 +354,6 @@ class KernelExpansion(Weighted):
         if len(kernel) > 60:
             kernel = f"{kernel[:57]}..."
         return f"KernelExpansion({', '.join(sizes)}, kernel={kernel})"
-
-
-def _restored(
-    kind: type[KernelExpansion],
-    parts: tuple[Any, ...],
-    players: NDArray[np.int64] | None,
-    feature_names: tuple[str, ...] | None,
-) -> KernelExpansion:
-    expansion = kind(*parts).named(feature_names)
-    return expansion if players is None else expansion.grouped(players)
 
 
 @at_coalitions.register
