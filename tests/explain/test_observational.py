@@ -230,7 +230,7 @@ def test_labels_are_alike_or_not_and_gaps_in_numbers_are_named():
                 product *= np.exp(-0.5 * ((one - other).astype(float) / scale) ** 2)
         return product
 
-    rows = table.iloc[:3].assign(c=["yes", "no", "perhaps"])
+    rows = (table.iloc[:3].assign(c=["yes", "no", "perhaps"])).assign(a=[0.3, 0.2, -0.1])
 
     def output(entries):
         return model.predict(pd.DataFrame(entries, columns=list("abcd")))
@@ -253,9 +253,10 @@ def test_rows_are_not_compared_by_names_nor_by_what_the_kernel_leaves_out():
     with pytest.raises(ValueError, match="background: id has 30 different labels in 30 rows"):
         pkex.Explainer(model, table, value_function="observational")
     game = pkex.Observational(pkex.kernels.RBF(LENGTH_SCALES).on([0, 1, 2, 3]))
-    values = pkex.Explainer(model, table, value_function=game).shap_values(table[:3])
+    rows = table[:3].assign(**dict(zip("abcd", (ROWS / SCALE).T, strict=True)))
+    values = pkex.Explainer(model, table, value_function=game).shap_values(rows)
     same = SVR().fit(X / SCALE, Y)
-    wanted = pkex.Explainer(same, X / SCALE, value_function=game).shap_values(X[:3] / SCALE)
+    wanted = pkex.Explainer(same, X / SCALE, value_function=game).shap_values(ROWS / SCALE)
     assert values[:, :4] == pytest.approx(wanted, abs=1e-10)
     assert np.abs(values[:, 4]).max() < 1e-10
     table["id"] = [[1]] * len(table)
@@ -269,6 +270,26 @@ def test_the_default_length_scales_do_not_depend_on_the_order_of_rows():
     game = pkex.Observational(n_landmarks=300)
     explainer = pkex.Explainer(model, rows, value_function=game)
     assert explainer.conditioning.kernel.length_scale == pytest.approx((3.0,), rel=0.3)
+
+
+def test_rows_of_the_background_that_have_most_of_the_weight_are_warned_of():
+    rows = np.random.default_rng(0).normal(size=(100, 8))
+    first = pkex.KernelExpansion(rows, rows[:, 0], pkex.kernels.RBF(3.0).on([0]))
+    explainer = pkex.Explainer(first, rows, value_function="observational")
+    some = np.concatenate([rows[:20], rows[20:21] + 0.1])
+    with pytest.warns(UserWarning, match="20 of 21 rows are in the background themselves, and"):
+        own = explainer.shap_values(some)
+    others = np.random.default_rng(1).normal(size=(20, 8))
+
+    def kept(values, of_rows):
+        """What is left of the one feature that matters, beside what it has on its own."""
+        alone = pkex.Explainer(first, rows).shap_values(of_rows)[:, 0]
+        return np.abs(values[:, 0]).mean() / np.abs(alone).mean()
+
+    assert kept(own[:20], rows[:20]) < 0.7
+    assert kept(explainer.shap_values(others), others) > 0.9
+    wide = pkex.Observational(regularization=1.0)
+    pkex.Explainer(first, rows, value_function=wide).shap_values(rows[:2])
 
 
 def test_against_a_single_row_it_is_the_interventional_game():

@@ -17,6 +17,7 @@ from pkex.execution.computation import Computation
 from pkex.functions.base import Function, finite
 from pkex.functions.composite import Composite
 from pkex.functions.conditional_expansion import expansion_given
+from pkex.functions.own_rows import warn_of_own_rows
 from pkex.games.conditioning import Conditioning, Weights
 from pkex.games.indices import SHAPLEY, Quantity
 from pkex.games.value_functions import NEUTRAL, Game
@@ -96,6 +97,8 @@ class Conditional(Composite):
     ) -> Float:
         p = self.n_players
         check_number_of_players(p)
+        if quantity == SHAPLEY:
+            warn_of_own_rows(X, self._conditioning, self.players)
         members = members_of(np.arange(p))
         step = max(1, _MOST_NUMBERS // (2**p * self.n_outputs))
         blocks = [X[start : start + step] for start in range(0, len(X), step)]

@@ -1,0 +1,58 @@
+"""Explained rows that are in the background of the observational game themselves."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pkex.errors import warn
+from pkex.games.conditioning import Conditioning
+
+__all__ = ["warn_of_own_rows"]
+
+# Rows and coalitions that are looked at; and a weight, of half of the players known, that is much.
+_ROWS, _COALITIONS, _MUCH = 8, 4, 0.2
+# Of fewer players there are hardly coalitions that tell a row from others, and leave some out.
+_FEWEST = 4
+
+
+def warn_of_own_rows(
+    X: NDArray[Any], conditioning: Conditioning, players: NDArray[np.int64]
+) -> None:
+    """Warn if rows have much of the weight themselves while half of the players are known.
+
+    Then the players that become known first share what all of them say.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d)
+    conditioning : Conditioning
+    players : ndarray of shape (d,)
+        The number of each column's player.
+    """
+    p = int(players.max()) + 1
+    if p < _FEWEST:
+        return
+    places = {tuple(row): place for place, row in enumerate(conditioning.rows.tolist())}
+    own = [places.get(tuple(row), -1) for row in X.tolist()]
+    known = np.flatnonzero(np.array(own, dtype=np.int64) >= 0)
+    if not len(known):
+        return
+    some = known[np.unique(np.linspace(0, len(known) - 1, _ROWS).astype(np.intp))]
+    rows = [own[number] for number in some]
+    orders = np.random.default_rng(0).permuted(np.tile(np.arange(p), (_COALITIONS, 1)), axis=1)
+    coalitions = list((orders < (p + 1) // 2)[:, players])
+    shares = [
+        weights.whole()[np.arange(len(rows)), rows]
+        for weights in conditioning.weights(X[some], coalitions)
+    ]
+    if np.mean(shares) > _MUCH:
+        warn(
+            f"{len(known)} of {len(X)} rows are in the background themselves, and have "
+            f"{np.mean(shares):.0%} of the weight while half of the features are known: what each "
+            "feature says of the others is so hidden. Explain rows that are not in the background, "
+            "or give value_function=pkex.Observational(regularization=...) a larger one than "
+            f"{conditioning.settings.regularization:g}"
+        )
