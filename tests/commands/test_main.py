@@ -76,6 +76,8 @@ def _wait_until_read(pipe):
     for _ in range(6000):
         waiting = fcntl.ioctl(pipe, termios.FIONREAD, b"\0" * 4)
         if waiting == b"\0" * 4:
+            # By then it waits for more.
+            time.sleep(0.2)
             return
         time.sleep(0.01)
     pytest.fail("nothing was read")

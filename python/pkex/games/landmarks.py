@@ -41,6 +41,8 @@ class Features:
         self._n_landmarks = len(among)
         self._kept = pivots[:rank] - 1
         self._factor = np.tril(factor[:rank, :rank])
+        if not rank:
+            raise np.linalg.LinAlgError("the kernel is nowhere positive on its landmarks")
         left = among.diagonal() - np.square(self.of(among)).sum(axis=0)
         if left.min() < -_INDEFINITE * float(among.diagonal().max()):
             raise np.linalg.LinAlgError("the kernel is not positive definite on its landmarks")
