@@ -124,7 +124,7 @@ parser.add_argument("--full", action="store_true", help="the sizes of the paper"
 full = parser.parse_args().full
 bends = [1.0, 10.0, 20.0, 50.0, 100.0] if full else [1.0, 10.0, 50.0]
 sizes = [100, 500, 1000, 1500, 3000] if full else [100, 400]
-n, repetitions = (1000, 10) if full else (300, 2)
+n, repetitions = (1000, 10) if full else (200, 1)
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4), layout="constrained")
 rng = np.random.default_rng(0)

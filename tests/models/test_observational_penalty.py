@@ -11,6 +11,9 @@ from pkex.kernels import RBF, Cauchy, Laplacian, Matern
 from pkex.models import ShapleyRegularizedClassifier, ShapleyRegularizedRidge
 from pkex.models.conditional_maps import chosen_coalitions, conditioned, maps_by_coalitions
 
+# Values are those of the rows that a model is fitted to, which are its background.
+pytestmark = pytest.mark.filterwarnings("ignore:.*are in the background themselves")
+
 RNG = np.random.default_rng(0)
 N, D = 30, 4
 X = RNG.normal(size=(N, D))
