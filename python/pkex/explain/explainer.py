@@ -74,7 +74,7 @@ class Explainer(Estimating, Interacting):
 
     Parameters
     ----------
-    model : fitted model, bound method or KernelExpansion
+    model : fitted model, bound method, KernelExpansion or TermExpansion
         A fitted model of a supported kind (see Notes); or its method that is explained, such as
         ``svr.predict`` or ``svc.decision_function``.
     background : array-like, DataFrame or sparse matrix of shape (m, d), optional

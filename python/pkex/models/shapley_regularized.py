@@ -83,8 +83,9 @@ class ShapleyRegularizedRidge(RegressorMixin, _ShapleyRegularized):
 
     Parameters
     ----------
-    features : column or iterable of columns, default ()
-        Those whose values are penalised, by name or number. None: kernel ridge regression.
+    features : column or list of columns, default ()
+        Those whose values are penalised, by name or number. Without any it is kernel ridge
+        regression, whatever the penalty.
     penalty : float, default 1.0
         What the mean square of values is multiplied with. The squared errors are summed over rows,
         so that penalties begin to show at some tenth of the number of rows.
@@ -96,8 +97,8 @@ class ShapleyRegularizedRidge(RegressorMixin, _ShapleyRegularized):
     value_function : {"interventional", "marginal", "observational"} or Observational
         Where absent features come from: whole training rows (the default); each feature from any
         of them by itself, which takes n times less; or rows that go along with what is known.
-        Fitted values are those of ``pkex.Explainer(model, background=X, value_function=...)`` with
-        the training rows X.
+        The values that are penalised are those of ``pkex.Explainer(model, background=X,
+        value_function=...)`` with the training rows X, weighted by ``sample_weight``.
     n_coalitions : int, optional
         Of the observational game, whose values are made of those of all coalitions up to 14
         columns: the number drawn for each feature instead.
