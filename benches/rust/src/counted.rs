@@ -32,7 +32,7 @@ const ROWS: [usize; 2] = [2, 6];
 const SAMPLE: [usize; 2] = [128, 256];
 
 /// All of them.
-pub const CASES: [Case; 12] = [
+pub const CASES: [Case; 13] = [
     Case { name: "neutral, 20 features", sizes: ROWS, run: |n, s| neutral(20, 1, n, s) },
     Case { name: "neutral, 100 features", sizes: ROWS, run: |n, s| neutral(100, 1, n, s) },
     Case { name: "neutral, 500 features", sizes: ROWS, run: |n, s| neutral(500, 1, n, s) },
@@ -45,6 +45,7 @@ pub const CASES: [Case; 12] = [
         sizes: ROWS,
         run: |n, s| interventional(100, n, s),
     },
+    Case { name: "interventional, entries that are shared", sizes: ROWS, run: indicators },
     Case { name: "Matérn 5/2, neutral, 20 features", sizes: ROWS, run: matern },
     Case { name: "MMD, marginal, 20 features", sizes: SAMPLE, run: |n, s| mmd(true, n, s) },
     Case { name: "MMD, neutral, 20 features", sizes: SAMPLE, run: |n, s| mmd(false, n, s) },
@@ -68,14 +69,25 @@ fn matern(rows: usize, settings: &Settings) -> f64 {
 }
 
 fn interventional(features: usize, rows: usize, settings: &Settings) -> f64 {
+    against_background(&Model { features, ..MODEL }, rows, settings)
+}
+
+/// Indicators that are mostly 0: rows and background share most of their entries.
+fn indicators(rows: usize, settings: &Settings) -> f64 {
+    let entries = |number: f64| f64::from(number > 0.8);
+    against_background(&Model { features: 100, entries, ..MODEL }, rows, settings)
+}
+
+fn against_background(model: &Model, rows: usize, settings: &Settings) -> f64 {
     const BACKGROUND: usize = 16;
-    let entries = numbers(3, BACKGROUND * features);
+    let features = model.features;
+    let entries = model.numbers(3, BACKGROUND * features);
     let background = Background {
         rows: Matrix::of_shape(&entries, [BACKGROUND, features]),
         weights: &[1.0 / BACKGROUND as f64; BACKGROUND],
     };
     // A point and a background row are an evaluation.
-    let model = Model { features, points: 64, ..MODEL };
+    let model = Model { points: 64, ..*model };
     let games = explain(&model, rows, ValueFunction::Interventional(background), settings);
     games * BACKGROUND as f64
 }
@@ -85,9 +97,23 @@ struct Model {
     points: usize,
     outputs: usize,
     family: Family,
+    /// Makes entries of numbers from −1 to 1.
+    entries: fn(f64) -> f64,
 }
 
-const MODEL: Model = Model { features: 20, points: POINTS, outputs: 1, family: Family::Rbf };
+const MODEL: Model = Model {
+    features: 20,
+    points: POINTS,
+    outputs: 1,
+    family: Family::Rbf,
+    entries: |number| number,
+};
+
+impl Model {
+    fn numbers(&self, seed: u64, count: usize) -> Vec<f64> {
+        numbers(seed, count).into_iter().map(self.entries).collect()
+    }
+}
 
 /// Explains rows, and returns rows × points × features.
 fn explain(
@@ -96,15 +122,15 @@ fn explain(
     value_function: ValueFunction<'_>,
     settings: &Settings,
 ) -> f64 {
-    let &Model { features, points, outputs, family } = model;
-    let (data, coefficients) = (numbers(1, points * features), numbers(2, points * outputs));
+    let &Model { features, points, outputs, family, .. } = model;
+    let (data, coefficients) = (model.numbers(1, points * features), numbers(2, points * outputs));
     let expansion = expect(Expansion::new(
         Matrix::of_shape(&data, [points, features]),
         Matrix::of_shape(&coefficients, [points, outputs]),
         &[kernel(features, family)],
         Players::columns(features),
     ));
-    let x = numbers(4, rows * features);
+    let x = model.numbers(4, rows * features);
     let x = Matrix::of_shape(&x, [rows, features]);
     black_box(expect(expansion.explain(
         x,
