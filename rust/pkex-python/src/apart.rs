@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use numpy::{PyArray1, PyArray2, PyArray3, PyReadonlyArray1, PyReadonlyArray2};
-use pkex_core::{Classes, Error, Monitor, OCTET, Settings, TargetWeights, Term, Weighting};
+use pkex_core::{Classes, Error, Monitor, OCTET, TargetWeights, Term, Weighting};
 use pyo3::prelude::*;
 use pyo3::types::PyIterator;
 
@@ -108,11 +108,6 @@ impl Problem {
     }
 }
 
-fn settings(summation: &str) -> PyResult<Settings> {
-    let summation = arguments::summation(summation)?;
-    Ok(Settings { summation, threads: 1, level: call::level() })
-}
-
 /// The plain sums of the tiles from one number to another, of all of these together.
 #[pyfunction]
 #[pyo3(signature = (sample, weighting, *, alone_in_groups, tiles))]
@@ -124,7 +119,7 @@ pub fn tile_sums<'py>(
     tiles: (usize, usize),
 ) -> PyResult<Bound<'py, PyArray1<f64>>> {
     let problem = Problem::copied(&sample, &weighting, alone_in_groups)?;
-    let settings = settings("compensated")?;
+    let settings = arguments::settings("compensated", 1)?;
     let tiles: Range<usize> = tiles.0..tiles.1;
     let sums = problem.run(py, |problem, monitor| problem.tile_sums(tiles, &settings, monitor))?;
     Ok(PyArray1::from_vec(py, sums))
@@ -143,7 +138,7 @@ pub fn sums_of_parts<'py>(
     summation: &str,
 ) -> PyResult<PairSums<'py>> {
     let problem = Problem::copied(&sample, &weighting, alone_in_groups)?;
-    let settings = settings(summation)?;
+    let settings = arguments::settings(summation, 1)?;
     let pairs = problem.sample.problem(problem.weighting.weighting(), alone_in_groups);
     let count = pairs.tile_count(&settings).map_err(call::to_python)?;
     let mut parts: Bound<'py, PyIterator> = parts.call1((count,))?.try_iter()?;

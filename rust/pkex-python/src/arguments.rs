@@ -4,7 +4,7 @@ use numpy::ndarray::Dimension;
 use numpy::{PyReadonlyArray, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pkex_core::{
     Background, Density, Error, Factor, Family, Form, Index, Matrix, Measure, Method, PairProblem,
-    Players, Series, Summation, Term, ValueFunction, VarianceGames, Weighting,
+    Players, Series, Settings, Summation, Term, ValueFunction, VarianceGames, Weighting,
 };
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -306,6 +306,11 @@ pub fn method(name: &str) -> PyResult<Method> {
 pub fn summation(name: &str) -> PyResult<Summation> {
     let options = [("compensated", Summation::Compensated), ("plain", Summation::Plain)];
     choice("summation", name, &options)
+}
+
+/// How a call computes: the level is that of this process.
+pub fn settings(summation: &str, threads: usize) -> PyResult<Settings> {
+    Ok(Settings { summation: self::summation(summation)?, threads, level: call::level() })
 }
 
 pub fn index(name: &str) -> PyResult<Index> {

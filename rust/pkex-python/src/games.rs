@@ -1,0 +1,117 @@
+//! Games that are given by their factors, their products' means or their worths.
+
+use numpy::{PyArray2, PyArray3, PyReadonlyArray1, PyReadonlyArray2, PyReadonlyArray3};
+use pkex_core::{Monitor, ProductGames};
+use pyo3::prelude::*;
+
+use crate::arguments::{self, Array, MeasureArgument, Sums, settings};
+use crate::call;
+
+/// For coalitions of `smaller` players the sums of `values`, of shape (rows, coalitions,
+/// outputs), over the coalitions of `larger` players that hold them.
+#[pyfunction]
+#[pyo3(signature = (values, n_players, larger, smaller, *, n_threads, progress = None))]
+pub fn superset_sums<'py>(
+    py: Python<'py>,
+    values: PyReadonlyArray3<'py, f64>,
+    n_players: usize,
+    larger: usize,
+    smaller: usize,
+    n_threads: usize,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<Bound<'py, PyArray3<f64>>> {
+    let shape = values.as_array().dim();
+    let values = arguments::copied(values.as_slice()?)?;
+    let settings = settings("compensated", n_threads)?;
+    let (sizes, table) = ((smaller, larger), (shape.0, shape.2));
+    let sums = call::run(py, progress, |monitor: Monitor<'_>| {
+        pkex_core::superset_sums(&values, n_players, sizes, table, &settings, monitor)
+    })?;
+    let coalitions = sums.len() / (shape.0 * shape.2).max(1);
+    call::array(py, sums, [shape.0, coalitions, shape.2])
+}
+
+/// An index of a weighted sum of product games, of shape (players, outputs).
+#[pyfunction]
+#[pyo3(signature = (present, absent, difference, weights, *, index, method, summation, n_threads))]
+#[expect(clippy::too_many_arguments, reason = "the public function's arguments")]
+pub fn product_game<'py>(
+    py: Python<'py>,
+    present: PyReadonlyArray2<'py, f64>,
+    absent: Option<PyReadonlyArray2<'py, f64>>,
+    difference: Option<PyReadonlyArray2<'py, f64>>,
+    weights: PyReadonlyArray2<'py, f64>,
+    index: &str,
+    method: &str,
+    summation: &str,
+    n_threads: usize,
+) -> PyResult<Bound<'py, PyArray2<f64>>> {
+    let present = Array::copied(&present)?;
+    let absent = absent.map(|absent| Array::copied(&absent)).transpose()?;
+    let difference = difference.map(|difference| Array::copied(&difference)).transpose()?;
+    let weights = Array::copied(&weights)?;
+    let games = ProductGames {
+        present: present.matrix(),
+        absent: absent.as_ref().map(Array::matrix),
+        difference: difference.as_ref().map(Array::matrix),
+        weights: weights.matrix(),
+    };
+    let (index, method) = (arguments::index(index)?, arguments::method(method)?);
+    let settings = settings(summation, n_threads)?;
+    let values = |monitor: Monitor<'_>| games.values(index, method, &settings, monitor);
+    call::array(py, call::run(py, None, values)?, [present.columns(), weights.columns()])
+}
+
+/// For every coalition of `size` players the interaction in the games of a sum of products, whose
+/// factors have these means and deviations, of shape (coalitions, outputs).
+#[pyfunction]
+#[pyo3(signature = (means, deviations, starts, weights, players, *, size, measure, summation, n_threads, progress = None))]
+#[expect(clippy::too_many_arguments, reason = "the parts of the problem")]
+pub fn variance_games<'py>(
+    py: Python<'py>,
+    means: PyReadonlyArray2<'py, f64>,
+    deviations: PyReadonlyArray2<'py, f64>,
+    starts: PyReadonlyArray1<'py, i64>,
+    weights: PyReadonlyArray2<'py, f64>,
+    players: PyReadonlyArray1<'py, i64>,
+    size: usize,
+    measure: MeasureArgument,
+    summation: &str,
+    n_threads: usize,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<Bound<'py, PyArray2<f64>>> {
+    let sums = Sums::copied(&means, &deviations, &starts, &weights, &players)?;
+    let (measure, settings) = (measure.checked()?, settings(summation, n_threads)?);
+    let games = sums.games()?;
+    let values = call::run(py, progress, |monitor: Monitor<'_>| {
+        games.interactions((size, &measure), &settings, monitor)
+    })?;
+    let coalitions = values.len() / sums.outputs().max(1);
+    call::array(py, values, [coalitions, sums.outputs()])
+}
+
+/// The Shapley values of the same games, then v({j}) − v(∅) and v(D) − v(D∖j), and then, if asked
+/// for, the interactions of pairs of `variance_games` at 0, of shape (numbers, outputs): in
+/// twice the working precision.
+#[pyfunction]
+#[pyo3(signature = (means, deviations, starts, weights, players, *, pairs, n_threads, progress = None))]
+#[expect(clippy::too_many_arguments, reason = "the parts of the problem")]
+pub fn variance_games_twice<'py>(
+    py: Python<'py>,
+    means: PyReadonlyArray2<'py, f64>,
+    deviations: PyReadonlyArray2<'py, f64>,
+    starts: PyReadonlyArray1<'py, i64>,
+    weights: PyReadonlyArray2<'py, f64>,
+    players: PyReadonlyArray1<'py, i64>,
+    pairs: bool,
+    n_threads: usize,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<Bound<'py, PyArray2<f64>>> {
+    let sums = Sums::copied(&means, &deviations, &starts, &weights, &players)?;
+    let (games, settings) = (sums.games()?, settings("compensated", n_threads)?);
+    let values = call::run(py, progress, |monitor: Monitor<'_>| {
+        games.in_twice_the_precision(pairs, &settings, monitor)
+    })?;
+    let numbers = values.len() / sums.outputs().max(1);
+    call::array(py, values, [numbers, sums.outputs()])
+}
