@@ -76,3 +76,43 @@ def test_decimal_commas_stand_between_tabs_without_a_word_about_these(run, tmp_p
     done = run("drift", path, comma, "--decimal", ",", *HOW)
     assert done.status == 2
     assert f"{comma}: --decimal ',' needs another --delimiter, such as ';'" in done.err
+
+
+def test_numbers_that_begin_with_a_nought_are_warned_of(run, tmp_path):
+    path = _written(tmp_path / "t.csv", [f"010{n % 9:02}" for n in range(20)], ",")
+    (warning,) = run("drift", path, path, "--columns", "x", *HOW).record["warnings"]
+    assert "'01000', which are taken for numbers" in warning
+    assert warning.endswith("--categorical x")
+    assert run("drift", path, path, "--categorical", "x", *HOW).record["warnings"] == []
+    path = _written(tmp_path / "d.csv", [f"0{n % 9}.5" for n in range(20)], ",")
+    assert run("drift", path, path, *HOW).record["warnings"] == []
+
+
+def test_columns_that_count_the_rows_are_warned_of_unless_they_are_named(run, tmp_path):
+    path = _written(tmp_path / "t.csv", range(7, 27), ",")
+    (warning,) = run("drift", path, path, *HOW).record["warnings"]
+    assert "column 'x' of " in warning
+    assert warning.endswith("--exclude x")
+    record = run("drift", path, path, "--exclude", "x", *HOW).record
+    assert record["warnings"] == []
+    assert [column["name"] for column in record["columns"]] == ["a"]
+    assert run("drift", path, path, "--columns", "a,x", *HOW).record["warnings"] == []
+    assert run("hsic", path, "--target", "x", *HOW).record["warnings"] == []
+    assert len(run("hsic", path, "--target", "a", *HOW).record["warnings"]) == 1
+    path = _written(tmp_path / "few.csv", range(9), ",")
+    assert run("drift", path, path, *HOW).record["warnings"] == []
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--exclude", "z"), "has no column 'z'"),
+        (("--exclude", "x,a"), "--exclude leaves no column"),
+        (("--exclude", "x", "--columns", "x"), "'x' is to be read and to be left out"),
+    ],
+)
+def test_columns_that_cannot_be_left_out_are_said(options, said, run, tmp_path):
+    path = _written(tmp_path / "t.csv", range(20), ",")
+    done = run("drift", path, path, *options, *HOW)
+    assert done.status == 2
+    assert said in done.err

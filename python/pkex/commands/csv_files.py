@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 import io
+import itertools
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -26,6 +27,8 @@ _OTHERS = {
     b"\xff\xfe": "is UTF-16; convert it, for instance by: iconv -f UTF-16 -t UTF-8",
     b"\xfe\xff": "is UTF-16; convert it, for instance by: iconv -f UTF-16 -t UTF-8",
 }
+# Lines that are looked at.
+_MOST = 1000
 
 
 @dataclass(frozen=True)
@@ -105,6 +108,18 @@ class CSVFile:
             )
         frame.columns = [header[place] for place in frame.columns]
         return frame[columns]
+
+    def padded(self, header: list[str]) -> dict[str, str]:
+        """Return the columns with integers that begin with 0, and one of each: codes, perhaps."""
+        found: dict[str, str] = {}
+        with self._text() as text:
+            reader = csv.reader(text, delimiter=self.delimiter, strict=True)
+            lines = (line for line in reader if not _is_blank(line))
+            for line in itertools.islice(lines, 1, _MOST):
+                for column, entry in zip(header, line, strict=True):
+                    if entry[:1] == "0" and entry[1:].isdecimal():
+                        found.setdefault(column, entry)
+        return found
 
     def line_of(self, row: int) -> int:
         """Return the number of the line on which a row ends; the first row is 0."""

@@ -69,6 +69,7 @@ def run(options: argparse.Namespace) -> int:
 def _read(options: argparse.Namespace) -> tuple[Sheet, Sheet]:
     how = table_options(options)
     reference, current = alike(read_table(options.reference, how), read_table(options.current, how))
+    reference.warn_of_row_numbers(how.columns)
     first, second = np.random.default_rng(options.seed).spawn(2)
     most = most_rows(options)
     return reference.sampled(most, first), current.sampled(most, second)

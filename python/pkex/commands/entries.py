@@ -11,7 +11,15 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Kind", "as_dates", "hidden_by_rounding", "kind_of", "like_numbers", "not_like_most"]
+__all__ = [
+    "Kind",
+    "as_dates",
+    "counts_rows",
+    "hidden_by_rounding",
+    "kind_of",
+    "like_numbers",
+    "not_like_most",
+]
 
 Kind = Literal["numbers", "dates", "labels"]
 
@@ -25,6 +33,8 @@ _LOOKS = {
 }
 # Entries that are looked at.
 _MOST = 1000
+# Fewer entries may go up by 1 for other reasons.
+_FEW = 10
 
 
 def kind_of(column: pd.Series) -> Kind:
@@ -82,6 +92,13 @@ def like_numbers(column: pd.Series) -> tuple[str, str] | None:
         if 2 * is_like.sum() > len(texts):
             return texts[is_like].iloc[0], what
     return None
+
+
+def counts_rows(column: pd.Series) -> bool:
+    """Return whether each number is that of the row before, plus 1."""
+    if kind_of(column) != "numbers" or len(column) < _FEW:
+        return False
+    return bool((column.diff().iloc[1:] == 1).all())
 
 
 def hidden_by_rounding(column: pd.Series) -> NDArray[np.bool_]:

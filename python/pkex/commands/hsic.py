@@ -75,6 +75,7 @@ def _read(options: argparse.Namespace) -> Sheet:
     sheet = read_table(options.data, replace(table_options(options), needed=options.target))
     if len(sheet.frame.columns) == len(set(options.target)):
         raise Failure(f"{sheet.name} has no columns but the target")
+    sheet.warn_of_row_numbers((*options.columns, *options.target))
     return sheet.sampled(most_rows(options), np.random.default_rng(options.seed))
 
 

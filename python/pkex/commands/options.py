@@ -64,6 +64,14 @@ def add_table(parser: argparse.ArgumentParser, *, chosen: str) -> None:
         help=f"{chosen} (default: all)",
     )
     group.add_argument(
+        "--exclude",
+        type=names,
+        action="extend",
+        default=[],
+        metavar="A,B,…",
+        help="columns to leave out",
+    )
+    group.add_argument(
         "--categorical",
         type=names,
         action="extend",
@@ -200,7 +208,11 @@ def check_output(options: argparse.Namespace, *inputs: str | None) -> str:
 def table_options(options: argparse.Namespace) -> TableOptions:
     """Return how tables are read, as the options say."""
     return TableOptions(
-        tuple(options.columns), tuple(options.categorical), options.delimiter, options.decimal
+        tuple(options.columns),
+        tuple(options.categorical),
+        options.delimiter,
+        options.decimal,
+        excluded=tuple(options.exclude),
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
@@ -16,6 +16,7 @@ import numpy as np
 from pkex.commands.csv_files import CSVFile
 from pkex.commands.entries import (
     as_dates,
+    counts_rows,
     hidden_by_rounding,
     kind_of,
     like_numbers,
@@ -55,6 +56,8 @@ class TableOptions:
         What the fraction of a number begins with in CSV.
     needed : tuple of str
         Columns to read in any case.
+    excluded : tuple of str
+        Columns to leave out.
     """
 
     columns: tuple[str, ...] = ()
@@ -62,6 +65,7 @@ class TableOptions:
     delimiter: str | None = None
     decimal: str = "."
     needed: tuple[str, ...] = ()
+    excluded: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,6 +161,22 @@ class Sheet:
                 f"for labels; {what}; if they are labels, say so: --categorical {column}"
             )
 
+    def warn_of_padded(self, column: str, entry: str) -> None:
+        """Warn of numbers that are written like codes."""
+        warn(
+            f"column {column!r} of {self.name} holds entries such as {entry!r}, which are taken "
+            f"for numbers; if they are labels, say so: --categorical {column}"
+        )
+
+    def warn_of_row_numbers(self, named: Collection[str]) -> None:
+        """Warn of columns that count the rows, numbers of orders say, unless they were named."""
+        for column in self.frame:
+            if column not in named and counts_rows(self.frame[column]):
+                warn(
+                    f"column {column!r} of {self.name} goes up by 1 from row to row; if these are "
+                    f"numbers of rows, and not measured, leave it out: --exclude {column}"
+                )
+
     @property
     def decimal(self) -> str:
         """What the fraction of a number begins with."""
@@ -202,13 +222,15 @@ def _read_csv(source: Source, options: TableOptions) -> Sheet:
     header = file.header()
     columns = _chosen(header, file.name, options)
     frame = file.read(header, columns, set(options.categorical))
-    sheet = Sheet(frame, file.name, len(frame), file)
+    sheet, padded = Sheet(frame, file.name, len(frame), file), file.padded(header)
     for column in columns:
         if kind_of(frame[column]) == "labels" and column not in options.categorical:
             sheet.check_alike(column)
             frame[column] = as_dates(frame[column])
             if kind_of(frame[column]) == "labels":
                 sheet.warn_of_labels(column)
+        elif column in padded and column not in options.categorical:
+            sheet.warn_of_padded(column, padded[column])
     return sheet
 
 
@@ -256,19 +278,25 @@ def _chosen(
 ) -> list[str]:
     """Return the names of the columns to read; of those of an index the ones that are named."""
     asked = (*options.columns, *options.needed)
-    for column in (*asked, *options.categorical):
+    for column in (*asked, *options.categorical, *options.excluded):
         if column not in header:
             raise Failure(f"{name} has no column {column!r}; {_near(column, header)}")
+    both = [column for column in options.excluded if column in asked]
+    if both:
+        raise Failure(f"{both[0]!r} is to be read and to be left out: take it from --exclude")
     repeated = [column for column, number in Counter(header).items() if column and number > 1]
     if repeated:
         raise Failure(f"{name}: several columns are called {shown(repeated)}")
     if options.columns:
         return list(dict.fromkeys(asked))
+    header = [column for column in header if column not in options.excluded]
+    if not header:
+        raise Failure(f"{name}: --exclude leaves no column")
     named = {*asked, *options.categorical}
     without_name = set(unnamed(header)) - named
     if without_name:
         warn(f"{name}: a column has no name and is left out: are these the numbers of rows?")
-    of_rows = [column for column in index if column not in named | without_name]
+    of_rows = [column for column in index if column in header and column not in named]
     if of_rows:
         warn(
             f"{name}: {shown(of_rows)}, the index of the table in pandas, is what rows are called "
