@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,10 +15,14 @@ from pkex.functions.linked import Linked, LinkedOutputs
 from pkex.games.value_functions import Game
 from pkex.typing import Float
 
-__all__ = ["BLOCK", "OfRow", "RowGame", "estimated", "linked"]
+__all__ = ["BLOCK", "Estimator", "OfRow", "RowGame", "estimated", "linked"]
 
 # Coalitions whose worths are computed at a time.
 BLOCK = 1 << 11
+
+# From a function and rows to estimates of its values there, and their standard errors, both of
+# shape (n, players, outputs).
+Estimator: TypeAlias = Callable[[Any, Float, Computation], tuple[Float, Float]]
 
 
 def linked(function: Function) -> Linked:
