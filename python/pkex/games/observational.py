@@ -50,7 +50,7 @@ class Observational:
     may be negative, so that a worth may be out of the model's range, a probability above 1 or a
     variance below 0. A row that is in the background has most of the weight itself, as soon as some
     columns tell it from the others: values of rows that are not in it say more of what features
-    tell.
+    tell, and so do those with `leave_one_out`.
 
     Parameters
     ----------
@@ -69,6 +69,12 @@ class Observational:
         (Nyström's approximation). The kernel of a kernel expansion is so approximated, too, where
         its points times the background rows are more than 4096². Landmarks are a fixed random
         sample; they, and the medians, take no notice of the background's weights.
+    leave_one_out : bool, default False
+        Whether an explained row that is in the background, or copies of it, are left out there as
+        long as some, but not all features are known: its weight is 0, and the others' are those of
+        the same regression without it (whose regularization per row is η/(1 − b), of rows whose
+        share b is left out). Exact, at no cost. Values still start from the mean over the whole
+        background. Rows that are not in it have the values that they have without.
 
     Raises
     ------
@@ -102,6 +108,7 @@ class Observational:
     kernel: Kernel | None = None
     regularization: float = 1e-3
     n_landmarks: int | None = None
+    leave_one_out: bool = False
 
     def __post_init__(self) -> None:
         if self.kernel is not None and not isinstance(self.kernel, Kernel):
@@ -113,6 +120,8 @@ class Observational:
         if self.n_landmarks is not None:
             number = as_integer("n_landmarks", self.n_landmarks, "a positive integer", least=1)
             object.__setattr__(self, "n_landmarks", number)
+        if not isinstance(self.leave_one_out, bool):
+            raise TypeError(f"leave_one_out must be True or False; got {self.leave_one_out!r}")
 
     def resolved(self, rows: Float, levels: Levels) -> Observational:
         """Return the settings with a kernel, the default one of a background.
