@@ -163,12 +163,12 @@ def _explained(
             link=options.link,
             outputs=_outputs(options.outputs),
         )
-    how: dict[str, Any] = {"uncertainty": options.uncertainty, "progress": Progress.shown()}
+    asked: dict[str, Any] = {"uncertainty": options.uncertainty, "progress": Progress.shown()}
     with data.located():
         if options.coalitions is None:
-            return explainer, explainer(data.frame, **how)
+            return explainer, explainer(data.frame, **asked)
         drawn = {"n_coalitions": options.coalitions, "random_state": options.seed}
-        return explainer, explainer.estimate(data.frame, **drawn, **how)
+        return explainer, explainer.estimate(data.frame, **drawn, **asked)
 
 
 def _outputs(given: list[str] | None) -> int | str | list[int | str] | None:
@@ -224,7 +224,7 @@ def _of_observational(explainer: Explainer) -> Mapping[str, str]:
 
 
 def _record(
-    explanation: Explanation, options: argparse.Namespace, found: Mapping[str, Any]
+    explanation: Explanation | Estimate, options: argparse.Namespace, found: Mapping[str, Any]
 ) -> Mapping[str, Any]:
     """Return what was explained, for JSON."""
     names = explanation.output_names

@@ -171,7 +171,7 @@ class Estimating(Described):
             if isinstance(function, Conditional):
                 return partial(of_rows_together, drawn)
             return partial(estimated, self._game, from_coalitions(drawn))
-        count = check_permutations(n_permutations)
+        count = check_permutations(n_permutations, p)
         if isinstance(function, Conditional):
             raise ValueError(
                 "n_permutations would factor a matrix for each feature of each order, and is not "
