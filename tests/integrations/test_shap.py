@@ -351,15 +351,17 @@ def test_without_a_background_features_are_drawn_from_the_models_own_points():
     np.testing.assert_array_equal(explainer.data.data, points)
     assert len(points) == explainer.N
     assert explainer.masker is None
-    given = pkex.Observational(leave_one_out=True)
-    observational = KernelMachineExplainer(MODEL, points, value_function=given)
-    expected = pkex.Explainer(MODEL, points, value_function=given).shap_values(ROWS)
-    np.testing.assert_array_equal(observational.shap_values(ROWS), expected)
     neutral = KernelMachineExplainer(MODEL, value_function="neutral")
     values = pkex.Explainer(MODEL, value_function="neutral").shap_values(ROWS)
     np.testing.assert_array_equal(neutral.shap_values(ROWS), values)
     assert neutral.data is None
     assert neutral.N == 0
+
+
+def test_the_observational_game_is_taken_with_its_settings():
+    options = {"value_function": pkex.Observational(leave_one_out=True)}
+    values = KernelMachineExplainer(MODEL, Z, **options).shap_values(Z)
+    np.testing.assert_array_equal(values, pkex.Explainer(MODEL, Z, **options).shap_values(Z))
 
 
 def test_methods_and_shaps_wrapped_models_are_unwrapped():
