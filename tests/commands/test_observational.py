@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 
 import numpy as np
 import pandas as pd
@@ -39,7 +40,9 @@ def tables(files, tmp_path_factory):
 def explain(run, tables):
     """Run the command on a model, with the background."""
 
-    def explain(model, *options, rows="rows.csv", background="background.csv", kind="json"):
+    def explain(
+        *options, model="svr.skops", rows="rows.csv", background="background.csv", kind="json"
+    ):
         arguments = [tables / model, tables / rows, "--background", tables / background]
         game = ["--value-function", "observational"]
         return run("explain", *arguments, *game, *options, "--format", kind)
@@ -61,10 +64,10 @@ def test_settings_of_the_game_are_options(tables, explain):
     settings = {"regularization": 0.05, "n_landmarks": 40, "leave_one_out": True}
     explainer, rows = by_pkex(tables, "svr.skops", **settings)
     options = "--regularization", 0.05, "--landmarks", 40, "--leave-one-out"
-    record = explain("svr.skops", *options).record
+    record = explain(*options).record
     assert [row["values"] for row in record["rows"]] == explainer.shap_values(rows).tolist()
     assert record["value_function"] == "observational"
-    said = explain("svr.skops", *options, kind="table").out
+    said = explain(*options, kind="table").out
     assert "regularization=0.05, n_landmarks=40, leave_one_out=True" in " ".join(said.split())
     assert f"{explainer.landmark_error:.1%} of their spread" in " ".join(said.split())
 
@@ -73,15 +76,15 @@ def test_estimates_have_standard_errors(tables, explain):
     explainer, rows = by_pkex(tables, "svr.skops")
     expected = explainer.estimate(rows, n_coalitions=30, random_state=3)
     options = "--coalitions", 30, "--seed", 3
-    record = explain("svr.skops", *options).record
+    record = explain(*options).record
     assert (record["coalitions"], record["seed"]) == (30, 3)
     errors = [row["standard_errors"] for row in record["rows"]]
     assert errors == expected.standard_errors.tolist()
-    lines = list(csv.DictReader(io.StringIO(explain("svr.skops", *options, kind="csv").out)))
+    lines = list(csv.DictReader(io.StringIO(explain(*options, kind="csv").out)))
     assert [float(line["b"]) for line in lines] == expected.values[:, 1].tolist()
     found = [float(line["b standard error"]) for line in lines]
     assert found == expected.standard_errors[:, 1].tolist()
-    said = explain("svr.skops", *options, kind="table").out
+    said = explain(*options, kind="table").out
     assert "mean std err" in said
     assert "Estimated: from 30 coalitions, seed 3" in said
 
@@ -89,10 +92,10 @@ def test_estimates_have_standard_errors(tables, explain):
 def test_gaussian_processes_say_how_sure_they_are(tables, explain):
     explainer, rows = by_pkex(tables, "process.skops")
     expected = explainer(rows, uncertainty=True).standard_deviations
-    record = explain("process.skops", "--uncertainty").record
+    record = explain("--uncertainty", model="process.skops").record
     found = [row["standard_deviations"] for row in record["rows"]]
     np.testing.assert_allclose(found, expected, rtol=1e-12)
-    assert "mean std dev" in explain("process.skops", "--uncertainty", kind="table").out
+    assert "mean std dev" in explain("--uncertainty", model="process.skops", kind="table").out
 
 
 WIDE = {"model": "wide.skops", "rows": "wide.csv", "background": "wide.csv"}
@@ -106,20 +109,14 @@ WIDE = {"model": "wide.skops", "rows": "wide.csv", "background": "wide.csv"}
         (["--regularization", "0"], {}, "--regularization must be from 1e-08 on"),
         (["--uncertainty"], {}, "uncertainty is for the mean of a Gaussian process"),
         (["--link", "logit"], {}, "--link logit is outside of the mean over the background"),
-        (["--landmarks", "0"], {}, "n_landmarks must be a positive integer"),
+        (["--landmarks", "0"], {}, "--landmarks must be a positive integer"),
     ],
 )
 def test_errors_name_options(explain, options, files, said):
-    import re
-
-    done = explain(*[files.get("model", "svr.skops")], *options, **_tables_of(files))
+    done = explain(*options, **files)
     assert (done.status, done.out, done.err.count("\n")) == (2, "", 1), done.err
     assert re.search(said, done.err), done.err
     assert not re.search(r"pkex\.\w|=['{]|X_train", done.err), done.err
-
-
-def _tables_of(files):
-    return {name: file for name, file in files.items() if name != "model"}
 
 
 def test_options_of_another_game_are_refused(run, tables):
@@ -136,5 +133,5 @@ def test_a_background_that_is_needed_is_asked_for(run, tables):
 
 
 def test_warnings_name_options(explain):
-    err = explain("svr.skops", "--landmarks", 2).err
+    err = explain("--landmarks", 2).err
     assert "--landmarks 2: what coalitions are worth is" in err
