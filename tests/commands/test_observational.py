@@ -102,7 +102,7 @@ WIDE = {"model": "wide.skops", "rows": "wide.csv", "background": "wide.csv"}
 
 
 @pytest.mark.parametrize(
-    ("options", "files", "said"),
+    ("options", "given", "said"),
     [
         ([], WIDE, "has 15 features, .* by --coalitions 1000"),
         (["--coalitions", "31"], WIDE, "--coalitions must be an even integer from 60 on"),
@@ -112,8 +112,8 @@ WIDE = {"model": "wide.skops", "rows": "wide.csv", "background": "wide.csv"}
         (["--landmarks", "0"], {}, "--landmarks must be a positive integer"),
     ],
 )
-def test_errors_name_options(explain, options, files, said):
-    done = explain(*options, **files)
+def test_errors_name_options(explain, options, given, said):
+    done = explain(*options, **given)
     assert (done.status, done.out, done.err.count("\n")) == (2, "", 1), done.err
     assert re.search(said, done.err), done.err
     assert not re.search(r"pkex\.\w|=['{]|X_train", done.err), done.err

@@ -58,7 +58,7 @@ def test_each_output_has_its_own():
 def test_what_the_draws_and_what_the_model_leave_open_are_apart(both):
     assert lines(both[1])[0][2:8] == ["±", "std", "err", "±", "std", "dev"]
     frame = both.to_frame(errors=True)
-    assert list(frame.columns.levels[0]) == ["standard deviation", "standard error", "value"]
+    assert list(frame.columns.levels[0]) == ["value", "standard error", "standard deviation"]
     np.testing.assert_array_equal(frame["standard error"], both.standard_errors)
     np.testing.assert_array_equal(frame["standard deviation"], both.standard_deviations)
     pd.testing.assert_frame_equal(frame["value"], both.to_frame())
