@@ -292,6 +292,37 @@ def test_rows_of_the_background_that_have_most_of_the_weight_are_warned_of():
     pkex.Explainer(first, rows, value_function=wide).shap_values(rows[:2])
 
 
+def test_rows_are_not_compared_by_columns_that_are_constant():
+    names, plain = list("abcd"), X / SCALE
+    table = pd.DataFrame(plain, columns=names).assign(e=2.0, f="same")
+    steps = make_column_transformer(("passthrough", [*names, "e"]), (OneHotEncoder(), ["f"]))
+    model = make_pipeline(steps, SVR(gamma=0.5)).fit(table, Y)
+    explainer = pkex.Explainer(model, table, value_function="observational")
+    rows = pd.DataFrame(ROWS / SCALE, columns=names).assign(e=2.0, f="same")
+    values = explainer.shap_values(rows)
+    same = SVR(gamma=0.5).fit(plain, Y)
+    alone = pkex.Explainer(same, plain, value_function="observational").shap_values(ROWS / SCALE)
+    np.testing.assert_allclose(values[:, :4], alone, rtol=0, atol=1e-10)
+    np.testing.assert_allclose(values[:, 4:], 0.0, rtol=0, atol=1e-10)
+    # The model may know more of a column than the background.
+    half = np.where(np.arange(30)[:, None] < 15, [0.0, 1.0, 1.0, 1.0], 1.0) * plain
+    explainer = pkex.Explainer(same, half[:15], value_function="observational")
+    changed = explainer.shap_values(plain[15:18])
+    total = changed.sum(axis=1) + explainer.expected_value
+    assert total == pytest.approx(same.predict(plain[15:18]))
+    equal = pkex.Explainer(same, plain[[0, 0, 0]], value_function="observational")
+    single = pkex.Explainer(same, plain[:1]).shap_values(ROWS / SCALE)
+    np.testing.assert_allclose(equal.shap_values(ROWS / SCALE), single, rtol=0, atol=1e-12)
+
+
+def test_the_explainer_shows_settings_that_are_not_the_default_ones():
+    game = pkex.Observational(n_landmarks=len(X), leave_one_out=True)
+    shown = repr(pkex.Explainer(fitted("SVR"), X, value_function=game))
+    assert "value_function='observational', n_landmarks=30, leave_one_out=True, back" in shown
+    plain = repr(pkex.Explainer(fitted("SVR"), X, value_function="observational"))
+    assert "value_function='observational', background of 30 rows" in plain
+
+
 def test_against_a_single_row_it_is_the_interventional_game():
     model = fitted("SVR")
     given = pkex.Explainer(model, X[:1], value_function="observational").shap_values(ROWS)
@@ -329,10 +360,6 @@ def test_what_cannot_be_conditioned_on_is_refused_with_the_remedy():
     model = fitted("SVR")
     with pytest.raises(ValueError, match=r"observational.*give these as background=Z"):
         pkex.Explainer(model, value_function="observational")
-    constant = X.copy()
-    constant[:, 1] = 2.0
-    with pytest.raises(ValueError, match="background: the entries of x1 are all equal"):
-        pkex.Explainer(model, constant, value_function="observational")
     with pytest.raises(ValueError, match="link='logit' is outside of the mean"):
         pkex.Explainer(model, X, value_function="observational", link="logit")
     for number in (None, 20):

@@ -189,6 +189,24 @@ def test_estimates_have_the_posterior_beside_their_standard_errors():
     part.plot()
 
 
+def test_importance_of_estimates_is_drawn_without_their_sampling_errors():
+    explainer = pkex.Explainer(fitted("rbf"), Z, background_weights=SHARES, value_function=GAME)
+    exact = explainer(ROWS, uncertainty=True).importance(samples=4000, random_state=0)
+    spread = exact.std(axis=0)
+    for number in (20, 400):
+        estimate = explainer.estimate(ROWS, n_coalitions=number, uncertainty=True, random_state=0)
+        drawn = estimate.importance(samples=4000, random_state=0)
+        np.testing.assert_allclose(drawn.std(axis=0), spread, rtol=0.1)
+        off = np.abs(drawn.mean(axis=0) - exact.mean(axis=0))
+        assert np.all(off < 0.1 * spread + 3.0 * estimate.standard_errors.mean(axis=0))
+    part = estimate[:, 1:].importance(samples=20, random_state=0)
+    whole = estimate.importance(samples=20, random_state=0)
+    np.testing.assert_allclose(part, whole[:, 1:], rtol=1e-12)
+    plain = explainer.estimate(ROWS, n_coalitions=20, random_state=0)
+    with pytest.raises(ValueError, match=r"by explainer.estimate\(X, .*uncertainty=True\)"):
+        plain.importance(samples=10)
+
+
 def test_estimates_of_many_features_have_the_posterior():
     wide = RANDOM.normal(size=(30, 16))
     kernel = ConstantKernel(1.0) * RBF(12.0)
@@ -200,6 +218,7 @@ def test_estimates_of_many_features_have_the_posterior():
     expected = difference @ model.predict(rows, return_cov=True)[1] @ difference
     # Values add up, and so is their sum as sure as the prediction less the base.
     assert estimate.covariance(0).sum() == pytest.approx(expected, rel=0.15)
+    assert estimate.importance(samples=10, random_state=0).shape == (10, 16)
     other = pkex.Explainer(model, wide, transform=np.tanh)
     with pytest.raises(pkex.UnsupportedModelError, match="is for value_function='observational'"):
         other.estimate(wide[:1], n_coalitions=100, uncertainty=True)

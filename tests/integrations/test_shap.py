@@ -358,6 +358,12 @@ def test_without_a_background_features_are_drawn_from_the_models_own_points():
     assert neutral.N == 0
 
 
+def test_the_observational_game_is_taken_with_its_settings():
+    options = {"value_function": pkex.Observational(leave_one_out=True)}
+    values = KernelMachineExplainer(MODEL, Z, **options).shap_values(Z)
+    np.testing.assert_array_equal(values, pkex.Explainer(MODEL, Z, **options).shap_values(Z))
+
+
 def test_methods_and_shaps_wrapped_models_are_unwrapped():
     pipeline = make_pipeline(StandardScaler(), SVR()).fit(FRAME, Y)
     expected = pkex.Explainer(pipeline, FRAME[:9])(FRAME)

@@ -7,7 +7,7 @@ from scipy.spatial.distance import pdist
 from sklearn.base import clone
 
 import pkex
-from pkex.kernels import RBF, Cauchy, Laplacian, Matern
+from pkex.kernels import RBF, Additive, Cauchy, Laplacian, Matern, Polynomial
 from pkex.models import ShapleyRegularizedClassifier, ShapleyRegularizedRidge
 from pkex.models.conditional_maps import chosen_coalitions, conditioned, maps_by_coalitions
 
@@ -99,16 +99,52 @@ def test_observational_values_fall_to_0_as_the_penalty_grows(features):
 def test_settings_of_the_game_are_taken():
     game = pkex.Observational(kernel=Laplacian(0.5), regularization=0.5)
     model = ShapleyRegularizedClassifier(**OPTIONS | {"value_function": game}).fit(X, Y > 0.0)
-    f, shares = model.kernel_expansion_, np.full(N, 1.0 / N)
-    chosen = chosen_coalitions([3, 0], D, None, None)
-    conditioning = conditioned(game, X, shares, list("abcd"))
-    maps = maps_by_coalitions(X, f.kernel, conditioning, chosen)
+    assert_maps_are_values(model, game)
     values = pkex.Explainer(model, X, value_function=game).shap_values(X)[:, [3, 0]]
-    np.testing.assert_allclose(f.coefficients @ maps, values.T, rtol=0, atol=1e-9)
     others = pkex.Explainer(model, X, value_function="observational").shap_values(X)[:, [3, 0]]
     assert np.abs(values - others).max() > 0.1
     default = clone(model).set_params(value_function="observational").fit(X, Y > 0.0)
     assert np.abs(default.predict_proba(X) - model.predict_proba(X)).max() > 1e-3
+
+
+KERNELS = {
+    "a mixture": Matern(2.0, nu=1.5),
+    "a sum with one": 0.5 * Matern(3.0, nu=2.5).on([0, 1, 2]) + RBF(2.0),
+    "a power series": Polynomial(degree=2, gamma=0.3, coef0=1.0),
+    "an additive one": Additive(RBF(1.5), order=2),
+}
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_kernels_that_are_no_products_are_penalised_as_well(name):
+    options = OPTIONS | {"kernel": KERNELS[name], "penalty": 1e3}
+    assert_maps_are_values(ShapleyRegularizedRidge(**options).fit(X, Y), "observational")
+
+
+@pytest.mark.filterwarnings("ignore:n_landmarks=12. what coalitions are worth")
+@pytest.mark.parametrize("number", [12, N])
+def test_weights_are_made_on_landmarks(number):
+    game = pkex.Observational(n_landmarks=number, kernel=RBF(3.0))
+    options = OPTIONS | {"value_function": game, "penalty": 1e6}
+    model = ShapleyRegularizedRidge(**options).fit(X, Y)
+    assert_maps_are_values(model, game)
+    free = clone(model).set_params(penalty=0.0).fit(X, Y)
+    before, after = (
+        pkex.Explainer(each, X, value_function=game).shap_values(X)[:, [3, 0]]
+        for each in (free, model)
+    )
+    assert np.abs(after).mean() < 0.01 * np.abs(before).mean()
+
+
+def assert_maps_are_values(model, game):
+    """The maps that are penalised give the values that the model is explained by."""
+    f, shares = model.kernel_expansion_, np.full(N, 1.0 / N)
+    settings = game if isinstance(game, pkex.Observational) else pkex.Observational()
+    conditioning = conditioned(settings, X, shares, list("abcd"))
+    maps = maps_by_coalitions(X, f.kernel, conditioning, chosen_coalitions([3, 0], D, None, None))
+    values = pkex.Explainer(model, X, value_function=game).shap_values(X)[:, [3, 0]]
+    scale = np.abs(f.coefficients).sum() * f.kernel(X).max()
+    np.testing.assert_allclose(f.coefficients @ maps, values.T, rtol=0, atol=1e-9 * scale)
 
 
 def test_draws_are_seeded_and_come_near_all_coalitions():
@@ -137,8 +173,6 @@ def test_many_columns_take_draws():
     [
         ({"n_coalitions": 0}, "n_coalitions must be a positive integer, or None for all"),
         ({"n_coalitions": 5, "value_function": "marginal"}, "n_coalitions is for value_function="),
-        ({"value_function": pkex.Observational(n_landmarks=5)}, "n_landmarks is for explanations"),
-        ({"kernel": Matern(1.0)}, "penalises values of kernels that are products over columns"),
         ({"n_coalitions": 5, "random_state": -1}, "random_state must be None, a non-negative"),
     ],
 )
@@ -147,7 +181,8 @@ def test_bad_settings_are_refused(options, message):
         ShapleyRegularizedRidge(**OPTIONS | options).fit(X, Y)
 
 
-def test_constant_columns_are_refused():
+def test_constant_columns_change_nothing():
     constant = np.column_stack([X, np.ones(N)])
-    with pytest.raises(ValueError, match="the entries of x4 are all equal"):
-        ShapleyRegularizedRidge(**OPTIONS).fit(constant, Y)
+    model = ShapleyRegularizedRidge(**OPTIONS, kernel=RBF(2.0), penalty=1e3)
+    plain = clone(model).fit(X, Y).predict(X)
+    np.testing.assert_allclose(model.fit(constant, Y).predict(constant), plain, rtol=1e-8)

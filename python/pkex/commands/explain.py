@@ -13,15 +13,24 @@ import numpy as np
 
 from pkex.adapters.targets import Target
 from pkex.commands.answers import Answer, present
-from pkex.commands.failure import naming, warned
+from pkex.commands.failure import Failure, naming, warned
 from pkex.commands.models import add_model, in_words, read_model, tables_for
-from pkex.commands.options import Progress, add_output, add_table, check_output, table_options
+from pkex.commands.options import (
+    Progress,
+    add_output,
+    add_seed,
+    add_table,
+    check_output,
+    count,
+    table_options,
+)
 from pkex.commands.tables import read_table
+from pkex.display.tables import shortened
 from pkex.functions.linked import LINKS
 from pkex.games.value_functions import ValueFunction
 
 if TYPE_CHECKING:
-    from pkex import Explainer, Explanation
+    from pkex import Estimate, Explainer, Explanation
 
 __all__ = ["add", "run"]
 
@@ -53,6 +62,11 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         choices=get_args(ValueFunction),
         help="default: interventional with --background, else marginal",
     )
+    group.add_argument(
+        "--uncertainty",
+        action="store_true",
+        help="standard deviations of the values, of Gaussian processes",
+    )
     group.add_argument("--link", choices=LINKS, default="identity", help="default: %(default)s")
     group.add_argument(
         "--outputs",
@@ -61,9 +75,41 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         help="output of several that is explained, by name or number; may be "
         "repeated (default: all)",
     )
+    _add_observational(parser)
+    group = parser.add_argument_group("estimates")
+    group.add_argument(
+        "--coalitions",
+        type=count,
+        metavar="N",
+        help="estimate values, with standard errors, from that many coalitions of features, such "
+        "as 1000: where there are too many features for exact ones",
+    )
+    add_seed(group)
     add_table(parser, chosen="columns of the model, in its order")
     add_output(parser)
     parser.set_defaults(run=run)
+
+
+def _add_observational(parser: argparse.ArgumentParser) -> None:
+    """Add the settings of the observational game."""
+    group = parser.add_argument_group("--value-function observational")
+    group.add_argument(
+        "--regularization",
+        type=float,
+        metavar="η",
+        help="of the weights of background rows (default: 0.001)",
+    )
+    group.add_argument(
+        "--landmarks",
+        type=count,
+        metavar="N",
+        help="background rows that weights are made on (default: all, up to 10,000)",
+    )
+    group.add_argument(
+        "--leave-one-out",
+        action="store_true",
+        help="leave a row that is in the background out of it while it is explained",
+    )
 
 
 def run(options: argparse.Namespace) -> int:
@@ -72,15 +118,37 @@ def run(options: argparse.Namespace) -> int:
     called = {"X": options.data, "background": options.background or "background"}
     called |= {"The model": options.model, "the model": options.model}
     with warned(called) as warnings, naming(called):
+        game = _game(options)
         model = read_model(options.model, options)
-        explainer, explanation = _explained(model, options)
-    what = repr(explainer).removeprefix("Explainer(").partition(",")[0]
-    answer = _answer(explanation, what, in_words(model), options, warnings)
+        explainer, explanation = _explained(model, game, options)
+    answer = _answer(explainer, explanation, in_words(model), options, warnings)
     present(answer, kind, options.output)
     return 0
 
 
-def _explained(model: Any, options: argparse.Namespace) -> tuple[Explainer, Explanation]:
+def _game(options: argparse.Namespace) -> Any:
+    """Return the value function, with its settings if some are given."""
+    from pkex import Observational
+
+    given = {
+        "regularization": options.regularization,
+        "n_landmarks": options.landmarks,
+        "leave_one_out": options.leave_one_out or None,
+    }
+    settings = {name: value for name, value in given.items() if value is not None}
+    if not settings:
+        return options.value_function
+    if options.value_function != "observational":
+        raise Failure(
+            "--regularization, --landmarks and --leave-one-out are for --value-function "
+            "observational"
+        )
+    return Observational(**settings)
+
+
+def _explained(
+    model: Any, game: Any, options: argparse.Namespace
+) -> tuple[Explainer, Explanation | Estimate]:
     import pkex
 
     how = tables_for(model, table_options(options))
@@ -91,12 +159,16 @@ def _explained(model: Any, options: argparse.Namespace) -> tuple[Explainer, Expl
             model,
             None if rows is None else rows.frame,
             target=options.target,
-            value_function=options.value_function,
+            value_function=game,
             link=options.link,
             outputs=_outputs(options.outputs),
         )
+    asked: dict[str, Any] = {"uncertainty": options.uncertainty, "progress": Progress.shown()}
     with data.located():
-        return explainer, explainer(data.frame, progress=Progress.shown())
+        if options.coalitions is None:
+            return explainer, explainer(data.frame, **asked)
+        drawn = {"n_coalitions": options.coalitions, "random_state": options.seed}
+        return explainer, explainer.estimate(data.frame, **drawn, **asked)
 
 
 def _outputs(given: list[str] | None) -> int | str | list[int | str] | None:
@@ -108,14 +180,15 @@ def _outputs(given: list[str] | None) -> int | str | list[int | str] | None:
 
 
 def _answer(
-    explanation: Explanation,
-    what: str,
+    explainer: Explainer,
+    explanation: Explanation | Estimate,
     fitted: str,
     options: argparse.Namespace,
     warnings: list[str],
 ) -> Answer:
     from pkex.explain.findings import of_explanation, verdict
 
+    what = repr(explainer).removeprefix("Explainer(").partition(",")[0]
     is_neutral = explanation.value_function == "neutral"
     own = "none, as it needs none" if is_neutral else "none: the model's own points"
     facts = {
@@ -124,8 +197,11 @@ def _answer(
         "Game": str(explanation.value_function),
         "Background": options.background or own,
         "Explained": what if options.target is None else f"{options.target}, {what}",
+        **_of_observational(explainer),
         "Version": f"pkex {version('pkex')}",
     }
+    if options.coalitions is not None:
+        facts["Estimated"] = f"from {options.coalitions} coalitions, seed {options.seed}"
     sentence, title = verdict(explanation), f"{what} in {Path(options.model).name}"
     found = {"verdict": sentence, "explained": what, "fitted": fitted, "warnings": list(warnings)}
     return Answer(
@@ -136,8 +212,19 @@ def _answer(
     )
 
 
+def _of_observational(explainer: Explainer) -> Mapping[str, str]:
+    """Return what absent features follow the present ones by."""
+    settings, error = explainer.conditioning, explainer.landmark_error
+    if settings is None:
+        return {}
+    said = {"Conditioning": shortened(repr(settings), 300)}
+    if error is not None:
+        said["Landmarks"] = f"worths of coalitions are {error:.1%} of their spread off"
+    return said
+
+
 def _record(
-    explanation: Explanation, options: argparse.Namespace, found: Mapping[str, Any]
+    explanation: Explanation | Estimate, options: argparse.Namespace, found: Mapping[str, Any]
 ) -> Mapping[str, Any]:
     """Return what was explained, for JSON."""
     names = explanation.output_names
@@ -153,6 +240,8 @@ def _record(
         "target": options.target,
         "link": options.link,
         "value_function": explanation.value_function,
+        "coalitions": options.coalitions,
+        "seed": None if options.coalitions is None else options.seed,
         "outputs": names or single,
         "features": [
             {"feature": feature, "mean_abs": own.tolist() if names else float(own[0])}
@@ -162,31 +251,38 @@ def _record(
     }
 
 
-def _rows(explanation: Explanation) -> list[Mapping[str, Any]]:
+def _rows(explanation: Explanation | Estimate) -> list[Mapping[str, Any]]:
     """Return rows with their values, for JSON; of several outputs a list for each of them."""
-    values = np.moveaxis(explanation.values, 1, -1)
+    tables = {"values": explanation.values} | {
+        f"{name.replace(' ', '_')}s": spread for name, spread in explanation._spreads().items()
+    }
+    by_row = zip(*(np.moveaxis(table, 1, -1).tolist() for table in tables.values()), strict=True)
     return [
-        {"row": number, "base_value": base, "values": own}
+        {"row": number, "base_value": base, **dict(zip(tables, own, strict=True))}
         for number, (base, own) in enumerate(
-            zip(explanation.base_values.tolist(), values.tolist(), strict=True), 1
+            zip(explanation.base_values.tolist(), by_row, strict=True), 1
         )
     ]
 
 
-def _lines(explanation: Explanation) -> list[Mapping[str, Any]]:
+def _lines(explanation: Explanation | Estimate) -> list[Mapping[str, Any]]:
     """Return lines for CSV: one for each row, and output if there are several."""
     names = explanation.output_names
     lines: list[Mapping[str, Any]] = []
     for row in _rows(explanation):
-        bases = row["base_value"] if names else [row["base_value"]]
-        by_output = row["values"] if names else [row["values"]]
-        for name, base, values in zip(names or [""], bases, by_output, strict=True):
-            head = {"row": row["row"], **({"output": name} if names else {}), "base_value": base}
-            own = dict(zip(explanation.feature_names, values, strict=True))
-            lines.append({**head, **{_apart(k, head): v for k, v in own.items()}})
+        number, base_values, *tables = row.values()
+        kinds = ["", *(f" {name}" for name in explanation._spreads())]
+        for place, name in enumerate(names or [""]):
+            base = base_values[place] if names else base_values
+            line = {"row": number, **({"output": name} if names else {}), "base_value": base}
+            for kind, table in zip(kinds, tables, strict=True):
+                own = table[place] if names else table
+                for feature, value in zip(explanation.feature_names, own, strict=True):
+                    line[_apart(feature + kind, line)] = value
+            lines.append(line)
     return lines
 
 
 def _apart(name: str, taken: Mapping[str, Any]) -> str:
-    """Return a name that none of the first columns has."""
+    """Return a name that no column before has."""
     return f"{name} (feature)" if name in taken else name

@@ -23,6 +23,19 @@ _ADVICE = {
     "missing='indicator'": "--missing indicator",
     r"\bestimator='(\w+)'": r"--estimator \1",
     r"\bbudget=(\d+)": r"--budget \1",
+    r"\bbackground=(?:X_train|Z)\b": "--background FILE",
+    r", or give (?:a kernel|value_function=pkex.Observational\(kernel\) with a kernel) "
+    r"that is \.on\(the other columns\)": "",
+    r"\bvalue_function=pkex\.Observational\((\w+=\w+)\)": r"\1",
+    r"\bn_(landmarks|coalitions)=(\d+)": r"--\1 \2",
+    r"\bn_(landmarks|coalitions)\b": r"--\1",
+    r"\bleave_one_out=True": "--leave-one-out",
+    r"\bregularization (must|than)\b": r"--regularization \1",
+    r", or join columns by groups=\{\.\.\.\}": "",
+    r"(?:pkex\.Explainer\(\.\.\.\)|explainer)\.estimate\([^)]*\)": "--coalitions 1000",
+    r"(?:explainer\(X, )?\buncertainty=True\b\)?": "--uncertainty",
+    r"\b(link|target)='([\w-]+)'": r"--\1 \2",
+    r"\bvalue_function='(\w+)'": r"--value-function \1",
 }
 
 
@@ -130,10 +143,13 @@ def warned(names: Mapping[str, str]) -> Iterator[list[str]]:
 
 
 def _renamed(message: str, names: Mapping[str, str]) -> str:
-    """Return a message with other names of arguments; within quotes are those of columns."""
+    """Return a message with other names of arguments; within quotes are those of columns.
+
+    Where a background is spoken of, with an article, it is no name.
+    """
     for advice, own in _ADVICE.items():
         message = re.sub(advice, own, message)
     if not names:
         return message
-    pattern = rf"(?<!['\w.])({'|'.join(map(re.escape, names))})(?!['\w])"
+    pattern = rf"(?<!\bthe )(?<!\ba )(?<!['\w.-])({'|'.join(map(re.escape, names))})(?!['\w])"
     return re.sub(pattern, lambda found: names[found[1]], message)

@@ -27,6 +27,7 @@ __all__ = [
     "add_table",
     "add_test",
     "check_output",
+    "count",
     "most_rows",
     "names",
     "remedy_of_missing",
@@ -137,7 +138,7 @@ def add_test(parser: argparse.ArgumentParser, estimator: Estimator) -> None:
     )
     group.add_argument(
         "--permutations",
-        type=_count,
+        type=count,
         default=999,
         metavar="B",
         help="relabellings for p-values (default: %(default)s)",
@@ -156,7 +157,7 @@ def add_seed(group: argparse._ActionsContainer) -> None:
     """Add the seed of what is random."""
     group.add_argument(
         "--seed",
-        type=_count,
+        type=count,
         default=0,
         metavar="S",
         help="of all that is random (default: %(default)s)",
@@ -249,7 +250,8 @@ def _level(text: str) -> float:
     return value
 
 
-def _count(text: str) -> int:
+def count(text: str) -> int:
+    """Return the whole number that a text is, or say what it must be."""
     if not (text.isascii() and text.isdecimal()) or len(text) > _MOST_DIGITS:
         raise argparse.ArgumentTypeError(
             f"must be a whole number that is not negative, such as 0 or 999; got {text!r}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -72,6 +72,7 @@ def table_of_largest(
     label: str,
     output_names: Sequence[str] | None = None,
     data: NDArray[Any] | None = None,
+    spreads: Mapping[str, NDArray[np.float64]] | None = None,
 ) -> str:
     """Return a table of features or coalitions with the largest values in size, largest first.
 
@@ -88,16 +89,19 @@ def table_of_largest(
         Heads of the columns if there are several.
     data : ndarray of shape (d,), optional
         For a last column.
+    spreads : mapping of str to ndarray, shaped as the values, optional
+        What stands beside each column of values, by its head.
     """
     by_output = values.reshape(len(values), -1)
     order = np.argsort(-np.abs(by_output).max(axis=1), kind="stable")[:_MOST_LINES]
     shown_names = [shortened(names(int(j))) for j in order]
-    if output_names is None:
-        columns = [[thing, *shown_names], [label, *numbers(by_output[order, 0])]]
-    else:
-        columns = [[f"{label} of", *shown_names]]
-        for name, column in zip(output_names[:_MOST_OUTPUTS], by_output[order].T, strict=False):
-            columns.append([shortened(name), *numbers(column)])
+    heads = [label] if output_names is None else list(output_names[:_MOST_OUTPUTS])
+    columns = [[thing if output_names is None else f"{label} of", *shown_names]]
+    for output, head in enumerate(heads):
+        columns.append([shortened(head), *numbers(by_output[order, output])])
+        for title, spread in (spreads or {}).items():
+            own = spread.reshape(by_output.shape)[order, output]
+            columns.append([title, *numbers(own)])
     if data is not None:
         columns.append(["data", *map(number, data[order])])
     lines = aligned(columns)

@@ -13,7 +13,7 @@ from pkex.display.plots import checked_count, literal
 from pkex.display.tables import MOST_VALUES, number, table_of_largest
 from pkex.explain.axes import FEATURE, OUTPUT, ROW, Axes, check_shapes
 from pkex.explain.centering import check_rows_of_reference, check_same_base, mean_size
-from pkex.explain.conversions import frame, shap_explanation
+from pkex.explain.conversions import frame, frames, shap_explanation
 from pkex.explain.explanation_plot import draw_row, draw_rows
 from pkex.explain.sliced import Sliced
 from pkex.games.value_functions import ValueFunction
@@ -28,7 +28,11 @@ if TYPE_CHECKING:
     import pandas as pd
     import shap
 
-__all__ = ["Attribution", "floats"]
+__all__ = ["STANDARD_DEVIATION", "STANDARD_ERROR", "Attribution", "floats", "spread_label"]
+
+# What says how sure values are: of the draws that they are estimated from, and of the model.
+STANDARD_ERROR, STANDARD_DEVIATION = "standard error", "standard deviation"
+_SHORT = {STANDARD_ERROR: "std err", STANDARD_DEVIATION: "std dev"}
 
 
 class Attribution(Sliced):
@@ -105,6 +109,10 @@ class Attribution(Sliced):
         values, _, data = self._with_every_axis()
         is_row = len(values) == 1
         sizes = np.reshape(self.importance(), values.shape[1:])
+        spreads = {
+            spread_label(name, is_row=is_row): np.reshape(spread, values.shape).mean(axis=0)
+            for name, spread in self._spreads().items()
+        }
         return table_of_largest(
             self._axes.features.__getitem__,
             values[0] if is_row else sizes,
@@ -112,6 +120,7 @@ class Attribution(Sliced):
             label="value" if is_row else self._importance_label,
             output_names=self.output_names,
             data=data[0] if is_row else None,
+            spreads=spreads,
         )
 
     def importance(self) -> NDArray[np.float64]:
@@ -301,6 +310,10 @@ class Attribution(Sliced):
         """Return how far from each value its bounds of 95 % are; None if it is sure."""
         return None
 
+    def _spreads(self) -> dict[str, Float]:
+        """Return how sure the values are, in their shape, by what it is called; {} if they are."""
+        return {}
+
     def _changes(self) -> Float | None:
         """Return R of the covariances R Rᵀ of a single row's values, (d, k); None if it is sure."""
         return None
@@ -314,8 +327,16 @@ class Attribution(Sliced):
         output = self.output_name
         return label if output is None else f"{label}\nof '{literal(output, 50)}'"
 
-    def to_frame(self) -> pd.DataFrame:
+    @with_known_keywords
+    def to_frame(self, *, errors: bool = False) -> pd.DataFrame:
         """Return the values as a pandas DataFrame, a line per row and a column per feature.
+
+        Parameters
+        ----------
+        errors : bool, default False
+            Whether standard errors and standard deviations, whichever there are, stand beside the
+            values: then the columns have a first level, "value", "standard error" and "standard
+            deviation", so that ``frame["standard error"]`` is a table as that of the values is.
 
         Returns
         -------
@@ -327,6 +348,8 @@ class Attribution(Sliced):
         ------
         ImportError
             If pandas is not installed.
+        ValueError
+            If there are no `errors`: values are exact, and nothing says how sure the model is.
 
         Examples
         --------
@@ -336,7 +359,17 @@ class Attribution(Sliced):
         0        3.0 -1.0
         """
         values, _, _ = self._with_every_axis()
-        return frame(values, self._axes)
+        if not errors:
+            return frame(values, self._axes)
+        spreads = self._spreads()
+        if not spreads:
+            raise ValueError(
+                "to_frame(errors=True) is of estimates, and of rows that were explained with "
+                "uncertainty=True; these values have neither standard errors nor deviations"
+            )
+        tables = {"value": values} | spreads
+        shaped = {name: np.reshape(table, values.shape) for name, table in tables.items()}
+        return frames(shaped, self._axes)
 
     def to_shap(self) -> shap.Explanation:
         """Return a copy as a `shap.Explanation`, for shap's plots.
@@ -364,6 +397,11 @@ class Attribution(Sliced):
         axes = (ROW, FEATURE, OUTPUT)[: values.ndim]
         index = tuple(slice(None) if axis in self._axes.present else 0 for axis in axes)
         return whole if len(self._axes.present) == values.ndim else whole[index]
+
+
+def spread_label(name: str, *, is_row: bool) -> str:
+    """Return the head of a column that says how sure values are, or of its means over rows."""
+    return f"{'±' if is_row else 'mean'} {_SHORT[name]}"
 
 
 def floats(argument: str, numbers: ArrayLike) -> NDArray[np.float64]:

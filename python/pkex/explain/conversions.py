@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import shap
     import shapiq
 
-__all__ = ["frame", "shap_explanation", "shapiq_values"]
+__all__ = ["frame", "frames", "shap_explanation", "shapiq_values"]
 
 
 def frame(values: Float, axes: Axes, columns: Sequence[str] | None = None) -> pd.DataFrame:
@@ -46,6 +46,15 @@ def frame(values: Float, axes: Axes, columns: Sequence[str] | None = None) -> pd
         values = values.transpose(0, 2, 1)  # the columns of an output stand together
     table = values.reshape(len(values), len(labels)).copy()
     return pd.DataFrame(table, index=axes.row_index, columns=labels)
+
+
+def frames(tables: Mapping[str, Float], axes: Axes) -> pd.DataFrame:
+    """Return tables of values side by side; the first level of the columns has their names."""
+    made = {name: frame(values, axes) for name, values in tables.items()}
+    import pandas as pd
+
+    levels = next(iter(made.values())).columns.names
+    return pd.concat(made, axis=1, names=["number", *levels])
 
 
 def shap_explanation(

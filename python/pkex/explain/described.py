@@ -154,6 +154,8 @@ class Described(Hinting):
         elif self.output_name is not None:
             parts.append(f"output {self.output_name!r}")
         parts.append(f"value_function={self.value_function!r}")
+        if self.conditioning is not None:
+            parts += self.conditioning.unusual()
         if self._game.background is not None:
             parts.append(f"background of {counted(len(self._game.background[0]), 'row')}")
         return f"Explainer({', '.join([*parts, *self._settings.unusual()])})"

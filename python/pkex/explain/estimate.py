@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from pkex.display.plots import DEVIATIONS
 from pkex.display.tables import number
-from pkex.explain.attribution import floats
-from pkex.explain.uncertain import Uncertain
+from pkex.explain.attribution import STANDARD_ERROR, floats
+from pkex.explain.reported import Reported
 from pkex.games.value_functions import ValueFunction
 from pkex.inputs.arrays import read_only
 from pkex.inputs.keywords import with_known_keywords
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["Estimate"]
 
 
-class Estimate(Uncertain):
+class Estimate(Reported):
     """Estimated Shapley values of some rows, with their standard errors.
 
     It is read, sliced, drawn and converted as an `Explanation` is, and is none: its values are not
@@ -63,9 +63,9 @@ class Estimate(Uncertain):
     ... )
     >>> estimate
     Estimate(1 row × 2 features, standard errors up to 0.002, base value 0.5)
-    feature       value  data
-    temperature   0.250  36.6
-    pulse        -0.125    80
+    feature       value  ± std err  data
+    temperature   0.250      0.002  36.6
+    pulse        -0.125      0.001    80
     >>> estimate[:, "pulse"].standard_errors
     array([0.001])
     """
@@ -73,6 +73,10 @@ class Estimate(Uncertain):
     __slots__ = ()
 
     _made_by = "explainer.estimate(X, n_permutations=1000)"
+    _made_uncertain_by = (
+        "explainer.estimate(X, n_coalitions=1000, uncertainty=True) in the observational game of a "
+        "Gaussian process"
+    )
 
     @with_known_keywords
     def __init__(
@@ -114,6 +118,10 @@ class Estimate(Uncertain):
         yield from super()._description()
         if self._errors is not None and np.size(self._errors):
             yield f"standard errors up to {number(np.max(self._errors))}"
+
+    def _spreads(self) -> dict[str, Float]:
+        spreads = super()._spreads()
+        return spreads if self._errors is None else {STANDARD_ERROR: self._errors} | spreads
 
     def _margins(self) -> Float | None:
         if self._errors is None:

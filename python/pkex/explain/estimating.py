@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,10 +15,11 @@ from pkex.execution.progress import Progress
 from pkex.execution.settings import Settings
 from pkex.explain.described import Described
 from pkex.explain.estimate import Estimate
-from pkex.explain.estimation import RowGame, estimated, linked
+from pkex.explain.estimation import Estimator, RowGame, estimated, linked
 from pkex.explain.explained import Explained
 from pkex.explain.from_coalitions import check_coalitions, from_coalitions, of_rows_together
 from pkex.explain.from_orders import check_permutations, from_orders
+from pkex.explain.joint_draws import JointDraws
 from pkex.explain.uncertain import roots_of, with_uncertainty
 from pkex.functions.conditional import MOST_CONDITIONED, Conditional
 from pkex.games.sampled_coalitions import SampledCoalitions
@@ -31,9 +31,6 @@ __all__ = ["Estimating"]
 
 # Functions whose estimates tell how sure those of their mean are: to 2 %.
 _DRAWS = 1000
-
-# From a function and rows to estimates of its values there, and their standard errors.
-_Estimator: TypeAlias = Callable[[Any, Float, Computation], tuple[Float, Float]]
 
 
 class Estimating(Described):
@@ -79,9 +76,9 @@ class Estimating(Described):
             coalitions, in 95 of some hundreds.
         uncertainty : bool, default False
             In the observational game of the mean of a Gaussian process, whether the estimate has
-            its `standard_deviations`, `covariance` and `sample` under the posterior, too. They are
-            those of the estimates of 1,000 functions that are drawn from it, and so right to 2 %
-            or so. Of other games take exact values.
+            its `standard_deviations`, `covariance`, `sample` and ``importance(samples=...)`` under
+            the posterior, too. The first three are those of the estimates of 1,000 functions that
+            are drawn from it, and so right to 2 % or so. Of other games take exact values.
         random_state : int, numpy.random.Generator or RandomState, optional
             A seed, or where random numbers are taken from. All rows have the same draws.
         progress : bool or callable, default False
@@ -126,10 +123,12 @@ class Estimating(Described):
         estimator = self._estimator(n_permutations, n_coalitions, generator)
         self._check_draws_rows("its values are exact for any number of features: explainer(X)")
         explained = Explained.read(X, self._columns, self._players)
-        roots = None
+        posterior = None
         with self._settings.computing(progress) as how:
             if uncertainty:
-                roots = self._estimated_roots(estimator, explained.rows, generator, how.part(0, 2))
+                posterior = self._estimated_roots(
+                    estimator, explained.rows, generator, how.part(0, 2)
+                )
                 how = how.part(1, 2)
             values, errors = estimator(self._function, explained.rows, how)
         if not self._function.has_output_axis:
@@ -147,13 +146,13 @@ class Estimating(Described):
             row_index=explained.row_index,
             value_function=self.value_function,
         )
-        if roots is not None:
-            estimate = with_uncertainty(estimate, roots)
+        if posterior is not None:
+            estimate = with_uncertainty(estimate, *posterior)
         return estimate[..., 0] if self._outputs.drops_axis else estimate
 
     def _estimator(
         self, n_permutations: int | None, n_coalitions: int | None, generator: np.random.Generator
-    ) -> _Estimator:
+    ) -> Estimator:
         """Return what estimates values."""
         if n_permutations is None and n_coalitions is None:
             raise TypeError(
@@ -172,7 +171,7 @@ class Estimating(Described):
             if isinstance(function, Conditional):
                 return partial(of_rows_together, drawn)
             return partial(estimated, self._game, from_coalitions(drawn))
-        count = check_permutations(n_permutations)
+        count = check_permutations(n_permutations, p)
         if isinstance(function, Conditional):
             raise ValueError(
                 "n_permutations would factor a matrix for each feature of each order, and is not "
@@ -182,9 +181,12 @@ class Estimating(Described):
         return partial(estimated, self._game, from_orders(p, count, generator))
 
     def _estimated_roots(
-        self, estimator: _Estimator, rows: Float, generator: np.random.Generator, how: Computation
-    ) -> Float:
-        """Return R of the covariances R Rᵀ of estimates, shape (n, players, outputs, players)."""
+        self, estimator: Estimator, rows: Float, generator: np.random.Generator, how: Computation
+    ) -> tuple[Float, JointDraws]:
+        """Return R of the covariances R Rᵀ of estimates, (n, players, outputs, players), and draws.
+
+        Draws are of functions that are estimated from the same coalitions.
+        """
         if not isinstance(self._function, Conditional):
             raise UnsupportedModelError(
                 "uncertainty=True of estimates is for value_function='observational'; exact values "
@@ -196,7 +198,7 @@ class Estimating(Described):
         for output, function in enumerate(functions):
             drawn, _ = estimator(function, rows, how.part(output, len(functions)))
             covariances.append(drawn @ drawn.transpose(0, 2, 1) / _DRAWS)
-        return roots_of(np.stack(covariances, axis=-1))
+        return roots_of(np.stack(covariances, axis=-1)), replace(joint, estimator=estimator)
 
     def _game_of(self, row: ArrayLike) -> Callable[[NDArray[np.bool_]], Float]:
         """Return the function from coalitions of features of a row to their worths.

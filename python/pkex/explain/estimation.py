@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,10 +15,42 @@ from pkex.functions.linked import Linked, LinkedOutputs
 from pkex.games.value_functions import Game
 from pkex.typing import Float
 
-__all__ = ["BLOCK", "OfRow", "RowGame", "estimated", "linked"]
+__all__ = [
+    "BLOCK",
+    "Estimator",
+    "OfRow",
+    "RowGame",
+    "check_number_of_draws",
+    "estimated",
+    "linked",
+]
 
 # Coalitions whose worths are computed at a time.
 BLOCK = 1 << 11
+
+# Numbers that are drawn: some GB of them.
+_MOST_DRAWN = 1 << 27
+
+# From a function and rows to estimates of its values there, and their standard errors, both of
+# shape (n, players, outputs).
+Estimator: TypeAlias = Callable[[Any, Float, Computation], tuple[Float, Float]]
+
+
+def check_number_of_draws(name: str, number: int, n_players: int) -> None:
+    """Refuse draws of all players that are too many to be held.
+
+    Raises
+    ------
+    ValueError
+        If they are; it says how many are not.
+    """
+    most = _MOST_DRAWN // n_players // 2 * 2
+    if number > most:
+        raise ValueError(
+            f"{name} must be at most {most:,} of {n_players} features, whose draws are held "
+            f"together; got {number:,}. Standard errors fall as one over the root of the number: "
+            "for smaller ones, take the mean of estimates by several seeds, random_state=0, 1, …"
+        )
 
 
 def linked(function: Function) -> Linked:

@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import replace
 
-import numpy as np
-from numpy.typing import NDArray
-
-from pkex.explain.axes import FEATURE, OUTPUT, ROW
 from pkex.explain.classes import classes_of_pairs, means_over_pairs
-from pkex.explain.uncertain import Uncertain
-from pkex.inputs.keywords import with_known_keywords
+from pkex.explain.reported import Reported
 from pkex.inputs.wording import shown
 
 __all__ = ["Explanation"]
@@ -26,7 +20,7 @@ _HINTS = {
 } | {name: f"shap's explanations have it: explanation.to_shap().{name}" for name in _OF_SHAP}
 
 
-class Explanation(Uncertain):
+class Explanation(Reported):
     """Shapley values of some rows, and what is needed to read them.
 
     For every row the values and the base value add up to the explained function, for each output:
@@ -103,73 +97,6 @@ class Explanation(Uncertain):
 
     _hints = _HINTS
 
-    @with_known_keywords
-    def importance(
-        self,
-        *,
-        samples: int | None = None,
-        random_state: int | np.random.Generator | np.random.RandomState | None = None,
-    ) -> NDArray[np.float64]:
-        """Return how strongly each feature acts: its mean absolute value over the rows.
-
-        Of neutral values it is the mean absolute deviation from their mean over the rows: what
-        varies. For neutral values contain constants, the same for all rows, that depend on the
-        amplitude of the model's coefficients rather than on the data; they would hide the rest.
-        Once `centered`, values have none, and the mean absolute value is taken.
-
-        Of rows that were explained with ``uncertainty=True`` it has a distribution, of which
-        `samples` are drawn: functions from the posterior of the Gaussian process, each explained in
-        all rows. Their mean is above the importance of the mean: absolute values of what is not
-        known are above 0.
-
-        Parameters
-        ----------
-        samples : int, optional
-            How often it is drawn.
-        random_state : int, numpy.random.Generator or RandomState, optional
-            A seed, or where random numbers are taken from; without `samples` it does nothing.
-
-        Returns
-        -------
-        ndarray, shape (d,) or (d, outputs); with `samples` (samples, d) or (samples, d, outputs)
-            In the order of `feature_names`, in units of the explained function. A single row gives
-            its absolute values, in every game, since with itself nothing varies.
-
-        Raises
-        ------
-        ValueError
-            If there are no rows to average over; with `samples`, if the rows were not explained
-            with ``uncertainty=True``, or the explanation was pickled since; or if draws would be
-            without more than half of the posterior's variance. They warn if it is more than 1 %.
-        UnsupportedModelError
-            With `samples`, if there is no background in the columns of the rows.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> import pkex
-        >>> parts = ([[3.0, -9.0], [1.0, -8.0]], [0.0, 0.0], np.zeros((2, 2)), ["age", "bmi"])
-        >>> pkex.Explanation(*parts, value_function="interventional").importance()
-        array([2. , 8.5])
-        >>> pkex.Explanation(*parts, value_function="neutral").importance()
-        array([1. , 0.5])
-
-        Standard deviations and quantiles are those of the samples:
-
-        >>> from sklearn.gaussian_process import GaussianProcessRegressor
-        >>> X = np.random.default_rng(0).normal(size=(30, 2))
-        >>> model = GaussianProcessRegressor(alpha=0.1).fit(X, X[:, 0])
-        >>> explanation = pkex.Explainer(model, X)(X, uncertainty=True)
-        >>> drawn = explanation.importance(samples=100, random_state=0)
-        >>> drawn.shape, drawn.std(axis=0).shape
-        ((100, 2), (2,))
-        """
-        if samples is None:
-            return super().importance()
-        if ROW in self._axes.present and len(self) == 0:
-            raise ValueError("there are no rows to average over")
-        return self._drawn_importance(samples, random_state)
-
     def by_class(self) -> Explanation:
         """Return what speaks for each class against the mean of all others, of pairs of classes.
 
@@ -217,67 +144,3 @@ class Explanation(Uncertain):
             "_axes": replace(self._axes, outputs=tuple(f"{name} vs others" for name in classes)),
         }
         return self._from_parts(self._parts() | changed)
-
-    @with_known_keywords
-    def to_html(
-        self, path: str | os.PathLike[str] | None = None, *, name: str = "the model's output"
-    ) -> str:
-        """Return a report as one HTML page that needs nothing else; write it if a path is given.
-
-        It shows how much each feature moves the output, and how the values of the leading ones go
-        with their data: what ``pkex explain --format html`` writes.
-
-        Parameters
-        ----------
-        path : str or path, optional
-            Of the file, which is written whole or not at all.
-        name : str, optional
-            What was explained, for the title.
-
-        Returns
-        -------
-        str
-
-        Raises
-        ------
-        ValueError
-            If there are no rows.
-        OSError
-            If the file cannot be written.
-
-        Examples
-        --------
-        >>> import pkex
-        >>> explanation = pkex.Explanation([[3.0, -1.0]], [0.5], [[7.0, 8.0]], ["age", "bmi"])
-        >>> explanation.to_html()[:15]
-        '<!DOCTYPE html>'
-        """
-        # Not before a report is asked for.
-        from importlib.metadata import version
-
-        from pkex.display.page import written
-        from pkex.explain.findings import of_explanation
-
-        rows = self._in_rows()
-        computed = {
-            "Rows": str(len(rows)),
-            "Game": self.value_function or "not known",
-            "Version": f"pkex {version('pkex')}",
-        }
-        return written(of_explanation(rows, name, computed), path)
-
-    def _in_rows(self) -> Explanation:
-        """Return the same with axes of rows and features, of a single one, too."""
-        values, base_values, data = self._with_every_axis()
-        outputs = () if self.output_names is None else (OUTPUT,)
-        return self._from_parts(
-            self._parts()
-            | {
-                "_values": values if outputs else np.reshape(values, data.shape),
-                "_base_values": base_values if outputs else np.reshape(base_values, len(data)),
-                "_data": data,
-                "_axes": replace(self._axes, present=(ROW, FEATURE, *outputs)),
-                "_roots": None,
-                "_errors": None,
-            }
-        )

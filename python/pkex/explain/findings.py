@@ -12,7 +12,12 @@ from pkex.display.drawing import bars
 from pkex.display.entries import Entries
 from pkex.display.findings import Figure, Findings, Table, listed, of_outputs_left_out
 from pkex.display.tables import number, numbers, shortened
-from pkex.explain.attribution import Attribution
+from pkex.explain.attribution import (
+    STANDARD_DEVIATION,
+    STANDARD_ERROR,
+    Attribution,
+    spread_label,
+)
 from pkex.inputs.wording import counted
 from pkex.typing import Float
 
@@ -31,6 +36,17 @@ _READING = (
     "all rows.",
     "A value speaks of the model, not of the world: features that go together may share, or take "
     "from each other, what a model makes of them.",
+)
+_READING_SPREADS = {
+    STANDARD_ERROR: "Values are estimates from some of the coalitions of features. Std err is the "
+    "standard error, which more coalitions make smaller: two of them on both sides of a value "
+    "cover the exact one in about 95 of 100 cases.",
+    STANDARD_DEVIATION: "Std dev is the standard deviation of the value under the model's own "
+    "uncertainty: over the functions that the Gaussian process holds possible.",
+}
+_READING_MEANS = (
+    "Means of them over rows are bounds: the mean |value| is at least as sure as its mean std err "
+    "or std dev says."
 )
 
 
@@ -62,7 +78,7 @@ def of_explanation(
         tuple(_picture(own, name) for name, own in shown.items()),
         _details(first),
         "Leading features" if len(outputs) == 1 else f"Leading features, {next(iter(outputs))}",
-        tuple(text.format(label=_label(explanation)) for text in _READING),
+        (*(text.format(label=_label(explanation)) for text in _READING), *_of_spreads(explanation)),
         computed,
         (*notes, *of_outputs_left_out(len(outputs) - len(shown))),
     )
@@ -121,15 +137,28 @@ def _label(explanation: Attribution) -> str:
     return "mean |value − its mean|" if explanation.value_function == "neutral" else "mean |value|"
 
 
+def _of_spreads(explanation: Attribution) -> list[str]:
+    """Return what standard errors and deviations say, if there are any."""
+    found = [_READING_SPREADS[name] for name in explanation._spreads()]
+    return [" ".join([*found, _READING_MEANS])] if found and len(explanation) > 1 else found
+
+
 def _tables(explanation: Attribution, name: str) -> list[Table]:
     order = _order(explanation)
     values = explanation.values[:, order]
+    spreads = explanation._spreads()
+    is_row = len(explanation) == 1
+    beside = {
+        spread_label(spread, is_row=is_row): own[:, order].mean(axis=0)
+        for spread, own in spreads.items()
+    }
     of_output = f" of {name}" if name else ""
     columns: dict[str, Any] = {"feature": [explanation.feature_names[j] for j in order]}
     columns[_label(explanation)] = _sizes(explanation)[order]
-    if len(explanation) == 1:
-        columns["value"] = values[0]
+    if is_row:
+        columns |= {"value": values[0], **beside}
     else:
+        columns |= beside
         columns["mean value"] = values.mean(axis=0)
         columns |= {"lowest": values.min(axis=0), "highest": values.max(axis=0)}
     sizes = Table(f"How much each feature moves the output{of_output}", columns)
@@ -141,9 +170,19 @@ def _tables(explanation: Attribution, name: str) -> list[Table]:
         title = explanation.feature_names[j]
         while title in (*rows, "output"):
             title += " (feature)"
-        rows[title] = some.values[:, j]
+        rows[title] = _with_spreads(some[:, j])
     rows["output"] = some.base_values + some.values.sum(axis=1)
-    return [sizes, Table(f"The first rows{of_output}: values of the strongest features", rows)]
+    what = " ± ".join(["values", *spreads]) + " of the strongest features"
+    return [sizes, Table(f"The first rows{of_output}: {what}", rows)]
+
+
+def _with_spreads(feature: Attribution) -> Float | list[str]:
+    """Return the values of a feature in rows, as texts where they are followed by how sure."""
+    values: Float = feature.values
+    spreads = list(feature._spreads().values())
+    if not spreads:
+        return values
+    return [" ± ".join(entries) for entries in zip(*map(numbers, [values, *spreads]), strict=True)]
 
 
 def _picture(explanation: Attribution, name: str) -> Figure:

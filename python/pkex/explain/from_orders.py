@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pkex.execution.computation import Computation
-from pkex.explain.estimation import BLOCK, OfRow, RowGame
+from pkex.explain.estimation import BLOCK, OfRow, RowGame, check_number_of_draws
 from pkex.inputs.integers import as_integer
 from pkex.typing import Float
 
@@ -24,7 +24,7 @@ __all__ = ["check_permutations", "from_orders"]
 _LEAST = 20
 
 
-def check_permutations(number: object) -> int:
+def check_permutations(number: object, n_players: int) -> int:
     """Return a number of orders, which come in pairs, or say what it may be."""
     what = (
         f"an even integer from {_LEAST} on, such as 1000: orders come in pairs, whose spread gives "
@@ -33,6 +33,7 @@ def check_permutations(number: object) -> int:
     count = as_integer("n_permutations", number, what, least=_LEAST)
     if count % 2:
         raise ValueError(f"n_permutations must be {what}; got {count}")
+    check_number_of_draws("n_permutations", count, n_players)
     return count
 
 

@@ -10,7 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pkex.errors import UnsupportedModelError, warn
+from pkex.execution.computation import Computation
 from pkex.execution.settings import Settings
+from pkex.explain.estimation import Estimator
 from pkex.functions.base import Function
 from pkex.functions.conditional import Conditional
 from pkex.functions.draws import draws, said_of_left_out
@@ -47,6 +49,8 @@ class JointDraws:
     settings : Settings
     conditioning : Conditioning, optional
         In the observational game, how background rows count.
+    estimator : callable, optional
+        Estimates values, and their standard errors; by default they are exact.
     """
 
     variance: Function
@@ -55,6 +59,7 @@ class JointDraws:
     players: NDArray[np.int64]
     settings: Settings
     conditioning: Conditioning | None = None
+    estimator: Estimator | None = None
 
     def deviations(
         self, places: NDArray[np.int64], n: int, random: np.random.Generator
@@ -77,14 +82,15 @@ class JointDraws:
         with self.settings.computing() as how:
             for start in range(0, n, step):
                 block = range(start, min(start + step, n))
-                values = np.stack(
-                    [
-                        function.select(block).explain(self.rows[some], game=self.game, how=how)
-                        for function in functions
-                    ],
-                    axis=-1,
-                )
+                each = [self._values(one.select(block), self.rows[some], how) for one in functions]
+                values = np.stack(each, axis=-1)
                 yield np.moveaxis(values, 2, 0).reshape(len(block), -1)[:, chosen]
+
+    def _values(self, function: Function, rows: NDArray[Any], how: Computation) -> Float:
+        """Return values of shape (n, players, outputs)."""
+        if self.estimator is not None:
+            return self.estimator(function, rows, how)[0]
+        return function.explain(rows, game=self.game, how=how)
 
     def functions(self, n: int, random: np.random.Generator) -> list[Function]:
         """Return deviations of functions from the mean for each output, as functions of the game.

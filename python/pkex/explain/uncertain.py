@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 
 from pkex.display.plots import DEVIATIONS
 from pkex.display.tables import number
-from pkex.explain.attribution import Attribution
+from pkex.explain.attribution import STANDARD_DEVIATION, Attribution
 from pkex.explain.axes import OUTPUT, ROW
 from pkex.explain.joint_draws import JointDraws
 from pkex.inputs.integers import as_integer
+from pkex.inputs.keywords import with_known_keywords
 from pkex.inputs.randomness import as_generator
 from pkex.typing import Float
 
@@ -66,6 +67,9 @@ class Uncertain(Attribution):
     """Values that have a joint distribution, which is normal."""
 
     __slots__ = ()
+
+    # How users get one that has it.
+    _made_uncertain_by = "explainer(X, uncertainty=True)"
 
     @property
     def standard_deviations(self) -> NDArray[np.float64] | None:
@@ -149,13 +153,85 @@ class Uncertain(Attribution):
         drawn: Float = self._values + changes.reshape(n, *np.shape(self._values))
         return drawn
 
+    @with_known_keywords
+    def importance(
+        self,
+        *,
+        samples: int | None = None,
+        random_state: int | np.random.Generator | np.random.RandomState | None = None,
+    ) -> NDArray[np.float64]:
+        """Return how strongly each feature acts: its mean absolute value over the rows.
+
+        Of neutral values it is the mean absolute deviation from their mean over the rows: what
+        varies. For neutral values contain constants, the same for all rows, that depend on the
+        amplitude of the model's coefficients rather than on the data; they would hide the rest.
+        Once `centered`, values have none, and the mean absolute value is taken.
+
+        Of rows that were explained with ``uncertainty=True`` it has a distribution, of which
+        `samples` are drawn: functions from the posterior of the Gaussian process, each explained in
+        all rows. Their mean is above the importance of the mean: absolute values of what is not
+        known are above 0.
+
+        Of estimates it is above that of exact values, for the same reason, where standard errors
+        are not small beside the values. Their `samples` are functions estimated from the same
+        coalitions: what spreads is what is not known of the function. Sampling errors, which all
+        samples share, are apart from it: see ``standard_errors``.
+
+        Parameters
+        ----------
+        samples : int, optional
+            How often it is drawn.
+        random_state : int, numpy.random.Generator or RandomState, optional
+            A seed, or where random numbers are taken from; without `samples` it does nothing.
+
+        Returns
+        -------
+        ndarray, shape (d,) or (d, outputs); with `samples` (samples, d) or (samples, d, outputs)
+            In the order of `feature_names`, in units of the explained function. A single row gives
+            its absolute values, in every game, since with itself nothing varies.
+
+        Raises
+        ------
+        ValueError
+            If there are no rows to average over; with `samples`, if the rows were not explained
+            with ``uncertainty=True``, or the explanation was pickled since; or if draws would be
+            without more than half of the posterior's variance. They warn if it is more than 1 %.
+        UnsupportedModelError
+            With `samples`, if there is no background in the columns of the rows.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import pkex
+        >>> parts = ([[3.0, -9.0], [1.0, -8.0]], [0.0, 0.0], np.zeros((2, 2)), ["age", "bmi"])
+        >>> pkex.Explanation(*parts, value_function="interventional").importance()
+        array([2. , 8.5])
+        >>> pkex.Explanation(*parts, value_function="neutral").importance()
+        array([1. , 0.5])
+
+        Standard deviations and quantiles are those of the samples:
+
+        >>> from sklearn.gaussian_process import GaussianProcessRegressor
+        >>> X = np.random.default_rng(0).normal(size=(30, 2))
+        >>> model = GaussianProcessRegressor(alpha=0.1).fit(X, X[:, 0])
+        >>> explanation = pkex.Explainer(model, X)(X, uncertainty=True)
+        >>> drawn = explanation.importance(samples=100, random_state=0)
+        >>> drawn.shape, drawn.std(axis=0).shape
+        ((100, 2), (2,))
+        """
+        if samples is None:
+            return super().importance()
+        if ROW in self._axes.present and len(self) == 0:
+            raise ValueError("there are no rows to average over")
+        return self._drawn_importance(samples, random_state)
+
     def _drawn_importance(self, n: object, random_state: Any) -> Float:
         """Return the mean absolute values of draws over the rows, shape (n, ...)."""
         self._check_uncertain("importance(samples=...)")
         if self._joint is None or self._places is None:
             raise ValueError(
                 "importance(samples=...) draws functions from the model, which pickles of "
-                "explanations are without: explain the rows again"
+                f"{type(self).__name__.lower()}s are without: explain the rows again"
             )
         count = as_integer("samples", n, "a positive integer, such as 1000", least=1)
         drawn = self._joint.deviations(np.ravel(self._places), count, as_generator(random_state))
@@ -164,6 +240,10 @@ class Uncertain(Attribution):
             sizes = np.abs(self._values + deviations.reshape(-1, *np.shape(self._values)))
             found.append(sizes.mean(axis=1) if ROW in self._axes.present else sizes)
         return np.concatenate(found)
+
+    def _spreads(self) -> dict[str, Float]:
+        deviations = self.standard_deviations
+        return {} if deviations is None else {STANDARD_DEVIATION: deviations}
 
     def _margins(self) -> Float | None:
         """Return how far from each value the bounds are that hold 95 % of draws."""
@@ -180,7 +260,7 @@ class Uncertain(Attribution):
             reason = "centered values have none" if self._is_centered else "this has none"
             raise ValueError(
                 f"{what} is of rows that were explained with their uncertainty, by "
-                f"explainer(X, uncertainty=True); {reason}"
+                f"{self._made_uncertain_by}; {reason}"
             )
 
     def _roots_with_every_axis(self) -> Float:

@@ -41,10 +41,10 @@ def check_number_of_players(p: int) -> None:
     """Refuse more players than have all of their coalitions looked at."""
     if p > MOST_CONDITIONED:
         raise ValueError(
-            f"value_function='observational' looks at all 2^{p} coalitions of {p} features, "
-            f"for each of which it factors a matrix: pkex goes up to {MOST_CONDITIONED} "
-            "features. Estimate values, with standard errors, by pkex.Explainer(...).estimate("
-            "X, n_coalitions=1000, random_state=0), or join columns by groups={...}"
+            f"the model has {p} features, and exact values of value_function='observational' take "
+            f"all 2^{p} coalitions of {p} features, with a factorisation for each: pkex goes up to "
+            f"{MOST_CONDITIONED} features. Estimate values, with standard errors, by "
+            "pkex.Explainer(...).estimate(X, n_coalitions=1000), or join columns by groups={...}"
         )
 
 

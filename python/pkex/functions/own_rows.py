@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from pkex.errors import warn
 from pkex.games.conditioning import Conditioning
+from pkex.games.own_rows import OwnRows
 
 __all__ = ["warn_of_own_rows"]
 
@@ -33,26 +34,25 @@ def warn_of_own_rows(
         The number of each column's player.
     """
     p = int(players.max()) + 1
-    if p < _FEWEST:
+    if p < _FEWEST or conditioning.settings.leave_one_out:
         return
-    places = {tuple(row): place for place, row in enumerate(conditioning.rows.tolist())}
-    own = [places.get(tuple(row), -1) for row in X.tolist()]
-    known = np.flatnonzero(np.array(own, dtype=np.int64) >= 0)
+    known = np.unique(OwnRows.of(X, conditioning.rows).explained)
     if not len(known):
         return
-    some = known[np.unique(np.linspace(0, len(known) - 1, _ROWS).astype(np.intp))]
-    rows = [own[number] for number in some]
+    some = X[known[np.unique(np.linspace(0, len(known) - 1, _ROWS).astype(np.intp))]]
+    own = OwnRows.of(some, conditioning.rows)
     orders = np.random.default_rng(0).permuted(np.tile(np.arange(p), (_COALITIONS, 1)), axis=1)
     coalitions = list((orders < (p + 1) // 2)[:, players])
     shares = [
-        weights.whole()[np.arange(len(rows)), rows]
-        for weights in conditioning.weights(X[some], coalitions)
+        own.sums(weights.whole()[own.explained, own.background], len(some))
+        for weights in conditioning.weights(some, coalitions)
     ]
     if np.mean(shares) > _MUCH:
         warn(
             f"{len(known)} of {len(X)} rows are in the background themselves, and have "
             f"{np.mean(shares):.0%} of the weight while half of the features are known: what each "
-            "feature says of the others is so hidden. Explain rows that are not in the background, "
-            "or give value_function=pkex.Observational(regularization=...) a larger one than "
+            "feature says of the others is so hidden. Leave them out there by "
+            "value_function=pkex.Observational(leave_one_out=True), explain rows that are not in "
+            "the background, or give a larger regularization than "
             f"{conditioning.settings.regularization:g}"
         )

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from pkex.games.landmarks import Features, linear_algebra, sampled_rows
 from pkex.games.levels import Levels
 from pkex.games.observational import Observational
+from pkex.games.own_rows import OwnRows
 from pkex.kernels.factors import Term
 from pkex.kernels.restrictions import Restrictions
 from pkex.typing import Float
@@ -35,20 +36,32 @@ class Weights:
     left : ndarray of shape (n, r)
     right : ndarray of shape (r, m), optional
         The identity if not given.
+    left_out : OwnRows, optional
+        Whose weights are 0, whatever the product is.
     """
 
     left: Float
     right: Float | None = None
+    left_out: OwnRows | None = None
 
     def times(self, values: Float) -> Float:
         """Return the weighted sums Σ_l w_l values_l, shape (n, k), of values of shape (m, k)."""
         right = values if self.right is None else self.right @ values
         sums: Float = self.left @ right
+        if self.left_out is not None and self.right is not None:
+            own = self.left_out
+            weights = np.einsum("pr,rp->p", self.left[own.explained], self.right[:, own.background])
+            sums -= own.sums(weights[:, None] * values[own.background], len(sums))
         return sums
 
     def whole(self) -> Float:
         """Return the weights, shape (n, m)."""
-        return self.left if self.right is None else self.left @ self.right
+        if self.right is None:
+            return self.left
+        weights: Float = self.left @ self.right
+        if self.left_out is not None:
+            weights[self.left_out.explained, self.left_out.background] = 0.0
+        return weights
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,6 +114,8 @@ class Conditioning:
     ) -> Iterator[Weights]:
         """Yield the weights beside rows, of one choice of known columns after the other.
 
+        With no columns known they are the shares.
+
         Parameters
         ----------
         X : ndarray of shape (n, d)
@@ -110,9 +125,11 @@ class Conditioning:
         Raises
         ------
         ValueError
-            If the kernel is not positive definite on the background; or an entry of a row is not
-            what the background has in its column.
+            If the kernel is not positive definite on the background; an entry of a row is not
+            what the background has in its column; or the background has nothing but the row that is
+            to be left out of it.
         """
+        own = self._left_out(X)
         terms, rows = self._terms, self.levels.numbers(self.rows, "background")
         chosen = self.landmarks
         centres = rows if chosen is None else rows[chosen]
@@ -120,12 +137,15 @@ class Conditioning:
         among = Restrictions(terms, centres, centres)
         to_rows = None if chosen is None else Restrictions(terms, centres, rows)
         for present in coalitions:
+            if not present.any():
+                yield Weights(np.ones((len(X), 1)), self.shares[None])
+                continue
             try:
                 if to_rows is None:
-                    yield self._of_all(among.of(present), across.of(present))
+                    yield self._of_all(among.of(present), across.of(present), own)
                 else:
                     of_rows = to_rows.of(present)
-                    yield self._of_landmarks(among.of(present), of_rows, across.of(present))
+                    yield self._of_landmarks(among.of(present), of_rows, across.of(present), own)
             except np.linalg.LinAlgError:
                 raise self._not_positive(present) from None
 
@@ -136,26 +156,53 @@ class Conditioning:
             raise ValueError("the settings have no kernel: see Observational.resolved")
         return kernel.terms(self.rows.shape[1])
 
-    def _of_all(self, among: Float, across: Float) -> Weights:
+    def _left_out(self, X: NDArray[Any]) -> OwnRows:
+        """Return which rows are left out of the background."""
+        if not self.settings.leave_one_out:
+            return OwnRows.of(X[:0], self.rows)
+        own = OwnRows.of(X, self.rows)
+        numbers = np.bincount(own.explained, minlength=len(X))
+        if (numbers == len(self.rows)).any():
+            raise ValueError(
+                f"X: row {int(numbers.argmax())} is all that the background has, and with "
+                "leave_one_out=True nothing is left; give a background with other rows"
+            )
+        return own
+
+    def _of_all(self, among: Float, across: Float, own: OwnRows) -> Weights:
         """Return w = √B (√B K √B + η)⁻¹ √B k, completed; √B K √B has eigenvalues of 1 at most."""
         roots = np.sqrt(self.shares)
         among *= roots * roots[:, None]
         known = self._solved(among, (across * roots).T).T * roots
-        known += (1.0 - known.sum(axis=1))[:, None] * self.shares
+        pairs = own.explained, own.background
+        known /= (1.0 - own.sums(known[pairs], len(known)))[:, None]
+        known[pairs] = 0.0
+        known += self._missing(known.sum(axis=1), own)[:, None] * self.shares
+        known[pairs] = 0.0
         return Weights(known)
 
-    def _of_landmarks(self, among: Float, of_rows: Float, across: Float) -> Weights:
+    def _of_landmarks(self, among: Float, of_rows: Float, across: Float, own: OwnRows) -> Weights:
         """Return w = B Φ (Φᵀ B Φ + η)⁻¹ φ, completed; Φ Φᵀ is Nyström's approximation of K."""
         features = Features(among)
         known = features.of(of_rows)
         weighed = known * self.shares
         gram = weighed @ known.T
         left = self._solved(gram, features.of(across.T)).T
-        missing = 1.0 - left @ weighed.sum(axis=1)
+        of_own = np.einsum("pr,rp->p", left[own.explained], weighed[:, own.background])
+        scales = 1.0 - own.sums(of_own, len(left))
+        left /= scales[:, None]
+        total = left @ weighed.sum(axis=1) - (1.0 - scales) / scales
         return Weights(
-            np.concatenate([left, missing[:, None]], axis=1),
+            np.concatenate([left, self._missing(total, own)[:, None]], axis=1),
             np.concatenate([weighed, self.shares[None]]),
+            own,
         )
+
+    def _missing(self, totals: Float, own: OwnRows) -> Float:
+        """Return what weights lack of 1, beside the shares of the rows that are not left out."""
+        missing: Float = 1.0 - totals
+        missing /= 1.0 - own.sums(self.shares[own.background], len(totals))
+        return missing
 
     def _solved(self, matrix: Float, sides: Float) -> Float:
         """Return (matrix + η)⁻¹ sides; the matrix is overwritten."""

@@ -8,7 +8,7 @@ mean output given x_S, by a conditional mean embedding (RKHS-SHAP: Chau, Hu, Gon
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import reduce
 from numbers import Real
 from operator import mul
@@ -50,7 +50,7 @@ class Observational:
     may be negative, so that a worth may be out of the model's range, a probability above 1 or a
     variance below 0. A row that is in the background has most of the weight itself, as soon as some
     columns tell it from the others: values of rows that are not in it say more of what features
-    tell.
+    tell, and so do those with `leave_one_out`.
 
     Parameters
     ----------
@@ -58,7 +58,9 @@ class Observational:
         What rows are compared by; a kernel of some columns is its restriction to these, and an
         amplitude divides the regularization. By default
         a Gaussian whose length-scales are the medians of each column's distances between
-        background rows; labels that differ count like numbers a length-scale apart. A kernel that
+        background rows; labels that differ count like numbers a length-scale apart. Of a column
+        that is constant in the background nothing follows, and rows are not compared by it. A
+        kernel that
         is given compares labels by their numbers, in the order in which they first occur: take
         `Categorical` for these columns.
     regularization : float, default 1e-3
@@ -69,6 +71,12 @@ class Observational:
         (Nyström's approximation). The kernel of a kernel expansion is so approximated, too, where
         its points times the background rows are more than 4096². Landmarks are a fixed random
         sample; they, and the medians, take no notice of the background's weights.
+    leave_one_out : bool, default False
+        Whether an explained row that is in the background, or copies of it, are left out there as
+        long as some, but not all features are known: its weight is 0, and the others' are those of
+        the same regression without it (whose regularization per row is η/(1 − b), of rows whose
+        share b is left out). Exact, at no cost. Values still start from the mean over the whole
+        background. Rows that are not in it have the values that they have without.
 
     Raises
     ------
@@ -102,6 +110,7 @@ class Observational:
     kernel: Kernel | None = None
     regularization: float = 1e-3
     n_landmarks: int | None = None
+    leave_one_out: bool = False
 
     def __post_init__(self) -> None:
         if self.kernel is not None and not isinstance(self.kernel, Kernel):
@@ -113,6 +122,13 @@ class Observational:
         if self.n_landmarks is not None:
             number = as_integer("n_landmarks", self.n_landmarks, "a positive integer", least=1)
             object.__setattr__(self, "n_landmarks", number)
+        if not isinstance(self.leave_one_out, bool):
+            raise TypeError(f"leave_one_out must be True or False; got {self.leave_one_out!r}")
+
+    def unusual(self) -> list[str]:
+        """Return the settings that are not the default ones, but for the kernel."""
+        given = ((field, getattr(self, field.name)) for field in fields(self)[1:])
+        return [f"{field.name}={value!r}" for field, value in given if value != field.default]
 
     def resolved(self, rows: Float, levels: Levels) -> Observational:
         """Return the settings with a kernel, the default one of a background.
@@ -127,38 +143,26 @@ class Observational:
         Raises
         ------
         ValueError
-            If a column is constant, so that it has no length-scale; or the kernel given is not for
-            these rows.
+            If the kernel given is not for these rows.
         """
         if self.kernel is not None:
             self.kernel.check_rows(rows, "background")
             return self
-        numbers = [column for column in range(rows.shape[1]) if column not in levels.known]
-        # A single row has all the weight, whatever it is compared by.
-        if len(rows) == 1:
-            return replace(self, kernel=RBF(1.0))
-        scales = [_median_distance(rows[:, column]) for column in numbers]
-        constant = [levels.names[column] for column, of in levels.known.items() if len(of) == 1]
-        constant += [
-            levels.names[column]
-            for column, scale in zip(numbers, scales, strict=True)
-            if scale == 0.0
-        ]
-        if constant:
-            raise ValueError(
-                f"background: the entries of {', '.join(constant)} are all equal, so that nothing "
-                "follows from them, and there is no distance to take as a length-scale; leave the "
-                "column out of the model, or give value_function=pkex.Observational("
-                "kernel=pkex.kernels.RBF([...])) with length-scales of your own"
-            )
+        scales = {
+            column: _median_distance(rows[:, column])
+            for column in range(rows.shape[1])
+            if column not in levels.known
+        }
+        differing = [column for column, scale in scales.items() if scale > 0.0]
+        labels = [column for column, of in sorted(levels.known.items()) if len(of) > 1]
         parts: list[Kernel] = []
-        if not levels.known:
-            parts = [RBF(scales)]
-        elif numbers:
-            parts = [RBF(scales).on(numbers)]
-        if levels.known:
-            parts.append(Categorical(_OF_LABELS).on(sorted(levels.known)))
-        return replace(self, kernel=reduce(mul, parts))
+        if differing:
+            gaussian = RBF([scales[column] for column in differing])
+            parts = [gaussian if len(differing) == rows.shape[1] else gaussian.on(differing)]
+        if labels:
+            parts.append(Categorical(_OF_LABELS).on(labels))
+        # Equal rows have equal weights, whatever they are compared by.
+        return replace(self, kernel=reduce(mul, parts) if parts else RBF(1.0))
 
 
 def _positive(size: Any) -> float:

@@ -7,23 +7,25 @@ k(·, x_i) (Chau, Hu, Gonzalez and Sejdinovic 2022, RKHS-SHAP, section 4).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from math import comb
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pkex.errors import UnsupportedModelError
 from pkex.functions.conditional import MOST_CONDITIONED
-from pkex.games.conditioning import Conditioning
+from pkex.games.conditioning import Conditioning, Weights
 from pkex.games.levels import Levels
 from pkex.games.observational import Observational
 from pkex.inputs.integers import as_integer
 from pkex.inputs.randomness import as_generator
-from pkex.kernels import Kernel
-from pkex.kernels.restrictions import Restrictions, are_products
+from pkex.kernels import Kernel, Term
+from pkex.kernels.domain import Domain
+from pkex.kernels.factors import expanded, has_mixtures
+from pkex.kernels.restrictions import MOST_KEPT, Restrictions, are_products
 from pkex.typing import Float
 
 __all__ = ["chosen_coalitions", "conditioned", "maps_by_coalitions"]
@@ -31,6 +33,8 @@ __all__ = ["chosen_coalitions", "conditioned", "maps_by_coalitions"]
 # Coalitions, bool of shape (count, d), and what their worths count in the value of each feature,
 # of shape (count, features).
 _Chosen: TypeAlias = tuple[NDArray[np.bool_], Float]
+# From weights of background rows and the columns that are present to 𝒦_S, shape (points, rows).
+_WorthsOf: TypeAlias = Callable[[Weights, NDArray[np.bool_]], Float]
 
 
 def conditioned(
@@ -41,13 +45,8 @@ def conditioned(
     Raises
     ------
     ValueError
-        If weights would be made on some of the rows, or a column is constant.
+        If the kernel given is not for these rows, or there are more than weights are made on.
     """
-    if settings.n_landmarks is not None:
-        raise ValueError(
-            "value_function: n_landmarks is for explanations; the values that are penalised are of "
-            "weights on all training rows: leave it out, or fit to a sample of these"
-        )
     levels = Levels.of(points, tuple(names))
     return Conditioning(settings.resolved(points, levels), points, shares, levels)
 
@@ -103,37 +102,61 @@ def _drawn_coalitions(
 def maps_by_coalitions(
     points: Float, kernel: Kernel, conditioning: Conditioning, chosen: _Chosen
 ) -> Float:
-    """Return ζ of each feature, of a kernel that is a product or a sum of products.
+    """Return ζ of each feature.
 
-    𝒦_S = K_S ⊙ (K_{S^c} W_S), as a product splits at S: W_S has the weights of background rows,
-    which are the points, beside each row.
+    Parameters
+    ----------
+    points : ndarray of shape (n, d)
+        Those of the model, its rows, and the background.
+    kernel : Kernel
+    conditioning : Conditioning
+    chosen : tuple
+        As `chosen_coalitions` returns it.
 
     Returns
     -------
     ndarray of shape (features, n points, n rows)
-
-    Raises
-    ------
-    UnsupportedModelError
-        If the kernel is no such.
     """
-    terms = kernel.terms(points.shape[1])
-    if not are_products(terms):
-        raise UnsupportedModelError(
-            "value_function='observational' penalises values of kernels that are products over "
-            f"columns, or sums of such, as RBF and ProductMatern are; {kernel!r} is none: take "
-            "another, or value_function='interventional'"
-        )
     members, counts = chosen
-    alone = [Restrictions([replace(term, coefficient=1.0)], points, points) for term in terms]
+    worths_of = _worths_of(points, kernel)
     maps = np.zeros((counts.shape[1], len(points), len(points)))
     weights = conditioning.weights(points, list(members))
     for present, of_features, of_rows in zip(members, counts, weights, strict=True):
-        whole = of_rows.whole().T
-        worths = np.zeros((len(points), len(points)))
-        for term, restrictions in zip(terms, alone, strict=True):
-            known, rest = restrictions.of(present), restrictions.of(~present)
-            worths += term.coefficient * known * (rest @ whole)
+        worths = worths_of(of_rows, present)
         for zeta, times in zip(maps, of_features, strict=True):
             zeta += times * worths
     return maps
+
+
+def _worths_of(points: Float, kernel: Kernel) -> _WorthsOf:
+    """Return how coalitions are worth what they are, the fastest way that there is."""
+    terms = kernel.terms(points.shape[1])
+    if has_mixtures(terms):
+        # What is evaluated combines entries of the points.
+        terms = expanded(terms, Domain.of(points))
+    return _by_terms(points, terms) if are_products(terms) else partial(_by_rows, points, kernel)
+
+
+def _by_terms(points: Float, terms: Sequence[Term]) -> _WorthsOf:
+    """Return 𝒦_S = K_S ⊙ (K_{S^c} W_Sᵀ) of products, which split at S.
+
+    Row t of W_S has the weights of background rows, which are the points, beside row t.
+    """
+    most_kept = MOST_KEPT // max(1, len(terms))
+    alone = [Restrictions([replace(t, coefficient=1.0)], points, points, most_kept) for t in terms]
+
+    def worths(weights: Weights, present: NDArray[np.bool_]) -> Float:
+        total = np.zeros((len(points), len(points)))
+        for term, restrictions in zip(terms, alone, strict=True):
+            known, rest = restrictions.of(present), restrictions.of(~present)
+            total += term.coefficient * known * weights.times(rest).T
+        return total
+
+    return worths
+
+
+def _by_rows(points: Float, kernel: Kernel, weights: Weights, present: NDArray[np.bool_]) -> Float:
+    """Return 𝒦_S of any kernel, which is evaluated at rows mixed with background rows."""
+    mixed = (np.where(present, row, points) for row in points)
+    means = [own @ kernel(rows, points) for own, rows in zip(weights.whole(), mixed, strict=True)]
+    return np.stack(means, axis=1)

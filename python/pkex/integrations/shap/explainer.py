@@ -14,6 +14,7 @@ from shap._serializable import Serializable
 
 import pkex
 from pkex.adapters.targets import adapted_to
+from pkex.games.observational import Observational
 from pkex.games.value_functions import ValueFunction
 from pkex.inputs.choices import check_names
 from pkex.integrations import as_background, as_one_row
@@ -181,7 +182,7 @@ class KernelMachineExplainer(KernelExplainerAttributes, shap.Explainer):  # type
         linearize_link: bool = True,
         seed: int | None = None,
         data: Any = None,
-        value_function: ValueFunction | None = None,
+        value_function: ValueFunction | Observational | None = None,
         background_weights: ArrayLike | None = None,
         groups: Mapping[str, int | str | Iterable[int | str]] | None = None,
         n_jobs: int | None = -1,

@@ -21,6 +21,7 @@ except ImportError as error:
 import pkex
 from pkex.execution.threads import check_n_jobs
 from pkex.games.indices import INDICES, Index
+from pkex.games.observational import Observational
 from pkex.games.value_functions import ValueFunction
 from pkex.inputs.choices import check_choice
 from pkex.integrations import as_background, as_one_row, as_rows
@@ -217,7 +218,7 @@ class ProductKernelExplainer(Explainer):
         *,
         min_order: int = 0,
         outputs: int | str | None = None,
-        value_function: ValueFunction | None = None,
+        value_function: ValueFunction | Observational | None = None,
         background_weights: ArrayLike | None = None,
         groups: Mapping[str, int | str | Iterable[int | str]] | None = None,
         n_jobs: int | None = -1,
@@ -434,11 +435,11 @@ def _problems_of_explainer(
 
 
 def _game(
-    given: ValueFunction | None,
+    given: ValueFunction | Observational | None,
     data: object,
     imputer: object,
     joint_marginal_distribution: bool,
-) -> ValueFunction | None:
+) -> ValueFunction | Observational | None:
     """Return the value function that is meant; shapiq's own explainer has the neutral one."""
     if data is None:
         if imputer is not None or not joint_marginal_distribution:
