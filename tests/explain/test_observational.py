@@ -297,16 +297,21 @@ def test_rows_are_not_compared_by_columns_that_are_constant():
     table = pd.DataFrame(plain, columns=names).assign(e=2.0, f="same")
     steps = make_column_transformer(("passthrough", [*names, "e"]), (OneHotEncoder(), ["f"]))
     model = make_pipeline(steps, SVR(gamma=0.5)).fit(table, Y)
-    explainer = pkex.Explainer(model, table, value_function="observational")
+    with pytest.warns(UserWarning, match=r"entries of \['e', 'f'\] are all equal"):
+        explainer = pkex.Explainer(model, table, value_function="observational")
     rows = pd.DataFrame(ROWS / SCALE, columns=names).assign(e=2.0, f="same")
     values = explainer.shap_values(rows)
     same = SVR(gamma=0.5).fit(plain, Y)
     alone = pkex.Explainer(same, plain, value_function="observational").shap_values(ROWS / SCALE)
     np.testing.assert_allclose(values[:, :4], alone, rtol=0, atol=1e-10)
     np.testing.assert_allclose(values[:, 4:], 0.0, rtol=0, atol=1e-10)
+    # As a feature with another column nothing is to be said of it.
+    groups = {"all": ["d", "e", "f"]}
+    pkex.Explainer(model, table, value_function="observational", groups=groups)
     # The model may know more of a column than the background.
     half = np.where(np.arange(30)[:, None] < 15, [0.0, 1.0, 1.0, 1.0], 1.0) * plain
-    explainer = pkex.Explainer(same, half[:15], value_function="observational")
+    with pytest.warns(UserWarning, match=r"entries of \['x0'\] are all equal"):
+        explainer = pkex.Explainer(same, half[:15], value_function="observational")
     changed = explainer.shap_values(plain[15:18])
     total = changed.sum(axis=1) + explainer.expected_value
     assert total == pytest.approx(same.predict(plain[15:18]))

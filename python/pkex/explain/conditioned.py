@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pkex.errors import warn
 from pkex.execution.computation import Computation
@@ -17,6 +18,7 @@ from pkex.games.conditioning import Conditioning
 from pkex.games.levels import Levels
 from pkex.games.observational import Observational
 from pkex.games.value_functions import Game
+from pkex.inputs.wording import shown
 
 __all__ = ["given_background", "landmark_error"]
 
@@ -61,8 +63,26 @@ def given_background(
         used = {column for factor in factors for column in factor.columns.tolist()}
         ignored = frozenset(range(function.n_features)) - used
     levels = Levels.of(rows, columns.names, ignored)
+    if settings.kernel is None:
+        _warn_of_constant_players(function, rows, columns)
     resolved = settings.resolved(levels.numbers(rows, "background"), levels)
     return Conditional(function, Conditioning(resolved, rows, shares, levels))
+
+
+def _warn_of_constant_players(function: Function, rows: NDArray[Any], columns: Columns) -> None:
+    """Warn of players whose columns are all constant: nothing follows from knowing them."""
+    is_constant = (rows == rows[0]).all(axis=0)
+    if is_constant.all():
+        return
+    varying = np.bincount(function.players, ~is_constant, function.n_players)
+    constant = np.flatnonzero(varying[function.players] == 0.0)
+    if constant.size:
+        names = shown([columns.names[column] for column in constant])
+        warn(
+            f"background: the entries of {names} are all equal, so that nothing about other "
+            "columns follows from knowing them: their values are of what the model itself makes of "
+            "them; give a background in which they vary for more"
+        )
 
 
 def landmark_error(function: Conditional, how: Computation) -> float | None:
