@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pkex.errors import warn
 from pkex.execution.computation import Computation
@@ -20,7 +19,7 @@ from pkex.games.observational import Observational
 from pkex.games.value_functions import Game
 from pkex.inputs.wording import shown
 
-__all__ = ["given_background", "landmark_error"]
+__all__ = ["given_background", "landmark_error", "warn_of_constant_players"]
 
 # Coalitions, and rows of the background, whose worths are looked at; what is worth a warning; and
 # rows that may all be landmarks.
@@ -63,21 +62,19 @@ def given_background(
         used = {column for factor in factors for column in factor.columns.tolist()}
         ignored = frozenset(range(function.n_features)) - used
     levels = Levels.of(rows, columns.names, ignored)
-    if settings.kernel is None:
-        _warn_of_constant_players(function, rows, columns)
     resolved = settings.resolved(levels.numbers(rows, "background"), levels)
     return Conditional(function, Conditioning(resolved, rows, shares, levels))
 
 
-def _warn_of_constant_players(function: Function, rows: NDArray[Any], columns: Columns) -> None:
+def warn_of_constant_players(function: Conditional) -> None:
     """Warn of players whose columns are all constant: nothing follows from knowing them."""
+    rows, levels = function.conditioning.rows, function.conditioning.levels
     is_constant = (rows == rows[0]).all(axis=0)
-    if is_constant.all():
-        return
     varying = np.bincount(function.players, ~is_constant, function.n_players)
-    constant = np.flatnonzero(varying[function.players] == 0.0)
-    if constant.size:
-        names = shown([columns.names[column] for column in constant])
+    still = np.flatnonzero(varying[function.players] == 0.0).tolist()
+    constant = [column for column in still if column not in levels.ignored]
+    if constant and not is_constant.all():
+        names = shown([levels.names[column] for column in constant])
         warn(
             f"background: the entries of {names} are all equal, so that nothing about other "
             "columns follows from knowing them: their values are of what the model itself makes of "

@@ -17,7 +17,7 @@ from pkex.execution.computation import Computation
 from pkex.execution.progress import Progress
 from pkex.execution.settings import Settings
 from pkex.explain.columns import Columns
-from pkex.explain.conditioned import given_background, landmark_error
+from pkex.explain.conditioned import given_background, landmark_error, warn_of_constant_players
 from pkex.explain.estimating import Estimating
 from pkex.explain.explained import Explained
 from pkex.explain.explanation import Explanation
@@ -310,6 +310,7 @@ class Explainer(Estimating, Interacting):
             self._base = self._function.base(self._game, how)
             self._landmark_error = None
             if isinstance(self._function, Conditional):
+                warn_of_constant_players(self._function)
                 self._landmark_error = landmark_error(self._function, how)
 
     @with_known_keywords
