@@ -106,7 +106,7 @@ full = parser.parse_args().full
 X, y = load_diabetes(return_X_y=True, as_frame=True)
 if not full:
     X, y = X[["bmi", "bp", "s3", "s5"]][:80], y[:80]
-sizes = of_diabetes(X, y, len(X) if full else 10)
+sizes = of_diabetes(X, y, len(X) if full else 5)
 tumours = load_breast_cancer(as_frame=True)
 every = 1 if full else 6
 estimate = of_tumours(tumours.data[::every], tumours.target[::every], 10_000 if full else 120)
