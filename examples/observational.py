@@ -20,7 +20,6 @@ from sklearn.datasets import load_breast_cancer, load_diabetes
 from sklearn.gaussian_process.kernels import RBF, Matern
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.model_selection import GridSearchCV
-from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import pkex
@@ -44,12 +43,9 @@ def check(explanation, output):
 
 def ridge(kernels, X, y):
     """A kernel ridge regression, its settings found by cross-validation."""
-    settings = {"kernelridge__kernel": kernels, "kernelridge__alpha": [0.01, 0.1, 1.0]}
-    model = make_pipeline(StandardScaler(), KernelRidge())
-    found = GridSearchCV(model, settings, cv=5).fit(X, y - y.mean())
-    print(
-        f"{found.best_params_['kernelridge__kernel']}: R² {found.best_score_:.2f}, cross-validated"
-    )
+    settings = {"kernel": kernels, "alpha": [0.01, 0.1, 1.0]}
+    found = GridSearchCV(KernelRidge(), settings, cv=5).fit(X, y - y.mean())
+    print(f"{found.best_params_['kernel']}: R² {found.best_score_:.2f}, cross-validated")
     return found.best_estimator_
 
 
@@ -74,13 +70,12 @@ def of_diabetes(X, y, n_rows):
 
 def of_tumours(X, y, n_coalitions):
     """Estimates of the values of every row, for the log-odds."""
-    scaled = StandardScaler().set_output(transform="pandas").fit_transform(X)
-    model = ShapleyRegularizedClassifier(alpha=0.1).fit(scaled, y)
-    explainer = pkex.Explainer(model, scaled, value_function=GAME)
+    model = ShapleyRegularizedClassifier(alpha=0.1).fit(X, y)
+    explainer = pkex.Explainer(model, X, value_function=GAME)
     estimate, took = seconds(
-        lambda: explainer.estimate(scaled, n_coalitions=n_coalitions, random_state=0)
+        lambda: explainer.estimate(X, n_coalitions=n_coalitions, random_state=0)
     )
-    check(estimate, model.decision_function(scaled))
+    check(estimate, model.decision_function(X))
     n, d = X.shape
     print(f"tumours: {n} rows of {d} columns, {n_coalitions} coalitions, {took:.1f} s")
     print(estimate)
@@ -103,16 +98,19 @@ parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
 parser.add_argument("--full", action="store_true", help="all columns and rows")
 full = parser.parse_args().full
 
+scaler = StandardScaler().set_output(transform="pandas")
 X, y = load_diabetes(return_X_y=True, as_frame=True)
 if not full:
     X, y = X[["bmi", "bp", "s3", "s5"]][:80], y[:80]
-sizes = of_diabetes(X, y, len(X) if full else 10)
-tumours = load_breast_cancer(as_frame=True)
+columns = list(X.columns)
+sizes = of_diabetes(scaler.fit_transform(X), y, 60 if full else 10)
+X, y = load_breast_cancer(return_X_y=True, as_frame=True)
 every = 1 if full else 6
-estimate = of_tumours(tumours.data[::every], tumours.target[::every], 10_000 if full else 120)
+X, y = scaler.fit_transform(X)[::every], y[::every]
+estimate = of_tumours(X, y, 10_000 if full else 120)
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.5), layout="constrained")
-draw_bars(left, list(X.columns), sizes, "Diabetes: values of the prediction")
+draw_bars(left, columns, sizes, "Diabetes: values of the prediction")
 largest = np.argsort(-estimate.importance())[:8]
 errors = estimate.standard_errors.mean(axis=0)[largest]
 names = [estimate.feature_names[j] for j in largest]
