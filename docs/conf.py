@@ -43,6 +43,9 @@ autosummary_context = {
     "members_for_users": {
         "HSICSelector": "fit",
         "KernelExpansion": "points, coefficients, kernel, intercept, predict",
+        "PreferenceLogistic": "fit, decision_function, predict, predict_proba, score, "
+        "explain_items, explain_context",
+        "PreferenceRidge": "fit, predict, score, explain_items, explain_context",
         "ShapleyRegularizedClassifier": "fit, decision_function, predict, predict_proba",
         "ShapleyRegularizedRidge": "fit, predict",
     }

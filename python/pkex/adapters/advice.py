@@ -45,6 +45,8 @@ _INSTEAD = {
     "of SMT's surrogates its kriging models KRG, KPLS, KPLSK and GEKPLS are": ("smt.",),
     "of SciPy's interpolators RBFInterpolator is": ("scipy.interpolate.",),
     LOG_LINK: ("sklearn.linear_model._glm.",),
+    "it compares two items, and explains by itself what speaks for one of them: "
+    "model.explain_items(left, right)": ("pkex.models.Preference",),
     "it has class labels and probabilities, which are no sums over features; explain each of its "
     "estimators_": ("sklearn.multioutput.MultiOutputClassifier",),
     "it votes or averages probabilities, which are no sums over features; explain each of its "

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pkex.errors import warn
 from pkex.execution.computation import Computation
@@ -18,8 +20,9 @@ from pkex.games.levels import Levels
 from pkex.games.observational import Observational
 from pkex.games.value_functions import Game
 from pkex.inputs.wording import shown
+from pkex.typing import Float
 
-__all__ = ["given_background", "landmark_error", "warn_of_constant_players"]
+__all__ = ["conditioning_of", "given_background", "landmark_error", "warn_of_constant_players"]
 
 # Coalitions, and rows of the background, whose worths are looked at; what is worth a warning; and
 # rows that may all be landmarks.
@@ -53,17 +56,28 @@ def given_background(
         )
     if game.background is None:
         raise ValueError("the observational game has a background")
-    rows, shares = game.background
     settings = given if isinstance(given, Observational) else Observational()
-    ignored = frozenset[int]()
+    return Conditional(function, conditioning_of(settings, *game.background, columns.names))
+
+
+def conditioning_of(
+    settings: Observational, rows: NDArray[Any], shares: Float, names: Sequence[str]
+) -> Conditioning:
+    """Return how rows of a background, with shares that add up to 1, count beside what is known.
+
+    Raises
+    ------
+    ValueError
+        If rows cannot be compared.
+    """
+    d, ignored = len(names), frozenset[int]()
     if settings.kernel is not None:
-        terms = settings.kernel.terms(function.n_features)
-        factors = [factor for term in terms for factor in term.all_factors]
+        factors = [factor for term in settings.kernel.terms(d) for factor in term.all_factors]
         used = {column for factor in factors for column in factor.columns.tolist()}
-        ignored = frozenset(range(function.n_features)) - used
-    levels = Levels.of(rows, columns.names, ignored)
+        ignored = frozenset(range(d)) - used
+    levels = Levels.of(rows, names, ignored)
     resolved = settings.resolved(levels.numbers(rows, "background"), levels)
-    return Conditional(function, Conditioning(resolved, rows, shares, levels))
+    return Conditioning(resolved, rows, shares, levels)
 
 
 def warn_of_constant_players(function: Conditional) -> None:

@@ -8,7 +8,6 @@ k(·, x_i) (Chau, Hu, Gonzalez and Sejdinovic 2022, RKHS-SHAP, section 4).
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import partial
 from math import comb
 from typing import Any, TypeAlias
@@ -22,10 +21,11 @@ from pkex.games.levels import Levels
 from pkex.games.observational import Observational
 from pkex.inputs.integers import as_integer
 from pkex.inputs.randomness import as_generator
-from pkex.kernels import Kernel, Term
+from pkex.kernels import Kernel
 from pkex.kernels.domain import Domain
 from pkex.kernels.factors import expanded, has_mixtures
-from pkex.kernels.restrictions import MOST_KEPT, Restrictions, are_products
+from pkex.kernels.restrictions import are_products
+from pkex.models.conditional_kernel import ConditionalKernel
 from pkex.typing import Float
 
 __all__ = ["chosen_coalitions", "conditioned", "maps_by_coalitions"]
@@ -134,25 +134,9 @@ def _worths_of(points: Float, kernel: Kernel) -> _WorthsOf:
     if has_mixtures(terms):
         # What is evaluated combines entries of the points.
         terms = expanded(terms, Domain.of(points))
-    return _by_terms(points, terms) if are_products(terms) else partial(_by_rows, points, kernel)
-
-
-def _by_terms(points: Float, terms: Sequence[Term]) -> _WorthsOf:
-    """Return 𝒦_S = K_S ⊙ (K_{S^c} W_Sᵀ) of products, which split at S.
-
-    Row t of W_S has the weights of background rows, which are the points, beside row t.
-    """
-    most_kept = MOST_KEPT // max(1, len(terms))
-    alone = [Restrictions([replace(t, coefficient=1.0)], points, points, most_kept) for t in terms]
-
-    def worths(weights: Weights, present: NDArray[np.bool_]) -> Float:
-        total = np.zeros((len(points), len(points)))
-        for term, restrictions in zip(terms, alone, strict=True):
-            known, rest = restrictions.of(present), restrictions.of(~present)
-            total += term.coefficient * known * weights.times(rest).T
-        return total
-
-    return worths
+    if are_products(terms):
+        return ConditionalKernel(terms, points, points, points)
+    return partial(_by_rows, points, kernel)
 
 
 def _by_rows(points: Float, kernel: Kernel, weights: Weights, present: NDArray[np.bool_]) -> Float:

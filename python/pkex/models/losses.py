@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
+from sklearn.exceptions import ConvergenceWarning
 
 from pkex.typing import Float
 
-__all__ = ["Minimum", "least_logistic", "least_squares"]
+__all__ = ["Minimum", "least_logistic", "least_squares", "warn_of_steps"]
 
 # Of what the slope promises, the least that a step lowers the objective by, and the shortest step.
 _ARMIJO, _SHORTEST = 0.25, 2.0**-40
@@ -63,15 +65,19 @@ def least_logistic(
     penalty: Float,
     tol: float,
     max_iter: int,
+    *,
+    has_intercept: bool = True,
 ) -> Minimum:
     """Minimise Σ_i w_i log(1 + exp(−s_i (b + (R g)_i))) + gᵀ Q g, where s_i is 1 or −1.
 
     By Newton's method, each step halved until it lowers the objective (Boyd and Vandenberghe 2004,
     algorithm 9.5). The last step is one that promises to lower it by no more than `tol` of itself.
+    Without an intercept b is 0.
     """
-    extended = np.column_stack([design, np.ones(len(design))])
+    rank = design.shape[1]
+    extended = np.column_stack([design, np.ones(len(design))]) if has_intercept else design
     quadratic = np.zeros((extended.shape[1], extended.shape[1]))
-    quadratic[:-1, :-1] = penalty
+    quadratic[:rank, :rank] = penalty
     signs = np.where(is_second, 1.0, -1.0)
 
     def objective(at: Float) -> float:
@@ -88,12 +94,12 @@ def least_logistic(
         promised = -0.5 * float(slope @ direction)
         if promised <= tol * objective(at):
             at = at + direction
-            return Minimum(at[:-1], float(at[-1]), n_steps)
+            return Minimum(at[:rank], float(at[rank:].sum()), n_steps)
         step = _lowering(objective, at, direction, promised)
         if step == 0.0:
             break
         at = at + step * direction
-    return Minimum(at[:-1], float(at[-1]), n_steps, has_converged=False)
+    return Minimum(at[:rank], float(at[rank:].sum()), n_steps, has_converged=False)
 
 
 def _lowering(
@@ -106,3 +112,16 @@ def _lowering(
             return step
         step /= 2.0
     return 0.0
+
+
+def warn_of_steps(found: Iterable[Minimum], max_iter: int, alpha: float) -> None:
+    """Warn the caller of `fit` of minima that the steps did not suffice for."""
+    minima = list(found)
+    if not all(minimum.has_converged for minimum in minima):
+        n_steps = max(minimum.n_steps for minimum in minima)
+        warnings.warn(
+            f"Newton's method has not converged in {n_steps} steps: give a larger max_iter than "
+            f"{max_iter}, or a larger alpha than {alpha:g}",
+            ConvergenceWarning,
+            stacklevel=3,
+        )

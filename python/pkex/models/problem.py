@@ -28,7 +28,7 @@ from pkex.models.value_maps import maps_by_engine
 from pkex.statistics.kernel_choice import check_kernel, default_kernel
 from pkex.typing import Float
 
-__all__ = ["Penalised", "PenalisedGame", "Problem"]
+__all__ = ["Penalised", "PenalisedGame", "Problem", "chosen_kernel"]
 
 # Where absent features come from in the values that are penalised.
 PenalisedGame: TypeAlias = Literal["interventional", "marginal", "observational"]
@@ -126,7 +126,7 @@ class Problem:
         rows = weights > 0.0
         points, weights = np.ascontiguousarray(X[rows]), weights[rows]
         warn_of_constant(points, features, known)
-        kernel = _chosen_kernel(given.kernel, points, known)
+        kernel = chosen_kernel(given.kernel, points, known)
         span = Span.of(kernel, points)
         shares = weights / weights.sum()
         quadratic = alpha * np.eye(span.at_points.shape[1])
@@ -163,13 +163,18 @@ def _checked_weights(sample_weight: ArrayLike | None, n_rows: int) -> Float:
     return relative * float(np.max(np.asarray(sample_weight, dtype=np.float64)))
 
 
-def _chosen_kernel(kernel: Any, points: Float, names: Sequence[str]) -> Kernel:
-    """Return the kernel given, or the default one, whatever the number of copies of a row."""
+def chosen_kernel(
+    kernel: Any, points: Float, names: Sequence[str], what: str = "X", argument: str = "kernel"
+) -> Kernel:
+    """Return the kernel given, or the default one, whatever the number of copies of a row.
+
+    `what` and `argument` are what messages call the points and the kernel.
+    """
     if kernel is None:
         distinct = np.unique(points, axis=0)
         # Of rows that are all equal it says so.
         some = distinct if len(distinct) > 1 else np.repeat(distinct, 2, axis=0)
-        return default_kernel(some, names, "X", "kernel")[0]
-    chosen = check_kernel(kernel, "kernel", points.shape[1])
-    chosen.check_rows(points, "X")
+        return default_kernel(some, names, what, argument)[0]
+    chosen = check_kernel(kernel, argument, points.shape[1])
+    chosen.check_rows(points, what)
     return chosen

@@ -5,14 +5,12 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
@@ -24,7 +22,7 @@ from pkex.inputs.integers import as_integer
 from pkex.inputs.scikit_learn import validated
 from pkex.kernels import Kernel
 from pkex.models.arguments import checked_number
-from pkex.models.losses import Minimum, least_logistic, least_squares
+from pkex.models.losses import least_logistic, least_squares, warn_of_steps
 from pkex.models.problem import Penalised, PenalisedGame, Problem
 from pkex.typing import Float
 
@@ -331,7 +329,7 @@ class ShapleyRegularizedClassifier(ClassifierMixin, _ShapleyRegularized):
             for number in ([1] if is_two else range(len(self.classes_)))
         ]
         self.n_iter_ = max(minimum.n_steps for minimum in found)
-        self._warn_of(found)
+        warn_of_steps(found, self.max_iter, self.alpha)
         coordinates = np.stack([minimum.coordinates for minimum in found], axis=1)
         intercept = np.array([minimum.intercept for minimum in found])
         if is_two:
@@ -339,15 +337,6 @@ class ShapleyRegularizedClassifier(ClassifierMixin, _ShapleyRegularized):
         else:
             self._keep(problem, coordinates, intercept)
         return self
-
-    def _warn_of(self, found: list[Minimum]) -> None:
-        if not all(minimum.has_converged for minimum in found):
-            warnings.warn(
-                f"Newton's method has not converged in {self.n_iter_} steps: give a larger "
-                f"max_iter than {self.max_iter}, or a larger alpha than {self.alpha:g}",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
 
     def decision_function(self, X: ArrayLike) -> Float:
         """Return the log-odds of the second class, or those of each class against the rest.

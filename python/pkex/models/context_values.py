@@ -1,0 +1,54 @@
+"""Values of the features of contexts: of f as a function of the context, an expansion itself."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pkex.execution.computation import Computation
+from pkex.functions.base import Function
+from pkex.functions.conditional import Conditional
+from pkex.functions.expansion import KernelExpansion
+from pkex.models.absent import Absent
+from pkex.models.preferential import Contexts
+from pkex.typing import Float
+
+__all__ = ["context_values"]
+
+
+def context_values(
+    contexts: Contexts,
+    coefficients: Float,
+    numbers: NDArray[np.intp],
+    rows: Float,
+    absent: Absent,
+    how: Computation,
+) -> tuple[Float, Float]:
+    """Return the values of features, shape (n, c), and what is worth while none is known, (n,).
+
+    Parameters
+    ----------
+    contexts : Contexts
+        Those that a model is fitted to.
+    coefficients : ndarray of shape (p, k)
+        Of these, one column for each pair of items.
+    numbers : ndarray of int, shape (n,)
+        The column for each explained context.
+    rows : ndarray of shape (n, c)
+        The explained contexts.
+    absent : Absent
+    how : Computation
+    """
+    points, places = np.unique(contexts.rows, axis=0, return_inverse=True)
+    conditioning = absent.conditioning() if absent.is_conditional else None
+    values, bases = np.empty(rows.shape), np.empty(len(rows))
+    found = np.unique(numbers)
+    for place, number in enumerate(found):
+        some, own = numbers == number, how.part(place, len(found))
+        sums = np.bincount(places.ravel(), coefficients[:, number], len(points))
+        function: Function = KernelExpansion(points, sums, contexts.kernel)
+        if conditioning is not None:
+            function = Conditional(function, conditioning)
+        values[some] = function.explain(rows[some], game=absent.game, how=own)[..., 0]
+        bases[some] = function.base(absent.game, own.reporting(None))
+    return values, bases

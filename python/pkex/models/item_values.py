@@ -1,0 +1,170 @@
+"""Values of the features of items, each of both items together, and no feature of one alone.
+
+What a preference is worth while the features in S are known of both items is (Hu, Chau, Ferrando
+Huertas and Sejdinovic 2022, Explaining preferences with Shapley values, NeurIPS)
+
+    v(S) = E f((a_S, X_{S^c}), (b_S, X'_{S^c})) = E h(a_S X, b_S X') − E h(b_S X', a_S X)
+
+with independent items X, X'. So v(∅) is 0, and values of (b, a) are minus those of (a, b).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pkex.execution.computation import Computation
+from pkex.functions.own_rows import warn_of_own_rows
+from pkex.games.conditioning import Conditioning
+from pkex.games.indices import SHAPLEY
+from pkex.games.value_functions import Game
+from pkex.games.worths import members_of, quantity_of
+from pkex.kernels.domain import Domain
+from pkex.kernels.factors import expanded, has_mixtures
+from pkex.models.absent import Absent
+from pkex.models.conditional_kernel import ConditionalKernel
+from pkex.models.preferential import Preferential, side_by_side
+from pkex.typing import Float
+
+__all__ = ["Duels", "item_values", "item_values_against_all"]
+
+# Numbers that there are at a time: of kernel values and worths.
+_MOST_NUMBERS = 1 << 24
+# Duels, of items against all.
+_MOST_DUELS = 1 << 16
+
+
+@dataclass(frozen=True, eq=False)
+class Duels:
+    """Pairs of items, and how each of them is weighed: by one of k columns of coefficients.
+
+    Parameters
+    ----------
+    left, right : ndarray of shape (n, d)
+    coefficients : ndarray of shape (p, k)
+        Of the pairs that a model is fitted to.
+    numbers : ndarray of int, shape (n,)
+        Of the columns.
+    """
+
+    left: Float
+    right: Float
+    coefficients: Float
+    numbers: NDArray[np.intp]
+
+
+def item_values(f: Preferential, duels: Duels, absent: Absent, how: Computation) -> Float:
+    """Return the values of the features of items, shape (n, d)."""
+    if absent.is_conditional:
+        return _by_coalitions(f, duels, absent.conditioning(), how)
+    return _by_engine(f, duels, absent.of_pairs, how)
+
+
+def _by_engine(f: Preferential, duels: Duels, game: Game, how: Computation) -> Float:
+    values = np.empty(duels.left.shape)
+    found = np.unique(duels.numbers)
+    for place, number in enumerate(found):
+        some = duels.numbers == number
+        left, right = duels.left[some], duels.right[some]
+        one_way = f.one_way(duels.coefficients[:, number])
+        both = np.concatenate([side_by_side(left, right), side_by_side(right, left)])
+        own = one_way.explain(both, game=game, how=how.part(place, len(found)))[..., 0]
+        values[some] = own[: len(left)] - own[len(left) :]
+    return values
+
+
+def _by_coalitions(
+    f: Preferential, duels: Duels, conditioning: Conditioning, how: Computation
+) -> Float:
+    """Return values by the worths of all coalitions, in blocks of duels."""
+    n, d = duels.left.shape
+    step = max(1, _MOST_NUMBERS // 2**d)
+    blocks = [slice(start, start + step) for start in range(0, n, step)]
+    found = []
+    for place, block in enumerate(blocks):
+        some = replace(
+            duels,
+            left=duels.left[block],
+            right=duels.right[block],
+            numbers=duels.numbers[block],
+        )
+        worths = _worths(f, some, conditioning, how.part(place, len(blocks)))
+        found.append(quantity_of(worths, SHAPLEY))
+    warn_of_own_rows(np.concatenate([duels.left, duels.right]), conditioning, np.arange(d))
+    return np.concatenate(found)
+
+
+def _worths(f: Preferential, duels: Duels, conditioning: Conditioning, how: Computation) -> Float:
+    """Return the worths of all coalitions in each duel, shape (n, 2^d)."""
+    n, d = duels.left.shape
+    both = np.concatenate([duels.left, duels.right])
+    items, places = np.unique(both, axis=0, return_inverse=True)
+    a, b = np.split(places.ravel(), 2)
+    points = np.concatenate([f.left, f.right])
+    terms, background = f.kernel.terms(d), np.asarray(conditioning.rows)
+    if has_mixtures(terms):
+        terms = expanded(terms, Domain.of(np.concatenate([points, items, background])))
+    kernel = ConditionalKernel(terms, points, items, background)
+    # v(∅) is 0, and v of all features f itself.
+    worths = np.zeros((n, 2**d))
+    worths[:, -1] = _differences(duels, f.kernel(points, items), a, b)
+    members = members_of(np.arange(d))[1:-1]
+    weights = conditioning.weights(items, list(members))
+    for number, (present, of_items) in enumerate(zip(members, weights, strict=True), start=1):
+        worths[:, number] = _differences(duels, kernel(of_items, present), a, b)
+        if how.progress is not None:
+            how.progress(number, len(members))
+    return worths
+
+
+def _differences(duels: Duels, means: Float, a: NDArray[np.intp], b: NDArray[np.intp]) -> Float:
+    """Return Σ_i α_i [Γ(l_i, a) Γ(r_i, b) − Γ(l_i, b) Γ(r_i, a)] of duels, shape (n,).
+
+    Parameters
+    ----------
+    duels : Duels
+    means : ndarray of shape (2 p, items)
+        Γ, the rows of the left items before those of the right ones.
+    a, b : ndarray of int, shape (n,)
+        The numbers of the items of each duel.
+    """
+    left, right = np.split(means, 2)
+    step = max(1, _MOST_NUMBERS // len(left))
+    found = [np.empty(0)]
+    for start in range(0, len(a), step):
+        block = slice(start, start + step)
+        there = left[:, a[block]] * right[:, b[block]]
+        back = left[:, b[block]] * right[:, a[block]]
+        alpha = duels.coefficients[:, duels.numbers[block]]
+        found.append(np.einsum("pn,pn->n", alpha, there - back))
+    return np.concatenate(found)
+
+
+def item_values_against_all(
+    f: Preferential, duels: Duels, absent: Absent, how: Computation
+) -> Float:
+    """Return the means of values over all rows of `absent` as right items, shape (n, d).
+
+    Parameters
+    ----------
+    f : Preferential
+    duels : Duels
+        Whose right items do not count.
+    """
+    (n, d), m = duels.left.shape, len(absent.rows)
+    step = max(1, _MOST_DUELS // m)
+    blocks = [slice(start, start + step) for start in range(0, n, step)]
+    found = []
+    for place, block in enumerate(blocks):
+        left = duels.left[block]
+        each = Duels(
+            np.repeat(left, m, axis=0),
+            np.tile(absent.rows, (len(left), 1)),
+            duels.coefficients,
+            np.repeat(duels.numbers[block], m),
+        )
+        values = item_values(f, each, absent, how.part(place, len(blocks)))
+        found.append(values.reshape(len(left), m, d).mean(axis=1))
+    return np.concatenate(found)

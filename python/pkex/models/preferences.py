@@ -1,0 +1,374 @@
+"""Kernel models of which of two items is preferred."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import scipy.linalg
+from numpy.typing import ArrayLike, NDArray
+from sklearn.metrics import accuracy_score, r2_score
+
+from pkex.adapters.sklearn.description import pair_names
+from pkex.adapters.sklearn.probability_links import logistic
+from pkex.inputs.integers import as_integer
+from pkex.kernels import Kernel
+from pkex.models.arguments import checked_number
+from pkex.models.losses import least_logistic, warn_of_steps
+from pkex.models.preference import Preference
+from pkex.models.sides import margins, two_classes
+from pkex.models.span import Span, check_finite, not_semidefinite
+from pkex.typing import Float
+
+if TYPE_CHECKING:
+    from typing import Self
+
+__all__ = ["PreferenceLogistic", "PreferenceRidge"]
+
+
+class PreferenceRidge(Preference):
+    """Kernel ridge regression of by how much one item is preferred to another.
+
+    Fitted is a function f of two items, f(a, b) = −f(b, a), positive where a is preferred, that
+    minimises
+
+        Σ_i (y_i − f(l_i, r_i))² + alpha · ‖f‖²
+
+    with the generalised preferential kernel, k(a, a') k(b, b') − k(a, b') k(b, a') between pairs
+    (a, b) and (a', b'), times a kernel of contexts if there are such. There need be no ranking: a
+    may be preferred to b, b to c, and c to a, as in rock, paper, scissors.
+
+    An estimator of scikit-learn (it needs ``pip install 'pkex[scikit-learn]'``) with two tables of
+    features in place of one: what scikit-learn does with a single table, Pipelines and searches, it
+    cannot do with this one.
+
+    Parameters
+    ----------
+    alpha : float, default 1.0
+        Above 0: the weight of the squared norm, as in `sklearn.kernel_ridge.KernelRidge`.
+    kernel : pkex.kernels.Kernel, optional
+        k, of items. By default the Gaussian one, with length-scales by the median heuristic: the
+        standard deviation of each column times the median distance of rows so scaled, of distinct
+        items.
+    context_kernel : pkex.kernels.Kernel, optional
+        That of contexts, by default likewise.
+    n_jobs : int or None, default -1
+        Number of threads.
+
+    Attributes
+    ----------
+    dual_coef_ : ndarray of shape (n,)
+        The weight of each pair of the fit: f(a, b) = Σ_i dual_coef_i [k(l_i, a) k(r_i, b) −
+        k(l_i, b) k(r_i, a)].
+    left_, right_ : ndarray of shape (n, d)
+        These pairs.
+    context_ : ndarray of shape (n, c) or None
+        Their contexts.
+    kernel_, context_kernel_ : pkex.kernels.Kernel
+        The kernels; that of contexts may be None.
+    n_features_in_ : int
+        The number of columns of an item.
+    feature_names_in_ : ndarray of str
+        If left has names.
+
+    Raises
+    ------
+    ValueError, TypeError
+        By ``fit``: if left and right have other columns, or a row has an item with itself; if
+        parameters are out of range, or the kernel is not positive semidefinite on the pairs.
+    ImportError
+        By ``pkex.models``, if scikit-learn is not installed.
+
+    See Also
+    --------
+    PreferenceLogistic : The same for wins and losses.
+
+    Notes
+    -----
+    It takes O(n³) to fit n pairs, and memory for n² numbers.
+
+    References
+    ----------
+    S. L. Chau, J. González, D. Sejdinovic (2022), Learning inconsistent preferences with Gaussian
+    processes, AISTATS. R. Hu, S. L. Chau, J. Ferrando Huertas, D. Sejdinovic (2022), Explaining
+    preferences with Shapley values, NeurIPS.
+
+    Examples
+    --------
+    What is the larger number, on a circle where 0 follows 2?
+
+    >>> from pkex.models import PreferenceRidge
+    >>> model = PreferenceRidge(alpha=0.1).fit([[1.0], [2.0], [0.0]], [[0.0], [1.0], [2.0]])
+    >>> (model.predict([[1.0], [2.0], [0.0]], [[0.0], [1.0], [2.0]]) > 0.0).tolist()
+    [True, True, True]
+    >>> explanation = model.explain_items([[1.0]], [[0.0]])
+    >>> bool(abs(explanation.values.sum() - model.predict([[1.0]], [[0.0]])[0]) < 1e-12)
+    True
+    """
+
+    def __init__(
+        self,
+        *,
+        alpha: float = 1.0,
+        kernel: Kernel | None = None,
+        context_kernel: Kernel | None = None,
+        n_jobs: int | None = -1,
+    ) -> None:
+        self.alpha = alpha
+        self.kernel = kernel
+        self.context_kernel = context_kernel
+        self.n_jobs = n_jobs
+
+    def fit(
+        self,
+        left: ArrayLike,
+        right: ArrayLike,
+        y: ArrayLike | None = None,
+        context: ArrayLike | None = None,
+    ) -> Self:
+        """Fit the model: one system of linear equations.
+
+        Parameters
+        ----------
+        left, right : array-like or DataFrame of shape (n, d)
+            The items of n pairs, in the same columns.
+        y : array-like of shape (n,), optional
+            By how much left was preferred: negative where right was. By default 1, which says that
+            left was in all of them.
+        context : array-like or DataFrame of shape (n, c), optional
+            In what circumstances.
+
+        Returns
+        -------
+        PreferenceRidge
+            Itself, fitted.
+        """
+        alpha = checked_number("alpha", self.alpha, may_be_0=False)
+        f = self._begin(left, right, context)
+        target, matrix = margins(y, len(f.left)), f.gram()
+        check_finite(matrix, f.kernels, "left and right")
+        matrix.flat[:: len(matrix) + 1] += alpha
+        try:
+            factor = scipy.linalg.cho_factor(matrix, lower=True, overwrite_a=True)
+        except np.linalg.LinAlgError:
+            found = f"with alpha={alpha:g} on its diagonal its matrix has no Cholesky factor"
+            raise not_semidefinite(f.kernels, "left and right", found) from None
+        self._keep(f, scipy.linalg.cho_solve(factor, target))
+        return self
+
+    def predict(self, left: ArrayLike, right: ArrayLike, context: ArrayLike | None = None) -> Float:
+        """Predict by how much left is preferred.
+
+        Parameters
+        ----------
+        left, right : array-like or DataFrame of shape (n, d)
+        context : array-like or DataFrame of shape (n, c)
+            Exactly if the model is fitted with contexts.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            Of swapped items the same with the other sign; 0 of an item with itself.
+        """
+        return self._output(left, right, context)
+
+    def score(
+        self,
+        left: ArrayLike,
+        right: ArrayLike,
+        y: ArrayLike | None = None,
+        context: ArrayLike | None = None,
+    ) -> float:
+        """Return the coefficient of determination R² of the prediction.
+
+        Parameters
+        ----------
+        left, right, y, context
+            As in `fit`. Where y is 1 and −1 the share of pairs whose sign is right says more.
+
+        Returns
+        -------
+        float
+        """
+        found = self._output(left, right, context)
+        return float(r2_score(margins(y, len(found)), found))
+
+
+class PreferenceLogistic(Preference):
+    """Kernel logistic regression of which of two items is preferred.
+
+    As `PreferenceRidge`, with the logistic loss Σ_i log(1 + exp(−s_i f(l_i, r_i))) in place of
+    squares, where s_i is 1 for the second class and −1 for the first. f is the log-odds of the
+    second class; of swapped items the probabilities are swapped.
+
+    Parameters
+    ----------
+    alpha, kernel, context_kernel, n_jobs
+        As in `PreferenceRidge`. The norm's weight alpha is 1 / (2 C) with the C of
+        `sklearn.linear_model.LogisticRegression`.
+    tol : float, default 1e-12
+        Newton's method ends with the step that promises to lower the objective by no more than that
+        part of it; the error afterwards is far smaller.
+    max_iter : int, default 100
+        The most steps. If they do not suffice, there is a ConvergenceWarning.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (2,)
+    n_iter_ : int
+        The steps that were taken.
+    dual_coef_, left_, right_, context_, kernel_, context_kernel_, n_features_in_, feature_names_in_
+        As of `PreferenceRidge`.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As `PreferenceRidge`; also if y has other than two classes.
+
+    See Also
+    --------
+    PreferenceRidge : The same for numbers, with all that is said there.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pkex.models import PreferenceLogistic
+    >>> left, right = np.random.default_rng(0).normal(size=(2, 100, 3))
+    >>> model = PreferenceLogistic(alpha=0.1).fit(left, right, left[:, 2] > right[:, 2])
+    >>> model.score(left, right, left[:, 2] > right[:, 2])
+    1.0
+    >>> int(model.explain_items(left, right).importance().argmax())
+    2
+    """
+
+    def __init__(
+        self,
+        *,
+        alpha: float = 1.0,
+        kernel: Kernel | None = None,
+        context_kernel: Kernel | None = None,
+        tol: float = 1e-12,
+        max_iter: int = 100,
+        n_jobs: int | None = -1,
+    ) -> None:
+        self.alpha = alpha
+        self.kernel = kernel
+        self.context_kernel = context_kernel
+        self.tol = tol
+        self.max_iter = max_iter
+        self.n_jobs = n_jobs
+
+    def fit(
+        self,
+        left: ArrayLike,
+        right: ArrayLike,
+        y: ArrayLike | None = None,
+        context: ArrayLike | None = None,
+    ) -> Self:
+        """Fit the model by Newton's method.
+
+        Parameters
+        ----------
+        left, right : array-like or DataFrame of shape (n, d)
+            The items of n pairs, in the same columns.
+        y : array-like of shape (n,), optional
+            Labels of two classes: of 0 and 1, −1 and 1, or False and True the second says that left
+            was preferred. Without labels it was in all pairs, and the classes are False and True.
+        context : array-like or DataFrame of shape (n, c), optional
+            In what circumstances.
+
+        Returns
+        -------
+        PreferenceLogistic
+            Itself, fitted.
+        """
+        alpha = checked_number("alpha", self.alpha, may_be_0=False)
+        tol = checked_number("tol", self.tol, may_be_0=False)
+        max_iter = as_integer("max_iter", self.max_iter, "a positive integer", least=1)
+        f = self._begin(left, right, context)
+        self.classes_, is_second = two_classes(y, len(f.left))
+        span = Span.of_matrix(f.gram(), f.kernels, "left and right")
+        penalty = alpha * np.eye(span.at_points.shape[1])
+        told = span.at_points, is_second, np.ones(len(is_second)), penalty, tol, max_iter
+        found = least_logistic(*told, has_intercept=False)
+        warn_of_steps([found], max_iter, alpha)
+        self.n_iter_ = found.n_steps
+        self._keep(f, span.coefficients @ found.coordinates)
+        return self
+
+    @property
+    def _output_name(self) -> str | None:
+        return pair_names(self.classes_)[0]
+
+    def decision_function(
+        self, left: ArrayLike, right: ArrayLike, context: ArrayLike | None = None
+    ) -> Float:
+        """Return the log-odds of the second class.
+
+        Parameters
+        ----------
+        left, right : array-like or DataFrame of shape (n, d)
+        context : array-like or DataFrame of shape (n, c)
+            Exactly if the model is fitted with contexts.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            Of swapped items the same with the other sign; 0 of an item with itself.
+        """
+        return self._output(left, right, context)
+
+    def predict(
+        self, left: ArrayLike, right: ArrayLike, context: ArrayLike | None = None
+    ) -> NDArray[Any]:
+        """Predict the class.
+
+        Parameters
+        ----------
+        left, right, context
+            As in `decision_function`.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+        """
+        odds = self._output(left, right, context)
+        classes: NDArray[Any] = self.classes_[(odds > 0.0).astype(np.intp)]
+        return classes
+
+    def predict_proba(
+        self, left: ArrayLike, right: ArrayLike, context: ArrayLike | None = None
+    ) -> Float:
+        """Return the probabilities of the classes.
+
+        Parameters
+        ----------
+        left, right, context
+            As in `decision_function`.
+
+        Returns
+        -------
+        ndarray of shape (n, 2)
+        """
+        return logistic(self._output(left, right, context)[:, None])
+
+    def score(
+        self,
+        left: ArrayLike,
+        right: ArrayLike,
+        y: ArrayLike | None = None,
+        context: ArrayLike | None = None,
+    ) -> float:
+        """Return the share of pairs whose class is predicted.
+
+        Parameters
+        ----------
+        left, right, y, context
+            As in `fit`.
+
+        Returns
+        -------
+        float
+        """
+        found = self.predict(left, right, context)
+        return float(accuracy_score(np.ones(len(found), bool) if y is None else y, found))

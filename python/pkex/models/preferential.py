@@ -1,0 +1,141 @@
+"""Functions f of two items, skew-symmetric: f(a, b) = −f(b, a).
+
+They are sums over pairs of items (l_i, r_i) of the generalised preferential kernel, the inner
+product of ψ_a ⊗ ψ_b − ψ_b ⊗ ψ_a over √2 with the same of the pair (Chau, Gonzalez and Sejdinovic
+2022, Learning inconsistent preferences with Gaussian processes, AISTATS):
+
+    f(a, b) = Σ_i α_i [k(l_i, a) k(r_i, b) − k(l_i, b) k(r_i, a)]
+
+With a context u its terms are multiplied with k_U(u_i, u).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from pkex.functions.expansion import KernelExpansion
+from pkex.kernels import Kernel
+from pkex.typing import Float
+
+__all__ = ["Contexts", "Preferential", "side_by_side"]
+
+
+@dataclass(frozen=True, eq=False)
+class Contexts:
+    """The contexts u_i of pairs, and the kernel k_U between contexts.
+
+    Parameters
+    ----------
+    rows : ndarray of shape (n, c)
+    kernel : Kernel
+    """
+
+    rows: Float
+    kernel: Kernel
+
+
+@dataclass(frozen=True, eq=False)
+class Preferential:
+    """The function f.
+
+    Parameters
+    ----------
+    left, right : ndarray of shape (n, d)
+        The items l_i and r_i.
+    coefficients : ndarray of shape (n,)
+        α.
+    kernel : Kernel
+        k.
+    contexts : Contexts, optional
+    """
+
+    left: Float
+    right: Float
+    coefficients: Float
+    kernel: Kernel
+    contexts: Contexts | None = None
+
+    @property
+    def n_features(self) -> int:
+        """The number of columns of an item."""
+        return int(self.left.shape[1])
+
+    @property
+    def kernels(self) -> str:
+        """What messages call the kernel between pairs."""
+        own = repr(self.kernel)
+        return own if self.contexts is None else f"{own}, times {self.contexts.kernel} of contexts,"
+
+    @cached_property
+    def items(self) -> Float:
+        """The items of all pairs, each once, shape (m, d)."""
+        return np.unique(np.concatenate([self.left, self.right]), axis=0)
+
+    def gram(self) -> Float:
+        """Return the kernel between the pairs, shape (n, n)."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            across = self.kernel(self.left, self.right)
+            matrix: Float = self.kernel(self.left) * self.kernel(self.right) - across * across.T
+            if self.contexts is not None:
+                matrix *= self.contexts.kernel(self.contexts.rows)
+        return matrix
+
+    def evaluate(
+        self, left: Float, right: Float, contexts: Float | None, *, n_threads: int
+    ) -> Float:
+        """Return f of m pairs in contexts, shape (m,).
+
+        Of pairs whose items have changed places it has the same size and the other sign, bit by
+        bit.
+        """
+        rows, kernel = side_by_side(self.left, self.right), self._of_both
+        if self.contexts is not None:
+            n_columns = rows.shape[1]
+            rows = side_by_side(rows, self.contexts.rows)
+            kernel = kernel * self.contexts.kernel.on(range(n_columns, rows.shape[1]))
+        one_way = KernelExpansion(rows, self.coefficients, kernel)
+        behind = [] if contexts is None else [contexts]
+        there, back = (
+            one_way.evaluate(side_by_side(*items, *behind), n_threads=n_threads)
+            for items in ((left, right), (right, left))
+        )
+        return there - back
+
+    @property
+    def _of_both(self) -> Kernel:
+        """The kernel k(l, a) k(r, b) of the columns of both items."""
+        d = self.n_features
+        return self.kernel.on(range(d)) * self.kernel.on(range(d, 2 * d))
+
+    def one_way(self, coefficients: Float) -> KernelExpansion:
+        """Return h(a, b) = Σ_i α_i k(l_i, a) k(r_i, b) with other α; f(a, b) is h(a, b) − h(b, a).
+
+        It is of the columns of both items, and its players are the features, each in both.
+        """
+        rows = side_by_side(self.left, self.right)
+        expansion = KernelExpansion(rows, coefficients, self._of_both)
+        return expansion.grouped(np.tile(np.arange(self.n_features), 2))
+
+    def in_contexts(self, contexts: Float) -> Float:
+        """Return α_i k_U(u_i, u), shape (n, m): what stands for α in each of m contexts u."""
+        if self.contexts is None:
+            return np.repeat(self.coefficients[:, None], len(contexts), axis=1)
+        between: Float = self.contexts.kernel(self.contexts.rows, contexts)
+        return self.coefficients[:, None] * between
+
+    def of_pairs(self, left: Float, right: Float) -> Float:
+        """Return the coefficients that f has as a function of the context alone, shape (n, m).
+
+        They are α_i [k(l_i, a) k(r_i, b) − k(l_i, b) k(r_i, a)] of each of m pairs (a, b).
+        """
+        there = self.kernel(self.left, left) * self.kernel(self.right, right)
+        back = self.kernel(self.left, right) * self.kernel(self.right, left)
+        return self.coefficients[:, None] * (there - back)
+
+
+def side_by_side(*tables: Float) -> Float:
+    """Return the rows of tables as those of one, C-contiguous."""
+    return np.ascontiguousarray(np.concatenate(tables, axis=1))

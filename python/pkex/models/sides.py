@@ -1,0 +1,173 @@
+"""Tables of two sides, row by row: left and right items, and perhaps a context of each pair."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import column_or_1d
+
+from pkex.explain.columns import Columns
+from pkex.inputs.columns import Labels
+from pkex.inputs.matrix import as_matrix, as_vector_or_matrix
+from pkex.inputs.table import Table
+from pkex.inputs.wording import counted, shown
+from pkex.typing import Float
+
+__all__ = ["Sides", "margins", "refuse_equal", "two_classes"]
+
+
+@dataclass(frozen=True)
+class Sides:
+    """The columns of items, and those of contexts if there are any.
+
+    Parameters
+    ----------
+    items : Columns
+    contexts : Columns, optional
+    """
+
+    items: Columns
+    contexts: Columns | None = None
+
+    @classmethod
+    def of_fit(cls, left: Any, context: Any) -> Sides:
+        """Return the columns of the tables that a model is fitted to."""
+        own = None if context is None else _columns_of(context, "context", "context")
+        return cls(_columns_of(left, "left", "left"), own)
+
+    @classmethod
+    def of_names(
+        cls,
+        n_items: int,
+        names: Sequence[str] | None,
+        n_contexts: int,
+        context_names: Sequence[str] | None,
+    ) -> Sides:
+        """Return the columns of a fitted model, which has contexts if these have columns."""
+        contexts = _columns(n_contexts, context_names, "the model") if n_contexts else None
+        return cls(_columns(n_items, names, "the model"), contexts)
+
+    def read_items(self, left: Any, right: Any) -> tuple[Table, Float]:
+        """Read left and right items.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If they are not finite and numeric with the right columns, or not of as many rows.
+        """
+        items, others = self.items.read(left, "left"), self.items.read(right, "right")
+        _check_rows(items.rows, others.rows, "right")
+        return items, others.rows
+
+    def read_contexts(self, context: Any, left: Float) -> Table | None:
+        """Read the contexts of left items.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If the model has contexts and there is no such table, or the other way round; or as
+            `read_items`.
+        """
+        if self.contexts is None and context is not None:
+            raise ValueError(
+                "context was given, and the model is fitted without contexts; leave it out, or "
+                "fit(left, right, y, context)"
+            )
+        if self.contexts is None:
+            return None
+        if context is None:
+            raise ValueError(
+                "context is missing: the model is fitted with contexts; give one of "
+                f"{counted(self.contexts.number, 'column')} for each row of left"
+            )
+        table = self.contexts.read(context, "context")
+        _check_rows(left, table.rows, "context")
+        return table
+
+
+def _columns_of(table: Any, argument: str, by: str) -> Columns:
+    names = Labels.comparable(table, argument).names
+    return _columns(as_matrix(table, argument).shape[1], names, by)
+
+
+def _columns(number: int, names: Sequence[str] | None, by: str) -> Columns:
+    known = None if names is None else tuple(map(str, names))
+    return Columns(number, frozenset(), False, known, known, by)
+
+
+def _check_rows(left: Float, other: Float, argument: str) -> None:
+    """Refuse a table that has not a row for each row of left."""
+    if len(other) != len(left):
+        raise ValueError(
+            f"left and {argument} must have as many rows, one of each for a pair; got {len(left)} "
+            f"and {len(other)}"
+        )
+
+
+def refuse_equal(left: Float, right: Float) -> None:
+    """Refuse a row whose items are equal, of which nothing can be learnt."""
+    equal = (left == right).all(axis=1)
+    if equal.any():
+        raise ValueError(
+            f"row {int(np.argmax(equal))} of left and right has an item with itself, or with one "
+            f"that has the same features, as {counted(int(equal.sum()), 'row')} in all: neither is "
+            "preferred, whatever is fitted; leave such rows out"
+        )
+
+
+def margins(y: ArrayLike | None, n_rows: int) -> Float:
+    """Return by how much the left items were preferred: 1 if it is not said.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If they are not finite numbers, one for each row; or 0 and 1, which are classes.
+    """
+    if y is None:
+        return np.ones(n_rows)
+    found = as_vector_or_matrix(y, "y", n_rows=n_rows, rows_of="left")
+    if found.ndim > 1:
+        raise ValueError(f"y must have shape ({n_rows},), a number for each row; got {found.shape}")
+    if np.unique(found).tolist() == [0.0, 1.0]:
+        raise ValueError(
+            "y has the numbers 0 and 1 alone, and is to be positive where left is preferred, "
+            "negative where right is, and 0 where neither is; give 2 * y - 1, or take "
+            "PreferenceLogistic, which has classes"
+        )
+    return found
+
+
+def two_classes(y: ArrayLike | None, n_rows: int) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+    """Return two classes, and which rows are of the second: all if it is not said.
+
+    Raises
+    ------
+    ValueError
+        If y has other than two classes, or not one for each row.
+    """
+    if y is None:
+        return np.array([False, True]), np.ones(n_rows, dtype=np.bool_)
+    labels = column_or_1d(y, warn=True)
+    if len(labels) != n_rows:
+        raise ValueError(
+            f"y must have shape ({n_rows},), a class for each row of left; got {labels.shape}"
+        )
+    check_classification_targets(labels)
+    classes = np.unique(labels)
+    if len(classes) == 1:
+        raise ValueError(
+            f"y must have two classes, and has one alone, {classes[0]!r}; leave y out if left was "
+            "preferred in every row"
+        )
+    if len(classes) > 2:
+        raise ValueError(
+            f"y must have two classes, one where left is preferred and one where right is, and has "
+            f"{len(classes)}: {shown(classes.tolist())}; PreferenceRidge takes numbers, such as 0 "
+            "for a draw"
+        )
+    return classes, labels == classes[1]

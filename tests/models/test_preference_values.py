@@ -1,0 +1,274 @@
+"""Values of preferences: each game by brute force through the model's own prediction."""
+
+import numpy as np
+import pytest
+from brute_force import (
+    Reference,
+    coalitions,
+    conditional_weights,
+    interventional,
+    marginal,
+    observational,
+    shapley_weights,
+)
+
+import pkex
+from pkex.kernels import RBF, Categorical, Cauchy, Laplacian, Matern
+from pkex.models import PreferenceLogistic, PreferenceRidge
+
+RNG = np.random.default_rng(0)
+N, D, C = 14, 4, 3
+LEFT, RIGHT = RNG.normal(size=(2, N, D))
+LEFT[:, 3], RIGHT[:, 3] = RNG.integers(3, size=(2, N))
+CONTEXT = RNG.normal(size=(N, C)).round(1)
+Y = np.where(LEFT[:, 0] * CONTEXT[:, 1] > RIGHT[:, 0], 1, -1)
+ITEMS = np.unique(np.concatenate([LEFT, RIGHT]), axis=0)
+BACKGROUND = ITEMS[:4]
+A, B = ITEMS[10:13] + 0.1, ITEMS[20:23]
+KERNELS = {
+    "default": None,
+    "product": 2.0 * RBF([1.0, 2.0, 3.0]).on([0, 1, 2]) * Categorical(0.4).on([3]),
+    "sum of products": Laplacian(2.0) + 0.5 * Cauchy(3.0) * RBF(2.0).on([0, 1]),
+}
+COMPARING = RBF([1.0, 0.5, 2.0, 1.0])
+GROUPS = [[j, D + j] for j in range(D)]
+
+
+def fitted(context=None, model=PreferenceRidge, **options):
+    return model(**{"alpha": 0.1} | options).fit(LEFT, RIGHT, Y, context)
+
+
+def pairs_of(items):
+    m = len(items)
+    return np.hstack([np.repeat(items, m, axis=0), np.tile(items, (m, 1))])
+
+
+def output_of(model, context=None):
+    """The model's own output of rows that have both items side by side."""
+    output = getattr(model, "decision_function", None) or model.predict
+
+    def of_rows(rows):
+        known = [] if context is None else [np.tile(context, (len(rows), 1))]
+        return output(*np.split(rows, 2, axis=1), *known)
+
+    return of_rows
+
+
+def compared(left, right, members):
+    """The kernel that background rows are compared by, of some columns."""
+    return RBF(np.array(COMPARING.length_scale)[members])(left, right)
+
+
+def conditional(output, a, b, background, kernel, regularization):
+    """Values with absent features of either item weighed by what is known of it."""
+    d, m = len(a), len(background)
+    shares, pairs = np.full(m, 1.0 / m), pairs_of(background)
+    worths = []
+    for members in coalitions(d):
+        weights = [
+            conditional_weights(row, background, shares, kernel, regularization, members)
+            for row in (a, b)
+        ]
+        rows = pairs.copy()
+        rows[:, [*members, *(d + j for j in members)]] = [*a[members], *b[members]]
+        worths.append(np.outer(*weights).ravel() @ output(rows))
+    return Reference(shapley_weights(d) @ np.array(worths), np.abs(worths).max())
+
+
+# --- items ---
+
+
+@pytest.mark.parametrize("model", [PreferenceRidge, PreferenceLogistic])
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_interventional_values_are_those_by_brute_force(model, kernel):
+    model = fitted(model=model, kernel=KERNELS[kernel])
+    explanation = model.explain_items(A, B, background=BACKGROUND)
+    assert explanation.value_function == "interventional"
+    for a, b, found in zip(A, B, explanation.values, strict=True):
+        both = np.concatenate([a, b])
+        expected, empty = interventional(
+            output_of(model), both, pairs_of(BACKGROUND), groups=GROUPS
+        )
+        expected.assert_close(found)
+        assert abs(empty) <= 1e-12
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_marginal_values_are_those_by_brute_force(kernel):
+    model = fitted(kernel=KERNELS[kernel])
+    explanation = model.explain_items(A, B, background=BACKGROUND[:2], value_function="marginal")
+    for a, b, found in zip(A, B, explanation.values, strict=True):
+        both = np.concatenate([a, b])
+        expected, _ = marginal(output_of(model), both, pairs_of(BACKGROUND[:2]), groups=GROUPS)
+        expected.assert_close(found)
+
+
+def test_neutral_values_are_those_by_brute_force():
+    scales = np.array([1.0, 2.0, 3.0, 4.0])
+    model = fitted(kernel=RBF(scales))
+    explanation = model.explain_items(A, B, value_function="neutral")
+
+    def kernel(rows, item, members):
+        return np.exp(-0.5 * (((rows - item) / scales)[:, members] ** 2).sum(axis=1))
+
+    for a, b, found in zip(A, B, explanation.values, strict=True):
+        worths = [
+            model.dual_coef_
+            @ (
+                kernel(LEFT, a, members) * kernel(RIGHT, b, members)
+                - kernel(LEFT, b, members) * kernel(RIGHT, a, members)
+            )
+            for members in coalitions(D)
+        ]
+        scale = np.abs(model.dual_coef_).sum()
+        Reference(shapley_weights(D) @ np.array(worths), scale).assert_close(found)
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("in_contexts", [False, True])
+def test_observational_values_are_those_by_brute_force(kernel, in_contexts):
+    model = fitted(CONTEXT if in_contexts else None, kernel=KERNELS[kernel])
+    contexts = [CONTEXT[:3]] if in_contexts else []
+    game = pkex.Observational(COMPARING, 1e-2)
+    found = model.explain_items(A, B, *contexts, background=ITEMS[:6], value_function=game)
+    assert found.value_function == "observational"
+
+    for row, (a, b) in enumerate(zip(A, B, strict=True)):
+        output = output_of(model, CONTEXT[row] if in_contexts else None)
+        expected = conditional(output, a, b, ITEMS[:6], compared, 1e-2)
+        expected.assert_close(found.values[row])
+
+
+@pytest.mark.filterwarnings("ignore:.*are in the background themselves")
+@pytest.mark.parametrize(
+    "game", ["interventional", "marginal", "neutral", "observational", "without itself"]
+)
+@pytest.mark.parametrize("in_contexts", [False, True])
+def test_swapped_items_have_the_same_values_with_the_other_sign(game, in_contexts):
+    game = pkex.Observational(leave_one_out=True) if game == "without itself" else game
+    model = fitted(CONTEXT if in_contexts else None)
+    contexts = [CONTEXT] if in_contexts else []
+    there = model.explain_items(LEFT, RIGHT, *contexts, value_function=game)
+    back = model.explain_items(RIGHT, LEFT, *contexts, value_function=game)
+    np.testing.assert_array_equal(there.values, -back.values)
+    itself = model.explain_items(LEFT, LEFT, *contexts, value_function=game)
+    assert not itself.values.any()
+    # From 0, the value of no feature, to the model's own of all.
+    assert not there.base_values.any()
+    np.testing.assert_allclose(
+        there.values.sum(axis=1), model.predict(LEFT, RIGHT, *contexts), rtol=0, atol=1e-12
+    )
+
+
+@pytest.mark.filterwarnings("ignore:.*are in the background themselves")
+@pytest.mark.parametrize("game", ["interventional", "marginal", "neutral", "observational"])
+def test_an_item_against_all_has_the_mean_of_its_values(game, monkeypatch):
+    monkeypatch.setattr("pkex.models.item_values._MOST_DUELS", 5)
+    model = fitted()
+    options = {"value_function": game}
+    if game != "neutral":
+        options["background"] = BACKGROUND
+    opponents = ITEMS if game == "neutral" else BACKGROUND
+    explanation = model.explain_items(A, **options)
+    expected = [
+        model.explain_items(np.tile(a, (len(opponents), 1)), opponents, **options).values for a in A
+    ]
+    np.testing.assert_allclose(explanation.values, np.mean(expected, axis=1), rtol=0, atol=1e-13)
+    np.testing.assert_array_equal(explanation.data, A)
+
+
+def test_without_a_background_the_items_of_the_fit_take_its_place():
+    model = fitted()
+    default = model.explain_items(A, B)
+    assert default.value_function == "marginal"
+    given = model.explain_items(A, B, background=ITEMS, value_function="marginal")
+    np.testing.assert_array_equal(default.values, given.values)
+    drawn = model.explain_items(A, B, value_function="interventional")
+    given = model.explain_items(A, B, background=ITEMS)
+    np.testing.assert_array_equal(drawn.values, given.values)
+
+
+def test_values_in_contexts_and_in_their_mean_are_those_by_brute_force():
+    model = fitted(CONTEXT, context_kernel=RBF([1.0, 2.0, 3.0]))
+    several = CONTEXT[[5, 0, 5]]
+    found = model.explain_items(A, B, several, background=BACKGROUND).values
+    in_mean = model.explain_items(A, B, background=BACKGROUND).values
+
+    def mean(rows):
+        return np.mean([output_of(model, context)(rows) for context in CONTEXT], axis=0)
+
+    for row, (a, b) in enumerate(zip(A, B, strict=True)):
+        both, pairs = np.concatenate([a, b]), pairs_of(BACKGROUND)
+        output = output_of(model, several[row])
+        interventional(output, both, pairs, groups=GROUPS)[0].assert_close(found[row])
+        interventional(mean, both, pairs, groups=GROUPS)[0].assert_close(in_mean[row])
+
+
+def test_kernels_that_are_mixtures_of_products_are_explained_too():
+    model = fitted(kernel=Matern(2.0, nu=2.5))
+    found = model.explain_items(A[:1], B[:1], background=BACKGROUND[:2]).values[0]
+    both = np.concatenate([A[0], B[0]])
+    expected, _ = interventional(output_of(model), both, pairs_of(BACKGROUND[:2]), groups=GROUPS)
+    expected.assert_close(found, 1e-9)
+    game = pkex.Observational(COMPARING, 1e-2)
+    found = model.explain_items(A[:1], B[:1], background=BACKGROUND, value_function=game).values[0]
+    expected = conditional(output_of(model), A[0], B[0], BACKGROUND, compared, 1e-2)
+    expected.assert_close(found, 1e-9)
+
+
+# --- contexts ---
+
+
+@pytest.mark.parametrize("game", ["interventional", "marginal", "observational"])
+@pytest.mark.parametrize("of_pairs", [True, False])
+def test_values_of_contexts_are_those_by_brute_force(game, of_pairs):
+    model = fitted(CONTEXT, PreferenceLogistic)
+    several = CONTEXT[[5, 0, 5]] + 0.05
+    items = [A, B] if of_pairs else []
+    comparing = RBF([1.0, 0.5, 2.0])
+    told = pkex.Observational(comparing, 1e-2) if game == "observational" else game
+    found = model.explain_context(several, *items, background=CONTEXT[:4], value_function=told)
+    for row, context in enumerate(several):
+        left, right = (A[[row]], B[[row]]) if of_pairs else (LEFT, RIGHT)
+
+        def output(rows, left=left, right=right):
+            return np.array([mean_output(model, left, right, row) for row in rows])
+
+        if game == "observational":
+            values = observational(
+                output,
+                context,
+                CONTEXT[:4],
+                lambda a, b, members: RBF(np.array(comparing.length_scale)[members])(a, b),
+                1e-2,
+            )
+            Reference(values, 1.0).assert_close(found.values[row])
+        else:
+            by_brute_force = interventional if game == "interventional" else marginal
+            expected, empty = by_brute_force(output, context, CONTEXT[:4])
+            expected.assert_close(found.values[row])
+            assert abs(found.base_values[row] - empty) <= 1e-12
+        total = found.values[row].sum() + found.base_values[row]
+        assert abs(total - output(context[None])[0]) <= 1e-12
+
+
+def mean_output(model, left, right, context):
+    contexts = np.tile(context, (len(left), 1))
+    return model.decision_function(left, right, contexts).mean()
+
+
+def test_contexts_of_the_fit_count_as_often_as_they_occur():
+    repeated = CONTEXT[[0, 0, 0, 1, 2] + [3] * (N - 5)]
+    model = fitted(repeated)
+    found = model.explain_context(CONTEXT[:3], A, B)
+    assert found.value_function == "marginal"
+    given = model.explain_context(CONTEXT[:3], A, B, background=repeated, value_function="marginal")
+    np.testing.assert_allclose(found.values, given.values, rtol=0, atol=1e-13)
+    drawn = model.explain_context(CONTEXT[:3], A, B, value_function="interventional")
+    means = [mean_output_of_ridge(model, a, b, repeated) for a, b in zip(A, B, strict=True)]
+    np.testing.assert_allclose(drawn.base_values, means, rtol=0, atol=1e-13)
+
+
+def mean_output_of_ridge(model, a, b, contexts):
+    left, right = (np.tile(row, (len(contexts), 1)) for row in (a, b))
+    return model.predict(left, right, contexts).mean()

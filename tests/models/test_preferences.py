@@ -1,0 +1,319 @@
+"""Models of preferences as estimators: what is fitted, what they are given and what they refuse."""
+
+import pickle
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.special import expit
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.linear_model import LogisticRegression
+
+import pkex
+from pkex.kernels import RBF, Categorical, Chi2, Laplacian, Linear, Polynomial
+from pkex.models import PreferenceLogistic, PreferenceRidge
+
+RNG = np.random.default_rng(0)
+N = 30
+LEFT, RIGHT = RNG.normal(size=(2, N, 3))
+CONTEXT = RNG.normal(size=(N, 2))
+MARGINS = LEFT[:, 0] - RIGHT[:, 0] + LEFT[:, 1] * RIGHT[:, 2] - RIGHT[:, 1] * LEFT[:, 2]
+NAMES = ["speed", "weight", "age"]
+FRAMES = [pd.DataFrame(rows, columns=NAMES) for rows in (LEFT, RIGHT)]
+MODELS = [PreferenceRidge, PreferenceLogistic]
+
+
+def target_of(model):
+    return MARGINS if model is PreferenceRidge else MARGINS > 0.0
+
+
+def fitted(model, context=None, left=LEFT, right=RIGHT, **options):
+    return model(**{"alpha": 0.1} | options).fit(left, right, target_of(model), context)
+
+
+def output(model, *tables):
+    return getattr(model, "decision_function", model.predict)(*tables)
+
+
+# --- what is fitted ---
+
+
+def preferential(kernel, left, right, others_left, others_right):
+    """The generalised preferential kernel, as it is written."""
+    there = kernel(left, others_left) * kernel(right, others_right)
+    return there - kernel(left, others_right) * kernel(right, others_left)
+
+
+@pytest.mark.parametrize("context", [None, CONTEXT], ids=["alone", "in contexts"])
+def test_the_ridge_solves_its_equations(context):
+    model = fitted(PreferenceRidge, context, kernel=2.0 * RBF([1.0, 2.0, 3.0]))
+    matrix = preferential(model.kernel_, LEFT, RIGHT, LEFT, RIGHT)
+    rows = preferential(model.kernel_, LEFT[:5], RIGHT[5:10], LEFT, RIGHT)
+    told = []
+    if context is not None:
+        matrix = matrix * model.context_kernel_(CONTEXT)
+        rows, told = rows * model.context_kernel_(CONTEXT[10:15], CONTEXT), [CONTEXT[10:15]]
+    coefficients = np.linalg.solve(matrix + 0.1 * np.eye(N), MARGINS)
+    np.testing.assert_allclose(model.dual_coef_, coefficients, rtol=0, atol=1e-10)
+    found = model.predict(LEFT[:5], RIGHT[5:10], *told)
+    np.testing.assert_allclose(found, rows @ coefficients, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("context", [None, CONTEXT], ids=["alone", "in contexts"])
+def test_the_logistic_loss_has_no_slope_where_the_model_is(context):
+    model = fitted(PreferenceLogistic, context)
+    matrix = preferential(model.kernel_, LEFT, RIGHT, LEFT, RIGHT)
+    told = [] if context is None else [CONTEXT]
+    if told:
+        matrix = matrix * model.context_kernel_(CONTEXT)
+    wrong = expit(model.decision_function(LEFT, RIGHT, *told)) - (MARGINS > 0.0)
+    slope = matrix @ wrong + 0.2 * matrix @ model.dual_coef_
+    assert np.abs(slope).max() <= 1e-10
+    assert 2 <= model.n_iter_ <= 20
+
+
+def test_of_labels_it_is_a_skew_matrix_of_log_odds():
+    left = RNG.integers(3, size=(60, 1))
+    right = (left + RNG.integers(1, 3, size=(60, 1))) % 3
+    has_won = RNG.random(60) < 0.7
+    model = PreferenceLogistic(alpha=0.5, kernel=Categorical()).fit(left, right, has_won)
+    # The entry of W for a pair of labels, of f(a, b) = W_ab − W_ba.
+    features = np.zeros((60, 3, 3))
+    features[np.arange(60), left[:, 0], right[:, 0]] = 1.0
+    features[np.arange(60), right[:, 0], left[:, 0]] = -1.0
+    upper = features[:, *np.triu_indices(3, 1)]
+    theirs = LogisticRegression(C=1.0, fit_intercept=False, tol=1e-10).fit(upper, has_won)
+    found = model.decision_function(left, right)
+    np.testing.assert_allclose(found, theirs.decision_function(upper), rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("context", [None, CONTEXT], ids=["alone", "in contexts"])
+def test_swapped_items_have_the_same_output_with_the_other_sign(model, context):
+    model, told = fitted(model, context), [] if context is None else [CONTEXT]
+    there, back = output(model, LEFT, RIGHT, *told), output(model, RIGHT, LEFT, *told)
+    np.testing.assert_array_equal(there, -back)
+    assert not output(model, LEFT, LEFT, *told).any()
+
+
+def test_rock_beats_scissors_beats_paper_beats_rock():
+    rock, scissors, paper = np.eye(3)
+    winners, losers = np.array([rock, scissors, paper]), np.array([scissors, paper, rock])
+    for model in (PreferenceRidge(alpha=0.01), PreferenceLogistic(alpha=0.01)):
+        model.fit(winners, losers)
+        assert (output(model, winners, losers) > 0.5).all()
+        assert (output(model, losers, winners) < -0.5).all()
+
+
+def test_classes_and_probabilities_are_scikit_learns():
+    labels = np.where(MARGINS > 0.0, "win", "loss")
+    model = PreferenceLogistic(alpha=0.1).fit(LEFT, RIGHT, labels)
+    assert model.classes_.tolist() == ["loss", "win"]
+    odds, shares = model.decision_function(LEFT, RIGHT), model.predict_proba(LEFT, RIGHT)
+    np.testing.assert_allclose(shares[:, 1], expit(odds), rtol=1e-14)
+    np.testing.assert_allclose(shares, model.predict_proba(RIGHT, LEFT)[:, ::-1], rtol=1e-14)
+    np.testing.assert_array_equal(model.predict(LEFT, RIGHT), np.where(odds > 0, "win", "loss"))
+    assert model.score(LEFT, RIGHT, labels) == np.mean(model.predict(LEFT, RIGHT) == labels)
+    assert model.explain_items(LEFT, RIGHT).output_name == "win vs loss"
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_without_y_left_was_preferred(model):
+    found = model().fit(LEFT, RIGHT)
+    winners, losers = LEFT.copy(), RIGHT.copy()
+    winners[::2], losers[::2] = RIGHT[::2], LEFT[::2]
+    signs = np.where(np.arange(N) % 2, 1, -1)
+    mirrored = model().fit(winners, losers, signs)
+    np.testing.assert_allclose(
+        output(mirrored, LEFT, RIGHT), output(found, LEFT, RIGHT), rtol=0, atol=1e-9
+    )
+    assert found.score(LEFT, RIGHT) <= 1.0
+
+
+# --- estimators ---
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("context", [None, CONTEXT], ids=["alone", "in contexts"])
+def test_they_are_cloned_and_pickled(model, context):
+    told = [] if context is None else [context]
+    found = fitted(model, context, kernel=Laplacian(2.0))
+    fresh = clone(found)
+    assert fresh.get_params() == found.get_params()
+    with pytest.raises(NotFittedError):
+        output(fresh, LEFT, RIGHT, *told)
+    pickled = pickle.dumps(found)
+    assert b"pkex.models." not in pickled
+    assert_same(pickle.loads(pickled), found, (LEFT, RIGHT, *told))
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("context", [None, CONTEXT], ids=["alone", "in contexts"])
+def test_skops_saves_what_is_fitted(model, context):
+    skops = pytest.importorskip("skops.io")
+    found = fitted(model, context, *FRAMES)
+    saved = skops.dumps(found)
+    trusted = skops.get_untrusted_types(data=saved)
+    assert all(name.startswith("pkex.") for name in trusted)
+    told = [] if context is None else [context]
+    assert_same(skops.loads(saved, trusted=trusted), found, (*FRAMES, *told))
+
+
+def assert_same(again, model, tables):
+    np.testing.assert_array_equal(output(again, *tables), output(model, *tables))
+    values = model.explain_items(*tables).values
+    np.testing.assert_array_equal(again.explain_items(*tables).values, values)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_names_are_kept_and_compared(model):
+    contexts = pd.DataFrame(CONTEXT, columns=["wind", "rain"])
+    found = fitted(model, contexts, *FRAMES)
+    assert found.feature_names_in_.tolist() == NAMES
+    assert found.n_features_in_ == 3
+    explanation = found.explain_items(*FRAMES, contexts)
+    assert explanation.feature_names == NAMES
+    np.testing.assert_array_equal(explanation.data, LEFT - RIGHT)
+    assert explanation.to_frame().columns.tolist() == NAMES
+    assert found.explain_context(contexts).feature_names == ["wind", "rain"]
+    with pytest.raises(ValueError, match="columns of right are in another order than those of"):
+        found.explain_items(FRAMES[0], FRAMES[1][NAMES[::-1]], contexts)
+    with pytest.raises(ValueError, match=r"columns of context do not match .* missing \['wind'\]"):
+        output(found, *FRAMES, contexts.rename(columns={"wind": "snow"}))
+    again = found.fit(LEFT, RIGHT, target_of(model))
+    assert not hasattr(again, "feature_names_in_")
+    assert again.context_ is None
+
+
+def test_the_arrays_given_may_change_afterwards():
+    left, right, context = LEFT.copy(), RIGHT.copy(), CONTEXT.copy()
+    model = PreferenceRidge().fit(left, right, MARGINS, context)
+    before = model.predict(LEFT, RIGHT, CONTEXT)
+    for table in (left, right, context):
+        table[:] = 0.0
+    np.testing.assert_array_equal(model.predict(LEFT, RIGHT, CONTEXT), before)
+
+
+def test_steps_that_do_not_suffice_are_warned_of():
+    with pytest.warns(ConvergenceWarning, match="in 1 steps: give a larger max_iter than 1"):
+        fitted(PreferenceLogistic, max_iter=1)
+    with warnings.catch_warnings(action="error"):
+        fitted(PreferenceLogistic, alpha=1e-9)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_the_explainer_says_what_explains_them(model):
+    found = fitted(model)
+    for given in (found, found.predict):
+        with pytest.raises(pkex.UnsupportedModelError, match=r"explain_items\(left, right\)"):
+            pkex.Explainer(given, LEFT)
+
+
+# --- bad input ---
+
+
+@pytest.mark.parametrize(
+    ("tables", "message"),
+    [
+        ((LEFT, RIGHT[:, :2]), "right has the wrong number of columns: expected 3, got 2"),
+        ((LEFT, RIGHT[:-1]), r"left and right must have as many rows, .* got 30 and 29"),
+        ((FRAMES[0], FRAMES[1].rename(columns={"age": "size"})), r"the columns of right do not"),
+        ((LEFT, np.where(LEFT > 2.0, np.nan, RIGHT)), r"right .*(missing|NaN|nan)"),
+        ((LEFT[0], RIGHT[0]), r"left must"),
+        (
+            (LEFT, np.vstack([RIGHT[:4], LEFT[4:6], RIGHT[6:]])),
+            r"row 4 of left and right has an it",
+        ),
+    ],
+)
+@pytest.mark.parametrize("model", MODELS)
+def test_tables_that_are_no_pairs_are_refused(model, tables, message):
+    with pytest.raises(ValueError, match=message):
+        fitted(model, None, *tables)
+
+
+@pytest.mark.parametrize(
+    ("y", "message"),
+    [
+        (np.ones(N), r"y must have two classes, and has one alone, .*1.0.*; leave y out if left"),
+        (np.arange(N) % 3, r"y must have two classes, .* has 3: \[0, 1, 2\]; PreferenceRidge"),
+        (MARGINS, "continuous"),
+        (np.ones(N - 1), r"y must have shape \(30,\), a class for each row of left"),
+    ],
+)
+def test_labels_that_are_not_two_are_refused(y, message):
+    with pytest.raises(ValueError, match=message):
+        PreferenceLogistic().fit(LEFT, RIGHT, y)
+
+
+@pytest.mark.parametrize(
+    ("y", "message"),
+    [
+        (MARGINS > 0.0, r"y has the numbers 0 and 1 alone, .*; give 2 \* y - 1, or take Pref"),
+        (np.where(MARGINS > 0.0, np.nan, 1.0), r"y "),
+        (np.ones(N - 1), r"y must have shape \(30,\)"),
+        (np.ones((N, 2)), r"y must have shape \(30,\), a number for each row; got \(30, 2\)"),
+    ],
+)
+def test_margins_that_are_none_are_refused(y, message):
+    with pytest.raises(ValueError, match=message):
+        PreferenceRidge().fit(LEFT, RIGHT, y)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"alpha": 0.0}, "alpha must be a finite number above 0; got 0.0"),
+        ({"kernel": RBF([1.0, 2.0])}, "kernel: .*length"),
+        ({"context_kernel": RBF([1.0, 2.0, 3.0])}, "context_kernel: .*length"),
+        ({"kernel": Chi2()}, "left and right has the entry -"),
+        ({"kernel": RBF() * Linear()}, r"kernel: RBF.* is, or has in it, a power series .* take"),
+        (
+            {"context_kernel": Polynomial(3, 1.0, -50.0)},
+            r"semidefinite, and RBF.* times Poly.* is not on",
+        ),
+        ({"kernel": 1e200 * RBF()}, "too large for a float between rows of left and right"),
+        ({"n_jobs": 0}, "n_jobs must be"),
+    ],
+)
+@pytest.mark.parametrize("model", MODELS)
+def test_parameters_out_of_range_are_refused(model, options, message):
+    with pytest.raises(ValueError, match=message):
+        fitted(model, CONTEXT, **options)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_contexts_are_given_exactly_where_the_model_has_them(model):
+    alone, within = fitted(model), fitted(model, CONTEXT)
+    for call in (alone.predict, alone.explain_items):
+        with pytest.raises(ValueError, match="context was given, and the model is fitted without"):
+            call(LEFT, RIGHT, CONTEXT)
+    with pytest.raises(ValueError, match=r"context is missing: .* give one of 2 columns for each"):
+        within.predict(LEFT, RIGHT)
+    with pytest.raises(ValueError, match="left and context must have as many rows"):
+        within.predict(LEFT, RIGHT, CONTEXT[:2])
+    with pytest.raises(ValueError, match="the model is fitted without contexts, so that there are"):
+        alone.explain_context(CONTEXT)
+    with pytest.raises(ValueError, match="left and right must both be given"):
+        within.explain_context(CONTEXT, LEFT)
+    with pytest.raises(ValueError, match="left and context must have as many rows"):
+        within.explain_context(CONTEXT[:2], LEFT, RIGHT)
+
+
+def test_games_that_there_are_not_are_refused(monkeypatch):
+    model = fitted(PreferenceRidge)
+    with pytest.raises(ValueError, match="value_function must be one of 'neutral', "):
+        model.explain_items(LEFT, RIGHT, value_function="paper")
+    with pytest.raises(ValueError, match="value_function='neutral' uses no background"):
+        model.explain_items(LEFT, RIGHT, background=LEFT, value_function="neutral")
+    with pytest.raises(TypeError, match="backgroud"):
+        model.explain_items(LEFT, RIGHT, backgroud=LEFT)
+    monkeypatch.setattr("pkex.models.absent._MOST_PAIRS", 100)
+    with pytest.raises(ValueError, match="all pairs of 60 items, and pkex goes up to 10: give"):
+        model.explain_items(LEFT, RIGHT)
+    wide = RNG.normal(size=(2, 6, 15))
+    model = PreferenceRidge().fit(*wide)
+    with pytest.raises(ValueError, match=r"all 2\^15 coalitions of 15 features"):
+        model.explain_items(*wide, value_function="observational")
