@@ -1,4 +1,4 @@
-"""Models whose fit knows the values that `pkex.Explainer` will find of them.
+"""Models whose functions `pkex.Explainer` knows: some are told which values it shall find.
 
 They are estimators of scikit-learn, which they need.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 from pkex.inputs.optional import missing_library
 
 try:
+    from pkex.models.random_weightings import RWReLU, RWSign, RWStumps
     from pkex.models.shapley_regularized import (
         ShapleyRegularizedClassifier,
         ShapleyRegularizedRidge,
@@ -19,7 +20,13 @@ except ModuleNotFoundError as error:
 
 from pkex.models import readers as readers
 
-__all__ = ["ShapleyRegularizedClassifier", "ShapleyRegularizedRidge"]
+__all__ = [
+    "RWReLU",
+    "RWSign",
+    "RWStumps",
+    "ShapleyRegularizedClassifier",
+    "ShapleyRegularizedRidge",
+]
 
 # They are said to be where users find them: see the package.
 for _name in __all__:
