@@ -66,7 +66,13 @@ from pkex.kernels import (
     RationalQuadratic,
     Tanimoto,
 )
-from pkex.models import ShapleyRegularizedClassifier, ShapleyRegularizedRidge
+from pkex.models import (
+    RWReLU,
+    RWSign,
+    RWStumps,
+    ShapleyRegularizedClassifier,
+    ShapleyRegularizedRidge,
+)
 
 D = 5
 RNG = np.random.default_rng(0)
@@ -94,6 +100,8 @@ class Explainable:
         From a row and the columns of a coalition to its worth in the neutral game.
     keeps_points : bool
         Whether absent features can be drawn from points of the model's own.
+    is_neutral : bool
+        Whether there is a neutral game; sums of functions of columns have none.
     names : list of str, optional
         What the model calls the columns.
     """
@@ -105,6 +113,7 @@ class Explainable:
     worth: Callable[[np.ndarray, list[int]], np.ndarray] | None = None
     keeps_points: bool = True
     names: list[str] | None = None
+    is_neutral: bool = True
 
 
 # --- kernels and functions ---
@@ -369,8 +378,12 @@ def _(model):
 
 # --- models ---
 
-# Functions and models that are linear, or have a part that is.
+# Models that are sums of functions of columns, of which nothing is known but their values.
+OF_TERMS = {"RWSign", "RWReLU", "RWStumps"}
+
+# Functions and models that are linear or such sums, or have a part that is.
 WITHOUT_POINTS = {
+    *OF_TERMS,
     # They have them in other columns than those of x, of which whole rows are drawn.
     *("transformed linked", "linked of transformed"),
     *("LinearFunction", "LinearFunction of two", "combination with linear"),
@@ -517,6 +530,9 @@ MODELS = {
         THREE,
         DECIDE,
     ),
+    "RWSign": (RWSign(30, star=2, random_state=0), Y, PREDICT),
+    "RWReLU": (RWReLU(30, star=[1, 3], random_state=0), Y, PREDICT),
+    "RWStumps": (RWStumps(30, random_state=0), Y, PREDICT),
 }
 for name, (model, target, explained) in LINEAR_MODELS.items():
     MODELS[name] = (model, target, method(explained))
@@ -556,8 +572,14 @@ def explainable(name):
     kind, _, name = name.partition(" ")
     if kind == "model":
         names = other_libraries.NAMED.get(name)
-        keeps_points = name not in WITHOUT_POINTS
-        return Explainable(*fitted(name), ROWS, Z, keeps_points=keeps_points, names=names)
+        return Explainable(
+            *fitted(name),
+            ROWS,
+            Z,
+            keeps_points=name not in WITHOUT_POINTS,
+            names=names,
+            is_neutral=name not in OF_TERMS,
+        )
     unit = UNITS.get(name, 1.0)
     of_its_kind = of_kernel(KERNELS[name], unit * POINTS) if kind == "kernel" else FUNCTIONS[name]
     function, reference = of_its_kind

@@ -255,8 +255,9 @@ class TermExpansion(Function):
             if len(players) > _MOST_PLAYERS:
                 raise ValueError(
                     f"{term.name} has {len(players)} features, and is looked at in all 2^"
-                    f"{len(players)} coalitions of them: up to {_MOST_PLAYERS} features are; join "
-                    "columns by groups={...}"
+                    f"{len(players)} coalitions of them: up to {_MOST_PLAYERS} features are. "
+                    "Estimate values, with standard errors, by explainer.estimate(X, "
+                    "n_coalitions=1000, random_state=0), or join columns by groups={...}"
                 )
             found.setdefault(tuple(players.tolist()), []).append(term)
         return found
@@ -310,9 +311,16 @@ class TermExpansion(Function):
 
     def _copied(self) -> TermExpansion:
         copied = TermExpansion.__new__(TermExpansion)
-        for name in TermExpansion.__slots__:
-            setattr(copied, name, getattr(self, name))
+        copied.__setstate__(self.__getstate__())
         return copied
+
+    # pickle finds the state of slots by itself, skops and pickle's first protocols do not.
+    def __getstate__(self) -> dict[str, object]:
+        return {name: getattr(self, name) for name in TermExpansion.__slots__}
+
+    def __setstate__(self, state: dict[str, object]) -> None:
+        for name, value in state.items():
+            setattr(self, name, value)
 
     def __repr__(self) -> str:
         parts = [counted(len(self._terms), "term"), counted(self.n_features, "feature")]

@@ -1,4 +1,4 @@
-"""Models whose fit or whose values are more than `pkex.Explainer` has of other libraries' models.
+"""Models that pkex fits itself, and whose functions it explains.
 
 They are estimators of scikit-learn, which they need.
 """
@@ -9,6 +9,7 @@ from pkex.inputs.optional import missing_library
 
 try:
     from pkex.models.preferences import PreferenceLogistic, PreferenceRidge
+    from pkex.models.random_weightings import RWReLU, RWSign, RWStumps
     from pkex.models.shapley_regularized import (
         ShapleyRegularizedClassifier,
         ShapleyRegularizedRidge,
@@ -23,6 +24,9 @@ from pkex.models import readers as readers
 __all__ = [
     "PreferenceLogistic",
     "PreferenceRidge",
+    "RWReLU",
+    "RWSign",
+    "RWStumps",
     "ShapleyRegularizedClassifier",
     "ShapleyRegularizedRidge",
 ]

@@ -8,13 +8,15 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from pkex.errors import warn
 from pkex.inputs.choices import places_of
+from pkex.inputs.weights import relative_weights
 from pkex.inputs.wording import shown
 from pkex.typing import Float
 
-__all__ = ["checked_number", "columns_of", "warn_of_constant"]
+__all__ = ["checked_number", "checked_weights", "columns_of", "warn_of_constant"]
 
 
 def columns_of(features: Any, names: Sequence[str]) -> list[int]:
@@ -70,3 +72,11 @@ def checked_number(name: str, value: Any, *, may_be_0: bool) -> float:
     if not math.isfinite(number) or number < 0.0 or (number == 0.0 and not may_be_0):
         raise ValueError(f"{name} must be {what}; got {value!r}")
     return number
+
+
+def checked_weights(sample_weight: ArrayLike | None, n_rows: int) -> Float:
+    """Return how often rows count: each once, unless it is said."""
+    if sample_weight is None:
+        return np.ones(n_rows)
+    relative = relative_weights(sample_weight, "sample_weight", n_rows, "X")
+    return relative * float(np.max(np.asarray(sample_weight, dtype=np.float64)))

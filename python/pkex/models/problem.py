@@ -15,9 +15,13 @@ from pkex.games.observational import Observational
 from pkex.games.value_functions import Game
 from pkex.inputs.choices import check_choice
 from pkex.inputs.columns import numbered
-from pkex.inputs.weights import relative_weights
 from pkex.kernels import Kernel
-from pkex.models.arguments import checked_number, columns_of, warn_of_constant
+from pkex.models.arguments import (
+    checked_number,
+    checked_weights,
+    columns_of,
+    warn_of_constant,
+)
 from pkex.models.conditional_maps import (
     chosen_coalitions,
     conditioned,
@@ -122,7 +126,7 @@ class Problem:
         alpha = checked_number("alpha", given.alpha, may_be_0=False)
         given.game()
         check_n_jobs(given.n_jobs)
-        weights = _checked_weights(sample_weight, len(X))
+        weights = checked_weights(sample_weight, len(X))
         rows = weights > 0.0
         points, weights = np.ascontiguousarray(X[rows]), weights[rows]
         warn_of_constant(points, features, known)
@@ -154,13 +158,6 @@ def mean_squares(maps: Float, span: Span, shares: Float) -> Float:
         values = zeta.T @ span.coefficients
         total += (values.T * shares) @ values
     return total
-
-
-def _checked_weights(sample_weight: ArrayLike | None, n_rows: int) -> Float:
-    if sample_weight is None:
-        return np.ones(n_rows)
-    relative = relative_weights(sample_weight, "sample_weight", n_rows, "X")
-    return relative * float(np.max(np.asarray(sample_weight, dtype=np.float64)))
 
 
 def chosen_kernel(

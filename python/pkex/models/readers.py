@@ -1,4 +1,4 @@
-"""How `pkex.Explainer` reads the models: their functions are kernel expansions already."""
+"""How `pkex.Explainer` reads the models: their functions are described already."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from pkex.adapters.sklearn.fitted import check_fitted
 from pkex.adapters.sklearn.own_output import without_names
 from pkex.adapters.sklearn.probabilities import log_odds, of_classes
 from pkex.adapters.sklearn.probability_links import logistic, of_logistics
+from pkex.models.random_weightings import RWReLU, RWSign, RWStumps
 from pkex.models.shapley_regularized import ShapleyRegularizedClassifier, ShapleyRegularizedRidge
 
-__all__ = ["probabilities_of_classifier", "read_classifier", "read_ridge"]
+__all__ = ["probabilities_of_classifier", "read_classifier", "read_ridge", "read_weighting"]
 
 
 @register(ShapleyRegularizedRidge)
@@ -19,6 +20,20 @@ def read_ridge(model: ShapleyRegularizedRidge) -> AdaptedModel:
     check_fitted(model)
     return AdaptedModel(
         model.kernel_expansion_,
+        explained="predict",
+        predict=without_names(model).predict,
+        feature_names=feature_names(model),
+    )
+
+
+@register(RWReLU)
+@register(RWSign)
+@register(RWStumps)
+def read_weighting(model: RWReLU | RWSign | RWStumps) -> AdaptedModel:
+    """Read the prediction, a sum of terms of few columns, or one of all."""
+    check_fitted(model)
+    return AdaptedModel(
+        model.term_expansion_,
         explained="predict",
         predict=without_names(model).predict,
         feature_names=feature_names(model),

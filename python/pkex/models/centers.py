@@ -1,0 +1,115 @@
+"""What a weight function is made of: kernels around centers, of a set of columns each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from pkex.models.weightings import Weighting
+from pkex.typing import Float
+
+__all__ = ["Centers", "Scaling", "WeightedTerm"]
+
+# Outputs of rows and centers that are there at a time: some half of a core's cache.
+_OUTPUTS = 1 << 15
+
+
+@dataclass(frozen=True, eq=False)
+class Scaling:
+    """Columns, less their middle and divided by their scale.
+
+    Parameters
+    ----------
+    middle, scale : ndarray of shape (d,)
+    """
+
+    middle: Float
+    scale: Float
+
+    @classmethod
+    def fitted(cls, rows: Float, weights: Float) -> Scaling:
+        """Return that by the weighted mean and standard deviation; constant columns become 0."""
+        shares = weights / weights.sum()
+        middle = shares @ rows
+        scale = np.sqrt(shares @ (rows - middle) ** 2)
+        is_constant = scale <= 16.0 * np.finfo(np.float64).eps * np.abs(middle)
+        return cls(middle, np.where(is_constant, 1.0, scale))
+
+    @classmethod
+    def none(cls, d: int) -> Scaling:
+        """Return that which leaves columns as they are."""
+        return cls(np.zeros(d), np.ones(d))
+
+    def of(self, columns: tuple[int, ...]) -> Scaling:
+        """Return that of some of the columns."""
+        return Scaling(self.middle[list(columns)], self.scale[list(columns)])
+
+    def __call__(self, rows: Float) -> Float:
+        """Scale rows."""
+        scaled: Float = (rows - self.middle) / self.scale
+        return scaled
+
+
+@dataclass(frozen=True, eq=False)
+class Centers:
+    """Centers of functions of the same columns.
+
+    Parameters
+    ----------
+    columns : tuple of int
+    points : ndarray of shape (count, k)
+        The parameters w_t.
+    weighting : Weighting
+    probability : float
+        Of these columns.
+    """
+
+    columns: tuple[int, ...]
+    points: Float
+    weighting: Weighting
+    probability: float
+
+    def blocks(self, entries: Float) -> Iterator[tuple[slice, Float]]:
+        """Yield blocks of rows, and the outputs of the centers there, of shape (rows, count).
+
+        Parameters
+        ----------
+        entries : ndarray of shape (n, k)
+            Of the columns alone.
+        """
+        step = max(1, _OUTPUTS // len(self.points))
+        for start in range(0, len(entries), step):
+            block = slice(start, start + step)
+            outputs = self.weighting.outputs(entries[block], self.points)
+            outputs *= self.probability
+            yield block, outputs
+
+
+@dataclass(frozen=True, eq=False)
+class WeightedTerm:
+    """The sum of a weight function's predictions around centers, as a function of their columns.
+
+    Parameters
+    ----------
+    centers : Centers
+    coefficients : ndarray of shape (count,)
+        The a_t.
+    scaling : Scaling
+        Of these columns.
+    """
+
+    centers: Centers
+    coefficients: Float
+    scaling: Scaling
+
+    def __call__(self, *columns: Float) -> Float:
+        """Return it for one entry of each column a row."""
+        entries = self.scaling(np.stack(columns, axis=1))
+        found = np.empty(len(entries))
+        for block, outputs in self.centers.blocks(entries):
+            outputs *= self.coefficients
+            # Not a product of BLAS, whose bits depend on the number of rows.
+            found[block] = outputs.sum(axis=1)
+        return found

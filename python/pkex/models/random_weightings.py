@@ -1,0 +1,417 @@
+"""Regressors that average random predictors under a weight function, in closed form."""
+
+# scikit-learn has no types.
+# mypy: disallow-subclassing-any=False
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.utils.validation import check_is_fitted
+
+from pkex.execution.threads import check_n_jobs, thread_count
+from pkex.functions.terms import TermExpansion
+from pkex.inputs.columns import numbered
+from pkex.inputs.integers import as_integer
+from pkex.inputs.randomness import as_generator
+from pkex.inputs.scikit_learn import validated
+from pkex.models.arguments import checked_number, checked_weights
+from pkex.models.centers import Centers, Scaling, WeightedTerm
+from pkex.models.subsets import Star, Subsets
+from pkex.models.weighted_fit import fitted_coefficients, in_threads
+from pkex.models.weightings import (
+    ReLUWeighting,
+    SignWeighting,
+    StumpWeighting,
+    Weighting,
+    gamma_of,
+)
+from pkex.typing import Float
+
+if TYPE_CHECKING:
+    from typing import Self
+
+__all__ = ["RWReLU", "RWSign", "RWStumps"]
+
+
+class _RandomWeighting(RegressorMixin, BaseEstimator):
+    """What they have in common: centers are drawn, and their coefficients fitted."""
+
+    n_centers: int
+    concentration: float
+    sigma: float | None
+    gamma: float | None
+    alpha: float
+    standardize: bool
+    random_state: Any
+    n_jobs: int | None
+
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Draw centers and fit their coefficients: one system of linear equations.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n, d)
+        y : array-like of shape (n,)
+        sample_weight : array-like of shape (n,), optional
+            Not negative: how often rows count, in squares, means and standard deviations.
+
+        Returns
+        -------
+        RWSign, RWReLU or RWStumps
+            Itself, fitted.
+        """
+        rows, target = validated(self, X, y, dtype=np.float64, y_numeric=True, ensure_min_samples=2)
+        d = rows.shape[1]
+        alpha = checked_number("alpha", self.alpha, may_be_0=True)
+        check_n_jobs(self.n_jobs)
+        weights = checked_weights(sample_weight, len(rows))
+        scaling = self._scaling(rows, weights)
+        target = np.asarray(target, dtype=np.float64)
+        mean = float(weights @ target / weights.sum())
+        centers = self._drawn(d)
+        coefficients = fitted_coefficients(
+            centers,
+            [self._kernel(len(own.columns), d) for own in centers],
+            scaling(rows),
+            target - mean,
+            weights,
+            alpha,
+            thread_count(self.n_jobs),
+        )
+        self.term_expansion_ = TermExpansion(
+            [
+                (own.columns, WeightedTerm(own, found, scaling.of(own.columns)))
+                for own, found in zip(centers, coefficients, strict=True)
+            ],
+            mean,
+            feature_names=[*map(str, getattr(self, "feature_names_in_", numbered(d)))],
+        )
+        return self
+
+    def predict(self, X: ArrayLike) -> Float:
+        """Predict the target.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n, d)
+
+        Returns
+        -------
+        ndarray of shape (n,)
+        """
+        check_is_fitted(self, "term_expansion_")
+        rows = validated(self, X, dtype=np.float64, reset=False)
+        found = np.empty(len(rows))
+
+        def predict(part: slice) -> None:
+            found[part] = self.term_expansion_.evaluate(rows[part], n_threads=1)
+
+        in_threads(predict, len(rows), thread_count(self.n_jobs))
+        return found
+
+    # scikit-learn's check of scores sets alpha to 0.01, with which no more than a mean is left.
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.regressor_tags.poor_score = True
+        return tags
+
+    # Before scikit-learn 1.6.
+    def _more_tags(self) -> dict[str, Any]:
+        return {"poor_score": True}
+
+    @abstractmethod
+    def _subsets(self, d: int) -> Subsets:
+        """Return the distribution of the columns of centers."""
+
+    @abstractmethod
+    def _weighting(self, k: int) -> Weighting:
+        """Return that of centers of k columns."""
+
+    def _kernel(self, k: int, d: int) -> Weighting:
+        """Return the weighting whose kernel the norm of centers of k of d columns is made of."""
+        return self._weighting(k)
+
+    def _scaling(self, rows: Float, weights: Float) -> Scaling:
+        if not isinstance(self.standardize, bool | np.bool_):
+            raise TypeError(f"standardize must be True or False; got {self.standardize!r}")
+        return Scaling.fitted(rows, weights) if self.standardize else Scaling.none(rows.shape[1])
+
+    def _drawn(self, d: int) -> list[Centers]:
+        """Draw centers, by the columns that they are of."""
+        count = as_integer("n_centers", self.n_centers, "a positive integer", least=1)
+        random = as_generator(self.random_state)
+        subsets, found = self._subsets(d), []
+        for columns, number in subsets.drawn(count, random).items():
+            k = len(columns)
+            weighting = self._weighting(k)
+            points = random.normal(scale=weighting.sigma, size=(number, k))
+            found.append(Centers(columns, points, weighting, subsets.probability(k)))
+        return found
+
+    def _gamma(self, sigma: float, k: int) -> float:
+        """Return the width of the kernel for k columns."""
+        concentration = self._checked_concentration()
+        if self.gamma is None:
+            return gamma_of(concentration, sigma, k)
+        return checked_number("gamma", self.gamma, may_be_0=False)
+
+    def _checked_concentration(self) -> float:
+        found = checked_number("concentration", self.concentration, may_be_0=False)
+        if found >= 1.0:
+            raise ValueError(
+                f"concentration must be between 0 and 1, such as 0.5; got {self.concentration!r}"
+            )
+        return found
+
+    def _sigma(self, default: float) -> float:
+        """Return the standard deviation of parameters."""
+        return (
+            default if self.sigma is None else checked_number("sigma", self.sigma, may_be_0=False)
+        )
+
+
+class _OfProducts(_RandomWeighting):
+    """Those whose predictors are functions of ⟨w, x⟩, of all columns or of a few."""
+
+    def __init__(
+        self,
+        n_centers: int = 5000,
+        *,
+        concentration: float = 0.5,
+        sigma: float | None = None,
+        gamma: float | None = None,
+        alpha: float = 1e-5,
+        star: Star = None,
+        standardize: bool = True,
+        random_state: Any = None,
+        n_jobs: int | None = -1,
+    ) -> None:
+        self.n_centers = n_centers
+        self.concentration = concentration
+        self.sigma = sigma
+        self.gamma = gamma
+        self.alpha = alpha
+        self.star = star
+        self.standardize = standardize
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _subsets(self, d: int) -> Subsets:
+        return Subsets.of(self.star, d)
+
+
+class RWSign(_OfProducts):
+    """Least squares of random half-spaces, averaged under a weight function.
+
+    Fitted is f(x) = b + E[α(w) sign⟨w, x⟩] of normally distributed w, where x is standardised and
+    the weight function α = Σ_t a_t exp(−‖w_t − w‖²/2γ²) has centers w_t that are drawn, too. The
+    mean over w is known in closed form, a sum of error functions. With ``star=k`` each center is of
+    k random columns, and f a sum of functions of k columns.
+
+    A regressor of scikit-learn (it needs ``pip install 'pkex[scikit-learn]'``). `pkex.Explainer`
+    has exact values of sums of terms of up to 14 columns, given a background; for more use
+    `pkex.Explainer.estimate`.
+
+    Parameters
+    ----------
+    n_centers : int, default 5000
+        The number T of centers. A fit takes O(n T² + T³).
+    concentration : float, default 0.5
+        Between 0 and 1: c in the bound c ‖α‖ of predictions, of which γ² = 2σ² / (c^(−4/k) − 1) is
+        made for centers of k columns. The nearer to 1, the smoother.
+    sigma : float, optional
+        The standard deviation σ of the parameters w and of centers, by default 1.
+    gamma : float, optional
+        The width γ of the weight function's kernel, in place of what the concentration makes of it.
+    alpha : float, default 1e-5
+        The weight of the squared norm ‖α‖² beside the mean of squared errors, 0 or above.
+    star : int, list of int, "sequence", ("sequence", int or list of int) or None, default None
+        The number of columns of each center: one number, or several of which each is as likely; any
+        columns, or neighbouring ones ("sequence": 1 to 5 of these, unless numbers are given). None
+        for all columns.
+    standardize : bool, default True
+        Whether columns are centred and divided by their standard deviation first. A model of
+        columns as they are has its half-spaces meet in 0.
+    random_state : int, numpy.random.Generator, RandomState or None, default None
+        Of the centers.
+    n_jobs : int or None, default -1
+        Number of threads.
+
+    Attributes
+    ----------
+    term_expansion_ : TermExpansion
+        The function that is fitted, a term for each set of columns.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+        If X has names.
+
+    Raises
+    ------
+    ValueError, TypeError
+        By ``fit``: if parameters are out of range, or star is above the number of columns.
+    ImportError
+        By ``pkex.models``, if scikit-learn is not installed.
+
+    See Also
+    --------
+    RWReLU : The same with ramps for half-spaces, which suits most regressions better.
+    RWStumps : A sum of functions of one column each.
+
+    Notes
+    -----
+    Of several columns, sign⟨w, x⟩ depends on the direction of x alone, and of one column
+    (``star=1``) on its sign: there are two values for each.
+
+    References
+    ----------
+    G. Dubé, M. Marchand (2025), Shapley values of structured additive regression models and
+    application to RKHS weightings of functions, Transactions on Machine Learning Research.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pkex
+    >>> from pkex.models import RWSign
+    >>> X = np.random.default_rng(0).normal(size=(300, 4))
+    >>> y = np.sign(X[:, 0] + X[:, 1]) + X[:, 2]
+    >>> model = RWSign(n_centers=500, star=2, random_state=0).fit(X, y)
+    >>> explanation = pkex.Explainer(model, background=X[:50])(X[:20])
+    >>> explanation.importance().argmin()
+    np.int64(3)
+    """
+
+    def _weighting(self, k: int) -> Weighting:
+        sigma = self._sigma(1.0)
+        return SignWeighting(sigma, self._gamma(sigma, k))
+
+
+class RWReLU(_OfProducts):
+    """Least squares of random ramps, averaged under a weight function.
+
+    As `RWSign` with ramps max(0, ⟨w, x⟩) in place of signs: f(x) = b + E[α(w) max(0, ⟨w, x⟩)]. In
+    standardised columns f − b is piecewise smooth, and linear along each ray from the mean.
+
+    Parameters
+    ----------
+    n_centers, concentration, gamma, alpha, star, standardize, random_state, n_jobs
+        As in `RWSign`.
+    sigma : float, optional
+        The standard deviation of the parameters w and of centers, by default 2√c with the
+        concentration c.
+
+    Attributes
+    ----------
+    term_expansion_ : TermExpansion
+        The function that is fitted, a term for each set of columns.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+        If X has names.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As `RWSign`.
+
+    See Also
+    --------
+    RWSign : The same with half-spaces, with all that is said there.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pkex
+    >>> from pkex.models import RWReLU
+    >>> X = np.random.default_rng(0).normal(size=(300, 4))
+    >>> y = np.abs(X[:, 0]) * X[:, 1] + X[:, 2]
+    >>> model = RWReLU(n_centers=500, star=2, random_state=0).fit(X, y)
+    >>> explanation = pkex.Explainer(model, background=X[:50])(X[:20])
+    >>> total = explanation.values.sum(axis=1) + explanation.base_values
+    >>> bool(np.abs(total - model.predict(X[:20])).max() < 1e-9)
+    True
+    """
+
+    def _weighting(self, k: int) -> Weighting:
+        sigma = self._sigma(2.0 * math.sqrt(self._checked_concentration()))
+        return ReLUWeighting(sigma, self._gamma(sigma, k))
+
+
+class RWStumps(_RandomWeighting):
+    """Least squares of random steps of single columns, averaged under a weight function.
+
+    Fitted is f(x) = b + E[α(j, τ) sign(x_j − τ)] of a random column j and normally distributed
+    thresholds τ: a generalised additive model, a smooth function of each column. x is standardised.
+
+    Parameters
+    ----------
+    n_centers, alpha, standardize, random_state, n_jobs
+        As in `RWSign`.
+    concentration : float, default 0.5
+        As in `RWSign`, of one column.
+    sigma : float, optional
+        The standard deviation of thresholds and of centers, by default 1.
+    gamma : float, optional
+        As in `RWSign`; the smaller, the more a function may vary within a column.
+
+    Attributes
+    ----------
+    term_expansion_ : TermExpansion
+        The function that is fitted, a term for each column.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+        If X has names.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As `RWSign`.
+
+    See Also
+    --------
+    RWSign : Half-spaces, with all that is said there.
+    RWReLU : Ramps, which take columns together.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pkex
+    >>> from pkex.models import RWStumps
+    >>> X = np.random.default_rng(0).normal(size=(300, 4))
+    >>> y = np.sin(X[:, 0]) + 3 * X[:, 1]
+    >>> model = RWStumps(n_centers=500, random_state=0).fit(X, y)
+    >>> pkex.Explainer(model, background=X)(X).importance().round(1)
+    array([0.6, 2.4, 0. , 0. ])
+    """
+
+    def __init__(
+        self,
+        n_centers: int = 5000,
+        *,
+        concentration: float = 0.5,
+        sigma: float | None = None,
+        gamma: float | None = None,
+        alpha: float = 1e-5,
+        standardize: bool = True,
+        random_state: Any = None,
+        n_jobs: int | None = -1,
+    ) -> None:
+        self.n_centers = n_centers
+        self.concentration = concentration
+        self.sigma = sigma
+        self.gamma = gamma
+        self.alpha = alpha
+        self.standardize = standardize
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _subsets(self, d: int) -> Subsets:
+        return Subsets.of(1, d)
+
+    def _weighting(self, k: int) -> Weighting:
+        sigma = self._sigma(1.0)
+        return StumpWeighting(sigma, self._gamma(sigma, k))

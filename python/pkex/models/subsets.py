@@ -1,0 +1,99 @@
+"""Random sets of columns, of which the terms of a model are functions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import comb
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+
+from pkex.inputs.integers import as_integer
+
+__all__ = ["Star", "Subsets"]
+
+_Sizes: TypeAlias = int | Sequence[int]
+# What the parameter `star` of an estimator may be.
+Star: TypeAlias = _Sizes | Literal["sequence"] | tuple[Literal["sequence"], _Sizes] | None
+
+# The longest runs where no sizes are given (Dubé and Marchand 2025, section 5.4).
+_LONGEST_RUN = 5
+_WHAT = (
+    'None (all columns), a number of columns, a list of such numbers, "sequence", or '
+    '("sequence", numbers)'
+)
+
+
+@dataclass(frozen=True)
+class Subsets:
+    """A distribution of sets of columns: a size, all as likely; and any set of that size.
+
+    Parameters
+    ----------
+    n_columns : int
+    sizes : tuple of int
+    are_runs : bool
+        Whether sets are of neighbouring columns.
+    """
+
+    n_columns: int
+    sizes: tuple[int, ...]
+    are_runs: bool = False
+
+    @classmethod
+    def of(cls, star: Star, n_columns: int) -> Subsets:
+        """Return the distribution that the parameter `star` stands for.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If it stands for none, or for more columns than there are.
+        """
+        if star is None:
+            return cls(n_columns, (n_columns,))
+        are_runs, given = _parted(star)
+        if given is None:
+            given = range(1, 1 + min(_LONGEST_RUN, n_columns))
+        several = given if isinstance(given, list | tuple | range | np.ndarray) else [given]
+        sizes = tuple(_size(size, n_columns) for size in several)
+        if not sizes or len(set(sizes)) < len(sizes):
+            raise ValueError(f"star must have numbers of columns, each once; got {star!r}")
+        return cls(n_columns, sizes, are_runs)
+
+    def probability(self, size: int) -> float:
+        """Return the probability of each set of a size."""
+        number = self.n_columns - size + 1 if self.are_runs else comb(self.n_columns, size)
+        return 1.0 / (len(self.sizes) * number)
+
+    def drawn(self, count: int, random: np.random.Generator) -> dict[tuple[int, ...], int]:
+        """Draw sets, and return how often each was drawn; those that are alike in one order."""
+        found: dict[tuple[int, ...], int] = {}
+        for size in random.choice(self.sizes, size=count).tolist():
+            if self.are_runs or size == self.n_columns:
+                first = int(random.integers(self.n_columns - size + 1))
+                chosen = tuple(range(first, first + size))
+            else:
+                places = random.choice(self.n_columns, size=size, replace=False, shuffle=False)
+                chosen = tuple(sorted(places.tolist()))
+            found[chosen] = found.get(chosen, 0) + 1
+        return dict(sorted(found.items()))
+
+
+def _parted(star: Any) -> tuple[bool, Any]:
+    """Return whether sets are runs, and the sizes as they are given, None if they are not."""
+    if isinstance(star, str) and star == "sequence":
+        return True, None
+    is_pair = isinstance(star, list | tuple) and len(star) > 0 and isinstance(star[0], str)
+    if isinstance(star, str) or (is_pair and (star[0] != "sequence" or len(star) != 2)):
+        raise ValueError(f"star must be {_WHAT}; got {star!r}")
+    return (True, star[1]) if is_pair else (False, star)
+
+
+def _size(size: object, n_columns: int) -> int:
+    found = as_integer("star", size, _WHAT, least=1)
+    if found > n_columns:
+        raise ValueError(
+            f"star asks for terms of {found} columns, and X has {n_columns}: give up to {n_columns}"
+        )
+    return found

@@ -1,0 +1,146 @@
+"""Least squares of random weightings: coefficients of centers, with the norm as penalty.
+
+The sum (1/2n) ‖Φa − y‖² + (λ/2) aᵀGa + (ε/2) ‖a‖² is least where (ΦᵀΦ + nλG + nεI) a = Φᵀy (Dubé
+and Marchand 2025, equations 63 and 64). Rows count by weights, and n is the sum of these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
+from scipy.linalg.blas import dsyrk
+
+from pkex.models.centers import Centers
+from pkex.models.weightings import Weighting
+from pkex.typing import Float
+
+__all__ = ["fitted_coefficients", "in_threads"]
+
+# ε, which keeps the matrix positive definite where it has few columns.
+_RIDGE = 1e-10
+# Numbers of a block of Φ: 32 MB.
+_BLOCK = 1 << 22
+
+
+def fitted_coefficients(
+    centers: Sequence[Centers],
+    kernels: Sequence[Weighting],
+    rows: Float,
+    target: Float,
+    weights: Float,
+    alpha: float,
+    n_threads: int,
+) -> list[Float]:
+    """Return the coefficients of each set of centers.
+
+    Parameters
+    ----------
+    centers : sequence of Centers
+    kernels : sequence of Weighting
+        Whose kernels make up G, for each of them.
+    rows : ndarray of shape (n, d)
+    target, weights : ndarray of shape (n,)
+    alpha : float
+        λ.
+    n_threads : int
+    """
+    ends = np.cumsum([len(own.points) for own in centers])
+    places = [slice(end - len(own.points), end) for own, end in zip(centers, ends, strict=True)]
+    matrix, right = _moments(centers, places, rows, target, weights, n_threads)
+    total = float(weights.sum())
+    for own, kernel, place in zip(centers, kernels, places, strict=True):
+        _add_gram(matrix[place, place], own.points, kernel, total * alpha)
+    found = _solved(matrix, right, total * _RIDGE)
+    return [found[place] for place in places]
+
+
+def _moments(
+    centers: Sequence[Centers],
+    places: Sequence[slice],
+    rows: Float,
+    target: Float,
+    weights: Float,
+    n_threads: int,
+) -> tuple[Float, Float]:
+    """Return the lower half of ΦᵀWΦ, in Fortran's order, and ΦᵀWy: block of rows by block."""
+    count = places[-1].stop
+    matrix, right = np.zeros((count, count), order="F"), np.zeros(count)
+    step = max(1, _BLOCK // count)
+    for start in range(0, len(rows), step):
+        block = slice(start, start + step)
+        outputs = _outputs(centers, places, rows[block], n_threads)
+        roots = np.sqrt(weights[block])
+        with np.errstate(over="ignore", invalid="ignore"):
+            outputs *= roots[:, None]
+            right += (roots * target[block]) @ outputs
+        matrix = dsyrk(1.0, outputs.T, beta=1.0, c=matrix, lower=1, overwrite_c=1)
+    return matrix, right
+
+
+def _outputs(
+    centers: Sequence[Centers], places: Sequence[slice], rows: Float, n_threads: int
+) -> Float:
+    """Return Φ at rows, shape (n, all centers)."""
+    found = np.empty((len(rows), places[-1].stop))
+
+    def fill(part: slice) -> None:
+        for own, place in zip(centers, places, strict=True):
+            for block, outputs in own.blocks(rows[part][:, list(own.columns)]):
+                found[part][block, place] = outputs
+
+    in_threads(fill, len(rows), n_threads)
+    return found
+
+
+def in_threads(compute: Callable[[slice], None], n_rows: int, n_threads: int) -> None:
+    """Compute something of rows, as many parts of them side by side as there are threads."""
+    step = max(1, -(-n_rows // n_threads))
+    parts = [slice(start, start + step) for start in range(0, n_rows, step)]
+    if len(parts) == 1:
+        compute(parts[0])
+    elif parts:
+        with ThreadPoolExecutor(len(parts)) as pool:
+            list(pool.map(compute, parts))
+
+
+def _add_gram(matrix: Float, points: Float, kernel: Weighting, factor: float) -> None:
+    """Add a multiple of G to the lower half of a matrix, block of rows by block."""
+    step = max(1, _BLOCK // len(points))
+    for start in range(0, len(points), step):
+        end = min(start + step, len(points))
+        matrix[start:end, :end] += factor * kernel.gram(points[start:end], points[:end])
+
+
+def _solved(matrix: Float, right: Float, ridge: float) -> Float:
+    """Solve (M + ridge·I) a = right, where M is given by its lower half, and overwritten.
+
+    Where rounding makes that indefinite, the ridge is ten times as large, and so on.
+    """
+    diagonal = matrix.diagonal().copy()
+    if not np.isfinite(diagonal).all():
+        raise ValueError("X is too large for a float in squares; scale it down")
+    # The upper half keeps what the factor overwrites.
+    _mirror(matrix)
+    while True:
+        np.einsum("ii->i", matrix)[:] = diagonal + ridge
+        try:
+            factor = cho_factor(matrix, lower=True, overwrite_a=True, check_finite=False)
+        except LinAlgError:
+            _mirror(matrix.T)
+            ridge *= 10.0
+        else:
+            found: Float = cho_solve(factor, right)
+            return found
+
+
+def _mirror(matrix: Float) -> None:
+    """Copy the half of a square matrix that is below its diagonal to that above."""
+    step = max(1, _BLOCK // len(matrix))
+    for start in range(0, len(matrix), step):
+        block = slice(start, start + step)
+        matrix[:start, block] = matrix[block, :start].T
+        below = np.tril(matrix[block, block], -1)
+        matrix[block, block] += below.T - np.triu(matrix[block, block], 1)
