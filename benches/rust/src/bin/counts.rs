@@ -8,7 +8,7 @@ use std::error::Error;
 use std::fmt::Write;
 use std::path::Path;
 use std::process::{Command, ExitCode};
-use std::{env, fs};
+use std::{env, fs, thread};
 
 use pkex_bench::counted::{CASES, Case};
 use pkex_core::{Level, Settings, Summation};
@@ -18,7 +18,7 @@ const LIMITS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/counts.txt");
 /// A count that is larger than its limit by more than this factor is refused.
 const GROWTH: f64 = 1.05;
 
-type Outcome<T> = Result<T, Box<dyn Error>>;
+type Outcome<T> = Result<T, Box<dyn Error + Send + Sync>>;
 
 fn main() -> Outcome<ExitCode> {
     let arguments: Vec<String> = env::args().skip(1).collect();
@@ -82,15 +82,19 @@ fn renew() -> Outcome<ExitCode> {
 
 /// Instructions a factor: between the two sizes, so that what is done but once has no part.
 fn count(case: &Case) -> Outcome<f64> {
-    let [small, large] = case.sizes;
-    let (small, large) = (instructions(case, small)?, instructions(case, large)?);
+    // Side by side: instructions are the same, however long they take.
+    let [small, large] = thread::scope(|scope| {
+        let runs = case.sizes.map(|size| scope.spawn(move || instructions(case, size)));
+        runs.map(|run| run.join().expect("counting does not panic"))
+    });
+    let (small, large) = (small?, large?);
     Ok((large.0 - small.0) / (large.1 - small.1))
 }
 
 /// Instructions and factors of a run.
 fn instructions(case: &Case, size: usize) -> Outcome<(f64, f64)> {
     let own = env::current_exe()?;
-    let profile = own.with_file_name(format!("counts.{}.callgrind", std::process::id()));
+    let profile = own.with_file_name(format!("counts.{}.{size}.callgrind", std::process::id()));
     let output = Command::new("valgrind")
         .arg("--tool=callgrind")
         .arg(format!("--callgrind-out-file={}", profile.display()))
