@@ -111,7 +111,7 @@ class ColumnFunction:
         """
         entries = [np.ascontiguousarray(column) for column in rows.T]
         values = self._checked(entries, n_outputs)
-        if len(rows) > 1:
+        if len(rows) > 1 and not isinstance(self.function, Binned | Monomial):
             self._check_row_alone(entries, values, n_outputs)
         return values
 

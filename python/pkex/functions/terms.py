@@ -17,7 +17,13 @@ from numpy.typing import ArrayLike, NDArray
 from pkex.execution.computation import Computation
 from pkex.execution.threads import thread_count
 from pkex.functions.base import Function, finite
-from pkex.functions.column_functions import ColumnFunction, GivenTerm, as_column_functions
+from pkex.functions.column_functions import (
+    ColumnFunction,
+    GivenTerm,
+    Monomial,
+    as_column_functions,
+    integer_power,
+)
 from pkex.functions.products import Products, products
 from pkex.functions.term_products import TermProducts, products_of_term
 from pkex.functions.weighted import checked_intercept
@@ -321,6 +327,9 @@ class TermExpansion(Function):
         columns = list(term.columns)
         present = members_of(np.unique(self._players[columns], return_inverse=True)[1])
         own = X[:, columns]
+        if isinstance(term.function, Monomial):
+            found = _worths_of_product(term.function, own, others, weights, present)
+            return np.multiply.outer(found, self._coefficients_of(term.function))
         worths = np.zeros((len(X), len(present), self.n_outputs))
         # The empty coalition's worth is of no row, and that of all is of no background row.
         worths[:, 0] = _mean(self._of_entries(term, others), weights)
@@ -339,6 +348,11 @@ class TermExpansion(Function):
                 shaped = values.reshape(*mixed.shape[:3], self.n_outputs)
                 worths[rows, 1:-1] += _mean(shaped, weights[start : start + step])
         return worths
+
+    def _coefficients_of(self, function: Monomial) -> Float:
+        """Return the factors of the outputs of a product."""
+        coefficients = np.atleast_1d(function.coefficient)
+        return coefficients if self._chosen is None else coefficients[self._chosen]
 
     def _copied(self) -> TermExpansion:
         copied = TermExpansion.__new__(TermExpansion)
@@ -363,6 +377,34 @@ class TermExpansion(Function):
 def _mean(values: Float, weights: Float) -> Float:
     """Return Σ_l weights_l values_l, in an order that depends on the number of these alone."""
     return added(values * weights.reshape(-1, *[1] * (values.ndim - 1)))
+
+
+def _worths_of_product(
+    monomial: Monomial,
+    own: Float,
+    others: Float,
+    weights: Float,
+    present: NDArray[np.bool_],
+) -> Float:
+    """Return the worths of a product without its coefficient, shape (n, 2^k).
+
+    That of S is ∏_{j∈S} x_j^p_j times the mean of ∏_{j∉S} z_j^p_j, so that no row meets another.
+    """
+    absent = np.zeros(len(present))
+    step = max(1, _MIXED // len(present))
+    for start in range(0, len(others), step):
+        some = slice(start, start + step)
+        absent += _mean(_powers(monomial, others[some], ~present), weights[some])
+    return _powers(monomial, own, present) * absent
+
+
+def _powers(monomial: Monomial, rows: Float, members: NDArray[np.bool_]) -> Float:
+    """Return the products of powers of members' entries, shape (n, 2^k)."""
+    found = np.ones((len(rows), len(members)))
+    with np.errstate(over="ignore", invalid="ignore"):  # whatever is made of it is checked
+        for column, power, is_in in zip(rows.T, monomial.powers, members.T, strict=True):
+            found[:, is_in] *= integer_power(column, power)[:, None]
+    return found
 
 
 @products.register

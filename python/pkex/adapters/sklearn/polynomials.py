@@ -121,8 +121,7 @@ def monomials_of(steps: Sequence[Any]) -> Monomials:
     made = _of_step(flat[place])
     before = chained(flat[:place])
     if before is not None:
-        last = next(step for step in reversed(flat[:place]) if column_map(step) is not None)
-        check_width(last, len(before.sources), flat[place], made.columns.n_columns)
+        check_width(flat[place - 1], len(before.sources), flat[place], made.columns.n_columns)
         made = replace(made, columns=Chain([before, made.columns]))
     for one, following in itertools.pairwise(flat[place:]):
         check_step(following)
