@@ -70,7 +70,8 @@ test-oldest: build .venv-oldest/installed ## the Python tests with the oldest li
 .venv-oldest/installed: tools/oldest.txt .venv/installed
 	test -x .venv-oldest/bin/python || $(bin)/python -m venv .venv-oldest
 	.venv-oldest/bin/python -m pip install --upgrade pip
-	.venv-oldest/bin/pip install --constraint tools/oldest.txt --group test --group libraries
+	.venv-oldest/bin/pip install --constraint tools/oldest.txt --group test --group libraries \
+	    --group oldest
 	cp -R .venv/lib/python3*/site-packages/pkex* .venv-oldest/lib/python3*/site-packages/
 	touch $@
 

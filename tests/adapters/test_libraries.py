@@ -8,7 +8,10 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 
 # What adapters of other libraries, and what they share, are called.
-OTHERS = ("bayes_opt", "botorch", "GPy", "gpytorch", "scipy", "search_space", "skopt", "smt")
+OTHERS = (
+    *("bayes_opt", "botorch", "GPy", "gpytorch", "interpret", "pygam"),
+    *("scipy", "search_space", "skopt", "smt"),
+)
 
 EXPLAINED = """
 import sys

@@ -15,7 +15,6 @@ from sklearn.preprocessing import (
     Normalizer,
     OneHotEncoder,
     PolynomialFeatures,
-    SplineTransformer,
     StandardScaler,
 )
 from sklearn.svm import SVR
@@ -49,8 +48,7 @@ REFUSED = {
     "step OneHotEncoder with a feature_name_combiner.*with feature_name_combiner='concat'": (
         OneHotEncoder(handle_unknown="ignore", feature_name_combiner=lambda a, b: f"{a}{b}")
     ),
-    "step PolynomialFeatures is not supported: it makes several": PolynomialFeatures(2),
-    "step SplineTransformer is not supported: it makes several": SplineTransformer(),
+    "step PolynomialFeatures is not supported: it multiplies": PolynomialFeatures(2),
     "step MissingIndicator is not supported: it makes several": MissingIndicator(features="all"),
     "step KBinsDiscretizer with encode='onehot-dense'.*with encode='ordinal'": (
         KBinsDiscretizer(3, encode="onehot-dense", strategy="uniform")

@@ -92,7 +92,55 @@ def test_a_feature_in_no_term_has_no_value_and_the_cost_does_not_grow_with_their
         values = explainer.shap_values(rows)
         costs.append(sum(called))
         assert np.array_equal(np.flatnonzero(values.any(axis=0)), [0, 2])
-    assert costs == [10 * 6 * 4] * 2
+    # Of four coalitions, two are of all background rows; and some rows are looked at again.
+    assert costs[0] == costs[1]
+    assert 10 * 6 * 2 + 10 + 6 <= costs[0] < 10 * 6 * 3
+
+
+def by_itself(x):
+    return x - 0.5
+
+
+def by_mean(x):
+    return x - np.mean(x)
+
+
+def by_rank(x):
+    return np.argsort(np.argsort(x)).astype(float)
+
+
+def by_order(x):
+    return np.cumsum(x)
+
+
+def by_chance(x):
+    return np.random.default_rng().normal(size=len(x))
+
+
+@pytest.mark.parametrize("function", [by_mean, by_rank, by_order, by_chance])
+def test_functions_that_mix_rows_are_refused_by_number(function):
+    f = pkex.TermExpansion([(1, by_itself), (0, function)])
+    message = (
+        r"terms\[1\] must treat each row by itself: at \(-?\d.* it returns .* among \d+ rows and"
+    )
+    with pytest.raises(ValueError, match=message):
+        f.predict(X[:, :2])
+    with pytest.raises(ValueError, match=message):
+        pkex.Explainer(f, BACKGROUND[:, :2])
+    with pytest.raises(ValueError, match=message):
+        pkex.Explainer(f, BACKGROUND[:1, :2])(X[:, :2])
+
+
+def test_functions_in_single_precision_do_not_mix_rows():
+    weights = np.random.default_rng(0).normal(size=(2, 50)).astype(np.float32)
+
+    def network(first, second):
+        rows = np.stack([first, second], axis=1).astype(np.float32)
+        return np.tanh(rows @ weights).sum(axis=1)
+
+    f = pkex.TermExpansion([([0, 1], network)])
+    many = np.random.default_rng(1).normal(size=(500, 2))
+    assert pkex.Explainer(f, many).shap_values(many[:9]).shape == (9, 2)
 
 
 def test_terms_with_several_outputs_have_an_axis_of_them():

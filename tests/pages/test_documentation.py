@@ -20,7 +20,7 @@ DOCS = ROOT / "docs"
 PAGES = [*sorted(ROOT.glob("*.md")), *sorted(DOCS.glob("*.md")), *sorted(DOCS.glob("project/*.md"))]
 WITH_CODE = [page for page in PAGES if "\n```python\n" in page.read_text(encoding="utf-8")]
 # What the code of a page needs; all others share one environment.
-LIBRARIES = {"gpytorch.md": ("botorch",)}
+LIBRARIES = {"gpytorch.md": ("botorch",), "additive-models.md": ("interpret", "pandas")}
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)#\s]*)#?([^)\s]*)\)|src=\"([^\"]+)\"")
 HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)

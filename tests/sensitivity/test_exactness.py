@@ -28,7 +28,8 @@ EXPANSION = pkex.KernelExpansion(POINTS, ALPHAS, RBF([1.0, 0.5, 2.0, 8.0]), 3.0)
 # The only one that does not vary.
 CONSTANT = "kernel Constant"
 # Those that are no sums of products.
-OTHERS = [name for name in NAMES if "Variance" in name or "inked" in name]
+NO_PRODUCTS = "Variance", "inked", "RWSign", "RWReLU", "pygam"
+OTHERS = [name for name in NAMES if any(one in name for one in NO_PRODUCTS)]
 
 
 @pytest.mark.parametrize("name", OTHERS)
@@ -44,6 +45,35 @@ def test_whatever_is_explained_has_the_indices_of_conditional_means(name):
     rows = found.background[[0, 2, 4]]
     result = pkex.sensitivity(found.model, rows, order=2)
     grid_of_rows(found.output, rows).assert_close(result)
+
+
+def test_sums_of_terms_have_the_indices_of_conditional_means():
+    table = RNG.normal(size=(3, 2, 4))
+    edges = [-0.3, 0.4], [0.0], [-1.0, 0.0, 1.0]
+    for several in (False, True):
+        own = np.stack([table, -(table**2)], axis=-1) if several else table
+
+        def wave(entries, several=several):
+            return np.stack([np.sin(entries), entries], axis=1) if several else np.sin(entries)
+
+        f = pkex.TermExpansion(
+            [([3, 0, 2], edges, own), (1, wave), (0, [0.0], own[0, :, 0])],
+            [1.0, 2.0] if several else 1.0,
+        )
+        grid_of_rows(f.predict, ROWS).assert_close(pkex.sensitivity(f, ROWS, order=2))
+
+
+def test_steps_of_tables_are_met_by_rules_of_distributions():
+    f = pkex.TermExpansion([(0, [0.25], [0.0, 1.0]), (1, np.square)])
+    result = pkex.sensitivity(f, [stats.uniform(0.0, 1.0), stats.norm(0.0, 1.0)])
+    np.testing.assert_allclose(result.variance, 0.25 * 0.75 + 2.0, rtol=1e-12)
+
+
+def test_terms_of_several_columns_that_are_functions_are_refused():
+    f = pkex.TermExpansion([(0, np.sin), ([1, 2], np.multiply)])
+    message = r"terms\[1\], a function of 2 columns, is no sum of products .* tables over bins"
+    with pytest.raises(pkex.UnsupportedModelError, match=message):
+        pkex.sensitivity(f, ROWS[:, :3])
 
 
 def test_rows_have_weights():

@@ -36,7 +36,13 @@ from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier
 from sklearn.multioutput import MultiOutputRegressor, RegressorChain
 from sklearn.neighbors import KernelDensity
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import PowerTransformer, QuantileTransformer, StandardScaler
+from sklearn.preprocessing import (
+    PolynomialFeatures,
+    PowerTransformer,
+    QuantileTransformer,
+    SplineTransformer,
+    StandardScaler,
+)
 from sklearn.svm import SVC, SVR, NuSVC, NuSVR, OneClassSVM
 
 import pkex
@@ -379,7 +385,7 @@ def _(model):
 # --- models ---
 
 # Models that are sums of functions of columns, of which nothing is known but their values.
-OF_TERMS = {"RWSign", "RWReLU", "RWStumps"}
+OF_TERMS = {"RWSign", "RWReLU", "RWStumps", "products", *other_libraries.OF_TERMS}
 
 # Functions and models that are linear or such sums, or have a part that is.
 WITHOUT_POINTS = {
@@ -389,6 +395,7 @@ WITHOUT_POINTS = {
     *("LinearFunction", "LinearFunction of two", "combination with linear"),
     *("RANSACRegressor", "StackingRegressor", "VotingRegressor with Ridge", "RegressorChain"),
     *LINEAR_MODELS,
+    "splines",
 }
 
 GP_KERNEL = 2.0 * GPRBF([0.5, 1.0, 2.0, 4.0, 8.0]) + ConstantKernel(0.3) + WhiteKernel(0.1)
@@ -470,6 +477,8 @@ MODELS = {
         Y,
         PREDICT,
     ),
+    "splines": (make_pipeline(SplineTransformer(3), Ridge()), Y, PREDICT),
+    "products": (make_pipeline(StandardScaler(), PolynomialFeatures(2), Ridge()), Y, PREDICT),
     "GridSearchCV": (GridSearchCV(SVR(), {"C": [1.0, 2.0]}, cv=2), Y, PREDICT),
     "BaggingRegressor": (
         BaggingRegressor(SVR(), n_estimators=3, max_features=0.6, random_state=0),

@@ -155,6 +155,25 @@ def botorch_mean(model):
     return posterior_mean_of(model, model.train_targets.dtype)
 
 
+# --- interpret and pygam ---
+
+
+def boosting_machine(kind):
+    from interpret import glassbox
+
+    options = {"interactions": 2, "outer_bags": 1, "max_rounds": 30, "n_jobs": 1}
+    return getattr(glassbox, f"ExplainableBoosting{kind}")(**options)
+
+
+def additive_model(X, y):
+    from pygam import LinearGAM, s, te
+    from pygam import l as linear
+
+    return LinearGAM(s(0, n_splines=6) + te(1, 4, n_splines=4) + s(2, by=3) + linear(3)).fit(X, y)
+
+
+# Those that are sums of terms.
+OF_TERMS = {"regressor of interpret", "classifier of interpret", "LinearGAM of pygam"}
 # The names of columns, of models that know them.
 NAMED = {"BayesianOptimization": NAMES}
 
@@ -177,6 +196,19 @@ def models(y, targets):
     if find_spec("GPy"):
         found["GPRegression of GPy"] = (Builder(gpy_regression), y, gpy_mean)
         found["targets of GPy"] = (Builder(gpy_regression), targets, gpy_mean)
+    if find_spec("interpret"):
+        found["regressor of interpret"] = (
+            boosting_machine("Regressor"),
+            y,
+            lambda model: model.predict,
+        )
+        found["classifier of interpret"] = (
+            boosting_machine("Classifier"),
+            y > 0.0,
+            lambda model: model.decision_function,
+        )
+    if find_spec("pygam"):
+        found["LinearGAM of pygam"] = (Builder(additive_model), y, lambda model: model.predict)
     if find_spec("botorch"):
         found["ExactGP of gpytorch"] = (Builder(gpytorch_process), y, gpytorch_mean)
         found["SingleTaskGP of botorch"] = (Builder(botorch_process), y, botorch_mean)

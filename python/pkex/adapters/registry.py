@@ -40,6 +40,8 @@ _LIBRARIES = {
     "bayes_opt": "pkex.adapters.bayes_opt",
     "botorch": "pkex.adapters.botorch",
     "gpytorch": "pkex.adapters.gpytorch",
+    "interpret": "pkex.adapters.interpret",
+    "pygam": "pkex.adapters.pygam",
     "sklearn": "pkex.adapters.sklearn",
     "skopt": "pkex.adapters.skopt",
     "smt": "pkex.adapters.smt",

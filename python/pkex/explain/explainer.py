@@ -181,6 +181,9 @@ class Explainer(Estimating, Interacting):
     parameters of the search, SciPy's ``RBFInterpolator`` itself, and the posterior mean of Gaussian
     processes of GPy, GPyTorch and BoTorch, in the units of a user's columns and outcomes.
 
+    Of additive models it is ``predict`` of interpret's ExplainableBoostingRegressor, the
+    ``decision_function`` of its Classifier, and the linear predictor of pyGAM's models.
+
     A probability, a standard deviation, and what is behind a `link` or `transform` is no sum over
     features. Its values are exact up to 16 features (groups count as one), by all coalitions; of
     more, `estimate` has estimates. Absent features are drawn as whole rows of the background or,

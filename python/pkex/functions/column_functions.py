@@ -1,4 +1,4 @@
-"""Functions of few columns, which others are sums of: callables, and tables over bins."""
+"""Functions of few columns, which others are sums of: callables, tables over bins, monomials."""
 
 from __future__ import annotations
 
@@ -13,10 +13,19 @@ from pkex.inputs.choices import places_of
 from pkex.inputs.wording import counted, shown
 from pkex.typing import Float
 
-__all__ = ["Binned", "ColumnFunction", "GivenTerm", "as_column_functions"]
+__all__ = [
+    "Binned",
+    "ColumnFunction",
+    "GivenTerm",
+    "Monomial",
+    "as_column_functions",
+    "integer_power",
+]
 
 # Of one entry for each of some rows, column by column, to a number for each row, or several.
 _Of: TypeAlias = Callable[..., Any]
+# How far values of the same row may be apart, of the largest: that of single precision, and more.
+_SAME = 1e-4
 # Columns and a function of them; or columns, the edges of bins in each, and a table of values.
 GivenTerm: TypeAlias = tuple[Any, _Of] | tuple[Any, Any, Any]
 
@@ -42,6 +51,36 @@ class Binned:
         ]
         found: Float = self.values[tuple(places)]
         return found
+
+
+@dataclass(frozen=True, eq=False)
+class Monomial:
+    """The function coefficient · ∏_j x_j^powers_j of its columns.
+
+    Parameters
+    ----------
+    powers : tuple of int
+        At least 1.
+    coefficient : float or ndarray of shape (outputs,)
+    """
+
+    powers: tuple[int, ...]
+    coefficient: float | Float
+
+    def __call__(self, *entries: Float) -> Float:
+        product = np.ones(len(entries[0]))
+        for column, power in zip(entries, self.powers, strict=True):
+            product *= integer_power(column, power)
+        return np.multiply.outer(product, self.coefficient)
+
+
+def integer_power(column: Float, power: int) -> Float:
+    """Return x^power by multiplication, whose bits are the same on every machine."""
+    product = np.ones(len(column))
+    with np.errstate(over="ignore"):  # whatever is made of it is checked
+        for _ in range(power):
+            product *= column
+    return product
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,6 +110,13 @@ class ColumnFunction:
             If what it returns has another shape, or is not a finite number.
         """
         entries = [np.ascontiguousarray(column) for column in rows.T]
+        values = self._checked(entries, n_outputs)
+        if len(rows) > 1 and not isinstance(self.function, Binned | Monomial):
+            self._check_row_alone(entries, values, n_outputs)
+        return values
+
+    def _checked(self, entries: list[NDArray[Any]], n_outputs: int | None) -> Float:
+        """Return what the function returns, if that is a finite number for each row."""
         try:
             found = np.asarray(self.function(*entries))
         except TypeError as error:
@@ -80,18 +126,35 @@ class ColumnFunction:
             ) from error
         if found.dtype.kind not in "fiub":
             raise TypeError(f"{self.name} must return real numbers; it returned {found.dtype}")
-        wanted = (len(rows),) if n_outputs is None else (len(rows), n_outputs)
+        n_rows = len(entries[0])
+        wanted = (n_rows,) if n_outputs is None else (n_rows, n_outputs)
         if found.shape != wanted:
             raise ValueError(
-                f"{self.name} must return an array of shape {wanted} for {len(rows)} rows, as the "
+                f"{self.name} must return an array of shape {wanted} for {n_rows} rows, as the "
                 f"intercept has it; it returned shape {found.shape}"
             )
         values = found.astype(np.float64)
         if not np.isfinite(values).all():
             row = int(np.argwhere(~np.isfinite(values))[0, 0])
-            at = ", ".join(repr(column[row].item()) for column in entries)
-            raise ValueError(f"{self.name} is not finite at ({at})")
+            raise ValueError(f"{self.name} is not finite at {_shown(entries, row)}")
         return values
+
+    def _check_row_alone(
+        self, entries: list[NDArray[Any]], values: Float, n_outputs: int | None
+    ) -> None:
+        """Refuse a function that gives one of the rows another value where it is alone."""
+        row = len(values) // 2
+        alone = self._checked([column[row : row + 1] for column in entries], n_outputs)[0]
+        if np.any(np.abs(alone - values[row]) > _SAME * np.abs(values).max()):
+            raise ValueError(
+                f"{self.name} must treat each row by itself: at {_shown(entries, row)} it returns "
+                f"{values[row].tolist()} among {len(values)} rows and {alone.tolist()} alone. "
+                "Numbers of the data, such as means, are to be computed beforehand"
+            )
+
+
+def _shown(entries: list[NDArray[Any]], row: int) -> str:
+    return f"({', '.join(repr(column[row].item()) for column in entries)})"
 
 
 def as_column_functions(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterable, Iterator
 
 import numpy as np
@@ -55,6 +56,17 @@ class Composite(Function):
     @property
     def keeps_points(self) -> bool:
         return all(part.keeps_points for part in self._parts)
+
+    @property
+    def parts(self) -> tuple[Function, ...]:
+        """The functions that it is made of."""
+        return self._parts
+
+    def with_parts(self, parts: Iterable[Function]) -> Composite:
+        """Return what is made of other functions, of the same outputs, in the same way."""
+        copied = copy.copy(self)
+        copied._parts = tuple(parts)
+        return copied
 
     def own_points(self) -> Float | None:
         """Return the points of the first part if all the others have the same."""

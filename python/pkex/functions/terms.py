@@ -7,7 +7,9 @@ columns there are (STAR-SHAP: Dubé and Marchand 2025, Algorithm 1).
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import chain
 from math import comb
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,11 +17,20 @@ from numpy.typing import ArrayLike, NDArray
 from pkex.execution.computation import Computation
 from pkex.execution.threads import thread_count
 from pkex.functions.base import Function, finite
-from pkex.functions.column_functions import ColumnFunction, GivenTerm, as_column_functions
+from pkex.functions.column_functions import (
+    ColumnFunction,
+    GivenTerm,
+    Monomial,
+    as_column_functions,
+    integer_power,
+)
+from pkex.functions.products import Products, products
+from pkex.functions.term_products import TermProducts, products_of_term
 from pkex.functions.weighted import checked_intercept
 from pkex.games.coalitions import coalitions, ranks
 from pkex.games.combinations import combined
 from pkex.games.indices import SHAPLEY, Quantity
+from pkex.games.means import added
 from pkex.games.value_functions import NEUTRAL, Game
 from pkex.games.worths import members_of, quantity_of
 from pkex.inputs.choices import as_names
@@ -80,7 +91,15 @@ class TermExpansion(Function):
     array([[0., 8., 1.]])
     """
 
-    __slots__ = ("_chosen", "_feature_names", "_intercept", "_n_features", "_players", "_terms")
+    __slots__ = (
+        "_chosen",
+        "_feature_names",
+        "_intercept",
+        "_n_features",
+        "_players",
+        "_probes",
+        "_terms",
+    )
 
     @with_known_keywords
     def __init__(
@@ -105,6 +124,8 @@ class TermExpansion(Function):
         self._intercept = checked_intercept(intercept, np.shape(intercept))
         self._chosen = list(range(np.size(intercept))) if np.ndim(intercept) else None
         self._players = np.arange(self._n_features)
+        # Of where the terms vary nothing is known.
+        self._probes = np.zeros((1, self._n_features))
 
     @property
     def n_features(self) -> int:
@@ -203,7 +224,7 @@ class TermExpansion(Function):
         total = self._constants.copy()
         for term in self._terms:
             entries, weights = self._background(term, game)
-            total += weights @ self._of_entries(term, entries)
+            total += _mean(self._of_entries(term, entries), weights)
         bases: Float = finite(total[None])[0]
         return bases if self.has_output_axis else float(bases[0])
 
@@ -228,8 +249,19 @@ class TermExpansion(Function):
         return sizes if self.has_output_axis else sizes[:, 0]
 
     def probing_rows(self) -> Float:
-        """Return a row of zeros: of where the terms vary nothing is known."""
-        return np.zeros((1, self.n_features))
+        """Return a row of zeros, unless others were given: see `probed_at`."""
+        return self._probes
+
+    def probed_at(self, rows: Float) -> TermExpansion:
+        """Return the same function, which is compared with a model's own at other rows.
+
+        Parameters
+        ----------
+        rows : ndarray of shape (n, d)
+        """
+        copied = self._copied()
+        copied._probes = rows
+        return copied
 
     @property
     def _constants(self) -> Float:
@@ -294,20 +326,33 @@ class TermExpansion(Function):
         others, weights = self._background(term, game)
         columns = list(term.columns)
         present = members_of(np.unique(self._players[columns], return_inverse=True)[1])
-        own = X[:, None, None, columns]
+        own = X[:, columns]
+        if isinstance(term.function, Monomial):
+            found = _worths_of_product(term.function, own, others, weights, present)
+            return np.multiply.outer(found, self._coefficients_of(term.function))
         worths = np.zeros((len(X), len(present), self.n_outputs))
-        step = max(1, _MIXED // len(present))
+        # The empty coalition's worth is of no row, and that of all is of no background row.
+        worths[:, 0] = _mean(self._of_entries(term, others), weights)
+        worths[:, -1] = self._of_entries(term, own)
+        if len(present) == 2:
+            return worths
+        some_present = present[1:-1]
+        step = max(1, _MIXED // len(some_present))
         for start in range(0, len(others), step):
-            some = slice(start, start + step)
-            drawn = others[some, None]
-            rows = max(1, step // len(drawn))
-            for first in range(0, len(X), rows):
-                block = slice(first, first + rows)
-                mixed = np.where(present, own[block], drawn)
+            drawn = others[start : start + step, None, None]
+            together = max(1, step // len(drawn))
+            for first in range(0, len(X), together):
+                rows = slice(first, first + together)
+                mixed = np.where(some_present, own[rows, None], drawn)
                 values = self._of_entries(term, mixed.reshape(-1, len(columns)))
                 shaped = values.reshape(*mixed.shape[:3], self.n_outputs)
-                worths[block] += np.einsum("l,nlso->nso", weights[some], shaped)
+                worths[rows, 1:-1] += _mean(shaped, weights[start : start + step])
         return worths
+
+    def _coefficients_of(self, function: Monomial) -> Float:
+        """Return the factors of the outputs of a product."""
+        coefficients = np.atleast_1d(function.coefficient)
+        return coefficients if self._chosen is None else coefficients[self._chosen]
 
     def _copied(self) -> TermExpansion:
         copied = TermExpansion.__new__(TermExpansion)
@@ -327,3 +372,44 @@ class TermExpansion(Function):
         if self.has_output_axis:
             parts.append(counted(self.n_outputs, "output"))
         return f"TermExpansion({', '.join(parts)})"
+
+
+def _mean(values: Float, weights: Float) -> Float:
+    """Return Σ_l weights_l values_l, in an order that depends on the number of these alone."""
+    return added(values * weights.reshape(-1, *[1] * (values.ndim - 1)))
+
+
+def _worths_of_product(
+    monomial: Monomial,
+    own: Float,
+    others: Float,
+    weights: Float,
+    present: NDArray[np.bool_],
+) -> Float:
+    """Return the worths of a product without its coefficient, shape (n, 2^k).
+
+    That of S is ∏_{j∈S} x_j^p_j times the mean of ∏_{j∉S} z_j^p_j, so that no row meets another.
+    """
+    absent = np.zeros(len(present))
+    step = max(1, _MIXED // len(present))
+    for start in range(0, len(others), step):
+        some = slice(start, start + step)
+        absent += _mean(_powers(monomial, others[some], ~present), weights[some])
+    return _powers(monomial, own, present) * absent
+
+
+def _powers(monomial: Monomial, rows: Float, members: NDArray[np.bool_]) -> Float:
+    """Return the products of powers of members' entries, shape (n, 2^k)."""
+    found = np.ones((len(rows), len(members)))
+    with np.errstate(over="ignore", invalid="ignore"):  # whatever is made of it is checked
+        for column, power, is_in in zip(rows.T, monomial.powers, members.T, strict=True):
+            found[:, is_in] *= integer_power(column, power)[:, None]
+    return found
+
+
+@products.register
+def _(function: TermExpansion, rows: NDArray[Any]) -> Products:
+    n_outputs = None if function._chosen is None else np.size(function._intercept)
+    chosen = function._chosen or [0]
+    found = [products_of_term(term, n_outputs, chosen) for term in function._terms]
+    return TermProducts(chain.from_iterable(found), function.n_outputs)

@@ -385,7 +385,7 @@ class RWStumps(_RandomWeighting):
     >>> y = np.sin(X[:, 0]) + 3 * X[:, 1]
     >>> model = RWStumps(n_centers=500, random_state=0).fit(X, y)
     >>> pkex.Explainer(model, background=X)(X).importance().round(1)
-    array([0.6, 2.4, 0. , 0. ])
+    array([0.6, 2.3, 0. , 0. ])
     """
 
     def __init__(

@@ -58,7 +58,7 @@ def sensitivity(
     model : fitted model, bound method or KernelExpansion
         A model that `Explainer` takes; what is analysed is what it explains (of a Gaussian process
         the mean). It must be made of products over columns, or of radial kernels such as Matern
-        and RationalQuadratic.
+        and RationalQuadratic; a TermExpansion of terms of one column and tables over bins.
     inputs : array-like or DataFrame of shape (m, d), or dict or list of distributions
         Rows, in the columns that the model is given: each column is distributed as its entries are,
         and **independent of the others**, whatever the rows say. Or for each column a frozen

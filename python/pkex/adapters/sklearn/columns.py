@@ -69,17 +69,17 @@ def chained(steps: Sequence[Any]) -> ColumnMap | None:
     """
     maps = [(step, one) for step in steps if (one := column_map(step)) is not None]
     for (before, one), (after, following) in itertools.pairwise(maps):
-        check_width(before, one, after, following.n_columns)
+        check_width(before, len(one.sources), after, following.n_columns)
     some = [one for _, one in maps]
-    return _Chain(some) if len(some) > 1 else some[0] if some else None
+    return Chain(some) if len(some) > 1 else some[0] if some else None
 
 
-def check_width(before: Any, columns: ColumnMap, after: Any, n_fitted: int) -> None:
-    """Check that a map makes as many columns as the step or model after it was fitted on."""
-    if len(columns.sources) != n_fitted:
+def check_width(before: Any, n_made: int, after: Any, n_fitted: int) -> None:
+    """Check that a step makes as many columns as the step or model after it was fitted on."""
+    if n_made != n_fitted:
         options = ", ".join(before.get_params(deep=False))
         raise UnsupportedModelError(
-            f"{type(before).__name__} makes {len(columns.sources)} columns, but "
+            f"{type(before).__name__} makes {n_made} columns, but "
             f"{type(after).__name__}, which comes after it, was fitted on {n_fitted}: one of its "
             f"attributes ({options}) was changed after fitting; fit the Pipeline as a whole"
         )
@@ -105,7 +105,7 @@ def check_columns(function: Transformed, columns: ColumnMap) -> None:
         )
 
 
-class _Chain(ColumnMap):
+class Chain(ColumnMap):
     """Maps one after the other."""
 
     def __init__(self, maps: Sequence[ColumnMap]) -> None:
@@ -122,17 +122,19 @@ class _Chain(ColumnMap):
             self.sources = self.sources[following.sources]
 
     def __call__(self, rows: Float) -> Float:
+        """Map rows by one after the other."""
         for one in self._maps:
             rows = one(rows)
         return rows
 
     def inverse(self, rows: Float) -> Float:
+        """Return rows that are mapped to `rows` or near; see `ColumnMap`."""
         for one in reversed(self._maps):
             rows = one.inverse(rows)
         return rows
 
 
-class _SideBySide(ColumnMap):
+class SideBySide(ColumnMap):
     """Maps of some of the columns each, their results side by side."""
 
     def __init__(self, n_columns: int, maps: Sequence[tuple[NDArray[np.intp], ColumnMap]]) -> None:
@@ -156,10 +158,12 @@ class _SideBySide(ColumnMap):
         }
 
     def __call__(self, rows: Float) -> Float:
+        """Map rows by all of them, each of its own columns."""
         made = [one(rows[:, columns]) for columns, one in self._maps]
         return np.concatenate([np.empty((len(rows), 0)), *made], axis=1)
 
     def inverse(self, rows: Float) -> Float:
+        """Return rows that are mapped to `rows` or near; see `ColumnMap`."""
         wide = scattered(rows[:, :0], np.empty(0, dtype=np.intp), self.n_columns)
         ends = np.cumsum([len(one.sources) for _, one in self._maps])
         parts = list(zip(self._maps, np.split(rows, ends[:-1], axis=1), strict=True))
@@ -170,14 +174,32 @@ class _SideBySide(ColumnMap):
 
 
 def _map_of_column_transformer(step: ColumnTransformer) -> ColumnMap:
+    maps = [
+        (columns, column_map(transformer) or unchanged(len(columns)))
+        for columns, transformer in branches(step)
+    ]
+    return SideBySide(int(step.n_features_in_), maps)
+
+
+def branches(step: ColumnTransformer) -> list[tuple[NDArray[np.intp], Any]]:
+    """Return the columns that each transformer gets, and that; without those that are dropped.
+
+    Raises
+    ------
+    UnsupportedModelError, sklearn.exceptions.NotFittedError
+    """
     check_fitted(step)
     if step.transformer_weights:
         raise refused("ColumnTransformer with transformer_weights")
-    maps = []
+    found = []
     for name, transformer, _ in step.transformers_:
         # scikit-learn has already resolved names, slices, masks and functions to numbers.
         columns = np.asarray(step._transformer_to_input_indices[name], dtype=np.intp)
         if len(columns) and not (isinstance(transformer, str) and transformer == "drop"):
-            one = column_map(transformer) or Selection(len(columns), np.arange(len(columns)))
-            maps.append((columns, one))
-    return _SideBySide(int(step.n_features_in_), maps)
+            found.append((columns, transformer))
+    return found
+
+
+def unchanged(n_columns: int) -> ColumnMap:
+    """Return the map that leaves columns as they are."""
+    return Selection(n_columns, np.arange(n_columns))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from sklearn.kernel_approximation import Nystroem
@@ -22,6 +23,9 @@ from pkex.adapters.sklearn.description import dense, feature_names
 from pkex.adapters.sklearn.fitted import check_own
 from pkex.adapters.sklearn.nystroem import nystroem_model, nystroem_probabilities
 from pkex.adapters.sklearn.own_output import as_fitted_on, passed_on
+from pkex.adapters.sklearn.polynomials import is_linear, monomials_of, multiplies
+from pkex.adapters.sklearn.step_refusals import refused
+from pkex.functions.column_maps import ColumnMap
 from pkex.functions.transformed import Transformed
 from pkex.typing import Float
 
@@ -56,11 +60,9 @@ def _whole(
 ) -> AdaptedModel:
     """Describe a model in terms of the columns that the first step gets."""
     check_own(pipeline)
-    columns = chained(before)
     names = _input_names(pipeline)
+    columns, model = _columns_before(before, last[0], model)
     if columns is not None:
-        step = next(step for step in reversed(before) if column_map(step) is not None)
-        check_width(step, columns, last[0], model.expansion.n_features)
         check_columns(Transformed(columns, model.expansion, names), columns)
         steps, non_numeric = pipeline[: -len(last)], columns.non_numeric
 
@@ -69,6 +71,27 @@ def _whole(
 
         model = in_columns(model, columns, names, made)
     return passed_on(pipeline, model, _put_last, names or model.feature_names)
+
+
+def _columns_before(
+    before: list[Any], last: Any, model: AdaptedModel
+) -> tuple[ColumnMap | None, AdaptedModel]:
+    """Return the map that steps are, None if they change nothing, and the model of what it makes.
+
+    Products of columns are a part of the model, if it is linear.
+    """
+    n_fitted = model.expansion.n_features
+    if any(map(multiplies, before)):
+        if not is_linear(model.expansion):
+            raise refused("PolynomialFeatures")
+        made = monomials_of(before)
+        check_width(before[-1], len(made.powers), last, n_fitted)
+        return made.columns, replace(model, expansion=made.of(model.expansion))
+    columns = chained(before)
+    if columns is not None:
+        step = next(step for step in reversed(before) if column_map(step) is not None)
+        check_width(step, len(columns.sources), last, n_fitted)
+    return columns, model
 
 
 def _put_last(pipeline: Pipeline, model: Any) -> None:

@@ -9,7 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.impute import SimpleImputer
-from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, TargetEncoder
+from sklearn.preprocessing import (
+    OneHotEncoder,
+    OrdinalEncoder,
+    SplineTransformer,
+    TargetEncoder,
+)
 
 from pkex.adapters.sklearn.description import dense
 from pkex.adapters.sklearn.inexact import INEXACT, STRINGS, any_inexact
@@ -27,7 +32,7 @@ class Step(ColumnMap):
         self.transformer = _for_arrays(transformer)
         self._inverse = inverse
         self.sources = np.arange(self.n_columns)
-        if isinstance(transformer, (SimpleImputer, *ENCODERS)):
+        if isinstance(transformer, (SimpleImputer, SplineTransformer, *ENCODERS)):
             # From which columns is said by the names: "2", or "2_red" if there are several.
             numbers = np.arange(self.n_columns).astype(str).astype(object)
             names = self.transformer.get_feature_names_out(numbers)

@@ -19,6 +19,7 @@ from sklearn.preprocessing import (
     PowerTransformer,
     QuantileTransformer,
     RobustScaler,
+    SplineTransformer,
     StandardScaler,
     TargetEncoder,
 )
@@ -44,6 +45,16 @@ def _bin_centres(step: Step, rows: Float) -> Float:
 
 def _around_threshold(step: Step, rows: Float) -> Float:
     return np.asarray(step.transformer.threshold + 2.0 * rows - 1.0)
+
+
+def _between_knots(step: Step, rows: Float) -> Float:
+    """Return entries within the knots, which may be all that a spline is defined for."""
+    result = np.empty((len(rows), step.n_columns))
+    for column, spline in enumerate(step.transformer.bsplines_):
+        low, high = spline.t[spline.k], spline.t[-spline.k - 1]
+        first = int(np.argmax(step.sources == column))
+        result[:, column] = low + (high - low) * np.abs(np.cos(1e3 * rows[:, first]))
+    return result
 
 
 def _nearest_category(step: Step, rows: Float) -> Float:
@@ -93,6 +104,7 @@ STEPS: dict[type, Callable[[Step, Float], Float]] = {
     Binarizer: _around_threshold,
     SimpleImputer: _scattered,
     FunctionTransformer: _inverse_of_function,
+    SplineTransformer: _between_knots,
     OneHotEncoder: _nearest_category,
     OrdinalEncoder: _nearest_category,
     TargetEncoder: _nearest_category,

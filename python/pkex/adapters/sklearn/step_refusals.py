@@ -67,18 +67,17 @@ def _is_elementwise(step: FunctionTransformer) -> bool:
 _SEVERAL = "it makes several columns of one, and is none of those that are known to do so"
 
 
-# Steps that make several columns of one, or of several, and are not understood.
-_MULTIPLY = ("MissingIndicator", "PolynomialFeatures", "SplineTransformer")
+# Why a step is refused, of those that do more than to mix columns.
+_WHY = {
+    "MissingIndicator": _SEVERAL,
+    "PolynomialFeatures": "it multiplies columns, which is supported before a linear model such as "
+    "Ridge, with no other steps between the two than scalers and selectors",
+}
 
 
 def refused(what: str, why: str = "", instead: str = "") -> UnsupportedModelError:
     """Return the error that a step is not supported, why, and what may be taken instead."""
-    if not why:
-        why = (
-            _SEVERAL
-            if what in _MULTIPLY
-            else "it mixes columns, or is not known to act on each column alone"
-        )
+    why = why or _WHY.get(what, "it mixes columns, or is not known to act on each column alone")
     names = ", ".join(step.__name__ for step in STEPS)
     return UnsupportedModelError(
         f"a Pipeline with the step {what} is not supported: {why}"

@@ -18,13 +18,7 @@ from sklearn.linear_model import RANSACRegressor
 from sklearn.model_selection import GridSearchCV
 from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier
 from sklearn.multioutput import MultiOutputRegressor
-from sklearn.preprocessing import (
-    FunctionTransformer,
-    MaxAbsScaler,
-    MinMaxScaler,
-    RobustScaler,
-    StandardScaler,
-)
+from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils.validation import check_is_fitted
 
 from pkex.adapters.registry import (
@@ -37,6 +31,7 @@ from pkex.adapters.registry import (
     register_probabilities,
     unsupported,
 )
+from pkex.adapters.sklearn.affine import affine_inverse
 from pkex.adapters.sklearn.description import feature_names, pair_names
 from pkex.adapters.sklearn.fitted import FrozenEstimator, check_fitted, check_own, inside
 from pkex.adapters.sklearn.made_of import made_of, parts_of
@@ -206,20 +201,8 @@ def _inverse_of_target(transformer: Any) -> tuple[Any, Any]:
     check_own(transformer)
     if isinstance(transformer, FunctionTransformer) and transformer.inverse_func is None:
         return 1.0, 0.0
-    if isinstance(transformer, StandardScaler):
-        return (
-            transformer.scale_ if transformer.with_std else 1.0,
-            transformer.mean_ if transformer.with_mean else 0.0,
-        )
-    if isinstance(transformer, RobustScaler):
-        return (
-            transformer.scale_ if transformer.with_scaling else 1.0,
-            transformer.center_ if transformer.with_centering else 0.0,
-        )
-    if isinstance(transformer, MaxAbsScaler) and not getattr(transformer, "clip", False):
-        return transformer.scale_, 0.0
-    if isinstance(transformer, MinMaxScaler) and not transformer.clip:
-        return 1.0 / transformer.scale_, -transformer.min_ / transformer.scale_
+    if (found := affine_inverse(transformer)) is not None:
+        return found
     is_function = isinstance(transformer, FunctionTransformer)
     raise unsupported(
         "TransformedTargetRegressor with "

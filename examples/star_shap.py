@@ -1,0 +1,204 @@
+"""Sums of terms of few features: exact values in a time that does not depend on all the others.
+
+The experiments of Dubé and Marchand (2025, figures 1 and 2), with functions whose values are known:
+each term is a number where all of its k features are 1, and else 0. Left, the time for ten rows
+against ten background rows, of 50 terms of five features, by the number of features: of pkex, of
+all coalitions, and of estimates of shapiq with 256 evaluations a row. Right, of 100 terms, how
+wrong SHAP-IQ is by the time it takes, beside the times of pkex, whose values are exact. Needs
+pkex[demo,shapiq]; saves star_shap.png in the working directory.
+
+    python examples/star_shap.py           a quick look
+    python examples/star_shap.py --full    the picture in docs/additive-models.md, in some minutes
+"""
+
+import argparse
+import time
+import warnings
+
+import matplotlib.pyplot as plt
+import numpy as np
+import shapiq
+
+import pkex
+
+PICTURE = "star_shap.png"
+N_ROWS = 10
+
+
+class AllOnes:
+    """A number where all columns are 1."""
+
+    def __init__(self, number):
+        self.number = number
+
+    def __call__(self, *columns):
+        return self.number * np.logical_and.reduce([column == 1.0 for column in columns])
+
+
+def drawn(n_features, n_terms, size, random):
+    """Return a sum of terms of so many features each, and rows of zeros and ones."""
+    terms = [
+        (random.choice(n_features, size, replace=False), AllOnes(random.random()))
+        for _ in range(n_terms)
+    ]
+    names = [f"x{j}" for j in range(n_features)]
+    rows = random.integers(0, 2, size=(N_ROWS, n_features)).astype(float)
+    return pkex.TermExpansion(terms, feature_names=names), rows
+
+
+def exact(function, rows):
+    """Values by the terms."""
+    return pkex.Explainer(function, rows).shap_values(rows)
+
+
+def worths_of(function, row, background):
+    """The game of a row, from coalitions (count, n) to their worths."""
+
+    def worth(coalitions):
+        mixed = np.where(coalitions[:, None], row, background)
+        outputs = function.predict(mixed.reshape(-1, len(row)))
+        return outputs.reshape(len(coalitions), -1).mean(axis=1)
+
+    return worth
+
+
+def by_all_coalitions(function, rows):
+    """Values by all coalitions of all features."""
+    return pkex.Explainer(function, rows, transform=np.array).shap_values(rows)
+
+
+def estimated(method, budget):
+    """Return what estimates values by a method of shapiq, with so many evaluations a row."""
+
+    def estimate(function, rows):
+        estimator = method(function.n_features)
+        games = (worths_of(function, row, rows) for row in rows)
+        found = [estimator.approximate(budget, game).get_n_order_values(1) for game in games]
+        return np.array(found)
+
+    return estimate
+
+
+def shap_iq(n):
+    return shapiq.SHAPIQ(n=n, max_order=1, index="SV", random_state=0)
+
+
+def kernel_shap(n):
+    return shapiq.KernelSHAP(n=n, random_state=0)
+
+
+def seconds(compute, *arguments):
+    """Return how long it takes, and what is found."""
+    start = time.perf_counter()
+    with warnings.catch_warnings(action="ignore"):  # of budgets that are not used up
+        values = compute(*arguments)
+    return time.perf_counter() - start, values
+
+
+def unexplained(values, reference):
+    """1 − R² of values."""
+    return np.sum((values - reference) ** 2) / np.sum((reference - reference.mean()) ** 2)
+
+
+# --- left: time by the number of features (H1) ---
+
+METHODS = {
+    "pkex": exact,
+    "all coalitions": by_all_coalitions,
+    "KernelSHAP": estimated(kernel_shap, 256),
+    "SHAP-IQ": estimated(shap_iq, 256),
+}
+
+
+def draw_times(ax, numbers, largest, runs):
+    """Draw each method's time, up to the largest number of features that it is given."""
+    for method, compute in METHODS.items():
+        own = [n for n in numbers if n <= largest.get(method, n)]
+        times = [
+            np.median(
+                [
+                    seconds(compute, *drawn(n, 50, 5, np.random.default_rng(run)))[0]
+                    for run in range(runs)
+                ]
+            )
+            for n in own
+        ]
+        print(f"  {method}: {times[0]:.2g} s of {own[0]} features, {times[-1]:.2g} s of {own[-1]}")
+        ax.plot(own, times, ".-", label=method)
+    ax.set(xscale="log", yscale="log", xlabel="features", ylabel="seconds")
+    ax.set_title("50 terms of 5 features")
+    ax.legend()
+
+
+# --- right: error by time (H2) ---
+
+# The number of features: a color, the sizes of terms, and where the times of pkex are drawn.
+PROBLEMS = {
+    10: ("tab:green", (2, 3, 4), 1.2e-5),
+    100: ("tab:blue", (3, 5, 7), 3e-6),
+    500: ("tab:red", (6, 8, 10), 7e-7),
+}
+BAND = (3e-7, 3e-5)
+
+
+def draw_errors(ax, budgets, runs):
+    """Draw SHAP-IQ's error by its time, and in a band below it the times of pkex."""
+    ax.axhspan(*BAND, color="whitesmoke")
+    for n, (color, sizes, height) in PROBLEMS.items():
+        times = [
+            seconds(exact, *drawn(n, 100, size, np.random.default_rng(0)))[0] for size in sizes
+        ]
+        found = np.array([error_of(n, sizes[1], budget, runs) for budget in budgets[n]])
+        print(
+            f"  {n} features: pkex {times[1]:.2g} s, SHAP-IQ {found[-1, 0]:.2g} s with 1 − R² of "
+            f"{found[-1, 1]:.1g}"
+        )
+        label = f"{n} features"
+        ax.plot(found[:, 0], np.maximum(found[:, 1], BAND[1]), ".-", color=color, label=label)
+        ax.plot(times, [height] * 3, "D", color=color, markersize=4)
+        name = f"  k = {', '.join(map(str, sizes))}"
+        place = max(times), height
+        ax.annotate(name, place, va="center", color=color, fontsize="small")
+    ax.set(xscale="log", yscale="log", xlabel="seconds", ylabel="1 − R² of SHAP-IQ")
+    ax.set_ylim(bottom=BAND[0])
+    ax.set_yticks([1e-4, 1e-3, 1e-2, 1e-1, 1.0, 10.0])
+    ax.text(0.98, 0.18, "pkex: no error", ha="right", transform=ax.transAxes)
+    ax.set_title("100 terms of k features")
+    ax.legend(title="SHAP-IQ", loc="upper left")
+
+
+def error_of(n, size, budget, runs):
+    """Return SHAP-IQ's time and error, the medians of some runs."""
+    found = []
+    for run in range(runs):
+        function, rows = drawn(n, 100, size, np.random.default_rng(run))
+        taken, values = seconds(estimated(shap_iq, budget), function, rows)
+        found.append((taken, unexplained(values, exact(function, rows))))
+    return np.median(found, axis=0)
+
+
+def check():
+    """Compare with all coalitions."""
+    function, rows = drawn(10, 50, 5, np.random.default_rng(0))
+    explanation = pkex.Explainer(function, rows)(rows)
+    assert np.allclose(explanation.values, by_all_coalitions(function, rows), rtol=0, atol=1e-12)
+    output = function.predict(rows)
+    error = np.abs(explanation.values.sum(axis=1) + explanation.base_values - output).max()
+    print(f"largest |base + Σφ - output|: {error:.1e} (outputs up to {output.max():.3g})")
+
+
+parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+parser.add_argument("--full", action="store_true", help="all sizes, in some minutes")
+is_full = parser.parse_args().full
+
+check()
+figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.5), layout="constrained")
+if is_full:
+    draw_times(left, [*range(5, 20, 2), *range(20, 1021, 200)], {"all coalitions": 15}, 3)
+    draw_errors(right, {10: (50, 100, 200, 400, 800), 100: (200, 600, 2000), 500: (600, 2000)}, 3)
+else:
+    shortened = {"all coalitions": 9, "KernelSHAP": 120, "SHAP-IQ": 120}
+    draw_times(left, [5, 9, 20, 120, 1020], shortened, 1)
+    draw_errors(right, {10: (50, 200, 800), 100: (100, 300), 500: (100,)}, 1)
+figure.savefig(PICTURE, dpi=120)
+print(f"picture: {PICTURE}")

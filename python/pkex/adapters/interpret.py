@@ -1,0 +1,277 @@
+"""The adapter for interpret's explainable boosting machines.
+
+Such a machine is an intercept and a sum of tables over bins of one column, or of some: each column
+is cut into bins, more finely for the tables of it alone than for those of several columns.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from interpret.glassbox import ExplainableBoostingClassifier, ExplainableBoostingRegressor
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from pkex.adapters.registry import (
+    AdaptedModel,
+    Probabilities,
+    register,
+    register_probabilities,
+    unsupported,
+)
+from pkex.adapters.sklearn.description import class_names
+from pkex.adapters.sklearn.probabilities import log_odds, of_classes
+from pkex.adapters.sklearn.probability_links import logistic, of_softmax
+from pkex.functions.column_maps import ColumnMap, scattered
+from pkex.functions.terms import TermExpansion
+from pkex.functions.transformed import Transformed
+from pkex.inputs.columns import numbered
+from pkex.typing import Float
+
+
+@register(ExplainableBoostingRegressor)
+def adapt_regressor(model: ExplainableBoostingRegressor) -> AdaptedModel:
+    """Read the sum, which is predicted, or the logarithm of what is predicted."""
+    function = _function_of(model)
+    if model.link_ == "identity":
+        return _described(model, function, "predict", model.predict)
+    if model.link_ != "log":
+        raise unsupported(f"ExplainableBoostingRegressor with the link {model.link_!r}")
+
+    def own_sum(rows: Float) -> Float:
+        scores: Float = model.intercept_ + model.eval_terms(rows).sum(axis=1)
+        return scores
+
+    return _described(
+        model,
+        function,
+        "logarithm of predict",
+        own_sum,
+        f"with objective={model.objective!r} it predicts the exponential of a sum, to which values "
+        "of features do not add up",
+    )
+
+
+@register(ExplainableBoostingClassifier)
+def adapt_classifier(model: ExplainableBoostingClassifier) -> AdaptedModel:
+    """Read the log-odds of two classes, or the scores of more before the softmax."""
+    return _described(
+        model,
+        _function_of(model),
+        "decision_function",
+        model.decision_function,
+        "only the decision function, the log-odds, is a sum to which values of features can add "
+        "up; class labels and probabilities are made from it",
+    )
+
+
+@register_probabilities(ExplainableBoostingClassifier)
+def probabilities_of_classifier(model: ExplainableBoostingClassifier) -> Probabilities:
+    """Read the logistic function, or the softmax, of the decision function."""
+    adapted, predict, classes = adapt_classifier(model), model.predict_proba, model.classes_
+    if model.link_ not in _LINKS:
+        raise unsupported(f"the probability of a classifier with the link {model.link_!r}")
+    described = of_classes(adapted, [adapted.expansion], _LINKS[model.link_], predict, classes)
+    if len(classes) > 2:
+        return Probabilities(described)
+    return Probabilities(described, log_odds(adapted, (1.0, 0.0), predict, classes))
+
+
+_LINKS = {"logit": logistic, "mlogit": of_softmax}
+
+
+def _described(
+    model: Any,
+    function: Transformed,
+    explained: str,
+    predict: Callable[[Float], Any],
+    not_explained: str = "",
+) -> AdaptedModel:
+    names = tuple(map(str, model.feature_names_in_))
+    # Those that it makes up itself, of columns without names.
+    is_named = not all(re.fullmatch(r"feature_\d{4,}", name) for name in names)
+    is_classifier = isinstance(model, ExplainableBoostingClassifier)
+    return AdaptedModel(
+        function,
+        explained=explained,
+        predict=predict,
+        feature_names=names if is_named else None,
+        output_names=class_names(model.classes_, function) if is_classifier else None,
+        not_explained=not_explained,
+    )
+
+
+def _function_of(model: Any) -> Transformed:
+    """Return the sum of tables, in terms of the columns of the training rows."""
+    if type(model) not in (ExplainableBoostingClassifier, ExplainableBoostingRegressor):
+        raise unsupported(f"{type(model).__name__}, a subclass of interpret's machines,")
+    check_is_fitted(model, "term_scores_")
+    if not np.isfinite(model.intercept_).all():
+        raise unsupported(f"{type(model).__name__} of a single class")
+    if not model.term_features_:
+        raise unsupported(f"{type(model).__name__} without terms", ": it is a constant")
+    binned, terms = _Binned(len(model.bins_)), []
+    for features, scores in zip(model.term_features_, model.term_scores_, strict=True):
+        places = [binned.place_of(model.bins_[j], j, len(features)) for j in features]
+        edges = [np.arange(n_bins - 1) + 0.5 for n_bins in scores.shape[: len(features)]]
+        terms.append((places, edges, scores))
+    constants = np.ravel(model.intercept_)
+    intercept = constants if len(constants) > 1 else constants[0]
+    columns = binned.as_map()
+    sums = TermExpansion(terms, intercept, feature_names=numbered(len(columns.sources)))
+    names = tuple(map(str, model.feature_names_in_))
+    return Transformed(columns, sums.probed_at(columns.probing_bins()), names)
+
+
+# --- bins ---
+
+
+@dataclass(frozen=True)
+class _Cuts:
+    """Bins of numbers: 0 of missing entries, then those between cuts, and one of no entries.
+
+    Parameters
+    ----------
+    cuts : ndarray
+        Ascending; an entry on a cut is above it.
+    """
+
+    cuts: Float
+
+    @property
+    def n_bins(self) -> int:
+        return len(self.cuts) + 3
+
+    def of(self, entries: NDArray[Any]) -> Float:
+        """Return the number of each entry's bin."""
+        numbers = entries.astype(np.float64)
+        bins = np.searchsorted(self.cuts, numbers, side="right").astype(np.float64) + 1.0
+        bins[np.isnan(numbers)] = 0.0
+        return bins
+
+    def inverse(self, bins: Float) -> Float:
+        """Return an entry of each bin, on the cut below it where there is one.
+
+        Between two numbers of bins that is the cut between them.
+        """
+        if not len(self.cuts):
+            return bins
+        first = self.cuts[:1] - 1.0
+        lower = np.concatenate([first, first, self.cuts, self.cuts[-1:]])
+        entries: Float = lower[np.ceil(bins).astype(np.intp)]
+        return entries
+
+
+@dataclass(frozen=True)
+class _Codes:
+    """Bins of categories: 0 of missing entries, then those of texts, and one of all others.
+
+    Parameters
+    ----------
+    codes : mapping of str to int
+        The bin of each text; several may have one.
+    """
+
+    codes: Mapping[str, int]
+
+    @property
+    def n_bins(self) -> int:
+        return max(self.codes.values(), default=0) + 2
+
+    def of(self, entries: NDArray[Any]) -> Float:
+        """Return the number of each entry's bin."""
+        other = self.n_bins - 1
+        texts = map(_text, entries.tolist())
+        return np.array([0.0 if t is None else float(self.codes.get(t, other)) for t in texts])
+
+    def inverse(self, bins: Float) -> Float:
+        """Return the number of a text for each bin, in the order of texts."""
+        return bins % max(1, len(self.codes))
+
+
+_Bins = _Cuts | _Codes
+
+
+def _text(entry: Any) -> str | None:
+    """Return an entry as the text that interpret takes it for, None if it is missing."""
+    if entry is None or entry != entry:
+        return None
+    if isinstance(entry, bool):
+        return str(int(entry))
+    # Whole numbers are the same text, whether they are floats or not; and so are 0 and −0.
+    return repr(entry + 0.0).removesuffix(".0") if isinstance(entry, float) else str(entry)
+
+
+class _Binned:
+    """The columns of bins that terms need, as they are met."""
+
+    def __init__(self, n_columns: int) -> None:
+        self._n_columns = n_columns
+        self._places: dict[tuple[int, int], int] = {}
+        self._bins: list[_Bins] = []
+
+    def place_of(self, levels: Sequence[Any], column: int, n_together: int) -> int:
+        """Return the place of a column of bins, for a term of so many columns.
+
+        `levels` are the bins of the column in terms of one column, of two, and so on; the last
+        are those of all larger terms.
+        """
+        level = min(len(levels), n_together) - 1
+        key = column, level
+        if key not in self._places:
+            own = levels[level]
+            self._places[key] = len(self._bins)
+            self._bins.append(
+                _Codes(dict(own)) if isinstance(own, dict) else _Cuts(np.array(own, np.float64))
+            )
+        return self._places[key]
+
+    def as_map(self) -> _BinMap:
+        """Return the map that makes them."""
+        return _BinMap(self._n_columns, [column for column, _ in self._places], self._bins)
+
+
+class _BinMap(ColumnMap):
+    """The numbers of the bins that entries are in, one or more for each column.
+
+    Parameters
+    ----------
+    n_columns : int
+    sources : sequence of int
+    bins : sequence of bins
+        Of each column that is made.
+    """
+
+    def __init__(self, n_columns: int, sources: Sequence[int], bins: Sequence[_Bins]) -> None:
+        self.n_columns = n_columns
+        self.sources = np.array(sources, dtype=np.intp)
+        self._bins = tuple(bins)
+        self.categories = {
+            column: tuple(own.codes)
+            for column, own in zip(sources, bins, strict=True)
+            if isinstance(own, _Codes) and own.codes
+        }
+        self.non_numeric = frozenset(self.categories)
+
+    def __call__(self, rows: NDArray[Any]) -> Float:
+        made = [
+            own.of(rows[:, column]) for column, own in zip(self.sources, self._bins, strict=True)
+        ]
+        return np.stack(made, axis=1) if made else np.empty((len(rows), 0))
+
+    def inverse(self, rows: Float) -> Float:
+        wide = scattered(rows[:, :0], np.empty(0, dtype=np.intp), self.n_columns)
+        for place, (column, own) in enumerate(zip(self.sources, self._bins, strict=True)):
+            wide[:, column] = own.inverse(rows[:, place])
+        return wide
+
+    def probing_bins(self) -> Float:
+        """Return rows of bins, of entries that are there, spread over all of them."""
+        shares = np.abs(np.cos(np.arange(1.0, 1.0 + 12 * len(self._bins)))).reshape(12, -1)
+        n_bins = np.array([own.n_bins for own in self._bins])
+        bins: Float = 1.0 + np.floor(shares * (n_bins - 2))
+        return bins

@@ -1,0 +1,177 @@
+"""PolynomialFeatures before a linear model: a sum of monomials, each of few columns."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.compose import ColumnTransformer
+from sklearn.feature_selection import SelectorMixin
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import PolynomialFeatures
+
+from pkex.adapters.sklearn.affine import affine_inverse
+from pkex.adapters.sklearn.columns import (
+    Chain,
+    SideBySide,
+    branches,
+    chained,
+    check_width,
+    column_map,
+    unchanged,
+)
+from pkex.adapters.sklearn.fitted import FrozenEstimator, check_fitted, inside
+from pkex.adapters.sklearn.step_refusals import check_step, refused
+from pkex.functions.base import Function
+from pkex.functions.column_maps import ColumnMap
+from pkex.functions.composite import Composite
+from pkex.functions.linear import LinearFunction
+from pkex.functions.monomials import polynomial
+from pkex.typing import Float
+
+
+@dataclass(frozen=True, eq=False)
+class Monomials:
+    """Columns scale_c · ∏_j u_j^powers_cj + offset_c, of columns u that a map makes.
+
+    Parameters
+    ----------
+    columns : ColumnMap
+        Which makes u.
+    powers : ndarray of shape (c, d)
+    scale, offset : ndarray of shape (c,)
+    """
+
+    columns: ColumnMap
+    powers: NDArray[np.int64]
+    scale: Float
+    offset: Float
+
+    @classmethod
+    def bare(cls, columns: ColumnMap, powers: NDArray[np.int64]) -> Monomials:
+        """Return them as they are, neither scaled nor moved."""
+        return cls(columns, powers, np.ones(len(powers)), np.zeros(len(powers)))
+
+    def of(self, function: Function) -> Function:
+        """Return a function that `is_linear` in these columns as one of the columns u."""
+        if isinstance(function, Composite):
+            return function.with_parts(map(self.of, function.parts))
+        assert isinstance(function, LinearFunction), "it is linear, or made of such"
+        weights = function.coefficients
+        # Sums over rows are the same on every machine.
+        moved = (self.offset * weights.T).T.sum(axis=0)
+        return polynomial(self.powers, (self.scale * weights.T).T, function.intercept + moved)
+
+    def then(self, step: Any) -> Monomials:
+        """Return what a scaler or selector makes of them.
+
+        Raises
+        ------
+        UnsupportedModelError
+            If the step is another.
+        """
+        if isinstance(step, SelectorMixin):
+            kept = step.get_support(indices=True)
+            return replace(
+                self, powers=self.powers[kept], scale=self.scale[kept], offset=self.offset[kept]
+            )
+        found = affine_inverse(step)
+        if found is None:
+            raise refused(
+                f"{type(step).__name__} after PolynomialFeatures",
+                "what it makes of products of columns is not known to be such",
+                "StandardScaler, MinMaxScaler, MaxAbsScaler, RobustScaler or a feature selector",
+            )
+        by, shift = found
+        return replace(self, scale=self.scale / by, offset=(self.offset - shift) / by)
+
+
+def multiplies(step: Any) -> bool:
+    """Whether a step is PolynomialFeatures, or has such a step inside."""
+    if isinstance(step, FrozenEstimator):
+        return multiplies(inside(step))
+    if isinstance(step, Pipeline):
+        return any(multiplies(inner) for _, inner in step.steps)
+    if isinstance(step, ColumnTransformer):
+        fitted = getattr(step, "transformers_", step.transformers)
+        return any(multiplies(inner) for _, inner, _ in fitted)
+    return isinstance(step, PolynomialFeatures)
+
+
+def is_linear(function: Function) -> bool:
+    """Whether a function is linear in its columns, or made of such functions."""
+    if isinstance(function, Composite):
+        return all(map(is_linear, function.parts))
+    return isinstance(function, LinearFunction)
+
+
+def monomials_of(steps: Sequence[Any]) -> Monomials:
+    """Return what steps make, one of which `multiplies` columns.
+
+    Raises
+    ------
+    UnsupportedModelError, sklearn.exceptions.NotFittedError
+    """
+    flat = list(_flattened(steps))
+    place = next(place for place, step in enumerate(flat) if multiplies(step))
+    made = _of_step(flat[place])
+    before = chained(flat[:place])
+    if before is not None:
+        check_width(flat[place - 1], len(before.sources), flat[place], made.columns.n_columns)
+        made = replace(made, columns=Chain([before, made.columns]))
+    for one, following in itertools.pairwise(flat[place:]):
+        check_step(following)
+        check_width(one, len(made.powers), following, int(following.n_features_in_))
+        made = made.then(following)
+    return made
+
+
+def _flattened(steps: Sequence[Any]) -> Iterator[Any]:
+    """Yield steps that do something; of Pipelines among them the steps."""
+    for step in steps:
+        if isinstance(step, FrozenEstimator):
+            yield from _flattened([inside(step)])
+        elif isinstance(step, Pipeline):
+            check_fitted(step)
+            yield from _flattened([inner for _, inner in step.steps])
+        elif multiplies(step) or isinstance(step, SelectorMixin) or column_map(step) is not None:
+            yield step
+
+
+def _of_step(step: Any) -> Monomials:
+    """Return what a single step makes that multiplies columns."""
+    if isinstance(step, ColumnTransformer):
+        return _of_column_transformer(step)
+    check_step(step)
+    return Monomials.bare(unchanged(int(step.n_features_in_)), np.asarray(step.powers_))
+
+
+def _of_column_transformer(step: ColumnTransformer) -> Monomials:
+    parts = []
+    for columns, transformer in branches(step):
+        if multiplies(transformer):
+            parts.append((columns, monomials_of([transformer])))
+            continue
+        own = column_map(transformer) or unchanged(len(columns))
+        as_they_are = np.eye(len(own.sources), dtype=np.int64)
+        parts.append((columns, Monomials.bare(own, as_they_are)))
+    made = [own for _, own in parts]
+    side_by_side = [(columns, own.columns) for columns, own in parts]
+    return Monomials(
+        SideBySide(int(step.n_features_in_), side_by_side),
+        _block_diagonal([own.powers for own in made]),
+        np.concatenate([own.scale for own in made]),
+        np.concatenate([own.offset for own in made]),
+    )
+
+
+def _block_diagonal(blocks: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
+    shapes = np.array([block.shape for block in blocks])
+    whole = np.zeros(shapes.sum(axis=0), dtype=np.int64)
+    for (row, column), block in zip(np.cumsum(shapes, axis=0) - shapes, blocks, strict=True):
+        whole[row : row + block.shape[0], column : column + block.shape[1]] = block
+    return whole
