@@ -42,19 +42,33 @@ __all__ = ["RWReLU", "RWSign", "RWStumps"]
 # of a center's columns (Dubé and Marchand 2025, equation 60), and so does λ. On seven data sets of
 # scikit-learn, R² on test rows is on average 0.02 below that of the best λ and c.
 _ALPHA = 3e-5
+# Of (1 + σ²/γ²)^(−k/2), the size of predictions, 1e-100.
+_VANISHING = 200.0 * math.log(10.0)
 
 
 class _RandomWeighting(RegressorMixin, BaseEstimator):
     """What they have in common: centers are drawn, and their coefficients fitted."""
 
-    n_centers: int
-    concentration: float
-    sigma: float | None
-    gamma: float | None
-    alpha: float | None
-    standardize: bool
-    random_state: Any
-    n_jobs: int | None
+    def __init__(
+        self,
+        n_centers: int = 5000,
+        *,
+        concentration: float = 0.5,
+        sigma: float | None = None,
+        gamma: float | None = None,
+        alpha: float | None = None,
+        standardize: bool = True,
+        random_state: Any = None,
+        n_jobs: int | None = -1,
+    ) -> None:
+        self.n_centers = n_centers
+        self.concentration = concentration
+        self.sigma = sigma
+        self.gamma = gamma
+        self.alpha = alpha
+        self.standardize = standardize
+        self.random_state = random_state
+        self.n_jobs = n_jobs
 
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Draw centers and fit their coefficients: one system of linear equations.
@@ -167,16 +181,22 @@ class _RandomWeighting(RegressorMixin, BaseEstimator):
 
     def _gamma(self, sigma: float, k: int) -> float:
         """Return the width of the kernel for k columns."""
-        concentration = self._checked_concentration()
-        if self.gamma is None:
-            return gamma_of(concentration, sigma, k)
-        return checked_number("gamma", self.gamma, may_be_0=False)
+        gamma = gamma_of(self._checked_concentration(), sigma, k)
+        if self.gamma is not None:
+            gamma = checked_number("gamma", self.gamma, may_be_0=False)
+        if k * math.log1p((sigma / gamma) ** 2) > _VANISHING:
+            raise ValueError(
+                f"gamma is so small beside sigma, {gamma:g} beside {sigma:g}, that predictions of "
+                f"{k} columns vanish: give a larger gamma, or leave it to the concentration"
+            )
+        return gamma
 
     def _checked_concentration(self) -> float:
         found = checked_number("concentration", self.concentration, may_be_0=False)
-        if found >= 1.0:
+        if not 1e-6 <= found < 1.0:
             raise ValueError(
-                f"concentration must be between 0 and 1, such as 0.5; got {self.concentration!r}"
+                "concentration must be from 1e-6 to below 1, such as 0.5; got "
+                f"{self.concentration!r}"
             )
         return found
 
@@ -203,15 +223,17 @@ class _OfProducts(_RandomWeighting):
         random_state: Any = None,
         n_jobs: int | None = -1,
     ) -> None:
-        self.n_centers = n_centers
-        self.concentration = concentration
-        self.sigma = sigma
-        self.gamma = gamma
-        self.alpha = alpha
+        super().__init__(
+            n_centers,
+            concentration=concentration,
+            sigma=sigma,
+            gamma=gamma,
+            alpha=alpha,
+            standardize=standardize,
+            random_state=random_state,
+            n_jobs=n_jobs,
+        )
         self.star = star
-        self.standardize = standardize
-        self.random_state = random_state
-        self.n_jobs = n_jobs
 
     def _subsets(self, d: int) -> Subsets:
         return Subsets.of(self.star, d)
@@ -297,8 +319,8 @@ class RWSign(_OfProducts):
     >>> y = np.sign(X[:, 0] + X[:, 1]) + X[:, 2]
     >>> model = RWSign(n_centers=500, star=2, random_state=0).fit(X, y)
     >>> explanation = pkex.Explainer(model, background=X[:50])(X[:20])
-    >>> explanation.importance().argmin()
-    np.int64(3)
+    >>> int(explanation.importance().argmin())
+    3
     """
 
     def _weighting(self, k: int) -> Weighting:
@@ -406,27 +428,6 @@ class RWStumps(_RandomWeighting):
     >>> pkex.Explainer(model, background=X)(X).importance().round()
     array([1., 2., 0., 0.])
     """
-
-    def __init__(
-        self,
-        n_centers: int = 5000,
-        *,
-        concentration: float = 0.5,
-        sigma: float | None = None,
-        gamma: float | None = None,
-        alpha: float | None = None,
-        standardize: bool = True,
-        random_state: Any = None,
-        n_jobs: int | None = -1,
-    ) -> None:
-        self.n_centers = n_centers
-        self.concentration = concentration
-        self.sigma = sigma
-        self.gamma = gamma
-        self.alpha = alpha
-        self.standardize = standardize
-        self.random_state = random_state
-        self.n_jobs = n_jobs
 
     def _subsets(self, d: int) -> Subsets:
         return Subsets.of(1, d)
