@@ -46,6 +46,9 @@ autosummary_context = {
         "PreferenceLogistic": "fit, decision_function, predict, predict_proba, score, "
         "explain_items, explain_context",
         "PreferenceRidge": "fit, predict, score, explain_items, explain_context",
+        "RWReLU": "fit, predict",
+        "RWSign": "fit, predict",
+        "RWStumps": "fit, predict",
         "ShapleyRegularizedClassifier": "fit, decision_function, predict, predict_proba",
         "ShapleyRegularizedRidge": "fit, predict",
     }

@@ -42,7 +42,7 @@ def test_they_are_estimators_of_scikit_learn(estimator, check):
 
 
 def test_units_of_columns_do_not_matter(model):
-    scaled = (X - 3.0) / [1e3, 1e-3, 5.0, 2.0]
+    scaled = (X - 3.0) / [1e3, 1e-3, 5.0, 1e-200]
     first, second = model.fit(X, Y).predict(X), clone(model).fit(scaled, Y).predict(scaled)
     np.testing.assert_allclose(second, first, atol=1e-6 * np.ptp(Y))
     as_they_are = clone(model).set_params(standardize=False)
@@ -123,10 +123,16 @@ def test_terms_of_many_columns_are_estimated_and_an_exact_call_says_so(kind):
     [
         ({"n_centers": 0}, ValueError, "n_centers must be a positive integer; got 0"),
         ({"n_centers": 2.5}, TypeError, "n_centers must be a positive integer; got 2.5"),
-        ({"concentration": 1.0}, ValueError, "concentration must be between 0 and 1, .* got 1.0"),
+        (
+            {"concentration": 1.0},
+            ValueError,
+            "concentration must be from 1e-6 to below 1, .* got 1.0",
+        ),
         ({"concentration": 0}, ValueError, "concentration must be a finite number above 0"),
         ({"sigma": -1.0}, ValueError, "sigma must be a finite number above 0; got -1.0"),
         ({"gamma": 0.0}, ValueError, "gamma must be a finite number above 0; got 0.0"),
+        ({"gamma": 1e-110}, ValueError, "gamma is so small beside sigma, 1e-110 beside .* vanish"),
+        ({"concentration": 1e-300}, ValueError, "must be from 1e-6 to below 1, .* got 1e-300"),
         ({"alpha": -1e-9}, ValueError, "alpha must be a finite number, 0 or above; got -1e-09"),
         ({"alpha": "1"}, TypeError, "alpha must be a finite number, 0 or above"),
         ({"n_jobs": 0}, ValueError, "n_jobs must be"),

@@ -33,7 +33,9 @@ class Scaling:
         """Return that by the weighted mean and standard deviation; constant columns become 0."""
         shares = weights / weights.sum()
         middle = shares @ rows
-        scale = np.sqrt(shares @ (rows - middle) ** 2)
+        # By the largest first, the square of which may be too large for a float.
+        largest = np.abs(rows - middle).max(axis=0)
+        scale = largest * np.sqrt(shares @ ((rows - middle) / np.where(largest, largest, 1.0)) ** 2)
         is_constant = scale <= 16.0 * np.finfo(np.float64).eps * np.abs(middle)
         return cls(middle, np.where(is_constant, 1.0, scale))
 

@@ -38,18 +38,37 @@ if TYPE_CHECKING:
 
 __all__ = ["RWReLU", "RWSign", "RWStumps"]
 
+# λ by default, for centers of the same columns. Squares of predictions go with the mean probability
+# of a center's columns (Dubé and Marchand 2025, equation 60), and so does λ. On seven data sets of
+# scikit-learn, R² on test rows is on average 0.02 below that of the best λ and c.
+_ALPHA = 3e-5
+# Of (1 + σ²/γ²)^(−k/2), the size of predictions, 1e-100.
+_VANISHING = 200.0 * math.log(10.0)
+
 
 class _RandomWeighting(RegressorMixin, BaseEstimator):
     """What they have in common: centers are drawn, and their coefficients fitted."""
 
-    n_centers: int
-    concentration: float
-    sigma: float | None
-    gamma: float | None
-    alpha: float
-    standardize: bool
-    random_state: Any
-    n_jobs: int | None
+    def __init__(
+        self,
+        n_centers: int = 5000,
+        *,
+        concentration: float = 0.5,
+        sigma: float | None = None,
+        gamma: float | None = None,
+        alpha: float | None = None,
+        standardize: bool = True,
+        random_state: Any = None,
+        n_jobs: int | None = -1,
+    ) -> None:
+        self.n_centers = n_centers
+        self.concentration = concentration
+        self.sigma = sigma
+        self.gamma = gamma
+        self.alpha = alpha
+        self.standardize = standardize
+        self.random_state = random_state
+        self.n_jobs = n_jobs
 
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Draw centers and fit their coefficients: one system of linear equations.
@@ -68,20 +87,21 @@ class _RandomWeighting(RegressorMixin, BaseEstimator):
         """
         rows, target = validated(self, X, y, dtype=np.float64, y_numeric=True, ensure_min_samples=2)
         d = rows.shape[1]
-        alpha = checked_number("alpha", self.alpha, may_be_0=True)
+        subsets = self._subsets(d)
+        self.alpha_ = self._alpha(subsets)
         check_n_jobs(self.n_jobs)
         weights = checked_weights(sample_weight, len(rows))
         scaling = self._scaling(rows, weights)
         target = np.asarray(target, dtype=np.float64)
         mean = float(weights @ target / weights.sum())
-        centers = self._drawn(d)
+        centers = self._drawn(subsets)
         coefficients = fitted_coefficients(
             centers,
             [self._kernel(len(own.columns), d) for own in centers],
             scaling(rows),
             target - mean,
             weights,
-            alpha,
+            self.alpha_,
             thread_count(self.n_jobs),
         )
         self.term_expansion_ = TermExpansion(
@@ -142,11 +162,16 @@ class _RandomWeighting(RegressorMixin, BaseEstimator):
             raise TypeError(f"standardize must be True or False; got {self.standardize!r}")
         return Scaling.fitted(rows, weights) if self.standardize else Scaling.none(rows.shape[1])
 
-    def _drawn(self, d: int) -> list[Centers]:
+    def _alpha(self, subsets: Subsets) -> float:
+        if self.alpha is None:
+            return _ALPHA * subsets.mean_probability
+        return checked_number("alpha", self.alpha, may_be_0=True)
+
+    def _drawn(self, subsets: Subsets) -> list[Centers]:
         """Draw centers, by the columns that they are of."""
         count = as_integer("n_centers", self.n_centers, "a positive integer", least=1)
         random = as_generator(self.random_state)
-        subsets, found = self._subsets(d), []
+        found = []
         for columns, number in subsets.drawn(count, random).items():
             k = len(columns)
             weighting = self._weighting(k)
@@ -156,16 +181,22 @@ class _RandomWeighting(RegressorMixin, BaseEstimator):
 
     def _gamma(self, sigma: float, k: int) -> float:
         """Return the width of the kernel for k columns."""
-        concentration = self._checked_concentration()
-        if self.gamma is None:
-            return gamma_of(concentration, sigma, k)
-        return checked_number("gamma", self.gamma, may_be_0=False)
+        gamma = gamma_of(self._checked_concentration(), sigma, k)
+        if self.gamma is not None:
+            gamma = checked_number("gamma", self.gamma, may_be_0=False)
+        if k * math.log1p((sigma / gamma) ** 2) > _VANISHING:
+            raise ValueError(
+                f"gamma is so small beside sigma, {gamma:g} beside {sigma:g}, that predictions of "
+                f"{k} columns vanish: give a larger gamma, or leave it to the concentration"
+            )
+        return gamma
 
     def _checked_concentration(self) -> float:
         found = checked_number("concentration", self.concentration, may_be_0=False)
-        if found >= 1.0:
+        if not 1e-6 <= found < 1.0:
             raise ValueError(
-                f"concentration must be between 0 and 1, such as 0.5; got {self.concentration!r}"
+                "concentration must be from 1e-6 to below 1, such as 0.5; got "
+                f"{self.concentration!r}"
             )
         return found
 
@@ -186,21 +217,23 @@ class _OfProducts(_RandomWeighting):
         concentration: float = 0.5,
         sigma: float | None = None,
         gamma: float | None = None,
-        alpha: float = 1e-5,
+        alpha: float | None = None,
         star: Star = None,
         standardize: bool = True,
         random_state: Any = None,
         n_jobs: int | None = -1,
     ) -> None:
-        self.n_centers = n_centers
-        self.concentration = concentration
-        self.sigma = sigma
-        self.gamma = gamma
-        self.alpha = alpha
+        super().__init__(
+            n_centers,
+            concentration=concentration,
+            sigma=sigma,
+            gamma=gamma,
+            alpha=alpha,
+            standardize=standardize,
+            random_state=random_state,
+            n_jobs=n_jobs,
+        )
         self.star = star
-        self.standardize = standardize
-        self.random_state = random_state
-        self.n_jobs = n_jobs
 
     def _subsets(self, d: int) -> Subsets:
         return Subsets.of(self.star, d)
@@ -229,8 +262,10 @@ class RWSign(_OfProducts):
         The standard deviation σ of the parameters w and of centers, by default 1.
     gamma : float, optional
         The width γ of the weight function's kernel, in place of what the concentration makes of it.
-    alpha : float, default 1e-5
-        The weight of the squared norm ‖α‖² beside the mean of squared errors, 0 or above.
+    alpha : float, optional
+        λ, the weight of the squared norm ‖α‖² beside the mean of squared errors, 0 or above. By
+        default 3e-5 for centers of all columns, and else that times the mean probability of a
+        center's columns, such as one over the number of pairs of columns with ``star=2``.
     star : int, list of int, "sequence", ("sequence", int or list of int) or None, default None
         The number of columns of each center: one number, or several of which each is as likely; any
         columns, or neighbouring ones ("sequence": 1 to 5 of these, unless numbers are given). None
@@ -245,6 +280,8 @@ class RWSign(_OfProducts):
 
     Attributes
     ----------
+    alpha_ : float
+        The λ that was used.
     term_expansion_ : TermExpansion
         The function that is fitted, a term for each set of columns.
     n_features_in_ : int
@@ -282,8 +319,8 @@ class RWSign(_OfProducts):
     >>> y = np.sign(X[:, 0] + X[:, 1]) + X[:, 2]
     >>> model = RWSign(n_centers=500, star=2, random_state=0).fit(X, y)
     >>> explanation = pkex.Explainer(model, background=X[:50])(X[:20])
-    >>> explanation.importance().argmin()
-    np.int64(3)
+    >>> int(explanation.importance().argmin())
+    3
     """
 
     def _weighting(self, k: int) -> Weighting:
@@ -307,6 +344,8 @@ class RWReLU(_OfProducts):
 
     Attributes
     ----------
+    alpha_ : float
+        The λ that was used.
     term_expansion_ : TermExpansion
         The function that is fitted, a term for each set of columns.
     n_features_in_ : int
@@ -350,7 +389,7 @@ class RWStumps(_RandomWeighting):
     Parameters
     ----------
     n_centers, alpha, standardize, random_state, n_jobs
-        As in `RWSign`.
+        As in `RWSign` with ``star=1``.
     concentration : float, default 0.5
         As in `RWSign`, of one column.
     sigma : float, optional
@@ -360,6 +399,8 @@ class RWStumps(_RandomWeighting):
 
     Attributes
     ----------
+    alpha_ : float
+        The λ that was used.
     term_expansion_ : TermExpansion
         The function that is fitted, a term for each column.
     n_features_in_ : int
@@ -384,30 +425,14 @@ class RWStumps(_RandomWeighting):
     >>> X = np.random.default_rng(0).normal(size=(300, 4))
     >>> y = np.sin(X[:, 0]) + 3 * X[:, 1]
     >>> model = RWStumps(n_centers=500, random_state=0).fit(X, y)
+<<<<<<< HEAD
     >>> pkex.Explainer(model, background=X)(X).importance().round(1)
     array([0.6, 2.3, 0. , 0. ])
+=======
+    >>> pkex.Explainer(model, background=X)(X).importance().round()
+    array([1., 2., 0., 0.])
+>>>>>>> 89e2f10e3a552638d0d663ddb191c80c777d7cc8
     """
-
-    def __init__(
-        self,
-        n_centers: int = 5000,
-        *,
-        concentration: float = 0.5,
-        sigma: float | None = None,
-        gamma: float | None = None,
-        alpha: float = 1e-5,
-        standardize: bool = True,
-        random_state: Any = None,
-        n_jobs: int | None = -1,
-    ) -> None:
-        self.n_centers = n_centers
-        self.concentration = concentration
-        self.sigma = sigma
-        self.gamma = gamma
-        self.alpha = alpha
-        self.standardize = standardize
-        self.random_state = random_state
-        self.n_jobs = n_jobs
 
     def _subsets(self, d: int) -> Subsets:
         return Subsets.of(1, d)

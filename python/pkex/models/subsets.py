@@ -66,6 +66,11 @@ class Subsets:
         number = self.n_columns - size + 1 if self.are_runs else comb(self.n_columns, size)
         return 1.0 / (len(self.sizes) * number)
 
+    @property
+    def mean_probability(self) -> float:
+        """The mean of the probabilities of the sets that are drawn."""
+        return sum(map(self.probability, self.sizes)) / len(self.sizes)
+
     def drawn(self, count: int, random: np.random.Generator) -> dict[tuple[int, ...], int]:
         """Draw sets, and return how often each was drawn; those that are alike in one order."""
         found: dict[tuple[int, ...], int] = {}
