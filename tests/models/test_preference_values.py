@@ -206,10 +206,12 @@ def test_values_in_contexts_and_in_their_mean_are_those_by_brute_force():
 
 def test_kernels_that_are_mixtures_of_products_are_explained_too():
     model = fitted(kernel=Matern(2.0, nu=2.5))
-    found = model.explain_items(A[:1], B[:1], background=BACKGROUND[:2]).values[0]
-    both = np.concatenate([A[0], B[0]])
-    expected, _ = interventional(output_of(model), both, pairs_of(BACKGROUND[:2]), groups=GROUPS)
-    expected.assert_close(found, 1e-9)
+    both, pairs = np.concatenate([A[0], B[0]]), pairs_of(BACKGROUND[:2])
+    for game, by_brute_force in (("interventional", interventional), ("marginal", marginal)):
+        told = {"background": BACKGROUND[:2], "value_function": game}
+        found = model.explain_items(A[:1], B[:1], **told).values[0]
+        expected, _ = by_brute_force(output_of(model), both, pairs, groups=GROUPS)
+        expected.assert_close(found, 1e-9)
     game = pkex.Observational(COMPARING, 1e-2)
     found = model.explain_items(A[:1], B[:1], background=BACKGROUND, value_function=game).values[0]
     expected = conditional(output_of(model), A[0], B[0], BACKGROUND, compared, 1e-2)
