@@ -162,17 +162,20 @@ def test_swapped_items_have_the_same_values_with_the_other_sign(game, in_context
 
 @pytest.mark.filterwarnings("ignore:.*are in the background themselves")
 @pytest.mark.parametrize("game", ["interventional", "marginal", "neutral", "observational"])
-def test_an_item_against_all_has_the_mean_of_its_values(game, monkeypatch):
+@pytest.mark.parametrize("in_contexts", [False, True])
+def test_an_item_against_all_has_the_mean_of_its_values(game, in_contexts, monkeypatch):
     monkeypatch.setattr("pkex.models.item_values._MOST_DUELS", 5)
-    model = fitted()
+    model = fitted(CONTEXT if in_contexts else None)
     options = {"value_function": game}
     if game != "neutral":
         options["background"] = BACKGROUND
     opponents = ITEMS if game == "neutral" else BACKGROUND
-    explanation = model.explain_items(A, **options)
-    expected = [
-        model.explain_items(np.tile(a, (len(opponents), 1)), opponents, **options).values for a in A
-    ]
+    contexts = CONTEXT[:3] if in_contexts else None
+    explanation = model.explain_items(A, None, contexts, **options)
+    m, expected = len(opponents), []
+    for row, a in enumerate(A):
+        own = np.tile(CONTEXT[row], (m, 1)) if in_contexts else None
+        expected.append(model.explain_items(np.tile(a, (m, 1)), opponents, own, **options).values)
     np.testing.assert_allclose(explanation.values, np.mean(expected, axis=1), rtol=0, atol=1e-13)
     np.testing.assert_array_equal(explanation.data, A)
 
