@@ -10,6 +10,7 @@ from scipy.special import expit
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.linear_model import LogisticRegression
+from sklearn.utils import estimator_checks
 
 import pkex
 from pkex.kernels import RBF, Categorical, Chi2, Laplacian, Linear, Matern, Polynomial
@@ -135,6 +136,20 @@ def test_without_y_left_was_preferred(model):
 
 
 # --- estimators ---
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize(
+    "check",
+    [
+        estimator_checks.check_get_params_invariance,
+        estimator_checks.check_no_attributes_set_in_init,
+        estimator_checks.check_parameters_default_constructible,
+        estimator_checks.check_set_params,
+    ],
+)
+def test_they_are_estimators_of_scikit_learn_as_far_as_it_knows_two_tables(model, check):
+    check(model.__name__, model())
 
 
 @pytest.mark.parametrize("model", MODELS)
