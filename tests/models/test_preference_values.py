@@ -162,17 +162,20 @@ def test_swapped_items_have_the_same_values_with_the_other_sign(game, in_context
 
 @pytest.mark.filterwarnings("ignore:.*are in the background themselves")
 @pytest.mark.parametrize("game", ["interventional", "marginal", "neutral", "observational"])
-def test_an_item_against_all_has_the_mean_of_its_values(game, monkeypatch):
+@pytest.mark.parametrize("in_contexts", [False, True])
+def test_an_item_against_all_has_the_mean_of_its_values(game, in_contexts, monkeypatch):
     monkeypatch.setattr("pkex.models.item_values._MOST_DUELS", 5)
-    model = fitted()
+    model = fitted(CONTEXT if in_contexts else None)
     options = {"value_function": game}
     if game != "neutral":
         options["background"] = BACKGROUND
     opponents = ITEMS if game == "neutral" else BACKGROUND
-    explanation = model.explain_items(A, **options)
-    expected = [
-        model.explain_items(np.tile(a, (len(opponents), 1)), opponents, **options).values for a in A
-    ]
+    contexts = CONTEXT[:3] if in_contexts else None
+    explanation = model.explain_items(A, None, contexts, **options)
+    m, expected = len(opponents), []
+    for row, a in enumerate(A):
+        own = np.tile(CONTEXT[row], (m, 1)) if in_contexts else None
+        expected.append(model.explain_items(np.tile(a, (m, 1)), opponents, own, **options).values)
     np.testing.assert_allclose(explanation.values, np.mean(expected, axis=1), rtol=0, atol=1e-13)
     np.testing.assert_array_equal(explanation.data, A)
 
@@ -204,12 +207,33 @@ def test_values_in_contexts_and_in_their_mean_are_those_by_brute_force():
         interventional(mean, both, pairs, groups=GROUPS)[0].assert_close(in_mean[row])
 
 
+def test_values_of_seven_features_are_those_by_brute_force():
+    left, right = RNG.normal(size=(2, 20, 7))
+    model = PreferenceLogistic(alpha=0.01).fit(left, right, left[:, 0] > right[:, 6])
+    a, b, background = left[0] + 0.1, right[1] - 0.1, left[:3]
+    scales, both = np.arange(1.0, 8.0), np.concatenate([a, b])
+    expected, _ = interventional(
+        output_of(model), both, pairs_of(background), groups=[[j, 7 + j] for j in range(7)]
+    )
+    expected.assert_close(model.explain_items(a[None], b[None], background=background).values[0])
+    game = pkex.Observational(RBF(scales), 1e-2)
+    found = model.explain_items(a[None], b[None], background=background, value_function=game)
+
+    def kernel(rows, others, members):
+        return RBF(scales[members])(rows, others)
+
+    expected = conditional(output_of(model), a, b, background, kernel, 1e-2)
+    expected.assert_close(found.values[0])
+
+
 def test_kernels_that_are_mixtures_of_products_are_explained_too():
     model = fitted(kernel=Matern(2.0, nu=2.5))
-    found = model.explain_items(A[:1], B[:1], background=BACKGROUND[:2]).values[0]
-    both = np.concatenate([A[0], B[0]])
-    expected, _ = interventional(output_of(model), both, pairs_of(BACKGROUND[:2]), groups=GROUPS)
-    expected.assert_close(found, 1e-9)
+    both, pairs = np.concatenate([A[0], B[0]]), pairs_of(BACKGROUND[:2])
+    for game, by_brute_force in (("interventional", interventional), ("marginal", marginal)):
+        told = {"background": BACKGROUND[:2], "value_function": game}
+        found = model.explain_items(A[:1], B[:1], **told).values[0]
+        expected, _ = by_brute_force(output_of(model), both, pairs, groups=GROUPS)
+        expected.assert_close(found, 1e-9)
     game = pkex.Observational(COMPARING, 1e-2)
     found = model.explain_items(A[:1], B[:1], background=BACKGROUND, value_function=game).values[0]
     expected = conditional(output_of(model), A[0], B[0], BACKGROUND, compared, 1e-2)
@@ -227,7 +251,7 @@ def test_values_of_contexts_are_those_by_brute_force(game, of_pairs):
     items = [A, B] if of_pairs else []
     comparing = RBF([1.0, 0.5, 2.0])
     told = pkex.Observational(comparing, 1e-2) if game == "observational" else game
-    found = model.explain_context(several, *items, background=CONTEXT[:4], value_function=told)
+    found = model.explain_context(several, *items, background=CONTEXT[:3], value_function=told)
     for row, context in enumerate(several):
         left, right = (A[[row]], B[[row]]) if of_pairs else (LEFT, RIGHT)
 
@@ -238,14 +262,14 @@ def test_values_of_contexts_are_those_by_brute_force(game, of_pairs):
             values = observational(
                 output,
                 context,
-                CONTEXT[:4],
+                CONTEXT[:3],
                 lambda a, b, members: RBF(np.array(comparing.length_scale)[members])(a, b),
                 1e-2,
             )
             Reference(values, 1.0).assert_close(found.values[row])
         else:
             by_brute_force = interventional if game == "interventional" else marginal
-            expected, empty = by_brute_force(output, context, CONTEXT[:4])
+            expected, empty = by_brute_force(output, context, CONTEXT[:3])
             expected.assert_close(found.values[row])
             assert abs(found.base_values[row] - empty) <= 1e-12
         total = found.values[row].sum() + found.base_values[row]

@@ -10,9 +10,10 @@ from scipy.special import expit
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.linear_model import LogisticRegression
+from sklearn.utils import estimator_checks
 
 import pkex
-from pkex.kernels import RBF, Categorical, Chi2, Laplacian, Linear, Polynomial
+from pkex.kernels import RBF, Categorical, Chi2, Laplacian, Linear, Matern, Polynomial
 from pkex.models import PreferenceLogistic, PreferenceRidge
 
 RNG = np.random.default_rng(0)
@@ -46,9 +47,10 @@ def preferential(kernel, left, right, others_left, others_right):
     return there - kernel(left, others_right) * kernel(right, others_left)
 
 
+@pytest.mark.parametrize("kernel", [2.0 * RBF([1.0, 2.0, 3.0]), Matern(2.0)])
 @pytest.mark.parametrize("context", [None, CONTEXT], ids=["alone", "in contexts"])
-def test_the_ridge_solves_its_equations(context):
-    model = fitted(PreferenceRidge, context, kernel=2.0 * RBF([1.0, 2.0, 3.0]))
+def test_the_ridge_solves_its_equations(context, kernel):
+    model = fitted(PreferenceRidge, context, kernel=kernel)
     matrix = preferential(model.kernel_, LEFT, RIGHT, LEFT, RIGHT)
     rows = preferential(model.kernel_, LEFT[:5], RIGHT[5:10], LEFT, RIGHT)
     told = []
@@ -89,10 +91,11 @@ def test_of_labels_it_is_a_skew_matrix_of_log_odds():
     np.testing.assert_allclose(found, theirs.decision_function(upper), rtol=0, atol=1e-6)
 
 
+@pytest.mark.parametrize("kernel", [None, Matern(2.0)])
 @pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize("context", [None, CONTEXT], ids=["alone", "in contexts"])
-def test_swapped_items_have_the_same_output_with_the_other_sign(model, context):
-    model, told = fitted(model, context), [] if context is None else [CONTEXT]
+def test_swapped_items_have_the_same_output_with_the_other_sign(model, context, kernel):
+    model, told = fitted(model, context, kernel=kernel), [] if context is None else [CONTEXT]
     there, back = output(model, LEFT, RIGHT, *told), output(model, RIGHT, LEFT, *told)
     np.testing.assert_array_equal(there, -back)
     assert not output(model, LEFT, LEFT, *told).any()
@@ -133,6 +136,20 @@ def test_without_y_left_was_preferred(model):
 
 
 # --- estimators ---
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize(
+    "check",
+    [
+        estimator_checks.check_get_params_invariance,
+        estimator_checks.check_no_attributes_set_in_init,
+        estimator_checks.check_parameters_default_constructible,
+        estimator_checks.check_set_params,
+    ],
+)
+def test_they_are_estimators_of_scikit_learn_as_far_as_it_knows_two_tables(model, check):
+    check(model.__name__, model())
 
 
 @pytest.mark.parametrize("model", MODELS)
@@ -312,7 +329,7 @@ def test_games_that_there_are_not_are_refused(monkeypatch):
         model.explain_items(LEFT, RIGHT, backgroud=LEFT)
     monkeypatch.setattr("pkex.models.absent._MOST_PAIRS", 100)
     with pytest.raises(ValueError, match="all pairs of 60 items, and pkex goes up to 10: give"):
-        model.explain_items(LEFT, RIGHT)
+        model.explain_items(LEFT, RIGHT, value_function="interventional")
     wide = RNG.normal(size=(2, 6, 15))
     model = PreferenceRidge().fit(*wide)
     with pytest.raises(ValueError, match=r"all 2\^15 coalitions of 15 features"):

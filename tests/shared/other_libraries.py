@@ -155,6 +155,22 @@ def botorch_mean(model):
     return posterior_mean_of(model, model.train_targets.dtype)
 
 
+def pairwise_process(X, y):
+    import torch
+    from botorch.models import PairwiseGP
+    from botorch.models.transforms import Normalize
+
+    order = np.argsort(-y)
+    comparisons = torch.as_tensor(np.column_stack([order[:-1], order[1:]]))
+    return PairwiseGP(torch.as_tensor(X), comparisons, input_transform=Normalize(X.shape[1]))
+
+
+def pairwise_mean(model):
+    from torch_models import posterior_mean_of
+
+    return posterior_mean_of(model, model.datapoints.dtype)
+
+
 # --- interpret and pygam ---
 
 
@@ -212,5 +228,6 @@ def models(y, targets):
     if find_spec("botorch"):
         found["ExactGP of gpytorch"] = (Builder(gpytorch_process), y, gpytorch_mean)
         found["SingleTaskGP of botorch"] = (Builder(botorch_process), y, botorch_mean)
+        found["PairwiseGP of botorch"] = (Builder(pairwise_process), y, pairwise_mean)
         found["outputs of botorch"] = (Builder(botorch_process), targets, botorch_mean)
     return found

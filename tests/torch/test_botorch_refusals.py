@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from botorch.models import MultiTaskGP, PairwiseGP, SingleTaskGP
+from botorch.models import MultiTaskGP, SingleTaskGP
 from botorch.models.fully_bayesian import SaasFullyBayesianSingleTaskGP
 from botorch.models.transforms.input import (
     AppendFeatures,
@@ -93,10 +93,6 @@ def test_tasks_as_a_column_are_refused():
         model,
         "^MultiTaskGP with PositiveIndexKernel in.*take a.*KroneckerMultiTaskGP",
     )
-
-
-def test_models_of_preferences_are_refused():
-    refuses(PairwiseGP(X, torch.tensor([[0, 1], [2, 3]])), "^PairwiseGP is not supported")
 
 
 def test_models_that_are_not_fitted_are_refused():

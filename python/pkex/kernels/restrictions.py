@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from pkex.kernels.factors import Term, has_mixtures, has_series, restricted
 from pkex.typing import Float
 
-__all__ = ["MOST_KEPT", "Restrictions", "are_products"]
+__all__ = ["MOST_KEPT", "Restrictions", "are_products", "by_column"]
 
 # Numbers in tables of single columns, which are kept between choices: 1 GB of them.
 MOST_KEPT = 1 << 27
@@ -45,7 +45,7 @@ class Restrictions:
         self._tables: list[dict[int, Float]] | None = None
         columns = sum(len(factor.columns) for term in self._terms for factor in term.factors)
         if are_products(self._terms) and columns * len(left) * len(right) <= most_kept:
-            self._tables = [_by_column(term, left, right) for term in self._terms]
+            self._tables = [by_column(term, left, right) for term in self._terms]
 
     def of(self, present: NDArray[np.bool_]) -> Float:
         """Return the kernel of the columns that are present, shape (n, m).
@@ -71,8 +71,8 @@ class Restrictions:
         return total
 
 
-def _by_column(term: Term, left: Float, right: Float) -> dict[int, Float]:
-    """Return the product of a term's factors of each column, by the column's number."""
+def by_column(term: Term, left: Float, right: Float) -> dict[int, Float]:
+    """Return the product of a term's factors of each column, (n, m), by the column's number."""
     tables: dict[int, Float] = {}
     for factor in term.factors:
         for column, values in factor.evaluated(left, right):

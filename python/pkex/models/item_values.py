@@ -10,8 +10,6 @@ with independent items X, X'. So v(∅) is 0, and values of (b, a) are minus tho
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -23,12 +21,15 @@ from pkex.games.value_functions import Game
 from pkex.games.worths import members_of, quantity_of
 from pkex.kernels.domain import Domain
 from pkex.kernels.factors import expanded, has_mixtures
+from pkex.kernels.restrictions import are_products
 from pkex.models.absent import Absent
 from pkex.models.conditional_kernel import ConditionalKernel
+from pkex.models.duels import Duels
+from pkex.models.marginal_values import marginal_values
 from pkex.models.preferential import Preferential, side_by_side
 from pkex.typing import Float
 
-__all__ = ["Duels", "item_values", "item_values_against_all"]
+__all__ = ["item_values", "item_values_against_all"]
 
 # Numbers that there are at a time: of kernel values and worths.
 _MOST_NUMBERS = 1 << 24
@@ -36,29 +37,13 @@ _MOST_NUMBERS = 1 << 24
 _MOST_DUELS = 1 << 16
 
 
-@dataclass(frozen=True, eq=False)
-class Duels:
-    """Pairs of items, and how each of them is weighed: by one of k columns of coefficients.
-
-    Parameters
-    ----------
-    left, right : ndarray of shape (n, d)
-    coefficients : ndarray of shape (p, k)
-        Of the pairs that a model is fitted to.
-    numbers : ndarray of int, shape (n,)
-        Of the columns.
-    """
-
-    left: Float
-    right: Float
-    coefficients: Float
-    numbers: NDArray[np.intp]
-
-
 def item_values(f: Preferential, duels: Duels, absent: Absent, how: Computation) -> Float:
     """Return the values of the features of items, shape (n, d)."""
     if absent.is_conditional:
         return _by_coalitions(f, duels, absent.conditioning(), how)
+    terms = f.kernel.terms(f.n_features)
+    if absent.value_function == "marginal" and are_products(terms):
+        return marginal_values(f, terms, duels, absent, how)
     return _by_engine(f, duels, absent.of_pairs, how)
 
 
@@ -84,13 +69,7 @@ def _by_coalitions(
     blocks = [slice(start, start + step) for start in range(0, n, step)]
     found = []
     for place, block in enumerate(blocks):
-        some = replace(
-            duels,
-            left=duels.left[block],
-            right=duels.right[block],
-            numbers=duels.numbers[block],
-        )
-        worths = _worths(f, some, conditioning, how.part(place, len(blocks)))
+        worths = _worths(f, duels[block], conditioning, how.part(place, len(blocks)))
         found.append(quantity_of(worths, SHAPLEY))
     warn_of_own_rows(np.concatenate([duels.left, duels.right]), conditioning, np.arange(d))
     return np.concatenate(found)
@@ -99,9 +78,7 @@ def _by_coalitions(
 def _worths(f: Preferential, duels: Duels, conditioning: Conditioning, how: Computation) -> Float:
     """Return the worths of all coalitions in each duel, shape (n, 2^d)."""
     n, d = duels.left.shape
-    both = np.concatenate([duels.left, duels.right])
-    items, places = np.unique(both, axis=0, return_inverse=True)
-    a, b = np.split(places.ravel(), 2)
+    items, a, b = duels.distinct_items()
     points = np.concatenate([f.left, f.right])
     terms, background = f.kernel.terms(d), np.asarray(conditioning.rows)
     if has_mixtures(terms):

@@ -24,7 +24,8 @@ from pkex.inputs.weights import equal_weights
 from pkex.kernels.factors import has_series
 from pkex.models.absent import Absent
 from pkex.models.context_values import context_values
-from pkex.models.item_values import Duels, item_values, item_values_against_all
+from pkex.models.duels import Duels
+from pkex.models.item_values import item_values, item_values_against_all
 from pkex.models.preferential import Contexts, Preferential, side_by_side
 from pkex.models.problem import chosen_kernel
 from pkex.models.sides import Sides, refuse_equal
@@ -120,8 +121,8 @@ class Preference(BaseEstimator):
         context : array-like or DataFrame of shape (n, c), optional
             Without it, of a model with contexts, f is its mean over those that it is fitted to.
         background : array-like or DataFrame of shape (m, d), optional
-            Items that X and X' are drawn from, in all m² pairs; m may be up to 1,024. By default
-            the items that the model is fitted to, each once.
+            Items that X and X' are drawn from, by default those that the model is fitted to, each
+            once. Where they are drawn as they are, all m² pairs count, and m may be up to 1,024.
         value_function : str or Observational, optional
             As of `pkex.Explainer`. "interventional", the default with a background, draws X and X'
             as they are; "marginal", the default without, each feature of them by itself, which is

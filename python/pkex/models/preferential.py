@@ -18,9 +18,13 @@ import numpy as np
 
 from pkex.functions.expansion import KernelExpansion
 from pkex.kernels import Kernel
+from pkex.kernels.restrictions import are_products
 from pkex.typing import Float
 
 __all__ = ["Contexts", "Preferential", "side_by_side"]
+
+# Kernel values that there are at a time.
+_MOST_NUMBERS = 1 << 22
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,6 +95,8 @@ class Preferential:
         Of pairs whose items have changed places it has the same size and the other sign, bit by
         bit.
         """
+        if not are_products(self.kernel.terms(self.n_features)):
+            return self._by_kernels(left, right, contexts)
         rows, kernel = side_by_side(self.left, self.right), self._of_both
         if self.contexts is not None:
             n_columns = rows.shape[1]
@@ -103,6 +109,18 @@ class Preferential:
             for items in ((left, right), (right, left))
         )
         return there - back
+
+    def _by_kernels(self, left: Float, right: Float, contexts: Float | None) -> Float:
+        """Return f by whole kernels, which are products of many more factors than they are."""
+        values = np.empty(len(left))
+        step = max(1, _MOST_NUMBERS // len(self.left))
+        for start in range(0, len(left), step):
+            block = slice(start, start + step)
+            terms = self.of_pairs(left[block], right[block])
+            if self.contexts is not None and contexts is not None:
+                terms *= self.contexts.kernel(self.contexts.rows, contexts[block])
+            values[block] = terms.sum(axis=0)
+        return values
 
     @property
     def _of_both(self) -> Kernel:

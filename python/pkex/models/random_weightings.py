@@ -425,13 +425,8 @@ class RWStumps(_RandomWeighting):
     >>> X = np.random.default_rng(0).normal(size=(300, 4))
     >>> y = np.sin(X[:, 0]) + 3 * X[:, 1]
     >>> model = RWStumps(n_centers=500, random_state=0).fit(X, y)
-<<<<<<< HEAD
-    >>> pkex.Explainer(model, background=X)(X).importance().round(1)
-    array([0.6, 2.3, 0. , 0. ])
-=======
     >>> pkex.Explainer(model, background=X)(X).importance().round()
     array([1., 2., 0., 0.])
->>>>>>> 89e2f10e3a552638d0d663ddb191c80c777d7cc8
     """
 
     def _subsets(self, d: int) -> Subsets:

@@ -161,8 +161,8 @@ def two_classes(y: ArrayLike | None, n_rows: int) -> tuple[NDArray[Any], NDArray
     classes = np.unique(labels)
     if len(classes) == 1:
         raise ValueError(
-            f"y must have two classes, and has one alone, {classes[0]!r}; leave y out if left was "
-            "preferred in every row"
+            f"y must have two classes, and has one alone, {classes.tolist()[0]!r}; leave y out if "
+            "left was preferred in every row"
         )
     if len(classes) > 2:
         raise ValueError(

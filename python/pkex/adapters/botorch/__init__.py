@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from pkex.adapters.botorch import kernels, models
+from pkex.adapters.botorch import kernels, models, pairwise
 
-__all__ = ["kernels", "models"]
+__all__ = ["kernels", "models", "pairwise"]

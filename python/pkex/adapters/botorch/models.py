@@ -48,7 +48,7 @@ from pkex.functions.stack import Stack
 from pkex.functions.transformed import Transformed
 from pkex.typing import Float
 
-__all__ = ["adapt_model"]
+__all__ = ["adapt_model", "rounding_of_rows"]
 
 
 # Functions of transformed columns and outcomes, of outputs or samples; whether they are a batch of
@@ -71,7 +71,7 @@ def adapt_model(model: Any) -> AdaptedModel:
     is_single = len(functions) == 1 and not isinstance(model, ModelList)
     function = functions[0] if is_single else side_by_side(functions)
     like = _training_points(model)
-    rounding += _rounding_of_rows(function, like)
+    rounding += rounding_of_rows(function, like)
 
     def own_mean(rows: Float) -> Float:
         with predicting(model, strategies):
@@ -204,7 +204,7 @@ def _n_factored(model: Any) -> int:
     return n_factored(model) if is_exact else int(_training_points(model).shape[-2])
 
 
-def _rounding_of_rows(function: Function, like: Any) -> float:
+def rounding_of_rows(function: Function, like: Any) -> float:
     """Return the relative change of a function where rows are rounded to the type of a tensor.
 
     Its columns may be far from 0, compared with their range, which the model's own are not.

@@ -1,0 +1,42 @@
+"""Pairs of items whose preference is explained."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pkex.typing import Float
+
+__all__ = ["Duels"]
+
+
+@dataclass(frozen=True, eq=False)
+class Duels:
+    """Pairs of items, and how each of them is weighed: by one of k columns of coefficients.
+
+    Parameters
+    ----------
+    left, right : ndarray of shape (n, d)
+    coefficients : ndarray of shape (p, k)
+        Of the pairs that a model is fitted to.
+    numbers : ndarray of int, shape (n,)
+        Of the columns.
+    """
+
+    left: Float
+    right: Float
+    coefficients: Float
+    numbers: NDArray[np.intp]
+
+    def __getitem__(self, block: slice) -> Duels:
+        """Return some of the pairs."""
+        return Duels(self.left[block], self.right[block], self.coefficients, self.numbers[block])
+
+    def distinct_items(self) -> tuple[Float, NDArray[np.intp], NDArray[np.intp]]:
+        """Return the items, each once, and the numbers of those of each pair."""
+        both = np.concatenate([self.left, self.right])
+        items, places = np.unique(both, axis=0, return_inverse=True)
+        a, b = np.split(places.ravel(), 2)
+        return items, a, b

@@ -1,0 +1,118 @@
+"""Values of the features of items, where each absent feature is drawn by itself.
+
+Of a kernel that is a product over columns, h(a, b) = Σ_i α_i k(l_i, a) k(r_i, b) is worth
+
+    v(S) = Σ_i α_i ∏_{j∈S} k_j(l_ij, a_j) k_j(r_ij, b_j) ∏_{j∉S} E k_j(l_ij, X_j) E k_j(r_ij, X'_j)
+
+a sum of product games, whose absent factors take a time that grows as the number of items, and not
+of their pairs. Of a sum of products it is that of all pairs of these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import product
+
+import numpy as np
+
+from pkex.execution.computation import Computation
+from pkex.games.product_game import product_game
+from pkex.kernels import Term
+from pkex.kernels.restrictions import by_column
+from pkex.models.absent import Absent
+from pkex.models.duels import Duels
+from pkex.models.preferential import Preferential
+from pkex.typing import Float
+
+__all__ = ["marginal_values"]
+
+# Factors that there are at a time.
+_MOST_NUMBERS = 1 << 23
+
+
+def marginal_values(
+    f: Preferential, terms: Sequence[Term], duels: Duels, absent: Absent, how: Computation
+) -> Float:
+    """Return the values of the features of items, shape (n, d).
+
+    Parameters
+    ----------
+    f : Preferential
+    terms : sequence of Term
+        The products whose sum its kernel is.
+    duels : Duels
+    absent : Absent
+    how : Computation
+    """
+    (n, d), sides = duels.left.shape, (f.left, f.right)
+    means = [[_means(term, own, absent) for own in sides] for term in terms]
+    values = np.empty((n, d))
+    step = max(1, _MOST_NUMBERS // (4 * len(terms) * len(f.left) * d))
+    for start in range(0, n, step):
+        block = duels[start : start + step]
+        items, a, b = block.distinct_items()
+        factors = [[_factors(term, own, items) for own in sides] for term in terms]
+        one_way = _OneWay(terms, means, factors, how)
+        for row, (left, right) in enumerate(zip(a.tolist(), b.tolist(), strict=True), start):
+            alpha = duels.coefficients[:, duels.numbers[row]]
+            values[row] = one_way(alpha, left, right) - one_way(alpha, right, left)
+            if how.progress is not None:
+                how.progress(row + 1, n)
+    return values
+
+
+@dataclass(frozen=True, eq=False)
+class _OneWay:
+    """The values of h of some items, which go by their numbers.
+
+    Parameters
+    ----------
+    terms : sequence of Term
+    absent : list of list of ndarray of shape (points, d)
+        Of each term the mean factors of the left, and of the right items of a fit.
+    present : list of list of ndarray of shape (items, points, d)
+        Likewise, the factors with each of the items.
+    how : Computation
+    """
+
+    terms: Sequence[Term]
+    absent: list[list[Float]]
+    present: list[list[Float]]
+    how: Computation
+
+    def __call__(self, alpha: Float, a: int, b: int) -> Float:
+        """Return the values of h(a, b) with coefficients α, shape (d,)."""
+        values = []
+        for s, t in product(range(len(self.terms)), repeat=2):
+            coefficient = self.terms[s].coefficient * self.terms[t].coefficient
+            of_terms = product_game(
+                self.present[s][0][a] * self.present[t][1][b],
+                self.absent[s][0] * self.absent[t][1],
+                coefficient * alpha,
+                method=self.how.method,
+                summation=self.how.summation,
+                n_jobs=self.how.n_threads,
+            )
+            values.append(of_terms)
+        total: Float = np.sum(values, axis=0)
+        return total
+
+
+def _factors(term: Term, points: Float, items: Float) -> Float:
+    """Return the factors of each column between points and items, shape (items, points, d)."""
+    factors = np.ones((len(items), *points.shape))
+    for column, values in by_column(term, points, items).items():
+        factors[:, :, column] = values.T
+    return factors
+
+
+def _means(term: Term, points: Float, absent: Absent) -> Float:
+    """Return the mean factors of points over the background, shape (points, d)."""
+    means = np.zeros(points.shape)
+    step = max(1, _MOST_NUMBERS // points.size)
+    for start in range(0, len(absent.rows), step):
+        block = slice(start, start + step)
+        factors = _factors(term, points, absent.rows[block])
+        means += np.einsum("l,lpd->pd", absent.shares[block], factors)
+    return means
