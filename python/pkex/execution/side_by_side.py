@@ -1,0 +1,71 @@
+"""Pieces of work that let go of the interpreter lock, on threads side by side.
+
+Matrices are multiplied and factored by BLAS, which has threads of its own and rounds otherwise by
+their number. Here each piece has one, so that results have equal bits for any number of threads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from threading import Lock
+from typing import Any, TypeVar
+
+__all__ = ["side_by_side"]
+
+_Item = TypeVar("_Item")
+_Result = TypeVar("_Result")
+
+
+def side_by_side(
+    function: Callable[[_Item], _Result], items: Iterable[_Item], n_threads: int
+) -> Iterator[_Result]:
+    """Yield what a function gives for each item, in their order.
+
+    Without threadpoolctl, which says how many threads BLAS has, they are computed one by one with
+    as many as it takes.
+    """
+    with _ONE_THREAD.held() as is_held:
+        if not is_held or n_threads == 1:
+            yield from map(function, items)
+            return
+        pool = ThreadPoolExecutor(n_threads)
+        try:
+            yield from pool.map(function, items)
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+
+class _OneThread:
+    """Leaves BLAS one thread while anybody asks for that, in a process whose threads may all ask.
+
+    The first gives notice, the last takes it back.
+    """
+
+    def __init__(self) -> None:
+        self._lock, self._number = Lock(), 0
+        self._limits: Any = None
+
+    @contextmanager
+    def held(self) -> Iterator[bool]:
+        """Within it BLAS has one thread; False if that cannot be had."""
+        try:
+            from threadpoolctl import threadpool_limits
+        except ImportError:
+            yield False
+            return
+        with self._lock:
+            if not self._number:
+                self._limits = threadpool_limits(1, user_api="blas")
+            self._number += 1
+        try:
+            yield True
+        finally:
+            with self._lock:
+                self._number -= 1
+                if not self._number:
+                    self._limits.restore_original_limits()
+
+
+_ONE_THREAD = _OneThread()
