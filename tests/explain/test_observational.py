@@ -168,6 +168,33 @@ def test_of_independent_features_in_large_samples_it_is_the_interventional_game(
     assert found[1] < 0.05
 
 
+@pytest.mark.parametrize("number", [None, 40])
+def test_bits_do_not_depend_on_the_number_of_threads(number):
+    rows = np.random.default_rng(5).normal(size=(200, 5))
+    model = SVR(gamma=0.1).fit(rows, rows[:, 0] * rows[:, 1])
+    game = pkex.Observational(pkex.kernels.RBF(3.0), n_landmarks=number)
+    found = [
+        pkex.Explainer(model, rows, value_function=game, n_jobs=n_jobs).shap_values(rows[:3] + 0.1)
+        for n_jobs in (1, 2, 5)
+    ]
+    for other in found[1:]:
+        np.testing.assert_array_equal(other, found[0])
+
+
+def test_progress_is_told_coalition_by_coalition_and_errors_end_it():
+    model, told = fitted("SVR"), []
+    by_columns = SVR(gamma=0.5).fit(X / SCALE, Y)
+    explainer = pkex.Explainer(by_columns, X / SCALE, value_function=GAME, n_jobs=3)
+    explainer(ROWS / SCALE, progress=lambda done, total: told.append(done / total))
+    assert told == sorted(told)
+    assert told[-1] == 1.0
+    game = pkex.Observational(Negative())
+    for some in (model, by_columns):
+        negative = pkex.Explainer(some, X, value_function=game, n_jobs=3)
+        with pytest.raises(ValueError, match="is not positive definite on the background in x"):
+            negative.shap_values(ROWS)
+
+
 def test_with_all_rows_as_landmarks_nothing_is_approximated():
     model = SVR(gamma=0.5).fit(X / SCALE, Y)
     exact = pkex.Explainer(model, X / SCALE, value_function=GAME)

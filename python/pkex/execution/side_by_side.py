@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from threading import Lock
-from typing import Any, TypeVar
+from typing import TypeVar
 
 __all__ = ["side_by_side"]
 
@@ -44,8 +44,7 @@ class _OneThread:
     """
 
     def __init__(self) -> None:
-        self._lock, self._number = Lock(), 0
-        self._limits: Any = None
+        self._lock, self._number, self._limits = Lock(), 0, ExitStack()
 
     @contextmanager
     def held(self) -> Iterator[bool]:
@@ -57,7 +56,7 @@ class _OneThread:
             return
         with self._lock:
             if not self._number:
-                self._limits = threadpool_limits(1, user_api="blas")
+                self._limits.enter_context(threadpool_limits(1, user_api="blas"))
             self._number += 1
         try:
             yield True
@@ -65,7 +64,7 @@ class _OneThread:
             with self._lock:
                 self._number -= 1
                 if not self._number:
-                    self._limits.restore_original_limits()
+                    self._limits.close()
 
 
 _ONE_THREAD = _OneThread()
