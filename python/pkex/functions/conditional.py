@@ -17,7 +17,7 @@ from pkex.execution.computation import Computation
 from pkex.execution.side_by_side import side_by_side
 from pkex.functions.base import Function, finite
 from pkex.functions.composite import Composite
-from pkex.functions.conditional_expansion import expansion_given
+from pkex.functions.conditional_expansion import worths_given
 from pkex.functions.own_rows import warn_of_own_rows
 from pkex.games.conditioning import Conditioning, Weights
 from pkex.games.indices import SHAPLEY, Quantity
@@ -144,7 +144,8 @@ class Conditional(Composite):
     def _one_by_one(self, X: Float, columns: NDArray[np.bool_], n_threads: int) -> Iterator[Float]:
         """Return what rows are worth in coalitions, (n, outputs), of one after the other."""
         beside = self._conditioning.beside(X)
-        closed_form = expansion_given(self.function, X, self._conditioning)
+        conditioning = self._conditioning
+        closed_form = worths_given(self.function, X, conditioning.rows, conditioning.landmarks)
         worth = closed_form or partial(self._mean_of_mixed, X, n_threads=n_threads)
 
         def of(present: NDArray[np.bool_]) -> Float:
