@@ -33,8 +33,9 @@ MOST_CONDITIONED = 14
 _MOST_NUMBERS = 1 << 25
 # Rows that a function is evaluated at together.
 _MIXED = 1 << 14
-# Numbers of a matrix of which each thread has some: 128 MB of them. Larger ones one by one.
-_MOST_SIDE_BY_SIDE = 1 << 24
+# Numbers of a matrix of which each thread has some, 128 MB of them (larger ones come one by one),
+# and those of all threads together.
+_MOST_SIDE_BY_SIDE, _MOST_TOGETHER = 1 << 24, 1 << 27
 
 
 def check_number_of_players(p: int) -> None:
@@ -152,8 +153,10 @@ class Conditional(Composite):
             return worth(beside.weights(present), present)
 
         # Other functions may be of users', and have threads of their own.
-        is_side_by_side = closed_form is not None and beside.n_numbers <= _MOST_SIDE_BY_SIDE
-        return side_by_side(of, columns, n_threads) if is_side_by_side else map(of, columns)
+        if closed_form is None or beside.n_numbers > _MOST_SIDE_BY_SIDE:
+            return map(of, columns)
+        n_threads = min(n_threads, max(1, _MOST_TOGETHER // beside.n_numbers))
+        return side_by_side(of, columns, n_threads)
 
     def _outputs(self, values: Float) -> Float:
         """Return outputs of rows with axes for coalitions and outputs, shape (n, 1, outputs)."""
