@@ -6,6 +6,7 @@ their number. Here each piece has one, so that results have equal bits for any n
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
@@ -21,7 +22,7 @@ _Result = TypeVar("_Result")
 def side_by_side(
     function: Callable[[_Item], _Result], items: Iterable[_Item], n_threads: int
 ) -> Iterator[_Result]:
-    """Yield what a function gives for each item, in their order.
+    """Yield what a function gives for each item, in their order; to be closed if left early.
 
     Without threadpoolctl, which says how many threads BLAS has, they are computed one by one with
     as many as it takes.
@@ -44,6 +45,10 @@ class _OneThread:
     """
 
     def __init__(self) -> None:
+        self.forget()
+
+    def forget(self) -> None:
+        """Begin anew: in a process that was forked, whose other threads are gone."""
         self._lock, self._number, self._limits = Lock(), 0, ExitStack()
 
     @contextmanager
@@ -68,3 +73,5 @@ class _OneThread:
 
 
 _ONE_THREAD = _OneThread()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_ONE_THREAD.forget)

@@ -6,7 +6,8 @@ v(S) = Σ_l w_l(x_S) f(x_S, z_l), with weights of background rows by what is kno
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
+from contextlib import closing
 from functools import partial
 from typing import Any
 
@@ -135,15 +136,17 @@ class Conditional(Composite):
         if is_empty.any():
             worths[:, is_empty] = self.base(NEUTRAL, how.reporting(None))
         others = np.flatnonzero(~is_whole & ~is_empty)
-        found = self._one_by_one(X, columns[others], how.n_threads)
-        for number, (place, own) in enumerate(zip(others, found, strict=True)):
-            worths[:, place] = own
-            if how.progress is not None:
-                how.progress(number + 1, len(others))
+        with closing(self._one_by_one(X, columns[others], how.n_threads)) as found:
+            for number, (place, own) in enumerate(zip(others, found, strict=True)):
+                worths[:, place] = own
+                if how.progress is not None:
+                    how.progress(number + 1, len(others))
         return worths
 
-    def _one_by_one(self, X: Float, columns: NDArray[np.bool_], n_threads: int) -> Iterator[Float]:
-        """Return what rows are worth in coalitions, (n, outputs), of one after the other."""
+    def _one_by_one(
+        self, X: Float, columns: NDArray[np.bool_], n_threads: int
+    ) -> Generator[Float, None, None]:
+        """Yield what rows are worth in coalitions, (n, outputs), of one after the other."""
         beside = self._conditioning.beside(X)
         conditioning = self._conditioning
         closed_form = worths_given(self.function, X, conditioning.rows, conditioning.landmarks)
@@ -154,9 +157,10 @@ class Conditional(Composite):
 
         # Other functions may be of users', and have threads of their own.
         if closed_form is None or beside.n_numbers > _MOST_SIDE_BY_SIDE:
-            return map(of, columns)
+            yield from map(of, columns)
+            return
         n_threads = min(n_threads, max(1, _MOST_TOGETHER // beside.n_numbers))
-        return side_by_side(of, columns, n_threads)
+        yield from side_by_side(of, columns, n_threads)
 
     def _outputs(self, values: Float) -> Float:
         """Return outputs of rows with axes for coalitions and outputs, shape (n, 1, outputs)."""
