@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -155,7 +156,13 @@ class Described(Hinting):
             parts.append(f"output {self.output_name!r}")
         parts.append(f"value_function={self.value_function!r}")
         if self.conditioning is not None:
-            parts += self.conditioning.unusual()
+            parts += _unusual(self.conditioning)
         if self._game.background is not None:
             parts.append(f"background of {counted(len(self._game.background[0]), 'row')}")
         return f"Explainer({', '.join([*parts, *self._settings.unusual()])})"
+
+
+def _unusual(settings: Observational) -> list[str]:
+    """Return the settings that are not the default ones, but for the kernel."""
+    given = ((field, getattr(settings, field.name)) for field in fields(settings)[1:])
+    return [f"{field.name}={value!r}" for field, value in given if value != field.default]

@@ -133,8 +133,7 @@ class Explainer(Estimating, Interacting):
     n_jobs : int or None, default -1
         Number of threads: -1 for all cores that the process may use, -2 for all but one, and so
         on, but one within a joblib worker; None for one, or as many as ``joblib.parallel_config``
-        says. Results do not depend on it, but for last digits of the observational game's, whose
-        matrices are factored by LAPACK with threads of its own.
+        says. Results do not depend on it.
 
     Raises
     ------

@@ -6,17 +6,19 @@ v(S) = Σ_l w_l(x_S) f(x_S, z_l), with weights of background rows by what is kno
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Generator, Sequence
+from contextlib import closing
 from functools import partial
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pkex.execution.computation import Computation
+from pkex.execution.side_by_side import side_by_side
 from pkex.functions.base import Function, finite
 from pkex.functions.composite import Composite
-from pkex.functions.conditional_expansion import expansion_given
+from pkex.functions.conditional_expansion import worths_given
 from pkex.functions.own_rows import warn_of_own_rows
 from pkex.games.conditioning import Conditioning, Weights
 from pkex.games.indices import SHAPLEY, Quantity
@@ -32,9 +34,9 @@ MOST_CONDITIONED = 14
 _MOST_NUMBERS = 1 << 25
 # Rows that a function is evaluated at together.
 _MIXED = 1 << 14
-
-# From weights of background rows and the columns that are present to worths, shape (n, outputs).
-_WorthsOf: TypeAlias = Callable[[Weights, NDArray[np.bool_]], Float]
+# Numbers of a matrix of which each thread has some, 128 MB of them (larger ones come one by one),
+# and those of all threads together.
+_MOST_SIDE_BY_SIDE, _MOST_TOGETHER = 1 << 24, 1 << 27
 
 
 def check_number_of_players(p: int) -> None:
@@ -134,18 +136,31 @@ class Conditional(Composite):
         if is_empty.any():
             worths[:, is_empty] = self.base(NEUTRAL, how.reporting(None))
         others = np.flatnonzero(~is_whole & ~is_empty)
-        worth = self._worths_of(X, how.n_threads)
-        weights = self._conditioning.weights(X, list(columns[others]))
-        for number, (place, of_rows) in enumerate(zip(others, weights, strict=True)):
-            worths[:, place] = worth(of_rows, columns[place])
-            if how.progress is not None:
-                how.progress(number + 1, len(others))
+        with closing(self._one_by_one(X, columns[others], how.n_threads)) as found:
+            for number, (place, own) in enumerate(zip(others, found, strict=True)):
+                worths[:, place] = own
+                if how.progress is not None:
+                    how.progress(number + 1, len(others))
         return worths
 
-    def _worths_of(self, X: Float, n_threads: int) -> _WorthsOf:
-        """Return how rows are worth what they are, the fastest way that there is."""
-        closed_form = expansion_given(self.function, X, self._conditioning)
-        return closed_form or partial(self._mean_of_mixed, X, n_threads=n_threads)
+    def _one_by_one(
+        self, X: Float, columns: NDArray[np.bool_], n_threads: int
+    ) -> Generator[Float, None, None]:
+        """Yield what rows are worth in coalitions, (n, outputs), of one after the other."""
+        beside = self._conditioning.beside(X)
+        conditioning = self._conditioning
+        closed_form = worths_given(self.function, X, conditioning.rows, conditioning.landmarks)
+        worth = closed_form or partial(self._mean_of_mixed, X, n_threads=n_threads)
+
+        def of(present: NDArray[np.bool_]) -> Float:
+            return worth(beside.weights(present), present)
+
+        # Other functions may be of users', and have threads of their own.
+        if closed_form is None or beside.n_numbers > _MOST_SIDE_BY_SIDE:
+            yield from map(of, columns)
+            return
+        n_threads = min(n_threads, max(1, _MOST_TOGETHER // beside.n_numbers))
+        yield from side_by_side(of, columns, n_threads)
 
     def _outputs(self, values: Float) -> Float:
         """Return outputs of rows with axes for coalitions and outputs, shape (n, 1, outputs)."""

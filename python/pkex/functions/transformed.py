@@ -16,6 +16,7 @@ from pkex.execution.computation import Computation
 from pkex.functions.at_coalitions import Members, at_coalitions, members_or_all
 from pkex.functions.base import Function
 from pkex.functions.column_maps import ColumnMap, Selection, decoded
+from pkex.functions.conditional_expansion import WorthsGiven, worths_given
 from pkex.functions.covariances import covariances
 from pkex.functions.draws import Draws, draws
 from pkex.functions.products import Products, products
@@ -282,6 +283,19 @@ def _(variance: Transformed, X: Float, game: Game, how: Computation) -> Float:
     found = np.zeros((len(X), n_players, n_players, own.shape[-1]))
     found[:, places[:, None], places] = own
     return found
+
+
+@worths_given.register
+def _(
+    function: Transformed, X: Float, rows: Float, landmarks: NDArray[np.intp] | None
+) -> WorthsGiven | None:
+    # A made column is known where the one is that it is made from.
+    mapped = function._mapped(X), function._mapped(rows, "background")
+    worths = worths_given(function._function, *mapped, landmarks)
+    if worths is None:
+        return None
+    sources = function._columns.sources
+    return lambda weights, present: worths(weights, present[sources])
 
 
 @draws.register(Transformed)

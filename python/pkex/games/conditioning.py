@@ -6,7 +6,7 @@ They are those of a kernel ridge regression on these columns, completed to a sum
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,7 +21,7 @@ from pkex.kernels.factors import Term
 from pkex.kernels.restrictions import Restrictions
 from pkex.typing import Float
 
-__all__ = ["Conditioning", "Weights"]
+__all__ = ["Beside", "Conditioning", "Weights"]
 
 # Background rows, on all of which weights are made: a matrix of 800 MB.
 _MOST_ROWS = 10_000
@@ -109,25 +109,18 @@ class Conditioning:
             return None
         return sampled_rows(len(self.rows), number)
 
-    def weights(
-        self, X: NDArray[Any], coalitions: Sequence[NDArray[np.bool_]]
-    ) -> Iterator[Weights]:
-        """Yield the weights beside rows, of one choice of known columns after the other.
-
-        With no columns known they are the shares.
+    def beside(self, X: NDArray[Any]) -> Beside:
+        """Return what gives the weights beside rows.
 
         Parameters
         ----------
         X : ndarray of shape (n, d)
-        coalitions : sequence of ndarray of bool, shape (d,)
-            The columns that are known.
 
         Raises
         ------
         ValueError
-            If the kernel is not positive definite on the background; an entry of a row is not
-            what the background has in its column; or the background has nothing but the row that is
-            to be left out of it.
+            If an entry of a row is not what the background has in its column; or the background has
+            nothing but the row that is to be left out of it.
         """
         own = self._left_out(X)
         terms, rows = self._terms, self.levels.numbers(self.rows, "background")
@@ -136,18 +129,13 @@ class Conditioning:
         across = Restrictions(terms, self.levels.numbers(X, "X"), centres)
         among = Restrictions(terms, centres, centres)
         to_rows = None if chosen is None else Restrictions(terms, centres, rows)
-        for present in coalitions:
-            if not present.any():
-                yield Weights(np.ones((len(X), 1)), self.shares[None])
-                continue
-            try:
-                if to_rows is None:
-                    yield self._of_all(among.of(present), across.of(present), own)
-                else:
-                    of_rows = to_rows.of(present)
-                    yield self._of_landmarks(among.of(present), of_rows, across.of(present), own)
-            except np.linalg.LinAlgError:
-                raise self._not_positive(present) from None
+        return Beside(self, len(X), own, among, across, to_rows)
+
+    def weights(
+        self, X: NDArray[Any], coalitions: Iterable[NDArray[np.bool_]]
+    ) -> Iterator[Weights]:
+        """Return the weights beside rows, of one choice of known columns after the other."""
+        return map(self.beside(X).weights, coalitions)
 
     @property
     def _terms(self) -> list[Term]:
@@ -169,44 +157,102 @@ class Conditioning:
             )
         return own
 
-    def _of_all(self, among: Float, across: Float, own: OwnRows) -> Weights:
+
+@dataclass(frozen=True, eq=False)
+class Beside:
+    """How background rows count beside some rows, in any choice of known columns.
+
+    Parameters
+    ----------
+    conditioning : Conditioning
+    n : int
+        The number of rows.
+    own : OwnRows
+        Which of them are left out of the background.
+    among, across : Restrictions
+        The kernel between background rows, or landmarks, and from the rows to these.
+    to_rows : Restrictions, optional
+        From landmarks to background rows.
+    """
+
+    conditioning: Conditioning
+    n: int
+    own: OwnRows
+    among: Restrictions
+    across: Restrictions
+    to_rows: Restrictions | None
+
+    @property
+    def n_numbers(self) -> int:
+        """How many numbers a matrix has that is made for each choice of columns."""
+        n_rows = len(self.conditioning.rows)
+        return n_rows * min(n_rows, self.conditioning.settings.n_landmarks or n_rows)
+
+    @property
+    def _shares(self) -> Float:
+        return self.conditioning.shares
+
+    def weights(self, present: NDArray[np.bool_]) -> Weights:
+        """Return the weights of background rows; with no columns known they are the shares.
+
+        Parameters
+        ----------
+        present : ndarray of bool, shape (d,)
+            The columns that are known.
+
+        Raises
+        ------
+        ValueError
+            If the kernel is not positive definite on the background.
+        """
+        if not present.any():
+            return Weights(np.ones((self.n, 1)), self._shares[None])
+        try:
+            if self.to_rows is None:
+                return self._of_all(self.among.of(present), self.across.of(present))
+            known = self.to_rows.of(present)
+            return self._of_landmarks(self.among.of(present), known, self.across.of(present))
+        except np.linalg.LinAlgError:
+            raise self._not_positive(present) from None
+
+    def _of_all(self, among: Float, across: Float) -> Weights:
         """Return w = √B (√B K √B + η)⁻¹ √B k, completed; √B K √B has eigenvalues of 1 at most."""
-        roots = np.sqrt(self.shares)
+        roots = np.sqrt(self._shares)
         among *= roots * roots[:, None]
         known = self._solved(among, (across * roots).T).T * roots
-        pairs = own.explained, own.background
-        known /= (1.0 - own.sums(known[pairs], len(known)))[:, None]
+        pairs = self.own.explained, self.own.background
+        known /= (1.0 - self.own.sums(known[pairs], len(known)))[:, None]
         known[pairs] = 0.0
-        known += self._missing(known.sum(axis=1), own)[:, None] * self.shares
+        known += self._missing(known.sum(axis=1))[:, None] * self._shares
         known[pairs] = 0.0
         return Weights(known)
 
-    def _of_landmarks(self, among: Float, of_rows: Float, across: Float, own: OwnRows) -> Weights:
+    def _of_landmarks(self, among: Float, of_rows: Float, across: Float) -> Weights:
         """Return w = B Φ (Φᵀ B Φ + η)⁻¹ φ, completed; Φ Φᵀ is Nyström's approximation of K."""
         features = Features(among)
         known = features.of(of_rows)
-        weighed = known * self.shares
+        weighed = known * self._shares
         gram = weighed @ known.T
         left = self._solved(gram, features.of(across.T)).T
-        of_own = np.einsum("pr,rp->p", left[own.explained], weighed[:, own.background])
-        scales = 1.0 - own.sums(of_own, len(left))
+        of_own = np.einsum("pr,rp->p", left[self.own.explained], weighed[:, self.own.background])
+        scales = 1.0 - self.own.sums(of_own, len(left))
         left /= scales[:, None]
         total = left @ weighed.sum(axis=1) - (1.0 - scales) / scales
         return Weights(
-            np.concatenate([left, self._missing(total, own)[:, None]], axis=1),
-            np.concatenate([weighed, self.shares[None]]),
-            own,
+            np.concatenate([left, self._missing(total)[:, None]], axis=1),
+            np.concatenate([weighed, self._shares[None]]),
+            self.own,
         )
 
-    def _missing(self, totals: Float, own: OwnRows) -> Float:
+    def _missing(self, totals: Float) -> Float:
         """Return what weights lack of 1, beside the shares of the rows that are not left out."""
         missing: Float = 1.0 - totals
-        missing /= 1.0 - own.sums(self.shares[own.background], len(totals))
+        missing /= 1.0 - self.own.sums(self._shares[self.own.background], len(totals))
         return missing
 
     def _solved(self, matrix: Float, sides: Float) -> Float:
         """Return (matrix + η)⁻¹ sides; the matrix is overwritten."""
-        matrix.flat[:: len(matrix) + 1] += self.settings.regularization
+        matrix.flat[:: len(matrix) + 1] += self.conditioning.settings.regularization
         linalg = linear_algebra()
         factor = linalg.cho_factor(matrix, lower=True, overwrite_a=True, check_finite=False)
         solved: Float = linalg.cho_solve(factor, sides, check_finite=False)
@@ -214,10 +260,11 @@ class Conditioning:
 
     def _not_positive(self, present: NDArray[np.bool_]) -> ValueError:
         """Return the error that the kernel is none on some columns of the background."""
-        among = ", ".join(np.array(self.levels.names)[present].tolist())
+        among = ", ".join(np.array(self.conditioning.levels.names)[present].tolist())
+        settings = self.conditioning.settings
         return ValueError(
-            f"the kernel of value_function=pkex.Observational(kernel={self.settings.kernel}) is "
-            f"not positive definite on the background in {among}, so that there are no weights of "
+            f"the kernel of value_function=pkex.Observational(kernel={settings.kernel}) is not "
+            f"positive definite on the background in {among}, so that there are no weights of "
             f"rows; take a Gaussian (the default), or a regularization above "
-            f"{self.settings.regularization:g}"
+            f"{settings.regularization:g}"
         )

@@ -8,7 +8,7 @@ mean output given x_S, by a conditional mean embedding (RKHS-SHAP: Chau, Hu, Gon
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import reduce
 from numbers import Real
 from operator import mul
@@ -60,9 +60,8 @@ class Observational:
         a Gaussian whose length-scales are the medians of each column's distances between
         background rows; labels that differ count like numbers a length-scale apart. Of a column
         that is constant in the background nothing follows, and rows are not compared by it. A
-        kernel that
-        is given compares labels by their numbers, in the order in which they first occur: take
-        `Categorical` for these columns.
+        kernel that is given compares labels by their numbers, in the order in which they first
+        occur: take `Categorical` for these columns.
     regularization : float, default 1e-3
         η, at least 1e-8: below, rounding would decide. The larger, the less background rows that
         are alike count beyond others.
@@ -124,11 +123,6 @@ class Observational:
             object.__setattr__(self, "n_landmarks", number)
         if not isinstance(self.leave_one_out, bool):
             raise TypeError(f"leave_one_out must be True or False; got {self.leave_one_out!r}")
-
-    def unusual(self) -> list[str]:
-        """Return the settings that are not the default ones, but for the kernel."""
-        given = ((field, getattr(self, field.name)) for field in fields(self)[1:])
-        return [f"{field.name}={value!r}" for field, value in given if value != field.default]
 
     def resolved(self, rows: Float, levels: Levels) -> Observational:
         """Return the settings with a kernel, the default one of a background.
