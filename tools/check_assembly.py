@@ -22,6 +22,7 @@ BODIES = {
     "game::quantity::FromBothEnds": 30,
     "game::quantity::ByRecursion": 0,
     "game::quantity::OfCoalitions": 0,
+    "game::quantity::OfTwo": 8,
     "game::quantity::OfSeries": 0,
     "walk::cell::Reduce": 2,
     "pairs::absent::AddTerm": 0,

@@ -4,8 +4,8 @@ use std::hint::black_box;
 use std::ops::ControlFlow;
 
 use pkex_core::{
-    Background, Classes, Error, Expansion, Factor, Family, Matrix, Method, PairProblem, Players,
-    Settings, TargetWeights, Term, ValueFunction, Weighting,
+    Background, Classes, Density, Error, Expansion, Factor, Family, Matrix, Measure, Method,
+    PairProblem, Players, Settings, TargetWeights, Term, ValueFunction, Weighting,
 };
 
 /// A computation of any size; it returns the number of factors (players × evaluations) it has.
@@ -32,7 +32,7 @@ const ROWS: [usize; 2] = [2, 6];
 const SAMPLE: [usize; 2] = [128, 256];
 
 /// All of them.
-pub const CASES: [Case; 13] = [
+pub const CASES: [Case; 14] = [
     Case { name: "neutral, 20 features", sizes: ROWS, run: |n, s| neutral(20, 1, n, s) },
     Case { name: "neutral, 100 features", sizes: ROWS, run: |n, s| neutral(100, 1, n, s) },
     Case { name: "neutral, 500 features", sizes: ROWS, run: |n, s| neutral(500, 1, n, s) },
@@ -47,6 +47,7 @@ pub const CASES: [Case; 13] = [
     },
     Case { name: "interventional, entries that are shared", sizes: ROWS, run: indicators },
     Case { name: "Matérn 5/2, neutral, 20 features", sizes: ROWS, run: matern },
+    Case { name: "coalitions of two, marginal, 40 features", sizes: ROWS, run: of_two },
     Case { name: "MMD, marginal, 20 features", sizes: SAMPLE, run: |n, s| mmd(true, n, s) },
     Case { name: "MMD, neutral, 20 features", sizes: SAMPLE, run: |n, s| mmd(false, n, s) },
     Case { name: "HSIC, marginal, 20 features", sizes: SAMPLE, run: hsic },
@@ -113,6 +114,18 @@ impl Model {
     fn numbers(&self, seed: u64, count: usize) -> Vec<f64> {
         numbers(seed, count).into_iter().map(self.entries).collect()
     }
+
+    fn expansion(&self) -> Expansion {
+        let &Self { features, points, outputs, family, .. } = self;
+        let data = self.numbers(1, points * features);
+        let coefficients = numbers(2, points * outputs);
+        expect(Expansion::new(
+            Matrix::of_shape(&data, [points, features]),
+            Matrix::of_shape(&coefficients, [points, outputs]),
+            &[kernel(features, family)],
+            Players::columns(features),
+        ))
+    }
 }
 
 /// Explains rows, and returns rows × points × features.
@@ -122,24 +135,23 @@ fn explain(
     value_function: ValueFunction<'_>,
     settings: &Settings,
 ) -> f64 {
-    let &Model { features, points, outputs, family, .. } = model;
-    let (data, coefficients) = (model.numbers(1, points * features), numbers(2, points * outputs));
-    let expansion = expect(Expansion::new(
-        Matrix::of_shape(&data, [points, features]),
-        Matrix::of_shape(&coefficients, [points, outputs]),
-        &[kernel(features, family)],
-        Players::columns(features),
-    ));
-    let x = model.numbers(4, rows * features);
-    let x = Matrix::of_shape(&x, [rows, features]);
-    black_box(expect(expansion.explain(
-        x,
-        value_function,
-        Method::Quadrature,
-        settings,
-        &mut go_on,
-    )));
-    (rows * points * features) as f64
+    let (expansion, x) = (model.expansion(), model.numbers(4, rows * model.features));
+    let x = Matrix::of_shape(&x, [rows, model.features]);
+    let method = Method::Quadrature;
+    black_box(expect(expansion.explain(x, value_function, method, settings, &mut go_on)));
+    (rows * model.points * model.features) as f64
+}
+
+/// Interactions of all coalitions of two, of which it returns rows × points × coalitions.
+fn of_two(rows: usize, settings: &Settings) -> f64 {
+    const FEATURES: usize = 40;
+    let model = Model { features: FEATURES, ..MODEL };
+    let (expansion, x) = (model.expansion(), model.numbers(4, rows * FEATURES));
+    let x = Matrix::of_shape(&x, [rows, FEATURES]);
+    let game = ValueFunction::MarginalOfPoints;
+    let of = (2, &Measure::Density(Density::UNIFORM));
+    black_box(expect(expansion.interactions(x, game, of, settings, &mut go_on)));
+    (rows * model.points * FEATURES * (FEATURES - 1) / 2) as f64
 }
 
 fn mmd(is_marginal: bool, rows: usize, settings: &Settings) -> f64 {

@@ -10,8 +10,8 @@ const ROOMS: &str = "
     simd/        arithmetic level lanes numbers exp double sin sum
     memory settings matrix
     quadrature/  rule bound measure free_end table
-    game/        block spread scaling coalitions sweep values interactions recursion series
-    game/        quantity supersets
+    game/        block spread scaling coalitions sweep pair values interactions coalitions_of_two
+    game/        recursion series quantity supersets
     kernel/      joint matern overlap periodic family players series term
     kernel/      doubling packed
     walk/        source tiling cell waves items weights chunks pairs

@@ -94,7 +94,8 @@ impl Block {
     pub fn reserve(&mut self, players: usize, count: usize, memory: &Memory) -> Result<(), Error> {
         memory.reserve(&mut self.present, players, FACTORS)?;
         memory.reserve(&mut self.absent, players, FACTORS)?;
-        memory.reserve(&mut self.difference, players.max(count), FACTORS)?;
+        // One more makes the number of players even.
+        memory.reserve(&mut self.difference, players.saturating_add(1).max(count), FACTORS)?;
         memory.reserve(&mut self.omega, players.max(count), FACTORS)
     }
 

@@ -64,6 +64,26 @@ impl Coalitions {
         self.from(self.next.start) - self.from(self.next.end)
     }
 
+    /// Of coalitions of two players: who the first can be.
+    pub fn first_of_two(&self) -> Range<usize> {
+        match self.fixed[..] {
+            [first] => first..first + 1,
+            _ => self.next.clone(),
+        }
+    }
+
+    /// Of coalitions of two players those with this first one: the number of the first of them, and
+    /// who the second can be.
+    pub fn of_two(&self, first: usize) -> (usize, Range<usize>) {
+        match self.fixed[..] {
+            [fixed] if fixed == first => (0, self.next.clone()),
+            [] if self.next.contains(&first) => {
+                (self.from(self.next.start) - self.from(first), first + 1..self.players)
+            }
+            _ => (0, 0..0),
+        }
+    }
+
     /// How many begin with the fixed players, followed by `next` or a later one.
     fn from(&self, next: usize) -> usize {
         binomial(self.players - next, self.size - self.fixed.len()).unwrap_or(usize::MAX)

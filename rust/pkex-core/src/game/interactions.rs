@@ -20,7 +20,7 @@ pub(crate) struct Products {
     /// For player j and node n: the node's weight times the factors of players j, j + 1, ….
     suffixes: Vec<Lanes>,
     /// For the i-th member of T and node n: the factors of the players before it outside T; or, for
-    /// [`differences`], the product of the c of the members before it.
+    /// [`multiply_differences`], the product of the c of the members before it.
     before: Vec<Lanes>,
     /// The product of c over each coalition.
     differences: Vec<Lanes>,
@@ -42,7 +42,8 @@ impl Products {
         memory.reserve(&mut self.suffixes, (players + 1).saturating_mul(MOST_NODES), FACTORS)?;
         memory.reserve(&mut self.before, coalitions.size().saturating_mul(MOST_NODES), FACTORS)?;
         // Swapped with the block's.
-        memory.reserve(&mut self.differences, players.max(coalitions.count()), FACTORS)
+        let count = players.saturating_add(1).max(coalitions.count());
+        memory.reserve(&mut self.differences, count, FACTORS)
     }
 }
 
@@ -61,8 +62,7 @@ pub(crate) fn omega<A: Arithmetic, const W: usize>(
     block.omega.clear();
     block.omega.resize(coalitions.count(), Lanes::ZERO);
     pass::<A, W, _>(rule, block, &mut ByCoalition { coalitions, products });
-    differences::<W>(coalitions, &block.difference, products);
-    std::mem::swap(&mut block.difference, &mut products.differences);
+    multiply_differences::<W>(coalitions, block, products);
 }
 
 /// Ω of every coalition.
@@ -174,25 +174,30 @@ fn add_nodes<A: Arithmetic, const W: usize, const N: usize, E: End>(
     }
 }
 
-/// The product of c over the members of every coalition.
+/// Makes `block.difference` the product of c over the members of every coalition.
 #[inline(always)]
-fn differences<const W: usize>(coalitions: &Coalitions, c: &[Lanes], products: &mut Products) {
+pub(crate) fn multiply_differences<const W: usize>(
+    coalitions: &Coalitions,
+    block: &mut Block,
+    products: &mut Products,
+) {
     let Products { cursor, before, differences, .. } = products;
+    let c = &block.difference;
     differences.clear();
     if coalitions.size() == 0 {
         differences.push(Lanes::ONE);
-    }
-    if coalitions.size() == 0 || !cursor.start(coalitions) {
-        return;
-    }
-    before[0] = Lanes::ONE;
-    let mut moved = Some(0);
-    while let Some(first) = moved {
-        for depth in first..cursor.chosen.len() {
-            before[depth + 1] = before[depth].times::<W>(&c[cursor.chosen[depth]]);
+    } else if cursor.start(coalitions) {
+        before.resize(coalitions.size() * MOST_NODES, Lanes::ONE);
+        before[0] = Lanes::ONE;
+        let mut moved = Some(0);
+        while let Some(first) = moved {
+            for depth in first..cursor.chosen.len() {
+                before[depth + 1] = before[depth].times::<W>(&c[cursor.chosen[depth]]);
+            }
+            let of_others = before[cursor.chosen.len()];
+            differences.extend(c[cursor.last(coalitions)].iter().map(|c| of_others.times::<W>(c)));
+            moved = cursor.advance(coalitions);
         }
-        let of_others = before[cursor.chosen.len()];
-        differences.extend(c[cursor.last(coalitions)].iter().map(|c| of_others.times::<W>(c)));
-        moved = cursor.advance(coalitions);
     }
+    std::mem::swap(&mut block.difference, &mut products.differences);
 }

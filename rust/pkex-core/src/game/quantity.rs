@@ -3,12 +3,14 @@
 use crate::error::Error;
 use crate::game::block::{Block, Higher};
 use crate::game::coalitions::Coalitions;
+use crate::game::coalitions_of_two::{self, PairsAtNodes};
 use crate::game::interactions::{self, Products};
+use crate::game::pair::PerPair;
 use crate::game::recursion::{self, RecursionRows};
 use crate::game::scaling::Scaling;
 use crate::game::series::{self, Polynomials};
 use crate::game::spread::Spread;
-use crate::game::values::{self, Prefixes};
+use crate::game::values;
 use crate::memory::{Memory, saturating_product};
 use crate::quadrature::free_end::FreeEnd;
 use crate::quadrature::rule::Rule;
@@ -93,6 +95,9 @@ impl Quantity<'_> {
     pub fn needs_present(self) -> bool {
         match self {
             Self::Values(nodes) => nodes.rule_of_unit(&Spread::NONE).is_none(),
+            Self::Interactions(coalitions, nodes) if coalitions.size() == 2 => {
+                nodes.rule_of_unit(&Spread::NONE).is_none()
+            }
             _ => true,
         }
     }
@@ -126,9 +131,10 @@ impl Quantity<'_> {
 /// Room for the computation, kept between blocks.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Scratch {
-    prefixes: Prefixes,
+    prefixes: PerPair,
     rows: RecursionRows,
     products: Products,
+    pairs: PairsAtNodes,
     polynomials: Polynomials,
 }
 
@@ -144,6 +150,9 @@ impl Scratch {
             Quantity::Values(_) => self.prefixes.reserve(players, memory),
             Quantity::ShapleyByRecursion(_) => self.rows.reserve(players, memory),
             Quantity::Interactions(coalitions, _) => {
+                if !quantity.needs_present() {
+                    self.pairs.reserve(players, memory)?;
+                }
                 self.products.reserve(players, coalitions, memory)
             }
             Quantity::GrandCoalition | Quantity::EmptyCoalition => Ok(()),
@@ -181,7 +190,7 @@ impl Quantity<'_> {
             return;
         }
         let scaling = Scaling::apply(block, spread);
-        let Scratch { prefixes, rows, products, .. } = scratch;
+        let Scratch { prefixes, rows, products, pairs, .. } = scratch;
         match self {
             Self::GrandCoalition => context.run(WholeCoalition { block, is_present: true }),
             Self::EmptyCoalition => context.run(WholeCoalition { block, is_present: false }),
@@ -199,8 +208,17 @@ impl Quantity<'_> {
                 }
             },
             Self::Interactions(coalitions, nodes) => {
-                let (rule, coalitions) = (nodes.rule(spread), &coalitions.among(players));
-                context.run(OfCoalitions { rule, coalitions, block, products });
+                let coalitions = &coalitions.among(players);
+                match nodes.rule_of_unit(spread) {
+                    Some(rule) if coalitions.size() == 2 && block.absent.is_empty() => {
+                        context.run_in_registers(OfTwo { rule, coalitions, block, pairs });
+                        context.run(MultiplyDifferences { coalitions, block, products });
+                    }
+                    _ => {
+                        let rule = nodes.rule(spread);
+                        context.run(OfCoalitions { rule, coalitions, block, products });
+                    }
+                }
             }
         }
         if let Some(scaling) = scaling {
@@ -272,7 +290,7 @@ impl Body for ByRecursion<'_> {
 struct FromOneEnd<'a> {
     rule: &'a FreeEnd,
     block: &'a mut Block,
-    prefixes: &'a mut Prefixes,
+    prefixes: &'a mut PerPair,
 }
 
 impl Body for FromOneEnd<'_> {
@@ -287,7 +305,7 @@ impl Body for FromOneEnd<'_> {
 struct FromBothEnds<'a> {
     rule: &'a Rule,
     block: &'a mut Block,
-    prefixes: &'a mut Prefixes,
+    prefixes: &'a mut PerPair,
 }
 
 impl Body for FromBothEnds<'_> {
@@ -312,6 +330,37 @@ impl Body for OfCoalitions<'_> {
     #[inline(always)]
     fn run<A: Arithmetic, const W: usize>(self) {
         interactions::omega::<A, W>(self.rule, self.coalitions, self.block, self.products);
+    }
+}
+
+struct OfTwo<'a> {
+    rule: &'a FreeEnd,
+    coalitions: &'a Coalitions,
+    block: &'a mut Block,
+    pairs: &'a mut PairsAtNodes,
+}
+
+impl Body for OfTwo<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<A: Arithmetic, const W: usize>(self) {
+        coalitions_of_two::omega::<A, W>(self.rule, self.coalitions, self.block, self.pairs);
+    }
+}
+
+struct MultiplyDifferences<'a> {
+    coalitions: &'a Coalitions,
+    block: &'a mut Block,
+    products: &'a mut Products,
+}
+
+impl Body for MultiplyDifferences<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<A: Arithmetic, const W: usize>(self) {
+        interactions::multiply_differences::<W>(self.coalitions, self.block, self.products);
     }
 }
 

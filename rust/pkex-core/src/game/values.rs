@@ -14,45 +14,12 @@
 //! Nine instructions per node and pair: three on the way up (F, prefix), six on the way down (A, M,
 //! F, suffix).
 
-use crate::error::Error;
 use crate::game::block::Block;
-use crate::memory::{FACTORS, Memory, saturating_product};
+use crate::game::pair::{MOST_FROM_EACH_END, MOST_FROM_ONE_END, Pair, PerPair, in_groups};
 use crate::quadrature::free_end::FreeEnd;
 use crate::quadrature::rule::{Node, Rule};
 use crate::simd::arithmetic::Arithmetic;
 use crate::simd::lanes::{LANES, Lanes, each_lane, multiply_add_lanes, multiply_lanes, zip_lanes};
-
-/// Most nodes that go through the players together, seen from one end and from either of both: as
-/// many products as registers hold, and code that compiles in seconds.
-const MOST_FROM_ONE_END: usize = 8;
-const MOST_FROM_EACH_END: usize = 5;
-
-/// Numbers in a cache line.
-const LINE: usize = 8;
-
-/// Room for the prefix products, kept between blocks.
-#[derive(Clone, Debug, Default)]
-pub struct Prefixes(Vec<f64>);
-
-impl Prefixes {
-    /// Numbers for games of that many players: sixteen lanes at most for each node and pair.
-    fn length(players: usize) -> usize {
-        let nodes = MOST_FROM_ONE_END.max(2 * MOST_FROM_EACH_END);
-        saturating_product([players / 2, nodes * LANES]).saturating_add(LINE)
-    }
-
-    /// Makes room for games of that many players.
-    pub(crate) fn reserve(&mut self, players: usize, memory: &Memory) -> Result<(), Error> {
-        memory.reserve(&mut self.0, Self::length(players), FACTORS)
-    }
-
-    /// `N` registers of `W` lanes for each pair of players, from the start of a cache line.
-    #[inline(always)]
-    fn of_pairs<const W: usize, const N: usize>(&mut self) -> &mut [[[f64; W]; N]] {
-        let start = self.0.as_ptr().align_offset(LINE * size_of::<f64>()).min(LINE);
-        self.0[start..].as_chunks_mut::<W>().0.as_chunks_mut::<N>().0
-    }
-}
 
 /// Ω of every player into `block.omega`, of games with b = 1, by nodes seen from t = 0.
 ///
@@ -61,11 +28,11 @@ impl Prefixes {
 pub fn omega_from_one_end<A: Arithmetic, const W: usize>(
     rule: &FreeEnd,
     block: &mut Block,
-    prefixes: &mut Prefixes,
+    prefixes: &mut PerPair,
 ) {
     let Block { difference, omega, .. } = block;
     omega.fill(Lanes::ZERO);
-    prefixes.0.resize(Prefixes::length(difference.len()), 0.0);
+    prefixes.resize(difference.len());
     let mut ends = OneEnd { value: rule.value, slope: rule.slope };
     for (near, far) in in_groups((&rule.nodes, &[]), MOST_FROM_ONE_END) {
         let mut sweep = Sweep { ends, difference, omega, prefixes };
@@ -88,11 +55,11 @@ pub fn omega_from_one_end<A: Arithmetic, const W: usize>(
 pub fn omega_from_both_ends<A: Arithmetic, const W: usize>(
     rule: &Rule,
     block: &mut Block,
-    prefixes: &mut Prefixes,
+    prefixes: &mut PerPair,
 ) {
     let Block { present, absent, difference, omega, .. } = block;
     omega.fill(Lanes::ZERO);
-    prefixes.0.resize(Prefixes::length(difference.len()), 0.0);
+    prefixes.resize(difference.len());
     let ends = BothEnds { near: absent, far: present };
     for (near, far) in in_groups((&rule.from_absent, &rule.from_present), MOST_FROM_EACH_END) {
         let mut sweep = Sweep { ends, difference, omega, prefixes };
@@ -110,21 +77,6 @@ pub fn omega_from_both_ends<A: Arithmetic, const W: usize>(
             _ => sweep.run::<A, W, 10, 5>(near, far),
         }
     }
-}
-
-/// Cuts the nodes of both ends into equally many groups, of at most `most` nodes and nearly equal
-/// size, the larger ones first; at least one group.
-fn in_groups<'a>(
-    (near, far): (&'a [Node], &'a [Node]),
-    most: usize,
-) -> impl Iterator<Item = (&'a [Node], &'a [Node])> {
-    let count = near.len().max(far.len()).div_ceil(most).max(1);
-    let group = move |nodes: &'a [Node], number: usize| {
-        let start =
-            |number: usize| number * (nodes.len() / count) + number.min(nodes.len() % count);
-        &nodes[start(number)..start(number + 1)]
-    };
-    (0..count).map(move |number| (group(near, number), group(far, number)))
 }
 
 /// The factors at the ends of [0, 1] from which nodes are seen.
@@ -186,37 +138,12 @@ impl Ends for BothEnds<'_> {
     }
 }
 
-/// The product of two players' factors as a polynomial of the step from an end.
-struct Pair<const W: usize> {
-    constant: [f64; W],
-    linear: [f64; W],
-    square: [f64; W],
-}
-
-impl<const W: usize> Pair<W> {
-    #[inline(always)]
-    fn new<A: Arithmetic>(ends: [&[f64; W]; 2], c: [&[f64; W]; 2]) -> Self {
-        let crossed = multiply_lanes(ends[0], c[1]);
-        Self {
-            constant: multiply_lanes(ends[0], ends[1]),
-            linear: multiply_add_lanes::<A, W>(&crossed, ends[1], c[0]),
-            square: multiply_lanes(c[0], c[1]),
-        }
-    }
-
-    #[inline(always)]
-    fn at<A: Arithmetic>(&self, step: f64) -> [f64; W] {
-        let Self { constant, linear, square } = self;
-        each_lane(|i| A::mul_add(A::mul_add(square[i], step, linear[i]), step, constant[i]))
-    }
-}
-
 /// A pass over the players with some nodes.
 struct Sweep<'a, E> {
     ends: E,
     difference: &'a [Lanes],
     omega: &'a mut [Lanes],
-    prefixes: &'a mut Prefixes,
+    prefixes: &'a mut PerPair,
 }
 
 impl<E: Ends> Sweep<'_, E> {
@@ -233,7 +160,7 @@ impl<E: Ends> Sweep<'_, E> {
         let nodes: [Node; N] = std::array::from_fn(|n| node(n).copied().unwrap_or(missing));
         let Self { ends, difference, .. } = *self;
         let (pairs, last) = difference.as_chunks::<2>();
-        let prefixes = &mut self.prefixes.of_pairs::<W, N>()[..pairs.len()];
+        let prefixes = &mut self.prefixes.registers::<W, N>()[..pairs.len()];
         let (omega, omega_of_last) = self.omega.as_chunks_mut::<2>();
         for part in 0..LANES / W {
             let at = AtNodes::<E, N, B> { ends, nodes, part };

@@ -151,6 +151,16 @@ fn other_explanations(settings: &Settings) -> Results {
     let measure = Measure::Density(Density { scale: 6.0, powers: (1, 2), degree: 1 });
     let pairs =
         grouped.interactions(rows, ValueFunction::Neutral, (2, &measure), settings, &mut go_on);
+    let uniform = Measure::Density(Density::UNIFORM);
+    let background = Background { rows, weights: &[0.5, 0.375, 0.125] };
+    let of_two = kernels().into_iter().take(2).flat_map(|(kernel, terms)| {
+        let expansion = expansion(&terms, Players::columns(COLUMNS));
+        let game = ValueFunction::Marginal(background);
+        [("neutral", ValueFunction::Neutral), ("marginal", game)].map(|(name, game)| {
+            let values = expansion.interactions(rows, game, (2, &uniform), settings, &mut go_on);
+            (format!("{kernel} {name} interactions of two"), values.unwrap())
+        })
+    });
     let values = grouped.explain(rows, of_points, Method::Quadrature, &plain, &mut go_on);
     let all = grouped.worths(rows, Some(rows), None, settings, &mut go_on);
     let members: Vec<bool> = (0..5 * 9).map(|place| place % 4 < 2).collect();
@@ -166,13 +176,14 @@ fn other_explanations(settings: &Settings) -> Results {
     let wide = Expansion::new(points, coefficients, &[gaussian], Players::columns(300)).unwrap();
     let row = Matrix::of_shape(&many[..300], [1, 300]);
     let of_many = wide.explain(row, of_points, Method::Quadrature, settings, &mut go_on);
-    vec![
-        ("interactions of groups".to_owned(), pairs.unwrap()),
-        ("groups, plain sums".to_owned(), values.unwrap()),
-        ("coalitions, all".to_owned(), all.unwrap()),
-        ("coalitions, listed".to_owned(), listed.unwrap()),
-        ("300 features".to_owned(), of_many.unwrap()),
-    ]
+    let others = [
+        ("interactions of groups", pairs.unwrap()),
+        ("groups, plain sums", values.unwrap()),
+        ("coalitions, all", all.unwrap()),
+        ("coalitions, listed", listed.unwrap()),
+        ("300 features", of_many.unwrap()),
+    ];
+    others.map(|(name, values)| (name.to_owned(), values)).into_iter().chain(of_two).collect()
 }
 
 /// Games of any factors, also negative ones and those above 1.

@@ -2,9 +2,13 @@
 
 use std::ops::ControlFlow;
 
-use pkex_core::{Density, Measure, Settings};
+use pkex_core::{
+    Background, Density, Expansion, Factor, Family, Matrix, Measure, Method, Players, Settings,
+    Term, ValueFunction,
+};
 
 use crate::case::{Case, Kind, PLAYERS};
+use crate::random::Random;
 
 fn binomial(n: usize, k: usize) -> f64 {
     (0..k).map(|i| (n - i) as f64 / (i + 1) as f64).product()
@@ -89,6 +93,89 @@ fn interactions_equal_brute_force_for_every_value_function_size_and_measure() {
                     assert!(
                         (value - expected).abs() < 1e-12,
                         "{kind:?}, size {size}, {measure:?}: {value} instead of {expected}"
+                    );
+                }
+            }
+        }
+    }
+}
+
+const POINTS: usize = 5;
+
+/// A sum of Gaussians of one length-scale, at so many points.
+fn gaussians(points: &[f64], coefficients: &[f64], length_scale: f64) -> Expansion {
+    let columns = points.len() / POINTS;
+    let rbf = |column| Factor { family: Family::Rbf, column, parameter: length_scale };
+    let term = Term { coefficient: 1.0, factors: (0..columns).map(rbf).collect(), series: None };
+    let points = Matrix::of_shape(points, [POINTS, columns]);
+    let coefficients = Matrix::of_shape(coefficients, [POINTS, 1]);
+    Expansion::new(points, coefficients, &[term], Players::columns(columns)).unwrap()
+}
+
+/// The neutral game, or that against a row.
+fn game(absent: Option<&[f64]>) -> ValueFunction<'_> {
+    absent.map_or(ValueFunction::Neutral, |absent| {
+        let rows = Matrix::of_shape(absent, [1, absent.len()]);
+        ValueFunction::Interventional(Background { rows, weights: &[1.0] })
+    })
+}
+
+/// Rows of so many entries, without those of a column.
+fn without(column: usize, columns: usize, entries: &[f64]) -> Vec<f64> {
+    let kept = (0..entries.len()).filter(|place| place % columns != column);
+    kept.map(|place| entries[place]).collect()
+}
+
+/// The presence of j multiplies a game of the others by what its factor becomes: the interaction of
+/// i and j is the value of i without j, with weights times the change of that factor.
+#[test]
+fn interactions_of_many_features_are_values_without_one_of_them_times_what_it_changes() {
+    let (settings, go_on) = (Settings::default(), &mut |_, _| ControlFlow::Continue(()));
+    // More pairs than are computed in one pass, length-scales that take few nodes and many, and
+    // games that are divided by their absent factors and are not.
+    for (columns, scale) in [(12, 1.5), (66, 0.7), (66, 2.0), (67, 10.0)] {
+        let mut random = Random::new(columns as u64);
+        let mut numbers = |count| random.numbers(count, -1.0, 1.0);
+        let (points, coefficients) = (numbers(POINTS * columns), numbers(POINTS));
+        let (row, absent) = (numbers(columns), numbers(columns));
+        let x = Matrix::of_shape(&row, [1, columns]);
+        for absent in [None, Some(&absent[..])] {
+            let pairs = gaussians(&points, &coefficients, scale)
+                .interactions(
+                    x,
+                    game(absent),
+                    (2, &Measure::Density(Density::UNIFORM)),
+                    &settings,
+                    go_on,
+                )
+                .unwrap();
+            for j in [0, 1, columns / 2, columns - 1] {
+                let factor = |entry: f64, point: usize| {
+                    let distance = (entry - points[point * columns + j]) / scale;
+                    (-distance * distance / 2.0).exp()
+                };
+                let change = |(point, weight): (usize, f64)| {
+                    let b = absent.map_or(1.0, |absent| factor(absent[j], point));
+                    weight * (factor(row[j], point) - b)
+                };
+                let changes: Vec<f64> =
+                    coefficients.iter().copied().enumerate().map(change).collect();
+                let [points, row, absent] = [&points[..], &row, absent.unwrap_or_default()]
+                    .map(|entries| without(j, columns, entries));
+                let absent = (!absent.is_empty()).then_some(&absent[..]);
+                let x = Matrix::of_shape(&row, [1, columns - 1]);
+                let values = gaussians(&points, &changes, scale)
+                    .explain(x, game(absent), Method::Recursion, &settings, go_on)
+                    .unwrap();
+                let largest =
+                    values.iter().fold(0.0, |largest: f64, value| largest.max(value.abs()));
+                for (place, expected) in values.iter().enumerate() {
+                    let i = place + usize::from(place >= j);
+                    let (first, second) = (i.min(j), i.max(j));
+                    let found = pairs[first * (2 * columns - first - 1) / 2 + second - first - 1];
+                    assert!(
+                        (found - expected).abs() < 1e-12 * largest,
+                        "{columns} features, {i} and {j}: {found} instead of {expected}"
                     );
                 }
             }

@@ -1,0 +1,307 @@
+//! ∫ ∏_{l≠i,j} Fₗ(t) dt for every coalition {i, j} of two players, by nodes seen from t = 0.
+//!
+//! In games with b = 1 (Fₗ = 1 + t cₗ) players go through the nodes by twos, as in [`values`]. Two
+//! such pairs, {i, i′} and {j, j′}, make four coalitions. With A = weight · ∏ of the factors of all
+//! other players at a node t, and the moments M_k = Σ tᵏ A over the nodes,
+//!
+//!   Ω_ij = ∫ (1 + t cᵢ′) (1 + t cⱼ′) ∏ of all others = (M₀ + cᵢ′ M₁) + cⱼ′ (M₁ + cᵢ′ M₂):
+//!
+//! five instructions a node for the four of them, which take three each one by one
+//! ([`interactions`]).
+//!
+//! [`values`]: crate::game::values
+//! [`interactions`]: crate::game::interactions
+
+use std::ops::Range;
+
+use crate::error::Error;
+use crate::game::block::Block;
+use crate::game::coalitions::Coalitions;
+use crate::game::pair::{MOST_FROM_ONE_END, Pair, PerPair, in_groups};
+use crate::memory::Memory;
+use crate::quadrature::free_end::FreeEnd;
+use crate::quadrature::rule::Node;
+use crate::simd::arithmetic::Arithmetic;
+use crate::simd::lanes::{LANES, Lanes, each_lane, multiply_add_lanes, multiply_lanes, zip_lanes};
+
+/// Room for what is kept of each pair, between blocks.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct PairsAtNodes {
+    /// The product of a pair's two factors.
+    factors: PerPair,
+    /// The weight of the node times the factors of all pairs after this one.
+    after: PerPair,
+}
+
+impl PairsAtNodes {
+    /// Makes room for games of that many players.
+    pub fn reserve(&mut self, players: usize, memory: &Memory) -> Result<(), Error> {
+        self.factors.reserve(players.next_multiple_of(2), memory)?;
+        self.after.reserve(players.next_multiple_of(2), memory)
+    }
+}
+
+/// Ω of every coalition into `block.omega`.
+///
+/// Errors near t = 1 are absolute, and small beside Ω where 1 + c is in [0, 1].
+#[inline(always)]
+pub(crate) fn omega<A: Arithmetic, const W: usize>(
+    rule: &FreeEnd,
+    coalitions: &Coalitions,
+    block: &mut Block,
+    room: &mut PairsAtNodes,
+) {
+    let Block { difference, omega, .. } = block;
+    omega.clear();
+    omega.resize(coalitions.count(), Lanes::ZERO);
+    let players = difference.len();
+    // One whose presence changes nothing makes their number even.
+    difference.resize(players.next_multiple_of(2), Lanes::ZERO);
+    room.factors.resize(difference.len());
+    room.after.resize(difference.len());
+    let mut end = [rule.value, rule.slope];
+    for (nodes, _) in in_groups((&rule.nodes, &[]), MOST_FROM_ONE_END) {
+        let mut sweep = Sweep { end, coalitions, difference, omega, room };
+        match nodes.len() {
+            // Of an odd number one more has no weight.
+            0..=2 => sweep.run::<A, W, 2>(nodes),
+            3..=4 => sweep.run::<A, W, 4>(nodes),
+            5..=6 => sweep.run::<A, W, 6>(nodes),
+            _ => sweep.run::<A, W, 8>(nodes),
+        }
+        end = [0.0; 2];
+    }
+    difference.truncate(players);
+}
+
+/// A pass over the coalitions with some nodes.
+struct Sweep<'a> {
+    /// The weights of value and slope at t = 0.
+    end: [f64; 2],
+    coalitions: &'a Coalitions,
+    difference: &'a [Lanes],
+    omega: &'a mut [Lanes],
+    room: &'a mut PairsAtNodes,
+}
+
+impl Sweep<'_> {
+    /// Adds what `N` nodes contribute to Ω; nodes that are missing have no weight.
+    #[inline(always)]
+    fn run<A: Arithmetic, const W: usize, const N: usize>(&mut self, nodes: &[Node]) {
+        let missing = Node { step: 0.0, weight: 0.0 };
+        let nodes: [Node; N] = std::array::from_fn(|n| nodes.get(n).copied().unwrap_or(missing));
+        let (pairs, _) = self.difference.as_chunks::<2>();
+        let factors = &mut self.room.factors.registers::<W, N>()[..pairs.len()];
+        let after = &mut self.room.after.registers::<W, N>()[..pairs.len()];
+        for part in 0..LANES / W {
+            let sum = multiply_up::<A, W, N>(&nodes, part, pairs, factors, after);
+            let [value, slope] = self.end;
+            let at = AtNodes { nodes, value, slope, part, pairs, factors, after };
+            at.add_all::<A>(self.coalitions, &sum, self.omega);
+        }
+    }
+}
+
+/// Stores the factors of each pair and the products of those after it; returns the sum of all c.
+#[inline(always)]
+fn multiply_up<A: Arithmetic, const W: usize, const N: usize>(
+    nodes: &[Node; N],
+    part: usize,
+    pairs: &[[Lanes; 2]],
+    factors: &mut [[[f64; W]; N]],
+    after: &mut [[[f64; W]; N]],
+) -> [f64; W] {
+    let mut product: [[f64; W]; N] = std::array::from_fn(|n| [nodes[n].weight; W]);
+    let mut sum = [0.0; W];
+    for ((c, factors), after) in pairs.iter().zip(factors).zip(after).rev() {
+        let c = [c[0].part(part), c[1].part(part)];
+        let pair = Pair::new::<A>([&[1.0; W]; 2], c);
+        for n in 0..N {
+            factors[n] = pair.at::<A>(nodes[n].step);
+            after[n] = product[n];
+            product[n] = multiply_lanes(&product[n], &factors[n]);
+        }
+        sum = each_lane(|i| sum[i] + (c[0][i] + c[1][i]));
+    }
+    sum
+}
+
+/// Some lanes of the pairs' factors at `N` nodes.
+struct AtNodes<'a, const W: usize, const N: usize> {
+    nodes: [Node; N],
+    value: f64,
+    slope: f64,
+    part: usize,
+    pairs: &'a [[Lanes; 2]],
+    factors: &'a [[[f64; W]; N]],
+    after: &'a [[[f64; W]; N]],
+}
+
+/// The coalitions of a player and a later one.
+struct Row {
+    start: usize,
+    second: Range<usize>,
+}
+
+impl Row {
+    /// The place of the one with this second player, if it is asked for.
+    #[inline(always)]
+    fn place(&self, second: usize) -> Option<usize> {
+        self.second.contains(&second).then(|| self.start + (second - self.second.start))
+    }
+}
+
+/// The pairs after one that have a second player of these rows, those of its members.
+fn later_pairs(pair: usize, rows: &[Row; 2]) -> Range<usize> {
+    let asked = rows.iter().map(|row| &row.second).filter(|second| !second.is_empty());
+    let start = asked.clone().map(|second| second.start / 2).fold(usize::MAX, usize::min);
+    let end = asked.map(|second| second.end.div_ceil(2)).fold(0, usize::max);
+    start.max(pair + 1)..end
+}
+
+impl<const W: usize, const N: usize> AtNodes<'_, W, N> {
+    /// Adds to Ω of all coalitions, given the sum of all c.
+    #[inline(always)]
+    fn add_all<A: Arithmetic>(&self, coalitions: &Coalitions, sum: &[f64; W], omega: &mut [Lanes]) {
+        let first = coalitions.first_of_two();
+        let mut before = [[1.0; W]; N];
+        for (pair, factors) in self.factors.iter().enumerate().take(first.end.div_ceil(2)) {
+            if pair >= first.start / 2 {
+                let rows = [2 * pair, 2 * pair + 1].map(|player| {
+                    let (start, second) = coalitions.of_two(player);
+                    Row { start, second }
+                });
+                let others = self.without(sum, pair);
+                self.add_pair::<A>((pair, &rows[0]), &before, &others, omega);
+                self.add_rows::<A>((pair, &rows), before, &others, omega);
+            }
+            for n in 0..N {
+                before[n] = multiply_lanes(&before[n], &factors[n]);
+            }
+        }
+    }
+
+    /// Adds to Ω of a pair itself.
+    #[inline(always)]
+    fn add_pair<A: Arithmetic>(
+        &self,
+        (pair, row): (usize, &Row),
+        before: &[[f64; W]; N],
+        others: &[f64; W],
+        omega: &mut [Lanes],
+    ) {
+        let Some(place) = row.place(2 * pair + 1) else { return };
+        let mut total = self.of_end::<A>(others);
+        for (before, after) in before.iter().zip(&self.after[pair]) {
+            total = multiply_add_lanes::<A, W>(&total, before, after);
+        }
+        let omega: &mut [f64; W] = omega[place].part_mut(self.part);
+        *omega = zip_lanes(omega, &total, |omega, total| omega + total);
+    }
+
+    /// Adds to Ω of each member of a pair and each player after it.
+    #[inline(always)]
+    fn add_rows<A: Arithmetic>(
+        &self,
+        (pair, rows): (usize, &[Row; 2]),
+        mut run: [[f64; W]; N],
+        others: &[f64; W],
+        omega: &mut [Lanes],
+    ) {
+        let Self { nodes, slope, part, pairs, factors, after, .. } = *self;
+        let later = later_pairs(pair, rows);
+        if later.is_empty() {
+            return;
+        }
+        for factors in &factors[pair + 1..later.start] {
+            for n in 0..N {
+                run[n] = multiply_lanes(&run[n], &factors[n]);
+            }
+        }
+        let own = [pairs[pair][1].part(part), pairs[pair][0].part(part)];
+        for other in later {
+            let [mut m0, mut m1, mut m2] =
+                [self.of_end::<A>(&self.without(others, other)), [slope; W], [0.0; W]];
+            let (factors, after) = (&factors[other], &after[other]);
+            for n in 0..N {
+                let Node { step, .. } = nodes[n];
+                let product = multiply_lanes(&run[n], &after[n]);
+                m0 = zip_lanes(&m0, &product, |sum, a| sum + a);
+                m1 = each_lane(|i| A::mul_add(product[i], step, m1[i]));
+                m2 = each_lane(|i| A::mul_add(product[i], step * step, m2[i]));
+                run[n] = multiply_lanes(&run[n], &factors[n]);
+            }
+            for (row, own) in rows.iter().zip(own) {
+                let constant: [f64; W] = multiply_add_lanes::<A, W>(&m0, &m1, own);
+                let linear: [f64; W] = multiply_add_lanes::<A, W>(&m1, &m2, own);
+                for member in 0..2 {
+                    let Some(place) = row.place(2 * other + member) else { continue };
+                    let c: &[f64; W] = pairs[other][1 - member].part(part);
+                    let omega: &mut [f64; W] = omega[place].part_mut(part);
+                    *omega = each_lane(|i| omega[i] + A::mul_add(linear[i], c[i], constant[i]));
+                }
+            }
+        }
+    }
+
+    /// What the end t = 0 adds to M₀, from the sum of the c of the factors there.
+    #[inline(always)]
+    fn of_end<A: Arithmetic>(&self, sum: &[f64; W]) -> [f64; W] {
+        each_lane(|i| A::mul_add(sum[i], self.slope, self.value))
+    }
+
+    /// A sum of c without those of a pair.
+    #[inline(always)]
+    fn without(&self, sum: &[f64; W], pair: usize) -> [f64; W] {
+        let c: [&[f64; W]; 2] = [0, 1].map(|member| self.pairs[pair][member].part(self.part));
+        each_lane(|i| sum[i] - (c[0][i] + c[1][i]))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::game::interactions::{self, Products};
+    use crate::quadrature::rule::Rule;
+    use crate::simd::arithmetic::Separate;
+
+    /// A block of games with b = 1, whose factors fall, or rise a little.
+    fn block(players: usize) -> Block {
+        let mut state = 1_u64;
+        let mut number = move || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (state >> 11) as f64 / (1_u64 << 53) as f64
+        };
+        let mut block = Block::default();
+        block.resize(players, true);
+        for (a, c) in block.present.iter_mut().zip(&mut block.difference) {
+            *a = Lanes(std::array::from_fn(|_| 1.25 * number()));
+            *c = Lanes(each_lane(|i| a.0[i] - 1.0));
+        }
+        block
+    }
+
+    #[test]
+    fn all_parts_have_what_they_have_one_by_one() {
+        for players in 2..=9 {
+            let exact = Rule::gauss_legendre(players);
+            for (most, count) in [(1, 4), (3, 5), (4, 12), (7, 7), (1000, 9), (1000, 3), (5, 16)] {
+                let rule = FreeEnd::new(count);
+                for part in Coalitions::parts(players, 2, most).unwrap() {
+                    let (mut found, mut expected) = (block(players), block(players));
+                    omega::<Separate, 4>(&rule, &part, &mut found, &mut PairsAtNodes::default());
+                    let products = &mut Products::default();
+                    interactions::omega::<Separate, 4>(&exact, &part, &mut expected, products);
+                    assert_eq!(found.omega.len(), part.count());
+                    assert_eq!(found.difference, block(players).difference);
+                    let of = |block: &Block| block.omega.iter().flat_map(|omega| omega.0).collect();
+                    let (found, expected): (Vec<f64>, Vec<f64>) = (of(&found), of(&expected));
+                    for (found, expected) in found.into_iter().zip(expected) {
+                        let error = (found / expected - 1.0).abs();
+                        assert!(error < 1e-14, "{players} players, {part:?}: {error:e}");
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! Players by twos: the product of two factors, and what is kept for each pair.
+
+use crate::error::Error;
+use crate::memory::{FACTORS, Memory, saturating_product};
+use crate::quadrature::rule::Node;
+use crate::simd::arithmetic::Arithmetic;
+use crate::simd::lanes::{LANES, each_lane, multiply_add_lanes, multiply_lanes};
+
+/// Most nodes that go through the players together, seen from one end and from either of both: as
+/// many products as registers hold, and code that compiles in seconds.
+pub(crate) const MOST_FROM_ONE_END: usize = 8;
+pub(crate) const MOST_FROM_EACH_END: usize = 5;
+
+/// Numbers in a cache line.
+const LINE: usize = 8;
+
+/// Room for a number of each pair of players at each node, kept between blocks.
+#[derive(Clone, Debug, Default)]
+pub struct PerPair(Vec<f64>);
+
+impl PerPair {
+    /// Numbers for games of that many players: sixteen lanes at most for each node and pair.
+    fn length(players: usize) -> usize {
+        let nodes = MOST_FROM_ONE_END.max(2 * MOST_FROM_EACH_END);
+        saturating_product([players / 2, nodes * LANES]).saturating_add(LINE)
+    }
+
+    /// Makes room for games of that many players.
+    pub(crate) fn reserve(&mut self, players: usize, memory: &Memory) -> Result<(), Error> {
+        memory.reserve(&mut self.0, Self::length(players), FACTORS)
+    }
+
+    /// Sets the number of players.
+    pub(crate) fn resize(&mut self, players: usize) {
+        self.0.resize(Self::length(players), 0.0);
+    }
+
+    /// `N` registers of `W` lanes for each pair of players, from the start of a cache line.
+    #[inline(always)]
+    pub(crate) fn registers<const W: usize, const N: usize>(&mut self) -> &mut [[[f64; W]; N]] {
+        let start = self.0.as_ptr().align_offset(LINE * size_of::<f64>()).min(LINE);
+        self.0[start..].as_chunks_mut::<W>().0.as_chunks_mut::<N>().0
+    }
+}
+
+/// Cuts the nodes of both ends into equally many groups, of at most `most` nodes and nearly equal
+/// size, the larger ones first; at least one group.
+pub(crate) fn in_groups<'a>(
+    (near, far): (&'a [Node], &'a [Node]),
+    most: usize,
+) -> impl Iterator<Item = (&'a [Node], &'a [Node])> {
+    let count = near.len().max(far.len()).div_ceil(most).max(1);
+    let group = move |nodes: &'a [Node], number: usize| {
+        let start =
+            |number: usize| number * (nodes.len() / count) + number.min(nodes.len() % count);
+        &nodes[start(number)..start(number + 1)]
+    };
+    (0..count).map(move |number| (group(near, number), group(far, number)))
+}
+
+/// The product of two players' factors as a polynomial of the step from an end.
+pub(crate) struct Pair<const W: usize> {
+    constant: [f64; W],
+    linear: [f64; W],
+    square: [f64; W],
+}
+
+impl<const W: usize> Pair<W> {
+    /// Of their factors at that end, and their c.
+    #[inline(always)]
+    pub fn new<A: Arithmetic>(ends: [&[f64; W]; 2], c: [&[f64; W]; 2]) -> Self {
+        let crossed = multiply_lanes(ends[0], c[1]);
+        Self {
+            constant: multiply_lanes(ends[0], ends[1]),
+            linear: multiply_add_lanes::<A, W>(&crossed, ends[1], c[0]),
+            square: multiply_lanes(c[0], c[1]),
+        }
+    }
+
+    /// A step away from the end.
+    #[inline(always)]
+    pub fn at<A: Arithmetic>(&self, step: f64) -> [f64; W] {
+        let Self { constant, linear, square } = self;
+        each_lane(|i| A::mul_add(A::mul_add(square[i], step, linear[i]), step, constant[i]))
+    }
+}
