@@ -57,8 +57,9 @@ class Absent:
         As of `pkex.Explainer`, the default is "marginal" without and "interventional" with a
         background.
         """
-        is_choosing = value_function is None or value_function == "neutral"
-        rows = background if is_choosing or background is not None else own[0]
+        # The own rows stand in where a game is asked for that needs some.
+        needs_rows = value_function is not None and value_function != "neutral"
+        rows = own[0] if background is None and needs_rows else background
         chosen = chosen_value_function(value_function, rows, None)
         settings = value_function if isinstance(value_function, Observational) else Observational()
         of_rows = own if background is None else (background, equal_weights(len(background)))
