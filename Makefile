@@ -148,12 +148,10 @@ bench: build ## measure the crate and the package
 	cargo bench --package pkex-bench
 	$(bin)/pytest benches/python --benchmark-only
 
-# Names of generic functions in full, by which tools/check_assembly.py finds them.
-counted := target/counted/release/counts
+counted := target/release/counts
 .PHONY: $(counted)
 $(counted):
-	RUSTFLAGS="-C symbol-mangling-version=v0" cargo build --release --quiet \
-	    --package pkex-bench --bin counts --target-dir target/counted
+	cargo build --release --quiet --package pkex-bench --bin counts
 
 .PHONY: counts
 counts: $(counted) ## count instructions (valgrind), and look for calls and spills (objdump)
