@@ -1,4 +1,4 @@
-"""Reproduce a table of the STAR-SHAP paper: random weightings beside other regressors.
+"""Reproduce a table of the STAR-SHAP paper: how well random weightings predict.
 
 Table 6 of Dubé and Marchand (2025) has R² of random weightings on test rows, of all columns and as
 sums of terms of few ("k-STAR"). Here are its columns of diabetes and wine, which scikit-learn has:
