@@ -97,8 +97,16 @@ def test_categories_may_come_as_numbers_or_as_texts():
     model = machine("Regressor", codes, feature_types=["nominal"] * D)
     explainer = pkex.Explainer(model, codes[:6])
     assert_explained(explainer, model.predict, codes[6:9], codes[:6])
+    expected = explainer.shap_values(codes[6:9])
     texts = np.array([[f"{entry:g}" for entry in row] for row in codes[6:9]], dtype=object)
-    np.testing.assert_array_equal(explainer.shap_values(texts), explainer.shap_values(codes[6:9]))
+    np.testing.assert_array_equal(explainer.shap_values(texts), expected)
+    # Beside a text, numbers of NumPy's and truth values stay what they are.
+    mixed = texts.copy()
+    mixed[:, 1] = [np.float32(codes[6, 1]), np.float64(codes[7, 1]), codes[8, 1]]
+    np.testing.assert_array_equal(explainer.shap_values(mixed), expected)
+    mixed[:, 2] = [np.bool_(True), True, "1"]
+    texts[:, 2] = "1"
+    np.testing.assert_array_equal(explainer.shap_values(mixed), explainer.shap_values(texts))
 
 
 def test_entries_on_a_cut_belong_to_the_bin_above_it():
