@@ -1,5 +1,6 @@
 """interpret's explainable boosting machines, by brute force through their own outputs."""
 
+import importlib
 import pickle
 
 import numpy as np
@@ -129,6 +130,22 @@ def test_they_may_be_the_last_step_of_a_pipeline():
     model = make_pipeline(StandardScaler(), machine("Regressor")).fit(10.0 * X, Y)
     explainer = pkex.Explainer(model, 10.0 * X[:6])
     assert_explained(explainer, model.predict, 10.0 * X[6:8], 10.0 * X[:6])
+
+
+def below_its_cut(bins, entries):
+    return np.searchsorted(bins.cuts, entries, side="left") + 1.0
+
+
+def one_further(bins, entries):
+    return np.searchsorted(bins.cuts, entries, side="right") + 2.0
+
+
+@pytest.mark.parametrize("misread", [below_its_cut, one_further])
+def test_a_machine_that_is_misread_is_found_out(monkeypatch, misread):
+    adapter = importlib.import_module("pkex.adapters.interpret")
+    monkeypatch.setattr(adapter._Cuts, "of", misread)
+    with pytest.raises(pkex.UnsupportedModelError, match="for a row for which its fitted"):
+        pkex.Explainer(machine("Regressor"), X[:6])
 
 
 class Doubled(glassbox.ExplainableBoostingRegressor):
