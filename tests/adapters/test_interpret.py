@@ -1,5 +1,6 @@
 """interpret's explainable boosting machines, by brute force through their own outputs."""
 
+import importlib
 import pickle
 
 import numpy as np
@@ -97,8 +98,16 @@ def test_categories_may_come_as_numbers_or_as_texts():
     model = machine("Regressor", codes, feature_types=["nominal"] * D)
     explainer = pkex.Explainer(model, codes[:6])
     assert_explained(explainer, model.predict, codes[6:9], codes[:6])
+    expected = explainer.shap_values(codes[6:9])
     texts = np.array([[f"{entry:g}" for entry in row] for row in codes[6:9]], dtype=object)
-    np.testing.assert_array_equal(explainer.shap_values(texts), explainer.shap_values(codes[6:9]))
+    np.testing.assert_array_equal(explainer.shap_values(texts), expected)
+    # Beside a text, numbers of NumPy's and truth values stay what they are.
+    mixed = texts.copy()
+    mixed[:, 1] = [np.float32(codes[6, 1]), np.float64(codes[7, 1]), codes[8, 1]]
+    np.testing.assert_array_equal(explainer.shap_values(mixed), expected)
+    mixed[:, 2] = [np.bool_(True), True, "1"]
+    texts[:, 2] = "1"
+    np.testing.assert_array_equal(explainer.shap_values(mixed), explainer.shap_values(texts))
 
 
 def test_entries_on_a_cut_belong_to_the_bin_above_it():
@@ -121,6 +130,22 @@ def test_they_may_be_the_last_step_of_a_pipeline():
     model = make_pipeline(StandardScaler(), machine("Regressor")).fit(10.0 * X, Y)
     explainer = pkex.Explainer(model, 10.0 * X[:6])
     assert_explained(explainer, model.predict, 10.0 * X[6:8], 10.0 * X[:6])
+
+
+def below_its_cut(bins, entries):
+    return np.searchsorted(bins.cuts, entries, side="left") + 1.0
+
+
+def one_further(bins, entries):
+    return np.searchsorted(bins.cuts, entries, side="right") + 2.0
+
+
+@pytest.mark.parametrize("misread", [below_its_cut, one_further])
+def test_a_machine_that_is_misread_is_found_out(monkeypatch, misread):
+    adapter = importlib.import_module("pkex.adapters.interpret")
+    monkeypatch.setattr(adapter._Cuts, "of", misread)
+    with pytest.raises(pkex.UnsupportedModelError, match="for a row for which its fitted"):
+        pkex.Explainer(machine("Regressor"), X[:6])
 
 
 class Doubled(glassbox.ExplainableBoostingRegressor):

@@ -26,6 +26,7 @@ from sklearn.preprocessing import (
 from sklearn.svm import SVR
 
 import pkex
+from pkex.adapters.sklearn.affine import affine_inverse
 
 RNG = np.random.default_rng(3)
 NAMES = list("abcde")
@@ -173,6 +174,17 @@ def test_attributes_that_were_changed_after_fitting_are_refused():
     model = make_pipeline(StandardScaler(), PolynomialFeatures(2), Ridge()).fit(X, Y)
     model[-1].coef_ = model[-1].coef_[:-1]
     with pytest.raises(pkex.UnsupportedModelError, match="changed after fitting"):
+        pkex.Explainer(model, BACKGROUND)
+
+
+def test_products_that_are_misread_are_found_out(monkeypatch):
+    def slightly_moved(scaler, original=affine_inverse):
+        by, shift = original(scaler)
+        return by, shift + 1e-6
+
+    model = make_pipeline(PolynomialFeatures(2), StandardScaler(), Ridge()).fit(X, Y)
+    monkeypatch.setattr("pkex.adapters.sklearn.polynomials.affine_inverse", slightly_moved)
+    with pytest.raises(pkex.UnsupportedModelError, match="for a row for which its fitted"):
         pkex.Explainer(model, BACKGROUND)
 
 

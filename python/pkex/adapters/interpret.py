@@ -200,10 +200,12 @@ def _text(entry: Any) -> str | None:
     """Return an entry as the text that interpret takes it for, None if it is missing."""
     if entry is None or entry != entry:
         return None
-    if isinstance(entry, bool):
+    if isinstance(entry, bool | np.bool_):
         return str(int(entry))
-    # Whole numbers are the same text, whether they are floats or not; and so are 0 and −0.
-    return repr(entry + 0.0).removesuffix(".0") if isinstance(entry, float) else str(entry)
+    if isinstance(entry, float | np.floating):
+        # Whole numbers are the same text, whether they are floats or not; and so are 0 and −0.
+        return repr(float(entry) + 0.0).removesuffix(".0")
+    return str(entry)
 
 
 class _Binned:

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 from pygam import GAM
-from sklearn.exceptions import NotFittedError
 
 from pkex.adapters.registry import AdaptedModel, register, unsupported
 from pkex.errors import UnsupportedModelError
@@ -25,7 +24,7 @@ def adapt_gam(model: GAM) -> AdaptedModel:
     if not type(model).__module__.startswith("pygam."):
         raise unsupported(f"{name}, a subclass of pyGAM's models,")
     if not hasattr(model, "coef_"):
-        raise NotFittedError(f"{name} is not fitted: call fit first")
+        raise UnsupportedModelError(f"{name} is not fitted: call fit first")
     function = _function_of(model)
     link = type(model.link).__name__
     if link == "IdentityLink":
