@@ -60,7 +60,7 @@ def of_diabetes(X, y, n_rows):
     for name, candidates in kernels.items():
         model = ridge(candidates, X, y)
         explainer = pkex.Explainer(model, X, value_function=GAME)
-        rows = X.iloc[:n_rows]
+        rows = X.iloc[:: len(X) // n_rows][:n_rows]
         explanation, took = seconds(lambda explainer=explainer, rows=rows: explainer(rows))
         check(explanation, model.predict(rows))
         print(f"  {name}: {n_rows} rows, 2^{X.shape[1]} coalitions, {took:.1f} s")
@@ -103,11 +103,11 @@ X, y = load_diabetes(return_X_y=True, as_frame=True)
 if not full:
     X, y = X[["bmi", "bp", "s3", "s5"]][:80], y[:80]
 columns = list(X.columns)
-sizes = of_diabetes(scaler.fit_transform(X), y, 25 if full else 10)
+sizes = of_diabetes(scaler.fit_transform(X), y, 12 if full else 10)
 X, y = load_breast_cancer(return_X_y=True, as_frame=True)
 every = 1 if full else 6
 X, y = scaler.fit_transform(X)[::every], y[::every]
-estimate = of_tumours(X, y, 2000 if full else 120)
+estimate = of_tumours(X, y, 4000 if full else 120)
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.5), layout="constrained")
 draw_bars(left, columns, sizes, "Diabetes: values of the prediction")
