@@ -7,7 +7,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from brute_force import Reference, coalitions, interventional, marginal, shapley_weights
-from explainable import FUNCTIONS, KERNELS, MODELS, NAMES, WEIGHTS, D, explainable, fitted
+from explainable import NAMES, explainable
+from explainable_functions import FUNCTIONS, KERNELS, WEIGHTS, D
+from explainable_models import MODELS, fitted
 
 import pkex
 from pkex.adapters import registry

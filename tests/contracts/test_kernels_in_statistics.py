@@ -9,7 +9,7 @@ from math import factorial
 import numpy as np
 import pytest
 from brute_force_statistics import attributed, mmd_statistic, series_product
-from explainable import COUNTED, COUNTS, KERNELS, UNITS
+from explainable_functions import COUNTED, COUNTS, KERNELS, UNITS
 
 import pkex
 from pkex.kernels import RBF

@@ -9,7 +9,7 @@ import pytest
 import shap
 from brute_force import coalitions, imputed
 from brute_force_interactions import exact
-from explainable import Explained
+from explainable_functions import Explained
 
 import pkex
 from pkex.execution.computation import Computation

@@ -6,7 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from brute_force import product_games, shapley_weights
-from explainable import ROWS, WEIGHTS, D, X, Y, Z, fitted
+from explainable_functions import ROWS, WEIGHTS, D, X, Y, Z
+from explainable_models import fitted
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler

@@ -5,7 +5,8 @@ import pandas as pd
 import polars as pl
 import pytest
 from brute_force import interventional
-from explainable import ROWS, WEIGHTS, D, X, Y, Z, fitted
+from explainable_functions import ROWS, WEIGHTS, D, X, Y, Z
+from explainable_models import fitted
 from scipy import sparse
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline

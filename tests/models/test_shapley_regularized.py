@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 import pytest
 from brute_force import coalitions, interventional, marginal, shapley_weights
-from explainable import ALPHAS, KERNELS, POINTS, UNITS
+from explainable_functions import ALPHAS, KERNELS, POINTS, UNITS
 from scipy.special import expit
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.kernel_ridge import KernelRidge

@@ -6,7 +6,7 @@ import matplotlib as mpl
 import numpy as np
 import pandas as pd
 import pytest
-from explainable import KERNELS, POINTS, UNITS
+from explainable_functions import KERNELS, POINTS, UNITS
 
 import pkex
 from pkex.kernels import RBF, Kernel
