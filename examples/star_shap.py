@@ -197,8 +197,8 @@ if is_full:
     draw_times(left, [*range(5, 16, 2), 20, 60, 200, 400, 700, 1020], {"all coalitions": 15}, 3)
     draw_errors(right, {10: (50, 100, 200, 400, 800), 100: (200, 600, 2000), 500: (600, 2000)}, 3)
 else:
-    shortened = {"all coalitions": 9, "KernelSHAP": 120, "SHAP-IQ": 120}
-    draw_times(left, [5, 9, 20, 120, 1020], shortened, 1)
-    draw_errors(right, {10: (50, 200, 800), 100: (100, 300), 500: (100,)}, 1)
+    shortened = {"all coalitions": 9, "KernelSHAP": 60, "SHAP-IQ": 60}
+    draw_times(left, [5, 9, 60, 1020], shortened, 1)
+    draw_errors(right, {10: (50, 400), 100: (100, 200), 500: (60,)}, 1)
 figure.savefig(PICTURE, dpi=120)
 print(f"picture: {PICTURE}")
