@@ -219,15 +219,19 @@ def test_the_observational_game_of_many_features_is_estimated_row_by_row_alike()
     rng = np.random.default_rng(1)
     wide = rng.normal(size=(60, 20))
     model = SVR().fit(wide, np.sin(wide[:, :3]).sum(axis=1))
-    explainer = pkex.Explainer(model, wide, value_function="observational")
+    explainer = pkex.Explainer(model, wide[3:], value_function="observational")
     with pytest.raises(ValueError, match="n_coalitions=1000"):
         explainer(wide[:2])
     together = explainer.estimate(wide[:3], n_coalitions=200, random_state=0)
     alone = explainer.estimate(wide[1:2], n_coalitions=200, random_state=0)
     np.testing.assert_allclose(together.values[1:2], alone.values, rtol=0, atol=1e-12)
     assert together.values.shape == (3, 20)
+    with pytest.raises(TypeError, match="n_coalitions=1000$"):
+        explainer.estimate(wide[:3])
+    with pytest.raises(ValueError, match="n_coalitions=1000$"):
+        explainer.estimate(wide[:3], n_permutations=20)
 
 
 def test_orders_of_the_observational_game_are_refused_with_what_to_do():
-    with pytest.raises(ValueError, match=r"take n_coalitions.*or, of up to 14 features, exact"):
+    with pytest.raises(ValueError, match=r"take n_coalitions.*or exact values: explainer"):
         GIVEN.estimate(ROWS, n_permutations=20)

@@ -324,6 +324,8 @@ def test_rows_of_the_background_that_have_most_of_the_weight_are_warned_of():
         alone = pkex.Explainer(first, rows).shap_values(of_rows)[:, 0]
         return np.abs(values[:, 0]).mean() / np.abs(alone).mean()
 
+    with pytest.warns(UserWarning, match="20 of 21 rows are in the background themselves, and"):
+        explainer.estimate(some, n_coalitions=32)
     assert kept(own[:20], rows[:20]) < 0.7
     assert kept(explainer.shap_values(others), others) > 0.9
     wide = pkex.Observational(regularization=1.0)

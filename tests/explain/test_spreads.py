@@ -90,6 +90,7 @@ def test_an_estimate_has_a_report(part, tmp_path):
     assert page.text("h1") == ["Explanation of my model"]
     assert "± standard error of the strongest features" in "".join(page.text("caption"))
     assert "Values are estimates" in text
+    assert "y estimates, " in page.text("p")[0]
 
 
 def test_a_report_has_the_standard_errors_of_the_first_rows():
@@ -97,3 +98,10 @@ def test_a_report_has_the_standard_errors_of_the_first_rows():
     assert "0.0510" in cells
     text = ESTIMATE.to_html()
     assert "<td>3.00 ± 0.100</td><td>1.000 ± 0.200</td>" in text
+
+
+def test_a_report_of_the_observational_game_says_what_its_values_are_of():
+    told = pkex.Explanation(VALUES, [0.5, 0.5], DATA, NAMES, value_function="observational")
+    assert "a value is what a feature tells of the model" in told.to_html()
+    plain = pkex.Explanation(VALUES, [0.5, 0.5], DATA, NAMES, value_function="interventional")
+    assert "what a feature tells" not in plain.to_html()

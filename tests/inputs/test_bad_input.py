@@ -352,6 +352,10 @@ def test_an_unknown_value_of_an_option_is_answered_with_the_valid_ones(argument,
 def test_an_unknown_keyword_is_answered_with_the_valid_ones(explainer):
     with pytest.raises(TypeError, match=r"has no argument 'njobs' .*'n_jobs'\?\); it takes .*n_j"):
         pkex.Explainer(SVR().fit(X, Y), njobs=1)
+    with pytest.raises(
+        TypeError, match=r"that is value_function=pkex.Observational\(leave_one_out="
+    ):
+        pkex.Explainer(SVR().fit(X, Y), X, leave_one_out=True)
     with pytest.raises(TypeError, match="has no argument 'nsamples'; it takes X, progress"):
         explainer.shap_values(ROWS, nsamples=100)
     takes = "has no argument 'check_additivity'; it takes X, uncertainty, progress"

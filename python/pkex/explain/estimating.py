@@ -22,6 +22,7 @@ from pkex.explain.from_orders import check_permutations, from_orders
 from pkex.explain.joint_draws import JointDraws
 from pkex.explain.uncertain import roots_of, with_uncertainty
 from pkex.functions.conditional import MOST_CONDITIONED, Conditional
+from pkex.functions.own_rows import warn_of_own_rows
 from pkex.games.sampled_coalitions import SampledCoalitions
 from pkex.inputs.keywords import with_known_keywords
 from pkex.inputs.randomness import as_generator
@@ -123,6 +124,9 @@ class Estimating(Described):
         estimator = self._estimator(n_permutations, n_coalitions, generator)
         self._check_draws_rows("its values are exact for any number of features: explainer(X)")
         explained = Explained.read(X, self._columns, self._players)
+        if isinstance(self._function, Conditional):
+            function = self._function
+            warn_of_own_rows(explained.rows, function.conditioning, function.players)
         posterior = None
         with self._settings.computing(progress) as how:
             if uncertainty:
@@ -154,17 +158,18 @@ class Estimating(Described):
         self, n_permutations: int | None, n_coalitions: int | None, generator: np.random.Generator
     ) -> Estimator:
         """Return what estimates values."""
+        function, p = self._function, self._function.n_players
         if n_permutations is None and n_coalitions is None:
+            of_orders = ", or n_permutations, such as n_permutations=1000"
             raise TypeError(
                 f"{type(self).__name__}.estimate() needs the number of draws, by name: "
-                "n_coalitions, such as n_coalitions=1000, or n_permutations, such as "
-                "n_permutations=1000"
+                "n_coalitions, such as n_coalitions=1000"
+                + ("" if isinstance(function, Conditional) else of_orders)
             )
         if n_permutations is not None and n_coalitions is not None:
             raise ValueError(
                 "n_permutations and n_coalitions are two ways to draw; give one of them"
             )
-        function, p = self._function, self._function.n_players
         if n_coalitions is not None:
             count = check_coalitions(n_coalitions, p)
             drawn = SampledCoalitions.drawn(p, count, generator)
@@ -173,10 +178,11 @@ class Estimating(Described):
             return partial(estimated, self._game, from_coalitions(drawn))
         count = check_permutations(n_permutations, p)
         if isinstance(function, Conditional):
+            exact = ", or exact values: explainer(X)" if p <= MOST_CONDITIONED else ""
             raise ValueError(
                 "n_permutations would factor a matrix for each feature of each order, and is not "
-                "for value_function='observational'; take n_coalitions, such as n_coalitions=1000, "
-                f"or, of up to {MOST_CONDITIONED} features, exact values: explainer(X)"
+                "for value_function='observational'; take n_coalitions, such as "
+                f"n_coalitions=1000{exact}"
             )
         return partial(estimated, self._game, from_orders(p, count, generator))
 

@@ -37,6 +37,11 @@ _READING = (
     "A value speaks of the model, not of the world: features that go together may share, or take "
     "from each other, what a model makes of them.",
 )
+_READING_OBSERVATIONAL = (
+    "In the observational game unknown features follow the known ones as they do in the "
+    "background: a value is what a feature tells of the model's output, and one that the model "
+    "ignores has a value if it goes together with others."
+)
 _READING_SPREADS = {
     STANDARD_ERROR: "Values are estimates from some of the coalitions of features. Std err is the "
     "standard error, which more coalitions make smaller: two of them on both sides of a value "
@@ -46,7 +51,9 @@ _READING_SPREADS = {
 }
 _READING_MEANS = (
     "Means of them over rows are bounds: the mean |value| is at least as sure as its mean std err "
-    "or std dev says."
+    "or std dev says. What is not known has a size, too: the mean |value| of a feature that has no "
+    "effect is some four fifths of it, and neighbours in the order that differ by less may be the "
+    "other way round."
 )
 
 
@@ -78,7 +85,7 @@ def of_explanation(
         tuple(_picture(own, name) for name, own in shown.items()),
         _details(first),
         "Leading features" if len(outputs) == 1 else f"Leading features, {next(iter(outputs))}",
-        (*(text.format(label=_label(explanation)) for text in _READING), *_of_spreads(explanation)),
+        _reading(explanation),
         computed,
         (*notes, *of_outputs_left_out(len(outputs) - len(shown))),
     )
@@ -88,6 +95,8 @@ def verdict(explanation: Attribution) -> str:
     """Return which features move the output most, of the first few outputs."""
     n_rows = len(explanation)
     rows = "In this row" if n_rows == 1 else f"On average over {counted(n_rows, 'row')}"
+    if STANDARD_ERROR in explanation._spreads():
+        rows = f"By estimates, {rows[:1].lower()}{rows[1:]}"
     start = f"{rows}, the output"
     base = np.unique(explanation.base_values)
     if explanation.output_names is None:
@@ -135,6 +144,14 @@ def _label(explanation: Attribution) -> str:
     if len(explanation) == 1:
         return "|value|"
     return "mean |value − its mean|" if explanation.value_function == "neutral" else "mean |value|"
+
+
+def _reading(explanation: Attribution) -> tuple[str, ...]:
+    """Return how to read the values."""
+    texts = [text.format(label=_label(explanation)) for text in _READING]
+    if explanation.value_function == "observational":
+        texts[-1] = _READING_OBSERVATIONAL
+    return (*texts, *_of_spreads(explanation))
 
 
 def _of_spreads(explanation: Attribution) -> list[str]:

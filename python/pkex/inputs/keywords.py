@@ -24,6 +24,9 @@ _ELSEWHERE = {
 # What is not said by a keyword here, but by a kernel.
 _OF_KERNELS = ("gamma", "sigma", "bandwidth", "length_scale", "lengthscale")
 
+# What is said by a value function.
+_OF_OBSERVATIONAL = ("leave_one_out", "n_landmarks", "regularization")
+
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
 
@@ -59,14 +62,16 @@ def unknown_keywords(function: Callable[..., object], given: Iterable[str]) -> T
         return None
     kind = "argument" if len(unknown) == 1 else "arguments"
     listed = ", ".join(f"{name!r}{_meant(name, known)}" for name in unknown)
-    kernel = ""
+    hint = ""
     if "kernel" in known and any(name in _OF_KERNELS for name in unknown):
-        kernel = (
+        hint = (
             "; a Gaussian kernel is kernel=pkex.kernels.RBF(length_scale), which has "
             "gamma = 1/(2·length_scale²)"
         )
+    elif "value_function" in known and unknown[0] in _OF_OBSERVATIONAL:
+        hint = f"; that is value_function=pkex.Observational({unknown[0]}=...)"
     return TypeError(
-        f"{_label(function)} has no {kind} {listed}; it takes {', '.join(known)}{kernel}"
+        f"{_label(function)} has no {kind} {listed}; it takes {', '.join(known)}{hint}"
     )
 
 
