@@ -226,9 +226,9 @@ def test_the_observational_game_of_many_features_is_estimated_row_by_row_alike()
     alone = explainer.estimate(wide[1:2], n_coalitions=200, random_state=0)
     np.testing.assert_allclose(together.values[1:2], alone.values, rtol=0, atol=1e-12)
     assert together.values.shape == (3, 20)
-    with pytest.raises(TypeError, match="n_coalitions=1000$"):
+    with pytest.raises(TypeError, match=r"n_coalitions=1000$"):
         explainer.estimate(wide[:3])
-    with pytest.raises(ValueError, match="n_coalitions=1000$"):
+    with pytest.raises(ValueError, match=r"n_coalitions=1000$"):
         explainer.estimate(wide[:3], n_permutations=20)
 
 
