@@ -92,3 +92,13 @@ def test_of_a_single_row_the_values_are_shown_in_every_game(game):
         assert found == pytest.approx(dict(zip(FEATURES, ONE.values[0], strict=True)), abs=1e-3)
         # There is nothing to see of how values go with the data.
         assert len(_pictures(page)) == 1
+
+
+def test_values_of_few_rows_are_drawn_as_numbers():
+    pictures = _pictures(check_page(ONE[:4].to_html()))
+    assert len(pictures) == 4
+    for number, picture in enumerate(pictures[1:]):
+        name = FEATURES[np.argsort(-ONE[:4].importance())[number]]
+        assert picture.startswith(f"value of {name} by {name}. ")
+        assert "median" in picture
+        assert "%" not in picture

@@ -36,11 +36,14 @@ class Entries:
     levels : tuple of str, optional
         Texts, where they are no numbers.
     are_dates : bool, default False
+    are_measured : bool, default False
+        Whether numbers are drawn as such, however few differ.
     """
 
     numbers: Float | None
     levels: tuple[str, ...] | None = None
     are_dates: bool = False
+    are_measured: bool = False
 
     @classmethod
     def of(cls, column: Any) -> Entries:
@@ -135,6 +138,8 @@ class Columns:
 
 def are_few(*columns: Entries) -> bool:
     """Whether columns of numbers have few different ones, or none, all together."""
+    if any(column.are_measured for column in columns):
+        return False
     different = np.unique(np.concatenate([column.known for column in columns]))
     return len(different) <= _FEW
 

@@ -221,6 +221,6 @@ def _details(explanation: Attribution) -> tuple[Figure, ...]:
     for j in _order(explanation)[:_MOST_DETAILS]:
         column = np.array(explanation.data[:, j].tolist(), dtype=object)
         name = explanation.feature_names[j]
-        values = Entries(explanation.values[:, j])
+        values = Entries(explanation.values[:, j], are_measured=True)
         figures.append(related(name, Entries.of(column), f"value of {name}", values))
     return tuple(figures)
