@@ -107,7 +107,7 @@ sizes = of_diabetes(scaler.fit_transform(X), y, 12 if full else 10)
 X, y = load_breast_cancer(return_X_y=True, as_frame=True)
 every = 1 if full else 6
 X, y = scaler.fit_transform(X)[::every], y[::every]
-estimate = of_tumours(X, y, 4000 if full else 120)
+estimate = of_tumours(X, y, 1000 if full else 120)
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.5), layout="constrained")
 draw_bars(left, columns, sizes, "Diabetes: values of the prediction")
