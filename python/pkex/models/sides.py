@@ -8,17 +8,17 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
 from pkex.explain.columns import Columns
 from pkex.inputs.columns import Labels
 from pkex.inputs.matrix import as_matrix, as_vector_or_matrix
 from pkex.inputs.table import Table
+from pkex.inputs.table_columns import is_missing
 from pkex.inputs.wording import counted, shown
 from pkex.typing import Float
 
-__all__ = ["Sides", "margins", "refuse_equal", "two_classes"]
+__all__ = ["Sides", "labels_of", "margins", "refuse_equal", "two_classes"]
 
 
 @dataclass(frozen=True)
@@ -142,22 +142,42 @@ def margins(y: ArrayLike | None, n_rows: int) -> Float:
     return found
 
 
-def two_classes(y: ArrayLike | None, n_rows: int) -> tuple[NDArray[Any], NDArray[np.bool_]]:
-    """Return two classes, and which rows are of the second: all if it is not said.
+def labels_of(y: ArrayLike, n_rows: int) -> NDArray[Any]:
+    """Return the labels of rows; those that are objects as what these are, such as bool.
 
     Raises
     ------
     ValueError
-        If y has other than two classes, or not one for each row.
+        If there is not one for each row, or one is missing.
     """
-    if y is None:
-        return np.array([False, True]), np.ones(n_rows, dtype=np.bool_)
     labels = column_or_1d(y, warn=True)
     if len(labels) != n_rows:
         raise ValueError(
             f"y must have shape ({n_rows},), a class for each row of left; got {labels.shape}"
         )
-    check_classification_targets(labels)
+    missing = [row for row, label in enumerate(labels) if is_missing(label)]
+    if missing:
+        raise ValueError(
+            f"y has no label in row {missing[0]}, as in {counted(len(missing), 'row')} in all; "
+            "leave such rows out"
+        )
+    return np.asarray(labels.tolist()) if labels.dtype == object else labels
+
+
+def two_classes(y: ArrayLike | None, n_rows: int) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+    """Return the class that right was preferred and that left was, and which rows are of this.
+
+    All are if it is not said.
+
+    Raises
+    ------
+    ValueError
+        If y has other than two classes, not one for each row, or such that do not say which side
+        was preferred.
+    """
+    if y is None:
+        return np.array([False, True]), np.ones(n_rows, dtype=np.bool_)
+    labels = labels_of(y, n_rows)
     classes = np.unique(labels)
     if len(classes) == 1:
         raise ValueError(
@@ -169,5 +189,13 @@ def two_classes(y: ArrayLike | None, n_rows: int) -> tuple[NDArray[Any], NDArray
             f"y must have two classes, one where left is preferred and one where right is, and has "
             f"{len(classes)}: {shown(classes.tolist())}; PreferenceRidge takes numbers, such as 0 "
             "for a draw"
+        )
+    if classes.tolist() == ["left", "right"]:
+        classes = classes[::-1]
+    elif classes.tolist() not in ([False, True], [-1, 1]):
+        raise ValueError(
+            f"y has the classes {shown(classes.tolist())}, of which it is not known which says "
+            "that left was preferred; give True or 1 where it was and False, 0 or -1 where right "
+            "was, or 'left' and 'right'"
         )
     return classes, labels == classes[1]
