@@ -301,7 +301,8 @@ def test_labels_that_are_not_two_are_refused(y, message):
 @pytest.mark.parametrize(
     ("y", "message"),
     [
-        (MARGINS > 0.0, r"y has the numbers 0 and 1 alone, .*; give 2 \* y - 1, or take Pref"),
+        (MARGINS > 0.0, r"y has False and True, .* PreferenceLogistic, .* or give 2 \* y\.astype"),
+        ((MARGINS > 0.0).astype(object), r"y has False and True"),
         (np.where(MARGINS > 0.0, np.nan, 1.0), r"y "),
         (np.ones(N - 1), r"y must have shape \(30,\)"),
         (np.ones((N, 2)), r"y must have shape \(30,\), a number for each row; got \(30, 2\)"),
@@ -310,6 +311,18 @@ def test_labels_that_are_not_two_are_refused(y, message):
 def test_margins_that_are_none_are_refused(y, message):
     with pytest.raises(ValueError, match=message):
         PreferenceRidge().fit(LEFT, RIGHT, y)
+
+
+def test_draws_and_wins_of_left_are_margins_and_warned_of_as_what_may_be_labels():
+    y = np.where(MARGINS > 0.0, 1, 0)
+    with pytest.warns(UserWarning, match=r"of draws and wins .*; if 0 is .* give 2 \* y - 1, or"):
+        model = PreferenceRidge(alpha=0.1).fit(LEFT, RIGHT, y)
+    # A number that is hardly a win of right tells what 0 is.
+    y = np.where(y == 1, 1.0, -1e-12 * (np.arange(N) == y.argmin()))
+    told = PreferenceRidge(alpha=0.1).fit(LEFT, RIGHT, y)
+    found, expected = (each.predict(LEFT, RIGHT) for each in (model, told))
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-9)
+    assert model.score(LEFT, RIGHT, np.where(y == 1, 1, 0)) > 0.0
 
 
 @pytest.mark.parametrize(

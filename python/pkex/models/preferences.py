@@ -16,7 +16,7 @@ from pkex.kernels import Kernel
 from pkex.models.arguments import checked_number
 from pkex.models.losses import least_logistic, warn_of_steps
 from pkex.models.preference import Preference
-from pkex.models.sides import labels_of, margins, two_classes
+from pkex.models.sides import labels_of, margins, two_classes, warn_of_labels
 from pkex.models.span import Span, check_finite, not_semidefinite
 from pkex.typing import Float
 
@@ -133,8 +133,8 @@ class PreferenceRidge(Preference):
         left, right : array-like or DataFrame of shape (n, d)
             The items of n pairs, in the same columns.
         y : array-like of shape (n,), optional
-            By how much left was preferred: negative where right was. By default 1, which says that
-            left was in all of them.
+            By how much left was preferred: negative where right was, 0 where neither was. By default
+            1, which says that left was in all of them.
         context : array-like or DataFrame of shape (n, c), optional
             In what circumstances.
 
@@ -146,6 +146,7 @@ class PreferenceRidge(Preference):
         alpha = checked_number("alpha", self.alpha, may_be_0=False)
         f = self._begin(left, right, context)
         target, matrix = margins(y, len(f.left)), f.gram()
+        warn_of_labels(target)
         check_finite(matrix, f.kernels, "left and right")
         matrix.flat[:: len(matrix) + 1] += alpha
         try:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import column_or_1d
 
+from pkex.errors import warn
 from pkex.explain.columns import Columns
 from pkex.inputs.columns import Labels
 from pkex.inputs.matrix import as_matrix, as_vector_or_matrix
@@ -18,7 +19,7 @@ from pkex.inputs.table_columns import is_missing
 from pkex.inputs.wording import counted, shown
 from pkex.typing import Float
 
-__all__ = ["Sides", "labels_of", "margins", "refuse_equal", "two_classes"]
+__all__ = ["Sides", "labels_of", "margins", "refuse_equal", "two_classes", "warn_of_labels"]
 
 
 @dataclass(frozen=True)
@@ -126,20 +127,30 @@ def margins(y: ArrayLike | None, n_rows: int) -> Float:
     Raises
     ------
     ValueError, TypeError
-        If they are not finite numbers, one for each row; or 0 and 1, which are classes.
+        If they are not finite numbers, one for each row, or are False and True.
     """
     if y is None:
         return np.ones(n_rows)
+    if {type(entry) for entry in np.asarray(y, dtype=object).flat} & {bool, np.bool_}:
+        raise ValueError(
+            "y has False and True, and is to say by how much left is preferred: take "
+            "PreferenceLogistic, which has classes, or give 2 * y.astype(int) - 1 if False says "
+            "that right is preferred, and y.astype(int) if it says that neither is"
+        )
     found = as_vector_or_matrix(y, "y", n_rows=n_rows, rows_of="left")
     if found.ndim > 1:
         raise ValueError(f"y must have shape ({n_rows},), a number for each row; got {found.shape}")
-    if np.unique(found).tolist() == [0.0, 1.0]:
-        raise ValueError(
-            "y has the numbers 0 and 1 alone, and is to be positive where left is preferred, "
-            "negative where right is, and 0 where neither is; give 2 * y - 1, or take "
+    return found
+
+
+def warn_of_labels(margins: Float) -> None:
+    """Warn of numbers that are 0 and 1 alone, which may have been meant for classes."""
+    if np.unique(margins).tolist() == [0.0, 1.0]:
+        warn(
+            "y has the numbers 0 and 1 alone, and 0 says that neither is preferred: of draws and "
+            "wins of left that is right; if 0 is where right is preferred, give 2 * y - 1, or take "
             "PreferenceLogistic, which has classes"
         )
-    return found
 
 
 def labels_of(y: ArrayLike, n_rows: int) -> NDArray[Any]:
