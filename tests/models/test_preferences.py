@@ -142,6 +142,38 @@ def test_labels_that_are_understood_give_the_same_model(right, left, kind):
 
 
 @pytest.mark.parametrize("model", MODELS)
+def test_columns_that_are_constant_in_the_fit_do_not_matter(model):
+    told, pair = fitted(model, CONTEXT), (LEFT[:4], RIGHT[:4], CONTEXT[:4])
+    tables = [np.insert(table, 1, 0.1, axis=1) for table in (LEFT, RIGHT, CONTEXT)]
+    with pytest.warns(UserWarning, match="constant in the fit") as warned:
+        found = fitted(model, tables[2], *tables[:2])
+    assert [str(each.message).partition(":")[0] for each in warned] == [
+        "left and right has ['x1'], constant in the fit",
+        "context has ['x1'], constant in the fit",
+    ]
+    others = [np.insert(table, 1, [7.0, -1.0, 0.1, 2.0], axis=1) for table in pair]
+    np.testing.assert_allclose(output(found, *others), output(told, *pair), rtol=1e-12)
+    for game in ("marginal", "interventional", "neutral"):
+        own, theirs = (
+            each.explain_items(*tables, value_function=game).values
+            for each, tables in ((found, others), (told, pair))
+        )
+        np.testing.assert_allclose(np.delete(own, 1, axis=1), theirs, rtol=0, atol=1e-10)
+        assert np.abs(own[:, 1]).max() <= 1e-12
+    own, theirs = found.explain_context(others[2]), told.explain_context(pair[2])
+    np.testing.assert_allclose(np.delete(own.values, 1, axis=1), theirs.values, rtol=0, atol=1e-10)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_contexts_that_are_all_alike_have_no_default_kernel(model):
+    with pytest.raises(ValueError, match=r"all columns of context are constant, .* give context_k"):
+        fitted(model, np.ones((N, 2)))
+    found = fitted(model, np.ones((N, 2)), context_kernel=RBF())
+    expected = output(fitted(model), LEFT, RIGHT)
+    np.testing.assert_allclose(output(found, LEFT, RIGHT, np.ones((N, 2))), expected, rtol=1e-9)
+
+
+@pytest.mark.parametrize("model", MODELS)
 def test_without_y_left_was_preferred(model):
     found = model().fit(LEFT, RIGHT)
     winners, losers = LEFT.copy(), RIGHT.copy()

@@ -49,7 +49,7 @@ class PreferenceRidge(Preference):
     kernel : pkex.kernels.Kernel, optional
         k, of items. By default the Gaussian one, with length-scales by the median heuristic: the
         standard deviation of each column times the median distance of rows so scaled, of distinct
-        items.
+        items. Columns that are constant in the fit are left out, with a warning.
     context_kernel : pkex.kernels.Kernel, optional
         That of contexts, by default likewise.
     n_jobs : int or None, default -1
@@ -133,8 +133,8 @@ class PreferenceRidge(Preference):
         left, right : array-like or DataFrame of shape (n, d)
             The items of n pairs, in the same columns.
         y : array-like of shape (n,), optional
-            By how much left was preferred: negative where right was, 0 where neither was. By default
-            1, which says that left was in all of them.
+            By how much left was preferred: negative where right was, 0 where neither was. By
+            default 1, which says that left was in all of them.
         context : array-like or DataFrame of shape (n, c), optional
             In what circumstances.
 
