@@ -110,16 +110,67 @@ def test_rock_beats_scissors_beats_paper_beats_rock():
         assert (output(model, losers, winners) < -0.5).all()
 
 
-def test_classes_and_probabilities_are_scikit_learns():
-    labels = np.where(MARGINS > 0.0, "win", "loss")
+def test_labels_left_and_right_say_which_item_was_preferred():
+    labels = np.where(MARGINS > 0.0, "left", "right")
     model = PreferenceLogistic(alpha=0.1).fit(LEFT, RIGHT, labels)
-    assert model.classes_.tolist() == ["loss", "win"]
+    assert model.classes_.tolist() == ["right", "left"]
     odds, shares = model.decision_function(LEFT, RIGHT), model.predict_proba(LEFT, RIGHT)
+    np.testing.assert_array_equal(odds, fitted(PreferenceLogistic).decision_function(LEFT, RIGHT))
     np.testing.assert_allclose(shares[:, 1], expit(odds), rtol=1e-14)
     np.testing.assert_allclose(shares, model.predict_proba(RIGHT, LEFT)[:, ::-1], rtol=1e-14)
-    np.testing.assert_array_equal(model.predict(LEFT, RIGHT), np.where(odds > 0, "win", "loss"))
+    np.testing.assert_array_equal(model.predict(LEFT, RIGHT), np.where(odds > 0, "left", "right"))
     assert model.score(LEFT, RIGHT, labels) == np.mean(model.predict(LEFT, RIGHT) == labels)
-    assert model.explain_items(LEFT, RIGHT).output_name == "win vs loss"
+    assert model.explain_items(LEFT, RIGHT).output_name == "left vs right"
+
+
+@pytest.mark.parametrize(
+    ("right", "left"),
+    [(False, True), (0, 1), (0.0, 1.0), (-1, 1), ("right", "left")],
+)
+@pytest.mark.parametrize("kind", [None, object], ids=["as they are", "as objects"])
+def test_labels_that_are_understood_give_the_same_model(right, left, kind):
+    labels = np.array([left if margin > 0.0 else right for margin in MARGINS], dtype=kind)
+    model = PreferenceLogistic(alpha=0.1).fit(LEFT, RIGHT, labels)
+    assert model.classes_.tolist() == [right, left]
+    assert {type(label) for label in model.classes_.tolist()} == {type(left)}
+    expected = fitted(PreferenceLogistic).decision_function(LEFT, RIGHT)
+    np.testing.assert_array_equal(model.decision_function(LEFT, RIGHT), expected)
+    assert model.score(LEFT, RIGHT, labels) == np.mean((expected > 0.0) == (MARGINS > 0.0))
+    # Without labels, of the pairs that left has won.
+    won = LEFT[MARGINS > 0.0], RIGHT[MARGINS > 0.0]
+    assert model.score(*won) == np.mean(expected[MARGINS > 0.0] > 0.0)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_columns_that_are_constant_in_the_fit_do_not_matter(model):
+    told, pair = fitted(model, CONTEXT), (LEFT[:4], RIGHT[:4], CONTEXT[:4])
+    tables = [np.insert(table, 1, 0.1, axis=1) for table in (LEFT, RIGHT, CONTEXT)]
+    with pytest.warns(UserWarning, match="constant in the fit") as warned:
+        found = fitted(model, tables[2], *tables[:2])
+    assert [str(each.message).partition(":")[0] for each in warned] == [
+        "left and right has ['x1'], constant in the fit",
+        "context has ['x1'], constant in the fit",
+    ]
+    others = [np.insert(table, 1, [7.0, -1.0, 0.1, 2.0], axis=1) for table in pair]
+    np.testing.assert_allclose(output(found, *others), output(told, *pair), rtol=1e-12)
+    for game in ("marginal", "interventional", "neutral"):
+        own, theirs = (
+            each.explain_items(*tables, value_function=game).values
+            for each, tables in ((found, others), (told, pair))
+        )
+        np.testing.assert_allclose(np.delete(own, 1, axis=1), theirs, rtol=0, atol=1e-10)
+        assert np.abs(own[:, 1]).max() <= 1e-12
+    own, theirs = found.explain_context(others[2]), told.explain_context(pair[2])
+    np.testing.assert_allclose(np.delete(own.values, 1, axis=1), theirs.values, rtol=0, atol=1e-10)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_contexts_that_are_all_alike_have_no_default_kernel(model):
+    with pytest.raises(ValueError, match=r"all columns of context are constant, .* give context_k"):
+        fitted(model, np.ones((N, 2)))
+    found = fitted(model, np.ones((N, 2)), context_kernel=RBF())
+    expected = output(fitted(model), LEFT, RIGHT)
+    np.testing.assert_allclose(output(found, LEFT, RIGHT, np.ones((N, 2))), expected, rtol=1e-9)
 
 
 @pytest.mark.parametrize("model", MODELS)
@@ -132,7 +183,11 @@ def test_without_y_left_was_preferred(model):
     np.testing.assert_allclose(
         output(mirrored, LEFT, RIGHT), output(found, LEFT, RIGHT), rtol=0, atol=1e-9
     )
-    assert found.score(LEFT, RIGHT) <= 1.0
+
+
+def test_r2_without_y_is_refused():
+    with pytest.raises(ValueError, match=r"y is needed: .* take \(predict\(left, right\) > 0\)"):
+        fitted(PreferenceRidge).score(LEFT, RIGHT)
 
 
 # --- estimators ---
@@ -256,7 +311,17 @@ def test_tables_that_are_no_pairs_are_refused(model, tables, message):
     [
         (np.ones(N), r"y must have two classes, and has one alone, .*1.0.*; leave y out if left"),
         (np.arange(N) % 3, r"y must have two classes, .* has 3: \[0, 1, 2\]; PreferenceRidge"),
-        (MARGINS, "continuous"),
+        (MARGINS, r"y must have two classes, .* has 30: .*; PreferenceRidge takes numbers"),
+        (
+            np.where(MARGINS > 0.0, "win", "loss"),
+            r"y has the classes \['loss', 'win'\], of ",
+        ),
+        (
+            np.where(MARGINS > 0.0, 2, 1),
+            r"classes \[1, 2\], .*; give True or 1 .* or 'left' and",
+        ),
+        (np.where(MARGINS > 0.0, 1.0, np.nan), r"y has no label in row \d+, as in \d+ rows in all"),
+        (np.where(MARGINS > 0.0, True, None), r"y has no label in row \d+, as in \d+ rows in all"),
         (np.ones(N - 1), r"y must have shape \(30,\), a class for each row of left"),
     ],
 )
@@ -268,7 +333,8 @@ def test_labels_that_are_not_two_are_refused(y, message):
 @pytest.mark.parametrize(
     ("y", "message"),
     [
-        (MARGINS > 0.0, r"y has the numbers 0 and 1 alone, .*; give 2 \* y - 1, or take Pref"),
+        (MARGINS > 0.0, r"y has False and True, .* PreferenceLogistic, .* or give 2 \* y\.astype"),
+        ((MARGINS > 0.0).astype(object), r"y has False and True"),
         (np.where(MARGINS > 0.0, np.nan, 1.0), r"y "),
         (np.ones(N - 1), r"y must have shape \(30,\)"),
         (np.ones((N, 2)), r"y must have shape \(30,\), a number for each row; got \(30, 2\)"),
@@ -277,6 +343,18 @@ def test_labels_that_are_not_two_are_refused(y, message):
 def test_margins_that_are_none_are_refused(y, message):
     with pytest.raises(ValueError, match=message):
         PreferenceRidge().fit(LEFT, RIGHT, y)
+
+
+def test_draws_and_wins_of_left_are_margins_and_warned_of_as_what_may_be_labels():
+    y = np.where(MARGINS > 0.0, 1, 0)
+    with pytest.warns(UserWarning, match=r"of draws and wins .*; if 0 is .* give 2 \* y - 1, or"):
+        model = PreferenceRidge(alpha=0.1).fit(LEFT, RIGHT, y)
+    # A number that is hardly a win of right tells what 0 is.
+    y = np.where(y == 1, 1.0, -1e-12 * (np.arange(N) == y.argmin()))
+    told = PreferenceRidge(alpha=0.1).fit(LEFT, RIGHT, y)
+    found, expected = (each.predict(LEFT, RIGHT) for each in (model, told))
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-9)
+    assert model.score(LEFT, RIGHT, np.where(y == 1, 1, 0)) > 0.0
 
 
 @pytest.mark.parametrize(

@@ -131,6 +131,11 @@ def test_terms_of_many_columns_are_estimated_and_an_exact_call_says_so(kind):
         ({"concentration": 0}, ValueError, "concentration must be a finite number above 0"),
         ({"sigma": -1.0}, ValueError, "sigma must be a finite number above 0; got -1.0"),
         ({"gamma": 0.0}, ValueError, "gamma must be a finite number above 0; got 0.0"),
+        ({"sigma": 1e-200}, ValueError, "sigma must be from 1e-150 to 1e150; got 1e-200"),
+        ({"sigma": 1e200}, ValueError, "sigma must be from 1e-150 to 1e150; got 1e.200"),
+        ({"gamma": 1e-200}, ValueError, "gamma must be from 1e-150 to 1e150; got 1e-200"),
+        ({"gamma": 1e200}, ValueError, "gamma must be from 1e-150 to 1e150; got 1e.200"),
+        ({"sigma": 1e150, "gamma": 1e-150}, ValueError, "gamma is so small beside sigma, 1e-150"),
         ({"gamma": 1e-110}, ValueError, "gamma is so small beside sigma, 1e-110 beside .* vanish"),
         ({"concentration": 1e-300}, ValueError, "must be from 1e-6 to below 1, .* got 1e-300"),
         ({"alpha": -1e-9}, ValueError, "alpha must be a finite number, 0 or above; got -1e-09"),
@@ -178,6 +183,19 @@ def test_bad_rows_and_weights_are_refused(model):
             model.fit(X, Y, weights)
     with pytest.raises(ValueError, match="X is too large for a float in squares; scale it down"):
         RWReLU(30, standardize=False).fit(np.full((5, 2), 1e200), np.arange(5.0))
+    with pytest.raises(ValueError, match="y is too large for a float in sums and products with X"):
+        RWReLU(30, standardize=False).fit(1e9 * X, 1e301 * Y)
+    with pytest.raises(ValueError, match="y is too large for a float in sums and products with X"):
+        model.fit(X, np.full(60, 1.7e308))
+    rows = FRAME.assign(sex=np.where(np.arange(60) == 3, -1.7e308, 1.7e308))
+    with pytest.raises(ValueError, match=r"X has \['sex'\], with entries so large that the mean"):
+        model.fit(rows, Y)
+
+
+def test_parameters_at_the_ends_of_what_is_allowed_are_no_error(model):
+    for options in ({"sigma": 1e150}, {"sigma": 1e-150}, {"gamma": 1e150}):
+        model.set_params(**{"sigma": None, "gamma": None} | options).fit(X, Y)
+        assert np.isfinite(model.predict(X)).all()
 
 
 def test_a_constant_column_has_no_value(model):

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from pkex.errors import warn
 from pkex.execution.progress import Progress
 from pkex.execution.settings import Settings
 from pkex.execution.threads import check_n_jobs, thread_count
@@ -21,7 +23,10 @@ from pkex.games.value_functions import ValueFunction
 from pkex.inputs.keywords import with_known_keywords
 from pkex.inputs.scikit_learn import keep_names
 from pkex.inputs.weights import equal_weights
+from pkex.inputs.wording import shown
+from pkex.kernels import Kernel
 from pkex.kernels.factors import has_series
+from pkex.kernels.scales import Constants
 from pkex.models.absent import Absent
 from pkex.models.context_values import context_values
 from pkex.models.duels import Duels
@@ -44,7 +49,7 @@ class Preference(BaseEstimator):
         items, others = sides.read_items(left, right)
         refuse_equal(items.rows, others)
         pooled = np.concatenate([items.rows, others])
-        kernel = chosen_kernel(self.kernel, pooled, items.names, "left and right", "kernel")
+        kernel = _kernel_of(self.kernel, pooled, items.names, "left and right", "kernel")
         if has_series(kernel.terms(pooled.shape[1])):
             raise ValueError(
                 f"kernel: {kernel!r} is, or has in it, a power series of sums over columns, and "
@@ -53,7 +58,7 @@ class Preference(BaseEstimator):
             )
         contexts, table = None, sides.read_contexts(context, items.rows)
         if table is not None:
-            own = chosen_kernel(
+            own = _kernel_of(
                 self.context_kernel, table.rows, table.names, "context", "context_kernel"
             )
             contexts = Contexts(table.rows.copy(), own)
@@ -256,3 +261,27 @@ class Preference(BaseEstimator):
             row_index=table.labels.rows,
             value_function=absent.value_function,
         )
+
+
+def _kernel_of(kernel: Any, rows: Float, names: Sequence[str], what: str, argument: str) -> Kernel:
+    """Return the kernel given, or the default one, of the columns that vary.
+
+    A constant column has no length-scale: by one that is tiny all kernel values would vanish where
+    the column changes.
+    """
+    constant = Constants.of(rows).columns
+    if kernel is not None or not constant:
+        return chosen_kernel(kernel, rows, names, what, argument)
+    varying = [j for j in range(rows.shape[1]) if j not in constant]
+    if not varying:
+        raise ValueError(
+            f"all columns of {what} are constant, so that there is no distance to take as the "
+            f"length-scale; give {argument}, such as {argument}=pkex.kernels.RBF(1.0)"
+        )
+    warn(
+        f"{what} has {shown([names[j] for j in constant])}, constant in the fit: the default "
+        f"{argument} leaves such columns out, and predictions do not depend on them; give "
+        f"{argument} with length-scales if they should"
+    )
+    own = chosen_kernel(None, rows[:, varying], [names[j] for j in varying], what, argument)
+    return own.on(varying)

@@ -16,7 +16,7 @@ from pkex.kernels import Kernel
 from pkex.models.arguments import checked_number
 from pkex.models.losses import least_logistic, warn_of_steps
 from pkex.models.preference import Preference
-from pkex.models.sides import margins, two_classes
+from pkex.models.sides import labels_of, margins, two_classes, warn_of_labels
 from pkex.models.span import Span, check_finite, not_semidefinite
 from pkex.typing import Float
 
@@ -49,7 +49,7 @@ class PreferenceRidge(Preference):
     kernel : pkex.kernels.Kernel, optional
         k, of items. By default the Gaussian one, with length-scales by the median heuristic: the
         standard deviation of each column times the median distance of rows so scaled, of distinct
-        items.
+        items. Columns that are constant in the fit are left out, with a warning.
     context_kernel : pkex.kernels.Kernel, optional
         That of contexts, by default likewise.
     n_jobs : int or None, default -1
@@ -133,8 +133,8 @@ class PreferenceRidge(Preference):
         left, right : array-like or DataFrame of shape (n, d)
             The items of n pairs, in the same columns.
         y : array-like of shape (n,), optional
-            By how much left was preferred: negative where right was. By default 1, which says that
-            left was in all of them.
+            By how much left was preferred: negative where right was, 0 where neither was. By
+            default 1, which says that left was in all of them.
         context : array-like or DataFrame of shape (n, c), optional
             In what circumstances.
 
@@ -146,6 +146,7 @@ class PreferenceRidge(Preference):
         alpha = checked_number("alpha", self.alpha, may_be_0=False)
         f = self._begin(left, right, context)
         target, matrix = margins(y, len(f.left)), f.gram()
+        warn_of_labels(target)
         check_finite(matrix, f.kernels, "left and right")
         matrix.flat[:: len(matrix) + 1] += alpha
         try:
@@ -184,12 +185,18 @@ class PreferenceRidge(Preference):
         Parameters
         ----------
         left, right, y, context
-            As in `fit`. Where y is 1 and −1 the share of pairs whose sign is right says more.
+            As in `fit`, and y is needed. Where it is 1 and −1 the share of pairs whose sign is
+            right says more.
 
         Returns
         -------
         float
         """
+        if y is None:
+            raise ValueError(
+                "y is needed: without it, it is 1 in all rows, of which there is no R²; take "
+                "(predict(left, right) > 0).mean(), the share of pairs where left is preferred"
+            )
         found = self._output(left, right, context)
         return float(r2_score(margins(y, len(found)), found))
 
@@ -198,8 +205,8 @@ class PreferenceLogistic(Preference):
     """Kernel logistic regression of which of two items is preferred.
 
     As `PreferenceRidge`, with the logistic loss Σ_i log(1 + exp(−s_i f(l_i, r_i))) in place of
-    squares, where s_i is 1 for the second class and −1 for the first. f is the log-odds of the
-    second class; of swapped items the probabilities are swapped.
+    squares, where s_i is 1 where left was preferred and −1 where right was. f is the log-odds that
+    left is; of swapped items the probabilities are swapped.
 
     Parameters
     ----------
@@ -215,6 +222,7 @@ class PreferenceLogistic(Preference):
     Attributes
     ----------
     classes_ : ndarray of shape (2,)
+        The label that says that right was preferred, and the one that left was.
     n_iter_ : int
         The steps that were taken.
     dual_coef_, left_, right_, context_, kernel_, context_kernel_, n_features_in_, feature_names_in_
@@ -223,7 +231,8 @@ class PreferenceLogistic(Preference):
     Raises
     ------
     ValueError, TypeError
-        As `PreferenceRidge`; also if y has other than two classes.
+        As `PreferenceRidge`; also if y has other than two classes, or such that do not say which
+        item was preferred.
 
     See Also
     --------
@@ -272,8 +281,9 @@ class PreferenceLogistic(Preference):
         left, right : array-like or DataFrame of shape (n, d)
             The items of n pairs, in the same columns.
         y : array-like of shape (n,), optional
-            Labels of two classes: of 0 and 1, −1 and 1, or False and True the second says that left
-            was preferred. Without labels it was in all pairs, and the classes are False and True.
+            Which item was preferred, by labels of two classes: True or 1 says that left was, and
+            False, 0 or −1 that right was; or "left" and "right". Others are refused. Without labels
+            left was in all pairs, and the classes are False and True.
         context : array-like or DataFrame of shape (n, c), optional
             In what circumstances.
 
@@ -286,10 +296,10 @@ class PreferenceLogistic(Preference):
         tol = checked_number("tol", self.tol, may_be_0=False)
         max_iter = as_integer("max_iter", self.max_iter, "a positive integer", least=1)
         f = self._begin(left, right, context)
-        self.classes_, is_second = two_classes(y, len(f.left))
+        self.classes_, is_left = two_classes(y, len(f.left))
         span = Span.of_matrix(f.gram(), f.kernels, "left and right")
         penalty = alpha * np.eye(span.at_points.shape[1])
-        told = span.at_points, is_second, np.ones(len(is_second)), penalty, tol, max_iter
+        told = span.at_points, is_left, np.ones(len(is_left)), penalty, tol, max_iter
         found = least_logistic(*told, has_intercept=False)
         warn_of_steps([found], max_iter, alpha)
         self.n_iter_ = found.n_steps
@@ -303,7 +313,7 @@ class PreferenceLogistic(Preference):
     def decision_function(
         self, left: ArrayLike, right: ArrayLike, context: ArrayLike | None = None
     ) -> Float:
-        """Return the log-odds of the second class.
+        """Return the log-odds that left is preferred.
 
         Parameters
         ----------
@@ -339,7 +349,7 @@ class PreferenceLogistic(Preference):
     def predict_proba(
         self, left: ArrayLike, right: ArrayLike, context: ArrayLike | None = None
     ) -> Float:
-        """Return the probabilities of the classes.
+        """Return the probabilities that right and that left is preferred.
 
         Parameters
         ----------
@@ -349,6 +359,7 @@ class PreferenceLogistic(Preference):
         Returns
         -------
         ndarray of shape (n, 2)
+            In the order of `classes_`.
         """
         return logistic(self._output(left, right, context)[:, None])
 
@@ -363,12 +374,16 @@ class PreferenceLogistic(Preference):
 
         Parameters
         ----------
-        left, right, y, context
+        left, right, context
             As in `fit`.
+        y : array-like of shape (n,), optional
+            Labels as in `fit`. By default that left was preferred in all pairs.
 
         Returns
         -------
         float
         """
         found = self.predict(left, right, context)
-        return float(accuracy_score(np.ones(len(found), bool) if y is None else y, found))
+        n_rows = len(found)
+        classes = np.full(n_rows, self.classes_[1]) if y is None else labels_of(y, n_rows)
+        return float(accuracy_score(classes, found))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from pkex.inputs.columns import numbered
 from pkex.inputs.integers import as_integer
 from pkex.inputs.randomness import as_generator
 from pkex.inputs.scikit_learn import validated
+from pkex.inputs.wording import shown
 from pkex.models.arguments import checked_number, checked_weights
 from pkex.models.centers import Centers, Scaling, WeightedTerm
 from pkex.models.subsets import Star, Subsets
@@ -91,9 +93,12 @@ class _RandomWeighting(RegressorMixin, BaseEstimator):
         self.alpha_ = self._alpha(subsets)
         check_n_jobs(self.n_jobs)
         weights = checked_weights(sample_weight, len(rows))
-        scaling = self._scaling(rows, weights)
+        names = [*map(str, getattr(self, "feature_names_in_", numbered(d)))]
+        scaling = self._scaling(rows, weights, names)
         target = np.asarray(target, dtype=np.float64)
-        mean = float(weights @ target / weights.sum())
+        # What is too large for a float is refused where the coefficients are found.
+        with np.errstate(over="ignore", invalid="ignore"):
+            mean = float(weights @ target / weights.sum())
         centers = self._drawn(subsets)
         coefficients = fitted_coefficients(
             centers,
@@ -110,7 +115,7 @@ class _RandomWeighting(RegressorMixin, BaseEstimator):
                 for own, found in zip(centers, coefficients, strict=True)
             ],
             mean,
-            feature_names=[*map(str, getattr(self, "feature_names_in_", numbered(d)))],
+            feature_names=names,
         )
         return self
 
@@ -157,10 +162,21 @@ class _RandomWeighting(RegressorMixin, BaseEstimator):
         """Return the weighting whose kernel the norm of centers of k of d columns is made of."""
         return self._weighting(k)
 
-    def _scaling(self, rows: Float, weights: Float) -> Scaling:
+    def _scaling(self, rows: Float, weights: Float, names: Sequence[str]) -> Scaling:
         if not isinstance(self.standardize, bool | np.bool_):
             raise TypeError(f"standardize must be True or False; got {self.standardize!r}")
-        return Scaling.fitted(rows, weights) if self.standardize else Scaling.none(rows.shape[1])
+        if not self.standardize:
+            return Scaling.none(rows.shape[1])
+        with np.errstate(over="ignore", invalid="ignore"):
+            scaling = Scaling.fitted(rows, weights)
+        is_finite = np.isfinite(scaling.middle) & np.isfinite(scaling.scale)
+        if not is_finite.all():
+            wrong = [names[j] for j in np.flatnonzero(~is_finite).tolist()]
+            raise ValueError(
+                f"X has {shown(wrong)}, with entries so large that the mean or the standard "
+                "deviation is too large for a float; scale them down"
+            )
+        return scaling
 
     def _alpha(self, subsets: Subsets) -> float:
         if self.alpha is None:
@@ -183,8 +199,8 @@ class _RandomWeighting(RegressorMixin, BaseEstimator):
         """Return the width of the kernel for k columns."""
         gamma = gamma_of(self._checked_concentration(), sigma, k)
         if self.gamma is not None:
-            gamma = checked_number("gamma", self.gamma, may_be_0=False)
-        if k * math.log1p((sigma / gamma) ** 2) > _VANISHING:
+            gamma = _checked_width("gamma", self.gamma)
+        if 2.0 * k * math.log(math.hypot(1.0, sigma / gamma)) > _VANISHING:
             raise ValueError(
                 f"gamma is so small beside sigma, {gamma:g} beside {sigma:g}, that predictions of "
                 f"{k} columns vanish: give a larger gamma, or leave it to the concentration"
@@ -202,9 +218,15 @@ class _RandomWeighting(RegressorMixin, BaseEstimator):
 
     def _sigma(self, default: float) -> float:
         """Return the standard deviation of parameters."""
-        return (
-            default if self.sigma is None else checked_number("sigma", self.sigma, may_be_0=False)
-        )
+        return default if self.sigma is None else _checked_width("sigma", self.sigma)
+
+
+def _checked_width(name: str, value: Any) -> float:
+    """Return a positive number whose square is neither 0 nor too large for a float."""
+    found = checked_number(name, value, may_be_0=False)
+    if not 1e-150 <= found <= 1e150:
+        raise ValueError(f"{name} must be from 1e-150 to 1e150; got {value!r}")
+    return found
 
 
 class _OfProducts(_RandomWeighting):

@@ -8,17 +8,18 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
+from pkex.errors import warn
 from pkex.explain.columns import Columns
 from pkex.inputs.columns import Labels
 from pkex.inputs.matrix import as_matrix, as_vector_or_matrix
 from pkex.inputs.table import Table
+from pkex.inputs.table_columns import is_missing
 from pkex.inputs.wording import counted, shown
 from pkex.typing import Float
 
-__all__ = ["Sides", "margins", "refuse_equal", "two_classes"]
+__all__ = ["Sides", "labels_of", "margins", "refuse_equal", "two_classes", "warn_of_labels"]
 
 
 @dataclass(frozen=True)
@@ -126,38 +127,68 @@ def margins(y: ArrayLike | None, n_rows: int) -> Float:
     Raises
     ------
     ValueError, TypeError
-        If they are not finite numbers, one for each row; or 0 and 1, which are classes.
+        If they are not finite numbers, one for each row, or are False and True.
     """
     if y is None:
         return np.ones(n_rows)
+    if {type(entry) for entry in np.asarray(y, dtype=object).flat} & {bool, np.bool_}:
+        raise ValueError(
+            "y has False and True, and is to say by how much left is preferred: take "
+            "PreferenceLogistic, which has classes, or give 2 * y.astype(int) - 1 if False says "
+            "that right is preferred, and y.astype(int) if it says that neither is"
+        )
     found = as_vector_or_matrix(y, "y", n_rows=n_rows, rows_of="left")
     if found.ndim > 1:
         raise ValueError(f"y must have shape ({n_rows},), a number for each row; got {found.shape}")
-    if np.unique(found).tolist() == [0.0, 1.0]:
-        raise ValueError(
-            "y has the numbers 0 and 1 alone, and is to be positive where left is preferred, "
-            "negative where right is, and 0 where neither is; give 2 * y - 1, or take "
-            "PreferenceLogistic, which has classes"
-        )
     return found
 
 
-def two_classes(y: ArrayLike | None, n_rows: int) -> tuple[NDArray[Any], NDArray[np.bool_]]:
-    """Return two classes, and which rows are of the second: all if it is not said.
+def warn_of_labels(margins: Float) -> None:
+    """Warn of numbers that are 0 and 1 alone, which may have been meant for classes."""
+    if np.unique(margins).tolist() == [0.0, 1.0]:
+        warn(
+            "y has the numbers 0 and 1 alone, and 0 says that neither is preferred: of draws and "
+            "wins of left that is right; if 0 is where right is preferred, give 2 * y - 1, or take "
+            "PreferenceLogistic, which has classes"
+        )
+
+
+def labels_of(y: ArrayLike, n_rows: int) -> NDArray[Any]:
+    """Return the labels of rows; those that are objects as what these are, such as bool.
 
     Raises
     ------
     ValueError
-        If y has other than two classes, or not one for each row.
+        If there is not one for each row, or one is missing.
     """
-    if y is None:
-        return np.array([False, True]), np.ones(n_rows, dtype=np.bool_)
     labels = column_or_1d(y, warn=True)
     if len(labels) != n_rows:
         raise ValueError(
             f"y must have shape ({n_rows},), a class for each row of left; got {labels.shape}"
         )
-    check_classification_targets(labels)
+    missing = [row for row, label in enumerate(labels) if is_missing(label)]
+    if missing:
+        raise ValueError(
+            f"y has no label in row {missing[0]}, as in {counted(len(missing), 'row')} in all; "
+            "leave such rows out"
+        )
+    return np.asarray(labels.tolist()) if labels.dtype == object else labels
+
+
+def two_classes(y: ArrayLike | None, n_rows: int) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+    """Return the class that right was preferred and that left was, and which rows are of this.
+
+    All are if it is not said.
+
+    Raises
+    ------
+    ValueError
+        If y has other than two classes, not one for each row, or such that do not say which side
+        was preferred.
+    """
+    if y is None:
+        return np.array([False, True]), np.ones(n_rows, dtype=np.bool_)
+    labels = labels_of(y, n_rows)
     classes = np.unique(labels)
     if len(classes) == 1:
         raise ValueError(
@@ -169,5 +200,13 @@ def two_classes(y: ArrayLike | None, n_rows: int) -> tuple[NDArray[Any], NDArray
             f"y must have two classes, one where left is preferred and one where right is, and has "
             f"{len(classes)}: {shown(classes.tolist())}; PreferenceRidge takes numbers, such as 0 "
             "for a draw"
+        )
+    if classes.tolist() == ["left", "right"]:
+        classes = classes[::-1]
+    elif classes.tolist() not in ([False, True], [-1, 1]):
+        raise ValueError(
+            f"y has the classes {shown(classes.tolist())}, of which it is not known which says "
+            "that left was preferred; give True or 1 where it was and False, 0 or -1 where right "
+            "was, or 'left' and 'right'"
         )
     return classes, labels == classes[1]

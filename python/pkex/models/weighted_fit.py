@@ -122,6 +122,8 @@ def _solved(matrix: Float, right: Float, ridge: float) -> Float:
     diagonal = matrix.diagonal().copy()
     if not np.isfinite(diagonal).all():
         raise ValueError("X is too large for a float in squares; scale it down")
+    if not np.isfinite(right).all():
+        raise ValueError("y is too large for a float in sums and products with X; scale it down")
     # The upper half keeps what the factor overwrites.
     _mirror(matrix)
     while True:
