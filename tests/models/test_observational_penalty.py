@@ -9,7 +9,11 @@ from sklearn.base import clone
 import pkex
 from pkex.kernels import RBF, Additive, Cauchy, Laplacian, Matern, Polynomial
 from pkex.models import ShapleyRegularizedClassifier, ShapleyRegularizedRidge
-from pkex.models.conditional_maps import chosen_coalitions, conditioned, maps_by_coalitions
+from pkex.models.penalties.conditional_maps import (
+    chosen_coalitions,
+    conditioned,
+    maps_by_coalitions,
+)
 
 # Values are those of the rows that a model is fitted to, which are its background.
 pytestmark = pytest.mark.filterwarnings("ignore:.*are in the background themselves")

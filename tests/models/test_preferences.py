@@ -405,7 +405,7 @@ def test_games_that_there_are_not_are_refused(monkeypatch):
         model.explain_items(LEFT, RIGHT, background=LEFT, value_function="neutral")
     with pytest.raises(TypeError, match="backgroud"):
         model.explain_items(LEFT, RIGHT, backgroud=LEFT)
-    monkeypatch.setattr("pkex.models.absent._MOST_PAIRS", 100)
+    monkeypatch.setattr("pkex.models.preferences.absent._MOST_PAIRS", 100)
     with pytest.raises(ValueError, match="all pairs of 60 items, and pkex goes up to 10: give"):
         model.explain_items(LEFT, RIGHT, value_function="interventional")
     wide = RNG.normal(size=(2, 6, 15))

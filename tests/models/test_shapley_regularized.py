@@ -17,7 +17,7 @@ from pkex.games.value_functions import Game
 from pkex.inputs.weights import equal_weights
 from pkex.kernels import RBF, Laplacian
 from pkex.models import ShapleyRegularizedClassifier, ShapleyRegularizedRidge
-from pkex.models.value_maps import maps_by_engine
+from pkex.models.penalties.value_maps import maps_by_engine
 
 RNG = np.random.default_rng(0)
 N = 40

@@ -8,14 +8,15 @@ import pytest
 from sklearn.datasets import load_diabetes, load_wine
 from sklearn.model_selection import train_test_split
 
-from pkex.models import RWReLU, RWSign, RWStumps, weighted_fit
-from pkex.models.subsets import Subsets
-from pkex.models.weightings import (
+from pkex.models import RWReLU, RWSign, RWStumps
+from pkex.models.weightings import fit
+from pkex.models.weightings.closed_forms import (
     ReLUWeighting,
     SignWeighting,
     StumpWeighting,
     gamma_of,
 )
+from pkex.models.weightings.subsets import Subsets
 
 RANDOM = np.random.default_rng(5)
 X = RANDOM.normal(size=(40, 4))
@@ -179,8 +180,8 @@ def test_coefficients_minimise_squares_and_the_norm(model, weights, monkeypatch)
     np.testing.assert_allclose(model.predict(X), expected, rtol=0, atol=1e-7)
     whole = model.predict(X)
     # In blocks of a few rows it is the same.
-    monkeypatch.setattr("pkex.models.weighted_fit._BLOCK", 70)
-    monkeypatch.setattr("pkex.models.centers._OUTPUTS", 7)
+    monkeypatch.setattr("pkex.models.weightings.fit._BLOCK", 70)
+    monkeypatch.setattr("pkex.models.weightings.centers._OUTPUTS", 7)
     np.testing.assert_allclose(model.fit(X, Y, weights).predict(X), whole, rtol=0, atol=1e-8)
 
 
@@ -188,7 +189,7 @@ def test_a_matrix_that_rounding_makes_indefinite_gets_a_larger_ridge():
     rows = np.random.default_rng(0).normal(size=(6, 3))
     matrix = 1e20 * rows @ rows.T
     right = matrix @ np.ones(6)
-    found = weighted_fit._solved(np.asfortranarray(np.tril(matrix)), right, 1e-10)
+    found = fit._solved(np.asfortranarray(np.tril(matrix)), right, 1e-10)
     np.testing.assert_allclose(matrix @ found, right, rtol=1e-3)
 
 

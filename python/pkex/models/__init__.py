@@ -8,12 +8,12 @@ from __future__ import annotations
 from pkex.inputs.optional import missing_library
 
 try:
-    from pkex.models.preferences import PreferenceLogistic, PreferenceRidge
-    from pkex.models.random_weightings import RWReLU, RWSign, RWStumps
-    from pkex.models.shapley_regularized import (
+    from pkex.models.penalties.estimators import (
         ShapleyRegularizedClassifier,
         ShapleyRegularizedRidge,
     )
+    from pkex.models.preferences.estimators import PreferenceLogistic, PreferenceRidge
+    from pkex.models.weightings.estimators import RWReLU, RWSign, RWStumps
 except ModuleNotFoundError as error:
     if str(error.name).partition(".")[0] != "sklearn":
         raise

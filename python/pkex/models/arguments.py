@@ -1,4 +1,4 @@
-"""What estimators are told: columns, and numbers that have a sign."""
+"""What estimators are told: columns, weights, kernels, and numbers that have a sign."""
 
 from __future__ import annotations
 
@@ -14,9 +14,17 @@ from pkex.errors import warn
 from pkex.inputs.choices import places_of
 from pkex.inputs.weights import relative_weights
 from pkex.inputs.wording import shown
+from pkex.kernels import Kernel
+from pkex.statistics.kernel_choice import check_kernel, default_kernel
 from pkex.typing import Float
 
-__all__ = ["checked_number", "checked_weights", "columns_of", "warn_of_constant"]
+__all__ = [
+    "checked_number",
+    "checked_weights",
+    "columns_of",
+    "kernel_or_default",
+    "warn_of_constant",
+]
 
 
 def columns_of(features: Any, names: Sequence[str]) -> list[int]:
@@ -80,3 +88,20 @@ def checked_weights(sample_weight: ArrayLike | None, n_rows: int) -> Float:
         return np.ones(n_rows)
     relative = relative_weights(sample_weight, "sample_weight", n_rows, "X")
     return relative * float(np.max(np.asarray(sample_weight, dtype=np.float64)))
+
+
+def kernel_or_default(
+    kernel: Any, points: Float, names: Sequence[str], what: str = "X", argument: str = "kernel"
+) -> Kernel:
+    """Return the kernel given, or the default one, whatever the number of copies of a row.
+
+    `what` and `argument` are what messages call the points and the kernel.
+    """
+    if kernel is None:
+        distinct = np.unique(points, axis=0)
+        # Of rows that are all equal it says so.
+        some = distinct if len(distinct) > 1 else np.repeat(distinct, 2, axis=0)
+        return default_kernel(some, names, what, argument)[0]
+    chosen = check_kernel(kernel, argument, points.shape[1])
+    chosen.check_rows(points, what)
+    return chosen

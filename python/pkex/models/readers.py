@@ -8,8 +8,8 @@ from pkex.adapters.sklearn.fitted import check_fitted
 from pkex.adapters.sklearn.own_output import without_names
 from pkex.adapters.sklearn.probabilities import log_odds, of_classes
 from pkex.adapters.sklearn.probability_links import logistic, of_logistics
-from pkex.models.random_weightings import RWReLU, RWSign, RWStumps
-from pkex.models.shapley_regularized import ShapleyRegularizedClassifier, ShapleyRegularizedRidge
+from pkex.models.penalties.estimators import ShapleyRegularizedClassifier, ShapleyRegularizedRidge
+from pkex.models.weightings.estimators import RWReLU, RWSign, RWStumps
 
 __all__ = ["probabilities_of_classifier", "read_classifier", "read_ridge", "read_weighting"]
 

@@ -13,7 +13,7 @@ from pkex.games.conditioning import Conditioning
 from pkex.games.observational import Observational
 from pkex.games.value_functions import Game, ValueFunction, chosen_value_function
 from pkex.inputs.weights import equal_weights
-from pkex.models.preferential import side_by_side
+from pkex.models.preferences.preferential import joined
 from pkex.typing import Float
 
 __all__ = ["Absent"]
@@ -87,7 +87,7 @@ class Absent:
                 f"absent features are drawn from all pairs of {m:,} items, and pkex goes up to "
                 f"{int(_MOST_PAIRS**0.5):,}: give background=, a sample of the items"
             )
-        pairs = side_by_side(np.repeat(self.rows, m, axis=0), np.tile(self.rows, (m, 1)))
+        pairs = joined(np.repeat(self.rows, m, axis=0), np.tile(self.rows, (m, 1)))
         return Game(self.value_function, (pairs, np.outer(self.shares, self.shares).ravel()))
 
     def conditioning(self) -> Conditioning:

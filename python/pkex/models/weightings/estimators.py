@@ -23,16 +23,16 @@ from pkex.inputs.randomness import as_generator
 from pkex.inputs.scikit_learn import validated
 from pkex.inputs.wording import shown
 from pkex.models.arguments import checked_number, checked_weights
-from pkex.models.centers import Centers, Scaling, WeightedTerm
-from pkex.models.subsets import Star, Subsets
-from pkex.models.weighted_fit import fitted_coefficients, in_threads
-from pkex.models.weightings import (
+from pkex.models.weightings.centers import Centers, Scaling, WeightedTerm
+from pkex.models.weightings.closed_forms import (
     ReLUWeighting,
     SignWeighting,
     StumpWeighting,
     Weighting,
     gamma_of,
 )
+from pkex.models.weightings.fit import fitted_coefficients, in_threads
+from pkex.models.weightings.subsets import Star, Subsets
 from pkex.typing import Float
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from pkex.kernels import Kernel
 from pkex.kernels.restrictions import are_products
 from pkex.typing import Float
 
-__all__ = ["Contexts", "Preferential", "side_by_side"]
+__all__ = ["Contexts", "Preferential", "joined"]
 
 # Kernel values that there are at a time.
 _MOST_NUMBERS = 1 << 22
@@ -97,15 +97,15 @@ class Preferential:
         """
         if not are_products(self.kernel.terms(self.n_features)):
             return self._by_kernels(left, right, contexts)
-        rows, kernel = side_by_side(self.left, self.right), self._of_both
+        rows, kernel = joined(self.left, self.right), self._of_both
         if self.contexts is not None:
             n_columns = rows.shape[1]
-            rows = side_by_side(rows, self.contexts.rows)
+            rows = joined(rows, self.contexts.rows)
             kernel = kernel * self.contexts.kernel.on(range(n_columns, rows.shape[1]))
         one_way = KernelExpansion(rows, self.coefficients, kernel)
         behind = [] if contexts is None else [contexts]
         there, back = (
-            one_way.evaluate(side_by_side(*items, *behind), n_threads=n_threads)
+            one_way.evaluate(joined(*items, *behind), n_threads=n_threads)
             for items in ((left, right), (right, left))
         )
         return there - back
@@ -133,7 +133,7 @@ class Preferential:
 
         It is of the columns of both items, and its players are the features, each in both.
         """
-        rows = side_by_side(self.left, self.right)
+        rows = joined(self.left, self.right)
         expansion = KernelExpansion(rows, coefficients, self._of_both)
         return expansion.grouped(np.tile(np.arange(self.n_features), 2))
 
@@ -154,6 +154,6 @@ class Preferential:
         return self.coefficients[:, None] * (there - back)
 
 
-def side_by_side(*tables: Float) -> Float:
+def joined(*tables: Float) -> Float:
     """Return the rows of tables as those of one, C-contiguous."""
     return np.ascontiguousarray(np.concatenate(tables, axis=1))

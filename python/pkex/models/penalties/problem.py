@@ -20,19 +20,19 @@ from pkex.models.arguments import (
     checked_number,
     checked_weights,
     columns_of,
+    kernel_or_default,
     warn_of_constant,
 )
-from pkex.models.conditional_maps import (
+from pkex.models.penalties.conditional_maps import (
     chosen_coalitions,
     conditioned,
     maps_by_coalitions,
 )
+from pkex.models.penalties.value_maps import maps_by_engine
 from pkex.models.span import Span
-from pkex.models.value_maps import maps_by_engine
-from pkex.statistics.kernel_choice import check_kernel, default_kernel
 from pkex.typing import Float
 
-__all__ = ["Penalised", "PenalisedGame", "Problem", "chosen_kernel"]
+__all__ = ["Penalised", "PenalisedGame", "Problem"]
 
 # Where absent features come from in the values that are penalised.
 PenalisedGame: TypeAlias = Literal["interventional", "marginal", "observational"]
@@ -130,7 +130,7 @@ class Problem:
         rows = weights > 0.0
         points, weights = np.ascontiguousarray(X[rows]), weights[rows]
         warn_of_constant(points, features, known)
-        kernel = chosen_kernel(given.kernel, points, known)
+        kernel = kernel_or_default(given.kernel, points, known)
         span = Span.of(kernel, points)
         shares = weights / weights.sum()
         quadratic = alpha * np.eye(span.at_points.shape[1])
@@ -158,20 +158,3 @@ def mean_squares(maps: Float, span: Span, shares: Float) -> Float:
         values = zeta.T @ span.coefficients
         total += (values.T * shares) @ values
     return total
-
-
-def chosen_kernel(
-    kernel: Any, points: Float, names: Sequence[str], what: str = "X", argument: str = "kernel"
-) -> Kernel:
-    """Return the kernel given, or the default one, whatever the number of copies of a row.
-
-    `what` and `argument` are what messages call the points and the kernel.
-    """
-    if kernel is None:
-        distinct = np.unique(points, axis=0)
-        # Of rows that are all equal it says so.
-        some = distinct if len(distinct) > 1 else np.repeat(distinct, 2, axis=0)
-        return default_kernel(some, names, what, argument)[0]
-    chosen = check_kernel(kernel, argument, points.shape[1])
-    chosen.check_rows(points, what)
-    return chosen

@@ -15,8 +15,8 @@ from pkex.inputs.integers import as_integer
 from pkex.kernels import Kernel
 from pkex.models.arguments import checked_number
 from pkex.models.losses import least_logistic, warn_of_steps
-from pkex.models.preference import Preference
-from pkex.models.sides import labels_of, margins, two_classes, warn_of_labels
+from pkex.models.preferences.preference import Preference
+from pkex.models.preferences.sides import labels_of, margins, two_classes, warn_of_labels
 from pkex.models.span import Span, check_finite, not_semidefinite
 from pkex.typing import Float
 

@@ -27,13 +27,13 @@ from pkex.inputs.wording import shown
 from pkex.kernels import Kernel
 from pkex.kernels.factors import has_series
 from pkex.kernels.scales import Constants
-from pkex.models.absent import Absent
-from pkex.models.context_values import context_values
-from pkex.models.duels import Duels
-from pkex.models.item_values import item_values, item_values_against_all
-from pkex.models.preferential import Contexts, Preferential, side_by_side
-from pkex.models.problem import chosen_kernel
-from pkex.models.sides import Sides, refuse_equal
+from pkex.models.arguments import kernel_or_default
+from pkex.models.preferences.absent import Absent
+from pkex.models.preferences.context_values import context_values
+from pkex.models.preferences.duels import Duels
+from pkex.models.preferences.item_values import item_values, item_values_against_all
+from pkex.models.preferences.preferential import Contexts, Preferential, joined
+from pkex.models.preferences.sides import Sides, refuse_equal
 from pkex.typing import Float
 
 __all__ = ["Preference"]
@@ -196,7 +196,7 @@ class Preference(BaseEstimator):
             )
         items, others = sides.read_items(left, right)
         sides.read_contexts(contexts, items.rows)
-        pairs, numbers = np.unique(side_by_side(items.rows, others), axis=0, return_inverse=True)
+        pairs, numbers = np.unique(joined(items.rows, others), axis=0, return_inverse=True)
         return f.of_pairs(*np.split(pairs, 2, axis=1)), numbers.ravel()
 
     @with_known_keywords
@@ -271,7 +271,7 @@ def _kernel_of(kernel: Any, rows: Float, names: Sequence[str], what: str, argume
     """
     constant = Constants.of(rows).columns
     if kernel is not None or not constant:
-        return chosen_kernel(kernel, rows, names, what, argument)
+        return kernel_or_default(kernel, rows, names, what, argument)
     varying = [j for j in range(rows.shape[1]) if j not in constant]
     if not varying:
         raise ValueError(
@@ -283,5 +283,5 @@ def _kernel_of(kernel: Any, rows: Float, names: Sequence[str], what: str, argume
         f"{argument} leaves such columns out, and predictions do not depend on them; give "
         f"{argument} with length-scales if they should"
     )
-    own = chosen_kernel(None, rows[:, varying], [names[j] for j in varying], what, argument)
+    own = kernel_or_default(None, rows[:, varying], [names[j] for j in varying], what, argument)
     return own.on(varying)

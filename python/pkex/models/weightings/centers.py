@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pkex.models.weightings import Weighting
+from pkex.models.weightings.closed_forms import Weighting
 from pkex.typing import Float
 
 __all__ = ["Centers", "Scaling", "WeightedTerm"]

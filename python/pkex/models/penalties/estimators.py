@@ -23,7 +23,7 @@ from pkex.inputs.scikit_learn import validated
 from pkex.kernels import Kernel
 from pkex.models.arguments import checked_number
 from pkex.models.losses import least_logistic, least_squares, warn_of_steps
-from pkex.models.problem import Penalised, PenalisedGame, Problem
+from pkex.models.penalties.problem import Penalised, PenalisedGame, Problem
 from pkex.typing import Float
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from scipy.linalg.blas import dsyrk
 
-from pkex.models.centers import Centers
-from pkex.models.weightings import Weighting
+from pkex.models.weightings.centers import Centers
+from pkex.models.weightings.closed_forms import Weighting
 from pkex.typing import Float
 
 __all__ = ["fitted_coefficients", "in_threads"]

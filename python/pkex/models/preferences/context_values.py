@@ -9,8 +9,8 @@ from pkex.execution.computation import Computation
 from pkex.functions.base import Function
 from pkex.functions.conditional import Conditional
 from pkex.functions.expansion import KernelExpansion
-from pkex.models.absent import Absent
-from pkex.models.preferential import Contexts
+from pkex.models.preferences.absent import Absent
+from pkex.models.preferences.preferential import Contexts
 from pkex.typing import Float
 
 __all__ = ["context_values"]

@@ -20,9 +20,9 @@ from pkex.execution.computation import Computation
 from pkex.games.product_game import product_game
 from pkex.kernels import Term
 from pkex.kernels.restrictions import by_column
-from pkex.models.absent import Absent
-from pkex.models.duels import Duels
-from pkex.models.preferential import Preferential
+from pkex.models.preferences.absent import Absent
+from pkex.models.preferences.duels import Duels
+from pkex.models.preferences.preferential import Preferential
 from pkex.typing import Float
 
 __all__ = ["marginal_values"]

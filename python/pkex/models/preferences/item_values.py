@@ -22,11 +22,11 @@ from pkex.games.worths import members_of, quantity_of
 from pkex.kernels.domain import Domain
 from pkex.kernels.factors import expanded, has_mixtures
 from pkex.kernels.restrictions import are_products
-from pkex.models.absent import Absent
 from pkex.models.conditional_kernel import ConditionalKernel
-from pkex.models.duels import Duels
-from pkex.models.marginal_values import marginal_values
-from pkex.models.preferential import Preferential, side_by_side
+from pkex.models.preferences.absent import Absent
+from pkex.models.preferences.duels import Duels
+from pkex.models.preferences.marginal_values import marginal_values
+from pkex.models.preferences.preferential import Preferential, joined
 from pkex.typing import Float
 
 __all__ = ["item_values", "item_values_against_all"]
@@ -54,7 +54,7 @@ def _by_engine(f: Preferential, duels: Duels, game: Game, how: Computation) -> F
         some = duels.numbers == number
         left, right = duels.left[some], duels.right[some]
         one_way = f.one_way(duels.coefficients[:, number])
-        both = np.concatenate([side_by_side(left, right), side_by_side(right, left)])
+        both = np.concatenate([joined(left, right), joined(right, left)])
         own = one_way.explain(both, game=game, how=how.part(place, len(found)))[..., 0]
         values[some] = own[: len(left)] - own[len(left) :]
     return values

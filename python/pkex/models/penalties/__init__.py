@@ -1,0 +1,1 @@
+"""Kernel models that are fitted with a penalty on Shapley values."""

@@ -1,0 +1,1 @@
+"""Models of which of two items is preferred, and the values of items and contexts."""

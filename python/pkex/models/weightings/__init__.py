@@ -1,0 +1,1 @@
+"""Random weightings: regressors that are sums of half-spaces, ReLUs or stumps."""
