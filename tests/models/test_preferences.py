@@ -345,6 +345,13 @@ def test_margins_that_are_none_are_refused(y, message):
         PreferenceRidge().fit(LEFT, RIGHT, y)
 
 
+def test_an_alpha_that_rounding_hides_is_to_be_larger():
+    pairs = LEFT[:5].repeat(6, axis=0), RIGHT[:5].repeat(6, axis=0)
+    with pytest.raises(ValueError, match=r"alpha=1e-17 is no more than rounding .* give a larger"):
+        PreferenceRidge(alpha=1e-17).fit(*pairs)
+    assert (PreferenceRidge(alpha=1e-11).fit(*pairs).predict(*pairs) > 0.99).all()
+
+
 def test_draws_and_wins_of_left_are_margins_and_warned_of_as_what_may_be_labels():
     y = np.where(MARGINS > 0.0, 1, 0)
     with pytest.warns(UserWarning, match=r"of draws and wins .*; if 0 is .* give 2 \* y - 1, or"):

@@ -148,10 +148,16 @@ class PreferenceRidge(Preference):
         target, matrix = margins(y, len(f.left)), f.gram()
         warn_of_labels(target)
         check_finite(matrix, f.kernels, "left and right")
+        rounding = float(np.finfo(np.float64).eps * matrix.diagonal().sum())
         matrix.flat[:: len(matrix) + 1] += alpha
         try:
             factor = scipy.linalg.cho_factor(matrix, lower=True, overwrite_a=True)
         except np.linalg.LinAlgError:
+            if alpha <= rounding:
+                raise ValueError(
+                    f"alpha={alpha:g} is no more than rounding of the kernel between pairs; give "
+                    f"a larger one, such as {1e3 * rounding:.1g}"
+                ) from None
             found = f"with alpha={alpha:g} on its diagonal its matrix has no Cholesky factor"
             raise not_semidefinite(f.kernels, "left and right", found) from None
         self._keep(f, scipy.linalg.cho_solve(factor, target))
