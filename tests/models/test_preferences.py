@@ -259,6 +259,15 @@ def test_names_are_kept_and_compared(model):
     assert again.context_ is None
 
 
+def test_columns_that_are_numbered_are_in_the_same_order():
+    left = pd.DataFrame(LEFT, columns=[5, 6, 7])
+    with pytest.raises(ValueError, match="columns of right are in another order than those of lef"):
+        PreferenceRidge().fit(left, pd.DataFrame(RIGHT, columns=[7, 6, 5]))
+    halves = PreferenceRidge().fit(left, pd.DataFrame(RIGHT))
+    expected = PreferenceRidge().fit(LEFT, RIGHT).predict(LEFT, RIGHT)
+    np.testing.assert_array_equal(halves.predict(LEFT, RIGHT), expected)
+
+
 def test_the_arrays_given_may_change_afterwards():
     left, right, context = LEFT.copy(), RIGHT.copy(), CONTEXT.copy()
     model = PreferenceRidge().fit(left, right, MARGINS, context)

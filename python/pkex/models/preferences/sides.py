@@ -63,6 +63,7 @@ class Sides:
         """
         items, others = self.items.read(left, "left"), self.items.read(right, "right")
         _check_rows(items.rows, others.rows, "right")
+        _check_order(items.labels, others.labels)
         return items, others.rows
 
     def read_contexts(self, context: Any, left: Float) -> Table | None:
@@ -108,6 +109,15 @@ def _check_rows(left: Float, other: Float, argument: str) -> None:
             f"left and {argument} must have as many rows, one of each for a pair; got {len(left)} "
             f"and {len(other)}"
         )
+
+
+def _check_order(left: Labels, right: Labels) -> None:
+    """Refuse columns labelled by numbers, which are no names, in another order than those of left.
+
+    Others than those of left they may be: those of the halves of one table are.
+    """
+    if left.columns and right.columns and set(left.columns) == set(right.columns):
+        right.check_same(left, "right", "left")
 
 
 def refuse_equal(left: Float, right: Float) -> None:
