@@ -413,6 +413,18 @@ def test_contexts_are_given_exactly_where_the_model_has_them(model):
         within.explain_context(CONTEXT[:2], LEFT, RIGHT)
 
 
+def test_kernels_of_too_many_terms_are_refused_with_others_that_have_fewer():
+    model = fitted(PreferenceRidge, kernel=Matern(2.0) * Matern(1.0))
+    with pytest.raises(
+        ValueError, match=r"kernel: Matern.* one for right items; take a single Mat"
+    ):
+        model.explain_items(LEFT[:2], RIGHT[:2])
+    game = pkex.Observational(leave_one_out=True)
+    values = model.explain_items(LEFT[:2], RIGHT[:2], value_function=game).values
+    total = model.predict(LEFT[:2], RIGHT[:2])
+    np.testing.assert_allclose(values.sum(axis=1), total, rtol=0, atol=1e-9)
+
+
 def test_games_that_there_are_not_are_refused(monkeypatch):
     model = fitted(PreferenceRidge)
     with pytest.raises(ValueError, match="value_function must be one of 'neutral', "):

@@ -18,6 +18,7 @@ import numpy as np
 
 from pkex.functions.expansion import KernelExpansion
 from pkex.kernels import Kernel
+from pkex.kernels.factors import has_mixtures
 from pkex.kernels.restrictions import are_products
 from pkex.typing import Float
 
@@ -134,7 +135,16 @@ class Preferential:
         It is of the columns of both items, and its players are the features, each in both.
         """
         rows = joined(self.left, self.right)
-        expansion = KernelExpansion(rows, coefficients, self._of_both)
+        try:
+            expansion = KernelExpansion(rows, coefficients, self._of_both)
+        except ValueError as error:
+            if not has_mixtures(self.kernel.terms(self.n_features)):
+                raise
+            raise ValueError(
+                f"kernel: {self.kernel!r} has too many terms, as there is one of it for left and "
+                "one for right items; take a single Matern or RationalQuadratic, RBF or "
+                "ProductMatern, or explain by value_function='observational'"
+            ) from error
         return expansion.grouped(np.tile(np.arange(self.n_features), 2))
 
     def in_contexts(self, contexts: Float) -> Float:
