@@ -274,9 +274,15 @@ def _kernel_of(kernel: Any, rows: Float, names: Sequence[str], what: str, argume
         return kernel_or_default(kernel, rows, names, what, argument)
     varying = [j for j in range(rows.shape[1]) if j not in constant]
     if not varying:
+        remedy = f"give {argument}, such as {argument}=pkex.kernels.RBF(1.0)"
+        if argument == "context_kernel":
+            remedy = (
+                "leave it out. What holds for left alone, such as playing at home, is a column of "
+                "the items: 1 in left and 0 in right"
+            )
         raise ValueError(
             f"all columns of {what} are constant, so that there is no distance to take as the "
-            f"length-scale; give {argument}, such as {argument}=pkex.kernels.RBF(1.0)"
+            f"length-scale; {remedy}"
         )
     warn(
         f"{what} has {shown([names[j] for j in constant])}, constant in the fit: the default "
