@@ -67,6 +67,10 @@ def test_settings_of_the_game_are_options(tables, explain):
     record = explain(*options).record
     assert [row["values"] for row in record["rows"]] == explainer.shap_values(rows).tolist()
     assert record["value_function"] == "observational"
+    conditioning = record["conditioning"]
+    assert conditioning.pop("landmark_error") == explainer.landmark_error
+    assert conditioning.pop("kernel") == repr(explainer.conditioning.kernel)
+    assert conditioning == settings
     said = explain(*options, kind="table").out
     assert "regularization=0.05, n_landmarks=40, leave_one_out=True" in " ".join(said.split())
     assert f"{explainer.landmark_error:.1%} of their spread" in " ".join(said.split())

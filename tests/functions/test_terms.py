@@ -212,6 +212,14 @@ def test_they_pickle_and_are_explained_in_other_games():
         ([([], np.sin)], {}, ValueError, r"terms\[0\] has no column; a constant belongs"),
         ([("a", np.sin)], {"feature_names": ["a", "a"]}, ValueError, "several columns are called"),
         ([(0, ["x"], [1, 2])], {}, ValueError, r"terms\[0\]: edges and values must be arrays"),
+        ([(0, [0.0], [1.0, np.nan])], {}, ValueError, r"terms\[0\]: values must be finite"),
+        (
+            [(0, [0.0], [[1, 2], [3, 4]])],
+            {},
+            ValueError,
+            "0] has values of 2 outputs, and the inte",
+        ),
+        ([(0, [0.0], [1, 2])], {"intercept": [0, 0]}, ValueError, "has no axis of outputs"),
         ([(0, np.sin)], {"intercept": [[1.0]]}, ValueError, "intercept must be a number, or an"),
         ([(0, np.sin)], {"intercept": []}, ValueError, "intercept must be a number, or an array"),
     ],
@@ -235,6 +243,21 @@ def test_what_functions_return_is_checked():
         pkex.TermExpansion([([0, 1], lambda x: x)]).predict([[0.0, 1.0]])
     with pytest.raises(TypeError, match=r"terms\[0\] must return real numbers"):
         pkex.TermExpansion([(0, lambda x: x.astype(str))]).predict([[0.0]])
+    with pytest.raises(ZeroDivisionError) as raised:
+        pkex.TermExpansion([(0, np.sin), (1, lambda x: x[0] + 1 // 0)]).predict([[0.0, 1.0]])
+    assert "terms[1] was called with 1 array" in raised.value.__notes__[0]
+
+
+def doubled(entries):
+    entries *= 2.0
+    return entries
+
+
+@pytest.mark.parametrize("term", [(1, doubled), ([0, 1], np.sin), (range(2), np.sin)])
+def test_functions_cannot_change_the_rows(term):
+    # The second array of a ufunc of one is where it writes to.
+    with pytest.raises(ValueError, match="read-only"):
+        pkex.TermExpansion([term]).predict([[1.0, 2.0]])
 
 
 def test_games_without_a_background_are_refused_with_the_remedy():

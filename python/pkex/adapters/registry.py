@@ -149,8 +149,9 @@ class Probabilities:
 def _probabilities(model: Any) -> Probabilities:
     raise UnsupportedModelError(
         f"pkex knows no probabilities of {type(model).__name__}: those of SVC and NuSVC with "
-        "probability=True, CalibratedClassifierCV, OneVsRestClassifier, GaussianProcessClassifier "
-        "and logistic regression, also of a Nystroem map, are explained"
+        "probability=True, CalibratedClassifierCV, OneVsRestClassifier, GaussianProcessClassifier, "
+        "logistic regression, also of a Nystroem map, and interpret's "
+        "ExplainableBoostingClassifier are explained"
     )
 
 

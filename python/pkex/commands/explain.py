@@ -203,7 +203,13 @@ def _answer(
     if options.coalitions is not None:
         facts["Estimated"] = f"from {options.coalitions} coalitions, seed {options.seed}"
     sentence, title = verdict(explanation), f"{what} in {Path(options.model).name}"
-    found = {"verdict": sentence, "explained": what, "fitted": fitted, "warnings": list(warnings)}
+    found = {
+        "verdict": sentence,
+        "explained": what,
+        "fitted": fitted,
+        "conditioning": _settings(explainer),
+        "warnings": list(warnings),
+    }
     return Answer(
         lambda: of_explanation(explanation, title, facts, tuple(warnings)),
         _record(explanation, options, found),
@@ -221,6 +227,20 @@ def _of_observational(explainer: Explainer) -> Mapping[str, str]:
     if error is not None:
         said["Landmarks"] = f"worths of coalitions are {error:.1%} of their spread off"
     return said
+
+
+def _settings(explainer: Explainer) -> Mapping[str, Any] | None:
+    """Return the settings of the observational game, for JSON."""
+    settings = explainer.conditioning
+    if settings is None:
+        return None
+    return {
+        "kernel": repr(settings.kernel),
+        "regularization": settings.regularization,
+        "n_landmarks": settings.n_landmarks,
+        "leave_one_out": settings.leave_one_out,
+        "landmark_error": explainer.landmark_error,
+    }
 
 
 def _record(

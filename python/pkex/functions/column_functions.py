@@ -109,21 +109,39 @@ class ColumnFunction:
         ValueError, TypeError
             If what it returns has another shape, or is not a finite number.
         """
-        entries = [np.ascontiguousarray(column) for column in rows.T]
+        entries = [_read_only(column) for column in rows.T]
         values = self._checked(entries, n_outputs)
         if len(rows) > 1 and not isinstance(self.function, Binned | Monomial):
             self._check_row_alone(entries, values, n_outputs)
         return values
 
+    def check_outputs(self, n_outputs: int | None) -> None:
+        """Refuse a table that has not the outputs of the intercept.
+
+        Raises
+        ------
+        ValueError
+        """
+        if not isinstance(self.function, Binned):
+            return
+        axes = self.function.values.shape[len(self.columns) :]
+        if axes != (() if n_outputs is None else (n_outputs,)):
+            has = f"values of {counted(axes[0], 'output')}" if axes else "no axis of outputs"
+            takes = "a single number" if n_outputs is None else f"{n_outputs} of them"
+            raise ValueError(
+                f"{self.name} has {has}, and the intercept is {takes}: both have one an output"
+            )
+
     def _checked(self, entries: list[NDArray[Any]], n_outputs: int | None) -> Float:
         """Return what the function returns, if that is a finite number for each row."""
         try:
             found = np.asarray(self.function(*entries))
-        except TypeError as error:
-            raise TypeError(
-                f"{self.name} must be a function of {counted(len(entries), 'array')}, one of each "
-                f"column's entries: {error}"
-            ) from error
+        except Exception as error:
+            arrays = f"{counted(len(entries), 'array')}, one of each column's entries"
+            if isinstance(error, TypeError):
+                raise TypeError(f"{self.name} must be a function of {arrays}: {error}") from error
+            error.add_note(f"{self.name} was called with {arrays}, which it must not change")
+            raise
         if found.dtype.kind not in "fiub":
             raise TypeError(f"{self.name} must return real numbers; it returned {found.dtype}")
         n_rows = len(entries[0])
@@ -151,6 +169,13 @@ class ColumnFunction:
                 f"{values[row].tolist()} among {len(values)} rows and {alone.tolist()} alone. "
                 "Numbers of the data, such as means, are to be computed beforehand"
             )
+
+
+def _read_only(column: NDArray[Any]) -> NDArray[Any]:
+    """Return a column that a function cannot write to."""
+    entries = np.ascontiguousarray(column).view()
+    entries.flags.writeable = False
+    return entries
 
 
 def _shown(entries: list[NDArray[Any]], row: int) -> str:
@@ -192,7 +217,7 @@ def as_column_functions(
 
 def _columns(given: Any, names: Sequence[str] | None, term: str) -> tuple[int, ...]:
     """Return the numbers of a term's columns."""
-    if not (_is_single(given) or isinstance(given, list | tuple | np.ndarray)):
+    if not (_is_single(given) or isinstance(given, Iterable)):
         raise TypeError(
             f"{term}: columns are a number from 0 or a name, or a sequence of these; got {given!r}"
         )
@@ -235,6 +260,8 @@ def _binned(n_columns: int, edges: Any, values: Any, term: str) -> Binned:
         raise ValueError(f"{term} must have an array of edges for each of its {n_columns} columns")
     if any(not (np.diff(own) > 0.0).all() or np.isnan(own).any() for own in arrays):
         raise ValueError(f"{term}: edges must ascend")
+    if not np.isfinite(table).all():
+        raise ValueError(f"{term}: values must be finite")
     shape = tuple(len(own) + 1 for own in arrays)
     if table.shape[:n_columns] != shape or table.ndim > n_columns + 1:
         raise ValueError(

@@ -123,6 +123,8 @@ class TermExpansion(Function):
             )
         self._intercept = checked_intercept(intercept, np.shape(intercept))
         self._chosen = list(range(np.size(intercept))) if np.ndim(intercept) else None
+        for term in self._terms:
+            term.check_outputs(None if self._chosen is None else len(self._chosen))
         self._players = np.arange(self._n_features)
         # Of where the terms vary nothing is known.
         self._probes = np.zeros((1, self._n_features))

@@ -69,7 +69,7 @@ class Observational:
         The number of background rows on which weights are made, where there are too many for all
         (Nyström's approximation). The kernel of a kernel expansion is so approximated, too, where
         its points times the background rows are more than 4096². Landmarks are a fixed random
-        sample; they, and the medians, take no notice of the background's weights.
+        sample; they, and the medians, take no notice of the background's weights that are not 0.
     leave_one_out : bool, default False
         Whether an explained row that is in the background, or copies of it, are left out there as
         long as some, but not all features are known: its weight is 0, and the others' are those of

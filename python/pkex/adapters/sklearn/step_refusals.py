@@ -71,7 +71,8 @@ _SEVERAL = "it makes several columns of one, and is none of those that are known
 _WHY = {
     "MissingIndicator": _SEVERAL,
     "PolynomialFeatures": "it multiplies columns, which is supported before a linear model such as "
-    "Ridge, with no other steps between the two than scalers and selectors",
+    "Ridge, with no other steps between the two than scalers and selectors, which stand beside it "
+    "and not in a Pipeline of their own with the model",
 }
 
 
