@@ -151,7 +151,7 @@ bench: build ## measure the crate and the package
 counted := target/release/counts
 .PHONY: $(counted)
 $(counted):
-	cargo build --release --quiet --package pkex-bench --bin counts
+	env -u RUSTFLAGS cargo build --release --quiet --package pkex-bench --bin counts
 
 .PHONY: counts
 counts: $(counted) ## count instructions (valgrind), and look for calls and spills (objdump)
