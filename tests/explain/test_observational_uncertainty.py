@@ -208,12 +208,12 @@ def test_importance_of_estimates_is_drawn_without_their_sampling_errors():
 
 
 def test_estimates_of_many_features_have_the_posterior():
-    wide = RANDOM.normal(size=(30, 16))
+    wide, given = np.split(RANDOM.normal(size=(32, 16)), [30])
     kernel = ConstantKernel(1.0) * RBF(12.0)
     model = GaussianProcessRegressor(kernel, alpha=0.1, optimizer=None).fit(wide, wide[:, 0])
     explainer = pkex.Explainer(model, wide, value_function="observational")
-    estimate = explainer.estimate(wide[:2], n_coalitions=100, uncertainty=True, random_state=0)
-    rows = np.concatenate([wide[:1], wide])
+    estimate = explainer.estimate(given, n_coalitions=100, uncertainty=True, random_state=0)
+    rows = np.concatenate([given[:1], wide])
     difference = np.array([1.0, *[-1.0 / 30.0] * 30])
     expected = difference @ model.predict(rows, return_cov=True)[1] @ difference
     # Values add up, and so is their sum as sure as the prediction less the base.
