@@ -105,3 +105,14 @@ def test_a_report_of_the_observational_game_says_what_its_values_are_of():
     assert "a value is what a feature tells of the model" in told.to_html()
     plain = pkex.Explanation(VALUES, [0.5, 0.5], DATA, NAMES, value_function="interventional")
     assert "what a feature tells" not in plain.to_html()
+
+
+def test_only_errors_of_estimates_are_said_to_have_a_size(both):
+    X = np.random.default_rng(0).normal(size=(20, 3))
+    model = GaussianProcessRegressor(RBF(2.0), alpha=0.1, optimizer=None).fit(X, X[:, 0])
+    # Means under the posterior are what they are, however sure the process is.
+    exact = pkex.Explainer(model)(X[:4], uncertainty=True).to_html()
+    assert "Std dev is the standard deviation" in exact
+    assert "Errors have a size" not in exact
+    assert "Errors have a size" in both.to_html()
+    assert "Errors have a size" not in both[:1].to_html()

@@ -51,9 +51,13 @@ _READING_SPREADS = {
 }
 _READING_MEANS = (
     "Means of them over rows are bounds: the mean |value| is at least as sure as its mean std err "
-    "or std dev says. What is not known has a size, too: the mean |value| of a feature that has no "
-    "effect is some four fifths of it, and neighbours in the order that differ by less may be the "
-    "other way round."
+    "or std dev says."
+)
+# The mean size of a normal deviate is √(2/π) = 0.80 of its standard deviation.
+_READING_SIZES = (
+    "Errors have a size, too: the mean |value| of a feature that has no effect is some four fifths "
+    "of its mean std err, and neighbours in the order that differ by less may be the other way "
+    "round."
 )
 
 
@@ -156,8 +160,12 @@ def _reading(explanation: Attribution) -> tuple[str, ...]:
 
 def _of_spreads(explanation: Attribution) -> list[str]:
     """Return what standard errors and deviations say, if there are any."""
-    found = [_READING_SPREADS[name] for name in explanation._spreads()]
-    return [" ".join([*found, _READING_MEANS])] if found and len(explanation) > 1 else found
+    spreads = explanation._spreads()
+    found = [_READING_SPREADS[name] for name in spreads]
+    if not found or len(explanation) == 1:
+        return found
+    sizes = [_READING_SIZES] if STANDARD_ERROR in spreads else []
+    return [" ".join([*found, _READING_MEANS, *sizes])]
 
 
 def _tables(explanation: Attribution, name: str) -> list[Table]:
