@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 __all__ = [
     "Expansion",
     "available_threads",
+    "gauss_mean",
+    "gauss_mean_at",
     "hsic_sums",
     "mean_factors",
     "mmd_sums",
@@ -149,6 +151,15 @@ def mean_factors(
     *,
     n_threads: int,
     progress: _Progress | None = None,
+) -> NDArray[np.float64]: ...
+def gauss_mean(
+    entries: NDArray[np.float64], length_scale: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
+def gauss_mean_at(
+    numbers: NDArray[np.float64],
+    length_scale: float,
+    centers: NDArray[np.float64],
+    moments: NDArray[np.float64],
 ) -> NDArray[np.float64]: ...
 def self_pairs(
     points: NDArray[np.float64],

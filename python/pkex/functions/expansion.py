@@ -198,7 +198,7 @@ class KernelExpansion(Weighted):
     ) -> Float:
         """Return a quantity of rows, in the engine's layout (n, coalitions, n_outputs)."""
         self._entries.check(X, "X")
-        compute = by_engine(game, quantity, how)
+        compute = by_engine(self._packing.engine_game(game), quantity, how)
         if quantity == SHAPLEY and game.value_function == "neutral" and self._is_of_bits:
             # Each row by itself, so that it does not matter which are explained together.
             of_bits = are_bits(X)
@@ -281,7 +281,7 @@ class KernelExpansion(Weighted):
         if game.background is not None:
             self._entries.check(game.background[0], "background")
         return self._packing.at(self._packing.of_game(game)).base(
-            game=game.packed,
+            game=self._packing.engine_game(game).packed,
             n_threads=how.n_threads,
             progress=how.progress,
         )
@@ -363,6 +363,7 @@ def _(
     if has_series(expansion.kernel.terms(expansion.n_features)):
         return at_any_coalitions(expansion, row, game, members, how)
     expansion._entries.check(row[None], "X")
+    game = expansion._packing.engine_game(game)
     background = None if game.background is None else game.background[0]
     some = None if members is None else np.ascontiguousarray(members)
     options: dict[str, Any] = {"summation": how.summation, "n_threads": how.n_threads}

@@ -63,7 +63,9 @@ class Packing:
     __slots__ = (
         "_error",
         "_highest",
+        "_kernel",
         "_lowest",
+        "_n_columns",
         "_pack",
         "_parts",
         "_players",
@@ -80,7 +82,8 @@ class Packing:
         players: NDArray[np.int64] | None = None,
         pack: Pack = _core.Expansion,
     ) -> None:
-        self._parts = points, coefficients
+        self._kernel, self._n_columns = kernel, points.shape[1]
+        self._parts = kernel.engine_rows(points), coefficients
         self._pack = pack
         self._terms = kernel.terms(points.shape[1])
         self._players = players
@@ -137,7 +140,11 @@ class Packing:
         return expanded(self._terms, self._domain(reach)) if self.has_mixtures else self._terms
 
     def _made(self, terms: list[Term]) -> _core.Expansion:
-        return self._pack(*self._parts, [term.packed() for term in terms], self._players)
+        players, columns = self._players, self._kernel.engine_columns(self._n_columns)
+        if len(columns) != self._n_columns:
+            own = np.arange(self._n_columns) if players is None else players
+            players = own[columns]
+        return self._pack(*self._parts, [term.packed() for term in terms], players)
 
     def reaches(self, rows: Float) -> NDArray[np.int64]:
         """Return the reach of each row: 0 up to twice the range of the points, 1 up to four times.
@@ -156,6 +163,10 @@ class Packing:
         exponents[np.ldexp(0.5, exponents) == shares] -= 1
         exponents[exponents < 0] = 0
         return exponents
+
+    def engine_game(self, game: Game) -> Game:
+        """Return the game with the rows of its background as the engine compares them."""
+        return game.mapped(self._kernel.engine_rows)
 
     def of_game(self, game: Game) -> int:
         """Return the reach of the background's rows."""
@@ -186,7 +197,7 @@ class Packing:
     ) -> Float:
         """Compute something of rows, those of one reach together, beside a game's background."""
         if not self.has_mixtures:
-            return compute(self.at(0), rows, report)
+            return compute(self.at(0), self._kernel.engine_rows(rows), report)
         least = 0 if game is None else self.of_game(game)
         reaches = np.maximum(self.reaches(rows), least)
         found = np.unique(reaches).tolist()

@@ -23,6 +23,7 @@ from pkex.kernels.factors import Term
 from pkex.kernels.family import Factor
 from pkex.kernels.heuristic import median_heuristic
 from pkex.kernels.matern import Matern, ProductMatern
+from pkex.kernels.orthogonal import OrthogonalANOVA
 from pkex.kernels.periodic import Periodic
 from pkex.kernels.polynomial import Linear, Polynomial
 from pkex.kernels.rational_quadratic import RationalQuadratic
@@ -42,6 +43,7 @@ __all__ = [
     "Laplacian",
     "Linear",
     "Matern",
+    "OrthogonalANOVA",
     "Periodic",
     "Polynomial",
     "ProductMatern",

@@ -58,6 +58,14 @@ class Kernel(ABC):
         """
         Entries.of(self.terms(rows.shape[1])).check(rows, name)
 
+    def engine_rows(self, rows: Float) -> Float:
+        """Return rows as the engine compares them: with what the terms need beside the entries."""
+        return rows
+
+    def engine_columns(self, n_features: int) -> NDArray[np.intp]:
+        """Return the column of the table that each column of these rows belongs to."""
+        return np.arange(n_features)
+
     def on(self, columns: Iterable[int]) -> Kernel:
         """Restrict the kernel to some columns; its length-scales then refer to these, in order.
 

@@ -28,7 +28,7 @@ from pkex.kernels.scales import Scale
 from pkex.kernels.stationary import RBF
 from pkex.typing import Float
 
-__all__ = ["EXACT_UP_TO", "Heuristic", "evenly_random", "heuristic", "median_heuristic"]
+__all__ = ["EXACT_UP_TO", "Heuristic", "evenly_random", "heuristic", "median_heuristic", "pooled"]
 
 # With more rows than this, the median is that of a subsample of as many.
 EXACT_UP_TO = 2000
@@ -71,7 +71,7 @@ def median_heuristic(*samples: ArrayLike, standardize: bool = True) -> Kernel:
     >>> median_heuristic(rows, standardize=False).length_scale
     1000.000499999875
     """
-    return heuristic(_pooled(samples), standardize=standardize).kernel
+    return heuristic(pooled(samples, "median_heuristic"), standardize=standardize).kernel
 
 
 @dataclass(frozen=True)
@@ -176,7 +176,7 @@ def _with_labels(
     return reduce(mul, factors)
 
 
-def _pooled(samples: Sequence[ArrayLike]) -> Float:
+def pooled(samples: Sequence[ArrayLike], function: str) -> Float:
     """Return the rows of samples of the same columns; of one dimension they have one column.
 
     Raises
@@ -185,7 +185,7 @@ def _pooled(samples: Sequence[ArrayLike]) -> Float:
         If they are not finite numeric tables with the same columns.
     """
     if not samples:
-        raise TypeError("median_heuristic() takes one or more samples; got none")
+        raise TypeError(f"{function}() takes one or more samples; got none")
     rows: list[Float] = []
     first = Labels.comparable(samples[0], "sample 0")
     for number, sample in enumerate(samples):

@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from pkex.kernels.base import Kernel
+from pkex.kernels.centered import CenteredColumn
 
 __all__ = ["kernel_of", "plain_kernel"]
 
 
-def plain_kernel(kernel: Kernel) -> dict[str, Any]:
+def plain_kernel(kernel: Kernel | CenteredColumn) -> dict[str, Any]:
     """Return a kernel of this package as a dict of its class's name and its parameters.
 
     Raises
@@ -46,7 +47,7 @@ def kernel_of(plain: Any) -> Kernel:
 
 
 def _plain(parameter: Any) -> Any:
-    if isinstance(parameter, Kernel):
+    if isinstance(parameter, Kernel | CenteredColumn):
         return plain_kernel(parameter)
     if isinstance(parameter, tuple):
         return [_plain(item) for item in parameter]
@@ -64,7 +65,7 @@ def _read(parameter: Any) -> Any:
 def _classes() -> dict[str, Any]:
     """Return the classes of kernels that this package defines, by name."""
     found: dict[str, Any] = {}
-    waiting: list[Any] = [Kernel]
+    waiting: list[Any] = [Kernel, CenteredColumn]
     while waiting:
         for kind in waiting.pop().__subclasses__():
             if kind.__module__.startswith("pkex."):

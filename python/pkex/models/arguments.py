@@ -15,7 +15,7 @@ from pkex.inputs.choices import places_of
 from pkex.inputs.weights import relative_weights
 from pkex.inputs.wording import shown
 from pkex.kernels import Kernel
-from pkex.statistics.kernel_choice import check_kernel, default_kernel
+from pkex.statistics.kernel_choice import check_kernel, gaussian_kernel
 from pkex.typing import Float
 
 __all__ = [
@@ -101,7 +101,7 @@ def kernel_or_default(
         distinct = np.unique(points, axis=0)
         # Of rows that are all equal it says so.
         some = distinct if len(distinct) > 1 else np.repeat(distinct, 2, axis=0)
-        return default_kernel(some, names, what, argument)[0]
+        return gaussian_kernel(some, names, what, argument)[0]
     chosen = check_kernel(kernel, argument, points.shape[1])
     chosen.check_rows(points, what)
     return chosen

@@ -155,7 +155,12 @@ class MMDDrift:
         rows = self._read(X_reference, kernel, categorical, missing)
         self._players = as_players(groups, self._names)
         self._kernel, self._bandwidth = chosen_kernel(
-            kernel, rows, self._names, "X_reference", labels=self._encoding.labels
+            kernel,
+            rows,
+            self._names,
+            "X_reference",
+            labels=self._encoding.labels,
+            looks_ahead=True,
         )
         domain = Domain.around(rows, ERRORS[-1])
         self._spans = largest_spans(self._kernel, domain, self._encoding.labels)
@@ -165,10 +170,13 @@ class MMDDrift:
         check_fits(n_permutations, len(self._players))
         rows = self._test.arranged(rows)
         with reporting(progress) as report:
-            terms, how = self._chosen.with_means(terms, rows, report)
-            sums = pair_sums(rows, len(rows), terms, how=how)
+            compared = self._kernel.engine_rows(rows)
+            terms, how = self._chosen.with_means(terms, compared, report)
+            sums = pair_sums(compared, len(rows), terms, how=how)
         row_sums = sums.rows[:, 0].copy()
-        self._reference = Reference(rows, terms, row_sums, sums.alone[0], sums.squares[0])
+        self._reference = Reference(
+            rows, compared, terms, row_sums, sums.alone[0], sums.squares[0]
+        )
         self._threshold = self._of_reference_alone()
 
     def _read(
@@ -273,7 +281,7 @@ class MMDDrift:
         generator, plan = test.generator(), Plan.of(n, m, len(self._players))
         rows = batch[generator.permutation(m)] if test.n_permutations else batch
         blocks = plan.blocks(n, m) if test.n_permutations else None
-        pooled = np.concatenate([rows, reference.rows])
+        pooled = np.concatenate([self._kernel.engine_rows(rows), reference.engine_rows])
         # The batch first: its rows, often few, then meet many at a time.
         sums = pair_sums(
             pooled,

@@ -164,7 +164,7 @@ def _made_of(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Kept:
     terms, unit = in_units(KernelTerms.of(kernel, encoding.players(players), domain))
     if "absent" in arrays:
         terms = replace(terms, absent=_floats(arrays["absent"], 2))
-    reference = _reference(rows, terms, arrays)
+    reference = _reference(rows, kernel.engine_rows(rows), terms, arrays)
     check_reference(reference, chosen.value_function)
     return Kept(
         chosen,
@@ -202,14 +202,17 @@ def _labels(plain: Any, n_columns: int) -> Labels:
     return Labels(None if plain is None else tuple(map(_label, plain)))
 
 
-def _reference(rows: Float, terms: KernelTerms, arrays: dict[str, NDArray[Any]]) -> Reference:
+def _reference(
+    rows: Float, engine_rows: Float, terms: KernelTerms, arrays: dict[str, NDArray[Any]]
+) -> Reference:
     row_sums, alone = _floats(arrays["row_sums"], 2), _floats(arrays["alone"], 1)
     blocks = {}
     for name in arrays:
         if name.startswith(_BLOCKS):
             size, number = map(int, name.removeprefix(_BLOCKS).split())
             blocks[size, number] = _floats(arrays[name], 2)
-    return Reference(rows, terms, row_sums, alone, _floats(arrays["squares"], 1), blocks)
+    squares = _floats(arrays["squares"], 1)
+    return Reference(rows, engine_rows, terms, row_sums, alone, squares, blocks)
 
 
 def _floats(array: NDArray[Any], n_dimensions: int) -> Float:

@@ -183,6 +183,8 @@ class Reference:
     Parameters
     ----------
     rows : ndarray of shape (n, d)
+    engine_rows : ndarray of shape (n, ·)
+        The same, as the engine compares them.
     terms : KernelTerms
     row_sums : ndarray of shape (n, P)
         γ of each row summed over all others.
@@ -193,6 +195,7 @@ class Reference:
     """
 
     rows: Float
+    engine_rows: Float
     terms: KernelTerms
     row_sums: Float
     alone: Float
@@ -212,7 +215,7 @@ class Reference:
             groups = plan.groups(len(self.rows), plan.of_reference)
             n_movable = plan.size * plan.of_reference
             sums = pair_sums(
-                self.rows,
+                self.engine_rows,
                 n_movable,
                 self.terms,
                 groups,

@@ -207,14 +207,14 @@ def hsic(
     target = as_target(y, target_kernel, len(table.rows), missing)
     rows, used, bandwidth = with_kernel(table.rows, table.names, "X", kernel, of_table.labels)
     # Kept by the result, whatever the caller does with X and y.
-    x: Float = read_only(rows)
+    x: Float = read_only(used.engine_rows(rows))
     y_rows: Float = read_only(target.rows)
 
     names = table.names if attribute == "x" else target.names
     players = as_players(groups, names)
-    of_x = _players(x, of_table, players, attribute == "x")
+    of_x = _players(rows, of_table, players, attribute == "x")
     of_y = _players(y_rows, target.encoding, players, attribute == "y")
-    x_terms, x_unit = in_units(KernelTerms.of(used, of_x, exact_domain(x)))
+    x_terms, x_unit = in_units(KernelTerms.of(used, of_x, exact_domain(rows)))
     y_terms, y_unit = in_units(KernelTerms.of(target.kernel, of_y, exact_domain(y_rows)))
     x_side, y_side, unit = (x, x_terms), (y_rows, y_terms), x_unit * y_unit
     sides = (x_side, y_side) if attribute == "x" else (y_side, x_side)

@@ -144,7 +144,7 @@ class HSICProblem:
             progress=self.reports["projections"],
         )[:, 0]
         products -= (self.offsets[:, None] * means).sum(axis=0)
-        if target.have_series:
+        if target.have_own_pairs:
             # In pairs they are less by halves of γ of both rows with themselves; the means add up
             # to 0.
             own = target.self_pairs(self.targets)[0]

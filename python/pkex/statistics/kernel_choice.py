@@ -12,6 +12,7 @@ from pkex.inputs.wording import shown
 from pkex.kernels import Categorical, Kernel
 from pkex.kernels.base import namesake
 from pkex.kernels.heuristic import evenly_random, heuristic
+from pkex.kernels.orthogonal import OrthogonalANOVA
 from pkex.kernels.scales import Constants, Scale
 from pkex.statistics.labels import check_labels, warn_of_many_labels
 from pkex.typing import Float
@@ -21,6 +22,7 @@ __all__ = [
     "check_rows",
     "chosen_kernel",
     "default_kernel",
+    "gaussian_kernel",
     "warn_of_extremes",
     "warn_of_one_column",
     "with_missing",
@@ -44,8 +46,10 @@ def chosen_kernel(
     what: str,
     argument: str = "kernel",
     labels: Sequence[int] = (),
+    *,
+    looks_ahead: bool = False,
 ) -> tuple[Kernel, str | None]:
-    """Return the kernel given, or the default one and how its length-scales were found.
+    """Return the kernel given, or the default one and how it was found.
 
     Parameters
     ----------
@@ -58,6 +62,8 @@ def chosen_kernel(
     labels : sequence of int
         The columns that hold labels. Behind the columns that have names they say which entries are
         missing: a given kernel is multiplied by one of these.
+    looks_ahead : bool
+        Whether other rows may differ where these are constant.
 
     Raises
     ------
@@ -71,11 +77,18 @@ def chosen_kernel(
         titles = [f"column {name!r} of {what}" for name in names]
         warn_of_many_labels(rows, of_table, titles, _MANY)
     if kernel is None:
-        return default_kernel(rows, names, what, argument, labels)
+        return default_kernel(rows, what, argument, labels, looks_ahead=looks_ahead)
     given = check_kernel(kernel, argument, d)
     check_labels(given, of_table, names, what, argument)
     table = np.ascontiguousarray(rows[:, :d])
     given.check_rows(table, what)
+    if isinstance(given, OrthogonalANOVA):
+        if rows.shape[1] > d:
+            raise ValueError(
+                f"{argument} is an OrthogonalANOVA of the table's columns, but missing='indicator' "
+                f"adds columns; leave out {argument}, which then is fitted to all of them"
+            )
+        return given, None
     warn_of_extremes(given, table, argument)
     warn_of_one_column(given, table, names, what, argument)
     return with_missing(given, d, rows.shape[1]), None
@@ -89,14 +102,40 @@ def with_missing(kernel: Kernel, n_columns: int, n_all: int) -> Kernel:
 
 
 def default_kernel(
-    rows: Float, names: Sequence[str], what: str, argument: str, labels: Sequence[int] = ()
+    rows: Float,
+    what: str,
+    argument: str,
+    labels: Sequence[int] = (),
+    *,
+    looks_ahead: bool = False,
 ) -> tuple[Kernel, str]:
-    """Return the default kernel, and how its length-scales were found."""
-    found = heuristic(rows, what, argument, labels=labels)
+    """Return the default kernel, and how it was found.
+
+    Raises
+    ------
+    ValueError
+        If all rows are equal.
+    """
+    if (rows == rows[0]).all():
+        raise ValueError(
+            f"all rows of {what} are equal, so there is no distance to take a length-scale from; "
+            f"give {argument}, such as {argument}=pkex.kernels.RBF(1.0)"
+        )
+    kernel = OrthogonalANOVA.of(rows, labels, looks_ahead=looks_ahead)
+    note = (
+        f"each column centered on {len(rows)} rows of {what}; length-scales of numbers twice the "
+        "median distance between the column's entries"
+    )
+    return kernel, note
+
+
+def gaussian_kernel(
+    rows: Float, names: Sequence[str], what: str, argument: str
+) -> tuple[Kernel, str]:
+    """Return the Gaussian kernel of all columns, and how its length-scales were found."""
+    found = heuristic(rows, what, argument)
     warn_of_extremes(found.kernel, rows, argument)
-    numbers = [j for j in range(len(names)) if j not in labels]
-    scales, of_numbers = [found.scales[j] for j in numbers], [names[j] for j in numbers]
-    _warn_of_outliers(rows[:, numbers], scales, of_numbers, what, argument)
+    _warn_of_outliers(rows, found.scales, names, what, argument)
     return found.kernel, found.note
 
 
@@ -126,8 +165,8 @@ def check_kernel(kernel: object, argument: str, n_columns: int) -> Kernel:
     if not isinstance(kernel, Kernel):
         raise TypeError(
             f"{argument} must be a kernel of pkex.kernels, such as RBF(length_scale=1.0), which "
-            "has gamma = 1/(2·length_scale²), or None for the Gaussian one with the median "
-            f"distance; got {kernel!r} ({type(kernel).__name__}){namesake(kernel)}"
+            "has gamma = 1/(2·length_scale²), or None for the default; "
+            f"got {kernel!r} ({type(kernel).__name__}){namesake(kernel)}"
         )
     try:
         kernel.terms(n_columns)
@@ -212,6 +251,6 @@ def warn_of_one_column(
         warn(
             f"column {names[largest]!r} makes up {100.0 * share:.4g} % of the mean squared "
             f"distance between rows of {what} in units of {argument}, and hides other columns; "
-            f"pkex.kernels.median_heuristic returns a kernel that scales each column by its "
-            f"standard deviation, as {argument}=None does"
+            "pkex.kernels.median_heuristic returns a kernel that scales each column by its "
+            "standard deviation"
         )

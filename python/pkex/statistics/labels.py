@@ -19,8 +19,9 @@ FEW = 10
 
 def label_columns(kernel: Kernel, n_columns: int) -> list[int]:
     """Return the columns that a kernel compares as labels."""
+    places = kernel.engine_columns(n_columns)
     found = {
-        int(column)
+        int(places[column])
         for term in kernel.terms(n_columns)
         for factor in term.all_factors
         if factor.definition.compares_labels
@@ -44,9 +45,9 @@ def check_labels(
     what, argument : str
         What messages call the rows, and the kernel.
     """
-    terms = kernel.terms(len(names))
+    terms, places = kernel.terms(len(names)), kernel.engine_columns(len(names))
     subtracted = {
-        int(column)
+        int(places[column])
         for term in terms
         for factor in term.all_factors
         if not factor.definition.compares_labels

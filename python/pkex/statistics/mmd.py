@@ -232,9 +232,9 @@ def mmd(
     pooled, used, bandwidth = with_kernel(
         np.concatenate([x, y]), names, "X and Y", kernel, encoding.labels
     )
+    terms, unit = in_units(KernelTerms.of(used, encoding.players(players), exact_domain(pooled)))
+    pooled = used.engine_rows(pooled)
     x, y = np.split(pooled, [len(x)])
-    domain = exact_domain(pooled)
-    terms, unit = in_units(KernelTerms.of(used, encoding.players(players), domain))
     warn_of_all_pairs(pooled, terms, chosen.computation())
     with reporting(progress) as report:
         terms, how = chosen.with_means(terms, pooled, report)
@@ -382,7 +382,7 @@ def _weighted(
     )
     values = of_pairs.combine(_by_class(sums, len(x))) + of_pairs.self_pairs * terms.self_pair()
     alone = of_pairs.combine(sums.alone) + of_pairs.self_pairs * terms.self_pair_alone()
-    if estimator == "unbiased" and terms.have_series:
+    if estimator == "unbiased" and terms.have_own_pairs:
         for rows, u in ((x, v), (y, w)):
             # What γ(a, a)/2 and γ(b, b)/2, less in each pair, do not cancel: with unequal weights
             # Σ_{a≠b} u_a u_b (f_a + f_b)/(1 − Σu²) differs from 2 Σ u_a f_a.

@@ -58,13 +58,20 @@ class KernelTerms:
         ValueError
             If the kernel does not fit the number of columns, or has too many terms.
         """
-        terms = expanded(kernel.terms(len(players.of_column)), domain)
-        return cls([term.packed() for term in terms], players.of_column)
+        n_columns = len(players.of_column)
+        terms = expanded(kernel.terms(n_columns), domain)
+        of_column = players.of_column[kernel.engine_columns(n_columns)]
+        return cls([term.packed() for term in terms], of_column)
 
     def with_means(
         self, rows: Float, n_threads: int, progress: Report | None = None
     ) -> KernelTerms:
-        """Return the terms in the marginal convention: absent factors are means over all pairs."""
+        """Return the terms in the marginal convention: absent factors are means over all pairs.
+
+        Those of centered kernels are 1, as the kernels have mean 0 over the sample.
+        """
+        if self.are_centered:
+            return self
         means = _core.mean_factors(
             rows, self.terms, self.players, n_threads=n_threads, progress=progress
         )
@@ -76,9 +83,15 @@ class KernelTerms:
         return int(self.players.max()) + 1
 
     @property
-    def have_series(self) -> bool:
-        """Whether a term is a power series."""
-        return any(series is not None for _, _, series in self.terms)
+    def are_centered(self) -> bool:
+        """Whether all factors are of kernels that are centered on a sample."""
+        families = [family for _, factors, _ in self.terms for family, _, _ in factors]
+        return bool(families) and all(family.startswith("centered") for family in families)
+
+    @property
+    def have_own_pairs(self) -> bool:
+        """Whether k(x, x) depends on x: that of power series and of centered kernels."""
+        return self.are_centered or any(series is not None for _, _, series in self.terms)
 
     def joined(self) -> KernelTerms:
         """Return the kernel with all columns in one player, neutral: γ is k − k(x, x)."""

@@ -16,7 +16,7 @@ from pkex.kernels import Categorical, Kernel
 from pkex.statistics.encoding import Encoding, Missing
 from pkex.statistics.kernel_choice import (
     check_kernel,
-    default_kernel,
+    gaussian_kernel,
     warn_of_extremes,
     warn_of_one_column,
     with_missing,
@@ -171,7 +171,7 @@ def _default_kernel(rows: Float, numbers: list[int], names: tuple[str, ...]) -> 
     if (of_numbers == of_numbers[0]).all():
         # None, or constant ones, of which any kernel shows nothing.
         return Categorical(), compared if labels else "none: y is constant"
-    kernel, note = default_kernel(of_numbers, [names[j] for j in numbers], "y", "target_kernel")
+    kernel, note = gaussian_kernel(of_numbers, [names[j] for j in numbers], "y", "target_kernel")
     if not labels:
         return kernel, note
     return kernel.on(numbers) * Categorical().on(labels), f"{note}; {compared}"

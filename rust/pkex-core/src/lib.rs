@@ -91,6 +91,7 @@ pub use expansion::background::{Background, ValueFunction};
 pub use expansion::explain::Expansion;
 pub use game::supersets::superset_sums;
 pub use kernel::family::{Factor, Family};
+pub use kernel::gauss_sums::GaussMean;
 pub use kernel::players::Players;
 pub use kernel::series::{Form, Series};
 pub use kernel::term::Term;

@@ -12,7 +12,7 @@ const ROOMS: &str = "
     quadrature/  rule bound measure free_end table
     game/        block spread scaling coalitions sweep pair values interactions coalitions_of_two
     game/        recursion series quantity supersets
-    kernel/      joint matern overlap periodic family players series term
+    kernel/      joint matern overlap periodic gauss_sums centering family players series term
     kernel/      doubling packed
     walk/        source tiling cell waves items weights chunks pairs
     product_games

@@ -130,7 +130,7 @@ impl MeasureArgument {
 }
 
 /// (family, columns, parameters) of factors, with k columns and k × 1 parameters, or k × 2 where the
-/// family has a period.
+/// family has a second one.
 type FactorArgument<'py> = (String, PyReadonlyArray1<'py, i64>, PyReadonlyArray2<'py, f64>);
 
 /// A truncated power series: its weights, its form's name, columns and the rates of their products,
@@ -177,13 +177,14 @@ fn factors(parts: &[FactorArgument<'_>]) -> PyResult<Vec<Factor>> {
     for (family, columns, parameters) in parts {
         let family = self::family(family)?;
         let (columns, parameters) = (indices("columns", columns)?, parameters.as_array());
-        let has_period = matches!(family, Family::Periodic { .. });
-        if parameters.dim() != (columns.len(), 1 + usize::from(has_period)) {
+        let has_second = family.with_second_parameter(1.0).is_some();
+        if parameters.dim() != (columns.len(), 1 + usize::from(has_second)) {
             return Err(PyValueError::new_err("expected each column's parameters in a row"));
         }
         reserve(&mut factors, columns.len())?;
         for (column, own) in columns.into_iter().zip(parameters.rows()) {
-            let family = if has_period { Family::Periodic { period: own[1] } } else { family };
+            let second = own.get(1).and_then(|value| family.with_second_parameter(*value));
+            let family = second.unwrap_or(family);
             factors.push(Factor { family, column, parameter: own[0] });
         }
     }

@@ -8,6 +8,7 @@ mod arguments;
 mod call;
 mod expansion;
 mod games;
+mod gauss_mean;
 mod pairs;
 
 use pyo3::prelude::*;
@@ -24,6 +25,8 @@ mod _core {
     use crate::expansion::Expansion;
     #[pymodule_export]
     use crate::games::{product_game, superset_sums, variance_games, variance_games_twice};
+    #[pymodule_export]
+    use crate::gauss_mean::{gauss_mean, gauss_mean_at};
     #[pymodule_export]
     use crate::pairs::{hsic_sums, mean_factors, mmd_sums, permuted_sums, self_pairs};
 

@@ -187,12 +187,14 @@ class _Side:
     ----------
     columns : ndarray of int
         Where they are in the rows of both.
+    kernel : Kernel
     terms : KernelTerms
     unit : float
         What the kernel is divided by in these.
     """
 
     columns: NDArray[np.intp]
+    kernel: Kernel
     terms: KernelTerms
     unit: float
 
@@ -213,11 +215,11 @@ class _Side:
             numbers = np.arange(len(columns), dtype=np.int64)
             players = Players(tuple(map(str, numbers)), numbers)
         domain = exact_domain(sample.extremes[:, columns])
-        return cls(columns, *in_units(KernelTerms.of(kernel, players, domain)))
+        return cls(columns, kernel, *in_units(KernelTerms.of(kernel, players, domain)))
 
     def rows(self, both: Float) -> Float:
-        """Return the columns of this side."""
-        return np.ascontiguousarray(both[:, self.columns])
+        """Return the columns of this side, as the engine compares them."""
+        return self.kernel.engine_rows(np.ascontiguousarray(both[:, self.columns]))
 
 
 @dataclass(frozen=True, eq=False)

@@ -69,7 +69,8 @@ def sampled_mmd(
     terms, factor = in_units(KernelTerms.of(used, encoding.players(players), domain))
     with reporting(sampling.progress) as report:
         terms, how = chosen.with_means(terms, reference, None)
-        statistic = _OfBlock(terms, unit if sampling.n_permutations else None, how.alone())
+        slots = unit if sampling.n_permutations else None
+        statistic = _OfBlock(used, terms, slots, how.alone())
         found = over_design(statistic, (x, y), reference, unit, sampling, how, report)
     of_all = found.parts
     if sampling.n_permutations:
@@ -103,12 +104,14 @@ class _OfBlock:
 
     Parameters
     ----------
+    kernel : Kernel
     terms : KernelTerms
     slots : tuple of int, optional
         The number of each sample's slots, if sums over pairs of slots are needed for a test.
     how : Computation
     """
 
+    kernel: Kernel
     terms: KernelTerms
     slots: tuple[int, int] | None
     how: Computation
@@ -123,9 +126,8 @@ class _OfBlock:
         n, slots = len(x), None
         if self.slots is not None:
             slots = np.repeat(np.arange(sum(self.slots)), n // self.slots[0])
-        sums = pair_sums(
-            np.concatenate([x, y]), n, self.terms, slots, alone_in_groups=True, how=self.how
-        )
+        pooled = self.kernel.engine_rows(np.concatenate([x, y]))
+        sums = pair_sums(pooled, n, self.terms, slots, alone_in_groups=True, how=self.how)
         first, second = sums.rows[:n], sums.rows[n:]
         of_pairs = [first[:, 0].sum(axis=0) / 2.0, first[:, 1].sum(axis=0)]
         of_pairs.append(second[:, 1].sum(axis=0) / 2.0)

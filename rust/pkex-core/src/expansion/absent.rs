@@ -119,6 +119,11 @@ pub(crate) trait Contrast {
 
 /// Factors against 1, computed as they are taken or before.
 pub(crate) trait OwnFactors {
+    /// Whether they may be negative, or above 1.
+    fn are_signed(&self) -> bool {
+        false
+    }
+
     fn factors_into<A: Arithmetic, S: Sink, const W: usize>(self, sink: &mut S);
 }
 
@@ -130,6 +135,10 @@ impl OwnFactors for Rung<'_> {
 }
 
 impl OwnFactors for &Block {
+    fn are_signed(&self) -> bool {
+        self.is_signed
+    }
+
     #[inline(always)]
     fn factors_into<A: Arithmetic, S: Sink, const W: usize>(self, sink: &mut S) {
         for (player, (present, less_one)) in self.present.iter().zip(&self.difference).enumerate() {
@@ -155,6 +164,9 @@ impl<O: OwnFactors, C: Contrast> Body for FillAgainst<'_, O, C> {
     fn run<A: Arithmetic, const W: usize>(self) -> Spread {
         let Self { own, absent, block, contrast } = self;
         block.series.weights.clear();
+        if own.are_signed() {
+            return fill_signed::<A, _, W>(own, absent, block);
+        }
         if !block.needs_present && !absent.inverse.is_empty() {
             return fill_quotients::<A, _, C, W>(own, absent, block, contrast);
         }
@@ -173,6 +185,47 @@ impl<O: OwnFactors, C: Contrast> Body for FillAgainst<'_, O, C> {
         }
         replace_cancelled::<A, C, W>(block, contrast, |_| Lanes::ONE);
         block.spread_of_fractions::<A, W>()
+    }
+}
+
+/// The same of factors of any sign, which are known to an absolute error: that of c is then found
+/// from what a and b exceed 1 by.
+#[inline(always)]
+fn fill_signed<A: Arithmetic, O: OwnFactors, const W: usize>(
+    own: O,
+    absent: &AbsentFactors,
+    block: &mut Block,
+) -> Spread {
+    block.resize(absent.factor.len(), false);
+    block.is_signed = true;
+    let Block { present, absent: factors, difference, .. } = block;
+    let mut sink = SignedAgainst { known: absent, present, absent: factors, difference };
+    own.factors_into::<A, _, W>(&mut sink);
+    block.spread::<W>()
+}
+
+/// Takes factors of any sign, and gives a block those against the absent ones.
+struct SignedAgainst<'a> {
+    known: &'a AbsentFactors,
+    present: &'a mut [Lanes],
+    absent: &'a mut [Lanes],
+    difference: &'a mut [Lanes],
+}
+
+impl Sink for SignedAgainst<'_> {
+    const PRESENT: bool = true;
+
+    #[inline(always)]
+    fn take<const W: usize>(
+        &mut self,
+        (player, part): (usize, usize),
+        a: &[f64; W],
+        a_less_one: &[f64; W],
+    ) {
+        let b_less_one: &[f64; W] = self.known.less_one[player].part(part);
+        *self.present[player].part_mut(part) = *a;
+        *self.absent[player].part_mut::<W>(part) = *self.known.factor[player].part(part);
+        *self.difference[player].part_mut(part) = zip_lanes(a_less_one, b_less_one, |a, b| a - b);
     }
 }
 

@@ -92,7 +92,7 @@ impl MeansOfPoints {
         let mut factors = Vec::new();
         for (number, term) in terms.iter().enumerate() {
             let monitor = &mut |done, total| monitor(number * total + done, terms.len() * total);
-            factors.extend(if term.series.is_some() {
+            factors.extend(if term.has_own_pairs() {
                 let blocks = number * blocks..(number + 1) * blocks;
                 means_of_blocks(expansion, blocks, background, settings, monitor)?
             } else {

@@ -24,6 +24,8 @@ pub struct Block {
     pub omega: Vec<Lanes>,
     /// What makes power series of the factors, if they are that.
     pub series: Higher,
+    /// Whether factors may be negative, or above 1.
+    pub is_signed: bool,
 }
 
 /// The least ∏ b that games are divided by. The factors of players that rise, from 1, then grow to
@@ -85,6 +87,7 @@ impl Default for Block {
             divisor: Lanes::ONE,
             omega: Vec::new(),
             series: Higher::default(),
+            is_signed: false,
         }
     }
 }
@@ -122,6 +125,7 @@ impl Block {
         self.omega.resize(players, Lanes::ZERO);
         self.absent.resize(if unit_absent { 0 } else { players }, Lanes::ONE);
         self.divisor = Lanes::ONE;
+        self.is_signed = false;
     }
 
     /// Gives factors, filled for absent ones of 1, absent ones of another size: one for each

@@ -1,6 +1,6 @@
 //! How far the factors of a block are from each other, which decides how it is computed.
 
-use crate::game::block::Block;
+use crate::game::block::{Block, LEAST_DIVISOR};
 use crate::simd::arithmetic::Arithmetic;
 use crate::simd::lanes::{LANES, Lanes, zip_lanes};
 use crate::simd::numbers::{INVERSE_MARGIN, binary_exponent, larger, nearly_inverse, smaller};
@@ -38,6 +38,37 @@ impl Spread {
 #[inline(always)]
 pub(crate) fn share_of_quotient(c: f64) -> f64 {
     smaller(1.0, c.abs())
+}
+
+/// The spread of the players so far, of factors 1 + c of any sign whose absent ones are 1.
+pub(crate) struct SignedSpread {
+    lambda: Lanes,
+    /// ∏ max(1, |1 + c|).
+    rise: Lanes,
+}
+
+impl SignedSpread {
+    /// Of no players.
+    pub const START: Self = Self { lambda: Lanes::ZERO, rise: Lanes::ONE };
+
+    /// Includes a player, from 1 + c and c.
+    #[inline(always)]
+    pub fn include<const W: usize>(&mut self, part: usize, factor: &[f64; W], c: &[f64; W]) {
+        let sums: &mut [f64; W] = self.lambda.part_mut(part);
+        // |c|/M is at most |c|, and 1 where the factor rises, 2 where it falls.
+        *sums =
+            zip_lanes(sums, c, |sum, c| sum + smaller(if c < 0.0 { 2.0 } else { 1.0 }, c.abs()));
+        let rise: &mut [f64; W] = self.rise.part_mut(part);
+        *rise = zip_lanes(rise, factor, |rise, a| rise * larger(1.0, a.abs()));
+    }
+
+    /// That of all players; `None` where rising factors grow so large that seen from t = 0, where
+    /// they are 1, the rounding of falling ones counts near t = 1 (see [`LEAST_DIVISOR`]).
+    #[inline(always)]
+    pub fn total(&self) -> Option<Spread> {
+        let is_moderate = self.rise.0.iter().all(|rise| *rise <= 1.0 / LEAST_DIVISOR);
+        is_moderate.then(|| Spread::of_quotients(&self.lambda))
+    }
 }
 
 /// The spread of the players so far, of factors in [0, 1].

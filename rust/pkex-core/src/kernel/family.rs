@@ -6,6 +6,7 @@
 use std::f64::consts::FRAC_1_SQRT_2;
 
 use crate::error::Error;
+use crate::kernel::centering::Centering;
 use crate::kernel::joint::{Distances, Entries, Joint};
 use crate::kernel::matern::Matern;
 use crate::kernel::overlap::Overlap;
@@ -41,10 +42,19 @@ pub enum Family {
     },
     /// exp(−σ (x² + y² − xy)) with the rate σ: a part of Tanimoto's kernel, beside a power series.
     Overlap,
+    /// 1 + w (exp(−(r/ℓ)²/2) − 1) − s(x) − s(y) with the length-scale ℓ: a Gaussian centered on a
+    /// sample (see [`Centering`]). The next column of the rows holds s.
+    CenteredRbf {
+        /// w.
+        weight: f64,
+    },
+    /// 1 + w q(x) − s(x) − s(y) where x = y, else 1 − s(x) − s(y), with the weight w: categories
+    /// centered on a sample. The next columns of the rows hold s and q.
+    CenteredCategorical,
 }
 
 impl Family {
-    /// All families; of periodic kernels that with the period 1.
+    /// All families; those with a second parameter have it as 1.
     pub const ALL: &'static [Self] = &[
         Self::Rbf,
         Self::Laplacian,
@@ -55,6 +65,8 @@ impl Family {
         Self::Matern52,
         Self::Periodic { period: 1.0 },
         Self::Overlap,
+        Self::CenteredRbf { weight: 1.0 },
+        Self::CenteredCategorical,
     ];
 
     /// The family's name in Python.
@@ -70,6 +82,24 @@ impl Family {
             Self::Matern52 => "matern52",
             Self::Periodic { .. } => "periodic",
             Self::Overlap => "overlap",
+            Self::CenteredRbf { .. } => "centered_rbf",
+            Self::CenteredCategorical => "centered_categorical",
+        }
+    }
+
+    /// Whether factors are centered on a sample, so that they may be negative, or above 1.
+    #[must_use]
+    pub fn is_centered(self) -> bool {
+        matches!(self, Self::CenteredRbf { .. } | Self::CenteredCategorical)
+    }
+
+    /// The family with a second parameter of this value; `None` if it has a single one.
+    #[must_use]
+    pub fn with_second_parameter(self, value: f64) -> Option<Self> {
+        match self {
+            Self::Periodic { .. } => Some(Self::Periodic { period: value }),
+            Self::CenteredRbf { .. } => Some(Self::CenteredRbf { weight: value }),
+            _ => None,
         }
     }
 }
@@ -111,12 +141,25 @@ pub(crate) struct Profile {
     singles: Vec<Single>,
     /// The similarity of different categories, the product of all such factors.
     categorical: Option<f64>,
+    /// How the column's kernel, then its only one, is centered on a sample.
+    centering: Option<Centering>,
 }
 
 impl Profile {
     /// Multiplies the profile by another factor.
     pub fn include(&mut self, family: Family, parameter: f64) -> Result<(), Error> {
+        self.check_alone(family)?;
         match family {
+            Family::CenteredRbf { weight } => {
+                let weight = checked_rate("weight", weight)?;
+                self.centering = Some(Centering::Gaussian { weight });
+                self.include_gaussian(checked_inverse(parameter)?);
+            }
+            Family::CenteredCategorical => {
+                let weight = checked_rate("weight", parameter)?;
+                self.centering = Some(Centering::Categories { weight });
+                self.categorical = Some(0.0);
+            }
             Family::Rbf => self.include_gaussian(checked_inverse(parameter)?),
             Family::Laplacian => {
                 let (inverse, low) = checked_inverse(parameter)?;
@@ -157,6 +200,25 @@ impl Profile {
         Ok(())
     }
 
+    /// Refuses a second factor beside one that is centered.
+    fn check_alone(&self, family: Family) -> Result<(), Error> {
+        let is_first = self.rbf == 0.0
+            && self.laplacian == 0.0
+            && self.chi2 == 0.0
+            && self.singles.is_empty()
+            && self.categorical.is_none();
+        if is_first || !(family.is_centered() || self.centering.is_some()) {
+            return Ok(());
+        }
+        let message = "a centered kernel must be the only factor of its column";
+        Err(Error::Unsupported(message.to_owned()))
+    }
+
+    /// How the column's kernel is centered, if it is.
+    pub fn centering(&self) -> Option<Centering> {
+        self.centering
+    }
+
     fn include_single(&mut self, factor: Single) -> Result<(), Error> {
         let factors = self.singles.len() + 1;
         Memory::default().reserve(&mut self.singles, factors, INPUT)?;
@@ -181,6 +243,18 @@ impl Profile {
 
     /// The rate p of exp(−(r p)²) if it is that and no more.
     pub fn gaussian_rate(&self) -> Option<f64> {
+        self.rate_of_gaussian().filter(|_| self.centering.is_none())
+    }
+
+    /// That rate and the weight w of a Gaussian that is centered.
+    pub fn centered_gaussian(&self) -> Option<(f64, f64)> {
+        match self.centering {
+            Some(Centering::Gaussian { weight }) => Some((self.rate_of_gaussian()?, weight)),
+            _ => None,
+        }
+    }
+
+    fn rate_of_gaussian(&self) -> Option<f64> {
         let has_others = self.laplacian > 0.0 || self.chi2 > 0.0 || !self.singles.is_empty();
         (self.rbf > 0.0 && !has_others && self.categorical.is_none()).then_some(self.rbf)
     }

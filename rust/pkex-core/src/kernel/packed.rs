@@ -38,6 +38,16 @@ impl PackedKernel {
         self.terms.iter().map(PackedTerm::orders).max().unwrap_or(0)
     }
 
+    /// Whether k(x, x) may differ from row to row: that of power series and of centered kernels.
+    pub fn has_own_pairs(&self) -> bool {
+        self.terms.iter().any(PackedTerm::has_own_pairs)
+    }
+
+    /// Whether factors may be negative, or above 1.
+    pub fn is_signed(&self) -> bool {
+        self.terms.iter().any(|term| term.is_signed)
+    }
+
     /// Whether a term is a power series.
     pub fn has_series(&self) -> bool {
         self.terms.iter().any(|term| term.series.is_some())

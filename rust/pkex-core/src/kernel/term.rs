@@ -2,7 +2,8 @@
 
 use crate::error::Error;
 use crate::game::block::Block;
-use crate::game::spread::Spread;
+use crate::game::spread::{SignedSpread, Spread};
+use crate::kernel::centering::centered;
 use crate::kernel::family::{Factor, Profile, gaussian, multiplied};
 use crate::kernel::joint::{Entries, Joint};
 use crate::kernel::players::Players;
@@ -10,7 +11,7 @@ use crate::kernel::series::{PackedSeries, Series};
 use crate::memory::{INPUT, Memory};
 use crate::simd::arithmetic::Arithmetic;
 use crate::simd::double::Double;
-use crate::simd::lanes::{LANES, Lanes, each_lane, zip_lanes};
+use crate::simd::lanes::{LANES, Lanes, each_lane, map_lanes, zip_lanes};
 use crate::simd::level::Body;
 
 /// A product kernel: a coefficient times a product of one-dimensional kernels. Several factors on a
@@ -54,6 +55,10 @@ pub(crate) struct PackedTerm {
     is_pure: bool,
     /// The columns and rates of its players if each is a Gaussian kernel of one column; else none.
     pub gaussians: Vec<(usize, f64)>,
+    /// The same of Gaussian kernels that are centered on a sample, with their weights.
+    centered: Vec<(usize, f64, f64)>,
+    /// Whether factors may be negative, or above 1: those of centered kernels.
+    pub is_signed: bool,
 }
 
 /// What takes a term's factors, player by player, part by part.
@@ -106,6 +111,29 @@ impl<const PRESENT: bool> Sink for UnitFactors<'_, PRESENT> {
     }
 }
 
+/// Takes the factors of any sign of games with b = 1.
+struct SignedFactors<'a> {
+    present: &'a mut [Lanes],
+    difference: &'a mut [Lanes],
+    spread: SignedSpread,
+}
+
+impl Sink for SignedFactors<'_> {
+    const PRESENT: bool = true;
+
+    #[inline(always)]
+    fn take<const W: usize>(
+        &mut self,
+        (player, part): (usize, usize),
+        present: &[f64; W],
+        less_one: &[f64; W],
+    ) {
+        *self.present[player].part_mut(part) = *present;
+        *self.difference[player].part_mut(part) = *less_one;
+        self.spread.include::<W>(part, present, less_one);
+    }
+}
+
 /// The player, the column and the number of each of a term's factors, in this order; without a
 /// number those of its series.
 fn sorted(term: &Term, players: &Players) -> Result<Vec<(usize, usize, Option<usize>)>, Error> {
@@ -133,6 +161,22 @@ struct Member {
     profile: Profile,
 }
 
+impl Member {
+    /// a and a − 1, from the entries of both rows in its column and in those behind it.
+    #[inline(always)]
+    fn factor<A: Arithmetic, const W: usize>(
+        &self,
+        at: impl Fn(usize) -> ([f64; W], [f64; W]),
+    ) -> ([f64; W], [f64; W]) {
+        let (x, y) = at(0);
+        let (a, c) = self.profile.factor::<A, W>(&x, &y);
+        match self.profile.centering() {
+            Some(centering) => centering.factor::<A, W>((&a, &c), at),
+            None => (a, c),
+        }
+    }
+}
+
 /// Fills a block with the factors between a row and a block of points, given column by column: b is
 /// 1. Compiled once for each instruction set, as it holds the loops of all families.
 pub(crate) struct FillTerm<'a> {
@@ -148,7 +192,9 @@ impl Body for FillTerm<'_> {
     #[inline(always)]
     fn run<A: Arithmetic, const W: usize>(self) -> Spread {
         let Self { term, row, points, block } = self;
-        if block.needs_present || term.gaussians.is_empty() {
+        if term.is_signed {
+            term.fill_signed::<A, W>(row, points, block)
+        } else if block.needs_present || term.gaussians.is_empty() {
             term.fill::<A, W>(row, points, block)
         } else {
             term.fill_differences::<A, W>(row, points, block)
@@ -188,9 +234,36 @@ impl PackedTerm {
         if let Some(series) = &term.series {
             compiled.series = Some(PackedSeries::new(series, &compiled.players, players)?);
         }
-        let gaussians = (0..compiled.players.len()).map(|player| compiled.gaussian_of(player));
+        compiled.check_centering(players)?;
+        let places = 0..compiled.players.len();
+        let gaussians = places.clone().map(|player| compiled.gaussian_of(player));
         compiled.gaussians = gaussians.collect::<Option<_>>().unwrap_or_default();
+        let centered = places.map(|player| compiled.centered_gaussian_of(player));
+        compiled.centered = centered.collect::<Option<_>>().unwrap_or_default();
         Ok(compiled)
+    }
+
+    /// Whether the columns behind those of centered kernels are there, and no series is.
+    fn check_centering(&mut self, players: &Players) -> Result<(), Error> {
+        for (place, &player) in self.players.iter().enumerate() {
+            for member in self.members_of(place) {
+                let Some(centering) = member.profile.centering() else { continue };
+                let last = member.column + centering.columns();
+                if (member.column..=last).any(|column| players.of(column) != Some(player)) {
+                    return Err(Error::Shape {
+                        argument: "players",
+                        expected: format!("columns {} to {last} of one player", member.column),
+                        got: "others".to_owned(),
+                    });
+                }
+            }
+        }
+        self.is_signed = self.members.iter().any(|member| member.profile.centering().is_some());
+        if self.is_signed && self.series.is_some() {
+            let message = "power series of centered kernels are not supported";
+            return Err(Error::Unsupported(message.to_owned()));
+        }
+        Ok(())
     }
 
     /// No factors yet, with room for those of a term.
@@ -201,8 +274,22 @@ impl PackedTerm {
         memory.reserve(&mut members, count, INPUT)?;
         memory.reserve(&mut ends, count, INPUT)?;
         let (coefficient, is_pure) = (term.coefficient, term.factors.is_empty());
-        let gaussians = Vec::new();
-        Ok(Self { coefficient, players, members, ends, series: None, is_pure, gaussians })
+        Ok(Self {
+            coefficient,
+            players,
+            members,
+            ends,
+            series: None,
+            is_pure,
+            gaussians: Vec::new(),
+            centered: Vec::new(),
+            is_signed: false,
+        })
+    }
+
+    /// Whether its value for a row with itself may differ from row to row.
+    pub fn has_own_pairs(&self) -> bool {
+        self.is_signed || self.series.is_some()
     }
 
     /// The highest power of s of the series, 0 where factors are numbers.
@@ -255,6 +342,46 @@ impl PackedTerm {
         factors.spread()
     }
 
+    /// The same of factors of any sign. Those of present players are filled, too; those of absent
+    /// ones where the products of rising factors would spoil a rule with a free end.
+    #[inline(always)]
+    fn fill_signed<A: Arithmetic, const W: usize>(
+        &self,
+        x: &[f64],
+        points: &[Lanes],
+        block: &mut Block,
+    ) -> Spread {
+        block.resize(self.players.len(), true);
+        block.series.weights.clear();
+        block.is_signed = true;
+        let Block { present, difference, .. } = block;
+        let mut factors = SignedFactors { present, difference, spread: SignedSpread::START };
+        self.factors_into::<A, _, W>(x, points, &mut factors);
+        factors.spread.total().unwrap_or_else(|| {
+            block.absent.resize(self.players.len(), Lanes::ONE);
+            block.spread::<W>()
+        })
+    }
+
+    /// Gaussian factors that are centered, likewise.
+    #[inline(always)]
+    fn centered_into<A: Arithmetic, S: Sink, const W: usize>(
+        &self,
+        x: &[f64],
+        points: &[Lanes],
+        sink: &mut S,
+    ) {
+        for (player, &(column, rate, weight)) in self.centered.iter().enumerate() {
+            for part in 0..LANES / W {
+                let (_, less_one) = gaussian::<A, W>(rate, x[column], points[column].part(part));
+                let (own, others) = (x[column + 1], points[column + 1].part(part));
+                let c =
+                    zip_lanes(&less_one, others, |k, other| centered::<A>(weight, k, own, other));
+                sink.take((player, part), &map_lanes(&c, |c| 1.0 + c), &c);
+            }
+        }
+    }
+
     /// Gaussian factors between the row `x` and a block of points, given column by column.
     #[inline(always)]
     fn gaussians_into<A: Arithmetic, S: Sink, const W: usize>(
@@ -284,12 +411,19 @@ impl PackedTerm {
             self.gaussians_into::<A, S, W>(x, points, sink);
             return;
         }
+        if !self.centered.is_empty() {
+            self.centered_into::<A, S, W>(x, points, sink);
+            return;
+        }
         for player in 0..self.players.len() {
             for part in 0..LANES / W {
                 let (mut a, mut c) = ([1.0; W], [0.0; W]);
                 for (number, member) in self.members_of(player).iter().enumerate() {
-                    let y: &[f64; W] = points[member.column].part(part);
-                    let factor = member.profile.factor::<A, W>(&[x[member.column]; W], y);
+                    let at = |behind: usize| {
+                        let column = member.column + behind;
+                        ([x[column]; W], *points[column].part(part))
+                    };
+                    let factor = member.factor::<A, W>(at);
                     (a, c) = if number == 0 {
                         factor
                     } else {
@@ -379,6 +513,17 @@ impl PackedTerm {
     pub fn gaussian_of(&self, player: usize) -> Option<(usize, f64)> {
         match self.members_of(player) {
             [member] => Some((member.column, member.profile.gaussian_rate()?)),
+            _ => None,
+        }
+    }
+
+    /// The column, the rate and the weight of a player whose factor is such a Gaussian, centered.
+    fn centered_gaussian_of(&self, player: usize) -> Option<(usize, f64, f64)> {
+        match self.members_of(player) {
+            [member] => {
+                let (rate, weight) = member.profile.centered_gaussian()?;
+                Some((member.column, rate, weight))
+            }
             _ => None,
         }
     }

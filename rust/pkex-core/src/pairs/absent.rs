@@ -22,6 +22,10 @@ pub(crate) fn check_absent(
     players: &Players,
 ) -> Result<(), Error> {
     let Some(absent) = absent else { return Ok(()) };
+    if terms.iter().flat_map(|term| &term.factors).any(|factor| factor.family.is_centered()) {
+        let message = "absent factors of centered kernels are 1; pass none";
+        return Err(Error::Unsupported(message.to_owned()));
+    }
     let width = players.count() * (1 + most_orders(terms));
     if (absent.rows(), absent.columns()) != (terms.len(), width) {
         return Err(Error::Shape {

@@ -1,7 +1,7 @@
-//! What rows have in pairs with themselves, of terms that are power series.
+//! What rows have in pairs with themselves, of terms that are power series or centered.
 //!
-//! Where factors are numbers, k(x, x) is the same for all x; of a power series it is not. But MMD²
-//! and HSIC, biased and unbiased, are for every coalition what they are with
+//! For other terms k(x, x) is the same for all x. Where it is not, MMD²
+//! and HSIC, biased and unbiased, are still for every coalition what they are with
 //!
 //!   k(x, y) − k(x, x)/2 − k(y, y)/2
 //!
@@ -58,7 +58,7 @@ impl OwnPairs {
 }
 
 /// For each row γ of the players in its pair with itself, then what they are worth alone in it, of
-/// the terms that are power series. `absent` are factors as those of a
+/// the terms whose k(x, x) depends on x. `absent` are factors as those of a
 /// [`PairProblem`](crate::PairProblem).
 ///
 /// # Errors
@@ -77,7 +77,7 @@ pub fn self_pairs(
 }
 
 /// γ of the players in the pair of each row with itself, then what they are worth alone in it, of
-/// the terms that are power series: row by row.
+/// the terms whose k(x, x) depends on x: row by row.
 pub(crate) fn own_values(
     rows: Matrix<'_>,
     kernel: &PackedKernel,
@@ -96,7 +96,7 @@ pub(crate) fn own_values(
         let x = rows.row(row);
         let points: Vec<Lanes> = x.iter().map(|&entry| Lanes([entry; LANES])).collect();
         for (term, absent) in kernel.terms.iter().zip(absent) {
-            if term.series.is_none() {
+            if !term.has_own_pairs() {
                 continue;
             }
             let spread = fill_pairs((term, absent), (x, &points), &mut block, context);
@@ -106,8 +106,9 @@ pub(crate) fn own_values(
                     context.run(FirstAlone { absent, orders, place, block: &block });
             }
             quantity.evaluate(&spread, (&mut block, &term.players), &mut scratch, context);
-            for (omega, &player) in block.omega.iter().zip(&term.players) {
-                values[player] += term.coefficient * omega.0[0];
+            let games = block.omega.iter().zip(&block.difference);
+            for ((omega, difference), &player) in games.zip(&term.players) {
+                values[player] += term.coefficient * (omega.0[0] * difference.0[0]);
             }
         }
     }

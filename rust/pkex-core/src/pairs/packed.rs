@@ -24,7 +24,7 @@ pub(crate) struct PackedPairs<'a> {
     /// Of each of the kernel's terms.
     pub absent: Vec<AbsentPlayers<'a>>,
     pub nodes: NodeTable,
-    /// What terms that are power series have in pairs of a row with itself, if there are some.
+    /// What terms whose k(x, x) depends on x have in pairs of a row with itself, if there are some.
     pub own: Option<OwnPairs>,
 }
 
@@ -36,7 +36,7 @@ impl<'a> PackedPairs<'a> {
     ) -> Result<Self, Error> {
         let kernel = PackedKernel::new(problem.terms, problem.players.clone())?;
         let absent = AbsentPlayers::of_terms(&kernel, problem.absent);
-        let own = if kernel.has_series() {
+        let own = if kernel.has_own_pairs() {
             let values = own_values(problem.rows, &kernel, &absent, settings)?;
             Some(OwnPairs::new(values, problem.rows.rows(), chunks)?)
         } else {

@@ -114,7 +114,7 @@ pub(crate) struct PackedTarget<'a> {
     kernel: PackedKernel,
     /// Of each of its terms.
     absent: Vec<AbsentPlayers<'a>>,
-    /// Of terms that are power series.
+    /// Of terms whose k(x, x) depends on x.
     own: Option<OwnPairs>,
     targets: PackedRows,
     offsets: PackedRows,
@@ -133,7 +133,7 @@ impl<'a> PackedTarget<'a> {
         let offsets = Matrix::of_shape(given.offsets, [rows, 1]);
         let kernel = PackedKernel::new(given.terms, players)?;
         let absent = AbsentPlayers::of_terms(&kernel, None);
-        let own = if kernel.has_series() {
+        let own = if kernel.has_own_pairs() {
             let values = own_values(given.targets, &kernel, &absent, settings)?;
             Some(OwnPairs::new(values, rows, chunks)?)
         } else {

@@ -59,6 +59,10 @@ impl Pairs {
             let message = "quadratic forms of kernels that are power series are not supported";
             return Err(Error::Unsupported(message.to_owned()));
         }
+        if expansion.kernel.is_signed() {
+            let message = "quadratic forms of centered kernels are not supported";
+            return Err(Error::Unsupported(message.to_owned()));
+        }
         let blocks_of_term = count.div_ceil(LANES);
         let lanes = |block: usize| LANES.min(count - block % blocks_of_term * LANES);
         let triangle = Triangle::new((0..expansion.evaluation_blocks()).map(lanes))?;

@@ -1,0 +1,262 @@
+"""Kernels of single columns that are centered on a sample: k̃(x, y) has mean 0 over its rows.
+
+With the rows u of the sample, all of the same weight, r(x) = mean_u k(x, u) and g = mean_u r(u),
+
+    k̃(x, y) = (k(x, y) − r(x) − r(y) + g) / τ,    τ = mean_u k(u, u) − g,
+
+so that the mean of k̃(u, u) is 1. For the engine, a factor 1 + λ k̃ is 1 + w k(x, y) − s(x) − s(y)
+with the weight w = λ/τ: the offsets s stand in a column behind the entries.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pkex import _core
+from pkex.kernels.family import Factor, Family, add_family
+from pkex.typing import Float
+
+__all__ = ["CenteredCategories", "CenteredColumn", "CenteredNumber", "centered_column"]
+
+# Sorted entries between which the median distance is taken, if there are more.
+_QUANTILES = 1000
+# The length-scale of numbers, in median distances between their entries: measured to find changes of
+# means and of spreads about equally often.
+_MEDIANS = 2.0
+# Categories of fewer rows of a sample have the weight of so many: below, one row would outweigh all.
+_LEAST_ROWS = 5
+
+
+def _needs_offsets(*_: object) -> Float:
+    raise TypeError(
+        "OrthogonalANOVA compares rows with the sample that it was fitted to, which this computation "
+        "does not support; take RBF or another kernel of pkex.kernels"
+    )
+
+
+_NUMBER = add_family(Family("centered_rbf", _needs_offsets, is_of_distance=False))
+_CATEGORIES = add_family(
+    Family("centered_categorical", _needs_offsets, is_of_distance=False, compares_labels=True)
+)
+
+
+class CenteredColumn(ABC):
+    """A kernel of one column, centered on a sample."""
+
+    n_columns: int
+    """Columns of the engine's rows: the entries, and what stands behind them."""
+
+    @abstractmethod
+    def engine_columns(self, entries: Float, share: float) -> list[Float]:
+        """Return the entries and the columns behind them, of the factor 1 + share · k̃."""
+
+    @abstractmethod
+    def factor(self, column: int, share: float) -> Factor:
+        """Return that factor for the engine, whose rows have the entries in this column."""
+
+    @abstractmethod
+    def evaluated(self, left: Float, right: Float) -> Float:
+        """Return k̃ between all entries (n,) and (m,), of shape (n, m)."""
+
+
+@dataclass(frozen=True)
+class CenteredNumber(CenteredColumn):
+    """A Gaussian kernel, centered.
+
+    Parameters
+    ----------
+    length_scale : float
+        ℓ of exp(−(r/ℓ)²/2).
+    mean : float
+        g.
+    centers, moments : tuple of float
+        The mean r as a function, in the engine's form.
+    """
+
+    length_scale: float
+    mean: float
+    centers: tuple[float, ...] = field(repr=False)
+    moments: tuple[float, ...] = field(repr=False)
+
+    n_columns = 2
+
+    def __post_init__(self) -> None:
+        _check(0.0 < self.length_scale < math.inf, "length_scale", self.length_scale)
+        _check(0.0 <= self.mean < 1.0, "mean", self.mean)
+        self._means(np.zeros(1))
+
+    @classmethod
+    def of(cls, column: Float) -> CenteredNumber:
+        """Center the kernel of twice the median distance between the entries of a column."""
+        length_scale = float(
+            np.clip(_MEDIANS * _typical_distance(column), _LEAST_LENGTH, _LARGEST_LENGTH)
+        )
+        entries = np.ascontiguousarray(column)
+        centers, moments = _core.gauss_mean(entries, length_scale)
+        means = _core.gauss_mean_at(entries, length_scale, centers, moments)
+        mean = math.fsum(means.tolist()) / len(column)
+        return cls(length_scale, mean, tuple(centers.tolist()), tuple(moments.tolist()))
+
+    def engine_columns(self, entries: Float, share: float) -> list[Float]:
+        """Return the entries, and s = w (r − (1 + g)/2)."""
+        weight = share / (1.0 - self.mean)
+        return [entries, weight * (self._means(entries) - (1.0 + self.mean) / 2.0)]
+
+    def factor(self, column: int, share: float) -> Factor:
+        """Return the engine's factor, with the length-scale and w."""
+        parameters = np.array([[self.length_scale, share / (1.0 - self.mean)]])
+        return Factor(_NUMBER, np.array([column], dtype=np.int64), parameters)
+
+    def evaluated(self, left: Float, right: Float) -> Float:
+        """Return k̃ between all entries."""
+        with np.errstate(over="ignore"):
+            kernel = np.exp(-0.5 * ((left[:, None] - right) / self.length_scale) ** 2)
+        centered = kernel - self._means(left)[:, None] - self._means(right) + self.mean
+        normalized: Float = centered / (1.0 - self.mean)
+        return normalized
+
+    def _means(self, entries: Float) -> Float:
+        return _core.gauss_mean_at(
+            np.ascontiguousarray(entries),
+            self.length_scale,
+            np.array(self.centers),
+            np.array(self.moments),
+        )
+
+
+@dataclass(frozen=True)
+class CenteredCategories(CenteredColumn):
+    """The kernel of categories 1/p where two are the same and else 0, centered.
+
+    p is the share of the category among the rows of the sample, but not less than `least`. The
+    statistic of this kernel alone is that of a χ² test.
+
+    Parameters
+    ----------
+    codes, shares : tuple of float
+        The categories as numbers, ascending, and their shares among the rows; those of categories
+        that the sample does not have may be missing.
+    least : float
+    """
+
+    codes: tuple[float, ...] = field(repr=False)
+    shares: tuple[float, ...] = field(repr=False)
+    least: float = field(repr=False)
+
+    n_columns = 3
+
+    def __post_init__(self) -> None:
+        _check(0.0 < self.least <= 1.0, "least", self.least)
+        is_valid = all(0.0 < share <= 1.0 for share in self.shares)
+        _check(len(self.shares) == len(self.codes) > 0 and is_valid, "shares", self.shares)
+        _check(list(self.codes) == sorted(set(self.codes)), "codes", self.codes)
+        _check(self._scale > 0.0, "shares", self.shares)
+
+    @classmethod
+    def of(cls, column: Float) -> CenteredCategories:
+        """Center the kernel on the entries of a column; of one category as if one more row differed.
+
+        Parameters
+        ----------
+        column : ndarray of shape (n,)
+        """
+        codes, counts = np.unique(column, return_counts=True)
+        n_rows = len(column) + (len(codes) == 1)
+        shares = counts / n_rows
+        return cls(
+            tuple(codes.tolist()), tuple(shares.tolist()), min(1.0, _LEAST_ROWS / n_rows)
+        )
+
+    @property
+    def _amplitudes(self) -> Float:
+        return 1.0 / np.maximum(self.shares, self.least)
+
+    @property
+    def _mean(self) -> float:
+        """g = Σ p² q with the amplitudes q."""
+        return math.fsum((np.square(self.shares) * self._amplitudes).tolist())
+
+    @property
+    def _scale(self) -> float:
+        """τ = Σ p q − g; p and q of a row that is in no category are in both."""
+        rest = max(0.0, 1.0 - math.fsum(self.shares))
+        own = math.fsum((np.array(self.shares) * self._amplitudes).tolist())
+        of_rest = rest / max(rest, self.least)
+        return own + of_rest - self._mean - rest * of_rest
+
+    def engine_columns(self, entries: Float, share: float) -> list[Float]:
+        """Return the entries, s = w (r − g/2) with r = p q, and q."""
+        shares, amplitudes = self._of_entries(entries)
+        weight = share / self._scale
+        return [entries, weight * (shares * amplitudes - self._mean / 2.0), amplitudes]
+
+    def factor(self, column: int, share: float) -> Factor:
+        """Return the engine's factor, with w."""
+        parameters = np.array([[share / self._scale]])
+        return Factor(_CATEGORIES, np.array([column], dtype=np.int64), parameters)
+
+    def evaluated(self, left: Float, right: Float) -> Float:
+        """Return k̃ between all entries."""
+        (p, q), (other_p, other_q) = self._of_entries(left), self._of_entries(right)
+        kernel = np.where(left[:, None] == right, q[:, None], 0.0)
+        centered = kernel - (p * q)[:, None] - other_p * other_q + self._mean
+        normalized: Float = centered / self._scale
+        return normalized
+
+    def _of_entries(self, entries: Float) -> tuple[Float, Float]:
+        """Return the shares of entries in the sample, 0 for those it does not have, and q."""
+        codes = np.array(self.codes)
+        places = np.minimum(np.searchsorted(codes, entries), len(codes) - 1)
+        shares = np.where(codes[places] == entries, np.array(self.shares)[places], 0.0)
+        return shares, 1.0 / np.maximum(shares, self.least)
+
+
+def centered_column(
+    column: Float, *, is_label: bool, looks_ahead: bool = False
+) -> CenteredNumber | CenteredCategories | None:
+    """Center the kernel of a column on its entries; None if it is constant.
+
+    Parameters
+    ----------
+    column : ndarray of shape (n,)
+    is_label : bool
+        Whether entries are only told apart.
+    looks_ahead : bool
+        Whether other rows may differ where these are constant: they are told apart then.
+    """
+    if (column == column[0]).all():
+        return CenteredCategories.of(column) if looks_ahead else None
+    return CenteredCategories.of(column) if is_label else CenteredNumber.of(column)
+
+
+def _typical_distance(column: Float) -> float:
+    """Return the median distance between entries, or of those that differ if that is 0.
+
+    Of more than 1000 entries those at evenly spaced ranks are taken: the order of rows plays no
+    part.
+    """
+    entries = np.sort(column)
+    if len(entries) > _QUANTILES:
+        ranks = np.linspace(0, len(entries) - 1, _QUANTILES).round().astype(np.intp)
+        # Entries that differ must not all fall between the ranks.
+        entries = entries[ranks]
+        entries[0], entries[-1] = column.min(), column.max()
+    first, second = np.triu_indices(len(entries), 1)
+    with np.errstate(over="ignore"):
+        distances: NDArray[np.float64] = entries[second] - entries[first]
+    median = float(np.median(distances))
+    return median if median > 0.0 else float(np.median(distances[distances > 0.0]))
+
+
+def _check(is_valid: bool, name: str, value: object) -> None:
+    if not is_valid:
+        raise ValueError(f"{name} of a centered kernel is out of range: {value!r}")
+
+
+# Length-scales must have reciprocals.
+_LEAST_LENGTH, _LARGEST_LENGTH = 1e-300, 1e300

@@ -1,0 +1,36 @@
+//! Means of a Gaussian kernel of one column over a sample.
+
+use numpy::{PyArray1, PyReadonlyArray1};
+use pkex_core::GaussMean;
+use pyo3::prelude::*;
+
+use crate::call;
+
+type Parts<'py> = (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>);
+
+/// The centers (boxes,) and the moments (boxes · terms,) of the mean of exp(−((x − u)/ℓ)²/2) over
+/// the entries u of a column.
+#[pyfunction]
+pub fn gauss_mean<'py>(
+    py: Python<'py>,
+    entries: PyReadonlyArray1<'py, f64>,
+    length_scale: f64,
+) -> PyResult<Parts<'py>> {
+    let mean = GaussMean::new(entries.as_slice()?, length_scale).map_err(call::to_python)?;
+    let (centers, moments) = mean.parts();
+    Ok((PyArray1::from_slice(py, centers), PyArray1::from_slice(py, moments)))
+}
+
+/// The mean with these centers and moments, at some numbers.
+#[pyfunction]
+pub fn gauss_mean_at<'py>(
+    py: Python<'py>,
+    numbers: PyReadonlyArray1<'py, f64>,
+    length_scale: f64,
+    centers: PyReadonlyArray1<'py, f64>,
+    moments: PyReadonlyArray1<'py, f64>,
+) -> PyResult<Bound<'py, PyArray1<f64>>> {
+    let mean = GaussMean::of_parts(length_scale, centers.as_slice()?, moments.as_slice()?);
+    let mean = mean.map_err(call::to_python)?;
+    Ok(PyArray1::from_iter(py, numbers.as_slice()?.iter().map(|&x| mean.at(x))))
+}
