@@ -34,6 +34,44 @@ class SumOfProducts:
         return sum(c * factors[0] for c, factors in self.factors(rows, together))
 
 
+@dataclass(frozen=True)
+class CenteredProduct:
+    """∏_j (1 + k̃_j/√d): the default kernel by its definition, each k̃_j centered as a matrix.
+
+    Numbers are compared by Gaussians of twice their median distance, labels by 1/p or 0, where p
+    counts at least five rows.
+    """
+
+    numbers: tuple
+    labels: tuple
+
+    def factors(self, rows, players):
+        """The coefficient 1, and the players' factors (P, n, n)."""
+        found = np.ones((max(players) + 1, len(rows), len(rows)))
+        share = 1.0 / np.sqrt(len(self.numbers) + len(self.labels))
+        for j in (*self.numbers, *self.labels):
+            found[players[j]] *= 1.0 + share * self.centered(rows[:, j], j in self.labels)
+        yield 1.0, found
+
+    def centered(self, column, is_label):
+        """k̃ of a column."""
+        differ = column[:, None] - column
+        if is_label:
+            p = np.maximum((differ == 0.0).mean(axis=0), 5 / len(column))
+            kernel = (differ == 0.0) / p
+        else:
+            distances = abs(differ)[np.triu_indices(len(column), 1)]
+            median = np.median(distances) or np.median(distances[distances > 0.0])
+            kernel = np.exp(-0.5 * (differ / (2.0 * median)) ** 2)
+        kernel = kernel - kernel.mean(axis=0)
+        kernel = kernel - kernel.mean(axis=1)[:, None]
+        return kernel / np.diag(kernel).mean()
+
+    def __call__(self, rows):
+        """The kernel matrix of all columns."""
+        return next(self.factors(rows, [0] * rows.shape[1]))[1][0]
+
+
 def coalition_matrices(kernel, rows, players, *, marginal=False):
     """The kernel matrix (n, n) of each coalition of players.
 

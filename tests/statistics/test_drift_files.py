@@ -162,6 +162,11 @@ def changed(path, change):
     np.savez(path, **{**arrays, "header": np.array(json.dumps(header))})
 
 
+def of_first_column(header):
+    """The parameters of the default kernel's first column."""
+    return header["kernel"]["parameters"]["columns"][0]["parameters"]
+
+
 CHANGES = {
     "version text": lambda h, a: h.update(version="2"),
     "no version": lambda h, a: h.pop("version"),
@@ -186,7 +191,8 @@ CHANGES = {
     "row sums": lambda h, a: a["row_sums"].__setitem__((0, 0), np.inf),
     "squares": lambda h, a: a.update(squares=a["squares"][:1]),
     "absent": lambda h, a: a.update(absent=np.ones((50, 50))),
-    "no absent": lambda h, a: a.pop("absent"),
+    "moments": lambda h, a: of_first_column(h)["moments"].pop(),
+    "mean of the kernel": lambda h, a: of_first_column(h).update(mean=2.0),
     "blocks": lambda h, a: a.update({k: v[:10] for k, v in a.items() if k.startswith("block")}),
     "block names": lambda h, a: a.update({"block_sums x y": np.ones((1, 1))}),
 }

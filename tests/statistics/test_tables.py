@@ -8,7 +8,13 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from brute_force_statistics import SumOfProducts, attributed, hsic_statistic, mmd_statistic
+from brute_force_statistics import (
+    CenteredProduct,
+    SumOfProducts,
+    attributed,
+    hsic_statistic,
+    mmd_statistic,
+)
 
 import pkex
 from pkex.kernels import RBF, Categorical, Laplacian
@@ -53,22 +59,7 @@ def coded(*frames):
 NUMBERS, LABELS, PLAYERS = [0, 1, 5], [2, 3, 4, 6], [0, 1, 2, 3, 4, 5, 0]
 
 
-def default_factors(rows):
-    """The factors of the default kernel by its definition: a median of distances in all columns."""
-    spread = rows.std(axis=0)
-    squares = np.zeros((len(rows), len(rows)))
-    apart = {}
-    for j in NUMBERS:
-        squares += ((rows[:, None, j] - rows[None, :, j]) / spread[j]) ** 2
-    for j in LABELS:
-        differ = rows[:, None, j] != rows[None, :, j]
-        apart[j] = 2.0 / differ.mean()
-        squares += apart[j] * differ
-    median = np.median(np.sqrt(squares[np.triu_indices(len(rows), 1)]))
-    return [
-        *((j, "rbf", median * spread[j]) for j in NUMBERS),
-        *((j, "delta", np.exp(-apart[j] / (2.0 * median**2))) for j in LABELS),
-    ]
+DEFAULT = CenteredProduct(tuple(NUMBERS), tuple(LABELS))
 
 
 @pytest.mark.parametrize("convention", ["marginal", "neutral"])
@@ -77,10 +68,9 @@ def test_mmd_of_a_mixed_table_equals_brute_force(mixed, estimator, convention):
     rows = coded(*mixed)
     values, alone, statistic = attributed(
         mmd_statistic(21, estimator),
-        SumOfProducts(((1.0, default_factors(rows)),)),
+        DEFAULT,
         rows,
         PLAYERS,
-        marginal=convention == "marginal",
     )
     options = {"estimator": estimator, "value_function": convention, "missing": "indicator"}
     found = pkex.mmd(*mixed, **options)
@@ -94,7 +84,6 @@ def test_mmd_of_a_mixed_table_equals_brute_force(mixed, estimator, convention):
 def test_hsic_of_mixed_tables_equals_brute_force(mixed, attribute):
     x, other = mixed[0], mixed[0].drop(columns=["count", "kind", "member"])
     rows = coded(x)
-    kernel = SumOfProducts(((1.0, default_factors(rows)),))
     kept = [0, 2, 5, 6]  # size, city, day, presence
     spread = rows[:, [0, 5]].std(axis=0)
     scaled = rows[:, [0, 5]] / spread
@@ -114,10 +103,10 @@ def test_hsic_of_mixed_tables_equals_brute_force(mixed, attribute):
             ),
         )
     )
-    sides = [(kernel, rows, PLAYERS), (target, rows[:, kept], [0, 1, 2, 0])]
+    sides = [(DEFAULT, rows, PLAYERS), (target, rows[:, kept], [0, 1, 2, 0])]
     (own, own_rows, players), (fixed, fixed_rows, _) = sides if attribute == "x" else sides[::-1]
     values, alone, statistic = attributed(
-        hsic_statistic(fixed(fixed_rows)), own, own_rows, players, marginal=True
+        hsic_statistic(fixed(fixed_rows)), own, own_rows, players, marginal=attribute == "y"
     )
     found = pkex.hsic(x, other, attribute=attribute, missing="indicator")
     np.testing.assert_allclose(found.values, values, rtol=0, atol=1e-13)
@@ -207,11 +196,12 @@ def test_two_levels_count_as_the_numbers_0_and_1(rng):
 
 def test_many_columns_of_labels_leave_the_kernel_its_contrast(rng):
     x, y = ({f"c{j}": rng.choice(list("abcd"), 80) for j in range(30)} for _ in range(2))
-    # Warnings are errors: with delta kernels nearly all rows would be unequal.
+    # Warnings are errors.
     result = pkex.mmd(pd.DataFrame(x), pd.DataFrame(y))
     codes = np.array([[*map("abcd".index, column)] for column in x.values()], dtype=float).T
     values = result.kernel(codes)[np.triu_indices(80, 1)]
-    assert np.median(values) == pytest.approx(np.exp(-0.5), abs=0.02)
+    low, high = np.quantile(values, [0.05, 0.95])
+    assert high > 3.0 * low > 0.0
     with pytest.warns(UserWarning, match="nearly 0 between different rows"):
         pkex.mmd(pd.DataFrame(x), pd.DataFrame(y), kernel=Categorical())
 
@@ -286,8 +276,7 @@ def test_groups_weights_and_given_kernels_go_together_with_tables(mixed):
 def test_a_witness_and_its_explainer_take_the_same_tables(mixed):
     x, y = mixed
     witness = pickle.loads(pickle.dumps(pkex.witness(x, y, missing="indicator")))
-    kernel = SumOfProducts(((1.0, default_factors(coded(x, y))),))
-    matrix = kernel(coded(x, y))
+    matrix = DEFAULT(coded(x, y))
     expected = matrix[:, :21].mean(axis=1) - matrix[:, 21:].mean(axis=1)
     np.testing.assert_allclose(witness.predict(x), expected[:21], rtol=0, atol=1e-14)
     assert list(witness.feature_names) == NAMES
@@ -316,8 +305,12 @@ def test_levels_that_a_detector_has_not_seen_are_unequal_to_all_others(mixed):
     drift = pkex.MMDDrift(x, value_function="neutral")
     new = y.assign(city=["Bern"] * 8 + ["Kyiv"] * 9)
     # Equal to each other where they are: as in a comparison that knows all levels.
-    expected = pkex.mmd(x, new, kernel=drift.kernel, value_function="neutral")
-    np.testing.assert_allclose(drift.predict(new).values, expected.values, rtol=0, atol=1e-14)
+    found = drift.predict(new)
+    rows = found.rows.reference, found.rows.batch
+    expected = pkex.mmd(*rows, kernel=drift.kernel, value_function="neutral")
+    np.testing.assert_allclose(found.values, expected.values, rtol=0, atol=1e-14)
+    with pytest.raises(ValueError, match="whose codes it does not know; leave out kernel"):
+        pkex.mmd(x, new, kernel=drift.kernel)
     assert drift.predict(new).values[1] > drift.predict(y).values[1] + 0.005
 
 
@@ -335,14 +328,13 @@ def test_a_detector_sees_entries_go_missing_that_the_reference_has(rng):
     assert gone.feature_names[int(gone.values.argmax())] == "city"
 
 
-def test_a_label_that_all_rows_have_counts_as_if_one_more_row_had_another(rng):
-    size = rng.normal(size=50)
-    kernel = pkex.MMDDrift(size[:, None], missing="indicator").kernel
-    scaled = size / size.std()
-    median = np.median(np.abs(scaled[:, None] - scaled)[np.triu_indices(50, 1)])
-    share = 1.0 - (50 / 51) ** 2 - (1 / 51) ** 2
-    factor = kernel([[0.0, 0.0]], [[0.0, 1.0]])[0, 0]
-    assert factor == pytest.approx(np.exp(-1.0 / (share * median**2)), rel=1e-9)
+def test_a_label_that_all_rows_have_is_compared_with_others_as_if_one_more_row_had_one(rng):
+    kernel = pkex.MMDDrift(rng.normal(size=(50, 1)), missing="indicator").kernel
+    same, other = kernel([[0.0, 0.0]], [[0.0, 0.0], [0.0, 1.0]])[0]
+    assert same == other
+    # τ k̃ is q + q′ − 0 − 0 with q = 1 and q′ = 51/5, and τ the mean of τ k̃(u, u) over 51 rows.
+    ((_, both),) = kernel([[0.0, 1.0]], [[0.0, 0.0], [0.0, 1.0]])
+    assert both / same == pytest.approx(1.0 + (1.0 + 51 / 5) / ((1.0 + 51 / 5) / 51), rel=1e-9)
 
 
 def test_kernels_of_mixtures_take_new_levels_and_missing_entries(rng):

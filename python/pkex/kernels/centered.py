@@ -25,17 +25,17 @@ __all__ = ["CenteredCategories", "CenteredColumn", "CenteredNumber", "centered_c
 
 # Sorted entries between which the median distance is taken, if there are more.
 _QUANTILES = 1000
-# The length-scale of numbers, in median distances between their entries: measured to find changes of
-# means and of spreads about equally often.
+# The length-scale of numbers, in median distances between their entries: measured to find changes
+# of means and of spreads about equally often.
 _MEDIANS = 2.0
-# Categories of fewer rows of a sample have the weight of so many: below, one row would outweigh all.
+# Categories of fewer rows of a sample have the weight of so many: else one row could outweigh all.
 _LEAST_ROWS = 5
 
 
 def _needs_offsets(*_: object) -> Float:
     raise TypeError(
-        "OrthogonalANOVA compares rows with the sample that it was fitted to, which this computation "
-        "does not support; take RBF or another kernel of pkex.kernels"
+        "OrthogonalANOVA compares rows with the sample that it was fitted to, which this "
+        "computation does not support; take RBF or another kernel of pkex.kernels"
     )
 
 
@@ -139,8 +139,8 @@ class CenteredCategories(CenteredColumn):
     Parameters
     ----------
     codes, shares : tuple of float
-        The categories as numbers, ascending, and their shares among the rows; those of categories
-        that the sample does not have may be missing.
+        The categories as numbers, ascending, and their shares among the rows. Of a single category
+        k̃ is 0 between it and any other.
     least : float
     """
 
@@ -159,18 +159,16 @@ class CenteredCategories(CenteredColumn):
 
     @classmethod
     def of(cls, column: Float) -> CenteredCategories:
-        """Center the kernel on the entries of a column; of one category as if one more row differed.
+        """Center the kernel on the entries of a column.
 
         Parameters
         ----------
         column : ndarray of shape (n,)
         """
         codes, counts = np.unique(column, return_counts=True)
-        n_rows = len(column) + (len(codes) == 1)
-        shares = counts / n_rows
-        return cls(
-            tuple(codes.tolist()), tuple(shares.tolist()), min(1.0, _LEAST_ROWS / n_rows)
-        )
+        shares = counts / len(column)
+        least = min(1.0, _LEAST_ROWS / (len(column) + (len(codes) == 1)))
+        return cls(tuple(codes.tolist()), tuple(shares.tolist()), least)
 
     @property
     def _amplitudes(self) -> Float:
@@ -178,16 +176,16 @@ class CenteredCategories(CenteredColumn):
 
     @property
     def _mean(self) -> float:
-        """g = Σ p² q with the amplitudes q."""
+        """G = Σ p² q with the amplitudes q."""
         return math.fsum((np.square(self.shares) * self._amplitudes).tolist())
 
     @property
     def _scale(self) -> float:
-        """τ = Σ p q − g; p and q of a row that is in no category are in both."""
-        rest = max(0.0, 1.0 - math.fsum(self.shares))
-        own = math.fsum((np.array(self.shares) * self._amplitudes).tolist())
-        of_rest = rest / max(rest, self.least)
-        return own + of_rest - self._mean - rest * of_rest
+        """τ = Σ p q − g; of a single category what one more row, that differs, would make of it."""
+        if len(self.codes) == 1:
+            # k̃(u, u) τ of that row u is 1/least + 1, and its share least/5.
+            return (1.0 + self.least) / _LEAST_ROWS
+        return math.fsum((np.array(self.shares) * self._amplitudes).tolist()) - self._mean
 
     def engine_columns(self, entries: Float, share: float) -> list[Float]:
         """Return the entries, s = w (r − g/2) with r = p q, and q."""
@@ -259,4 +257,4 @@ def _check(is_valid: bool, name: str, value: object) -> None:
 
 
 # Length-scales must have reciprocals.
-_LEAST_LENGTH, _LARGEST_LENGTH = 1e-300, 1e300
+_LEAST_LENGTH, _LARGEST_LENGTH = 1e-307, 1e308

@@ -59,8 +59,8 @@ class OrthogonalANOVA(Kernel):
     References
     ----------
     N. Durrande, D. Ginsbourger, O. Roustant, L. Carraro (2013), ANOVA kernels and RKHS of zero mean
-    functions for model-based sensitivity analysis, Journal of Multivariate Analysis 115. S. da Veiga
-    (2021), Kernel-based ANOVA decomposition and Shapley effects.
+    functions for model-based sensitivity analysis, Journal of Multivariate Analysis 115.
+    S. da Veiga (2021), Kernel-based ANOVA decomposition and Shapley effects.
 
     Examples
     --------
@@ -107,7 +107,7 @@ class OrthogonalANOVA(Kernel):
         labels = []
         for column in categorical:
             places = places_of(column, names)
-            if isinstance(column, str) or places is None or len(places) != 1:
+            if places is None or len(places) != 1:
                 raise ValueError(
                     f"categorical has {column!r}; give numbers of columns, from 0 to "
                     f"{len(names) - 1}"
@@ -194,11 +194,15 @@ class OrthogonalANOVA(Kernel):
 
     def _cannot_combine(self, _: object) -> NoReturn:
         raise TypeError(
-            "OrthogonalANOVA cannot be combined with other kernels or restricted to columns; use it "
-            "by itself, fitted to rows of the columns that it compares"
+            "OrthogonalANOVA cannot be combined with other kernels or restricted to columns; fit "
+            "it to rows of the columns to be compared, and use it without other kernels"
         )
 
-    __mul__ = __rmul__ = __add__ = __radd__ = __pow__ = on = _cannot_combine
+    __mul__ = __rmul__ = __add__ = __radd__ = __pow__ = _cannot_combine
+
+    def on(self, columns: Iterable[int]) -> NoReturn:
+        """Raise a TypeError: the kernel compares all columns that it was fitted to."""
+        self._cannot_combine(columns)
 
     def __repr__(self) -> str:
         n_numbers = sum(isinstance(kernel, CenteredNumber) for kernel in self.columns)

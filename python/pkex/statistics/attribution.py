@@ -157,8 +157,25 @@ class Attribution:
 
     @property
     def pvalue(self) -> float | None:
-        """The p-value of the statistic; None without permutations."""
+        """The p-value of the result; None without permutations.
+
+        It combines `statistic_pvalue` and `univariate_pvalue`: the smaller of them, calibrated by
+        the same permutations.
+        """
         return None if self.significance is None else self.significance.pvalue
+
+    @property
+    def statistic_pvalue(self) -> float | None:
+        """The p-value of the statistic, of all features together; None without permutations."""
+        return None if self.significance is None else self.significance.statistic_pvalue
+
+    @property
+    def univariate_pvalue(self) -> float | None:
+        """The p-value of the largest standardized `alone`, of the strongest single feature.
+
+        It is the smallest of `alone_familywise_pvalues`; None without permutations.
+        """
+        return None if self.significance is None else self.significance.univariate_pvalue
 
     @property
     def feature_pvalues(self) -> Float | None:
@@ -219,7 +236,8 @@ class Attribution:
 
         Without `permuted_values`, and what would have to be computed first.
         """
-        names = ("statistic", "pvalue", *COLUMNS, "feature_names", "notes")
+        names = ("statistic", "pvalue", "statistic_pvalue", "univariate_pvalue", *COLUMNS)
+        names += ("feature_names", "notes")
         names += ("value_function", "estimator", "n_rows", "kernel", "bandwidth")
         found = {name: _plain(getattr(self, name)) for name in names}
         if (n_pairs := self._n_pairs()) is not None:
@@ -311,10 +329,21 @@ class Attribution:
     def _headline(self) -> str:
         n_pairs = self._n_pairs()
         of_pairs = "" if n_pairs is None else f", {n_pairs:,} pairs"
-        pvalue = "" if self.pvalue is None else f", p-value {number(self.pvalue)}"
+        pvalue = "" if self.pvalue is None else f", {self._pvalues()}"
         return (
             f"{type(self).__name__}: {self.label} = {number(self.statistic)}{pvalue} "
             f"({self.estimator}{of_pairs}, {self.value_function} values)"
+        )
+
+    def _pvalues(self) -> str:
+        """Return the p-value and the two that it combines, in words."""
+        both = self.pvalue, self.statistic_pvalue, self.univariate_pvalue
+        of_result, of_statistic, univariate = (number(p) for p in both)
+        if len(self.values) == 1:
+            return f"p-value {of_result}"
+        return (
+            f"p-value {of_result} (all features together {of_statistic}, "
+            f"strongest single feature {univariate})"
         )
 
     def _n_pairs(self) -> int | None:

@@ -174,9 +174,7 @@ class MMDDrift:
             terms, how = self._chosen.with_means(terms, compared, report)
             sums = pair_sums(compared, len(rows), terms, how=how)
         row_sums = sums.rows[:, 0].copy()
-        self._reference = Reference(
-            rows, compared, terms, row_sums, sums.alone[0], sums.squares[0]
-        )
+        self._reference = Reference(rows, compared, terms, row_sums, sums.alone[0], sums.squares[0])
         self._threshold = self._of_reference_alone()
 
     def _read(

@@ -88,9 +88,10 @@ def check_reference(reference: Reference, value_function: str) -> None:
     """Refuse sums that are not finite, or not of as many rows, players and blocks."""
     n, n_players = len(reference.rows), reference.terms.n_players
     absent = reference.terms.absent
-    _expect((absent is None) == (value_function == "neutral"), "factors of absent features")
+    is_neutral = value_function == "neutral" or reference.terms.are_centered
+    _expect((absent is None) == is_neutral, "factors of absent features")
     if absent is not None:
-        expected = reference.terms.with_means(reference.rows[:2], 1).absent
+        expected = reference.terms.with_means(reference.engine_rows[:2], 1).absent
         _expect(expected is not None and absent.shape == expected.shape, "shape of factors")
         _expect(np.isfinite(absent).all(), "factors of absent features")
     for sums, shape in (

@@ -192,7 +192,7 @@ class DriftResult(MMDResult):
             )
         sign = ">" if self.statistic > self.threshold else "≤"
         return (
-            f"{found} {sign} {number(self.threshold)}, p-value {number(self.pvalue)} at "
+            f"{found} {sign} {number(self.threshold)}, {self._pvalues()} at "
             f"alpha {number(self.alpha)} {how}"
         )
 

@@ -83,10 +83,11 @@ def chosen_kernel(
     table = np.ascontiguousarray(rows[:, :d])
     given.check_rows(table, what)
     if isinstance(given, OrthogonalANOVA):
-        if rows.shape[1] > d:
+        if labels:
             raise ValueError(
-                f"{argument} is an OrthogonalANOVA of the table's columns, but missing='indicator' "
-                f"adds columns; leave out {argument}, which then is fitted to all of them"
+                f"{argument} is an OrthogonalANOVA, which compares numbers, but {what} has columns "
+                "of categories or missing values, whose codes it does not know; leave out "
+                f"{argument}: the default is an OrthogonalANOVA fitted to {what}"
             )
         return given, None
     warn_of_extremes(given, table, argument)
