@@ -1,6 +1,7 @@
 """Detectors in files, and many batches one after the other."""
 
 import json
+import os
 
 import matplotlib as mpl
 import numpy as np
@@ -114,6 +115,28 @@ def test_other_files_are_refused(rng, tmp_path):
             pkex.MMDDrift.load(path)
     with pytest.raises(FileNotFoundError):
         pkex.MMDDrift.load(tmp_path / "none")
+
+
+class _Folder:
+    """Makes a folder when it is unpickled."""
+
+    def __init__(self, path):
+        self.path = path
+
+    def __reduce__(self):
+        return os.mkdir, (str(self.path),)
+
+
+@pytest.mark.parametrize("name", ["header", "rows", "block_sums 1 1", "other"])
+def test_a_file_of_a_detector_runs_no_code(rng, tmp_path, name):
+    path, marker = tmp_path / "file.npz", tmp_path / "code-has-run"
+    pkex.MMDDrift(rng.normal(size=(30, 2))).save(path)
+    with np.load(path) as file:
+        arrays = dict(file)
+    np.savez(path, **{**arrays, name: np.array([_Folder(marker)], dtype=object)})
+    with pytest.raises(ValueError, match=r"is no file that pkex.MMDDrift.save has written"):
+        pkex.MMDDrift.load(path)
+    assert not marker.exists()
 
 
 @pytest.mark.parametrize(

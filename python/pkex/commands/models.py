@@ -10,6 +10,7 @@ from importlib.util import find_spec
 from typing import IO, Any
 
 from pkex.commands.failure import Failure, needing, reason
+from pkex.commands.skops_types import safe_types
 from pkex.commands.sources import Source
 from pkex.commands.tables import TableOptions
 from pkex.display.tables import shortened
@@ -86,23 +87,32 @@ def _of_skops(source: Source, trusted: list[str]) -> Any:
 
     path = source.name
     try:
-        # Of these kernels skops knows nothing, which hold numbers alone.
         with source.opened() as file:
             found = io.get_untrusted_types(file=file)
-        safe = {name for name in found if name.startswith("sklearn.gaussian_process.kernels.")}
-        unknown = sorted(set(found) - set(trusted) - safe)
-        if unknown:
-            remedy = " ".join(f"--trust {name}" for name in unknown)
-            raise Failure(
-                f"{path} holds types that are not known to be safe: {', '.join(unknown)}; if you "
-                f"trust them: {remedy}"
-            )
-        with source.opened() as file:
+            file.seek(0)
+            safe = safe_types(file, found)
+            _check_trusted(path, sorted(set(found) - set(trusted) - safe))
+            file.seek(0)
             return io.load(file, trusted=[*trusted, *safe])
     except Failure:
         raise
     except Exception as error:  # whatever a broken file, or another version, makes of it
         raise _unloadable(path, error) from None
+
+
+def _check_trusted(path: str, unknown: list[str]) -> None:
+    """Refuse types that are not known to be safe."""
+    if not unknown:
+        return
+    for name in unknown:
+        # A name of other characters cannot be imported, and may run when it is pasted in a shell.
+        if not all(part.isidentifier() for part in name.split(".")):
+            raise Failure(f"{path} cannot be loaded: {name!r} is not a name that can be imported")
+    remedy = " ".join(f"--trust {name}" for name in unknown)
+    raise Failure(
+        f"{path} holds types that are not known to be safe: {', '.join(unknown)}. Loading them may "
+        f"run code. If you trust whoever made the file: {remedy}"
+    )
 
 
 def _of_pickle(file: IO[bytes], path: str) -> Any:

@@ -451,6 +451,8 @@ class KernelMachineExplainer(KernelExplainerAttributes, shap.Explainer):  # type
     ) -> Any:
         """Read an explainer from a file that `save` has written.
 
+        The file is a pickle, and loading it runs any code in it: load only files that you trust.
+
         Parameters
         ----------
         in_file : binary file

@@ -1,0 +1,69 @@
+"""The types in a skops file that are safe to load although skops does not know them."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from collections.abc import Iterable
+from importlib import import_module
+from typing import IO
+
+__all__ = ["safe_types"]
+
+# Classes whose instances hold numbers and each other. No other name in these modules is safe: they
+# also hold functions, and the modules that they import.
+_KERNELS = (
+    "CompoundKernel",
+    "ConstantKernel",
+    "DotProduct",
+    "ExpSineSquared",
+    "Exponentiation",
+    "Matern",
+    "PairwiseKernel",
+    "Product",
+    "RBF",
+    "RationalQuadratic",
+    "Sum",
+    "WhiteKernel",
+)
+_SAFE = {
+    **{f"sklearn.gaussian_process.kernels.{name}": "Kernel" for name in _KERNELS},
+    "sklearn.gaussian_process._gpc._BinaryGaussianProcessClassifierLaplace": "BaseEstimator",
+}
+# The kind of node that makes an instance without calling its class, and sets its attributes.
+_INSTANCE = "ObjectNode"
+
+
+def safe_types(file: IO[bytes], unknown: Iterable[str]) -> set[str]:
+    """Return those types that are safe classes, and of which the file holds plain instances only.
+
+    Nodes of other kinds call a type or read its attributes. A class that such a node names is not
+    safe in this file.
+
+    Parameters
+    ----------
+    file : binary file
+        A skops file.
+    unknown : iterable of str
+        Full names of types in it that skops does not know.
+    """
+    safe = {name for name in unknown if name in _SAFE and _is_subclass(name, _SAFE[name])}
+    with zipfile.ZipFile(file) as archive:
+        waiting = [json.loads(archive.read("schema.json"))]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, list):
+            waiting += node
+        elif isinstance(node, dict):
+            waiting += node.values()
+            if node.get("__loader__") != _INSTANCE:
+                safe.discard(f"{node.get('__module__')}.{node.get('__class__')}")
+    return safe
+
+
+def _is_subclass(full_name: str, base: str) -> bool:
+    """Return whether a name in scikit-learn stands for a subclass of a class in its module."""
+    module_name, _, name = full_name.rpartition(".")
+    module = import_module(module_name)
+    found = getattr(module, name, None)
+    return isinstance(found, type) and issubclass(found, getattr(module, base))
