@@ -158,7 +158,7 @@ def adapt_transformed_target(model: TransformedTargetRegressor) -> AdaptedModel:
     # A column as target is predicted as a column, though the regressor has seen a vector.
     if model._training_dim == 2 and not function.has_output_axis:
         function = Stack([function])
-    scale, offset = _inverse_of_target(model.transformer_)
+    scale, offset = _inverse_of_target(model, function)
     shape = (function.n_outputs,) if function.has_output_axis else ()
     if shape:
         scale, offset = np.broadcast_to(scale, shape), np.broadcast_to(offset, shape)
@@ -196,20 +196,33 @@ def _variance_in_units(whole: Function, part: AdaptedModel, squares: Any) -> Var
     return Variance(whole, adapted, n_factored)
 
 
-def _inverse_of_target(transformer: Any) -> tuple[Any, Any]:
-    """Return a and b of the inverse z ↦ a z + b of a transformer of the target."""
+def _inverse_of_target(model: Any, function: Function) -> tuple[Any, Any]:
+    """Return a and b of the inverse z ↦ a z + b of the transformer of the target.
+
+    Parameters
+    ----------
+    model : TransformedTargetRegressor
+    function : Function
+        Of its regressor.
+    """
+    transformer = model.transformer_
     check_own(transformer)
     if isinstance(transformer, FunctionTransformer) and transformer.inverse_func is None:
         return 1.0, 0.0
     if (found := affine_inverse(transformer)) is not None:
         return found
-    is_function = isinstance(transformer, FunctionTransformer)
+    has_functions = model.transformer is None
+    inverse = "model.transformer_.inverse_transform"
+    if has_functions:
+        inverse = "model.inverse_func"
+    elif not function.has_output_axis:
+        inverse = f"lambda z: {inverse}(z[:, None])[:, 0]"
     raise unsupported(
         "TransformedTargetRegressor with "
-        + ("func and inverse_func" if is_function else f"the transformer {transformer!r}"),
-        ": values of features add up through an affine transformer only (StandardScaler, "
-        "MinMaxScaler, MaxAbsScaler, RobustScaler). Its regressor_ predicts in transformed units, "
-        "and can be explained in these",
+        + ("func and inverse_func" if has_functions else f"the transformer {transformer!r}"),
+        f": pkex.Explainer(model.regressor_, background, transform={inverse}) explains its predict "
+        "exactly, and without transform its regressor_ in transformed units. The model itself is "
+        "supported with affine transformers such as StandardScaler",
     )
 
 
