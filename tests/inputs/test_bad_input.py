@@ -341,7 +341,7 @@ def test_arguments_in_the_wrong_order_are_answered_with_the_right_one(rows, opti
         (ExtraTreesClassifier(), "ExtraTreesClassifier is not supported: shap.TreeExplainer"),
         (HistGradientBoostingRegressor(), "shap.TreeExplainer"),
         (DecisionTreeRegressor(), "shap.TreeExplainer"),
-        (VotingClassifier([]), "probabilities, .* explain each of its estimators_"),
+        (VotingClassifier([]), "probabilities; explain each of its estimators_.*predict_proba"),
         (MLPRegressor(), "MLPRegressor is not supported: shap.KernelExplainer estimates.* SVR and"),
         (RandomForestRegressor, "RandomForestRegressor is not supported: shap.TreeExplainer"),
     ],

@@ -66,8 +66,12 @@ _INSTEAD = {
     "docs/other-libraries.md)": ("optuna.",),
     "it compares two items, and explains by itself what speaks for one of them: "
     "model.explain_items(left, right)": ("pkex.models.Preference",),
-    "it has class labels and probabilities, which are no sums over features; explain each of its "
-    "estimators_": ("sklearn.multioutput.MultiOutputClassifier",),
-    "it votes or averages probabilities, which are no sums over features; explain each of its "
-    "estimators_": ("sklearn.ensemble._voting.VotingClassifier",),
+    "it has a classifier for each target; explain each of its estimators_, or their probabilities, "
+    "pkex.Explainer(model.estimators_[0].predict_proba, background)": (
+        "sklearn.multioutput.MultiOutputClassifier",
+    ),
+    "it votes or averages probabilities; explain each of its estimators_, or their probabilities, "
+    "pkex.Explainer(model.estimators_[0].predict_proba, background)": (
+        "sklearn.ensemble._voting.VotingClassifier",
+    ),
 }

@@ -105,8 +105,8 @@ def adapt_calibrated(classifier: CalibratedClassifierCV) -> AdaptedModel:
     if number > 1:
         raise unsupported(
             f"CalibratedClassifierCV of {number} classifiers",
-            ": it averages their probabilities, which are no sums over features; to explain these, "
-            "pass model.predict_proba, or target='probability'; or fit it with ensemble=False, or "
+            ": it averages their probabilities; to explain these, pass model.predict_proba, or "
+            "target='probability'; or fit it with ensemble=False, or "
             "on a frozen classifier, to have one decision function",
         )
     # Compared with that classifier: the method of the whole has probabilities only, in which
@@ -116,8 +116,8 @@ def adapt_calibrated(classifier: CalibratedClassifierCV) -> AdaptedModel:
         model,
         explained=f"{model.explained} before calibration",
         feature_names=feature_names(classifier) or model.feature_names,
-        not_explained="the calibration makes probabilities of the decision function of its "
-        "estimator, which alone is a sum to which values of features can add up",
+        not_explained="only the decision function of its estimator, before calibration, is a sum "
+        "to which values of features can add up; class labels are made from it",
     )
 
 
