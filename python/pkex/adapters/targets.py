@@ -33,7 +33,7 @@ _SYNONYMS: dict[str, Target] = {
     **dict.fromkeys(("p", "prob", "proba", "probabilities", "predict_proba"), "probability"),
     **dict.fromkeys(("logit", "logits", "log_odds", "log odds"), "log-odds"),
     **dict.fromkeys(("sd", "sigma", "std_dev", "stddev", "standard_deviation"), "std"),
-    **dict.fromkeys(("var", "uncertainty"), "variance"),
+    "var": "variance",
 }
 
 
