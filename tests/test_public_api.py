@@ -140,8 +140,8 @@ def test_the_integrations_have_one_explainer_each_and_a_game():
         ),
         (
             pkex.sensitivity,
-            "(model, inputs, *, groups=None, weights=None, order=1, uncertainty=0, "
-            "random_state=None, summation='compensated', n_jobs=-1, progress=False)",
+            "(model, inputs, *, groups=None, weights=None, feature_names=None, order=1, "
+            "uncertainty=0, random_state=None, summation='compensated', n_jobs=-1, progress=False)",
         ),
         (pkex.witness, "(X, Y, *, kernel=None, categorical=None, missing='error')"),
         (

@@ -42,6 +42,15 @@ def test_values_equal_brute_force_in_the_parameters():
         assert explainer.expected_value == pytest.approx(base, rel=1e-10)
 
 
+def test_a_suggestion_is_one_row():
+    optimizer = optimizers.told(BOUNDS)
+    suggestion = optimizer.suggest()
+    explanation = pkex.Explainer(optimizer)(suggestion)
+    assert dict(zip(explanation.feature_names, explanation.data[0], strict=True)) == suggestion
+    total = explanation.values.sum() + explanation.base_values[0]
+    assert total == pytest.approx(posterior_mean(optimizer)(explanation.data)[0], rel=1e-10)
+
+
 def test_variances_equal_brute_force_in_the_parameters():
     optimizer = optimizers.fitted(BOUNDS)
     frame = optimizers.table(optimizer)

@@ -1,12 +1,17 @@
 """Steps that do not act on each column alone are refused, and so is what computes otherwise."""
 
+import re
+
 import numpy as np
 import pytest
 from pipelines import BASE, STEPS, X, Y, fitted
 from sklearn.compose import ColumnTransformer
 from sklearn.decomposition import PCA
 from sklearn.exceptions import NotFittedError
-from sklearn.impute import KNNImputer, MissingIndicator, SimpleImputer
+from sklearn.feature_extraction import DictVectorizer
+from sklearn.feature_extraction.text import CountVectorizer, HashingVectorizer, TfidfVectorizer
+from sklearn.impute import KNNImputer, SimpleImputer
+from sklearn.linear_model import Ridge
 from sklearn.neighbors import KNeighborsRegressor
 from sklearn.pipeline import FeatureUnion, Pipeline, make_pipeline
 from sklearn.preprocessing import (
@@ -39,25 +44,25 @@ def log_of_norms(rows):
     return np.log1p(np.linalg.norm(rows, axis=1, keepdims=True) + 0 * rows)
 
 
+TEXTS = ["red cat", "blue dog", "red dog now", "blue cat"]
+
 # what the message must name: step
 REFUSED = {
     "step PCA is not supported: it mixes columns": PCA(),
     "step Normalizer is not supported: it mixes columns": Normalizer(),
     "step KNNImputer is not": KNNImputer(),
-    "step FeatureUnion is not": FeatureUnion([("a", StandardScaler())]),
+    "step FeatureUnion with transformer_weights": FeatureUnion(
+        [("a", StandardScaler())], transformer_weights={"a": 2.0}
+    ),
     "step OneHotEncoder with a feature_name_combiner.*with feature_name_combiner='concat'": (
         OneHotEncoder(handle_unknown="ignore", feature_name_combiner=lambda a, b: f"{a}{b}")
     ),
     "step PolynomialFeatures is not supported: it multiplies": PolynomialFeatures(2),
-    "step MissingIndicator is not supported: it makes several": MissingIndicator(features="all"),
     "step KBinsDiscretizer with encode='onehot-dense'.*with encode='ordinal'": (
         KBinsDiscretizer(3, encode="onehot-dense", strategy="uniform")
     ),
-    "step SimpleImputer with add_indicator=True.*with add_indicator=False": (
-        SimpleImputer(add_indicator=True)
-    ),
     "step FunctionTransformer with the function log_of_norms": FunctionTransformer(log_of_norms),
-    "with the function <lambda> is not supported: it is not known to act on each entry alone": (
+    r"with the function <lambda> is not supported: .* func=np.frompyfunc\(f, 1, 1\)": (
         FunctionTransformer(lambda rows: 2.0 * rows)
     ),
     "step FunctionTransformer with the function tanh": (
@@ -81,6 +86,30 @@ def test_steps_that_do_not_act_on_each_column_alone_are_refused_by_name(named):
     ):
         with pytest.raises(pkex.UnsupportedModelError, match=named):
             pkex.Explainer(pipeline.fit(X, Y))
+
+
+@pytest.mark.parametrize(
+    ("vectorizer", "documents"),
+    [
+        (TfidfVectorizer(), TEXTS),
+        (CountVectorizer(), TEXTS),
+        (HashingVectorizer(n_features=8), TEXTS),
+        (DictVectorizer(), [{"color": text[:3], "words": text.count(" ")} for text in TEXTS]),
+    ],
+    ids=str,
+)
+def test_documents_are_explained_by_the_lines_of_the_message(vectorizer, documents):
+    model = make_pipeline(vectorizer, Ridge()).fit(documents, np.arange(len(documents)))
+    with pytest.raises(pkex.UnsupportedModelError, match=type(vectorizer).__name__) as raised:
+        pkex.Explainer(model)
+    lines = re.search(r"rows = (.*?); (pkex.*\)\(rows\))", str(raised.value))
+    names = {"pkex": pkex, "model": model, "documents": documents}
+    names["rows"] = eval(lines[1], names)
+    explanation = eval(lines[2], names)
+    total = explanation.values.sum(axis=1) + explanation.base_values
+    np.testing.assert_allclose(total, model.predict(documents), atol=1e-10)
+    if hasattr(vectorizer, "get_feature_names_out"):
+        assert explanation.feature_names == list(vectorizer.get_feature_names_out())
 
 
 def test_a_pipeline_without_a_model_is_refused():

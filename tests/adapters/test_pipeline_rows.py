@@ -22,9 +22,10 @@ from pipelines import (
 )
 from scipy import sparse
 from sklearn.compose import ColumnTransformer
-from sklearn.impute import SimpleImputer
-from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.impute import MissingIndicator, SimpleImputer
+from sklearn.pipeline import FeatureUnion, Pipeline, make_pipeline
 from sklearn.preprocessing import (
+    FunctionTransformer,
     MaxAbsScaler,
     MinMaxScaler,
     OneHotEncoder,
@@ -165,6 +166,49 @@ def test_missing_entries_are_explained_where_a_step_fills_them():
     np.testing.assert_array_equal(explanation.data, MISSING)
     filled = pipeline[0].transform(MISSING)
     np.testing.assert_array_equal(pkex.Explainer(pipeline).shap_values(filled), explanation.values)
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        SimpleImputer(add_indicator=True),
+        make_pipeline(SimpleImputer(add_indicator=True, strategy="median"), MaxAbsScaler()),
+        MissingIndicator(),
+        MissingIndicator(features="all"),
+        FeatureUnion([("fill", SimpleImputer()), ("is", MissingIndicator()), ("no", "drop")]),
+        ColumnTransformer(
+            [
+                ("fill", SimpleImputer(add_indicator=True), [4, 1]),
+                ("scaled", StandardScaler(), [0, 2]),
+                ("is", MissingIndicator(features="all"), [1, 5]),
+            ]
+        ),
+    ],
+    ids=str,
+)
+def test_indicators_of_missing_entries_belong_to_their_columns(step):
+    rows = X.copy()
+    rows[::3, 1] = rows[1::4, 4] = rows[::5, 5] = np.nan
+    rows[0, :1] = rows[7, 2] = 0.5
+    pipeline = make_pipeline(step, SVR(gamma=0.3)).fit(rows, Y + 2.0 * np.isnan(rows[:, 1]))
+    background = rows[:6]
+    explainer = pkex.Explainer(pipeline, background)
+    explained = rows[[0, 5, 9, 15]]
+    for row, found in zip(explained, explainer.shap_values(explained), strict=True):
+        reference, base = interventional(pipeline.predict, row, background)
+        reference.assert_close(found)
+        assert abs(base - explainer.expected_value) < 1e-10
+    # Without a background, what is made of a column stays together.
+    values = pkex.Explainer(pipeline)(rows)
+    total = values.values.sum(axis=1) + values.base_values
+    np.testing.assert_allclose(total, pipeline.predict(rows), atol=1e-10)
+
+
+def test_a_function_of_one_number_is_a_step_as_a_ufunc():
+    squared = FunctionTransformer(np.frompyfunc(lambda x: x * abs(x), 1, 1))
+    pipeline = make_pipeline(squared, StandardScaler(), SVR()).fit(X, Y)
+    for row, found in zip(X[:2], pkex.Explainer(pipeline, X[:5]).shap_values(X[:2]), strict=True):
+        interventional(pipeline.predict, row, X[:5])[0].assert_close(found)
 
 
 def test_missing_entries_that_no_step_fills_are_refused_with_their_place():

@@ -147,7 +147,7 @@ def test_a_calibrated_classifier_is_explained_before_calibration(target):
     )
     if target is TWO:
         assert_adds_up(model, beneath.decision_function(X))
-    message = r"predict cannot be explained: the calibration.*whose decision_function before"
+    message = r"predict cannot be explained: .*before calibration.*whose decision_function before"
     with pytest.raises(pkex.UnsupportedModelError, match=message):
         pkex.Explainer(model.predict)
 

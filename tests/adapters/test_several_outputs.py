@@ -1,9 +1,11 @@
 """Transformed targets, several outputs and several classes, against brute force."""
 
 import itertools
+import re
 
 import numpy as np
 import pytest
+from brute_force import interventional
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.compose import TransformedTargetRegressor
 from sklearn.kernel_ridge import KernelRidge
@@ -15,6 +17,7 @@ from sklearn.preprocessing import (
     FunctionTransformer,
     MaxAbsScaler,
     MinMaxScaler,
+    PowerTransformer,
     QuantileTransformer,
     RobustScaler,
     StandardScaler,
@@ -109,10 +112,34 @@ def test_a_target_that_is_a_column_has_an_output_axis_as_predict_has():
 )
 def test_target_transformers_that_are_not_affine_are_refused_by_name(named, options):
     model = TransformedTargetRegressor(scaled(), **options).fit(X, np.exp(Y))
-    message = f"TransformedTargetRegressor with {named}.*affine.*regressor_"
-    with pytest.raises(pkex.UnsupportedModelError, match=message):
+    message = f"TransformedTargetRegressor with {named}.*regressor_.*affine"
+    with pytest.raises(pkex.UnsupportedModelError, match=message) as raised:
         pkex.Explainer(model)
     assert pkex.Explainer(model.regressor_)
+    assert_predictions_are_explained(model, advised(raised, model=model, background=X[:5]))
+
+
+@pytest.mark.filterwarnings("ignore:The provided functions.*:UserWarning")
+def test_several_targets_that_are_not_affine_are_explained_by_the_advice():
+    targets = np.column_stack([np.exp(Y), np.exp(-Y)])
+    model = TransformedTargetRegressor(
+        scaled(KernelRidge(kernel="rbf")), transformer=PowerTransformer()
+    )
+    with pytest.raises(pkex.UnsupportedModelError) as raised:
+        pkex.Explainer(model.fit(X, targets))
+    assert_predictions_are_explained(model, advised(raised, model=model, background=X[:5]))
+
+
+def advised(raised, **names):
+    """The explainer that a message says how to make."""
+    call = re.search(r"pkex\.Explainer\(model.*?\) (?=explains)", str(raised.value))[0]
+    return eval(call, {"pkex": pkex, "np": np} | names)
+
+
+def assert_predictions_are_explained(model, explainer):
+    for row, found in zip(X[:2], explainer.shap_values(X[:2]), strict=True):
+        reference, _ = interventional(model.predict, row, X[:5])
+        reference.assert_close(found)
 
 
 class Odd(StandardScaler):

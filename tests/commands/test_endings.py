@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import stat
+import sys
 import threading
 from pathlib import Path
 
@@ -99,6 +100,20 @@ def test_wrong_options_are_named_with_what_is_expected(option, said, run, files)
     _is_one_line(done, said, "pkex drift --help")
     assert "_level" not in done.err
     assert "_count" not in done.err
+
+
+def test_formats_that_cannot_be_written_are_errors_before_the_computation(
+    run, files, tmp_path, monkeypatch
+):
+    monkeypatch.setattr("pkex.commands.drift.read_table", _raising(AssertionError("too late")))
+    done = run(*_drift(files, "--output", tmp_path / "z.xlsx"))
+    _is_one_line(done, "z.xlsx has the unknown extension '.xlsx'", ".parquet", "--format")
+    done = run(*_drift(files, "--format", "parquet"))
+    _is_one_line(done, "--format parquet needs a file, such as --output")
+    monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
+    done = run(*_drift(files, "--output", tmp_path / "z.parquet"))
+    _is_one_line(done, "writing Parquet files needs pyarrow", "pip install pyarrow")
+    assert not list(tmp_path.iterdir())
 
 
 @posix

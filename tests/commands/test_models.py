@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 import skops.io as skops
 from csv_tables import csv_table
+from pyarrow import parquet
 from scipy import stats
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF
@@ -53,6 +54,11 @@ def test_explain_gives_the_values_of_every_row(run, files, models):
     lines = list(csv.DictReader(io.StringIO(run(*arguments, "csv").out)))
     assert [float(line["b"]) for line in lines] == expected.values[:, 1].tolist()
     assert [int(line["row"]) for line in lines] == list(range(1, 121))
+    path = files / "values.parquet"
+    assert run(*arguments[:-1], "--output", path).status == 0
+    written = parquet.read_table(path)
+    assert written.column_names == ["row", "base_value", "a", "b", "c"]
+    assert written["b"].to_pylist() == expected.values[:, 1].tolist()
     table = run(*arguments, "table").out
     assert "the output is moved most by a (" in table
     assert "How much each feature moves the output" in table

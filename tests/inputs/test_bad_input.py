@@ -197,7 +197,6 @@ def test_an_empty_list_is_answered_with_its_shape(explainer):
         (with_entry("1.5", object), r"'1.5' \(str\) in row 2, column 1"),
         (with_entry(1j, object), r"1j \(complex\) in row 2, column 1"),
         (with_entry(dt.date(2020, 1, 1), object), r"\(date\) in row 2, column 1"),
-        ({"a": [1.0]}, "dict"),
         (None, "NoneType"),
         ("abc", "str"),
         (object(), "object"),
@@ -234,6 +233,38 @@ def test_objects_that_are_numbers_are_accepted(explainer):
     np.testing.assert_array_equal(
         explainer.shap_values(rows), explainer.shap_values(rows.astype(np.float64))
     )
+
+
+# --- one row as a dict ---
+
+
+def test_a_dict_is_one_row_in_any_order(explainer, named_explainer):
+    entries = {"bp": 3, "age": 0.5, "bmi": np.float32(2.0)}
+    explanation = named_explainer(entries)
+    np.testing.assert_array_equal(explanation.data, [[0.5, 2.0, 3.0]])
+    np.testing.assert_array_equal(explanation.values, explainer([[0.5, 2.0, 3.0]]).values)
+    renamed = pkex.Explainer(SVR().fit(X, Y), feature_names=NAMES)
+    np.testing.assert_array_equal(renamed.shap_values(entries), explanation.values)
+
+
+@pytest.mark.parametrize(
+    ("entries", "message"),
+    [
+        ({"age": 1.0, "bmi": 2.0}, r"X do not match those of the model: missing \['bp'\]"),
+        ({"age": 1.0, "bmi": 2.0, "bp": 3.0, "s1": 4.0}, r"not expected \['s1'\]"),
+        ({"age": [1.0], "bmi": [2.0], "bp": [3.0]}, r"'age' has .*\[1.0\].* pandas.DataFrame\(X\)"),
+        ({"age": 1.0, "bmi": None, "bp": 3.0}, "column 1"),
+        ({}, "missing"),
+    ],
+)
+def test_a_dict_that_is_no_row_is_answered_with_what_is_wrong(named_explainer, entries, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        named_explainer(entries)
+
+
+def test_a_dict_needs_the_names_of_columns(explainer):
+    with pytest.raises(ValueError, match="names of the model's columns are unknown"):
+        explainer({"a": 1.0, "b": 2.0, "c": 3.0})
 
 
 # --- columns of DataFrames ---
@@ -306,11 +337,11 @@ def test_arguments_in_the_wrong_order_are_answered_with_the_right_one(rows, opti
     ("model", "instead"),
     [
         (None, "None is not supported: pass a fitted model"),
-        (PoissonRegressor(), "PoissonRegressor is not supported: .*exponential.*LinearRegression"),
+        (PoissonRegressor(), "PoissonRegressor is not supported: .*exponential.*transform=np.exp"),
         (ExtraTreesClassifier(), "ExtraTreesClassifier is not supported: shap.TreeExplainer"),
         (HistGradientBoostingRegressor(), "shap.TreeExplainer"),
         (DecisionTreeRegressor(), "shap.TreeExplainer"),
-        (VotingClassifier([]), "probabilities, .* explain each of its estimators_"),
+        (VotingClassifier([]), "probabilities; explain each of its estimators_.*predict_proba"),
         (MLPRegressor(), "MLPRegressor is not supported: shap.KernelExplainer estimates.* SVR and"),
         (RandomForestRegressor, "RandomForestRegressor is not supported: shap.TreeExplainer"),
     ],
@@ -322,7 +353,43 @@ def test_models_that_something_else_explains_are_answered_with_that(model, inste
     # Classes that other tests have registered are named last.
     said, known, _ = str(raised.value).partition("models of your own")
     assert known
-    assert len(said + known) < 450
+    assert len(said + known) < 550
+
+
+@pytest.mark.parametrize(
+    ("origin", "instead"),
+    [
+        ("baybe.campaign.Campaign", "pkex.Explainer(campaign.get_surrogate().to_botorch())"),
+        ("baybe.surrogates.gaussian_process.core.GP", "pkex.Explainer(surrogate.to_botorch())"),
+        ("ax.service.ax_client.AxClient", "strategy = client.generation_strategy"),
+        ("ax.api.client.Client", "strategy = client._generation_strategy"),
+        ("optuna.study.study.Study", "GaussianProcessRegressor().fit(X, y)"),
+        ("optuna.samplers._gp.sampler.GPSampler", "GaussianProcessRegressor().fit(X, y)"),
+        ("sksurv.svm.survival_svm.FastKernelSurvivalSVM", "(model.fit_X_, -model.coef_,"),
+        ("sksurv.svm.minlip.HingeLossSurvivalSVM", "(model.X_fit_, -np.ravel(model.coef_),"),
+    ],
+)
+def test_models_of_libraries_that_are_not_read_are_answered_with_the_call(origin, instead):
+    module, _, name = origin.rpartition(".")
+    model = type(name, (), {"__module__": module, "predict": lambda self, X: X})()
+    with pytest.raises(pkex.UnsupportedModelError, match=f"^{name} is not supported: ") as raised:
+        pkex.Explainer(model)
+    assert instead in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("target", "meant"),
+    [
+        *[(word, "probability") for word in ("proba", "predict_proba", "prob", "Probability")],
+        *[("logit", "log-odds"), ("log_odds", "log-odds"), ("std_dev", "std"), ("var", "variance")],
+        *[("decision_function", None), ("margin", None)],
+    ],
+)
+def test_targets_of_other_names_are_answered_with_ours(target, meant):
+    with pytest.raises(ValueError, match=f"target must be one of .*; got '{target}'") as raised:
+        pkex.Explainer(SVR().fit(X, Y), target=target)
+    _, _, said = str(raised.value).partition("Did you mean ")
+    assert said == (f"{meant!r}?" if meant else "")
 
 
 @pytest.mark.parametrize("model", [None, 1.0, "svr", X, [SVR()], {}], ids=repr)

@@ -33,6 +33,19 @@ def test_inputs_must_have_the_columns_of_the_model():
     refused(ValueError, "inputs has 2 distributions, but the model 3 columns", MODEL, [NORMAL] * 2)
 
 
+def test_columns_have_the_names_that_are_given():
+    unnamed = pkex.KernelExpansion(ROWS[:5], ROWS[:5, 0], RBF())
+    result = pkex.sensitivity(unnamed, ROWS, feature_names=NAMES, groups={"both": ["age", "bp"]})
+    assert result.feature_names == ["both", "bmi"]
+    by_name = pkex.sensitivity(unnamed, dict.fromkeys(NAMES, NORMAL), feature_names=NAMES)
+    assert by_name.feature_names == NAMES
+    np.testing.assert_array_equal(
+        by_name.shapley_effects, pkex.sensitivity(unnamed, [NORMAL] * 3).shapley_effects
+    )
+    message = "feature_names must have 3 names, one for each; got 2"
+    refused(ValueError, message, unnamed, ROWS, feature_names=NAMES[:2])
+
+
 def test_inputs_must_be_finite_rows_or_frozen_distributions():
     rows = ROWS.copy()
     rows[2, 1] = np.nan

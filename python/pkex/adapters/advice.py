@@ -25,9 +25,11 @@ _ANY_MODEL = (
 )
 
 
+# k(x, p) of the kernel Linear is x · p.
 LOG_LINK = (
-    "it predicts the exponential of a linear function, no sum; explain the logarithm: "
-    "LinearRegression().fit(X, np.log(model.predict(X)))"
+    "it predicts the exponential of linear = pkex.KernelExpansion([model.coef_], [1.0], "
+    "pkex.kernels.Linear(), model.intercept_). pkex.Explainer(linear, background, "
+    "transform=np.exp) explains predict exactly, and without transform its logarithm"
 )
 
 
@@ -45,10 +47,31 @@ _INSTEAD = {
     "of SMT's surrogates its kriging models KRG, KPLS, KPLSK and GEKPLS are": ("smt.",),
     "of SciPy's interpolators RBFInterpolator is": ("scipy.interpolate.",),
     LOG_LINK: ("sklearn.linear_model._glm.",),
+    "its predictions are sums over its training rows: describe them by "
+    "pkex.KernelExpansion(model.fit_X_, -model.coef_, pkex.kernels.RBF((2 * gamma) ** -0.5)), "
+    "where gamma is model.gamma or 1 / model.fit_X_.shape[1]; other kernels and rank_ratio < 1 are "
+    "in docs/other-libraries.md": ("sksurv.svm.survival_svm.FastKernelSurvivalSVM",),
+    "its predictions are sums over its training rows: describe them by "
+    "pkex.KernelExpansion(model.X_fit_, -np.ravel(model.coef_), kernel); docs/other-libraries.md "
+    "has the kernels": ("sksurv.svm.minlip.",),
+    "pass the fitted model: pkex.Explainer(campaign.get_surrogate().to_botorch()); its columns are "
+    "in docs/gpytorch.md": ("baybe.campaign.",),
+    "pass the fitted model: pkex.Explainer(surrogate.to_botorch())": ("baybe.surrogates.",),
+    "pass the fitted model: pkex.Explainer(strategy.adapter.generator.surrogate.model) with "
+    "strategy = client.generation_strategy": ("ax.service.ax_client.",),
+    "pass the fitted model: pkex.Explainer(strategy.adapter.generator.surrogate.model) with "
+    "strategy = client._generation_strategy": ("ax.api.client.",),
+    "it keeps no fitted model; fit one to the trials, GaussianProcessRegressor().fit(X, y), where "
+    "X has the trial.params and y the trial.value of study.trials (lines to copy are in "
+    "docs/other-libraries.md)": ("optuna.",),
     "it compares two items, and explains by itself what speaks for one of them: "
     "model.explain_items(left, right)": ("pkex.models.Preference",),
-    "it has class labels and probabilities, which are no sums over features; explain each of its "
-    "estimators_": ("sklearn.multioutput.MultiOutputClassifier",),
-    "it votes or averages probabilities, which are no sums over features; explain each of its "
-    "estimators_": ("sklearn.ensemble._voting.VotingClassifier",),
+    "it has a classifier for each target; explain each of its estimators_, or their probabilities, "
+    "pkex.Explainer(model.estimators_[0].predict_proba, background)": (
+        "sklearn.multioutput.MultiOutputClassifier",
+    ),
+    "it votes or averages probabilities; explain each of its estimators_, or their probabilities, "
+    "pkex.Explainer(model.estimators_[0].predict_proba, background)": (
+        "sklearn.ensemble._voting.VotingClassifier",
+    ),
 }

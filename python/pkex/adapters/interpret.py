@@ -65,7 +65,7 @@ def adapt_classifier(model: ExplainableBoostingClassifier) -> AdaptedModel:
         "decision_function",
         model.decision_function,
         "only the decision function, the log-odds, is a sum to which values of features can add "
-        "up; class labels and probabilities are made from it",
+        "up; class labels are made from it",
     )
 
 

@@ -28,6 +28,13 @@ Target: TypeAlias = Literal[
     "mean", "variance", "predictive_variance", "std", "probability", "log-odds"
 ]
 _TARGETS: tuple[Target, ...] = get_args(Target)
+# What other libraries call them.
+_SYNONYMS: dict[str, Target] = {
+    **dict.fromkeys(("p", "prob", "proba", "probabilities", "predict_proba"), "probability"),
+    **dict.fromkeys(("logit", "logits", "log_odds", "log odds"), "log-odds"),
+    **dict.fromkeys(("sd", "sigma", "std_dev", "stddev", "standard_deviation"), "std"),
+    "var": "variance",
+}
 
 
 def adapted_to(model: Any, target: Target | None) -> AdaptedModel:
@@ -140,7 +147,7 @@ def of_target(adapted: AdaptedModel, target: Target | None, name: str) -> Adapte
             f"Gaussian process or a classifier; got {type(target).__name__}. The values that a "
             "model was fitted to are not needed"
         )
-    target = check_choice("target", target, _TARGETS)
+    target = check_choice("target", target, _TARGETS, _SYNONYMS)
     variance = variance_of(adapted)
     if variance is None:
         lacks = "posterior" if target == "mean" else "variance"

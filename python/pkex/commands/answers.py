@@ -1,4 +1,4 @@
-"""What a command found, written as a table, JSON, CSV, Markdown or a page."""
+"""What a command found, written as a table, JSON, CSV, Parquet, Markdown or a page."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from pkex.commands.failure import Failure, flush, reason
+from pkex.commands.failure import Failure, flush, needing, reason
 from pkex.display.files import write_whole
 from pkex.display.findings import Findings, Table
 from pkex.display.page import page
@@ -28,8 +29,10 @@ __all__ = ["FORMATS", "Answer", "format_of", "present"]
 _MOST_LINES, _WIDTH = 25, 100
 
 _SUFFIXES = {
+    ".txt": "table",
     ".json": "json",
     ".csv": "csv",
+    ".parquet": "parquet",
     ".md": "markdown",
     ".markdown": "markdown",
     ".html": "html",
@@ -48,7 +51,7 @@ class Answer:
     record : mapping
         For JSON: numbers, texts, lists and mappings.
     lines : sequence of mapping
-        For CSV: one for each feature, or row, with the same keys.
+        For CSV and Parquet: one for each feature, or row, with the same keys.
     verdict : str
         In a sentence or two.
     """
@@ -67,13 +70,15 @@ def present(answer: Answer, kind: str, output: Path | None) -> None:
     Failure
         If the file cannot be written.
     """
-    # Names of files need not be UTF-8: what is none is escaped, as JSON has it.
-    text = FORMATS[kind](answer).encode("utf-8", "backslashreplace").decode()
-    if output is None or _is_standard_output(output):
+    content = FORMATS[kind](answer)
+    if isinstance(content, str) and (output is None or _is_standard_output(output)):
+        # Names of files need not be UTF-8: what is none is escaped, as JSON has it.
+        text = content.encode("utf-8", "backslashreplace").decode()
         _write_standard(text, is_for_machines=kind != "table")
         return
+    assert output is not None, "check_output requires a file for bytes"
     try:
-        write_whole(output, text)
+        write_whole(output, content)
     except OSError as error:
         raise Failure(f"{output} cannot be written: {reason(error)}") from None
     if sys.stdout is not None:
@@ -81,8 +86,26 @@ def present(answer: Answer, kind: str, output: Path | None) -> None:
 
 
 def format_of(kind: str | None, output: Path | None) -> str:
-    """Return the format: that which was asked for, or what the file's name says."""
-    return kind or _SUFFIXES.get("" if output is None else output.suffix.lower(), "table")
+    """Return the format: the one of ``--format``, or the one that the file's extension stands for.
+
+    Raises
+    ------
+    Failure
+        If the extension is unknown, or the format needs a file or a library that is missing.
+    """
+    suffix = "" if output is None else output.suffix.lower()
+    if kind is None and suffix and suffix not in _SUFFIXES:
+        raise Failure(
+            f"--output {output} has the unknown extension {suffix!r}; use one of "
+            f"{', '.join(_SUFFIXES)}, or choose the format with --format"
+        )
+    kind = kind or _SUFFIXES.get(suffix, "table")
+    if kind == "parquet":
+        if output is None or _is_standard_output(output):
+            raise Failure("--format parquet needs a file, such as --output values.parquet")
+        with needing("writing Parquet files", "pyarrow"):
+            import_module("pyarrow.parquet")
+    return kind
 
 
 def _is_standard_output(output: Path) -> bool:
@@ -174,10 +197,20 @@ def _csv(answer: Answer) -> str:
     return text.getvalue()
 
 
-FORMATS: dict[str, Callable[[Answer], str]] = {
+def _parquet(answer: Answer) -> bytes:
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    content = io.BytesIO()
+    parquet.write_table(pa.Table.from_pylist([_finite(line) for line in answer.lines]), content)
+    return content.getvalue()
+
+
+FORMATS: dict[str, Callable[[Answer], str | bytes]] = {
     "table": _table,
     "json": _json,
     "csv": _csv,
+    "parquet": _parquet,
     "markdown": _markdown,
     "html": lambda answer: page(answer.findings()),
 }

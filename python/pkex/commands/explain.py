@@ -41,7 +41,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         "explain",
         help="how much each feature moved a model's output in each row",
         description="Exact Shapley values of a fitted kernel model's output for the rows of a "
-        "table. --format csv has all rows.",
+        "table. --format csv or parquet has all rows.",
         allow_abbrev=False,
     )
     add_model(parser)

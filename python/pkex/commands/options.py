@@ -175,7 +175,9 @@ def add_output(parser: argparse.ArgumentParser) -> None:
     """Add how, and where, the answer is written."""
     group = parser.add_argument_group("output")
     group.add_argument(
-        "--format", choices=[*FORMATS], help="default: what the name of --output says, else table"
+        "--format",
+        choices=[*FORMATS],
+        help="default: the one that the extension of --output stands for, else table",
     )
     group.add_argument(
         "--output",
@@ -191,8 +193,8 @@ def check_output(options: argparse.Namespace, *inputs: str | None) -> str:
     Raises
     ------
     Failure
-        If the output cannot be written, or would replace an input; or if two inputs are standard
-        input.
+        If the output cannot be written, or would replace an input; if its extension is unknown; or
+        if two inputs are standard input.
     """
     if inputs.count(STANDARD_INPUT) > 1:
         raise Failure("only one file can be standard input, '-'")

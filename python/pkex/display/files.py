@@ -9,8 +9,8 @@ from pathlib import Path
 __all__ = ["write_whole"]
 
 
-def write_whole(path: str | os.PathLike[str], text: str) -> None:
-    """Write a text as UTF-8 beside the place, and put it there when it is whole.
+def write_whole(path: str | os.PathLike[str], content: str | bytes) -> None:
+    """Write bytes, or a text as UTF-8, beside the place, and put it there when it is whole.
 
     A link stays, and so do the permissions of a file that is there. What is there and no regular
     file, such as a pipe or a device, is written straight into.
@@ -20,7 +20,8 @@ def write_whole(path: str | os.PathLike[str], text: str) -> None:
     OSError
         If that cannot be done; then nothing has changed.
     """
-    content = text.encode("utf-8", "backslashreplace")
+    if isinstance(content, str):
+        content = content.encode("utf-8", "backslashreplace")
     place = Path(path)
     if place.exists() and not place.is_file():
         place.write_bytes(content)

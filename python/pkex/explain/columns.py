@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from pkex.adapters import AdaptedModel
+from pkex.display.tables import shortened
 from pkex.games.background import unwrapped_background
 from pkex.inputs.choices import check_names
 from pkex.inputs.columns import Labels, check_column_names, numbered
 from pkex.inputs.matrix import as_table
 from pkex.inputs.table import Table
 from pkex.inputs.weights import as_weights, equal_weights
+from pkex.inputs.wording import counted
 from pkex.typing import Float
 
 __all__ = ["Columns"]
@@ -72,7 +74,8 @@ class Columns:
 
         Parameters
         ----------
-        data : array-like, DataFrame or sparse matrix of shape (n, d)
+        data : array-like, DataFrame or sparse matrix of shape (n, d), or dict
+            A dict is one row: the entry of each column by its name.
         argument : str
             What messages call it.
         found : tuple of str, optional
@@ -83,6 +86,8 @@ class Columns:
         ValueError, TypeError
             If it is not a finite numeric table with these columns.
         """
+        if isinstance(data, Mapping):
+            data = self._row(data, argument)
         labels = Labels.comparable(data, argument)
         if labels.columns is None and found is not None:
             labels = replace(labels, columns=found)
@@ -98,6 +103,25 @@ class Columns:
             allow_missing=self.allows_missing,
         )
         return Table(rows, labels, names)
+
+    def _row(self, entries: Mapping[Any, Any], argument: str) -> NDArray[Any]:
+        """Return the entries of columns by name as one row, in the order of the columns."""
+        if self.compared is None:
+            raise ValueError(
+                f"{argument} is a dict, but the names of the model's columns are unknown. Pass an "
+                f"array with {counted(self.number, 'column')}, or feature_names to the Explainer"
+            )
+        for name, entry in entries.items():
+            if np.ndim(entry) or isinstance(entry, Mapping):
+                raise ValueError(
+                    f"{argument} is a dict, which is one row, but {name!r} has the entries "
+                    f"{shortened(repr(entry))}. Pass several rows as pandas.DataFrame({argument})"
+                )
+        if entries.keys() != set(self.compared):
+            check_column_names(list(entries), self.compared, argument, self.compared_with)
+        row = np.empty((1, self.number), dtype=object)
+        row[0] = [entries[name] for name in self.compared]
+        return row
 
     def read_background(
         self, background: Any, weights: ArrayLike | None

@@ -317,14 +317,19 @@ class Explainer(Estimating, Interacting):
 
     @with_known_keywords
     def __call__(
-        self, X: ArrayLike, *, uncertainty: bool = False, progress: Progress = False
+        self,
+        X: ArrayLike | Mapping[str, Any],
+        *,
+        uncertainty: bool = False,
+        progress: Progress = False,
     ) -> Explanation:
         """Explain rows.
 
         Parameters
         ----------
-        X : array-like, DataFrame or sparse matrix of shape (n, d)
+        X : array-like, DataFrame or sparse matrix of shape (n, d), or dict
             The columns of a DataFrame must be those that the model was fitted on, in that order.
+            A dict is one row: the entry of each column by name, in any order.
             Entries may be missing (NaN) where a step of a Pipeline fills them, and strings where
             one encodes them or drops their column.
         uncertainty : bool, default False
@@ -379,12 +384,14 @@ class Explainer(Estimating, Interacting):
         return explanation[..., 0] if self._outputs.drops_axis else explanation
 
     @with_known_keywords
-    def shap_values(self, X: ArrayLike, *, progress: Progress = False) -> NDArray[np.float64]:
+    def shap_values(
+        self, X: ArrayLike | Mapping[str, Any], *, progress: Progress = False
+    ) -> NDArray[np.float64]:
         """Return the bare Shapley values of rows.
 
         Parameters
         ----------
-        X : array-like, DataFrame or sparse matrix of shape (n, d)
+        X : array-like, DataFrame or sparse matrix of shape (n, d), or dict
             Or an array or table of Dask's, or the path of Parquet files (a directory of them, too),
             whose rows are explained when the result is computed.
         progress : bool or callable, default False

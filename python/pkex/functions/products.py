@@ -71,7 +71,7 @@ def products(function: Function, rows: NDArray[Any]) -> Products:
     """
     raise UnsupportedModelError(
         f"{type(function).__name__} is no sum of products over columns, which sensitivity is for: "
-        "of a model, pass it or its predict or decision_function, and no probabilities"
+        "of a model, pass it or its predict or decision_function, not its predict_proba"
     )
 
 

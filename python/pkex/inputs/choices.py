@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
+from types import MappingProxyType
 from typing import Literal, TypeAlias, TypeVar, get_args
 
 from pkex.inputs.integers import whole
@@ -45,12 +47,31 @@ SIDES: tuple[Side, ...] = get_args(Side)
 _Word = TypeVar("_Word", bound=str)
 
 
-def check_choice(name: str, value: object, valid: Sequence[_Word]) -> _Word:
-    """Return an option's value if it is one of the valid words."""
+def check_choice(
+    name: str,
+    value: object,
+    valid: Sequence[_Word],
+    synonyms: Mapping[str, str] = MappingProxyType({}),
+) -> _Word:
+    """Return an option's value if it is one of the valid words.
+
+    Parameters
+    ----------
+    name : str
+    value : object
+    valid : sequence of str
+    synonyms : mapping of str to str
+        Words in lower case that other libraries use, and the valid ones for the message.
+    """
     for word in valid:
         if isinstance(value, str) and value == word:
             return word
-    raise ValueError(f"{name} must be one of {', '.join(map(repr, valid))}; got {value!r}")
+    given = value.lower() if isinstance(value, str) else ""
+    meant = synonyms.get(given) or next(iter(get_close_matches(given, valid, 1, 0.75)), None)
+    raise ValueError(
+        f"{name} must be one of {', '.join(map(repr, valid))}; got {value!r}"
+        + (f". Did you mean {meant!r}?" if meant else "")
+    )
 
 
 def places_of(

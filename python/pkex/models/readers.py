@@ -51,7 +51,7 @@ def read_classifier(model: ShapleyRegularizedClassifier) -> AdaptedModel:
         feature_names=feature_names(model),
         output_names=class_names(model.classes_, model.kernel_expansion_),
         not_explained="only the decision function is a sum over the training rows, to which "
-        "values of features can add up; class labels and probabilities are made from it",
+        "values of features can add up; class labels are made from it",
     )
 
 

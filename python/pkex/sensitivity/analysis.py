@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from types import MethodType
 from typing import Any
 
@@ -37,6 +37,7 @@ def sensitivity(
     *,
     groups: Mapping[str, int | str | Iterable[int | str]] | None = None,
     weights: ArrayLike | None = None,
+    feature_names: Sequence[str] | None = None,
     order: int = 1,
     uncertainty: int = 0,
     random_state: int | np.random.Generator | None = None,
@@ -69,6 +70,8 @@ def sensitivity(
         Columns that are one input, as in `Explainer`.
     weights : array-like of shape (m,), optional
         The weights of rows, not negative; equal if not given.
+    feature_names : sequence of str of length d, optional
+        Names of the columns, as in `Explainer`; distributions and groups are given by these names.
     order : {1, 2}, default 1
         With 2, there are the second-order indices of pairs, too.
     uncertainty : int, default 0
@@ -101,7 +104,8 @@ def sensitivity(
     ValueError, TypeError
         If the inputs do not fit the model's columns, a distribution's variance is infinite, the
         output does not vary, or its variance is lost in rounding errors; with ``uncertainty``, if
-        draws are without more than half of the posterior variance.
+        draws are without more than half of the posterior variance. Also if `feature_names` has not
+        one name for each column.
 
     See Also
     --------
@@ -158,7 +162,7 @@ def sensitivity(
     verify(adapted, model, n_threads=settings.n_threads)
     owner = model.__self__ if isinstance(model, MethodType) else model
     outputs, function = Outputs.chosen(adapted, None, None)
-    read = Inputs.read(inputs, weights, Columns.of(adapted, None))
+    read = Inputs.read(inputs, weights, Columns.of(adapted, feature_names))
     players = as_players(groups, read.names)
     sums = products(function, read.covering_rows())
     n_draws = number_of_draws(uncertainty)

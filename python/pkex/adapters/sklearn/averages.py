@@ -36,8 +36,8 @@ def adapt_bagging_of_classifiers(model: BaggingClassifier) -> AdaptedModel:
         _average(model, parts),
         output_names=names,
         not_explained="only the decision function is the average of those of its estimators, which "
-        "are sums to which values of features can add up; labels and probabilities are made of "
-        "their votes or probabilities",
+        "are sums to which values of features can add up; its labels and probabilities are made "
+        "of their votes or probabilities, and are not supported",
     )
 
 

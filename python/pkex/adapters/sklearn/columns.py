@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.compose import ColumnTransformer
 from sklearn.feature_selection import SelectorMixin
-from sklearn.pipeline import Pipeline
+from sklearn.pipeline import FeatureUnion, Pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 from pkex.adapters.sklearn.fitted import FrozenEstimator, check_fitted, inside
@@ -45,6 +45,8 @@ def column_map(step: Any) -> ColumnMap | None:
         return chained([inner for _, inner in step.steps])
     if isinstance(step, ColumnTransformer):
         return _map_of_column_transformer(step)
+    if isinstance(step, FeatureUnion):
+        return _map_of_union(step)
     if isinstance(step, FunctionTransformer) and step.func is None:
         check_fitted(step)
         return None
@@ -169,7 +171,10 @@ class SideBySide(ColumnMap):
         parts = list(zip(self._maps, np.split(rows, ends[:-1], axis=1), strict=True))
         # Of a column that several maps use, one that knows some entries only has the last word.
         for (columns, one), part in sorted(parts, key=lambda part: bool(part[0][1].discrete)):
-            wide[:, columns] = one.inverse(part)
+            before = one.inverse(part)
+            is_known = ~np.isnan(before)
+            is_known[:, sorted(one.discrete)] = True  # NaN may be a category
+            wide[:, columns] = np.where(is_known, before, wide[:, columns])
         return wide
 
 
@@ -179,6 +184,23 @@ def _map_of_column_transformer(step: ColumnTransformer) -> ColumnMap:
         for columns, transformer in branches(step)
     ]
     return SideBySide(int(step.n_features_in_), maps)
+
+
+def _map_of_union(step: FeatureUnion) -> ColumnMap:
+    check_fitted(step)
+    if step.transformer_weights:
+        raise refused("FeatureUnion with transformer_weights")
+    # fit() has replaced "passthrough" by a transformer.
+    used = [one for _, one in step.transformer_list if not _is_drop(one)]
+    if not used:
+        raise refused("FeatureUnion that drops all columns")
+    n_columns = int(used[0].n_features_in_)
+    maps = [column_map(one) or unchanged(n_columns) for one in used]
+    return SideBySide(n_columns, [(np.arange(n_columns), one) for one in maps])
+
+
+def _is_drop(transformer: Any) -> bool:
+    return isinstance(transformer, str) and transformer == "drop"
 
 
 def branches(step: ColumnTransformer) -> list[tuple[NDArray[np.intp], Any]]:
@@ -195,7 +217,7 @@ def branches(step: ColumnTransformer) -> list[tuple[NDArray[np.intp], Any]]:
     for name, transformer, _ in step.transformers_:
         # scikit-learn has already resolved names, slices, masks and functions to numbers.
         columns = np.asarray(step._transformer_to_input_indices[name], dtype=np.intp)
-        if len(columns) and not (isinstance(transformer, str) and transformer == "drop"):
+        if len(columns) and not _is_drop(transformer):
             found.append((columns, transformer))
     return found
 

@@ -135,8 +135,7 @@ def adapt_classifier(model: GaussianProcessClassifier) -> AdaptedModel:
         output_names=pair_names(labels) if is_single or is_paired else labels,
         kernel_rounding=max(rounding for _, rounding in read),
         not_explained="only the latent mean, on the scale of log-odds, is a sum over the training "
-        "rows, to which values of features can add up; probabilities average the logistic function "
-        "over its distribution, and class labels follow from its sign",
+        "rows, to which values of features can add up; class labels follow from its sign",
     )
     variance = partial(variance_of_classifier, model, adapted, machines)
     return replace(adapted, variance=Variance(function, variance))

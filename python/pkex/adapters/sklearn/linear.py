@@ -107,7 +107,7 @@ def linear_function(model: Any) -> LinearFunction:
 
 _MADE_OF_DECISIONS = (
     "only the decision function (of logistic regression, the log-odds) is a sum to which values of "
-    "features can add up; class labels and probabilities are made from it"
+    "features can add up; class labels are made from it"
 )
 
 for _model_class in LINEAR_MODELS:

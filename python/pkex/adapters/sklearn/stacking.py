@@ -44,7 +44,7 @@ def adapt_stacking(model: Any) -> AdaptedModel:
     if any(method != explained for method in model.stack_method_):
         raise unsupported(
             f"{name} with stack_method={model.stack_method!r}",
-            ": it combines probabilities or labels, to which values of features do not add up; "
+            ": it combines the probabilities or labels of its estimators, which is not supported; "
             "fit it with stack_method='decision_function'",
         )
     parts = parts_of(model, model.estimators_, explained)

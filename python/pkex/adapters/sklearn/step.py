@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.impute import SimpleImputer
+from sklearn.impute import MissingIndicator, SimpleImputer
 from sklearn.preprocessing import (
     OneHotEncoder,
     OrdinalEncoder,
@@ -33,10 +33,13 @@ class Step(ColumnMap):
         self._inverse = inverse
         self.sources = np.arange(self.n_columns)
         if isinstance(transformer, (SimpleImputer, SplineTransformer, *ENCODERS)):
-            # From which columns is said by the names: "2", or "2_red" if there are several.
+            # From which columns is said by the names: "2", "2_red" or "missingindicator_2".
             numbers = np.arange(self.n_columns).astype(str).astype(object)
             names = self.transformer.get_feature_names_out(numbers)
-            self.sources = np.array([int(name.partition("_")[0]) for name in names], dtype=np.intp)
+            names = [name.removeprefix("missingindicator_").partition("_")[0] for name in names]
+            self.sources = np.array(names, dtype=np.intp)
+        if isinstance(transformer, MissingIndicator):
+            self.sources = np.array(transformer.features_, dtype=np.intp)
         if isinstance(transformer, ENCODERS):
             self.categories = {
                 column: categories.tolist()

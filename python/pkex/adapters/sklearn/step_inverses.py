@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from sklearn.impute import SimpleImputer
+from sklearn.impute import MissingIndicator, SimpleImputer
 from sklearn.preprocessing import (
     Binarizer,
     FunctionTransformer,
@@ -35,8 +35,14 @@ def _own_inverse(step: Step, rows: Float) -> Float:
         return np.asarray(step.transformer.inverse_transform(rows), dtype=np.float64)
 
 
-def _scattered(step: Step, rows: Float) -> Float:
-    return scattered(rows, step.sources, step.n_columns)
+def _complete(step: Step, rows: Float) -> Float:
+    """Return entries that an imputer keeps: its own columns stand before the indicators."""
+    places, first = np.unique(step.sources, return_index=True)
+    return scattered(rows[:, first], places, step.n_columns)
+
+
+def _unknown(step: Step, rows: Float) -> Float:
+    return np.full((len(rows), step.n_columns), np.nan)
 
 
 def _bin_centres(step: Step, rows: Float) -> Float:
@@ -102,7 +108,8 @@ STEPS: dict[type, Callable[[Step, Float], Float]] = {
     PowerTransformer: _own_inverse,
     KBinsDiscretizer: _bin_centres,
     Binarizer: _around_threshold,
-    SimpleImputer: _scattered,
+    SimpleImputer: _complete,
+    MissingIndicator: _unknown,
     FunctionTransformer: _inverse_of_function,
     SplineTransformer: _between_knots,
     OneHotEncoder: _nearest_category,

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.impute import SimpleImputer
 from sklearn.preprocessing import FunctionTransformer, KBinsDiscretizer
 from sklearn.utils.validation import check_is_fitted
 
@@ -24,14 +23,13 @@ def check_step(step: Any) -> None:
         _check_encoder(step)
     if isinstance(step, KBinsDiscretizer) and step.encode != "ordinal":
         raise refused(f"{name} with encode={step.encode!r}", _SEVERAL, "encode='ordinal'")
-    if isinstance(step, SimpleImputer) and step.add_indicator:
-        raise refused(f"{name} with add_indicator=True", _SEVERAL, "add_indicator=False")
     if isinstance(step, FunctionTransformer) and not _is_elementwise(step):
         function = getattr(step.func, "__name__", repr(step.func))
         raise refused(
             f"{name} with the function {function}",
             "it is not known to act on each entry alone",
-            "a NumPy function of one number such as numpy.log1p, without kw_args",
+            "a NumPy function of one number without kw_args, such as func=np.log1p or, for any "
+            "function f of one number, func=np.frompyfunc(f, 1, 1)",
         )
     check_fitted(step)
     check_is_fitted(step, "n_features_in_")  # some steps have nothing else to learn
@@ -67,9 +65,16 @@ def _is_elementwise(step: FunctionTransformer) -> bool:
 _SEVERAL = "it makes several columns of one, and is none of those that are known to do so"
 
 
+_NAMES = ", feature_names=model[:-1].get_feature_names_out()"
+_DOCUMENTS = (
+    "its input has no columns. Transform the documents, and explain the last step: "
+    f"rows = model[:-1].transform(documents); pkex.Explainer(model[-1], rows{_NAMES})(rows)"
+)
+
 # Why a step is refused, of those that do more than to mix columns.
 _WHY = {
-    "MissingIndicator": _SEVERAL,
+    **dict.fromkeys(("CountVectorizer", "DictVectorizer", "TfidfVectorizer"), _DOCUMENTS),
+    **dict.fromkeys(("FeatureHasher", "HashingVectorizer"), _DOCUMENTS.replace(_NAMES, "")),
     "PolynomialFeatures": "it multiplies columns, which is supported before a linear model such as "
     "Ridge, with no other steps between the two than scalers and selectors, which stand beside it "
     "and not in a Pipeline of their own with the model",
@@ -83,6 +88,6 @@ def refused(what: str, why: str = "", instead: str = "") -> UnsupportedModelErro
     return UnsupportedModelError(
         f"a Pipeline with the step {what} is not supported: {why}"
         f"{f'; supported with {instead}' if instead else ''}. Supported steps: {names}, feature "
-        "selectors, ColumnTransformer and Pipeline of these, 'passthrough'. Or transform the data "
-        "first, and explain the last step in terms of the columns that it sees"
+        "selectors, ColumnTransformer, FeatureUnion and Pipeline of these, 'passthrough'. Or "
+        "transform the data first, and explain the last step in terms of the columns that it sees"
     )

@@ -85,7 +85,7 @@ def adapt_classifier(model: SVC | NuSVC) -> AdaptedModel:
         kernel_rounding=_rounding(model),
         output_names=pair_names(model.classes_),
         not_explained="only the decision function is a sum over the support vectors, to which "
-        "values of features can add up; class labels and probabilities are made from it",
+        "values of features can add up; class labels are made from it",
         no_method=no_method,
         stand_in=own if no_method else None,
     )

@@ -105,8 +105,8 @@ def adapt_calibrated(classifier: CalibratedClassifierCV) -> AdaptedModel:
     if number > 1:
         raise unsupported(
             f"CalibratedClassifierCV of {number} classifiers",
-            ": it averages their probabilities, which are no sums over features; to explain these, "
-            "pass model.predict_proba, or target='probability'; or fit it with ensemble=False, or "
+            ": it averages their probabilities; to explain these, pass model.predict_proba, or "
+            "target='probability'; or fit it with ensemble=False, or "
             "on a frozen classifier, to have one decision function",
         )
     # Compared with that classifier: the method of the whole has probabilities only, in which
@@ -116,8 +116,8 @@ def adapt_calibrated(classifier: CalibratedClassifierCV) -> AdaptedModel:
         model,
         explained=f"{model.explained} before calibration",
         feature_names=feature_names(classifier) or model.feature_names,
-        not_explained="the calibration makes probabilities of the decision function of its "
-        "estimator, which alone is a sum to which values of features can add up",
+        not_explained="only the decision function of its estimator, before calibration, is a sum "
+        "to which values of features can add up; class labels are made from it",
     )
 
 
@@ -158,7 +158,7 @@ def adapt_transformed_target(model: TransformedTargetRegressor) -> AdaptedModel:
     # A column as target is predicted as a column, though the regressor has seen a vector.
     if model._training_dim == 2 and not function.has_output_axis:
         function = Stack([function])
-    scale, offset = _inverse_of_target(model.transformer_)
+    scale, offset = _inverse_of_target(model, function)
     shape = (function.n_outputs,) if function.has_output_axis else ()
     if shape:
         scale, offset = np.broadcast_to(scale, shape), np.broadcast_to(offset, shape)
@@ -196,20 +196,33 @@ def _variance_in_units(whole: Function, part: AdaptedModel, squares: Any) -> Var
     return Variance(whole, adapted, n_factored)
 
 
-def _inverse_of_target(transformer: Any) -> tuple[Any, Any]:
-    """Return a and b of the inverse z ↦ a z + b of a transformer of the target."""
+def _inverse_of_target(model: Any, function: Function) -> tuple[Any, Any]:
+    """Return a and b of the inverse z ↦ a z + b of the transformer of the target.
+
+    Parameters
+    ----------
+    model : TransformedTargetRegressor
+    function : Function
+        Of its regressor.
+    """
+    transformer = model.transformer_
     check_own(transformer)
     if isinstance(transformer, FunctionTransformer) and transformer.inverse_func is None:
         return 1.0, 0.0
     if (found := affine_inverse(transformer)) is not None:
         return found
-    is_function = isinstance(transformer, FunctionTransformer)
+    has_functions = model.transformer is None
+    inverse = "model.transformer_.inverse_transform"
+    if has_functions:
+        inverse = "model.inverse_func"
+    elif not function.has_output_axis:
+        inverse = f"lambda z: {inverse}(z[:, None])[:, 0]"
     raise unsupported(
         "TransformedTargetRegressor with "
-        + ("func and inverse_func" if is_function else f"the transformer {transformer!r}"),
-        ": values of features add up through an affine transformer only (StandardScaler, "
-        "MinMaxScaler, MaxAbsScaler, RobustScaler). Its regressor_ predicts in transformed units, "
-        "and can be explained in these",
+        + ("func and inverse_func" if has_functions else f"the transformer {transformer!r}"),
+        f": pkex.Explainer(model.regressor_, background, transform={inverse}) explains its predict "
+        "exactly, and without transform its regressor_ in transformed units. The model itself is "
+        "supported with affine transformers such as StandardScaler",
     )
 
 
