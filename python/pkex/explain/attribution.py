@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pkex.display.plots import checked_count, literal
-from pkex.display.tables import MOST_VALUES, number, table_of_largest
+from pkex.display.summary import Summary, SummaryTable, table_of_largest
+from pkex.display.tables import MOST_VALUES, number
 from pkex.explain.axes import FEATURE, OUTPUT, ROW, Axes, check_shapes
 from pkex.explain.centering import check_rows_of_reference, check_same_base, mean_size
 from pkex.explain.conversions import frame, frames, shap_explanation
@@ -77,18 +78,18 @@ class Attribution(Sliced):
         if output_name is not None:
             self._axes = replace(self._axes, outputs=as_names("output_name", [output_name]))
 
-    def __repr__(self) -> str:
-        """Return sizes, the names of what has been singled out, the game, and a small table.
+    def _summary(self, n_lines: int) -> Summary:
+        """Return sizes, names of singled-out axes, the value function, and a small table.
 
-        Of one row it has the largest values and the data, of more the largest `importance`. Of more
-        than ten million values there is none.
+        The table has the largest values and the data of one row, or the largest `importance` of
+        several rows. There is none if there are more than ten million values.
         """
         parts = [*self._description()]
         if OUTPUT not in self._axes.present and (base := np.unique(self._base_values)).size == 1:
             parts.append(f"base value {number(base[0])}")
         head = f"{type(self).__name__}({', '.join(parts)})"
         has_table = 0 < self._values.size <= MOST_VALUES
-        return f"{head}\n{self._table()}" if has_table else head
+        return Summary(head, [self._table(n_lines)] if has_table else [])
 
     def _description(self) -> Iterator[str]:
         sizes = [
@@ -105,7 +106,7 @@ class Attribution(Sliced):
         if self._is_centered:
             yield "centered"
 
-    def _table(self) -> str:
+    def _table(self, n_lines: int) -> SummaryTable:
         values, _, data = self._with_every_axis()
         is_row = len(values) == 1
         sizes = np.reshape(self.importance(), values.shape[1:])
@@ -121,6 +122,7 @@ class Attribution(Sliced):
             output_names=self.output_names,
             data=data[0] if is_row else None,
             spreads=spreads,
+            most=n_lines,
         )
 
     def importance(self) -> NDArray[np.float64]:

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pkex.display.tables import MOST_VALUES, table_of_largest
+from pkex.display.summary import Summary, SummaryTable, table_of_largest
+from pkex.display.tables import MOST_VALUES
 from pkex.explain.axes import FEATURE, OUTPUT, ROW, Axes
 from pkex.explain.centering import mean_size
 from pkex.explain.conversions import frame, shapiq_values
@@ -195,8 +196,8 @@ class Interactions(Result):
         """Return the number of rows."""
         return len(self._values)
 
-    def __repr__(self) -> str:
-        """Return sizes, game and index, and a small table of the strongest coalitions.
+    def _summary(self, n_lines: int) -> Summary:
+        """Return sizes, value function and index, and a small table of the strongest coalitions.
 
         These are of two features or more, or of one if the order is 1.
         """
@@ -213,10 +214,10 @@ class Interactions(Result):
         head = f"Interactions({sizes}, index={self._index!r})"
         shown = self._values if self._order == 1 else self._values[:, len(self._axes.features) :]
         has_table = 0 < shown.size <= MOST_VALUES
-        return f"{head}\n{self._table(shown)}" if has_table else head
+        return Summary(head, [self._table(shown, n_lines)] if has_table else [])
 
-    def _table(self, values: Float) -> str:
-        """Return a few lines of text with the strongest coalitions, given the last values."""
+    def _table(self, values: Float, n_lines: int) -> SummaryTable:
+        """Return a table of the strongest coalitions, given the last values."""
         is_row = len(self) == 1
         mean = " − its mean" if self._value_function == "neutral" else ""
         start = self.shape[1] - values.shape[1]
@@ -226,6 +227,7 @@ class Interactions(Result):
             thing={1: "feature", 2: "pair"}.get(self._order, "coalition"),
             label="coefficient" if is_row else f"mean |coefficient{mean}|",
             output_names=self.output_names,
+            most=n_lines,
         )
 
     def _name_at(self, place: int) -> str:

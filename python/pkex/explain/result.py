@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Never
 
 from numpy.typing import NDArray
 
+from pkex.display.summary import Summarized
 from pkex.explain.axes import Axes
 from pkex.games.value_functions import ValueFunction
 from pkex.typing import Float
@@ -32,7 +33,7 @@ class Hinting:
         raise AttributeError(message, name=name, obj=self)
 
 
-class Result(Hinting):
+class Result(Summarized, Hinting):
     """Values of some rows, and what stands along their axes."""
 
     __slots__ = ()

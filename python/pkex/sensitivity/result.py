@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pkex.display.plots import DEVIATIONS, draw_indices
-from pkex.display.tables import aligned, number, numbers, shortened
+from pkex.display.summary import Summary, SummaryTable
+from pkex.display.tables import number, numbers, shortened
 from pkex.inputs.keywords import with_known_keywords
 from pkex.inputs.optional import missing_library
 from pkex.inputs.wording import counted
@@ -22,7 +23,8 @@ if TYPE_CHECKING:
 
 __all__ = ["SensitivityResult"]
 
-_MOST_LINES = 8
+# Outputs with a table in a summary.
+_MOST_OUTPUTS = 4
 _KEYS = {
     "S1": "first_order",
     "ST": "total",
@@ -237,24 +239,23 @@ class SensitivityResult(Shares):
         ends = self.credible_interval(name)
         return ends[..., place[0]] if place else ends
 
-    def __repr__(self) -> str:
-        """Return a table of the largest effects, and the notes."""
-        variances = np.ravel(self.variance)
-        lines = [f"{type(self).__name__}: {self._explained}, inputs: {self._inputs}"]
+    def _summary(self, n_lines: int) -> Summary:
+        """Return a table of the largest effects of each output, and the notes."""
+        head = f"{type(self).__name__}: {self._explained}, inputs: {self._inputs}"
         if self.draws is not None:
-            lines.append(f"95 %: where the index lies, by {len(self.draws)} draws of the posterior")
-        for place in range(min(len(variances), 4)):
-            chosen = () if self._outputs is None else (place,)
-            name = "" if self._outputs is None else f"{shortened(self._outputs[place])}: "
-            lines.append(f"{name}variance {number(variances[place])}")
-            lines += self._table(chosen)
-        if len(variances) > 4:
-            lines.append(f"({counted(len(variances) - 4, 'more output')} not shown)")
-        return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])
+            head += f"\n95 %: where the index lies, by {len(self.draws)} draws of the posterior"
+        variances = np.ravel(self.variance)
+        tables = [self._table(output, n_lines) for output in range(len(variances))[:_MOST_OUTPUTS]]
+        left_out = len(variances) - len(tables)
+        notes = [f"({counted(left_out, 'more output')} not shown)"] if left_out else []
+        return Summary(head, tables, [*notes, *(f"note: {note}" for note in self.notes)])
 
-    def _table(self, place: tuple[int, ...]) -> list[str]:
+    def _table(self, output: int, most: int) -> SummaryTable:
+        place = () if self._outputs is None else (output,)
+        of_output = "" if self._outputs is None else f"{shortened(self._outputs[output])}: "
+        variance = number(np.ravel(self.variance)[output])
         effects = self._of_output("shapley_effects", place)
-        order = np.argsort(-effects, kind="stable")[:_MOST_LINES]
+        order = np.argsort(-effects, kind="stable")[:most]
         cells = [["feature", *(shortened(self._names[j]) for j in order)]]
         for name, title in TITLES.items():
             cells.append([title, *numbers(self._of_output(name, place)[order])])
@@ -262,8 +263,8 @@ class SensitivityResult(Shares):
                 ends = self._interval(name, place)[:, order].T
                 cells.append(["95 %", *(f"{low:.3f}–{high:.3f}" for low, high in ends)])
         left_out = len(effects) - len(order)
-        more = [f"({counted(left_out, 'smaller feature')} not shown)"] if left_out else []
-        return [*aligned(cells), *more]
+        note = f"({counted(left_out, 'smaller feature')} not shown)" if left_out else ""
+        return SummaryTable(cells, effects[order], f"{of_output}variance {variance}", note)
 
 
 def _above_diagonal(pairs: Float) -> Float:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from pkex.display.summary import Summarized
 from pkex.inputs.arrays import ReadOnlyArrays
 from pkex.inputs.choices import check_choice
 from pkex.sensitivity.draws import SensitivityDraws
@@ -24,7 +25,7 @@ _LEVEL = 0.95
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Shares(ReadOnlyArrays):
+class Shares(ReadOnlyArrays, Summarized):
     """A variance and its shares; see `SensitivityResult`."""
 
     variance: float | Float

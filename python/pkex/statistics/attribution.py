@@ -11,6 +11,7 @@ import numpy.typing as npt
 from numpy.typing import NDArray
 
 from pkex.display.plots import draw_attribution
+from pkex.display.summary import Summarized, Summary
 from pkex.display.tables import number
 from pkex.explain.axes import FEATURE, Axes
 from pkex.inputs.keywords import with_known_keywords
@@ -111,7 +112,7 @@ class Parts:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Attribution:
+class Attribution(Summarized):
     """A statistic divided among features; what MMD and HSIC results share.
 
     Arrays have one entry for each feature or group, and are read-only.
@@ -321,19 +322,19 @@ class Attribution:
         """Return how many pairs an estimator with a budget compared."""
         return getattr(self, "n_pairs", None)
 
-    def __repr__(self) -> str:
+    def _summary(self, n_lines: int) -> Summary:
         """Return the statistic, a table of the strongest features, the kernel and the notes."""
-        lines = [
-            self._headline(),
-            *table(self._axes.features, {name: getattr(self, name) for name in COLUMNS}),
-        ]
+        columns_of_features = {name: getattr(self, name) for name in COLUMNS}
+        strongest = table(self._axes.features, columns_of_features, n_lines)
+        lines = []
         if self.significance is not None:
             lines.append(legend(self.hypothesis, self.alone_hypothesis))
         lines.append(f"kernel: {described(self.kernel, self.bandwidth)}")
         columns = Encoding(self.columns).described()
         if columns is not None:
             lines.append(f"columns: {columns}")
-        return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])
+        lines += [f"note: {note}" for note in self.notes]
+        return Summary(self._headline(), [strongest], lines)
 
 
 def _plain(item: Any) -> Any:

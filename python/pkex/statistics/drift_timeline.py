@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pkex.display.heat_map import draw_heat_map
-from pkex.display.tables import aligned, numbers, shortened
+from pkex.display.summary import Summarized, Summary, SummaryTable
+from pkex.display.tables import numbers, shortened
 from pkex.inputs.keywords import with_known_keywords
 from pkex.inputs.optional import missing_library
 from pkex.statistics.batches import cannot_be_found
@@ -23,12 +24,9 @@ if TYPE_CHECKING:
 
 __all__ = ["DriftTimeline"]
 
-# Lines of a table.
-_MOST_LINES = 20
-
 
 @dataclass(frozen=True, eq=False, repr=False)
-class DriftTimeline:
+class DriftTimeline(Summarized):
     """Many batches, compared with one reference.
 
     Returned by `MMDDrift.timeline`. It is a sequence of the batches' `DriftResult`.
@@ -192,8 +190,11 @@ class DriftTimeline:
             found |= {"p": pvalues, "corrected p": corrected, "drift": is_drift}
         return found
 
-    def __repr__(self) -> str:
-        shown = slice(0, _MOST_LINES)
+    _shown_lines = 20
+
+    def _summary(self, n_lines: int) -> Summary:
+        """Return the batches, each with its largest value, and the notes."""
+        shown = slice(0, n_lines)
         values, names = self.values[shown], self.feature_names
         cells = [["batch", *(shortened(name) for name in self.names[shown])]]
         for title, column in self._columns().items():
@@ -203,11 +204,11 @@ class DriftTimeline:
         largest = values.argmax(axis=1)
         cells.append(["largest value", *(shortened(names[j]) for j in largest)])
         n_drifts = "" if self.is_drift is None else f", {int(self.is_drift.sum())} with drift"
-        lines = [f"DriftTimeline: batches: {len(self)}{n_drifts}", *aligned(cells)]
         left_out = len(self) - len(values)
-        if left_out:
-            lines.append(f"({left_out} more)")
-        return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])
+        note = f"({left_out} more)" if left_out else ""
+        table = SummaryTable(cells, self.statistics[shown], note=note)
+        head = f"DriftTimeline: batches: {len(self)}{n_drifts}"
+        return Summary(head, [table], [f"note: {text}" for text in self.notes])
 
 
 def _holm(pvalues: Float) -> Float:
