@@ -14,7 +14,7 @@ from pkex.display.summary import Summary, SummaryTable, table_of_largest
 from pkex.display.tables import MOST_VALUES, number
 from pkex.explain.axes import FEATURE, OUTPUT, ROW, Axes, check_shapes
 from pkex.explain.centering import check_rows_of_reference, check_same_base, mean_size
-from pkex.explain.conversions import frame, frames, shap_explanation
+from pkex.explain.conversions import frame, frames, importance_frame, shap_explanation
 from pkex.explain.explanation_plot import draw_row, draw_rows
 from pkex.explain.sliced import Sliced
 from pkex.games.value_functions import ValueFunction
@@ -160,6 +160,37 @@ class Attribution(Sliced):
         if len(self) == 0:
             raise ValueError("there are no rows to average over")
         return mean_size(values, self._value_function if self._has_offsets else None)
+
+    def importance_frame(self) -> pd.DataFrame:
+        """Return the `importance` of each feature by name, the largest first.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A line per feature, with the column "importance". With an output axis there is a column
+            per output, and the largest importance in any output decides the order.
+
+        Raises
+        ------
+        ImportError
+            If pandas is not installed.
+        ValueError
+            If there are no rows to average over.
+
+        Examples
+        --------
+        >>> import pkex
+        >>> parts = ([[3.0, -9.0], [1.0, -8.0]], [0.0, 0.0], [[7, 5], [6, 4]], ["age", "bmi"])
+        >>> frame = pkex.Explanation(*parts).importance_frame()
+        >>> frame
+                 importance
+        feature
+        bmi             8.5
+        age             2.0
+        >>> frame.head(1).index.tolist()
+        ['bmi']
+        """
+        return importance_frame(self.importance(), self._axes.features, self._axes, FEATURE)
 
     @property
     def _importance_label(self) -> str:

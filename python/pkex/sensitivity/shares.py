@@ -9,6 +9,7 @@ import numpy as np
 from pkex.display.summary import Summarized
 from pkex.inputs.arrays import ReadOnlyArrays
 from pkex.inputs.choices import check_choice
+from pkex.inputs.documents import Documented
 from pkex.sensitivity.draws import SensitivityDraws
 from pkex.typing import Float
 
@@ -25,7 +26,7 @@ _LEVEL = 0.95
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Shares(ReadOnlyArrays, Summarized):
+class Shares(ReadOnlyArrays, Summarized, Documented):
     """A variance and its shares; see `SensitivityResult`."""
 
     variance: float | Float

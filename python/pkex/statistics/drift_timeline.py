@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from pkex.display.heat_map import draw_heat_map
 from pkex.display.summary import Summarized, Summary, SummaryTable
 from pkex.display.tables import numbers, shortened
+from pkex.inputs.documents import Document, Documented, envelope
 from pkex.inputs.keywords import with_known_keywords
 from pkex.inputs.optional import missing_library
 from pkex.statistics.batches import cannot_be_found
@@ -26,7 +27,7 @@ __all__ = ["DriftTimeline"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class DriftTimeline(Summarized):
+class DriftTimeline(Summarized, Documented):
     """Many batches, compared with one reference.
 
     Returned by `MMDDrift.timeline`. It is a sequence of the batches' `DriftResult`.
@@ -118,14 +119,27 @@ class DriftTimeline(Summarized):
         return () if note is None else (note,)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the names of the batches, what is found of all, and of each as JSON knows it."""
+        """Return the batches as plain data for JSON, with what `DriftResult.to_dict` has of each.
+
+        `from_dict` reads it.
+        """
         corrected, is_drift = self.corrected_pvalues, self.is_drift
         return {
+            **envelope(type(self).__name__),
             "names": list(self.names),
             "corrected_pvalues": None if corrected is None else corrected.tolist(),
             "is_drift": None if is_drift is None else is_drift.tolist(),
             "batches": [result.to_dict() for result in self.results],
         }
+
+    @classmethod
+    def _from_document(cls, document: Document) -> Self:
+        names = document.texts("names", "batch")
+        results = document.read("batches", lambda plain: tuple(map(DriftResult.from_dict, plain)))
+        document.check_length("batches", len(results), "batch")
+        if len({(result.names, result.alpha) for result in results}) != 1:
+            raise document.error("the batches differ in features or alpha, or there are none")
+        return cls(results, names)
 
     def to_frame(self) -> pd.DataFrame:
         """Return a pandas DataFrame with a line per batch: MMD², p-values, and features' values.
