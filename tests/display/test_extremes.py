@@ -6,10 +6,10 @@ import re
 from dataclasses import replace
 from functools import cache
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.figure import Figure
 from pages import Page, check_page
 from sklearn.linear_model import Lasso
 
@@ -136,16 +136,9 @@ def _check_places(page):
             assert not re.search("nan|inf", element["attributes"].get("d", ""))
 
 
-@pytest.fixture(scope="module")
-def figure():
-    plt.switch_backend("agg")
-    yield plt.figure()
-    plt.close("all")
-
-
 @pytest.mark.parametrize("extreme", EXTREMES)
 @pytest.mark.parametrize("name", RESULTS)
-def test_every_result_can_be_shown(name, extreme, figure):
+def test_every_result_can_be_shown(name, extreme):
     values, data = EXTREMES[extreme]
     result = RESULTS[name](values, data)
     assert type(result).__name__ in repr(result)
@@ -159,8 +152,7 @@ def test_every_result_can_be_shown(name, extreme, figure):
     if hasattr(result, "_repr_html_"):
         _check_places(Page(result._repr_html_()))
     if hasattr(result, "plot") and name != "outputs":
-        figure.clear()
-        result.plot(figure.add_subplot())
+        result.plot(Figure().add_subplot())
 
 
 def test_a_model_that_ignores_a_binary_column_has_a_report():
