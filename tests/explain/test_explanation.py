@@ -410,3 +410,16 @@ def test_a_missing_library_names_an_extra_that_exists(single, monkeypatch, metho
     with pytest.raises(ImportError, match=rf"pip install {library} .*pkex\[{library}\]"):
         getattr(single, method)()
     assert library in (metadata("pkex").get_all("Provides-Extra") or [])
+
+
+def test_importance_by_name_has_the_largest_first(single, several):
+    frame = single.importance_frame()
+    assert frame.index.name == "feature"
+    assert frame["importance"].is_monotonic_decreasing
+    assert dict(frame["importance"]) == dict(zip(FEATURES, single.importance(), strict=True))
+    outputs = several.importance_frame()
+    assert list(outputs.columns) == OUTPUTS
+    assert outputs.max(axis=1).is_monotonic_decreasing
+    np.testing.assert_array_equal(outputs.loc[FEATURES], several.importance())
+    one = several[2, "bmi"].importance_frame()
+    np.testing.assert_array_equal(one.loc["bmi"], np.abs(several[2, "bmi"].values))

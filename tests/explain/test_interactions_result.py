@@ -146,6 +146,9 @@ def test_coalitions_are_found_by_number_and_by_name():
     np.testing.assert_array_equal(table["a × c × e"], found.values[:, place])
     assert table.index.equals(frame.index)
     np.testing.assert_allclose(found.importance(), np.abs(found.values).mean(axis=0))
+    by_name = found.importance_frame()["importance"]
+    assert by_name["a × c × e"] == found.importance()[place]
+    assert by_name.is_monotonic_decreasing
     for key, error in [(("a", "a"), ValueError), (("z",), KeyError), ((9,), IndexError)]:
         with pytest.raises(error):
             found.of(*key)

@@ -49,9 +49,10 @@ def test_several_outputs_are_those_of_each_alone():
 
 def test_dictionaries_have_the_names_of_salib(result):
     found = result.to_dict()
-    assert list(found) == ["S1", "ST", "S2", "names", "shapley_effects", "variance"]
+    assert {"S1", "ST", "S2", "names", "shapley_effects", "variance"} < found.keys()
+    assert not [key for key in found if key.endswith("_conf")]
     assert found["names"] == ["x0", "x1", "x2"]
-    assert np.array_equal(np.isnan(found["S2"]), np.tri(3, dtype=bool))
+    assert np.array_equal(np.equal(found["S2"], None), np.tri(3, dtype=bool))
     assert found["S2"][0][1] == result.second_order[0, 1]
     assert json.loads(json.dumps(found))["S1"] == result.first_order.tolist()
     assert "S2" not in pkex.sensitivity(MODEL, ROWS).to_dict()

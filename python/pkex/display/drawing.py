@@ -109,9 +109,10 @@ class Scale:
         return cls(low, high) if low < high else cls(low - 0.5, high + 0.5)
 
     def place(self, value: float) -> float:
-        """Return the place of a number, in percent."""
-        # Halves, so that the width of what is nearly all floats is one.
-        share = (value / 2.0 - self.low / 2.0) / (self.high / 2.0 - self.low / 2.0)
+        """Return the place of a number, in percent: the middle if all numbers are equal."""
+        # Halves, because the difference of two floats may overflow.
+        width = self.high / 2.0 - self.low / 2.0
+        share = (value / 2.0 - self.low / 2.0) / width if width > 0.0 else 0.5
         return 1.0 + 98.0 * min(max(share, 0.0), 1.0)
 
     def at(self, value: float) -> str:

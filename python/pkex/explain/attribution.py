@@ -10,10 +10,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pkex.display.plots import checked_count, literal
-from pkex.display.tables import MOST_VALUES, number, table_of_largest
+from pkex.display.summary import Summary, SummaryTable, table_of_largest
+from pkex.display.tables import MOST_VALUES, number
 from pkex.explain.axes import FEATURE, OUTPUT, ROW, Axes, check_shapes
 from pkex.explain.centering import check_rows_of_reference, check_same_base, mean_size
-from pkex.explain.conversions import frame, frames, shap_explanation
+from pkex.explain.conversions import frame, frames, importance_frame, shap_explanation
 from pkex.explain.explanation_plot import draw_row, draw_rows
 from pkex.explain.sliced import Sliced
 from pkex.games.value_functions import ValueFunction
@@ -77,18 +78,18 @@ class Attribution(Sliced):
         if output_name is not None:
             self._axes = replace(self._axes, outputs=as_names("output_name", [output_name]))
 
-    def __repr__(self) -> str:
-        """Return sizes, the names of what has been singled out, the game, and a small table.
+    def _summary(self, n_lines: int) -> Summary:
+        """Return sizes, names of singled-out axes, the value function, and a small table.
 
-        Of one row it has the largest values and the data, of more the largest `importance`. Of more
-        than ten million values there is none.
+        The table has the largest values and the data of one row, or the largest `importance` of
+        several rows. There is none if there are more than ten million values.
         """
         parts = [*self._description()]
         if OUTPUT not in self._axes.present and (base := np.unique(self._base_values)).size == 1:
             parts.append(f"base value {number(base[0])}")
         head = f"{type(self).__name__}({', '.join(parts)})"
         has_table = 0 < self._values.size <= MOST_VALUES
-        return f"{head}\n{self._table()}" if has_table else head
+        return Summary(head, [self._table(n_lines)] if has_table else [])
 
     def _description(self) -> Iterator[str]:
         sizes = [
@@ -105,7 +106,7 @@ class Attribution(Sliced):
         if self._is_centered:
             yield "centered"
 
-    def _table(self) -> str:
+    def _table(self, n_lines: int) -> SummaryTable:
         values, _, data = self._with_every_axis()
         is_row = len(values) == 1
         sizes = np.reshape(self.importance(), values.shape[1:])
@@ -121,6 +122,7 @@ class Attribution(Sliced):
             output_names=self.output_names,
             data=data[0] if is_row else None,
             spreads=spreads,
+            most=n_lines,
         )
 
     def importance(self) -> NDArray[np.float64]:
@@ -158,6 +160,37 @@ class Attribution(Sliced):
         if len(self) == 0:
             raise ValueError("there are no rows to average over")
         return mean_size(values, self._value_function if self._has_offsets else None)
+
+    def importance_frame(self) -> pd.DataFrame:
+        """Return the `importance` of each feature by name, the largest first.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A line per feature, with the column "importance". With an output axis there is a column
+            per output, and the largest importance in any output decides the order.
+
+        Raises
+        ------
+        ImportError
+            If pandas is not installed.
+        ValueError
+            If there are no rows to average over.
+
+        Examples
+        --------
+        >>> import pkex
+        >>> parts = ([[3.0, -9.0], [1.0, -8.0]], [0.0, 0.0], [[7, 5], [6, 4]], ["age", "bmi"])
+        >>> frame = pkex.Explanation(*parts).importance_frame()
+        >>> frame
+                 importance
+        feature
+        bmi             8.5
+        age             2.0
+        >>> frame.head(1).index.tolist()
+        ['bmi']
+        """
+        return importance_frame(self.importance(), self._axes.features, self._axes, FEATURE)
 
     @property
     def _importance_label(self) -> str:

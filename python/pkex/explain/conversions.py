@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from pkex.explain.axes import FEATURE, OUTPUT, Axes
@@ -16,7 +17,13 @@ if TYPE_CHECKING:
     import shap
     import shapiq
 
-__all__ = ["frame", "frames", "shap_explanation", "shapiq_values"]
+__all__ = [
+    "frame",
+    "frames",
+    "importance_frame",
+    "shap_explanation",
+    "shapiq_values",
+]
 
 
 def frame(values: Float, axes: Axes, columns: Sequence[str] | None = None) -> pd.DataFrame:
@@ -46,6 +53,35 @@ def frame(values: Float, axes: Axes, columns: Sequence[str] | None = None) -> pd
         values = values.transpose(0, 2, 1)  # the columns of an output stand together
     table = values.reshape(len(values), len(labels)).copy()
     return pd.DataFrame(table, index=axes.row_index, columns=labels)
+
+
+def importance_frame(sizes: Float, names: Sequence[str], axes: Axes, thing: str) -> pd.DataFrame:
+    """Return a line per feature or coalition, the largest first, and a column per output.
+
+    Parameters
+    ----------
+    sizes : ndarray of shape (k,) or (k, outputs)
+    names : sequence of str of length k
+    axes : Axes
+    thing : str
+        What has a name.
+
+    Raises
+    ------
+    ImportError
+        If pandas is not installed.
+    """
+    try:
+        import pandas as pd
+    except ImportError as error:
+        raise missing_library("importance_frame", "pandas") from error
+    columns = pd.Index(["importance"])
+    if axes.output_names is not None:
+        columns = pd.Index(axes.output_names, name=OUTPUT)
+    table = sizes.reshape(len(names), len(columns))
+    order = np.argsort(-table.max(axis=1), kind="stable")
+    lines = pd.Index([names[place] for place in order], name=thing)
+    return pd.DataFrame(table[order], index=lines, columns=columns)
 
 
 def frames(tables: Mapping[str, Float], axes: Axes) -> pd.DataFrame:

@@ -13,15 +13,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pkex.display.tables import MOST_VALUES, table_of_largest
+from pkex.display.summary import Summary, SummaryTable, table_of_largest
+from pkex.display.tables import MOST_VALUES
 from pkex.explain.axes import FEATURE, OUTPUT, ROW, Axes
 from pkex.explain.centering import mean_size
-from pkex.explain.conversions import frame, shapiq_values
+from pkex.explain.conversions import frame, importance_frame, shapiq_values
+from pkex.explain.documents import read_axes, read_value_function
 from pkex.explain.result import Result
 from pkex.games.coalitions import coalition_at, coalitions, ranks
-from pkex.games.indices import Index
+from pkex.games.indices import INDICES, Index
 from pkex.games.value_functions import ValueFunction
+from pkex.inputs.documents import Document
 from pkex.inputs.optional import missing_library
+from pkex.inputs.plain_data import plain_numbers
 from pkex.inputs.wording import counted
 from pkex.typing import Float
 
@@ -149,6 +153,53 @@ class Interactions(Result):
         self.__dict__.update({**parts, "_axes": Axes(**parts["_axes"])})
         self._protect()
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return the coefficients, and all that is needed to read them, as plain data for JSON.
+
+        `from_dict` reads it, with equal bits.
+
+        Returns
+        -------
+        dict
+            With the keys "type", "format" and "pkex" (the version that has written it), and the
+            names of the attributes. Arrays are lists.
+
+        Raises
+        ------
+        TypeError
+            If the data or the labels of rows hold objects that are not numbers, texts or dates.
+        """
+        return {
+            **self._plain(),
+            "index": self._index,
+            "order": self._order,
+            "empty_values": plain_numbers("empty_values", self._empty_values),
+            "base_values": plain_numbers("base_values", self._base),
+        }
+
+    @classmethod
+    def _from_document(cls, document: Document) -> Interactions:
+        axes = read_axes(document, (ROW, FEATURE))
+        outputs = [OUTPUT] if OUTPUT in axes.present else []
+        d, order = len(axes.features), document.integer("order", least=1)
+        if order > d:
+            raise document.error(f"the field 'order' is {order}, and there are {d} features")
+        count = sum(comb(d, size) for size in range(1, order + 1))
+        base = document.numbers("base_values", *outputs)
+        return cls(
+            document.numbers("values", ROW, count, *outputs),
+            document.numbers("empty_values", ROW, *outputs),
+            base if outputs else float(base),
+            document.entries("data", ROW, FEATURE),
+            axes.features,
+            axes.output_names,
+            document.choice("index", INDICES),
+            order,
+            axes.row_index,
+            axes.output_name,
+            read_value_function(document),
+        )
+
     @property
     def values(self) -> NDArray[np.float64]:
         """The coefficients, shape (n, coalitions) or (n, coalitions, outputs)."""
@@ -195,8 +246,8 @@ class Interactions(Result):
         """Return the number of rows."""
         return len(self._values)
 
-    def __repr__(self) -> str:
-        """Return sizes, game and index, and a small table of the strongest coalitions.
+    def _summary(self, n_lines: int) -> Summary:
+        """Return sizes, value function and index, and a small table of the strongest coalitions.
 
         These are of two features or more, or of one if the order is 1.
         """
@@ -213,10 +264,10 @@ class Interactions(Result):
         head = f"Interactions({sizes}, index={self._index!r})"
         shown = self._values if self._order == 1 else self._values[:, len(self._axes.features) :]
         has_table = 0 < shown.size <= MOST_VALUES
-        return f"{head}\n{self._table(shown)}" if has_table else head
+        return Summary(head, [self._table(shown, n_lines)] if has_table else [])
 
-    def _table(self, values: Float) -> str:
-        """Return a few lines of text with the strongest coalitions, given the last values."""
+    def _table(self, values: Float, n_lines: int) -> SummaryTable:
+        """Return a table of the strongest coalitions, given the last values."""
         is_row = len(self) == 1
         mean = " − its mean" if self._value_function == "neutral" else ""
         start = self.shape[1] - values.shape[1]
@@ -226,6 +277,7 @@ class Interactions(Result):
             thing={1: "feature", 2: "pair"}.get(self._order, "coalition"),
             label="coefficient" if is_row else f"mean |coefficient{mean}|",
             output_names=self.output_names,
+            most=n_lines,
         )
 
     def _name_at(self, place: int) -> str:
@@ -331,6 +383,21 @@ class Interactions(Result):
         if len(self) == 0:
             raise ValueError("there are no rows to average over")
         return mean_size(self._values, self._value_function)
+
+    def importance_frame(self) -> pd.DataFrame:
+        """Return the `importance` of each coalition by name, the largest first.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A line per coalition, with the column "importance", or a column per output.
+
+        Raises
+        ------
+        ImportError
+            If pandas is not installed.
+        """
+        return importance_frame(self.importance(), self.coalition_names, self._axes, "coalition")
 
     def order_shares(self) -> NDArray[np.float64]:
         """Return what the coalitions of each size contribute to each feature's Shapley value.

@@ -83,5 +83,8 @@ class Reported(Uncertain):
                 "_axes": replace(self._axes, present=(ROW, FEATURE, *outputs)),
                 "_errors": None if errors is None else np.reshape(errors, shape),
                 "_roots": None if roots is None else np.reshape(roots, (*shape, roots.shape[-1])),
+                # Reports draw no functions from the model.
+                "_joint": None,
+                "_places": None,
             }
         )

@@ -7,8 +7,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, Never
 
 from numpy.typing import NDArray
 
+from pkex.display.summary import Summarized
 from pkex.explain.axes import Axes
+from pkex.explain.documents import plain_axes
 from pkex.games.value_functions import ValueFunction
+from pkex.inputs.documents import Documented, envelope
+from pkex.inputs.plain_data import plain_entries, plain_numbers
 from pkex.typing import Float
 
 if TYPE_CHECKING:
@@ -32,7 +36,7 @@ class Hinting:
         raise AttributeError(message, name=name, obj=self)
 
 
-class Result(Hinting):
+class Result(Summarized, Documented, Hinting):
     """Values of some rows, and what stands along their axes."""
 
     __slots__ = ()
@@ -75,6 +79,16 @@ class Result(Hinting):
     def value_function(self) -> ValueFunction | None:
         """The game that the values are of, as in `Explainer`; None if it is not known."""
         return self._value_function
+
+    def _plain(self) -> dict[str, Any]:
+        """Return what all results of rows are made of, for a document."""
+        return {
+            **envelope(type(self).__name__),
+            "value_function": self._value_function,
+            **plain_axes(self._axes),
+            "values": plain_numbers("values", self._values),
+            "data": plain_entries("data", self._data),
+        }
 
     @property
     def shape(self) -> tuple[int, ...]:

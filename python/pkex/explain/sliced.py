@@ -9,9 +9,12 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from pkex.explain.axes import FEATURE, OUTPUT, ROW, Axes
+from pkex.explain.documents import read_axes, read_value_function
 from pkex.explain.indexing import pick
 from pkex.explain.joint_draws import JointDraws
 from pkex.explain.result import Result
+from pkex.inputs.documents import Document
+from pkex.inputs.plain_data import plain_numbers
 from pkex.typing import Float
 
 __all__ = ["Sliced"]
@@ -68,6 +71,69 @@ class Sliced(Result):
 
     def _parts(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in Sliced.__slots__}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the values, and all that is needed to read them, as plain data for JSON.
+
+        ``json.dump(result.to_dict(), file)`` writes a file that lasts, and `from_dict` reads it:
+        with equal bits of values, base values, data, standard errors and standard deviations, and
+        with names, labels of rows and value function. What draws functions from the model,
+        ``importance(samples=...)``, is left out, as in a pickle.
+
+        Returns
+        -------
+        dict
+            With the keys "type", "format" and "pkex" (the version that has written it), the names
+            of the attributes, "axes" (those of `values`) and, of rows that were explained with
+            ``uncertainty=True``, "covariance_roots": R of the covariances R Rᵀ of values. Arrays
+            are lists, with None for NaN.
+
+        Raises
+        ------
+        TypeError
+            If the data or the labels of rows hold objects that are not numbers, texts or dates.
+        ValueError
+            If a value is infinite.
+        """
+        errors, roots = self._errors, self._roots
+        return {
+            **self._plain(),
+            "axes": list(self._axes.present),
+            "base_values": plain_numbers("base_values", self._base_values),
+            "is_centered": self._is_centered,
+            "standard_errors": None if errors is None else plain_numbers("standard_errors", errors),
+            "covariance_roots": None if roots is None else plain_numbers("covariance_roots", roots),
+        }
+
+    @classmethod
+    def _from_document(cls, document: Document) -> Self:
+        axes = read_axes(document, document.read("axes", tuple))
+        present, by_row = axes.present, axes.without(FEATURE)
+        has = document.has
+        roots = (*present, "rank")
+        parts = {
+            "_axes": axes,
+            "_values": document.numbers("values", *present),
+            "_base_values": document.numbers("base_values", *by_row),
+            "_data": document.entries("data", *axes.without(OUTPUT)),
+            "_value_function": read_value_function(document),
+            "_is_centered": document.flag("is_centered"),
+            "_errors": document.numbers("standard_errors", *present)
+            if has("standard_errors")
+            else None,
+            "_roots": document.numbers("covariance_roots", *roots)
+            if has("covariance_roots")
+            else None,
+            "_joint": None,
+            "_places": None,
+        }
+        # Where slicing has removed every axis, a plain number takes the place of an array.
+        return cls._from_parts(
+            {
+                name: part[()] if isinstance(part, np.ndarray) and part.ndim == 0 else part
+                for name, part in parts.items()
+            }
+        )
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the parts, so that the arrays are read-only again afterwards.

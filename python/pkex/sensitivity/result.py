@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from pkex.display.plots import DEVIATIONS, draw_indices
-from pkex.display.tables import aligned, number, numbers, shortened
+from pkex.display.summary import Summary, SummaryTable
+from pkex.display.tables import number, numbers, shortened
+from pkex.inputs.documents import Document, envelope
 from pkex.inputs.keywords import with_known_keywords
 from pkex.inputs.optional import missing_library
+from pkex.inputs.plain_data import plain_numbers
 from pkex.inputs.wording import counted
+from pkex.sensitivity.documents import plain_draws, sensitivity_fields
 from pkex.sensitivity.shares import TITLES, Shares
 from pkex.typing import Float
 
@@ -22,7 +26,8 @@ if TYPE_CHECKING:
 
 __all__ = ["SensitivityResult"]
 
-_MOST_LINES = 8
+# Outputs with a table in a summary.
+_MOST_OUTPUTS = 4
 _KEYS = {
     "S1": "first_order",
     "ST": "total",
@@ -75,29 +80,39 @@ class SensitivityResult(Shares):
     """
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the indices as lists, by the names that SALib gives them.
+        """Return the indices as plain data for JSON, by the names that SALib gives them.
 
         ``S1`` and ``ST`` are first-order and total indices, ``S2`` those of pairs, in a matrix with
-        NaN but for the places above the diagonal, and only with ``order=2``; ``names`` the inputs.
-        Beside them are ``shapley_effects`` and ``variance``. With draws of the posterior there are
-        ``S1_conf`` and so on, as SALib has them: 1.96 standard deviations, here of the draws. Else
-        there are none, as nothing is sampled.
+        None except above the diagonal, and only with ``order=2``; ``names`` the inputs. Also
+        ``shapley_effects`` and ``variance``. With draws of the posterior there are ``S1_conf`` and
+        so on, as SALib has them: 1.96 standard deviations, here of the draws, and the ``draws``
+        themselves. Without draws there are none, as nothing is sampled.
+
+        ``json.dump(result.to_dict(), file)`` writes a file that lasts, and `from_dict` reads it,
+        with equal bits.
         """
-        found: dict[str, Any] = {"S1": self.first_order.tolist(), "ST": self.total.tolist()}
-        if self.second_order is not None:
-            found["S2"] = _above_diagonal(self.second_order).tolist()
-        found |= {
+        found: dict[str, Any] = {}
+        for key, name in _KEYS.items():
+            if getattr(self, name) is not None:
+                found[key] = _plain(key, getattr(self, name))
+        if self.draws is not None:
+            for key in tuple(found):
+                margins = DEVIATIONS * getattr(self.draws, _KEYS[key]).std(axis=0, ddof=1)
+                found[f"{key}_conf"] = _plain(key, margins)
+            found["draws"] = plain_draws(self.draws)
+        return {
+            **envelope(type(self).__name__),
+            **found,
             "names": self.feature_names,
-            "shapley_effects": self.shapley_effects.tolist(),
-            "variance": np.asarray(self.variance).tolist(),
+            "output_names": self.output_names,
+            "explained": self._explained,
+            "inputs": self._inputs,
+            "notes": list(self.notes),
         }
-        for key, name in _KEYS.items() if self.draws is not None else ():
-            if key in found:
-                margins = DEVIATIONS * getattr(self.draws, name).std(axis=0, ddof=1)
-                found[f"{key}_conf"] = (
-                    _above_diagonal(margins) if key == "S2" else margins
-                ).tolist()
-        return found
+
+    @classmethod
+    def _from_document(cls, document: Document) -> Self:
+        return cls(**sensitivity_fields(document))
 
     def to_frame(self) -> pd.DataFrame:
         """Return a pandas DataFrame: a line per input, the largest Shapley effect first.
@@ -237,24 +252,23 @@ class SensitivityResult(Shares):
         ends = self.credible_interval(name)
         return ends[..., place[0]] if place else ends
 
-    def __repr__(self) -> str:
-        """Return a table of the largest effects, and the notes."""
-        variances = np.ravel(self.variance)
-        lines = [f"{type(self).__name__}: {self._explained}, inputs: {self._inputs}"]
+    def _summary(self, n_lines: int) -> Summary:
+        """Return a table of the largest effects of each output, and the notes."""
+        head = f"{type(self).__name__}: {self._explained}, inputs: {self._inputs}"
         if self.draws is not None:
-            lines.append(f"95 %: where the index lies, by {len(self.draws)} draws of the posterior")
-        for place in range(min(len(variances), 4)):
-            chosen = () if self._outputs is None else (place,)
-            name = "" if self._outputs is None else f"{shortened(self._outputs[place])}: "
-            lines.append(f"{name}variance {number(variances[place])}")
-            lines += self._table(chosen)
-        if len(variances) > 4:
-            lines.append(f"({counted(len(variances) - 4, 'more output')} not shown)")
-        return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])
+            head += f"\n95 %: where the index lies, by {len(self.draws)} draws of the posterior"
+        variances = np.ravel(self.variance)
+        tables = [self._table(output, n_lines) for output in range(len(variances))[:_MOST_OUTPUTS]]
+        left_out = len(variances) - len(tables)
+        notes = [f"({counted(left_out, 'more output')} not shown)"] if left_out else []
+        return Summary(head, tables, [*notes, *(f"note: {note}" for note in self.notes)])
 
-    def _table(self, place: tuple[int, ...]) -> list[str]:
+    def _table(self, output: int, most: int) -> SummaryTable:
+        place = () if self._outputs is None else (output,)
+        of_output = "" if self._outputs is None else f"{shortened(self._outputs[output])}: "
+        variance = number(np.ravel(self.variance)[output])
         effects = self._of_output("shapley_effects", place)
-        order = np.argsort(-effects, kind="stable")[:_MOST_LINES]
+        order = np.argsort(-effects, kind="stable")[:most]
         cells = [["feature", *(shortened(self._names[j]) for j in order)]]
         for name, title in TITLES.items():
             cells.append([title, *numbers(self._of_output(name, place)[order])])
@@ -262,12 +276,14 @@ class SensitivityResult(Shares):
                 ends = self._interval(name, place)[:, order].T
                 cells.append(["95 %", *(f"{low:.3f}–{high:.3f}" for low, high in ends)])
         left_out = len(effects) - len(order)
-        more = [f"({counted(left_out, 'smaller feature')} not shown)"] if left_out else []
-        return [*aligned(cells), *more]
+        note = f"({counted(left_out, 'smaller feature')} not shown)" if left_out else ""
+        return SummaryTable(cells, effects[order], f"{of_output}variance {variance}", note)
 
 
-def _above_diagonal(pairs: Float) -> Float:
-    """Return values of pairs, of shape (P, P, ...), NaN but for the places above the diagonal."""
-    above = np.triu(np.ones(pairs.shape[:2], dtype=bool), k=1)
-    found: Float = np.where(above.reshape(above.shape + (1,) * (pairs.ndim - 2)), pairs, np.nan)
-    return found
+def _plain(key: str, indices: Float | float) -> Any:
+    """Return indices as lists; those of pairs, of shape (P, P, ...), only above the diagonal."""
+    if key == "S2":
+        pairs = np.asarray(indices)
+        above = np.triu(np.ones(pairs.shape[:2], dtype=bool), k=1)
+        indices = np.where(above.reshape(above.shape + (1,) * (pairs.ndim - 2)), pairs, np.nan)
+    return plain_numbers(key, indices)

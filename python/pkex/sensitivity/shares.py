@@ -6,8 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from pkex.display.summary import Summarized
 from pkex.inputs.arrays import ReadOnlyArrays
 from pkex.inputs.choices import check_choice
+from pkex.inputs.documents import Documented
 from pkex.sensitivity.draws import SensitivityDraws
 from pkex.typing import Float
 
@@ -24,7 +26,7 @@ _LEVEL = 0.95
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Shares(ReadOnlyArrays):
+class Shares(ReadOnlyArrays, Summarized, Documented):
     """A variance and its shares; see `SensitivityResult`."""
 
     variance: float | Float

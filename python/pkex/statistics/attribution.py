@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, fields, replace
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 from numpy.typing import NDArray
 
 from pkex.display.plots import draw_attribution
+from pkex.display.summary import Summarized, Summary
 from pkex.display.tables import number
 from pkex.explain.axes import FEATURE, Axes
+from pkex.inputs.documents import Document, Documented, envelope
 from pkex.inputs.keywords import with_known_keywords
 from pkex.inputs.optional import missing_library
+from pkex.inputs.plain_data import plain_numbers
 from pkex.kernels import Kernel
+from pkex.statistics.documents import attribution_fields, kernel_parameters
 from pkex.statistics.encoding import Column, Encoding
 from pkex.statistics.report import COLUMNS, SMALL_PVALUE, described, legend, notes_of, table
 from pkex.statistics.significance import Significance
@@ -111,7 +115,7 @@ class Parts:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Attribution:
+class Attribution(Summarized, Documented):
     """A statistic divided among features; what MMD and HSIC results share.
 
     Arrays have one entry for each feature or group, and are read-only.
@@ -232,17 +236,39 @@ class Attribution:
         return array
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what was found as numbers, text and lists, by the names of the attributes.
+        """Return the result as plain data for JSON, by the names of the attributes.
 
-        Without `permuted_values`, and what would have to be computed first.
+        ``json.dump(result.to_dict(), file)`` writes a file that lasts, and `from_dict` reads it,
+        with equal bits. It has no rows of the samples.
+
+        Returns
+        -------
+        dict
+            Also with the keys "type", "format" and "pkex" (the version that has written it), and
+            with the parameters of the kernel, None if pkex does not define its class. Arrays are
+            lists, with None for NaN.
         """
         names = ("statistic", "pvalue", "statistic_pvalue", "univariate_pvalue", *COLUMNS)
-        names += ("feature_names", "notes")
+        names += ("permuted_values", "feature_names", "notes")
         names += ("value_function", "estimator", "n_rows", "kernel", "bandwidth")
-        found = {name: _plain(getattr(self, name)) for name in names}
+        found = {name: _plain(name, getattr(self, name)) for name in names}
         if (n_pairs := self._n_pairs()) is not None:
             found["n_pairs"] = n_pairs
-        return {**found, "columns": [column.to_dict() for column in self.columns]}
+        return {
+            **envelope(type(self).__name__),
+            **found,
+            "kernel_parameters": kernel_parameters(self.kernel),
+            "columns": [column.to_dict() for column in self.columns],
+        }
+
+    @classmethod
+    def _from_document(cls, document: Document) -> Self:
+        return cls(**cls._fields(document))
+
+    @classmethod
+    def _fields(cls, document: Document) -> dict[str, Any]:
+        """Return the fields of the class, read from a document."""
+        return attribution_fields(document)
 
     def to_frame(self) -> pd.DataFrame:
         """Return a pandas DataFrame, a line per feature, the largest value first.
@@ -350,25 +376,25 @@ class Attribution:
         """Return how many pairs an estimator with a budget compared."""
         return getattr(self, "n_pairs", None)
 
-    def __repr__(self) -> str:
+    def _summary(self, n_lines: int) -> Summary:
         """Return the statistic, a table of the strongest features, the kernel and the notes."""
-        lines = [
-            self._headline(),
-            *table(self._axes.features, {name: getattr(self, name) for name in COLUMNS}),
-        ]
+        columns_of_features = {name: getattr(self, name) for name in COLUMNS}
+        strongest = table(self._axes.features, columns_of_features, n_lines)
+        lines = []
         if self.significance is not None:
             lines.append(legend(self.hypothesis, self.alone_hypothesis))
         lines.append(f"kernel: {described(self.kernel, self.bandwidth)}")
         columns = Encoding(self.columns).described()
         if columns is not None:
             lines.append(f"columns: {columns}")
-        return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])
+        lines += [f"note: {note}" for note in self.notes]
+        return Summary(self._headline(), [strongest], lines)
 
 
-def _plain(item: Any) -> Any:
-    """Return an item as what JSON knows."""
+def _plain(name: str, item: Any) -> Any:
+    """Return an item as JSON holds it."""
     if isinstance(item, np.ndarray):
-        return item.tolist()
+        return plain_numbers(name, item)
     if isinstance(item, Kernel):
         return repr(item)
     return list(item) if isinstance(item, tuple) else item

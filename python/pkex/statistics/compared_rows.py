@@ -72,8 +72,14 @@ class ComparedRows:
         Raises
         ------
         ValueError
-            If there is no such column, or several of the name.
+            If there is no such column, or several of the name; or if the result was read from a
+            document, which does not hold the samples.
         """
+        if not len(self.reference):
+            raise ValueError(
+                "there are no rows: the result was read from a document, which does not hold the "
+                "samples"
+            )
         names = [own.name for own in self.encoding.columns]
         places = places_of(column, names) or []
         if len(places) != 1:
@@ -91,6 +97,26 @@ class ComparedRows:
             flag = len(self.encoding.columns) + self.encoding.flagged.index(j)
             found[rows[:, flag] == 1.0] = np.nan
         return found
+
+    @classmethod
+    def without_rows(cls, columns: tuple[Column, ...], new_levels: dict[str, Any]) -> ComparedRows:
+        """Return the columns and the new labels of samples whose rows are not there.
+
+        Parameters
+        ----------
+        columns : tuple of Column
+        new_levels : dict of str to list
+            As `new_levels`, with texts as keys.
+        """
+        names = [column.name for column in columns]
+        unknown = {
+            names.index(key) if names.count(key) == 1 else int(key): tuple(new)
+            for key, new in new_levels.items()
+        }
+        if not set(unknown) <= set(range(len(columns))):
+            raise ValueError(f"there are {len(columns)} columns")
+        none = np.empty((2, 0, len(columns)))
+        return cls(none[0], none[1], Encoding(columns), unknown)
 
     def __repr__(self) -> str:
         return f"ComparedRows({len(self.reference)} and {len(self.batch)} rows)"

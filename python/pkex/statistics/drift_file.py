@@ -26,10 +26,11 @@ from pkex.statistics.drift_file_checks import (
     check_players,
     check_reference,
     check_words,
+    checked_columns,
     checked_test,
 )
 from pkex.statistics.drift_test import DriftTest, Reference
-from pkex.statistics.encoding import Column, Encoding
+from pkex.statistics.encoding import Encoding
 from pkex.statistics.labels import check_labels
 from pkex.statistics.pair_sums import KernelTerms
 from pkex.typing import Float
@@ -189,11 +190,7 @@ def _players(plain: dict[str, Any]) -> Players:
 
 
 def _encoding(header: dict[str, Any]) -> Encoding:
-    columns = []
-    for column in header["columns"]:
-        levels = None if column["levels"] is None else tuple(column["levels"])
-        columns.append(Column(**{**column, "levels": levels}))
-    return Encoding(tuple(columns), header["known_from"])
+    return Encoding(checked_columns(header["columns"]), header["known_from"])
 
 
 def _labels(plain: Any, n_columns: int) -> Labels:

@@ -1,4 +1,4 @@
-"""What a detector out of a file must have, so that it cannot say anything wrong."""
+"""What detectors and results out of files must have, so that they cannot say anything wrong."""
 
 from __future__ import annotations
 
@@ -13,7 +13,14 @@ from pkex.statistics.encoding import LABELS, TYPES, Column, Encoding
 from pkex.statistics.permutations import check_fits
 from pkex.typing import Float
 
-__all__ = ["check_encoding", "check_players", "check_reference", "check_words", "checked_test"]
+__all__ = [
+    "check_encoding",
+    "check_players",
+    "check_reference",
+    "check_words",
+    "checked_columns",
+    "checked_test",
+]
 
 
 def _expect(is_right: Any, what: str) -> None:
@@ -27,10 +34,20 @@ def check_encoding(encoding: Encoding, rows: Float) -> None:
     _expect(rows.shape[1] == d + len(encoding.flagged), "number of columns")
     _expect(len(rows) >= 2 and np.isfinite(rows).all(), "rows")
     for column, entries in zip(encoding.columns, rows.T, strict=False):
-        _check_column(column)
         if column.is_label:
             _expect(np.isin(entries, np.arange(len(column.levels or ()))).all(), "labels")
     _expect(np.isin(rows[:, d:], (0.0, 1.0)).all(), "marks of missing entries")
+
+
+def checked_columns(plain: Any) -> tuple[Column, ...]:
+    """Return the columns that `Column.to_dict` has written, checked."""
+    columns = []
+    for own in plain:
+        levels = None if own["levels"] is None else tuple(own["levels"])
+        column = Column(**{**own, "levels": levels})
+        _check_column(column)
+        columns.append(column)
+    return tuple(columns)
 
 
 def _check_column(column: Column) -> None:

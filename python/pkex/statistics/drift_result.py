@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from pkex.display.entries import Columns, Entries
 from pkex.display.tables import number
+from pkex.inputs.documents import Document
 from pkex.inputs.table_columns import DAY
 from pkex.inputs.wording import counted, shown
 from pkex.statistics.compared_rows import ComparedRows
@@ -138,6 +139,19 @@ class DriftResult(MMDResult):
         plain: dict[str, Any] = _finite(found)
         return plain
 
+    @classmethod
+    def _fields(cls, document: Document) -> dict[str, Any]:
+        fields = super()._fields(document)
+        columns = fields["columns"]
+        return {
+            **fields,
+            "alpha": document.number("alpha"),
+            "threshold": document.number("threshold") if document.has("threshold") else None,
+            "rows": document.read(
+                "new_levels", lambda new: ComparedRows.without_rows(columns, new)
+            ),
+        }
+
     def to_frame(self) -> pd.DataFrame:
         """Return a pandas DataFrame as `MMDResult` does, with each feature's share.
 
@@ -158,7 +172,9 @@ class DriftResult(MMDResult):
     def _level(self) -> float:
         return self.alpha
 
-    def _samples(self) -> tuple[Columns, Columns]:
+    def _samples(self) -> tuple[Columns, Columns] | tuple[None, None]:
+        if not len(self.rows.reference):
+            return None, None
         columns = self.rows.encoding.columns
         pairs = [self._entries(place, column) for place, column in enumerate(columns)]
         first, second = (tuple(map(Entries.of, own)) for own in zip(*pairs, strict=True))

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pkex.display.heat_map import draw_heat_map
-from pkex.display.tables import aligned, numbers, shortened
+from pkex.display.summary import Summarized, Summary, SummaryTable
+from pkex.display.tables import numbers, shortened
+from pkex.inputs.documents import Document, Documented, envelope
 from pkex.inputs.keywords import with_known_keywords
 from pkex.inputs.optional import missing_library
 from pkex.statistics.batches import cannot_be_found
@@ -23,12 +25,9 @@ if TYPE_CHECKING:
 
 __all__ = ["DriftTimeline"]
 
-# Lines of a table.
-_MOST_LINES = 20
-
 
 @dataclass(frozen=True, eq=False, repr=False)
-class DriftTimeline:
+class DriftTimeline(Summarized, Documented):
     """Many batches, compared with one reference.
 
     Returned by `MMDDrift.timeline`. It is a sequence of the batches' `DriftResult`.
@@ -120,14 +119,27 @@ class DriftTimeline:
         return () if note is None else (note,)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the names of the batches, what is found of all, and of each as JSON knows it."""
+        """Return the batches as plain data for JSON, with what `DriftResult.to_dict` has of each.
+
+        `from_dict` reads it.
+        """
         corrected, is_drift = self.corrected_pvalues, self.is_drift
         return {
+            **envelope(type(self).__name__),
             "names": list(self.names),
             "corrected_pvalues": None if corrected is None else corrected.tolist(),
             "is_drift": None if is_drift is None else is_drift.tolist(),
             "batches": [result.to_dict() for result in self.results],
         }
+
+    @classmethod
+    def _from_document(cls, document: Document) -> Self:
+        names = document.texts("names", "batch")
+        results = document.read("batches", lambda plain: tuple(map(DriftResult.from_dict, plain)))
+        document.check_length("batches", len(results), "batch")
+        if len({(result.names, result.alpha) for result in results}) != 1:
+            raise document.error("the batches differ in features or alpha, or there are none")
+        return cls(results, names)
 
     def to_frame(self) -> pd.DataFrame:
         """Return a pandas DataFrame with a line per batch: MMD², p-values, and features' values.
@@ -192,8 +204,11 @@ class DriftTimeline:
             found |= {"p": pvalues, "corrected p": corrected, "drift": is_drift}
         return found
 
-    def __repr__(self) -> str:
-        shown = slice(0, _MOST_LINES)
+    _shown_lines = 20
+
+    def _summary(self, n_lines: int) -> Summary:
+        """Return the batches, each with its largest value, and the notes."""
+        shown = slice(0, n_lines)
         values, names = self.values[shown], self.feature_names
         cells = [["batch", *(shortened(name) for name in self.names[shown])]]
         for title, column in self._columns().items():
@@ -203,11 +218,11 @@ class DriftTimeline:
         largest = values.argmax(axis=1)
         cells.append(["largest value", *(shortened(names[j]) for j in largest)])
         n_drifts = "" if self.is_drift is None else f", {int(self.is_drift.sum())} with drift"
-        lines = [f"DriftTimeline: batches: {len(self)}{n_drifts}", *aligned(cells)]
         left_out = len(self) - len(values)
-        if left_out:
-            lines.append(f"({left_out} more)")
-        return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])
+        note = f"({left_out} more)" if left_out else ""
+        table = SummaryTable(cells, self.statistics[shown], note=note)
+        head = f"DriftTimeline: batches: {len(self)}{n_drifts}"
+        return Summary(head, [table], [f"note: {text}" for text in self.notes])
 
 
 def _holm(pvalues: Float) -> Float:

@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from pkex.display.tables import aligned, numbers, shortened
+from pkex.display.summary import SummaryTable
+from pkex.display.tables import numbers, shortened
 from pkex.inputs.wording import counted
 from pkex.kernels import Kernel
 from pkex.statistics.significance import Significance
@@ -17,8 +18,8 @@ __all__ = ["COLUMNS", "SMALL_PVALUE", "described", "legend", "notes_of", "table"
 
 # P-values up to this are called small, others not.
 SMALL_PVALUE = 0.05
-# Lines of a table, and names in a note.
-_MOST_LINES, _MOST_NAMES = 8, 5
+# Names in a note.
+_MOST_NAMES = 5
 
 # What is known of each feature, and its title in a table.
 COLUMNS = {
@@ -37,8 +38,8 @@ def described(kernel: Kernel, bandwidth: str | None) -> str:
     return bandwidth or shortened(repr(kernel), 80)
 
 
-def table(names: Sequence[str], columns: Mapping[str, Float | None]) -> list[str]:
-    """Return the lines of a table of the strongest features, the largest value first.
+def table(names: Sequence[str], columns: Mapping[str, Float | None], most: int) -> SummaryTable:
+    """Return a table of the strongest features, the largest value first.
 
     Parameters
     ----------
@@ -46,10 +47,12 @@ def table(names: Sequence[str], columns: Mapping[str, Float | None]) -> list[str
         Of the features.
     columns : mapping of str to ndarray of shape (P,) or None
         What is known of each feature, by the names of `COLUMNS`.
+    most : int
+        The largest number of features.
     """
     values = columns["values"]
     assert values is not None, "values are always known"
-    strongest = np.argsort(-np.abs(values), kind="stable")[:_MOST_LINES]
+    strongest = np.argsort(-np.abs(values), kind="stable")[:most]
     order = strongest[np.argsort(-values[strongest], kind="stable")]
     cells = [["feature", *(shortened(names[j]) for j in order)]]
     for name, title in COLUMNS.items():
@@ -57,8 +60,8 @@ def table(names: Sequence[str], columns: Mapping[str, Float | None]) -> list[str
         if of_features is not None:
             cells.append([title, *numbers(of_features[order])])
     left_out = len(values) - len(order)
-    more = [f"({counted(left_out, 'smaller feature')} not shown)"] if left_out else []
-    return [*aligned(cells), *more]
+    note = f"({counted(left_out, 'smaller feature')} not shown)" if left_out else ""
+    return SummaryTable(cells, values[order], note=note)
 
 
 def legend(hypothesis: str, alone_hypothesis: str) -> str:

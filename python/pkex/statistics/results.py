@@ -5,11 +5,15 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
+from pkex.inputs.choices import ESTIMATORS
+from pkex.inputs.documents import Document
 from pkex.inputs.keywords import with_known_keywords
+from pkex.inputs.plain_data import plain_numbers
 from pkex.kernels import Kernel
 from pkex.statistics.attribution import Attribution, protect
+from pkex.statistics.documents import hsic_fields, kernel_parameters, read_sizes
 from pkex.statistics.normaliser import Normaliser
 from pkex.statistics.report import SMALL_PVALUE
 from pkex.typing import Float
@@ -87,6 +91,10 @@ family: corrected for the number of features
 
     n_rows: tuple[int, int]
     n_pairs: int | None = field(default=None, kw_only=True)
+
+    @classmethod
+    def _fields(cls, document: Document) -> dict[str, Any]:
+        return {**super()._fields(document), "n_rows": document.read("n_rows", read_sizes)}
 
     @property
     def label(self) -> str:
@@ -279,6 +287,11 @@ class HSICResult(Attribution):
 
     def _normaliser(self, name: str) -> Normaliser:
         # Unpickled results know their indices.
+        if self.normaliser is None and self.estimator in ESTIMATORS:
+            raise ValueError(
+                f"{name} is not in the document of this result: it is written if it was asked for "
+                "before to_dict()"
+            )
         if self.normaliser is None:
             raise ValueError(
                 f"{name} is computed from all pairs of rows, which estimator={self.estimator!r} "
@@ -302,6 +315,40 @@ class HSICResult(Attribution):
         # The indices instead of the data that they would be computed from.
         indices = {"r2": self.r2, "alone_r2": self.alone_r2}
         return {**self.__dict__, **indices, "normaliser": None}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the result as plain data for JSON, as `MMDResult.to_dict` does.
+
+        `r2` and `alone_r2` are in it if they have been asked for.
+        """
+        known: dict[str, Any] = {
+            name: plain_numbers(name, vars(self)[name])
+            for name in ("r2", "alone_r2")
+            if name in vars(self)
+        }
+        return {
+            **super().to_dict(),
+            "target_kernel": repr(self.target_kernel),
+            "target_kernel_parameters": kernel_parameters(self.target_kernel),
+            "target_bandwidth": self.target_bandwidth,
+            "attribute": self.attribute,
+            **known,
+        }
+
+    @classmethod
+    def _fields(cls, document: Document) -> dict[str, Any]:
+        return {**super()._fields(document), **hsic_fields(document)}
+
+    @classmethod
+    def _from_document(cls, document: Document) -> Self:
+        result = super()._from_document(document)
+        if "r2" in document:
+            result.__dict__["r2"] = float(document.numbers("r2", missing=True))
+        if "alone_r2" in document:
+            indices = document.numbers("alone_r2", "feature", missing=True)
+            protect(indices)
+            result.__dict__["alone_r2"] = indices
+        return result
 
     @property
     def label(self) -> str:

@@ -1,0 +1,243 @@
+"""Documents that hold results: what they start with, and the checks of what is read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Self, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pkex.inputs.choices import check_choice
+from pkex.inputs.integers import as_integer
+from pkex.inputs.plain_data import read_entries, read_numbers
+from pkex.typing import Float
+
+__all__ = ["Document", "Documented", "envelope"]
+
+# The number grows when older versions of pkex cannot read what is written.
+_FORMAT = 1
+
+_Read = TypeVar("_Read")
+_Word = TypeVar("_Word", bound=str)
+
+
+def envelope(kind: str) -> dict[str, Any]:
+    """Return the fields that say what a document is, and which version has written it."""
+    # Slow to import.
+    from importlib.metadata import version
+
+    return {"type": kind, "format": _FORMAT, "pkex": version("pkex")}
+
+
+class Document:
+    """A document that is being read; every field is checked, and errors name it.
+
+    Parameters
+    ----------
+    plain : dict
+        What `json.load` returns.
+    kind : str
+        The name of the class of `pkex` whose results it must hold.
+
+    Raises
+    ------
+    TypeError
+        If it is not a dict.
+    ValueError
+        If it holds something else, or was written by a newer version.
+    """
+
+    def __init__(self, plain: object, kind: str) -> None:
+        if not isinstance(plain, Mapping):
+            raise TypeError(
+                f"{kind}.from_dict takes the dict that to_dict returns; got "
+                f"{type(plain).__name__}. A JSON text is read by json.loads first"
+            )
+        self._plain, self._name = plain, kind
+        # The lengths of axes, by the names of axes, and the field that each was first seen in.
+        self._sizes: dict[str, int] = {}
+        if "type" not in plain or "format" not in plain:
+            raise self.error("it has no 'type' and 'format', which to_dict of pkex writes")
+        if plain["type"] != kind:
+            raise self.error(
+                f"its type is {plain['type']!r}; it is read by from_dict of the class of that name"
+            )
+        if type(plain["format"]) is not int or plain["format"] != _FORMAT:
+            raise self.error(
+                f"it has format {plain['format']!r}, and this version of pkex reads {_FORMAT}: "
+                f"update pkex (pkex {plain.get('pkex')} has written it)"
+            )
+
+    def error(self, message: str) -> ValueError:
+        """Return an error that names the kind of document."""
+        return ValueError(f"invalid {self._name} document: {message}")
+
+    def __contains__(self, name: str) -> bool:
+        """Whether there is a field, perhaps None."""
+        return name in self._plain
+
+    def has(self, name: str) -> bool:
+        """Whether there is a field, and it is not None."""
+        return self._plain.get(name) is not None
+
+    def read(self, name: str, reader: Callable[[Any], _Read]) -> _Read:
+        """Return a field as a function reads it; what this raises becomes an error of the field."""
+        if name not in self._plain:
+            raise self.error(f"the field {name!r} is missing")
+        try:
+            return reader(self._plain[name])
+        except (
+            ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError,
+        ) as error:  # fmt: skip
+            raise self.error(f"the field {name!r} is wrong ({error})") from None
+
+    def numbers(self, name: str, *axes: str | int, missing: bool = False) -> Float:
+        """Return finite numbers of a shape.
+
+        Parameters
+        ----------
+        name : str
+        *axes : str or int
+            Names of the axes; fields agree in the lengths of axes of the same name. Or lengths.
+        missing : bool, default False
+            Whether numbers may be NaN, None in the document.
+        """
+        array = self.read(name, read_numbers)
+        array = self._checked(name, array, axes)
+        known = array[~np.isnan(array)] if missing else array
+        if not np.isfinite(known).all():
+            raise self.error(f"the field {name!r} has a value that is not a finite number")
+        return array
+
+    def entries(self, name: str, *axes: str | int) -> NDArray[Any]:
+        """Return data of the type that `plain_entries` has named, of a shape."""
+        return self._checked(
+            name, self.read(name, lambda plain: read_entries(plain, len(axes))), axes
+        )
+
+    def texts(self, name: str, axis: str | int) -> tuple[str, ...]:
+        """Return texts along an axis."""
+        texts = self.read(name, _texts)
+        self.check_length(name, len(texts), axis)
+        return texts
+
+    def text(self, name: str) -> str:
+        """Return a text."""
+        return self.read(name, _text)
+
+    def choice(self, name: str, valid: Sequence[_Word]) -> _Word:
+        """Return one of some words."""
+        return self.read(name, lambda plain: check_choice(name, plain, valid))
+
+    def integer(self, name: str, least: int) -> int:
+        """Return an integer that is at least some number."""
+        return self.read(name, lambda plain: as_integer(name, plain, "an integer", least=least))
+
+    def number(self, name: str) -> float:
+        """Return a finite number."""
+        return float(self.numbers(name))
+
+    def flag(self, name: str) -> bool:
+        """Return a boolean."""
+        return self.read(name, _flag)
+
+    def part(self, name: str) -> Document:
+        """Return a field that has fields of its own, whose axes have the same lengths."""
+        part = object.__new__(Document)
+        part._plain, part._sizes = self.read(name, _mapping), self._sizes
+        part._name = f"{self._name}.{name}"
+        return part
+
+    def check_length(self, name: str, length: int, axis: str | int) -> None:
+        """Raise an error unless the length of a field is that of its axis."""
+        self._checked(name, np.empty(length), (axis,))
+
+    def _checked(self, name: str, array: NDArray[Any], axes: Sequence[str | int]) -> NDArray[Any]:
+        """Return an array if it has the axes, and remember their lengths."""
+        known = [axis if isinstance(axis, int) else self._sizes.get(axis) for axis in axes]
+        if array.size == 0:
+            # Empty lists do not tell the lengths of the axes inside them.
+            outer = array.shape.index(0) + 1
+            array = array.reshape(*array.shape[:outer], *(size or 0 for size in known[outer:]))
+        fits = array.ndim == len(axes) and all(
+            size is None or size == length for size, length in zip(known, array.shape, strict=True)
+        )
+        if not fits:
+            expected = ", ".join(
+                str(axis if size is None else size) for axis, size in zip(axes, known, strict=True)
+            )
+            raise self.error(
+                f"the field {name!r} has shape {array.shape}, but ({expected}) is expected"
+            )
+        self._sizes |= {
+            axis: length
+            for axis, length in zip(axes, array.shape, strict=True)
+            if isinstance(axis, str)
+        }
+        return array
+
+
+class Documented:
+    """A result that can be written as a document, and read again."""
+
+    __slots__ = ()
+
+    @classmethod
+    def from_dict(cls, document: Mapping[str, Any]) -> Self:
+        """Return the result that `to_dict` has written: `to_dict` of both is equal.
+
+        No code is run: a document is plain data, and every field of it is checked.
+
+        Parameters
+        ----------
+        document : dict
+            As `to_dict` returns it; of a JSON file, ``json.load(file)``.
+
+        Raises
+        ------
+        ValueError
+            If the document holds another kind of result, was written by a newer version of pkex, or
+            a field is missing or wrong. The message names the field.
+        TypeError
+            If `document` is not a dict.
+
+        Examples
+        --------
+        >>> import json
+        >>> import pkex
+        >>> explanation = pkex.Explanation([[3.0, -1.0]], [0.5], [[7.0, 8.0]], ["age", "bmi"])
+        >>> text = json.dumps(explanation.to_dict())
+        >>> pkex.Explanation.from_dict(json.loads(text)).values
+        array([[ 3., -1.]])
+        """
+        return cls._from_document(Document(document, cls.__name__))
+
+    @classmethod
+    def _from_document(cls, document: Document) -> Self:
+        """Return the result that a document holds."""
+        raise NotImplementedError
+
+
+def _texts(plain: Any) -> tuple[str, ...]:
+    if not isinstance(plain, list):
+        raise ValueError("it is not a list")
+    return tuple(map(_text, plain))
+
+
+def _text(plain: Any) -> str:
+    if not isinstance(plain, str):
+        raise ValueError(f"{plain!r} is not a text")
+    return plain
+
+
+def _flag(plain: Any) -> bool:
+    if not isinstance(plain, bool):
+        raise ValueError(f"{plain!r} is neither true nor false")
+    return plain
+
+
+def _mapping(plain: Any) -> Mapping[str, Any]:
+    if not isinstance(plain, Mapping):
+        raise ValueError(f"{plain!r} has no fields")
+    return plain
