@@ -333,7 +333,12 @@ class Attribution:
         columns = Encoding(self.columns).described()
         if columns is not None:
             lines.append(f"columns: {columns}")
-        return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])
+        notes = (f"note: {note}" for note in self.notes)
+        return "\n".join([*lines, *self._observations(), *notes])
+
+    def _observations(self) -> list[str]:
+        """Return lines on what was observed beside the statistic."""
+        return []
 
 
 def _plain(item: Any) -> Any:
