@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import re
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -42,11 +44,18 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     )
     parser.add_argument("reference", metavar="REFERENCE", help="CSV, Parquet or Arrow file, or '-'")
     parser.add_argument("current", metavar="CURRENT", help="the same, with the same columns")
-    parser.add_argument(
-        "--fail-on-drift",
-        action="store_true",
-        help=f"exit with status {_DRIFT} if drift is found",
-    )
+    # Spelled out, for an option with a value that may be left out would take a file for it.
+    for spelled, kind, text in (
+        (("--fail-on-drift", "--fail-on-drift=overall"), "overall", "the tables differ"),
+        (("--fail-on-drift=any-column",), "any-column", "a column differs individually"),
+    ):
+        parser.add_argument(
+            *spelled,
+            dest="fail_on_drift",
+            action="store_const",
+            const=kind,
+            help=f"exit with status {_DRIFT} if {text}",
+        )
     add_options(parser, estimator="unbiased", chosen="columns to compare")
     parser.set_defaults(run=run)
 
@@ -54,22 +63,29 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 def run(options: argparse.Namespace) -> int:
     """Compare the tables, write what was found, and return the exit status."""
     kind = check_output(options, options.reference, options.current)
-    check_test(options, needs_test=options.fail_on_drift)
+    check_test(options, needs_test=options.fail_on_drift is not None)
     called = {"X and Y": "both files", "X": options.reference, "Y": options.current}
     called[f"n_permutations={options.permutations}"] = f"--permutations {options.permutations}"
-    with warned(called) as warnings, naming(called):
+    with warned(called) as told, naming(called):
         reference, current = _read(options)
         names = _short(reference.name, current.name)
         result = _compared(reference, current, options)
-    present(_answer(result, (reference, current), names, options, warnings), kind, options.output)
-    is_found = result.pvalue is not None and result.pvalue <= options.alpha
-    return _DRIFT if is_found and options.fail_on_drift else 0
+    present(_answer(result, (reference, current), names, options, told), kind, options.output)
+    return _DRIFT if _fails(result, options) else 0
+
+
+def _fails(result: MMDResult, options: argparse.Namespace) -> bool:
+    """Whether the drift was found that the command is to fail on."""
+    from pkex.statistics.verdict import found_features, is_found
+
+    if options.fail_on_drift == "any-column":
+        return bool(found_features(result, options.alpha))
+    return options.fail_on_drift is not None and bool(is_found(result, options.alpha))
 
 
 def _read(options: argparse.Namespace) -> tuple[Sheet, Sheet]:
     how = table_options(options)
     reference, current = alike(read_table(options.reference, how), read_table(options.current, how))
-    reference.warn_of_row_numbers(how.columns)
     first, second = np.random.default_rng(options.seed).spawn(2)
     most = most_rows(options)
     return reference.sampled(most, first), current.sampled(most, second)
@@ -80,6 +96,11 @@ def _compared(reference: Sheet, current: Sheet, options: argparse.Namespace) -> 
 
     for sheet in (reference, current):
         sheet.check_numbers(remedy_of_missing(options))
+    # Texts were looked at when they were read, and columns that are named are meant.
+    warnings.filterwarnings("ignore", r"column .* of X holds texts", UserWarning)
+    for column in options.columns:
+        about = rf"column {re.escape(repr(column))} of X (holds integers|goes up by 1)"
+        warnings.filterwarnings("ignore", about, UserWarning)
     return pkex.mmd(reference.frame, current.frame, **how_tested(options))
 
 
@@ -88,10 +109,16 @@ def _answer(
     sheets: tuple[Sheet, Sheet],
     names: tuple[str, str],
     options: argparse.Namespace,
-    warnings: list[str],
+    told: list[str],
 ) -> Answer:
     from pkex.statistics.findings import of_difference
-    from pkex.statistics.verdict import DIFFERENCE, is_found, verdict
+    from pkex.statistics.verdict import (
+        DIFFERENCE,
+        changed_pairs,
+        found_features,
+        is_found,
+        verdict,
+    )
 
     reference, current = sheets
     rows = {names[0]: reference.in_words(), names[1]: current.in_words()}
@@ -102,8 +129,11 @@ def _answer(
         result,
         options,
         sentence,
-        warnings,
+        told,
         is_drift=is_found(result, options.alpha),
+        changed_columns=[result.names[j] for j in found_features(result, options.alpha)],
+        changed_pairs=[list(pair) for pair in changed_pairs(result, options.alpha)],
+        column_changes=[change.to_dict() for change in result.column_changes],
         reference={"file": reference.name, "rows": len(reference.frame), "of": reference.n_rows},
         current={"file": current.name, "rows": len(current.frame), "of": current.n_rows},
     )
@@ -114,7 +144,7 @@ def _answer(
             names,
             (reference.frame, current.frame),
             facts,
-            tuple(warnings),
+            tuple(told),
         ),
         record,
         feature_lines(result),

@@ -21,6 +21,8 @@ _ADVICE = {
         "; if they are numbers, write them with a point, such as 1.0"
     ),
     "missing='indicator'": "--missing indicator",
+    r"\bgive categorical=\['([^']+)'\]": r"give --categorical \1",
+    "drop the column": "leave it out with --exclude",
     r"\bestimator='(\w+)'": r"--estimator \1",
     r"\bbudget=(\d+)": r"--budget \1",
     r"\bbackground=(?:X_train|Z)\b": "--background FILE",

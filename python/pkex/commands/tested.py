@@ -82,9 +82,11 @@ def common_facts(options: argparse.Namespace) -> dict[str, str]:
 
 def feature_lines(result: MMDResult | HSICResult) -> list[dict[str, Any]]:
     """Return what is known of each feature, the largest value first."""
-    from pkex.statistics.verdict import shares
+    from pkex.statistics.verdict import share_intervals, shares
 
     columns: dict[str, Any] = {"feature": result.feature_names, "share": shares(result).tolist()}
+    low, high = share_intervals(result).T
+    columns |= {"share_low": low.tolist(), "share_high": high.tolist()}
     for attribute, name in _OF_FEATURES.items():
         column = getattr(result, attribute)
         columns[name] = [None] * len(result.values) if column is None else column.tolist()

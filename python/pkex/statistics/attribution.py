@@ -387,8 +387,12 @@ class Attribution(Summarized, Documented):
         columns = Encoding(self.columns).described()
         if columns is not None:
             lines.append(f"columns: {columns}")
-        lines += [f"note: {note}" for note in self.notes]
+        lines += [*self._observations(), *(f"note: {note}" for note in self.notes)]
         return Summary(self._headline(), [strongest], lines)
+
+    def _observations(self) -> list[str]:
+        """Return lines on what was observed beside the statistic."""
+        return []
 
 
 def _plain(name: str, item: Any) -> Any:

@@ -63,9 +63,10 @@ def read_sizes(plain: Any) -> tuple[int, int]:
 
 
 def _significance(document: Document) -> Significance:
-    axes = {"pvalue": (), "permuted_values": ("permutation", FEATURE)}
+    of_result = ("pvalue", "statistic_pvalue", "univariate_pvalue")
+    axes = {**dict.fromkeys(of_result, ()), "permuted_values": ("permutation", FEATURE)}
     arrays: dict[str, Any] = {
         item.name: document.numbers(item.name, *axes.get(item.name, (FEATURE,)))
         for item in fields(Significance)
     }
-    return Significance(**{**arrays, "pvalue": float(arrays["pvalue"])})
+    return Significance(**{**arrays, **{name: float(arrays[name]) for name in of_result}})

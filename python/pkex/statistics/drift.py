@@ -23,6 +23,7 @@ from pkex.kernels.scales import Constants
 from pkex.statistics.attribution import Parts
 from pkex.statistics.batches import about_batch, named_batches, warn_of_few_permutations
 from pkex.statistics.block_significance import tested
+from pkex.statistics.column_changes import column_changes
 from pkex.statistics.common import (
     Conventions,
     check_distances,
@@ -31,11 +32,13 @@ from pkex.statistics.common import (
     largest_spans,
 )
 from pkex.statistics.compared_rows import ComparedRows
+from pkex.statistics.dependence import DependenceTest
+from pkex.statistics.doubtful_columns import warn_of_doubtful_columns
 from pkex.statistics.drift_file import KEPT, Kept, read, write
 from pkex.statistics.drift_result import DriftResult
 from pkex.statistics.drift_test import DriftTest, Plan, Reference
 from pkex.statistics.drift_timeline import DriftTimeline
-from pkex.statistics.encoding import Missing
+from pkex.statistics.encoding import Missing, categorical_columns
 from pkex.statistics.kernel_choice import chosen_kernel, without_rounding
 from pkex.statistics.pair_sums import KernelTerms, PairSums, pair_sums, total
 from pkex.statistics.pair_weights import PairWeights
@@ -190,6 +193,8 @@ class MMDDrift:
         )
         self._labels = replace(sample.labels, rows=None)
         rows, self._names = sample.rows, sample.names
+        given = categorical_columns(categorical, self._names)
+        warn_of_doubtful_columns(rows, self._encoding.columns, given, "X_reference")
         check_row_count(rows, "X_reference", 2)
         table = rows[:, : len(self._names)]
         if not has_series(kernel, len(self._names)):
@@ -306,7 +311,17 @@ class MMDDrift:
         )
         compared = ComparedRows(reference.rows, batch.copy(), self._encoding, new_levels)
         threshold = test.threshold(parts.significance)
-        return DriftResult(*fields, (n, m), test.alpha, threshold, compared)
+        return DriftResult(
+            *fields,
+            (n, m),
+            test.alpha,
+            threshold,
+            compared,
+            column_changes=column_changes([reference.rows], [batch], self._encoding, new_levels),
+            _dependence=DependenceTest.of(
+                reference.rows, batch, self._encoding, test.n_permutations, generator
+            ),
+        )
 
     def _parts(self, sums: PairSums, m: int) -> Parts:
         """Return the values of a batch of m rows, by its pairs and the reference's own."""

@@ -13,7 +13,7 @@ from pkex.display.entries import Columns, Entries
 from pkex.display.tables import number
 from pkex.inputs.documents import Document
 from pkex.inputs.table_columns import DAY
-from pkex.inputs.wording import counted, shown
+from pkex.inputs.wording import counted
 from pkex.statistics.compared_rows import ComparedRows
 from pkex.statistics.encoding import Column
 from pkex.statistics.results import MMDResult
@@ -211,16 +211,6 @@ class DriftResult(MMDResult):
             f"{found} {sign} {number(self.threshold)}, {self._pvalues()} at "
             f"alpha {number(self.alpha)} {how}"
         )
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """What is easily misread, and labels that only the batch has."""
-        new = tuple(
-            f"{name if isinstance(name, str) else f'column {name}'} has "
-            f"{counted(len(levels), 'label')} unknown to the reference: {shown(levels, 5)}"
-            for name, levels in self.rows.new_levels.items()
-        )
-        return (*super().notes, *new)
 
 
 def _dates(days: Float, since: np.datetime64) -> NDArray[np.datetime64]:

@@ -16,6 +16,7 @@ from pkex.display.tables import number
 from pkex.inputs.columns import column_labels, numbered
 from pkex.inputs.wording import counted
 from pkex.statistics.attribution import Attribution
+from pkex.statistics.column_changes import table_of_changes
 from pkex.statistics.encoding import Encoding
 from pkex.statistics.report import COLUMNS, described
 from pkex.statistics.verdict import DEPENDENCE, DIFFERENCE, Wording, is_found, shares, verdict
@@ -166,10 +167,15 @@ def _findings(
     columns = Encoding(result.columns).described()
     if columns is not None:
         settings["Columns"] = columns
+    # Of the difference of two samples.
+    if (pairs := getattr(result, "_dependence", None)) is not None:
+        settings["Pairs of columns"] = pairs.described
+    changes = getattr(result, "column_changes", ())
+    tables = (_table(result, alpha), *([table_of_changes(changes)] if changes else []))
     return Findings(
         title,
         verdict(result, wording, alpha),
-        (_table(result, alpha),),
+        tables,
         (_picture(result, wording, alpha),),
         details,
         details_title,

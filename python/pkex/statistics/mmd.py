@@ -35,9 +35,12 @@ from pkex.inputs.randomness import as_generator
 from pkex.kernels import Kernel
 from pkex.statistics.attribution import Parts
 from pkex.statistics.block_significance import tested
+from pkex.statistics.column_changes import column_changes
 from pkex.statistics.common import Conventions, exact_domain, in_units, with_kernel
+from pkex.statistics.dependence import DependenceTest
+from pkex.statistics.doubtful_columns import warn_of_doubtful_columns
 from pkex.statistics.encoded_columns import EncodedColumns
-from pkex.statistics.encoding import Missing
+from pkex.statistics.encoding import Missing, categorical_columns
 from pkex.statistics.kernel_choice import check_rows, chosen_kernel
 from pkex.statistics.pair_sums import KernelTerms, PairSums, pair_sums, total
 from pkex.statistics.pair_weights import PairWeights
@@ -228,24 +231,27 @@ def mmd(
     of_rows = None if weights is None else RowWeights.of(weights, len(x), len(y))
     if of_rows is not None:
         x, y = x[of_rows.kept[0]], y[of_rows.kept[1]]
+    warn_of_doubtful_columns(x, encoding.columns, categorical_columns(categorical, names), "X")
+    changes = column_changes([x], [y], encoding)
     players = as_players(groups, names)
     pooled, used, bandwidth = with_kernel(
         np.concatenate([x, y]), names, "X and Y", kernel, encoding.labels
     )
     terms, unit = in_units(KernelTerms.of(used, encoding.players(players), exact_domain(pooled)))
-    pooled = used.engine_rows(pooled)
-    x, y = np.split(pooled, [len(x)])
+    compared = used.engine_rows(pooled)
     warn_of_all_pairs(pooled, terms, chosen.computation())
     with reporting(progress) as report:
-        terms, how = chosen.with_means(terms, pooled, report)
+        terms, how = chosen.with_means(terms, compared, report)
         if of_rows is not None:
-            parts = _weighted(x, y, of_rows, terms, estimator, how)
+            first, second = np.split(compared, [len(x)])
+            parts = _weighted(first, second, of_rows, terms, estimator, how)
         else:
-            parts = _unweighted(pooled, len(x), terms, estimator, n_permutations, generator, how)
+            parts = _unweighted(compared, len(x), terms, estimator, n_permutations, generator, how)
     fields = parts.times(unit).fields(
         players.names, used, bandwidth, estimator, value_function, encoding.columns
     )
-    return MMDResult(*fields, (len(x), len(y)))
+    dependence = DependenceTest.of(x, y, encoding, n_permutations, generator)
+    return MMDResult(*fields, (len(x), len(y)), column_changes=changes, _dependence=dependence)
 
 
 @with_known_keywords

@@ -75,7 +75,7 @@ def legend(hypothesis: str, alone_hypothesis: str) -> str:
 def notes_of(
     names: Sequence[str], tested: Significance, finding: str, *, is_neutral: bool
 ) -> tuple[str, ...]:
-    """Say of which features the value and the test by itself disagree.
+    """Say of which features of a significant result value and univariate test disagree.
 
     A small value does not exclude that a feature differs by itself: it may share what it shows with
     others. A large p-value alone does not exclude it either: the test may lack power.
@@ -90,6 +90,8 @@ def notes_of(
     is_neutral : bool
         Whether the values are neutral ones.
     """
+    if tested.pvalue > SMALL_PVALUE:
+        return ()
     is_shared = (tested.alone_familywise_pvalues <= SMALL_PVALUE) & (
         tested.feature_pvalues > SMALL_PVALUE
     )

@@ -1,4 +1,4 @@
-"""The verdict of a test, and what features have to do with it, in sentences."""
+"""The conclusion of a test in sentences, which name only features and pairs that were tested."""
 
 from __future__ import annotations
 
@@ -6,15 +6,26 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pkex.display.findings import listed, percent
+from pkex.display.findings import percent
 from pkex.display.tables import number, shortened
 from pkex.statistics.attribution import Attribution
+from pkex.statistics.dependence import PairDependence
 from pkex.typing import Float
 
-__all__ = ["DEPENDENCE", "DIFFERENCE", "Wording", "is_found", "shares", "verdict"]
+__all__ = [
+    "DEPENDENCE",
+    "DIFFERENCE",
+    "Wording",
+    "changed_pairs",
+    "found_features",
+    "is_found",
+    "share_intervals",
+    "shares",
+    "verdict",
+]
 
-# Features that are named, and the share of the statistic from which on they are, and are all of it.
-_MOST_NAMED, _NOTABLE, _ALL = 5, 0.1, 0.995
+# Features and pairs that are named, and the normal quantile of intervals of 95 %.
+_MOST_NAMED, _QUANTILE = 6, 1.96
 
 
 @dataclass(frozen=True)
@@ -28,13 +39,11 @@ class Wording:
     hypothesis : str
         What the p-value is of, after "that".
     does, do : str
-        What a feature does, and features do, by itself, whose p-value alone is small.
+        What a feature does, and features do, with a small univariate p-value.
     whole : str
         What the values are shares of.
     alone_hypothesis : str
-        What the p-value of a feature by itself is of.
-    together : str
-        What may be found of features together that none shows by itself.
+        The hypothesis of a univariate p-value.
     """
 
     found: str
@@ -44,7 +53,6 @@ class Wording:
     do: str
     whole: str
     alone_hypothesis: str
-    together: str
 
     def of(self, first: str, second: str) -> Wording:
         """Return the same with names."""
@@ -59,17 +67,15 @@ DIFFERENCE = Wording(
     "differ",
     "the difference",
     "this feature is distributed alike in both",
-    "how features go together",
 )
 DEPENDENCE = Wording(
     "{b} depends on {a}",
     "No dependence of {b} on {a} was found",
     "{a} and {b} are independent",
-    "goes together with {b}",
-    "go together with {b}",
+    "is associated with {b}",
+    "are associated with {b}",
     "the dependence",
     "this feature and {b} are independent",
-    "what features say together",
 )
 
 
@@ -87,68 +93,96 @@ def shares(result: Attribution) -> Float:
     return found
 
 
-def verdict(result: Attribution, wording: Wording, alpha: float) -> str:
-    """Return what was found at the level α, which features show it, and their shares."""
-    found = is_found(result, alpha)
-    level = f"α = {number(alpha)}"
-    if found is None:
-        first = f"{result.label} is {number(result.statistic)}; nothing was tested."
-        return " ".join([first, *_shared(result, wording)])
-    pvalue = f"the p-value of the hypothesis that {wording.hypothesis} is {number(result.pvalue)}"
-    if found:
-        first = f"{wording.found}: {pvalue}, at most {level}."
-        return " ".join([first, *_alone(result, wording, alpha), *_shared(result, wording)])
-    first = f"{wording.not_found}: {pvalue}, above {level}."
-    return " ".join([first, *_exceptions(result, wording, alpha)])
+def share_intervals(result: Attribution) -> Float:
+    """Return approximate 95 % intervals of the shares, shape (P, 2); NaN where there are none.
 
-
-def _alone(result: Attribution, wording: Wording, alpha: float) -> list[str]:
-    names = _named_alone(result, alpha)
-    if len(result.names) == 1:
-        return []
-    if not names:
-        return [
-            f"No feature {wording.does} by itself at this level, corrected for their number: "
-            f"{wording.together} may be what counts."
-        ]
-    does, itself = (wording.does, "itself") if len(names) == 1 else (wording.do, "themselves")
-    return [f"By {itself}, corrected for the number of features, {_some(names)} {does}."]
-
-
-def _exceptions(result: Attribution, wording: Wording, alpha: float) -> list[str]:
-    names = _named_alone(result, alpha)
-    if not names:
-        return ["That is no proof that there is none: these rows may be too few to show it."]
-    does, itself = (wording.does, "itself") if len(names) == 1 else (wording.do, "themselves")
-    return [
-        f"Yet {_some(names)} {does} by {itself}, corrected for the number of features: a test of "
-        "all features together has less power where few of them count."
-    ]
-
-
-def _shared(result: Attribution, wording: Wording) -> list[str]:
+    The share of feature j is s = φ / (φ + R), with its value φ and the sum R of the others. By the
+    delta method its derivatives are (1 − s) / S and −s / S, with the statistic S = φ + R. The
+    standard error is at most (|1 − s| σ + |s| ρ) / S however φ and R are correlated; σ is the
+    standard error of φ, and ρ, that of R, is taken as √Σ σ² over the other features.
+    """
+    errors = result.standard_errors
+    if errors is None:
+        return np.full((len(result.values), 2), np.nan)
     of_whole = shares(result)
-    order = np.argsort(-of_whole, kind="stable")[:3]
-    notable = [j for j in order.tolist() if of_whole[j] >= _NOTABLE]
-    if not notable or len(result.names) == 1:
-        return []
-    if len(notable) == 1 and of_whole[notable[0]] > _ALL:
-        # Or more than all, where noise makes the others' sum negative.
-        return [f"Of {wording.whole}, {shortened(result.names[notable[0]])} carries all."]
-    named = [(shortened(result.names[j]), percent(of_whole[j])) for j in notable]
-    texts = [" carries ".join(named[0]), *(" ".join(pair) for pair in named[1:])]
-    return [f"Of {wording.whole}, {listed(texts)}."]
+    of_rest = np.sqrt(np.maximum((errors**2).sum() - errors**2, 0.0))
+    of_shares = (np.abs(1.0 - of_whole) * errors + np.abs(of_whole) * of_rest) / result.statistic
+    return np.stack([of_whole - _QUANTILE * of_shares, of_whole + _QUANTILE * of_shares], axis=1)
 
 
-def _named_alone(result: Attribution, alpha: float) -> list[str]:
-    """Return the features whose family-wise p-value alone is at most α, the largest value first."""
+def found_features(result: Attribution, alpha: float) -> list[int]:
+    """Return the places of the features that a significant result names, the largest value first.
+
+    Those whose univariate family-wise adjusted p-value is at most α.
+    """
     pvalues = result.alone_familywise_pvalues
-    assert pvalues is not None, "of a test"
+    if pvalues is None or not is_found(result, alpha):
+        return []
     order = np.argsort(-result.values, kind="stable")
-    return [shortened(result.names[j]) for j in order.tolist() if pvalues[j] <= alpha]
+    return [j for j in order.tolist() if pvalues[j] <= alpha]
 
 
-def _some(names: list[str]) -> str:
-    if len(names) <= _MOST_NAMED + 1:
-        return listed(names)
-    return f"{', '.join(names[:_MOST_NAMED])} and {len(names) - _MOST_NAMED} more"
+def changed_pairs(result: Attribution, alpha: float) -> list[tuple[str, str]]:
+    """Return the pairs of columns whose dependence differs in a significant result."""
+    if not is_found(result, alpha):
+        return []
+    tested: tuple[PairDependence, ...] = getattr(result, "pair_dependence", None) or ()
+    return [pair.columns for pair in tested if pair.familywise_pvalue <= alpha]
+
+
+def verdict(result: Attribution, wording: Wording, alpha: float) -> str:
+    """Return what was found at the level α, and the features and pairs that are proven to show it.
+
+    No feature is named for its share: that of noise may be large.
+    """
+    found = is_found(result, alpha)
+    if found is None:
+        return f"{result.label} is {number(result.statistic)}; nothing was tested."
+    level = f"α = {number(alpha)}"
+    pvalue = f"the p-value of the hypothesis that {wording.hypothesis} is {number(result.pvalue)}"
+    if not found:
+        return (
+            f"{wording.not_found}: {pvalue}, above {level}. That does not prove that there is "
+            "none: these rows may be too few to show it."
+        )
+    sentences = [f"{wording.found}: {pvalue}, at most {level}."]
+    features, pairs = found_features(result, alpha), changed_pairs(result, alpha)
+    if len(result.names) == 1:
+        features = []
+    elif not features and not pairs:
+        also = " and no pair of columns" if getattr(result, "pair_dependence", None) else ""
+        sentences.append(f"No single feature{also} is proven to show it at this level.")
+    if features:
+        does = wording.does if len(features) == 1 else wording.do
+        named = _some(_with_shares(result, features, wording))
+        sentences.append(f"Corrected for the number of features, {named} {does} individually.")
+    if pairs:
+        named = _some([f"{shortened(a)} and {shortened(b)}" for a, b in pairs], "; ")
+        sentences.append(
+            f"Corrected for the number of pairs, the dependence between {named} differs."
+        )
+    return " ".join(sentences)
+
+
+def _with_shares(result: Attribution, features: list[int], wording: Wording) -> list[str]:
+    """Return names with their share of the whole and its interval, as far as these exist."""
+    of_whole, intervals = shares(result), share_intervals(result)
+    named: list[str] = []
+    for j in features:
+        name = shortened(result.names[j])
+        if np.isfinite(of_whole[j]):
+            share = percent(of_whole[j]) + ("" if named else f" of {wording.whole}")
+            if np.isfinite(intervals[j]).all():
+                low, high = map(percent, intervals[j].tolist())
+                share += f", {'' if named else '95 % interval '}{low} to {high}"
+            name += f" ({share})"
+        named.append(name)
+    return named
+
+
+def _some(texts: list[str], divider: str = ", ") -> str:
+    if len(texts) > _MOST_NAMED:
+        texts = [*texts[:_MOST_NAMED], f"{len(texts) - _MOST_NAMED} more"]
+    if len(texts) < 2:
+        return "".join(texts)
+    return f"{divider.join(texts[:-1])}{';' if divider == '; ' else ''} and {texts[-1]}"

@@ -14,7 +14,9 @@ from pkex.execution.progress import reporting
 from pkex.games.players import as_players
 from pkex.kernels import Kernel
 from pkex.statistics.block_significance import tested
+from pkex.statistics.column_changes import column_changes
 from pkex.statistics.common import Conventions, exact_domain, in_units, with_kernel
+from pkex.statistics.dependence import DependenceTest
 from pkex.statistics.encoding import Missing
 from pkex.statistics.kernel_choice import check_rows
 from pkex.statistics.pair_sums import KernelTerms, pair_sums
@@ -61,6 +63,7 @@ def sampled_mmd(
         k = n_reference(source.n_rows, sum(n_rows))
         samples.append(Sample.of(source, check, k, sampling.generator))
     x, y = samples
+    changes = column_changes(x.source.chunks(), y.source.chunks(), encoding)
     what, extremes = "a random part of X and Y", np.concatenate([x.extremes, y.extremes])
     reference = np.concatenate([x.reference, y.reference])
     reference = with_rare(reference, extremes, dict(enumerate(names)), what)
@@ -84,7 +87,15 @@ def sampled_mmd(
         chosen.value_function,
         encoding.columns,
     )
-    return MMDResult(*fields, n_rows, n_pairs=found.design.n_pairs)
+    return MMDResult(
+        *fields,
+        n_rows,
+        n_pairs=found.design.n_pairs,
+        column_changes=changes,
+        _dependence=DependenceTest.of(
+            x.reference, y.reference, encoding, sampling.n_permutations, sampling.generator
+        ),
+    )
 
 
 def _check_chunk(kernel: object, name: str, n_columns: int, rows: Float) -> None:

@@ -1,0 +1,281 @@
+"""What a person sees at once when a column of a second sample is compared with a first one.
+
+New levels, lost levels, missing entries and numbers out of the range of the first sample: observed,
+not tested. What two samples of one distribution often show is left out: of n and m rows, those of
+the second sample hold the k largest entries with a probability of about (m / (n + m))^k, and that
+must be at most 0.001.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from pkex.display.findings import Table, percent
+from pkex.display.tables import number, shortened
+from pkex.inputs.integers import as_integer
+from pkex.inputs.table_columns import DAY
+from pkex.inputs.wording import counted
+from pkex.statistics.encoding import Column, Encoding
+from pkex.typing import Float
+
+__all__ = ["ColumnChange", "OutOfRange", "column_changes", "lines_of_changes", "table_of_changes"]
+
+# How improbable a change is that is not left out.
+_IMPROBABLE = 0.001
+# Levels of a column, and lines, that are shown.
+_MOST_LEVELS, _MOST_LINES = 3, 5
+
+
+@dataclass(frozen=True)
+class OutOfRange:
+    """Rows of the second sample beyond all entries of the first, on one side.
+
+    Parameters
+    ----------
+    n_rows : int
+    limit, extreme : float or str
+        The outermost entry of the first sample and of the second; dates as texts.
+    """
+
+    n_rows: int
+    limit: float | str
+    extreme: float | str
+
+
+@dataclass(frozen=True)
+class ColumnChange:
+    """How a column of the second sample visibly differs from the first; observed, not tested.
+
+    Parameters
+    ----------
+    name : str
+        Of the column.
+    new_levels : tuple of (level, int)
+        Levels that only the second sample has, and their rows, the most frequent first.
+    lost_levels : tuple of (level, int)
+        Levels that only the first sample has, and their rows there, the most frequent first.
+    missing : tuple of float or None
+        The shares of missing entries in both samples, if they differ.
+    below, above : OutOfRange or None
+        Rows of the second sample below and above all entries of the first.
+    """
+
+    name: str
+    new_levels: tuple[tuple[Any, int], ...] = ()
+    lost_levels: tuple[tuple[Any, int], ...] = ()
+    missing: tuple[float, float] | None = None
+    below: OutOfRange | None = None
+    above: OutOfRange | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the attributes by their names, as JSON knows them."""
+        levels = {key: [list(level) for level in getattr(self, key)] for key in _LEVELS}
+        missing = None if self.missing is None else list(self.missing)
+        return {**asdict(self), **levels, "missing": missing}
+
+    @classmethod
+    def of_plain(cls, plain: Mapping[str, Any]) -> ColumnChange:
+        """Return the change that `to_dict` has written."""
+        levels = {
+            key: tuple(
+                (level, as_integer(key, n, "a number of rows", least=1)) for level, n in plain[key]
+            )
+            for key in _LEVELS
+        }
+        sides = {
+            key: None if plain[key] is None else OutOfRange(**plain[key])
+            for key in ("below", "above")
+        }
+        missing = plain["missing"]
+        if missing is not None:
+            before, after = map(float, missing)
+            missing = before, after
+        return cls(str(plain["name"]), **levels, missing=missing, **sides)
+
+    def cells(self) -> dict[str, str]:
+        """Return what changed in words, by the titles of a table."""
+        found = {
+            "new levels": _levels_in_words(self.new_levels),
+            "lost levels": _levels_in_words(self.lost_levels),
+            "missing": "" if self.missing is None else " → ".join(map(percent, self.missing)),
+            "below range": _range_in_words(self.below, "down"),
+            "above range": _range_in_words(self.above, "up"),
+        }
+        return {title: text for title, text in found.items() if text}
+
+
+_LEVELS = ("new_levels", "lost_levels")
+
+
+def column_changes(
+    first: Iterable[Float],
+    second: Iterable[Float],
+    encoding: Encoding,
+    unknown: Mapping[int, Sequence[Any]] | None = None,
+) -> tuple[ColumnChange, ...]:
+    """Return the columns that visibly differ, in the order of the table.
+
+    Parameters
+    ----------
+    first, second : iterable of ndarray of shape (rows, k)
+        The samples as encoded rows, in chunks.
+    encoding : Encoding
+    unknown : mapping of int to sequence, optional
+        Levels that the encoding does not know, by the number of their column.
+    """
+    reference = _Summary.of(first, encoding)
+    batch = _Summary.of(second, encoding, (reference.smallest, reference.largest))
+    found = [
+        _change(j, column, reference, batch, (unknown or {}).get(j, ()))
+        for j, column in enumerate(encoding.columns)
+    ]
+    return tuple(change for change in found if change != ColumnChange(change.name))
+
+
+@dataclass(frozen=True, eq=False)
+class _Summary:
+    """What is counted in a sample of n rows and d columns.
+
+    Parameters
+    ----------
+    n_rows : int
+    counts : list of Counter
+        Rows of each code of columns of labels; empty for others.
+    n_missing : ndarray of int, shape (d,)
+        Missing entries of columns of numbers.
+    smallest, largest : ndarray of shape (d,)
+    n_beyond : ndarray of int, shape (2, d)
+        Rows below and above given limits.
+    """
+
+    n_rows: int
+    counts: list[Counter[int]]
+    n_missing: Float
+    smallest: Float
+    largest: Float
+    n_beyond: Float
+
+    @classmethod
+    def of(
+        cls, chunks: Iterable[Float], encoding: Encoding, limits: tuple[Float, Float] | None = None
+    ) -> _Summary:
+        d, flagged = len(encoding.columns), encoding.flagged
+        counts: list[Counter[int]] = [Counter() for _ in encoding.columns]
+        n_rows, n_missing = 0, np.zeros(d)
+        smallest, largest, n_beyond = np.full(d, np.inf), np.full(d, -np.inf), np.zeros((2, d))
+        for chunk in chunks:
+            n_rows += len(chunk)
+            entries = np.array(chunk[:, :d], dtype=np.float64)
+            for place, j in enumerate(flagged, d):
+                entries[chunk[:, place] == 1.0, j] = np.nan
+            n_missing += np.isnan(entries).sum(axis=0)
+            smallest = np.fmin(smallest, np.fmin.reduce(entries))
+            largest = np.fmax(largest, np.fmax.reduce(entries))
+            if limits is not None:
+                n_beyond += [(entries < limits[0]).sum(axis=0), (entries > limits[1]).sum(axis=0)]
+            for j, column in enumerate(encoding.columns):
+                if column.is_label:
+                    codes, numbers = np.unique(entries[:, j].astype(np.intp), return_counts=True)
+                    counts[j].update(dict(zip(codes.tolist(), numbers.tolist(), strict=True)))
+        return cls(n_rows, counts, n_missing, smallest, largest, n_beyond)
+
+
+def _change(
+    j: int, column: Column, first: _Summary, second: _Summary, unknown: Sequence[Any]
+) -> ColumnChange:
+    n, m = first.n_rows, second.n_rows
+    if column.is_label:
+        levels = [*(column.levels or ()), *unknown]
+        missing = levels.index(None) if None in levels else -1
+        lost = _only_in(first.counts[j], second.counts[j], missing)
+        return ColumnChange(
+            column.name,
+            tuple((levels[c], k) for c, k in _only_in(second.counts[j], first.counts[j], missing)),
+            tuple((levels[c], k) for c, k in lost if _is_improbable(k, n, m)),
+            _shares((first.counts[j][missing], second.counts[j][missing]), (n, m)),
+        )
+    sides = []
+    for beyond, limits, extremes in (
+        (second.n_beyond[0], first.smallest, second.smallest),
+        (second.n_beyond[1], first.largest, second.largest),
+    ):
+        present = n - first.n_missing[j], m - second.n_missing[j]
+        is_shown = present[0] > 0 and _is_improbable(beyond[j], present[1], present[0])
+        ends = (_entry(limits[j], column), _entry(extremes[j], column)) if is_shown else None
+        sides.append(None if ends is None else OutOfRange(int(beyond[j]), *ends))
+    missing_shares = _shares((first.n_missing[j], second.n_missing[j]), (n, m))
+    return ColumnChange(column.name, (), (), missing_shares, *sides)
+
+
+def _is_improbable(k: float, own: float, other: float) -> bool:
+    """Whether k given rows of both samples would hardly all be of one, by its size."""
+    return k > 0 and k * math.log(own / (own + other)) <= math.log(_IMPROBABLE)
+
+
+def _only_in(own: Counter[int], other: Counter[int], missing: int) -> list[tuple[int, int]]:
+    return [(code, k) for code, k in own.most_common() if not other[code] and code != missing]
+
+
+def _shares(counts: tuple[float, float], sizes: tuple[int, int]) -> tuple[float, float] | None:
+    """Return shares of missing entries if they differ by more than chance, or are new."""
+    first, second = (float(count / size) for count, size in zip(counts, sizes, strict=True))
+    pooled = sum(counts) / sum(sizes)
+    spread = math.sqrt(pooled * (1.0 - pooled) * (1.0 / sizes[0] + 1.0 / sizes[1]))
+    is_new = counts[0] == 0 < counts[1]
+    # The normal quantile of 0.0005 on each side.
+    return (first, second) if is_new or abs(first - second) > 3.29 * spread else None
+
+
+def _entry(value: float, column: Column) -> float | str:
+    """Return a number, or a date as a text."""
+    if column.since is None:
+        return float(value)
+    moment = np.datetime64(column.since, "us") + np.timedelta64(round(value * DAY), "us")
+    return str(moment).removesuffix(".000000").removesuffix("T00:00:00")
+
+
+def _levels_in_words(levels: Sequence[tuple[Any, int]]) -> str:
+    if not levels:
+        return ""
+    shown = [f"{shortened(repr(level), 24)} ({counted(k, 'row')})" for level, k in levels]
+    if len(levels) <= _MOST_LEVELS:
+        return ", ".join(shown)
+    rest = levels[_MOST_LEVELS:]
+    more = f"{len(rest)} more ({counted(sum(k for _, k in rest), 'row')})"
+    return ", ".join([*shown[:_MOST_LEVELS], more])
+
+
+def _range_in_words(side: OutOfRange | None, where: str) -> str:
+    if side is None:
+        return ""
+    limit, extreme = (x if isinstance(x, str) else number(x) for x in (side.limit, side.extreme))
+    return f"{counted(side.n_rows, 'row')}, {where} to {extreme} from {limit}"
+
+
+def lines_of_changes(changes: Sequence[ColumnChange]) -> list[str]:
+    """Return at most six lines that say what changed in columns."""
+    if not changes:
+        return []
+    lines = ["column changes, observed and not tested:"]
+    for change in changes[:_MOST_LINES]:
+        texts = [f"{title}: {text}" for title, text in change.cells().items()]
+        lines.append(f"  {shortened(change.name)}: {'; '.join(texts)}")
+    if len(changes) > _MOST_LINES:
+        left_out = len(changes) - _MOST_LINES + 1
+        lines[_MOST_LINES:] = [f"  ({counted(left_out, 'more column')}: column_changes)"]
+    return lines
+
+
+def table_of_changes(changes: Sequence[ColumnChange]) -> Table:
+    """Return a table with a line for each column that changed."""
+    cells = [change.cells() for change in changes]
+    titles = dict.fromkeys(title for own in cells for title in own)
+    columns: dict[str, list[str]] = {"column": [change.name for change in changes]}
+    columns |= {title: [own.get(title, "–") for own in cells] for title in titles}
+    return Table("Column changes, observed and not tested", columns)

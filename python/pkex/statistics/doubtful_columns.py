@@ -1,0 +1,92 @@
+"""Warnings of columns that probably do not mean what their entries are compared as.
+
+Numbers of rows, running numbers and ids differ between any two samples; codes are compared as if
+their differences had a size; dates and numbers as text are compared as labels.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import numpy as np
+
+from pkex.errors import warn
+from pkex.statistics.encoding import Column
+from pkex.typing import Float
+
+__all__ = ["warn_of_doubtful_columns"]
+
+# Fewer rows may count by chance; labels of a column that are looked at.
+_FEW, _MOST = 10, 1000
+# With n independent draws among R integers none are equal with a probability of at most
+# exp(-n(n-1)/(2R)); exp(-8) is 0.0003.
+_EXPONENT = 8.0
+_ID = re.compile(r"(?:^|[\W_])(?i:id|uuid|guid)$|[a-z]I[dD]$")
+_CODE = re.compile(
+    r"(?:^|[\W_])(?:code|zip|zipcode|postcode|category|class|status)$", re.IGNORECASE
+)
+_DATE = re.compile(r"\d{4}-\d\d-\d\d.*|\d{1,4}([./])\d{1,2}\1\d{1,4}")
+_NUMBER = re.compile(r"[+-]?\d+\.\d+")
+
+
+def warn_of_doubtful_columns(
+    rows: Float, columns: Sequence[Column], categorical: frozenset[int], what: str
+) -> None:
+    """Warn of counters, ids, codes that are numbers, and of dates and numbers that are texts.
+
+    Parameters
+    ----------
+    rows : ndarray of shape (n, k)
+        Encoded rows, in the order of the table.
+    columns : sequence of Column
+    categorical : frozenset of int
+        Columns that the caller said to be labels.
+    what : str
+        What messages call the rows.
+    """
+    for j, column in enumerate(columns):
+        words = None
+        if column.compared == "numbers":
+            words = _doubt_of_numbers(rows[:, j], column.name)
+        elif column.type == "text" and j not in categorical:
+            words = _doubt_of_texts(column)
+        if words is not None:
+            warn(f"column {column.name!r} of {what} {words}")
+
+
+def _doubt_of_numbers(entries: Float, name: str) -> str | None:
+    n = len(entries)
+    if n < _FEW or not (entries == np.rint(entries)).all():
+        return None
+    if (np.diff(entries) == 1.0).all():
+        return "goes up by 1 from row to row; if it counts the rows, drop the column"
+    distinct = len(np.unique(entries))
+    span = float(entries.max() - entries.min()) + 1.0
+    is_running = n * (n - 1.0) >= 2.0 * _EXPONENT * span
+    if distinct == n and (is_running or _ID.search(name)):
+        return (
+            "holds integers that are all different, as running numbers and ids are; if it is one, "
+            "drop the column"
+        )
+    if 2 < distinct < n and _CODE.search(name):
+        return (
+            "holds integers, which are compared as numbers; if they are codes, give "
+            f"categorical=[{name!r}]"
+        )
+    return None
+
+
+def _doubt_of_texts(column: Column) -> str | None:
+    texts = [level for level in (column.levels or ())[:_MOST] if isinstance(level, str)]
+    for look, meaning, remedy in (
+        (_DATE, "dates", "convert them, for example with pandas.to_datetime"),
+        (_NUMBER, "numbers", "convert them, for example with pandas.to_numeric"),
+    ):
+        alike = [text for text in texts if look.fullmatch(text)]
+        if 2 * len(alike) > len(texts):
+            return (
+                f"holds texts such as {alike[0]!r}, which are compared as labels; if they are "
+                f"{meaning}, {remedy}"
+            )
+    return None
