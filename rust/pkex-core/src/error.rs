@@ -38,16 +38,27 @@ pub enum Error {
         row: usize,
     },
     /// There is too little memory.
-    #[error("not enough memory: {} for {of}", gigabytes(*bytes))]
+    #[error("not enough memory: {} for {of}{}", gigabytes(*bytes), already(*bytes, *beside))]
     Memory {
         /// How many bytes were asked for.
         bytes: usize,
+        /// How many more the call has already.
+        beside: usize,
         /// What for, and what to do.
         of: &'static str,
     },
     /// The caller's monitor asked to stop.
     #[error("interrupted")]
     Interrupted,
+}
+
+/// What the call has already, where that is more than it asks for.
+fn already(bytes: usize, beside: usize) -> String {
+    if beside > bytes {
+        format!(" (the call has {} already)", gigabytes(beside))
+    } else {
+        String::new()
+    }
 }
 
 /// A size in megabytes, or in gigabytes of 10⁹ bytes.

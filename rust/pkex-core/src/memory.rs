@@ -15,7 +15,7 @@ pub(crate) type Use = &'static str;
 
 pub(crate) const RESULT: Use = "the result; compute it in parts, of fewer rows or outputs";
 pub(crate) const SUMS: Use = "the sums on the way; take fewer outputs at a time, or fewer threads";
-pub(crate) const FACTORS: Use = "the factors of a thread; take fewer threads";
+pub(crate) const FACTORS: Use = "the factors of a thread; take fewer threads, or fewer columns";
 pub(crate) const RECURSION: Use =
     "the rows of the recursion; take the quadrature, or fewer threads";
 pub(crate) const INPUT: Use = "a copy of the input; take fewer rows, columns or outputs";
@@ -26,7 +26,7 @@ pub(crate) fn saturating_product<const N: usize>(sizes: [usize; N]) -> usize {
     if sizes.contains(&0) { 0 } else { sizes.into_iter().fold(1, usize::saturating_mul) }
 }
 
-/// The memory that a call has asked for.
+/// The memory that a call has at a time.
 #[derive(Debug, Default)]
 pub(crate) struct Memory {
     claimed: AtomicUsize,
@@ -36,6 +36,12 @@ pub(crate) struct Memory {
 impl Memory {
     /// Up to this many bytes the available memory is not looked up.
     const UNCHECKED: usize = 1 << 30;
+
+    /// On a machine that has so many bytes.
+    #[cfg(test)]
+    pub fn of(available: usize) -> Self {
+        Self { available: OnceLock::from(available), ..Self::default() }
+    }
 
     /// Makes room for `length` entries in all.
     ///
@@ -47,12 +53,19 @@ impl Memory {
             return Ok(());
         }
         let bytes = more.saturating_mul(size_of::<T>());
-        let missing = Error::Memory { bytes, of };
-        let claimed = self.claimed.fetch_add(bytes, Ordering::Relaxed).saturating_add(bytes);
+        let beside = self.claimed.fetch_add(bytes, Ordering::Relaxed);
+        let missing = Error::Memory { bytes, beside, of };
+        let claimed = beside.saturating_add(bytes);
         if claimed > Self::UNCHECKED && claimed > *self.available.get_or_init(available) {
             return Err(missing);
         }
         vector.try_reserve_exact(length.saturating_sub(vector.len())).map_err(|_| missing)
+    }
+
+    /// Until the result is dropped, memory is reserved that is freed by then: the workspaces of
+    /// threads, which each wave of tasks makes anew.
+    pub fn for_a_wave(&self) -> Wave<'_> {
+        Wave { memory: self, before: self.claimed.load(Ordering::Relaxed) }
     }
 
     /// As many copies of `value`.
@@ -61,6 +74,20 @@ impl Memory {
         self.reserve(&mut vector, length, of)?;
         vector.resize(length, value);
         Ok(vector)
+    }
+}
+
+/// Returns what was claimed during its life.
+#[derive(Debug)]
+#[must_use]
+pub(crate) struct Wave<'a> {
+    memory: &'a Memory,
+    before: usize,
+}
+
+impl Drop for Wave<'_> {
+    fn drop(&mut self) {
+        self.memory.claimed.store(self.before, Ordering::Relaxed);
     }
 }
 
@@ -95,7 +122,7 @@ mod tests {
 
     #[test]
     fn what_is_more_than_the_machine_has_is_refused() {
-        let memory = Memory { available: OnceLock::from(3 << 30), ..Memory::default() };
+        let memory = Memory::of(3 << 30);
         let mut vectors = [const { Vec::<u8>::new() }; 3];
         for (number, vector) in vectors.iter_mut().enumerate() {
             // Twice as long as before, of which half is there: each asks for a gibibyte.
@@ -105,9 +132,9 @@ mod tests {
             }
         }
         let refused = memory.reserve(&mut Vec::<u8>::new(), 1, RESULT);
-        assert_eq!(refused, Err(Error::Memory { bytes: 1, of: RESULT }));
+        assert_eq!(refused, Err(Error::Memory { bytes: 1, beside: 3 << 30, of: RESULT }));
         let refused = Memory::default().reserve(&mut Vec::<f64>::new(), usize::MAX, RESULT);
-        assert_eq!(refused, Err(Error::Memory { bytes: usize::MAX, of: RESULT }));
+        assert_eq!(refused, Err(Error::Memory { bytes: usize::MAX, beside: 0, of: RESULT }));
     }
 
     #[test]

@@ -52,7 +52,8 @@ pub fn copied(numbers: &[f64]) -> PyResult<Vec<f64>> {
 fn reserve<T>(vector: &mut Vec<T>, more: usize) -> PyResult<()> {
     vector.try_reserve_exact(more).map_err(|_| {
         let of = "a copy of the input; pass fewer rows, columns or outputs at a time";
-        call::to_python(Error::Memory { bytes: more.saturating_mul(size_of::<T>()), of })
+        let bytes = more.saturating_mul(size_of::<T>());
+        call::to_python(Error::Memory { bytes, beside: 0, of })
     })
 }
 

@@ -59,6 +59,7 @@ pub(crate) fn means_of_points(
                 }
             }
         },
+        &memory,
         monitor,
     )?;
     let mut means = in_lanes(&totals, points.rows(), term.players.len(), &memory)?;

@@ -51,6 +51,7 @@ impl PairProblem<'_> {
             || PairWorkspace::new(&packed, &chunks, &memory),
             |workspace, tile, sums, context| packed.add_up(tile, context, workspace, sums),
             |_, sums| sums.parts().into_iter().for_each(|part| found.extend_from_slice(part)),
+            &memory,
             monitor,
         )?;
         Ok(found)

@@ -106,6 +106,7 @@ fn set_pair_means(
             sums.extend(workspace.sums.iter().map(Lanes::total));
         },
         |_, sums| add_each(&mut totals, sums, settings.summation),
+        &memory,
         monitor,
     )?;
     let pairs = count as f64 * (count - 1) as f64 / 2.0;

@@ -35,6 +35,7 @@ impl PairProblem<'_> {
             || PairWorkspace::new(&packed, &chunks, &memory),
             |workspace, tile, sums, context| packed.add_up(tile, context, workspace, sums),
             |tile, sums| totals.add(&packed, tile, sums, settings.summation),
+            &memory,
             monitor,
         )?;
         totals.finish(&packed)

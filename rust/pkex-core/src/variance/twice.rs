@@ -56,6 +56,7 @@ impl VarianceGames<'_> {
             let sums = &mut sums[..count * width];
             sums.fill(Double::of(0.0, 0.0));
             waves.compute(
+                &memory,
                 (count, 1),
                 parallelism,
                 sums.chunks_mut(width.max(1)).enumerate(),

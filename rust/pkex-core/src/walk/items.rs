@@ -129,6 +129,7 @@ impl<S: Source> ItemWalk<'_, S> {
             Parallelism::Within,
         );
         waves.compute(
+            memory,
             (cells, cells_per_task),
             parallelism,
             sums.chunks_mut(cells_per_task * width).enumerate(),

@@ -98,7 +98,8 @@ impl<'a> PairWalk<'a> {
     }
 
     /// Sets the sums of each tile by `add_up`, and hands them to `collect` in the tiles' order. The
-    /// sums of a tile take `bytes`, for which `reserve` makes room.
+    /// sums of a tile take `bytes`, for which `reserve` makes room; workspaces are reserved in
+    /// `memory`.
     pub fn run<S: Default + Send, W>(
         &self,
         (bytes, reserve): (
@@ -108,6 +109,7 @@ impl<'a> PairWalk<'a> {
         workspace: impl Fn() -> Result<W, Error> + Sync,
         add_up: impl Fn(&mut W, Tile<'_>, &mut S, Context<'_>) + Sync,
         mut collect: impl FnMut(Tile<'_>, &S),
+        memory: &Memory,
         monitor: Monitor<'_>,
     ) -> Result<(), Error> {
         let settings = self.settings;
@@ -123,6 +125,7 @@ impl<'a> PairWalk<'a> {
                 reserve(*tile, sums)?;
             }
             waves.compute(
+                memory,
                 (tiles.len(), 1),
                 self.parallelism,
                 wave.iter_mut().zip(tiles),
