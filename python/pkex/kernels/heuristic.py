@@ -1,21 +1,15 @@
-"""The default kernel: Gaussian, its length-scale the median distance between rows.
+"""The Gaussian kernel of the median heuristic: its length-scale the median distance between rows.
 
 The distances are those in all columns together, each in units of its standard deviation, so that
 its unit plays no part. Feature by feature the length-scales would be of the size of each feature's
 spread, and a product of many such factors vanishes.
-
-Columns of labels take part in these distances. Two labels that differ are √(2/p) apart, p the share
-of the pairs of rows that differ: the mean squared distance is then 2, as in a column of numbers in
-units of its standard deviation, and of two labels it is the distance of 0 and 1 in that unit.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import reduce
-from operator import mul
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -23,7 +17,6 @@ from numpy.typing import ArrayLike, NDArray
 from pkex.inputs.columns import Labels
 from pkex.inputs.matrix import as_matrix
 from pkex.kernels.base import Kernel
-from pkex.kernels.categorical import Categorical
 from pkex.kernels.scales import Scale
 from pkex.kernels.stationary import RBF
 from pkex.typing import Float
@@ -45,8 +38,8 @@ def median_heuristic(*samples: ArrayLike, standardize: bool = True) -> Kernel:
     standardize : bool, default True
         Whether each column is first divided by its standard deviation over all rows, so that its
         unit does not matter: its length-scale is then the standard deviation times the median
-        distance of the rows so scaled. That is the default kernel of `pkex.mmd`, `pkex.hsic`,
-        `pkex.witness` and `pkex.MMDDrift`. Else one length-scale for all columns.
+        distance of the rows so scaled. That is the default kernel of the target of `pkex.hsic`.
+        Else one length-scale for all columns.
 
     Returns
     -------
@@ -89,7 +82,6 @@ def heuristic(
     argument: str = "kernel",
     *,
     standardize: bool = True,
-    labels: Collection[int] = (),
 ) -> Heuristic:
     """Return the Gaussian kernel with the median distance.
 
@@ -103,8 +95,6 @@ def heuristic(
         What messages call the rows, and what a kernel can be given by.
     standardize : bool, default True
         Whether columns are divided by their standard deviations first.
-    labels : collection of int
-        The columns that are compared as labels; others are standardised then.
 
     Raises
     ------
@@ -117,9 +107,10 @@ def heuristic(
     of_rows = scales
     if not standardize:
         scales = [_common(rows)] * rows.shape[1]
-    columns = {j: scales[j].standardised(rows[chosen, j]) for j in range(rows.shape[1])}
-    apart = {j: _squared_apart(columns.pop(j), rows[:, j]) for j in sorted(labels)}
-    squares = _squared_distances(list(columns.values()), list(apart.values()), len(chosen))
+    columns = [
+        scale.standardised(column) for scale, column in zip(scales, rows[chosen].T, strict=True)
+    ]
+    squares = _squared_distances(columns, len(chosen))
     distance, found = _typical_distance(squares)
     if distance == 0.0:
         raise ValueError(
@@ -127,14 +118,6 @@ def heuristic(
             f"length-scale; give {argument}, such as {argument}=pkex.kernels.RBF(1.0)"
         )
     among = f"all {n} rows" if n <= EXACT_UP_TO else f"a subsample of {EXACT_UP_TO} of {n} rows"
-    if labels:
-        kernel = _with_labels({j: scales[j].times(distance) for j in columns}, apart, distance)
-        note = (
-            f"each column's distances in units of {distance:.5g} times its standard deviation, "
-            "labels that differ as far apart as gives a column the weight of one of numbers: "
-            f"{found} between {among} of {what}"
-        )
-        return Heuristic(kernel, note, of_rows)
     of_columns = [scale.times(distance) for scale in scales]
     if not standardize or len(scales) == 1:
         note = f"length-scale {of_columns[0]:.5g}: {found} between {among} of {what}"
@@ -144,36 +127,6 @@ def heuristic(
         f"between {among} of {what} so scaled"
     )
     return Heuristic(RBF(of_columns), note, of_rows)
-
-
-@dataclass(frozen=True)
-class _Apart:
-    """A column of labels of some rows, and the squared distance of two that differ."""
-
-    column: Float
-    square: float
-
-
-def _squared_apart(some: Float, column: Float) -> _Apart:
-    """Return the column of some rows, and 2/p for all; of one label as if one more row differed."""
-    n = len(column)
-    _, counts = np.unique(column, return_counts=True)
-    counts = counts if len(counts) > 1 else np.array([n, 1])
-    share = 1.0 - math.fsum((counts / counts.sum()) ** 2)
-    return _Apart(some, 2.0 / share)
-
-
-def _with_labels(
-    length_scales: Mapping[int, float], apart: Mapping[int, _Apart], distance: float
-) -> Kernel:
-    """Return the Gaussian kernel of the distances in all columns."""
-    factors: list[Kernel] = []
-    if length_scales:
-        factors.append(RBF(list(length_scales.values())).on(length_scales))
-    for j, labels in apart.items():
-        similarity = math.exp(-0.5 * labels.square / distance**2)
-        factors.append(Categorical(similarity).on([j]))
-    return reduce(mul, factors)
 
 
 def pooled(samples: Sequence[ArrayLike], function: str) -> Float:
@@ -222,9 +175,7 @@ def _typical_distance(squares: Float) -> tuple[float, str]:
     return mean, "mean positive distance (the median is 0)"
 
 
-def _squared_distances(
-    columns: Sequence[Float], apart: Sequence[_Apart], n: int, block: int = 16
-) -> Float:
+def _squared_distances(columns: Sequence[Float], n: int, block: int = 16) -> Float:
     """Return the n(n−1)/2 squared distances of rows, block by block of them."""
     found = np.empty(n * (n - 1) // 2)
     filled = 0
@@ -235,9 +186,6 @@ def _squared_distances(
             np.subtract(column[start : start + height, None], column[start:], out=difference)
             np.multiply(difference, difference, out=difference)
             squares += difference
-        for labels in apart:
-            own = labels.column
-            squares += labels.square * (own[start : start + height, None] != own[start:])
         for row in range(height):
             later = squares[row, row + 1 :]
             found[filled : filled + len(later)] = later

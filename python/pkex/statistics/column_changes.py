@@ -82,21 +82,15 @@ class ColumnChange:
     @classmethod
     def of_plain(cls, plain: Mapping[str, Any]) -> ColumnChange:
         """Return the change that `to_dict` has written."""
-        levels = {
-            key: tuple(
-                (level, as_integer(key, n, "a number of rows", least=1)) for level, n in plain[key]
-            )
-            for key in _LEVELS
-        }
-        sides = {
-            key: None if plain[key] is None else OutOfRange(**plain[key])
-            for key in ("below", "above")
-        }
-        missing = plain["missing"]
-        if missing is not None:
-            before, after = map(float, missing)
-            missing = before, after
-        return cls(str(plain["name"]), **levels, missing=missing, **sides)
+        missing, (below, above) = plain["missing"], (plain["below"], plain["above"])
+        return cls(
+            str(plain["name"]),
+            _levels_of_plain(plain["new_levels"]),
+            _levels_of_plain(plain["lost_levels"]),
+            missing=None if missing is None else (float(missing[0]), float(missing[1])),
+            below=None if below is None else OutOfRange(**below),
+            above=None if above is None else OutOfRange(**above),
+        )
 
     def cells(self) -> dict[str, str]:
         """Return what changed in words, by the titles of a table."""
@@ -111,6 +105,13 @@ class ColumnChange:
 
 
 _LEVELS = ("new_levels", "lost_levels")
+
+
+def _levels_of_plain(plain: Iterable[Sequence[Any]]) -> tuple[tuple[Any, int], ...]:
+    return tuple(
+        (level, as_integer("rows of a level", count, "a positive integer", least=1))
+        for level, count in plain
+    )
 
 
 def column_changes(

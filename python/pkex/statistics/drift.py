@@ -67,7 +67,7 @@ class MMDDrift:
     X_reference : array-like, DataFrame or sparse matrix of shape (n, d)
         At least two rows.
     kernel : pkex.kernels.Kernel, optional
-        By default ``pkex.kernels.median_heuristic(X_reference)`` (`mmd` takes that of both
+        By default a `pkex.kernels.OrthogonalANOVA` of the reference (`mmd` takes that of both
         samples): one kernel for all batches, so that results can be compared.
     value_function : {"marginal", "neutral"}, default "marginal"
         As in `mmd`, but that absent features have their mean factors over the pairs of the
@@ -101,9 +101,8 @@ class MMDDrift:
     Warns
     -----
     UserWarning
-        If columns of the reference are constant, or vary by rounding only, outliers hide a column
-        in the default kernel, the kernel is nearly 0 or 1 between almost all rows, or one column
-        makes up nearly all distances in a given kernel.
+        If columns of the reference are constant, or vary by rounding only, a given kernel is nearly
+        0 or 1 between almost all rows, or one column makes up nearly all distances in it.
 
     Notes
     -----
@@ -111,7 +110,7 @@ class MMDDrift:
     pickle.
 
     The test is exact for a kernel that is given: under the hypothesis the rows of the reference and
-    of a batch are exchangeable. The default kernel has its scales from the reference alone, and so
+    of a batch are exchangeable. The default kernel is centered on the reference alone, and so
     has ``missing="indicator"`` its medians, with any kernel: of small references both find somewhat
     too much, the default kernel most where batches are larger and columns hold labels. The level is
     that over references as well as batches: all batches are compared with one reference, so that

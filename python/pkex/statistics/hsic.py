@@ -98,11 +98,10 @@ def hsic(
         ``target_kernel=pkex.kernels.Categorical()`` if they are labels (of two values it is the
         same up to a factor).
     kernel : pkex.kernels.Kernel, optional
-        Of X. By default ``pkex.kernels.median_heuristic(X)``: RBF of columns in units of their
-        standard deviation, with the median distance between rows as length-scale: of all rows up
-        to 2000, of a fixed subsample of 2000 beyond; ``result.bandwidth`` says which.
+        Of X. By default a `pkex.kernels.OrthogonalANOVA` of X, as in `mmd`.
     target_kernel : pkex.kernels.Kernel, optional
-        Of y. By default like `kernel` for numbers, and 1 or 0 for equal or different labels;
+        Of y. By default ``pkex.kernels.median_heuristic(y)`` for numbers, a Gaussian kernel, and 1
+        or 0 for equal or different labels;
         ``result.target_kernel`` and ``result.target_bandwidth`` say which.
     estimator : {"biased", "unbiased", "incomplete", "block"}, default "biased"
         tr(KHLH) / (n − 1)², which is a small positive number without dependence and shrinks as

@@ -102,11 +102,11 @@ def mmd(
         of such, and Dask's collections of numbers, and read memory-mapped arrays as they are: 512
         MB of rows are held at a time.
     kernel : pkex.kernels.Kernel, optional
-        By default ``pkex.kernels.median_heuristic(X, Y)``: RBF of columns in units of their pooled
-        standard deviation, with the median distance between rows as length-scale: of all rows up
-        to 2000, of a fixed subsample of 2000 beyond; ``result.bandwidth`` says which. Of labels,
-        Categorical as similar as gives a column the weight of one of numbers. A given kernel works
-        on the columns as they are numbered, and must not subtract labels.
+        By default a `pkex.kernels.OrthogonalANOVA` of both samples: a product over columns, each
+        centered and compared in its own units, so that changes of single columns and of their
+        dependence are seen alike. ``pkex.kernels.median_heuristic(X, Y)`` is one Gaussian kernel of
+        all columns. A given kernel works on the columns as they are numbered, and must not subtract
+        labels.
     estimator : {"unbiased", "biased", "incomplete", "block"}, default "unbiased"
         Whether averages within a sample leave out (may be negative) or include the pairs of a row
         with itself (never negative; where nothing differs a small positive number that shrinks as
@@ -114,9 +114,10 @@ def mmd(
         first does from some pairs, chosen at random: see Notes.
     value_function : {"marginal", "neutral"}, default "marginal"
         What the factor of an absent feature is: its mean over all pairs of rows of the pooled
-        sample, so that a feature which neither differs nor goes together with one that does is
-        worth 0 in expectation of the unbiased estimator; or 1, as if all rows agreed in it (the
-        paper's). In both, no features at all are worth 0.
+        sample, so that a feature which neither differs nor is associated with one that does has
+        the value 0 in expectation of the unbiased estimator; or 1, as if all rows agreed in it (the
+        paper's). In both, no features at all have the value 0. With the default kernel both are
+        the same.
     groups : dict of str to columns, optional
         Columns, by name or number, that act as one player; a column in no group is its own.
     weights : tuple of two array-likes of shape (n,) and (m,), optional
@@ -163,10 +164,9 @@ def mmd(
     Warns
     -----
     UserWarning
-        If columns are constant, or vary by rounding only, outliers hide a column in the default
-        kernel, the kernel is nearly 0 or 1 between almost all rows, one column makes up nearly all
-        distances in a given kernel, or so few relabellings differ that p-values cannot be as small
-        as permutations would allow.
+        If columns are constant, or vary by rounding only, a given kernel is nearly 0 or 1 between
+        almost all rows, one column makes up nearly all distances in it, or so few relabelings
+        differ that p-values cannot be as small as permutations would allow.
 
     See Also
     --------
@@ -175,10 +175,15 @@ def mmd(
 
     Notes
     -----
+    ``pvalue`` tests the hypothesis that both samples come from one distribution. It combines two
+    tests by the same permutations: ``statistic_pvalue``, of the statistic, which finds changes of
+    many columns and of their dependence, and ``univariate_pvalue``, of the largest standardized
+    `alone`, which finds a change of one column among many. Its level is exact.
+
     Standard errors are those of the values as estimates for the distributions, at the given kernel.
     The hypothesis of ``alone_pvalues[j]`` is that feature j is distributed alike in both samples:
-    it answers whether this feature changed. That of ``pvalue`` and ``feature_pvalues`` is that the
-    two distributions are equal in all; a small ``feature_pvalues[j]`` says that they differ, and
+    it answers whether this feature changed. That of ``feature_pvalues`` is that the two
+    distributions are equal in all; a small ``feature_pvalues[j]`` says that they differ, and
     that feature j shows it.
 
     The estimators "incomplete" and "block" divide rows at random into blocks, and compare those of
