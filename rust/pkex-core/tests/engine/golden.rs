@@ -12,8 +12,8 @@ use std::fs;
 use std::ops::ControlFlow;
 
 use pkex_core::{
-    Background, Classes, Density, Expansion, Factor, Family, Form, Index, Level, Matrix, Measure,
-    Method, PairProblem, PairSums, Players, ProductGames, Series, Settings, Summation,
+    Background, Classes, Density, Expansion, Factor, Family, Form, GaussMean, Index, Level, Matrix,
+    Measure, Method, PairProblem, PairSums, Players, ProductGames, Series, Settings, Summation,
     TargetWeights, Term, ValueFunction, VarianceGames, Weighting, mean_factors, permuted_sums,
     self_pairs,
 };
@@ -236,6 +236,61 @@ fn pairs(settings: &Settings) -> Results {
         .into()
 }
 
+/// Kernels that are centered on a sample, of numbers and of categories in turn, whose factors are
+/// negative and above 1; and the means that numbers are centered with.
+fn centered(settings: &Settings) -> Results {
+    // Of each player's columns three are of categories, two of numbers, and one is not compared.
+    let players = Players::grouped((0..COLUMNS).map(|column| column / 6).collect());
+    let factors = (0..COLUMNS).step_by(6).flat_map(|column| {
+        [
+            Factor { family: Family::CenteredCategorical, column, parameter: 0.5 },
+            Factor {
+                family: Family::CenteredRbf { weight: 0.75 },
+                column: column + 3,
+                parameter: 1.5,
+            },
+        ]
+    });
+    let terms = [Term { coefficient: 1.0, factors: factors.collect(), series: None }];
+    // Entries of categories are whole numbers; offsets are small.
+    let mut sample = data(13, POINTS);
+    for (place, entry) in sample.iter_mut().enumerate() {
+        match place % COLUMNS % 6 {
+            0 => *entry = entry.floor(),
+            1 | 4 => *entry = (*entry - 2.0) / 16.0,
+            _ => {}
+        }
+    }
+    let rows = Matrix::of_shape(&sample, [POINTS, COLUMNS]);
+    let problem = PairProblem {
+        rows,
+        terms: &terms,
+        players: &players,
+        absent: None,
+        groups: &[0; POINTS],
+        weighting: Weighting::Classes(Classes { first: 0, weights: None, skips_second: false }),
+        alone_in_groups: true,
+    };
+    let PairSums { rows: of_rows, groups, alone, squares } =
+        problem.sums(settings, &mut go_on).unwrap();
+    let coefficients = Random::new(14).numbers(POINTS, -1.0, 1.0);
+    let coefficients = Matrix::of_shape(&coefficients, [POINTS, 1]);
+    let expansion = Expansion::new(rows, coefficients, &terms, players.clone()).unwrap();
+    let some = Matrix::of_shape(&sample[..ROWS * COLUMNS], [ROWS, COLUMNS]);
+    let explained =
+        |game| expansion.explain(some, game, Method::Quadrature, settings, &mut go_on).unwrap();
+    let mean = GaussMean::new(&sample, 0.3).unwrap();
+    let means = (0..50).map(|place| mean.at(f64::from(place) / 8.0 - 1.0));
+    [
+        ("pairs", [of_rows, groups, alone, squares].concat()),
+        ("neutral", explained(ValueFunction::Neutral)),
+        ("marginal", explained(ValueFunction::MarginalOfPoints)),
+        ("means", means.collect()),
+    ]
+    .map(|(name, values)| (format!("centered {name}"), values))
+    .into()
+}
+
 fn permutations(settings: &Settings) -> Results {
     let weights = Random::new(8).numbers(COLUMNS * COLUMNS, -1.0, 1.0);
     let triangle = COLUMNS * (COLUMNS + 1) / 2;
@@ -275,7 +330,7 @@ fn variances(settings: &Settings) -> Results {
 /// Digests by name, of results on a level.
 fn digests(level: Level) -> Vec<(String, u64)> {
     let settings = Settings { level, ..Settings::default() };
-    [explanations, other_explanations, product_games, pairs, permutations, variances]
+    [explanations, other_explanations, product_games, pairs, centered, permutations, variances]
         .into_iter()
         .flat_map(|results| results(&settings))
         .map(|(name, values)| (name, digest(&values)))
