@@ -1,4 +1,4 @@
-"""What a person sees in columns, and columns that probably do not mean what they are compared as."""
+"""Changes of single columns that a person sees, and warnings of ids, codes and texts."""
 
 from __future__ import annotations
 
