@@ -45,9 +45,11 @@ def test_csv_has_a_line_for_each_feature_to_the_last_digit(run, files, expected)
 def test_the_table_says_verdict_numbers_and_settings(run, files):
     done = run("drift", files / "reference.csv", files / "current.csv")
     assert done.out.startswith("Drift from reference.csv to current.csv\n\nreference.csv and")
-    assert "By itself, corrected for the number of features, b differs." in done.out
-    assert "b carries" in done.out
-    lines = [line.split() for line in done.out.splitlines()]
+    said = " ".join(done.out.split())
+    assert "Corrected for the number of features, b (" in said
+    assert "differs individually." in said
+    assert "Column changes, observed and not tested:" in done.out
+    lines = [line.split() for line in done.out.partition("first:\n")[2].splitlines()]
     assert [line[0] for line in lines if line[:1] and line[2:3] == ["%"]] == ["b", "a", "c"]
     assert ["Seed:", "0"] in lines
 
@@ -55,8 +57,8 @@ def test_the_table_says_verdict_numbers_and_settings(run, files):
 def test_markdown_is_a_table_of_as_many_cells_in_each_line(run, files):
     done = run("drift", files / "reference.csv", files / "current.csv", "--format", "markdown")
     lines = [line for line in done.out.splitlines() if line.startswith("|")]
-    assert len(lines) == 5
-    assert {line.count("|") for line in lines} == {10}
+    # The features, and the column that leaves its range.
+    assert [line.count("|") for line in lines] == [*[10] * 5, *[3] * 3]
     assert done.out.startswith("# Drift from reference.csv to current.csv\n")
 
 
@@ -67,6 +69,25 @@ def test_drift_fails_only_if_it_is_there_and_asked_for(run, files, current, stat
     done = run("drift", *paths, "--permutations", "199", "--fail-on-drift")
     assert done.status == status
     assert ("No difference" in done.out) is (status == 0)
+
+
+def test_drift_fails_on_any_column_only_where_one_differs_individually(run, files, tmp_path):
+    any_column = ("--permutations", "199", "--fail-on-drift=any-column")
+    reference = files / "reference.csv"
+    assert run("drift", reference, files / "current.csv", *any_column).status == 3
+    assert run("drift", reference, files / "same.csv", *any_column).status == 0
+    # Two columns whose dependence alone differs.
+    paths = tmp_path / "x.csv", tmp_path / "y.csv"
+    for path, slope in zip(paths, (0.0, 0.95), strict=True):
+        x, y = np.random.default_rng(len(path.name)).normal(size=(2, 300))
+        y = slope * x + np.sqrt(1.0 - slope**2) * y
+        np.savetxt(path, np.stack([x, y], 1), delimiter=",", header="x,y", comments="")
+    done = run("drift", *paths, *any_column, "--format", "json")
+    assert (done.status, done.record["is_drift"]) == (0, True)
+    assert (done.record["changed_columns"], done.record["changed_pairs"]) == ([], [["x", "y"]])
+    assert run("drift", *paths, *any_column[:2], "--fail-on-drift=overall").status == 3
+    done = run("drift", *paths, "--fail-on-drift=all")
+    assert (done.status, done.out) == (2, "")
 
 
 def test_equal_seeds_give_equal_output_and_a_sample_says_so(run, files):

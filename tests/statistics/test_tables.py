@@ -371,7 +371,7 @@ def test_dates_are_days_whatever_their_unit_and_origin(rng):
     np.testing.assert_allclose(y.values, pkex.hsic(other[:, None], days).values, rtol=1e-9)
 
 
-GOOD = pd.DataFrame({"a": np.arange(12.0), "b": list("uvw") * 4})
+GOOD = pd.DataFrame({"a": np.arange(12.0) / 2.0, "b": list("uvw") * 4})
 ZONE = pd.date_range("2024-01-01", periods=12, tz="UTC")
 
 

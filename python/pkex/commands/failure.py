@@ -22,7 +22,7 @@ _ADVICE = {
     ),
     "missing='indicator'": "--missing indicator",
     r"\bgive categorical=\['([^']+)'\]": r"give --categorical \1",
-    "drop the column": "leave it out with --exclude",
+    r"\bdrop column '([^']+)'": r"leave it out: --exclude \1",
     r"\bestimator='(\w+)'": r"--estimator \1",
     r"\bbudget=(\d+)": r"--budget \1",
     r"\bbackground=(?:X_train|Z)\b": "--background FILE",

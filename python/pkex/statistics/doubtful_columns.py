@@ -60,14 +60,14 @@ def _doubt_of_numbers(entries: Float, name: str) -> str | None:
     if n < _FEW or not (entries == np.rint(entries)).all():
         return None
     if (np.diff(entries) == 1.0).all():
-        return "goes up by 1 from row to row; if it counts the rows, drop the column"
+        return f"goes up by 1 from row to row; if it counts the rows, drop column {name!r}"
     distinct = len(np.unique(entries))
     span = float(entries.max() - entries.min()) + 1.0
     is_running = n * (n - 1.0) >= 2.0 * _EXPONENT * span
     if distinct == n and (is_running or _ID.search(name)):
         return (
-            "holds integers that are all different, as running numbers and ids are; if it is one, "
-            "drop the column"
+            "holds integers that are all different, as running numbers and ids are; if it does not "
+            f"measure anything, drop column {name!r}"
         )
     if 2 < distinct < n and _CODE.search(name):
         return (
