@@ -47,7 +47,14 @@ def test_the_public_names_are_these():
     # Those need scikit-learn, which `import *` must not.
     assert set(pkex.__all__) == PUBLIC - {"HSICSelector", "models"}
     kernels = {"RBF", "Categorical", "Cauchy", "Chi2", "Constant", "Laplacian"}
-    kernels |= {"Matern", "Periodic", "ProductMatern", "RationalQuadratic", "Tanimoto"}
+    kernels |= {
+        "Matern",
+        "OrthogonalANOVA",
+        "Periodic",
+        "ProductMatern",
+        "RationalQuadratic",
+        "Tanimoto",
+    }
     kernels |= {"ANOVA", "Additive", "Linear", "Polynomial"}
     assert set(pkex.kernels.__all__) == kernels | {
         "Factor",

@@ -181,10 +181,9 @@ class CenteredCategories(CenteredColumn):
 
     @property
     def _scale(self) -> float:
-        """τ = Σ p q − g; of a single category what one more row, that differs, would make of it."""
+        """τ = Σ p q − g, the number of categories less 1 if none is rare; 1 of a single one."""
         if len(self.codes) == 1:
-            # k̃(u, u) τ of that row u is 1/least + 1, and its share least/5.
-            return (1.0 + self.least) / _LEAST_ROWS
+            return 1.0
         return math.fsum((np.array(self.shares) * self._amplitudes).tolist()) - self._mean
 
     def engine_columns(self, entries: Float, share: float) -> list[Float]:

@@ -244,7 +244,7 @@ def mmd(
     )
     terms, unit = in_units(KernelTerms.of(used, encoding.players(players), exact_domain(pooled)))
     compared = used.engine_rows(pooled)
-    warn_of_all_pairs(pooled, terms, chosen.computation())
+    warn_of_all_pairs(compared, terms, chosen.computation())
     with reporting(progress) as report:
         terms, how = chosen.with_means(terms, compared, report)
         if of_rows is not None:

@@ -98,7 +98,7 @@ class MMDResult(Attribution):
     >>> Y[:, 1] += 1.0
     >>> result = pkex.mmd(X, Y, kernel=pkex.kernels.RBF(2.0), n_permutations=99, random_state=0)
     >>> result
-    MMDResult: MMD² = 0.10255, p-value 0.01 (unbiased, marginal values)
+    MMDResult: MMD² = 0.10255, p-value 0.01 (all features together 0.01, strongest single feature 0.01) (unbiased, marginal values)
     feature     value   std err     p  family p     alone  alone p  alone family p
     x1        0.10385  0.026761  0.01      0.01   0.10408     0.01            0.01
     x0        0.00229  0.003118  0.12      0.21   0.00064     0.25            0.45
