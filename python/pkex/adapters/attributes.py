@@ -6,12 +6,50 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import numpy as np
+
 from pkex.errors import UnsupportedModelError
 from pkex.functions.expansion import KernelExpansion
 from pkex.kernels import Kernel
 from pkex.typing import Float
 
-__all__ = ["expansion_of", "usable"]
+__all__ = ["changed_attribute", "expansion_of", "usable"]
+
+# Numbers of dimensions that `fit` of scikit-learn gives its attributes; the names mean the same in
+# all models. Those without a number are neither None nor empty. They say why a model cannot be
+# read, and are not consulted where it can.
+_OF_DIMENSIONS: list[tuple[tuple[int, ...], str]] = [
+    (
+        (),
+        "_centerer _missing_indices _n_features_outs _scaler _transformer_to_input_indices "
+        "base_estimator_ best_estimator_ bsplines_ calibrated_classifiers_ categories_ estimators_ "
+        "estimators_features_ final_estimator_ kernel_ regressor_ stack_method_ transformer_ "
+        "transformers_ tree_",
+    ),
+    (
+        (0,),
+        "_effective_probability _gamma _max_degree _min_degree _n_out_full _sparse _training_dim "
+        "bandwidth_ gamma_ n_classes_ n_features_in_ n_features_out_",
+    ),
+    ((0, 1), "_y_train_mean _y_train_std intercept_"),
+    (
+        (1,),
+        "_intercept_ _n_support _probA _probB center_ class_weight_ classes_ eigenvalues_ lambdas_ "
+        "mean_ min_ references_ scale_ statistics_ support_",
+    ),
+    ((0, 1, 2), "alpha_"),
+    ((1, 2), "coef_ dual_coef_ y_train_"),
+    (
+        (2,),
+        "L_ X_fit_ X_train_ _dual_coef_ components_ eigenvectors_ normalization_ quantiles_ "
+        "support_vectors_",
+    ),
+]
+_DIMENSIONS = {name: numbers for numbers, names in _OF_DIMENSIONS for name in names.split()}
+# What may be empty, or None: without probabilities, with a kernel that is a function, and in
+# scalers that do not shift or do not scale.
+_MAY_BE_EMPTY = {"_missing_indices", "_probA", "_probB", "class_weight_", "support_vectors_"}
+_MAY_BE_NONE = {"center_", "mean_", "scale_"}
 
 
 def expansion_of(
@@ -24,10 +62,91 @@ def expansion_of(
 
 @contextmanager
 def usable(model: Any) -> Iterator[None]:
-    """Say that a model's fitted attributes are unusable where a function of them is refused."""
+    """Raise that a model's fitted attributes are unusable where reading them fails."""
     try:
         yield
-    except ValueError as error:
-        raise UnsupportedModelError(
-            f"{type(model).__name__} has unusable fitted attributes: {error}"
-        ) from error
+    except UnsupportedModelError:
+        raise
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+        changed = changed_attribute(model)
+        # scikit-learn's NotFittedError is of both kinds, and says what to do.
+        if not changed and isinstance(error, AttributeError) and isinstance(error, ValueError):
+            raise
+        raise UnsupportedModelError(changed or _unusable(model, error)) from error
+
+
+def changed_attribute(model: Any) -> str:
+    """Return which attribute of a model, or of what it is made of, is not as `fit` leaves it.
+
+    Returns
+    -------
+    str
+        A sentence, empty if all attributes look as they should.
+    """
+    for part in _parts(model, set()):
+        for name, value in vars(part).items():
+            if name in _DIMENSIONS and not _is_as_fitted(name, value):
+                return (
+                    f"{type(part).__name__}.{name} is {_described(value)}, but fit makes it "
+                    f"{_expected(name)}: it was changed after fitting; fit the model again"
+                )
+    return ""
+
+
+def _parts(model: Any, seen: set[int]) -> Iterator[Any]:
+    """Return a model and the objects of its library that it holds, also in lists and tuples."""
+    if id(model) in seen or isinstance(model, type):
+        return
+    seen.add(id(model))
+    if isinstance(model, list | tuple):
+        held: Any = model
+    elif type(model).__module__.partition(".")[0] == "sklearn" and hasattr(model, "__dict__"):
+        yield model
+        held = vars(model).values()
+    else:
+        return
+    for item in held:
+        yield from _parts(item, seen)
+
+
+def _is_as_fitted(name: str, value: Any) -> bool:
+    dimensions = _DIMENSIONS[name]
+    if value is None:
+        return name in _MAY_BE_NONE
+    if not dimensions:
+        return name in _MAY_BE_EMPTY or not hasattr(value, "__len__") or len(value) > 0
+    if dimensions == (0,):
+        return np.ndim(value) == 0
+    # Sparse matrices have a shape, too; numbers have none, or that of an array without dimensions.
+    n_dimensions = len(getattr(value, "shape", ())) if not isinstance(value, list | tuple) else -1
+    is_empty = n_dimensions > 0 and 0 in value.shape
+    return n_dimensions in dimensions and (not is_empty or name in _MAY_BE_EMPTY)
+
+
+def _expected(name: str) -> str:
+    dimensions = _DIMENSIONS[name]
+    if not dimensions:
+        return "an object that is not empty"
+    if dimensions == (0,):
+        return "a number"
+    numbers = " or ".join(map(str, dimensions))
+    return f"an array with {numbers} dimension{'' if dimensions == (1,) else 's'}"
+
+
+def _described(value: Any) -> str:
+    if value is None:
+        return "None"
+    shape = getattr(value, "shape", None)
+    return f"a {type(value).__name__}" if shape is None else f"an array of shape {tuple(shape)}"
+
+
+def _unusable(model: Any, error: Exception) -> str:
+    """Return that attributes cannot be used together, and those that are arrays or None."""
+    known = [
+        f"{type(part).__name__}.{name} is {_described(value)}"
+        for part in _parts(model, set())
+        for name, value in vars(part).items()
+        if name in _DIMENSIONS and (value is None or hasattr(value, "shape"))
+    ]
+    attributes = f" ({', '.join(known)})" if known else ""
+    return f"{type(model).__name__} has unusable fitted attributes: {error}{attributes}"

@@ -11,6 +11,7 @@ from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any, TypeVar
 
 from pkex.adapters.advice import advice
+from pkex.adapters.attributes import usable
 from pkex.errors import UnsupportedModelError
 from pkex.functions.base import Function
 from pkex.functions.encoded import EncodedExpansion
@@ -177,7 +178,8 @@ def probabilities_of(model: Any) -> Probabilities:
         If none are known of it.
     """
     _import_adapters_for(type(model))
-    return _probabilities(model)
+    with usable(model):
+        return _probabilities(model)
 
 
 @functools.singledispatch
@@ -242,7 +244,8 @@ def adapt(model: Any) -> AdaptedModel:
             "pkex.KernelExpansion"
         )
     _import_adapters_for(type(model))
-    return _adapt(model)
+    with usable(model):
+        return _adapt(model)
 
 
 def _unknown(model_class: type) -> UnsupportedModelError:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from types import MethodType
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pkex.adapters.attributes import changed_attribute
 from pkex.adapters.registry import AdaptedModel
 from pkex.errors import UnsupportedModelError
 from pkex.typing import Float
@@ -37,15 +39,27 @@ def verify(adapted: AdaptedModel, model: Any, *, n_threads: int = 1) -> None:
         If they differ by more than rounding errors, or there are not as many names as there are
         features or outputs, or two outputs have one name.
     """
-    _check_names(adapted, model)
-    if adapted.predict is None:
-        return
+    try:
+        _check_names(adapted, model)
+        if adapted.predict is not None:
+            _compare(adapted, adapted.predict, model, n_threads)
+    except UnsupportedModelError as error:
+        changed = changed_attribute(model.__self__ if isinstance(model, MethodType) else model)
+        if not changed:
+            raise
+        raise UnsupportedModelError(changed) from error
+
+
+def _compare(
+    adapted: AdaptedModel, predict: Callable[[Float], Any], model: Any, n_threads: int
+) -> None:
+    """Compare the expansion with the model's own output on a few rows."""
     expansion = adapted.expansion
     rows = expansion.probing_rows()
     name = type(model.__self__ if isinstance(model, MethodType) else model).__name__
     try:
         ours = expansion.evaluate(rows, n_threads=n_threads)
-        own = np.asarray(adapted.predict(rows), dtype=np.float64)
+        own = np.asarray(predict(rows), dtype=np.float64)
     except UnsupportedModelError:
         raise
     except Exception as error:

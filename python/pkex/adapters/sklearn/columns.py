@@ -17,6 +17,7 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.pipeline import FeatureUnion, Pipeline
 from sklearn.preprocessing import FunctionTransformer
 
+from pkex.adapters.attributes import changed_attribute
 from pkex.adapters.sklearn.fitted import FrozenEstimator, check_fitted, inside
 from pkex.adapters.sklearn.step import Step
 from pkex.adapters.sklearn.step_inverses import STEPS
@@ -81,7 +82,8 @@ def check_width(before: Any, n_made: int, after: Any, n_fitted: int) -> None:
     if n_made != n_fitted:
         options = ", ".join(before.get_params(deep=False))
         raise UnsupportedModelError(
-            f"{type(before).__name__} makes {n_made} columns, but "
+            changed_attribute(before)
+            or f"{type(before).__name__} makes {n_made} columns, but "
             f"{type(after).__name__}, which comes after it, was fitted on {n_fitted}: one of its "
             f"attributes ({options}) was changed after fitting; fit the Pipeline as a whole"
         )

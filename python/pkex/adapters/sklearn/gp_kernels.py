@@ -57,8 +57,8 @@ def covariance_expansion(
     if points.ndim != 2:
         # Kernels that take no part of a row, such as ConstantKernel, take rows of anything.
         raise UnsupportedModelError(
-            f"{name} is supported for training rows of numbers, and this one was fitted on "
-            "something else"
+            f"{name} is supported for training rows of numbers, and its X_train_ holds something "
+            "else"
         )
     kernel = kernel_to_training_points(covariance, points.shape[1], name)
     if kernel is None:

@@ -101,7 +101,7 @@ def linear_function(model: Any) -> LinearFunction:
     # which only models of a single output make it.
     is_of_column = isinstance(model, _REGRESSORS) and not hasattr(model.coef_, "toarray")
     if coefficients.ndim == 1 or (len(coefficients) == 1 and not is_of_column):
-        coefficients, intercept = coefficients.ravel(), intercept.ravel()[0]
+        coefficients, intercept = coefficients.ravel(), intercept.reshape(())
     return _of_attributes(model, coefficients.T, intercept)
 
 
@@ -146,9 +146,9 @@ def _of_attributes(model: Any, coefficients: Float, intercept: Float) -> LinearF
     """Return the function of fitted attributes, of as many features as the model was fitted on."""
     if len(coefficients) != model.n_features_in_:
         raise UnsupportedModelError(
-            f"{type(model).__name__}.coef_ is of {len(coefficients)} features, and the model was "
-            f"fitted on {model.n_features_in_}: one of them was changed after fitting; fit the "
-            "model again"
+            f"{type(model).__name__}.coef_ is of {len(coefficients)} features, and its "
+            f"n_features_in_ is {model.n_features_in_}: one of them was changed after fitting; "
+            "fit the model again"
         )
     with usable(model):
         return LinearFunction(coefficients, intercept)

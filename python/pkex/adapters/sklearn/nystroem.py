@@ -11,7 +11,6 @@ from sklearn.calibration import CalibratedClassifierCV
 from sklearn.kernel_approximation import Nystroem
 from sklearn.svm import SVC, SVR, NuSVC, NuSVR, OneClassSVM
 
-from pkex.adapters.attributes import expansion_of
 from pkex.adapters.registry import AdaptedModel, Probabilities, adapt, unsupported
 from pkex.adapters.rounding import square_rounding
 from pkex.adapters.sklearn.description import dense, feature_names
@@ -64,7 +63,7 @@ def nystroem_model(nystroem: Any, linear: Any) -> AdaptedModel:
     own_map, own_output = without_names(nystroem), last.predict
     return replace(
         last,
-        expansion=expansion_of(linear, points, coefficients, kernel, function.intercept),
+        expansion=KernelExpansion(points, coefficients, kernel, function.intercept),
         predict=lambda X: own_output and own_output(own_map.transform(X)),
         feature_names=feature_names(nystroem),
         kernel_rounding=_rounding(

@@ -98,7 +98,7 @@ def _check_classes(model: SVC | NuSVC) -> None:
     numbers for places in `classes_`.
     """
     n_known, n_named = len(model.n_support_), len(model.classes_)
-    if n_known != n_named:
+    if 0 < n_known != n_named:
         raise UnsupportedModelError(
             f"{type(model).__name__} with a class whose rows all have weight 0 is not supported: "
             f"classes_ has {n_named} classes, but only {n_known} were fitted, and scikit-learn "
@@ -161,6 +161,14 @@ def _rounding(model: Any) -> float:
 
 def _check_attributes(model: Any, n_vectors: int) -> None:
     """Refuse a model whose public attributes are not those that scikit-learn predicts with."""
+    counts = model._n_support
+    # libsvm reads as many of them as there are classes, or two, whatever they are.
+    n_counts = max(2, len(getattr(model, "classes_", ())))
+    if getattr(counts, "dtype", None) != np.int32 or counts.shape != (n_counts,):
+        raise UnsupportedModelError(
+            f"{type(model).__name__}._n_support is not an array of {n_counts} numbers of vectors: "
+            "it was changed after fitting; fit the model again"
+        )
     sign = -1.0 if len(getattr(model, "classes_", ())) == 2 else 1.0
     for public in ("dual_coef_", "intercept_"):
         ours, own = dense(getattr(model, public)), dense(getattr(model, f"_{public}"))
