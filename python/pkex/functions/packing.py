@@ -53,6 +53,9 @@ class Packing:
         The number of each column's player.
     pack : callable, optional
         What makes the engine's form of points, coefficients, terms and players.
+    size : callable, optional
+        Returns the size of f relative to what f would change by if the kernel's errors were as
+        large as its value for equal rows; by default that of an expansion.
 
     Raises
     ------
@@ -81,6 +84,7 @@ class Packing:
         kernel: Kernel,
         players: NDArray[np.int64] | None = None,
         pack: Pack = _core.Expansion,
+        size: Callable[[], float] | None = None,
     ) -> None:
         self._kernel, self._n_columns = kernel, points.shape[1]
         self._parts = kernel.engine_rows(points), coefficients
@@ -95,7 +99,8 @@ class Packing:
         self._lowest, self._highest = some.min(axis=0), some.max(axis=0)
         self._unit = units(some)
         self._error = ERRORS[0]
-        self._error = self._smallest_error(kernel)
+        wanted = _RELATIVE_ERROR * (self._relative_size(kernel) if size is None else size())
+        self._error = next((error for error in ERRORS if error <= wanted), ERRORS[-1])
         self.at(0)
 
     def grouped(self, players: NDArray[np.int64]) -> Packing:
@@ -174,8 +179,8 @@ class Packing:
             return 0
         return int(self.reaches(game.background[0]).max(initial=0))
 
-    def _smallest_error(self, kernel: Kernel) -> float:
-        """Return how exact the mixtures are to be, so that they do not show in f.
+    def _relative_size(self, kernel: Kernel) -> float:
+        """Return the size of f, relative to Σ |α| k(x, x).
 
         Where coefficients are large and cancel, f is far smaller than Σ |α| k(x, x), and errors in
         k are to be as small as they can.
@@ -189,8 +194,7 @@ class Packing:
             sizes = np.abs(values).max(axis=0, initial=0.0)
             most = np.asarray(self.scale_of_errors)
             shares = sizes[most > 0.0] / most[most > 0.0]
-        wanted = _RELATIVE_ERROR * float(shares.min(initial=1.0))
-        return next((error for error in ERRORS if error <= wanted), ERRORS[-1])
+        return float(shares.min(initial=1.0))
 
     def over(
         self, rows: Float, game: Game | None, report: Report | None, compute: Compute

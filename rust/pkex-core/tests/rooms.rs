@@ -18,7 +18,7 @@ const ROOMS: &str = "
     product_games
     expansion/   background packed absent games neutral interventional
     expansion/   own_point_means background_means marginal parts
-    quadratic/   triangle pairs factors games products neutral interventional marginal
+    quadratic/   triangle pairs factors games products means neutral interventional marginal
     expansion/   explain
     coalitions/  tables factors all listed worths
     variance/    games twice

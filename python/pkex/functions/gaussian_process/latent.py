@@ -112,6 +112,17 @@ class LatentVariance:
         magnitude: Float = self.priors(rows) + 2.0 * changes
         return magnitude
 
+    def relative_size(self) -> float:
+        """Return the variance relative to its change where k(x, P) is wrong by the prior variance.
+
+        The largest ones at points and near them.
+        """
+        rows = self.probing_rows()
+        weights = np.abs(self.known.times(self.kernel(rows, self.points).T)).sum(axis=0)
+        change = 2.0 * self.prior * float(weights.max(initial=0.0))
+        size = float(np.abs(self.at(rows)).max(initial=0.0))
+        return min(1.0, size / change) if change > 0.0 else 1.0
+
     # --- as a sum over pairs of points ---
 
     def roundings(self, rows: Float) -> Float:

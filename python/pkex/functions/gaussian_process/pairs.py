@@ -57,7 +57,8 @@ class PairSums:
     def _packing(self) -> Packing:
         if self._made is None:
             own = self._variance
-            self._made = Packing(own.points, own.known.matrix, own.kernel, self._players, _packed)
+            weights, size = own.known.matrix, own.relative_size
+            self._made = Packing(own.points, weights, own.kernel, self._players, _packed, size)
         return self._made
 
     def explain(self, X: Float, game: Game, quantity: Quantity, how: Computation) -> Float:

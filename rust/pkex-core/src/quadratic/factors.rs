@@ -49,9 +49,4 @@ impl SingleFactors {
     pub fn of_pair(&self, pair: Pair) -> [&Block; 2] {
         [&self.blocks[pair.one.0], &self.blocks[pair.others]]
     }
-
-    /// Forgets what the factors are of.
-    pub fn clear(&mut self) {
-        self.of = None;
-    }
 }

@@ -12,15 +12,15 @@ use crate::expansion::packed::PackedExpansion;
 use crate::game::block::Block;
 use crate::game::spread::Spread;
 use crate::kernel::joint::Entries;
-use crate::memory::{FACTORS, Memory, saturating_product};
+use crate::memory::Memory;
 use crate::quadratic::factors::SingleFactors;
 use crate::quadratic::games::{AbsentFromPairs, PairsOfRow};
+use crate::quadratic::means::MeanSums;
 use crate::quadratic::pairs::Pairs;
 use crate::quadratic::products::{MultiplyPresent, multiplied_contrast};
 use crate::settings::Context;
 use crate::simd::arithmetic::Arithmetic;
 use crate::simd::lanes::{LANES, Lanes, each_lane, zip_lanes};
-use crate::simd::level::Body;
 use crate::simd::sum::Accumulator;
 
 /// Values of background rows, each feature's of a row of its own.
@@ -33,8 +33,7 @@ pub(crate) struct MarginalOfPairs<'a> {
 pub(crate) struct PairMeans {
     first: usize,
     means: Vec<AbsentFactors>,
-    /// Sums of a tile: of factors, and of these less 1.
-    sums: Vec<[Accumulator; 2]>,
+    sums: MeanSums,
     singles: SingleFactors,
     products: Block,
 }
@@ -54,7 +53,7 @@ impl AbsentFromPairs for MarginalOfPairs<'_> {
         memory: &Memory,
     ) -> Result<(), Error> {
         let players = expansion.players();
-        memory.reserve(&mut cache.sums, saturating_product([blocks, players]), FACTORS)?;
+        cache.sums.reserve(expansion, blocks, memory)?;
         cache.products.reserve(players, 0, memory)?;
         cache.singles.reserve(expansion.evaluation_blocks(), players, memory)?;
         AbsentFactors::reserve_all(&mut cache.means, blocks, (players, 0), memory)
@@ -62,34 +61,13 @@ impl AbsentFromPairs for MarginalOfPairs<'_> {
 
     fn prepare(
         &self,
-        (expansion, pairs): (&PackedExpansion, &Pairs),
+        of: (&PackedExpansion, &Pairs),
         blocks: Range<usize>,
         context: Context<'_>,
         cache: &mut PairMeans,
     ) {
         cache.first = blocks.start;
-        let unions = || blocks.clone().map(|index| pairs.union(pairs.locate(index)));
-        cache.sums.clear();
-        for union in unions() {
-            let length = cache.sums.len() + union.players.len();
-            cache.sums.resize(length, [Accumulator::ZERO; 2]);
-        }
-        for row in 0..self.background.rows.rows() {
-            if context.is_stopped() {
-                return;
-            }
-            self.add_row(row, (expansion, pairs), blocks.clone(), context, cache);
-        }
-        cache.singles.clear();
-        let mut sums = cache.sums.iter();
-        for (union, means) in unions().zip(&mut cache.means) {
-            means.factor.clear();
-            means.less_one.clear();
-            for [factor, less_one] in sums.by_ref().take(union.players.len()) {
-                means.factor.push(factor.lanes());
-                means.less_one.push(less_one.lanes());
-            }
-        }
+        cache.sums.means(of, blocks, self.background, context, &mut cache.means);
     }
 
     fn fill(
@@ -104,54 +82,6 @@ impl AbsentFromPairs for MarginalOfPairs<'_> {
         context.run(MultiplyPresent { singles, at, block: products });
         let contrast = FromMeanOfPairs { background: self.background, at, singles };
         fill_against(products, &means[at.index - *first], block, &contrast, context)
-    }
-}
-
-impl MarginalOfPairs<'_> {
-    /// Adds the factors of a background row to the sums of a tile.
-    fn add_row(
-        &self,
-        row: usize,
-        (expansion, pairs): (&PackedExpansion, &Pairs),
-        blocks: Range<usize>,
-        context: Context<'_>,
-        cache: &mut PairMeans,
-    ) {
-        let PairMeans { sums, singles, products, .. } = cache;
-        let (x, weight) = (self.background.rows.row(row), self.background.weights[row]);
-        singles.clear();
-        let mut sums = &mut sums[..];
-        for index in blocks {
-            let pair = pairs.locate(index);
-            let (item, union) = (row, pairs.union(pair));
-            let at = PairsOfRow { expansion, item, x, pair, union, alternative: 0, index };
-            let singles = at.singles(singles, context);
-            context.run(MultiplyPresent { singles, at: &at, block: products });
-            let (of_pairs, rest) = sums.split_at_mut(union.players.len());
-            context.run(AddFactors { weight, products, sums: of_pairs });
-            sums = rest;
-        }
-    }
-}
-
-/// Adds the factors of a block, and these less 1, to sums.
-struct AddFactors<'a> {
-    weight: f64,
-    products: &'a Block,
-    sums: &'a mut [[Accumulator; 2]],
-}
-
-impl Body for AddFactors<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<A: Arithmetic, const W: usize>(self) {
-        let weights = Lanes([self.weight; LANES]);
-        let factors = self.products.present.iter().zip(&self.products.difference);
-        for ((factor, less_one), [of_factor, of_less_one]) in factors.zip(self.sums) {
-            of_factor.add_product::<A, W>(&weights, factor);
-            of_less_one.add_product::<A, W>(&weights, less_one);
-        }
     }
 }
 

@@ -89,7 +89,9 @@ fn brute_force(worths: &[f64], player: usize) -> f64 {
 
 #[test]
 fn values_of_quadratic_forms_equal_brute_force() {
-    for (points, background, scale) in [(1, 1, 0.5), (5, 3, 0.05), (18, 2, 1.0), (5, 3, 20.0)] {
+    for (points, background, scale) in
+        [(1, 1, 0.5), (5, 3, 0.05), (18, 2, 1.0), (5, 3, 20.0), (3, 71, 0.8)]
+    {
         let (case, terms) = (Case::new(points, background, 2, scale), terms(scale));
         for kind in KINDS {
             let values = explain(&case, &terms, case.game(kind), &Settings::default());

@@ -1,0 +1,284 @@
+//! The mean factors of pairs over background rows.
+//!
+//! With factors a and a′ of a row, b is the mean of a a′, and b − 1 that of (a − 1) a′ + (a′ − 1):
+//! for factors in [0, 1] both terms have one sign. These are sums of products, and most of the
+//! time: so the factors of some rows are kept for all pairs of a tile, plain sums over these rows
+//! are formed in registers, and only they are added up with compensation.
+
+use std::ops::Range;
+
+use crate::error::Error;
+use crate::expansion::absent::AbsentFactors;
+use crate::expansion::background::Background;
+use crate::expansion::packed::PackedExpansion;
+use crate::game::block::Block;
+use crate::kernel::term::FillTerm;
+use crate::memory::{FACTORS, Memory, saturating_product};
+use crate::quadratic::pairs::Pairs;
+use crate::settings::Context;
+use crate::simd::arithmetic::Arithmetic;
+use crate::simd::lanes::{LANES, Lanes, map_lanes, multiply_add_lanes, zip_lanes};
+use crate::simd::level::Body;
+use crate::simd::sum::Accumulator;
+
+/// Background rows whose factors are kept at a time, if these have room.
+const MOST_ROWS: usize = 32;
+/// Bytes of kept factors, unless a single row takes more.
+const BYTES: usize = 4 << 20;
+
+/// What is summed up for the pairs of a tile.
+///
+/// A *place* is a player of an evaluation block; the first one stands for all players that a term
+/// does not compare.
+#[derive(Debug, Default)]
+pub(crate) struct MeanSums {
+    /// The evaluation blocks that the pairs are of, ascending.
+    numbers: Vec<usize>,
+    /// a of the kept rows, place by place and row by row.
+    factors: Vec<Lanes>,
+    /// The weight times a and times a − 1: place by place, evaluation by evaluation, row by row.
+    weighted: Vec<[f64; 2]>,
+    /// Σ weight · (a − 1) of the kept rows, place by place.
+    less_one: Vec<Lanes>,
+    /// Σ weight · a a′, and that less 1: pair block by pair block, player by player.
+    sums: Vec<[Accumulator; 2]>,
+    /// The factors of a row and an evaluation block.
+    block: Block,
+}
+
+impl MeanSums {
+    /// Makes room for so many blocks of pairs.
+    pub fn reserve(
+        &mut self,
+        expansion: &PackedExpansion,
+        blocks: usize,
+        memory: &Memory,
+    ) -> Result<(), Error> {
+        let players = expansion.players();
+        let evaluation_blocks = blocks.saturating_mul(2).min(expansion.evaluation_blocks());
+        let places = saturating_product([evaluation_blocks, players]).saturating_add(1);
+        // As many rows are kept of fewer places.
+        let kept = places.max((BYTES / BYTES_OF_ROW).min(places.saturating_mul(MOST_ROWS)));
+        memory.reserve(&mut self.numbers, blocks.saturating_mul(2), FACTORS)?;
+        memory.reserve(&mut self.factors, kept, FACTORS)?;
+        memory.reserve(&mut self.weighted, kept.saturating_mul(LANES), FACTORS)?;
+        memory.reserve(&mut self.less_one, places, FACTORS)?;
+        memory.reserve(&mut self.sums, saturating_product([blocks, players]), FACTORS)?;
+        self.block.reserve(players, 0, memory)
+    }
+
+    /// Sets the means of some blocks of pairs; not if told to stop.
+    pub fn means(
+        &mut self,
+        (expansion, pairs): (&PackedExpansion, &Pairs),
+        blocks: Range<usize>,
+        background: Background<'_>,
+        context: Context<'_>,
+        means: &mut [AbsentFactors],
+    ) {
+        let unions = || blocks.clone().map(|index| pairs.union(pairs.locate(index)));
+        self.numbers.clear();
+        for pair in blocks.clone().map(|index| pairs.locate(index)) {
+            self.numbers.extend([pair.one.0, pair.others]);
+        }
+        self.numbers.sort_unstable();
+        self.numbers.dedup();
+        self.sums.clear();
+        self.sums.resize(unions().map(|union| union.players.len()).sum(), [Accumulator::ZERO; 2]);
+        let (rows, players) = (background.rows.rows(), expansion.players());
+        let step = rows_at_a_time(1 + self.numbers.len() * players);
+        for first in (0..rows).step_by(step) {
+            if context.is_stopped() {
+                return;
+            }
+            let rows = first..(first + step).min(rows);
+            self.keep(expansion, background, rows.clone(), context);
+            let kept = Kept {
+                players,
+                rows: rows.len(),
+                numbers: &self.numbers,
+                factors: &self.factors,
+                weighted: &self.weighted,
+                less_one: &self.less_one,
+            };
+            context.run(AddRows { pairs, blocks: blocks.clone(), kept, sums: &mut self.sums });
+        }
+        let mut sums = self.sums.iter();
+        for (union, means) in unions().zip(means) {
+            means.factor.clear();
+            means.less_one.clear();
+            for [factor, less_one] in sums.by_ref().take(union.players.len()) {
+                means.factor.push(factor.lanes());
+                means.less_one.push(less_one.lanes());
+            }
+        }
+    }
+
+    /// Computes the factors of some background rows.
+    fn keep(
+        &mut self,
+        expansion: &PackedExpansion,
+        background: Background<'_>,
+        rows: Range<usize>,
+        context: Context<'_>,
+    ) {
+        let Self { numbers, factors, weighted, less_one, block, .. } = self;
+        let (players, count) = (expansion.players(), rows.len());
+        let places = 1 + numbers.len() * players;
+        // All that is read of it is written before.
+        factors.resize(factors.len().max(places * count), Lanes::ONE);
+        weighted.resize(weighted.len().max(places * count * LANES), [0.0; 2]);
+        less_one.clear();
+        less_one.resize(places, Lanes::ZERO);
+        factors[..count].fill(Lanes::ONE);
+        for (place, row) in rows.enumerate() {
+            let (x, weight) = (background.rows.row(row), background.weights[row]);
+            weighted[..count * LANES].iter_mut().skip(place).step_by(count).for_each(|of_lane| {
+                *of_lane = [weight, 0.0];
+            });
+            for (slot, &number) in numbers.iter().enumerate() {
+                let (term, points) = expansion.term_and_points(number);
+                context.run(FillTerm { term, row: x, points, block });
+                let first = 1 + slot * players;
+                context.run(KeepRow {
+                    weight,
+                    block,
+                    row: (place, count),
+                    factors: &mut factors[first * count..],
+                    weighted: &mut weighted[first * count * LANES..],
+                    less_one: &mut less_one[first..],
+                });
+            }
+        }
+    }
+}
+
+/// Smaller factors count as 0: their products may be too small for normal numbers, with which
+/// processors are many times as fast.
+const LEAST: f64 = 1e-150;
+/// Bytes that are kept of a row for each place.
+const BYTES_OF_ROW: usize = size_of::<Lanes>() + LANES * size_of::<[f64; 2]>();
+
+/// Rows whose factors of so many places are kept at a time.
+fn rows_at_a_time(places: usize) -> usize {
+    (BYTES / saturating_product([places, BYTES_OF_ROW])).clamp(1, MOST_ROWS)
+}
+
+/// Keeps the factors of a row and an evaluation block.
+struct KeepRow<'a> {
+    weight: f64,
+    block: &'a Block,
+    /// The number of the row, and how many are kept.
+    row: (usize, usize),
+    factors: &'a mut [Lanes],
+    weighted: &'a mut [[f64; 2]],
+    less_one: &'a mut [Lanes],
+}
+
+impl Body for KeepRow<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<A: Arithmetic, const W: usize>(self) {
+        let Self { weight, block, row: (row, count), factors, weighted, less_one } = self;
+        let values = block.present.iter().zip(&block.difference);
+        let places = factors.chunks_mut(count).zip(weighted.chunks_mut(count * LANES));
+        for (((kept, weighted), sum), (factor, difference)) in places.zip(less_one).zip(values) {
+            let factor = Lanes(map_lanes(&factor.0, |a| if a.abs() < LEAST { 0.0 } else { a }));
+            kept[row] = factor;
+            sum.add_product::<A, W>(&Lanes([weight; LANES]), difference);
+            for (lane, of_lane) in weighted.chunks_mut(count).enumerate() {
+                of_lane[row] = [weight * factor.0[lane], weight * difference.0[lane]];
+            }
+        }
+    }
+}
+
+/// The factors of some rows.
+#[derive(Clone, Copy)]
+struct Kept<'a> {
+    players: usize,
+    rows: usize,
+    numbers: &'a [usize],
+    factors: &'a [Lanes],
+    weighted: &'a [[f64; 2]],
+    less_one: &'a [Lanes],
+}
+
+impl Kept<'_> {
+    /// The place of the first player of an evaluation block.
+    #[inline(always)]
+    fn first_place(&self, number: usize) -> usize {
+        1 + self.numbers.partition_point(|&other| other < number) * self.players
+    }
+
+    /// Σ weight · a a′ and Σ weight · (a − 1) a′ over rows, a of one evaluation of a place and a′
+    /// of all of another one.
+    #[inline(always)]
+    fn products<A: Arithmetic, const W: usize>(
+        &self,
+        (one, lane): (usize, usize),
+        others: usize,
+    ) -> [Lanes; 2] {
+        let weighted = &self.weighted[(one * LANES + lane) * self.rows..][..self.rows];
+        let factors = &self.factors[others * self.rows..][..self.rows];
+        let mut result = [Lanes::ZERO; 2];
+        for part in 0..LANES / W {
+            // Of every other row, so that one sum does not wait for the other.
+            let mut sums = [[[0.0; W]; 2]; 2];
+            let add = |sums: &mut [[f64; W]; 2], weighted: &[f64; 2], factor: &Lanes| {
+                for (sum, weighted) in sums.iter_mut().zip(weighted) {
+                    let factor = factor.part(part);
+                    *sum = multiply_add_lanes::<A, W>(sum, &[*weighted; W], factor);
+                }
+            };
+            let (pairs, last) = weighted.as_chunks::<2>();
+            let (factor_pairs, last_factor) = factors.as_chunks::<2>();
+            for (weighted, factors) in pairs.iter().zip(factor_pairs) {
+                for (sums, (weighted, factor)) in sums.iter_mut().zip(weighted.iter().zip(factors))
+                {
+                    add(sums, weighted, factor);
+                }
+            }
+            if let ([weighted], [factor]) = (last, last_factor) {
+                add(&mut sums[0], weighted, factor);
+            }
+            let [first, second] = sums;
+            for (result, (a, b)) in result.iter_mut().zip(first.iter().zip(&second)) {
+                *result.part_mut(part) = zip_lanes(a, b, |a, b| a + b);
+            }
+        }
+        result
+    }
+}
+
+/// Adds the products of the factors of kept rows.
+struct AddRows<'a> {
+    pairs: &'a Pairs,
+    blocks: Range<usize>,
+    kept: Kept<'a>,
+    sums: &'a mut [[Accumulator; 2]],
+}
+
+impl Body for AddRows<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<A: Arithmetic, const W: usize>(self) {
+        let Self { pairs, blocks, kept, sums } = self;
+        let mut sums = sums.iter_mut();
+        for pair in blocks.map(|index| pairs.locate(index)) {
+            let (block, lane) = pair.one;
+            let (one, others) = (kept.first_place(block), kept.first_place(pair.others));
+            let places = &pairs.union(pair).places;
+            for (&[of_one, of_others], [factor, less_one]) in places.iter().zip(&mut sums) {
+                let one = of_one.map_or(0, |place| one + place);
+                let others = of_others.map_or(0, |place| others + place);
+                let [a, c] = kept.products::<A, W>((one, lane), others);
+                factor.add_product::<A, W>(&Lanes::ONE, &a);
+                less_one.add_product::<A, W>(&Lanes::ONE, &c);
+                less_one.add_product::<A, W>(&Lanes::ONE, &kept.less_one[others]);
+            }
+        }
+    }
+}
