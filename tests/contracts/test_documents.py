@@ -25,7 +25,11 @@ MACHINE = SVR().fit(X, Y)
 THREE = SVC().fit(X, np.digitize(Y, [-0.5, 0.5]))
 PROCESS = GaussianProcessRegressor(alpha=0.1).fit(X, Y)
 MIXED = pd.DataFrame(
-    {"x": [0.5, None, 1.0, 2.0] * 6, "city": ["a", "b", "b", "c"] * 6, "day": range(24)}
+    {
+        "x": [0.5, None, 1.0, 2.0] * 6,
+        "city": ["a", "b", "b", "c"] * 6,
+        "day": [7 * k % 24 for k in range(24)],
+    }
 )
 
 
@@ -123,7 +127,12 @@ def _check_same(one, other, name=""):
         parts, others = (
             own._parts() if hasattr(own, "_parts") else vars(own) for own in (one, other)
         )
-        for own in (parts.keys() | others.keys()) - {"_joint", "_places", "normaliser"}:
+        for own in (parts.keys() | others.keys()) - {
+            "_dependence",
+            "_joint",
+            "_places",
+            "normaliser",
+        }:
             _check_same(parts[own], others[own], f"{name}.{own}")
     else:
         assert repr(one) == repr(other), name

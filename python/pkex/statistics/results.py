@@ -98,7 +98,8 @@ class MMDResult(Attribution):
     >>> Y[:, 1] += 1.0
     >>> result = pkex.mmd(X, Y, kernel=pkex.kernels.RBF(2.0), n_permutations=99, random_state=0)
     >>> result
-    MMDResult: MMD² = 0.10255, p-value 0.01 (all features together 0.01, strongest single feature 0.01) (unbiased, marginal values)
+    MMDResult: MMD² = 0.10255, p-value 0.01 (all features together 0.01, strongest single \
+feature 0.01) (unbiased, marginal values)
     feature     value   std err     p  family p     alone  alone p  alone family p
     x1        0.10385  0.026761  0.01      0.01   0.10408     0.01            0.01
     x0        0.00229  0.003118  0.12      0.21   0.00064     0.25            0.45
@@ -214,9 +215,9 @@ family: corrected for the number of features
         return reports.of_difference(self, path, X, Y, level, names or self._sample_names)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what was found as numbers, text and lists, by the names of the attributes.
+        """Return the result as plain data for JSON, which `from_dict` reads.
 
-        Without `permuted_values` and `pair_dependence`, which would have to be computed first.
+        `pair_dependence`, which is computed when first asked for, is not part of it.
         """
         changes = [change.to_dict() for change in self.column_changes]
         return {**super().to_dict(), "column_changes": changes}
