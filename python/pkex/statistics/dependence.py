@@ -232,5 +232,5 @@ def _statistics(
         products = (ordered[a][:, :, None] * ordered[b][:, None, :]).reshape(n + m, -1)
         sums = np.add.reduceat(products, starts, axis=0)
         differences = (weights @ sums) * (1.0 / n + 1.0 / m) - sums.sum(axis=0) / m
-        numbers[:, p] = (differences**2).sum(axis=1)
+        numbers[:, p] = np.einsum("bi,bi->b", differences, differences)
     return numbers
