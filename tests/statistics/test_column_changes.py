@@ -125,6 +125,13 @@ def test_columns_that_hardly_are_what_they_are_compared_as_are_warned_of(name):
         pkex.MMDDrift(frame)
 
 
+def test_estimators_with_a_budget_warn_as_well():
+    x, y = np.random.default_rng(0).normal(size=(2, 3000, 2))
+    x[:, 1] = np.arange(3000)
+    with pytest.warns(UserWarning, match="column 'x1' of X goes up by 1 from row to row"):
+        pkex.mmd(x, y, estimator="incomplete", random_state=0)
+
+
 def test_measured_integers_and_named_labels_are_not_warned_of():
     frame = pd.DataFrame({"income": RNG.permutation(10**6)[:300], "zip": RNG.integers(0, 9, 300)})
     frame["day"] = RNG.choice(["2026-03-01", "2026-03-02"], 300)

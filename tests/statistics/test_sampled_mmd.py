@@ -146,7 +146,8 @@ def pairs_of(rows):
 
 
 def test_rounds_bring_rows_together_that_were_apart_and_use_each_equally(blocks):
-    x = np.arange(10_000.0)[:, None]
+    # Rows that are all different, and no counter.
+    x = 0.25 + np.arange(10_000.0)[:, None]
     found = pkex.mmd(x, x + 0.5, kernel=RBF(3e3), estimator="incomplete", n_jobs=1, random_state=0)
     design = Design.of("incomplete", (10_000, 10_000), (32, 32), None)
     assert design.n_rounds > 1

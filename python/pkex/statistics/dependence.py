@@ -97,14 +97,17 @@ class DependenceTest:
 
     @property
     def described(self) -> str:
-        """Say how many pairs were tested, and why not all."""
+        """Say how many pairs were tested, and which."""
         d = len(self._encoding.columns)
         if d > _MOST_COLUMNS:
-            return f"dependence not tested: {d} columns are more than {_MOST_COLUMNS}"
-        number = d * (d - 1) // 2
-        if number > _MOST_PAIRS:
-            return f"{_MOST_PAIRS} of {number} tested: the most dependent in X and Y together"
-        return f"{number} tested"
+            return f"none tested, of more than {_MOST_COLUMNS} columns"
+        tested, of_all = len(self.pairs), d * (d - 1) // 2
+        if tested == of_all:
+            return f"{tested} tested"
+        which = (
+            "the most dependent in both samples together" if tested == _MOST_PAIRS else "varying"
+        )
+        return f"{tested} of {of_all} tested, {which}"
 
     @cached_property
     def pairs(self) -> tuple[PairDependence, ...]:
@@ -229,5 +232,5 @@ def _statistics(
         products = (ordered[a][:, :, None] * ordered[b][:, None, :]).reshape(n + m, -1)
         sums = np.add.reduceat(products, starts, axis=0)
         differences = (weights @ sums) * (1.0 / n + 1.0 / m) - sums.sum(axis=0) / m
-        numbers[:, p] = (differences**2).sum(axis=1)
+        numbers[:, p] = np.einsum("bi,bi->b", differences, differences)
     return numbers

@@ -17,8 +17,8 @@ from pkex.typing import Float
 
 __all__ = ["warn_of_doubtful_columns"]
 
-# Fewer rows may count by chance; labels of a column that are looked at.
-_FEW, _MOST = 10, 1000
+# Fewer rows may count by chance; rows, and labels of a column, that are looked at.
+_FEW, _MOST_ROWS, _MOST_LABELS = 10, 10_000, 1000
 # With n independent draws among R integers none are equal with a probability of at most
 # exp(-n(n-1)/(2R)); exp(-8) is 0.0003.
 _EXPONENT = 8.0
@@ -48,7 +48,7 @@ def warn_of_doubtful_columns(
     for j, column in enumerate(columns):
         words = None
         if column.compared == "numbers":
-            words = _doubt_of_numbers(rows[:, j], column.name)
+            words = _doubt_of_numbers(rows[:_MOST_ROWS, j], column.name)
         elif column.type == "text" and j not in categorical:
             words = _doubt_of_texts(column)
         if words is not None:
@@ -78,7 +78,7 @@ def _doubt_of_numbers(entries: Float, name: str) -> str | None:
 
 
 def _doubt_of_texts(column: Column) -> str | None:
-    texts = [level for level in (column.levels or ())[:_MOST] if isinstance(level, str)]
+    texts = [level for level in (column.levels or ())[:_MOST_LABELS] if isinstance(level, str)]
     for look, meaning, remedy in (
         (_DATE, "dates", "convert them, for example with pandas.to_datetime"),
         (_NUMBER, "numbers", "convert them, for example with pandas.to_numeric"),

@@ -168,7 +168,8 @@ def _findings(
     if columns is not None:
         settings["Columns"] = columns
     # Of the difference of two samples.
-    if (pairs := getattr(result, "_dependence", None)) is not None:
+    pairs = getattr(result, "_dependence", None)
+    if pairs is not None and is_found(result, alpha):
         settings["Pairs of columns"] = pairs.described
     changes = getattr(result, "column_changes", ())
     tables = (_table(result, alpha), *([table_of_changes(changes)] if changes else []))

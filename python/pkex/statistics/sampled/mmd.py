@@ -17,7 +17,8 @@ from pkex.statistics.block_significance import tested
 from pkex.statistics.column_changes import column_changes
 from pkex.statistics.common import Conventions, exact_domain, in_units, with_kernel
 from pkex.statistics.dependence import DependenceTest
-from pkex.statistics.encoding import Missing
+from pkex.statistics.doubtful_columns import warn_of_doubtful_columns
+from pkex.statistics.encoding import Missing, categorical_columns
 from pkex.statistics.kernel_choice import check_rows
 from pkex.statistics.pair_sums import KernelTerms, pair_sums
 from pkex.statistics.pair_weights import PairWeights
@@ -52,6 +53,8 @@ def sampled_mmd(
 ) -> MMDResult:
     """Estimate `pkex.mmd` from the pairs of a design; the arguments are as there, and checked."""
     sources, names, encoding = read_sources({"X": X, "Y": Y}, categorical, missing)
+    first, labels = next(iter(sources[0].chunks())), categorical_columns(categorical, names)
+    warn_of_doubtful_columns(first, encoding.columns, labels, "X")
     players = as_players(groups, names)
     check_fits(sampling.n_permutations, len(players.names))
     n_rows = sources[0].n_rows, sources[1].n_rows
