@@ -108,13 +108,12 @@ for ax, (name, (X, y, is_class)) in zip(panels, problems.items(), strict=True):
     ax.set_xlabel(kind)
     ax.set_title(f"{name}\n{count} of {X.shape[1]} features")
 
-# What ranks them: values that add up to HSIC, as scikit-learn's kernel matrices give it.
+# What ranks them: values that add up to HSIC, as kernel matrices give it.
 X, y, _ = problems["diabetes"]
 result = pkex.HSICSelector(2).fit(X, y).result_
-rows = X / np.array(result.kernel.length_scale)
 targets = y[:, None] / result.target_kernel.length_scale
 centred = np.eye(len(y)) - 1.0 / len(y)
-matrices = rbf_kernel(rows, gamma=0.5), rbf_kernel(targets, gamma=0.5)
+matrices = result.kernel(X), rbf_kernel(targets, gamma=0.5)
 output = np.trace(matrices[0] @ centred @ matrices[1] @ centred) / (len(y) - 1) ** 2
 error = abs(result.values.sum() - output)
 print(f"\nlargest |base + Σφ - output|: {error:.1e} (outputs up to {output:.3g})")

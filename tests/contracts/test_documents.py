@@ -28,7 +28,7 @@ MIXED = pd.DataFrame(
     {
         "x": [0.5, None, 1.0, 2.0] * 6,
         "city": ["a", "b", "b", "c"] * 6,
-        "day": [7 * k % 24 for k in range(24)],
+        "day": [k % 7 for k in range(24)],
     }
 )
 
@@ -149,7 +149,9 @@ def test_a_result_comes_back_from_json_to_the_bit(name):
         if hasattr(result, attribute):
             np.testing.assert_array_equal(getattr(again, attribute), getattr(result, attribute))
     if name != "no rows" and hasattr(result, "to_html"):
-        assert (again.to_html() == result.to_html()) is (not name.startswith("drift"))
+        # Reports of tests name pairs of columns, and those of drift show the rows.
+        is_whole = name != "mmd" and not name.startswith("drift")
+        assert (again.to_html() == result.to_html()) is is_whole
 
 
 OBJECTS = [

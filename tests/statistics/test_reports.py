@@ -11,6 +11,7 @@ import pytest
 from pages import check_page
 
 import pkex
+from pkex.display.findings import percent
 from pkex.statistics.verdict import share_intervals
 
 RNG = np.random.default_rng(0)
@@ -39,9 +40,9 @@ def test_the_verdict_names_only_features_that_are_proven_to_differ():
     result = replace(RESULT, values=np.array([0.5, 0.3, 0.2]))
     verdict = check_page(result.to_html()).text("p")[0].replace("\xa0", " ")
     low, high = share_intervals(result)[1]
+    interval = f"{percent(low)} to {percent(high)}".replace("\xa0", " ")
     assert verdict.endswith(
-        f"x1 (30 % of the difference, 95 % interval {100 * low:.0f} % to {100 * high:.0f} %) "
-        "differs individually."
+        f"x1 (30 % of the difference, 95 % interval {interval}) differs individually."
     )
     # By the unbiased estimator: there are no shares of what is not positive.
     none = check_page(replace(RESULT, values=np.array([-0.1, 0.05, -0.1])).to_html())

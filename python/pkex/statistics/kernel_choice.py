@@ -119,8 +119,8 @@ def default_kernel(
     """
     if (rows == rows[0]).all():
         raise ValueError(
-            f"all rows of {what} are equal, so there is no distance to take a length-scale from; "
-            f"give {argument}, such as {argument}=pkex.kernels.RBF(1.0)"
+            f"all rows of {what} are equal, so that there is no distance to take as the "
+            f"length-scale; give {argument}, such as {argument}=pkex.kernels.RBF(1.0)"
         )
     kernel = OrthogonalANOVA.of(rows, labels, looks_ahead=looks_ahead)
     note = (
