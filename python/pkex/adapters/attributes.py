@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from pkex.errors import UnsupportedModelError
+from pkex.execution.memory import memory_errors
 from pkex.functions.expansion import KernelExpansion
 from pkex.kernels import Kernel
 from pkex.typing import Float
@@ -64,7 +65,8 @@ def expansion_of(
 def usable(model: Any) -> Iterator[None]:
     """Raise that a model's fitted attributes are unusable where reading them fails."""
     try:
-        yield
+        with memory_errors():
+            yield
     except UnsupportedModelError:
         raise
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
