@@ -102,13 +102,18 @@ def _parts(model: Any, seen: set[int]) -> Iterator[Any]:
     seen.add(id(model))
     if isinstance(model, list | tuple):
         held: Any = model
-    elif type(model).__module__.partition(".")[0] == "sklearn" and hasattr(model, "__dict__"):
+    elif hasattr(model, "__dict__") and _is_of_scikit_learn(type(model)):
         yield model
         held = vars(model).values()
     else:
         return
     for item in held:
         yield from _parts(item, seen)
+
+
+def _is_of_scikit_learn(kind: type) -> bool:
+    """Return whether a class is one of scikit-learn's, or a subclass of one."""
+    return any(base.__module__.partition(".")[0] == "sklearn" for base in kind.__mro__)
 
 
 def _is_as_fitted(name: str, value: Any) -> bool:

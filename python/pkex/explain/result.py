@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from pkex.explain.axes import Axes
 from pkex.games.value_functions import ValueFunction
+from pkex.inputs.skops_files import SkopsGuard
 from pkex.typing import Float
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ class Hinting:
         raise AttributeError(message, name=name, obj=self)
 
 
-class Result(Hinting):
+class Result(SkopsGuard, Hinting):
     """Values of some rows, and what stands along their axes."""
 
     __slots__ = ()
@@ -41,6 +42,14 @@ class Result(Hinting):
     _data: NDArray[Any]
     _axes: Axes
     _value_function: ValueFunction | None
+
+    def _unsaved_by_skops(self) -> str:
+        if self._axes.row_index is None:
+            return ""
+        return (
+            " with the index of a data frame. Pickle it, keep its to_dict() as JSON, or explain "
+            "rows without an index, such as X.to_numpy()"
+        )
 
     @property
     def data(self) -> NDArray[Any]:
