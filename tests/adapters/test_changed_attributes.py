@@ -104,6 +104,16 @@ def test_what_became_of_an_attribute_is_said(change, message):
             pkex.Explainer(broken)
 
 
+def test_an_attribute_of_a_subclass_is_named():
+    class Machine(SVR):
+        """Computes as its parent does."""
+
+    model = Machine().fit(X, Y)
+    model.support_vectors_ = model.support_vectors_[0]
+    with pytest.raises(pkex.UnsupportedModelError, match="Machine.support_vectors_ is an array of"):
+        pkex.Explainer(model)
+
+
 def test_attributes_that_do_not_fit_together_are_listed():
     model = copy.deepcopy(MODELS["KernelRidge"])
     model.dual_coef_ = model.dual_coef_[0]

@@ -3,7 +3,9 @@
 import pickle
 
 import numpy as np
+import pandas as pd
 import pytest
+import skops.io as skops
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF, WhiteKernel
 from sklearn.pipeline import make_pipeline
@@ -80,3 +82,63 @@ def test_results_are_equal(name, protocol):
     for attribute in ("values", "pvalue", "feature_pvalues", "base_values"):
         if hasattr(result, attribute):
             np.testing.assert_array_equal(getattr(again, attribute), getattr(result, attribute))
+
+
+FRAME = pd.DataFrame(X, columns=list("abcd"))
+PROCESS = GaussianProcessRegressor(RBF(5.0), alpha=0.1, optimizer=None).fit(X, Y)
+SAVED_BY_SKOPS = RESULTS | {
+    "three outputs": lambda: pkex.Explainer(SVC().fit(X, THREE))(X[:3]),
+    "a row": lambda: pkex.Explainer(MACHINE)(X[:3])[0],
+    "uncertainty": lambda: pkex.Explainer(PROCESS)(X[:3], uncertainty=True),
+    "estimate": lambda: pkex.Explainer(MACHINE, X).estimate(
+        X[:3], n_permutations=20, random_state=0
+    ),
+    "mmd of frames": lambda: pkex.mmd(FRAME, FRAME + 1.0),
+    "timeline": lambda: pkex.MMDDrift(X, n_permutations=39, random_state=0).timeline([X, X + 1.0]),
+    "detector": lambda: pkex.MMDDrift(FRAME),
+    "draws of sensitivity": lambda: pkex.sensitivity(PROCESS, X, uncertainty=20, random_state=0),
+    "expansion": lambda: pkex.KernelExpansion(X, Y, KERNELS["sum"], 1.0),
+    "terms": lambda: pkex.TermExpansion([(0, np.sin), (1, [0.0], [1.0, 2.0])], 2),
+    "settings": lambda: pkex.Observational(n_landmarks=5),
+}
+
+
+def _parts(item):
+    """Return the state of an object as arrays and plain values."""
+    if isinstance(item, np.ndarray):
+        return item.dtype.str, item.shape, repr(item.tolist())
+    if isinstance(item, dict):
+        return {key: _parts(value) for key, value in item.items()}
+    if isinstance(item, list | tuple):
+        return [_parts(value) for value in item]
+    if type(item).__module__.partition(".")[0] == "pkex":
+        return type(item), _parts(item.__getstate__())
+    return repr(item)
+
+
+@pytest.mark.parametrize("name", SAVED_BY_SKOPS)
+def test_what_skops_saves_is_equal_when_it_is_loaded(name):
+    item = SAVED_BY_SKOPS[name]()
+    saved = skops.dumps(item)
+    again = skops.loads(saved, trusted=skops.get_untrusted_types(data=saved))
+    assert repr(again) == repr(item)
+    assert _parts(again) == _parts(item)
+    if isinstance(again, pkex.Explanation | pkex.Interactions):
+        with pytest.raises(ValueError, match="read-only"):
+            again.values[...] = 0.0
+
+
+@pytest.mark.parametrize("name", EXPLAINERS)
+def test_skops_does_not_save_explainers(name):
+    with pytest.raises(TypeError, match=r"skops does not save .*Pickle it, or save the model"):
+        skops.dumps(EXPLAINERS[name]())
+
+
+def test_skops_does_not_save_what_it_could_not_load():
+    machine = pkex.Explainer(SVR().fit(FRAME, Y))
+    for result in (machine(FRAME[:2]), machine.interactions(FRAME[:2])):
+        message = r"skops does not save .* with the index of a data frame.*to_dict.*X.to_numpy"
+        with pytest.raises(TypeError, match=message):
+            skops.dumps(result)
+    with pytest.raises(TypeError, match=r"imported by its name, as here terms\[0\]. Define"):
+        skops.dumps(pkex.TermExpansion([(0, lambda x: x)], 2))

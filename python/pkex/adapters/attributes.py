@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from pkex.errors import UnsupportedModelError
+from pkex.execution.memory import memory_errors
 from pkex.functions.expansion import KernelExpansion
 from pkex.kernels import Kernel
 from pkex.typing import Float
@@ -64,7 +65,8 @@ def expansion_of(
 def usable(model: Any) -> Iterator[None]:
     """Raise that a model's fitted attributes are unusable where reading them fails."""
     try:
-        yield
+        with memory_errors():
+            yield
     except UnsupportedModelError:
         raise
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
@@ -100,13 +102,18 @@ def _parts(model: Any, seen: set[int]) -> Iterator[Any]:
     seen.add(id(model))
     if isinstance(model, list | tuple):
         held: Any = model
-    elif type(model).__module__.partition(".")[0] == "sklearn" and hasattr(model, "__dict__"):
+    elif hasattr(model, "__dict__") and _is_of_scikit_learn(type(model)):
         yield model
         held = vars(model).values()
     else:
         return
     for item in held:
         yield from _parts(item, seen)
+
+
+def _is_of_scikit_learn(kind: type) -> bool:
+    """Return whether a class is one of scikit-learn's, or a subclass of one."""
+    return any(base.__module__.partition(".")[0] == "sklearn" for base in kind.__mro__)
 
 
 def _is_as_fitted(name: str, value: Any) -> bool:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from pkex.adapters.attributes import changed_attribute
 from pkex.adapters.registry import AdaptedModel
 from pkex.errors import UnsupportedModelError
+from pkex.execution.memory import memory_errors
 from pkex.typing import Float
 
 __all__ = ["verify"]
@@ -58,9 +59,10 @@ def _compare(
     rows = expansion.probing_rows()
     name = type(model.__self__ if isinstance(model, MethodType) else model).__name__
     try:
-        ours = expansion.evaluate(rows, n_threads=n_threads)
-        own = np.asarray(predict(rows), dtype=np.float64)
-    except UnsupportedModelError:
+        with memory_errors():
+            ours = expansion.evaluate(rows, n_threads=n_threads)
+            own = np.asarray(predict(rows), dtype=np.float64)
+    except (MemoryError, UnsupportedModelError):
         raise
     except Exception as error:
         raise UnsupportedModelError(

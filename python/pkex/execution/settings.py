@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, fields
 
 from pkex.execution.computation import Computation
+from pkex.execution.memory import memory_errors
 from pkex.execution.progress import Progress, reporting
 from pkex.execution.threads import check_n_jobs, thread_count
 from pkex.inputs.choices import METHODS, SUMMATIONS, Method, Summation, check_choice
@@ -42,7 +43,7 @@ class Settings:
     @contextmanager
     def computing(self, progress: Progress = False) -> Iterator[Computation]:
         """Yield how a call computes, while its progress is reported."""
-        with reporting(progress) as report:
+        with memory_errors(), reporting(progress) as report:
             yield Computation(self.method, self.summation, self.n_threads, report)
 
     def unusual(self) -> list[str]:

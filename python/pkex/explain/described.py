@@ -21,6 +21,7 @@ from pkex.games.observational import Observational
 from pkex.games.players import Players
 from pkex.games.value_functions import Game, ValueFunction
 from pkex.inputs.arrays import read_only_view
+from pkex.inputs.skops_files import SkopsGuard
 from pkex.inputs.weights import equal_weights
 from pkex.inputs.wording import counted
 from pkex.typing import Float
@@ -28,7 +29,7 @@ from pkex.typing import Float
 __all__ = ["Described"]
 
 
-class Described(Hinting):
+class Described(SkopsGuard, Hinting):
     """An explainer's attributes, none of which ever changes."""
 
     __slots__ = ()
@@ -50,6 +51,11 @@ class Described(Hinting):
     _posterior: Posterior
     _settings: Settings
     _transform: Transform | None
+
+    def _unsaved_by_skops(self) -> str:
+        return (
+            ". Pickle it, or save the model by skops and make the explainer again when it is loaded"
+        )
 
     @property
     def feature_names(self) -> list[str]:

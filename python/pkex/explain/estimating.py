@@ -124,11 +124,11 @@ class Estimating(Described):
         estimator = self._estimator(n_permutations, n_coalitions, generator)
         self._check_draws_rows("its values are exact for any number of features: explainer(X)")
         explained = Explained.read(X, self._columns, self._players)
-        if isinstance(self._function, Conditional):
-            function = self._function
-            warn_of_own_rows(explained.rows, function.conditioning, function.players)
         posterior = None
         with self._settings.computing(progress) as how:
+            if isinstance(self._function, Conditional):
+                function = self._function
+                warn_of_own_rows(explained.rows, function.conditioning, function.players)
             if uncertainty:
                 posterior = self._estimated_roots(
                     estimator, explained.rows, generator, how.part(0, 2)

@@ -13,6 +13,7 @@ from pkex.explain.documents import plain_axes
 from pkex.games.value_functions import ValueFunction
 from pkex.inputs.documents import Documented, envelope
 from pkex.inputs.plain_data import plain_entries, plain_numbers
+from pkex.inputs.skops_files import SkopsGuard
 from pkex.typing import Float
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ class Hinting:
         raise AttributeError(message, name=name, obj=self)
 
 
-class Result(Summarized, Documented, Hinting):
+class Result(Summarized, Documented, SkopsGuard, Hinting):
     """Values of some rows, and what stands along their axes."""
 
     __slots__ = ()
@@ -45,6 +46,14 @@ class Result(Summarized, Documented, Hinting):
     _data: NDArray[Any]
     _axes: Axes
     _value_function: ValueFunction | None
+
+    def _unsaved_by_skops(self) -> str:
+        if self._axes.row_index is None:
+            return ""
+        return (
+            " with the index of a data frame. Pickle it, keep its to_dict() as JSON, or explain "
+            "rows without an index, such as X.to_numpy()"
+        )
 
     @property
     def data(self) -> NDArray[Any]:

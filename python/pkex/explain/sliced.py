@@ -62,12 +62,15 @@ class Sliced(Result):
     def _from_parts(cls, parts: dict[str, Any]) -> Self:
         """Assemble an explanation from attributes known to fit."""
         self = cls.__new__(cls)
+        self._assemble(parts)
+        return self
+
+    def _assemble(self, parts: dict[str, Any]) -> None:
         for name, part in parts.items():
             # Picking by list makes a new array, unpickling a writable one; numbers have no flag.
             if name in _ARRAYS and isinstance(part, np.ndarray):
                 part.setflags(write=False)
             setattr(self, name, part)
-        return self
 
     def _parts(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in Sliced.__slots__}
@@ -135,19 +138,13 @@ class Sliced(Result):
             }
         )
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle the parts, so that the arrays are read-only again afterwards.
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the parts, without joint draws, which hold on to the model."""
+        return {**self._parts(), "_axes": self._axes.parts(), "_joint": None, "_places": None}
 
-        Without joint draws, which hold on to the model.
-        """
-        parts = {**self._parts(), "_axes": self._axes.parts(), "_joint": None, "_places": None}
-        return type(self)._unpickled, (parts,)
-
-    @classmethod
-    def _unpickled(cls, parts: dict[str, Any]) -> Self:
-        # Pickles of before have no roots, no errors and no draws.
-        missing = {"_roots": None, "_errors": None, "_joint": None, "_places": None}
-        return cls._from_parts({**missing, **parts, "_axes": Axes(**parts["_axes"])})
+    def __setstate__(self, parts: dict[str, Any]) -> None:
+        """Take over parts, whose arrays come writable out of a file."""
+        self._assemble({**parts, "_axes": Axes(**parts["_axes"])})
 
     @property
     def values(self) -> NDArray[np.float64]:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pkex.inputs.choices import places_of
+from pkex.inputs.skops_files import SkopsGuard
 from pkex.inputs.wording import counted, shown
 from pkex.typing import Float
 
@@ -84,7 +85,7 @@ def integer_power(column: Float, power: int) -> Float:
 
 
 @dataclass(frozen=True, eq=False)
-class ColumnFunction:
+class ColumnFunction(SkopsGuard):
     """A function of some columns of rows.
 
     Parameters
@@ -100,6 +101,14 @@ class ColumnFunction:
     columns: tuple[int, ...]
     function: _Of
     name: str
+
+    def _unsaved_by_skops(self) -> str:
+        if "<" not in getattr(self.function, "__qualname__", ""):
+            return ""
+        return (
+            f" whose function cannot be imported by its name, as here {self.name}. Define the "
+            "function in a module, with def"
+        )
 
     def __call__(self, rows: NDArray[Any], n_outputs: int | None) -> Float:
         """Return it at rows of its columns alone, shape (k,), or (k, n_outputs).

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pkex.execution.memory import is_of_memory
 from pkex.games.landmarks import Features, linear_algebra, sampled_rows
 from pkex.games.levels import Levels
 from pkex.games.observational import Observational
@@ -212,7 +213,9 @@ class Beside:
                 return self._of_all(self.among.of(present), self.across.of(present))
             known = self.to_rows.of(present)
             return self._of_landmarks(self.among.of(present), known, self.across.of(present))
-        except np.linalg.LinAlgError:
+        except np.linalg.LinAlgError as error:
+            if is_of_memory(error):
+                raise
             raise self._not_positive(present) from None
 
     def _of_all(self, among: Float, across: Float) -> Weights:

@@ -101,6 +101,8 @@ def read(path: str | PathLike[str]) -> Kept:
             arrays = _arrays(file)
             header = json.loads(str(arrays.pop(_HEADER)))
             is_ours = header["format"] == _FORMAT
+        except MemoryError:
+            raise
         # Of a damaged file anything may be wrong, and so may be what NumPy raises.
         except Exception:
             is_ours = False
@@ -118,6 +120,8 @@ def read(path: str | PathLike[str]) -> Kept:
         if version != _VERSION:
             raise ValueError(f"there is no version {version!r}")
         return _made_of(header, arrays)
+    except MemoryError:
+        raise
     except Exception as error:
         raise ValueError(f"{os.fspath(path)!r} is damaged ({error!r}); save it again") from None
 
