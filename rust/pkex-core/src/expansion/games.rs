@@ -93,10 +93,6 @@ impl Evaluation<'_> {
 }
 
 impl OwnFactors for &Evaluation<'_> {
-    fn are_signed(&self) -> bool {
-        self.term.is_signed
-    }
-
     #[inline(always)]
     fn factors_into<A: Arithmetic, S: Sink, const W: usize>(self, sink: &mut S) {
         self.term.factors_into::<A, S, W>(self.x, self.points, sink);

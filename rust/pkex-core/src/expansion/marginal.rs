@@ -107,7 +107,7 @@ impl Absent for Marginal<'_> {
         let contrast = &FromMean { absent: self, term, x, points };
         if let Some(own) = rung {
             context.run(FillAgainst { own, absent, block, contrast })
-        } else if term.series.is_none() {
+        } else if !term.has_own_pairs() {
             context.run(FillAgainst { own: at, absent, block, contrast })
         } else {
             context.run(FillTerm { term, row: x, points, block: present });

@@ -356,11 +356,39 @@ impl PackedTerm {
         block.is_signed = true;
         let Block { present, difference, .. } = block;
         let mut factors = SignedFactors { present, difference, spread: SignedSpread::START };
-        self.factors_into::<A, _, W>(x, points, &mut factors);
+        self.signed_into::<A, _, W>(x, points, &mut factors);
         factors.spread.total().unwrap_or_else(|| {
             block.absent.resize(self.players.len(), Lanes::ONE);
             block.spread::<W>()
         })
+    }
+
+    /// The factors of a term some of which are centered. They have a function of their own, so that
+    /// others are compiled as if there were none.
+    #[inline(always)]
+    fn signed_into<A: Arithmetic, S: Sink, const W: usize>(
+        &self,
+        x: &[f64],
+        points: &[Lanes],
+        sink: &mut S,
+    ) {
+        if !self.centered.is_empty() {
+            self.centered_into::<A, S, W>(x, points, sink);
+            return;
+        }
+        for player in 0..self.players.len() {
+            for part in 0..LANES / W {
+                let (mut a, mut c) = ([1.0; W], [0.0; W]);
+                for member in self.members_of(player) {
+                    let factor = member.factor::<A, W>(|behind| {
+                        let column = member.column + behind;
+                        ([x[column]; W], *points[column].part(part))
+                    });
+                    (a, c) = multiplied::<A, W>((&a, &c), (&factor.0, &factor.1));
+                }
+                sink.take((player, part), &a, &c);
+            }
+        }
     }
 
     /// Gaussian factors that are centered, likewise.
@@ -411,19 +439,12 @@ impl PackedTerm {
             self.gaussians_into::<A, S, W>(x, points, sink);
             return;
         }
-        if !self.centered.is_empty() {
-            self.centered_into::<A, S, W>(x, points, sink);
-            return;
-        }
         for player in 0..self.players.len() {
             for part in 0..LANES / W {
                 let (mut a, mut c) = ([1.0; W], [0.0; W]);
                 for (number, member) in self.members_of(player).iter().enumerate() {
-                    let at = |behind: usize| {
-                        let column = member.column + behind;
-                        ([x[column]; W], *points[column].part(part))
-                    };
-                    let factor = member.factor::<A, W>(at);
+                    let y: &[f64; W] = points[member.column].part(part);
+                    let factor = member.profile.factor::<A, W>(&[x[member.column]; W], y);
                     (a, c) = if number == 0 {
                         factor
                     } else {
