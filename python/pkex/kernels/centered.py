@@ -176,7 +176,7 @@ class CenteredCategories(CenteredColumn):
 
     @property
     def _mean(self) -> float:
-        """G = Σ p² q with the amplitudes q."""
+        """The mean g = Σ p² q with the amplitudes q."""
         return math.fsum((np.square(self.shares) * self._amplitudes).tolist())
 
     @property

@@ -43,7 +43,7 @@ pub enum Family {
     /// exp(−σ (x² + y² − xy)) with the rate σ: a part of Tanimoto's kernel, beside a power series.
     Overlap,
     /// 1 + w (exp(−(r/ℓ)²/2) − 1) − s(x) − s(y) with the length-scale ℓ: a Gaussian centered on a
-    /// sample (see [`Centering`]). The next column of the rows holds s.
+    /// sample (Durrande et al. 2013). The next column of the rows holds s.
     CenteredRbf {
         /// w.
         weight: f64,
