@@ -139,12 +139,15 @@ class OrthogonalANOVA(Kernel):
 
     def engine_rows(self, rows: Float) -> Float:
         """Return rows with offsets behind the entries of each column."""
-        share = self.share
-        found: list[Float] = []
+        # Room for all columns first: where memory is missing it is this that says so.
+        found = np.empty((len(rows), len(self.engine_columns(rows.shape[1]))))
+        share, place = self.share, 0
         for kernel, entries in zip(self.columns, rows.T, strict=True):
             own = [entries] if kernel is None else kernel.engine_columns(entries, share)
-            found.extend(own)
-        return np.ascontiguousarray(np.column_stack(found))
+            for column in own:
+                found[:, place] = column
+                place += 1
+        return found
 
     def engine_columns(self, n_features: int) -> NDArray[np.intp]:
         """Return which column each of the engine's columns belongs to."""

@@ -138,7 +138,7 @@ class HSICSelector(SelectorMixin, BaseEstimator):
     >>> y = X[:, 1] ** 2 + np.sin(2 * X[:, 3])
     >>> selector = pkex.HSICSelector(random_state=0).fit(X, y)
     >>> selector.get_support(indices=True), selector.ranking_
-    (array([1, 3]), array([3, 2, 4, 1, 5]))
+    (array([1, 3]), array([3, 1, 4, 2, 5]))
     >>> pkex.HSICSelector(n_features_to_select=1).fit_transform(X, y).shape
     (200, 1)
     """

@@ -17,8 +17,8 @@ pub fn gauss_mean<'py>(
     length_scale: f64,
 ) -> PyResult<Parts<'py>> {
     let mean = GaussMean::new(entries.as_slice()?, length_scale).map_err(call::to_python)?;
-    let (centers, moments) = mean.parts();
-    Ok((PyArray1::from_slice(py, centers), PyArray1::from_slice(py, moments)))
+    let (centers, moments) = mean.into_parts();
+    Ok((PyArray1::from_vec(py, centers), PyArray1::from_vec(py, moments)))
 }
 
 /// The mean with these centers and moments, at some numbers.
@@ -31,6 +31,7 @@ pub fn gauss_mean_at<'py>(
     moments: PyReadonlyArray1<'py, f64>,
 ) -> PyResult<Bound<'py, PyArray1<f64>>> {
     let mean = GaussMean::of_parts(length_scale, centers.as_slice()?, moments.as_slice()?);
-    let mean = mean.map_err(call::to_python)?;
-    Ok(PyArray1::from_iter(py, numbers.as_slice()?.iter().map(|&x| mean.at(x))))
+    let numbers = numbers.as_slice()?;
+    let means = mean.and_then(|mean| mean.at_all(numbers));
+    Ok(PyArray1::from_vec(py, means.map_err(call::to_python)?))
 }

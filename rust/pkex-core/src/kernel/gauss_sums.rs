@@ -53,7 +53,7 @@ impl GaussMean {
         Ok(mean)
     }
 
-    /// That with the centers and moments of another one, as [`Self::parts`] has them.
+    /// That with the centers and moments of another one, as [`Self::into_parts`] has them.
     ///
     /// # Errors
     /// If they are not finite, or do not fit together.
@@ -68,13 +68,29 @@ impl GaussMean {
                 got: format!("{} for {}", moments.len(), centers.len()),
             });
         }
-        Ok(Self { rate, centers: centers.to_vec(), moments: moments.to_vec() })
+        let mut mean = Self { rate, centers: Vec::new(), moments: Vec::new() };
+        for (own, given) in [(&mut mean.centers, centers), (&mut mean.moments, moments)] {
+            Memory::default().reserve(own, given.len(), INPUT)?;
+            own.extend_from_slice(given);
+        }
+        Ok(mean)
     }
 
     /// The centers of the boxes, and the moments of each in turn.
     #[must_use]
-    pub fn parts(&self) -> (&[f64], &[f64]) {
-        (&self.centers, &self.moments)
+    pub fn into_parts(self) -> (Vec<f64>, Vec<f64>) {
+        (self.centers, self.moments)
+    }
+
+    /// The mean at each of some numbers.
+    ///
+    /// # Errors
+    /// If memory is missing.
+    pub fn at_all(&self, numbers: &[f64]) -> Result<Vec<f64>, Error> {
+        let mut means = Vec::new();
+        Memory::default().reserve(&mut means, numbers.len(), INPUT)?;
+        means.extend(numbers.iter().map(|&x| self.at(x)));
+        Ok(means)
     }
 
     /// The mean at x.
@@ -175,9 +191,9 @@ mod tests {
         let mean = GaussMean::new(&entries, 0.3).unwrap();
         entries.reverse();
         assert_eq!(GaussMean::new(&entries, 0.3).unwrap(), mean);
-        let (centers, moments) = mean.parts();
-        assert_eq!(GaussMean::of_parts(0.3, centers, moments).unwrap(), mean);
-        assert!(GaussMean::of_parts(0.3, centers, &moments[1..]).is_err());
+        let (centers, moments) = mean.clone().into_parts();
+        assert_eq!(GaussMean::of_parts(0.3, &centers, &moments).unwrap(), mean);
+        assert!(GaussMean::of_parts(0.3, &centers, &moments[1..]).is_err());
         assert!(GaussMean::new(&[], 1.0).is_err());
         assert!(GaussMean::new(&[1.0, f64::NAN], 1.0).is_err());
         assert!(GaussMean::new(&[1.0], 0.0).is_err());
