@@ -25,6 +25,9 @@ use crate::simd::sum::Accumulator;
 const MOST_ROWS: usize = 32;
 /// Bytes of kept factors, unless a single row takes more.
 const BYTES: usize = 4 << 20;
+/// Smaller factors count as 0: their products may be too small for normal numbers, with which
+/// processors are many times as fast.
+const LEAST: f64 = 1e-150;
 
 /// The factors of a player between a background row and sixteen evaluations.
 #[derive(Clone, Copy, Debug)]
@@ -159,9 +162,6 @@ impl MeanSums {
     }
 }
 
-/// Smaller factors count as 0: their products may be too small for normal numbers, with which
-/// processors are many times as fast.
-const LEAST: f64 = 1e-150;
 /// Rows whose factors of so many places are kept at a time.
 fn rows_at_a_time(places: usize) -> usize {
     (BYTES / saturating_product([places, size_of::<RowFactors>()])).clamp(1, MOST_ROWS)
