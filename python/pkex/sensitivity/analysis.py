@@ -95,9 +95,9 @@ def sensitivity(
     Warns
     -----
     UserWarning
-        If the call is going to take more than ten seconds without showing its progress, if a column
-        of the inputs is constant (its indices are 0), if rounding errors of the indices
-        are above 1e-6, or if draws are without more than a hundredth of the posterior variance.
+        If a column of the inputs is constant (its indices are 0), if rounding errors of the indices
+        are above 1e-6, if draws are without more than a hundredth of the posterior variance, or if
+        the call is going to take more than ten seconds and does not show its progress.
 
     Raises
     ------
