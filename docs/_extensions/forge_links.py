@@ -11,6 +11,7 @@ PAGES = {
     r"\.\./README\.md": "index.md",
     r"\.\./CHANGELOG\.md": "project/changelog.md",
     r"\.\./CONTRIBUTING\.md": "project/contributing.md",
+    r"\.\./SECURITY\.md": "project/security.md",
     r"\.\./examples/": "gallery/index.md",
     r"\.\./examples/(\w+)\.py": r"gallery/\1.md",
 }

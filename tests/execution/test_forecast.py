@@ -7,7 +7,7 @@ import pytest
 
 import pkex
 from pkex.execution import progress as progress_module
-from pkex.execution.progress import reporting
+from pkex.execution.progress import advising, reporting
 
 
 @pytest.fixture
@@ -43,6 +43,63 @@ def test_shorter_calls_and_what_is_prepared_before_say_nothing(clock):
     with reporting(False) as report:
         prepared = [(1.0, 0.0), (100.0, 0.0)]
         report_at(clock, report, [*prepared, (101.0, 0.01), (110.0, 0.1), (200.0, 1.0)])
+
+
+def test_a_call_with_a_faster_one_says_so_above_ten_seconds(clock):
+    reports = [(s, s / 25.0) for s in (0.1, 1.0, 2.2, 3.0)]
+    warned = pytest.warns(UserWarning, match=r"about 25 seconds, .*Faster: fewer rows$")
+    with warned as found, reporting(False) as report, advising("fewer rows"):
+        report_at(clock, report, reports)
+    assert len(found) == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        # Without advice, and of less time.
+        with reporting(False) as report:
+            report_at(clock, report, reports)
+        with reporting(False) as report, advising("fewer rows"):
+            report_at(clock, report, [(s, s / 9.0) for s in (0.1, 1.0, 3.0, 9.0)])
+
+
+@pytest.fixture
+def process_and_rows():
+    gaussian_process = pytest.importorskip("sklearn.gaussian_process")
+    rows = np.random.default_rng(0).normal(size=(60, 3))
+    kernel = gaussian_process.kernels.Matern(9.0, nu=2.5)
+    process = gaussian_process.GaussianProcessRegressor(kernel, alpha=0.1, optimizer=None)
+    return process.fit(rows, np.sin(rows).sum(axis=1)), rows
+
+
+CALLS = {
+    "variance": (
+        lambda process, rows: pkex.Explainer(process, target="variance", n_jobs=1),
+        'the RBF kernel; value_function="neutral"; .* with a background',
+    ),
+    "uncertainty": (
+        lambda process, rows: pkex.Explainer(process, n_jobs=1)(rows, uncertainty=True),
+        "fewer rows, the RBF kernel",
+    ),
+    "importance": (
+        lambda process, rows: pkex.Explainer(process, rows, n_jobs=1)(
+            rows, uncertainty=True
+        ).importance(samples=30, random_state=0),
+        "fewer samples or fewer rows",
+    ),
+    "sensitivity": (
+        lambda process, rows: pkex.sensitivity(process, rows, n_jobs=1),
+        "fitted on fewer rows; the RBF kernel",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_what_takes_long_of_a_gaussian_process_names_what_is_faster(
+    monkeypatch, process_and_rows, name
+):
+    monkeypatch.setattr(progress_module, "_LONG_WITH_ADVICE", 0.0)
+    monkeypatch.setattr(progress_module, "_MEASURED_WITH_ADVICE", 0.0)
+    call, faster = CALLS[name]
+    with pytest.warns(UserWarning, match=f"is going to take about .*Faster: .*{faster}"):
+        call(*process_and_rows)
 
 
 def test_an_explainer_that_takes_long_to_prepare_says_so(monkeypatch):

@@ -5,19 +5,23 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from itertools import accumulate
 
 from pkex.errors import warn
 from pkex.inputs.optional import missing_library
 from pkex.typing import Report
 
-__all__ = ["Progress", "duration", "parts_of", "reporting", "share"]
+__all__ = ["Progress", "advising", "duration", "parts_of", "reporting", "share"]
 
 Progress = bool | Report
 
 # A call that is going to take longer says so unless its progress is shown, after as much of it has
 # been measured; in seconds.
 _LONG, _MEASURED = 600.0, 5.0
+# The same where something faster is known.
+_LONG_WITH_ADVICE, _MEASURED_WITH_ADVICE = 10.0, 2.0
+_ADVICE: ContextVar[str | None] = ContextVar("_ADVICE", default=None)
 
 _BAR_FORMAT = "{desc}: {percentage:3.0f}%|{bar}| {elapsed}<{remaining}"
 
@@ -50,6 +54,22 @@ def reporting(progress: Progress) -> Iterator[Report | None]:
         )
 
 
+@contextmanager
+def advising(advice: str) -> Iterator[None]:
+    """Announce more than ten seconds, with advice, within calls whose progress is not shown.
+
+    Parameters
+    ----------
+    advice : str
+        What takes less time, as a clause.
+    """
+    token = _ADVICE.set(advice)
+    try:
+        yield
+    finally:
+        _ADVICE.reset(token)
+
+
 def _forecast() -> Report:
     """Return a report that warns once if the call is going to take long."""
     # When work was first done, and how much: what is prepared before does not count.
@@ -61,15 +81,19 @@ def _forecast() -> Report:
         now, share = time.monotonic(), done / total
         if begun is None or begun[1] == 0.0:
             begun = now, share
-        measured = now - begun[0]
-        if is_quiet and measured > _MEASURED and share > begun[1]:
+        measured, advice = now - begun[0], _ADVICE.get()
+        long, least = _LONG, _MEASURED
+        if advice is not None:
+            long, least = _LONG_WITH_ADVICE, _MEASURED_WITH_ADVICE
+        if is_quiet and measured > least and share > begun[1]:
             whole = measured / (share - begun[1])
-            if whole > _LONG:
+            if whole > long:
                 is_quiet = False
+                faster = "" if advice is None else f". Faster: {advice}"
                 warn(
                     f"this call is going to take about {duration(whole)}, as its first "
                     f"{measured:.0f} seconds went; progress=True shows how far it is, and Ctrl-C "
-                    "ends it"
+                    f"ends it{faster}"
                 )
 
     return report

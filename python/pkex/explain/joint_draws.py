@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from pkex.errors import UnsupportedModelError, warn
 from pkex.execution.computation import Computation
+from pkex.execution.progress import advising
 from pkex.execution.settings import Settings
 from pkex.explain.estimation import Estimator
 from pkex.functions.base import Function
@@ -28,6 +29,7 @@ _ROWS = 2000
 _MOST_NUMBERS = 1 << 22
 # Of what draws are without.
 _EFFECT = "what is made of them spreads too little by about as much"
+_FASTER = "fewer samples or fewer rows; standard_deviations are computed without draws"
 _REMEDY = "they would say little; standard_deviations of exact values are without draws"
 
 
@@ -79,10 +81,17 @@ class JointDraws:
         some, numbers = np.unique(places // of_row, return_inverse=True)
         chosen = numbers.reshape(-1) * of_row + places % of_row
         step = max(1, _MOST_NUMBERS // max(1, len(some) * of_row))
-        with self.settings.computing() as how:
-            for start in range(0, n, step):
+        starts = range(0, n, step)
+        with self.settings.computing() as how, advising(_FASTER):
+            for number, start in enumerate(starts):
                 block = range(start, min(start + step, n))
-                each = [self._values(one.select(block), self.rows[some], how) for one in functions]
+                of_block = how.part(number, len(starts))
+                each = [
+                    self._values(
+                        one.select(block), self.rows[some], of_block.part(k, len(functions))
+                    )
+                    for k, one in enumerate(functions)
+                ]
                 values = np.stack(each, axis=-1)
                 yield np.moveaxis(values, 2, 0).reshape(len(block), -1)[:, chosen]
 

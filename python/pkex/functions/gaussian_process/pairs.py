@@ -15,11 +15,12 @@ from numpy.typing import NDArray
 from pkex import _core
 from pkex.errors import UnsupportedModelError
 from pkex.execution.computation import Computation
+from pkex.execution.progress import advising
 from pkex.functions.gaussian_process.latent import LatentVariance
 from pkex.functions.packing import Packing, by_engine
 from pkex.games.indices import SHAPLEY, Quantity
 from pkex.games.value_functions import Game
-from pkex.kernels.factors import PackedTerm, has_series
+from pkex.kernels.factors import PackedTerm, has_mixtures, has_series
 from pkex.typing import Float
 
 __all__ = ["MOST_PLAYERS", "PairSums"]
@@ -64,7 +65,8 @@ class PairSums:
     def explain(self, X: Float, game: Game, quantity: Quantity, how: Computation) -> Float:
         """Return a quantity of the variance of rows but for the prior, (n, coalitions)."""
         compute = by_engine(game, quantity, how)
-        known: Float = self._packing.over(X, game, how.progress, compute)[..., 0]
+        with advising(self._faster(game)):
+            known: Float = self._packing.over(X, game, how.progress, compute)[..., 0]
         if quantity == SHAPLEY:
             self._check_sums(X, game, known, how)
         else:
@@ -87,9 +89,25 @@ class PairSums:
     def _empty_sum(self, game: Game, how: Computation) -> float:
         if self._empty is None or self._empty[0] is not game:
             packed = self._packing.at(self._packing.of_game(game))
-            found = packed.base(game=game.packed, n_threads=how.n_threads, progress=how.progress)
+            with advising(self._faster(game)):
+                found = packed.base(
+                    game=game.packed, n_threads=how.n_threads, progress=how.progress
+                )
             self._empty = game, float(found[0])
         return self._empty[1]
+
+    def _faster(self, game: Game) -> str:
+        """Return what takes less time than a game."""
+        faster = ["a model that is fitted on fewer rows"]
+        if has_mixtures(self._variance.terms):
+            faster.append("the RBF kernel")
+        if game.value_function != "neutral":
+            faster.append('value_function="neutral"')
+        if int(self._players.max(initial=-1)) < MOST_PLAYERS:
+            faster.append('value_function="interventional" with a background of some rows')
+        elif game.value_function != "neutral":
+            faster.append("a background of fewer rows")
+        return "; ".join(faster)
 
     # --- refused ---
 

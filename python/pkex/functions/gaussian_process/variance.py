@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pkex.execution.computation import Computation
+from pkex.execution.progress import advising
 from pkex.functions.base import Function
 from pkex.functions.covariances import covariances
 from pkex.functions.draws import Draws, draws
@@ -212,7 +213,13 @@ class PosteriorVariance(Function):
 def _(variance: PosteriorVariance, X: Float, game: Game, how: Computation) -> Float:
     variance._latent.entries.check(X, "X")
     conditioned = Conditioned(variance._latent, variance._players)
-    return variance._scaled(conditioned.covariances(X, game, how))
+    with advising(_faster_covariances(variance._latent)):
+        return variance._scaled(conditioned.covariances(X, game, how))
+
+
+def _faster_covariances(latent: LatentVariance) -> str:
+    kernel = ", the RBF kernel" if has_mixtures(latent.terms) else ""
+    return f"fewer rows{kernel} or a background of fewer rows"
 
 
 @draws.register(PosteriorVariance)

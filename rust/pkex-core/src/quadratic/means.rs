@@ -17,7 +17,7 @@ use crate::memory::{FACTORS, Memory, saturating_product};
 use crate::quadratic::pairs::Pairs;
 use crate::settings::Context;
 use crate::simd::arithmetic::Arithmetic;
-use crate::simd::lanes::{LANES, Lanes, map_lanes, multiply_add_lanes, zip_lanes};
+use crate::simd::lanes::{LANES, Lanes, map_lanes, multiply_add_lanes};
 use crate::simd::level::Body;
 use crate::simd::sum::Accumulator;
 
@@ -25,6 +25,27 @@ use crate::simd::sum::Accumulator;
 const MOST_ROWS: usize = 32;
 /// Bytes of kept factors, unless a single row takes more.
 const BYTES: usize = 4 << 20;
+/// Smaller factors count as 0: their products may be too small for normal numbers, with which
+/// processors are many times as fast.
+const LEAST: f64 = 1e-150;
+
+/// The factors of a player between a background row and sixteen evaluations.
+#[derive(Clone, Copy, Debug)]
+struct RowFactors {
+    /// a.
+    factor: Lanes,
+    /// The weight of the row times a, and times a − 1.
+    weighted: [Lanes; 2],
+}
+
+impl RowFactors {
+    #[inline(always)]
+    fn new(factor: &Lanes, less_one: &Lanes, weight: f64) -> Self {
+        let factor = Lanes(map_lanes(&factor.0, |a| if a.abs() < LEAST { 0.0 } else { a }));
+        let weighted = [&factor, less_one].map(|lanes| Lanes(map_lanes(&lanes.0, |a| weight * a)));
+        Self { factor, weighted }
+    }
+}
 
 /// What is summed up for the pairs of a tile.
 ///
@@ -34,10 +55,8 @@ const BYTES: usize = 4 << 20;
 pub(crate) struct MeanSums {
     /// The evaluation blocks that the pairs are of, ascending.
     numbers: Vec<usize>,
-    /// a of the kept rows, place by place and row by row.
-    factors: Vec<Lanes>,
-    /// The weight times a and times a − 1: place by place, evaluation by evaluation, row by row.
-    weighted: Vec<[f64; 2]>,
+    /// Of the kept rows, place by place and row by row.
+    factors: Vec<RowFactors>,
     /// Σ weight · (a − 1) of the kept rows, place by place.
     less_one: Vec<Lanes>,
     /// Σ weight · a a′, and that less 1: pair block by pair block, player by player.
@@ -58,10 +77,10 @@ impl MeanSums {
         let evaluation_blocks = blocks.saturating_mul(2).min(expansion.evaluation_blocks());
         let places = saturating_product([evaluation_blocks, players]).saturating_add(1);
         // As many rows are kept of fewer places.
-        let kept = places.max((BYTES / BYTES_OF_ROW).min(places.saturating_mul(MOST_ROWS)));
+        let kept =
+            places.max((BYTES / size_of::<RowFactors>()).min(places.saturating_mul(MOST_ROWS)));
         memory.reserve(&mut self.numbers, blocks.saturating_mul(2), FACTORS)?;
         memory.reserve(&mut self.factors, kept, FACTORS)?;
-        memory.reserve(&mut self.weighted, kept.saturating_mul(LANES), FACTORS)?;
         memory.reserve(&mut self.less_one, places, FACTORS)?;
         memory.reserve(&mut self.sums, saturating_product([blocks, players]), FACTORS)?;
         self.block.reserve(players, 0, memory)
@@ -98,7 +117,6 @@ impl MeanSums {
                 rows: rows.len(),
                 numbers: &self.numbers,
                 factors: &self.factors,
-                weighted: &self.weighted,
                 less_one: &self.less_one,
             };
             context.run(AddRows { pairs, blocks: blocks.clone(), kept, sums: &mut self.sums });
@@ -122,46 +140,31 @@ impl MeanSums {
         rows: Range<usize>,
         context: Context<'_>,
     ) {
-        let Self { numbers, factors, weighted, less_one, block, .. } = self;
+        let Self { numbers, factors, less_one, block, .. } = self;
         let (players, count) = (expansion.players(), rows.len());
         let places = 1 + numbers.len() * players;
+        let none = |weight: f64| RowFactors::new(&Lanes::ONE, &Lanes::ZERO, weight);
         // All that is read of it is written before.
-        factors.resize(factors.len().max(places * count), Lanes::ONE);
-        weighted.resize(weighted.len().max(places * count * LANES), [0.0; 2]);
+        factors.resize(factors.len().max(places * count), none(0.0));
         less_one.clear();
         less_one.resize(places, Lanes::ZERO);
-        factors[..count].fill(Lanes::ONE);
         for (place, row) in rows.enumerate() {
             let (x, weight) = (background.rows.row(row), background.weights[row]);
-            weighted[..count * LANES].iter_mut().skip(place).step_by(count).for_each(|of_lane| {
-                *of_lane = [weight, 0.0];
-            });
+            factors[place] = none(weight);
             for (slot, &number) in numbers.iter().enumerate() {
                 let (term, points) = expansion.term_and_points(number);
                 context.run(FillTerm { term, row: x, points, block });
                 let first = 1 + slot * players;
-                context.run(KeepRow {
-                    weight,
-                    block,
-                    row: (place, count),
-                    factors: &mut factors[first * count..],
-                    weighted: &mut weighted[first * count * LANES..],
-                    less_one: &mut less_one[first..],
-                });
+                let (factors, less_one) = (&mut factors[first * count..], &mut less_one[first..]);
+                context.run(KeepRow { weight, block, row: (place, count), factors, less_one });
             }
         }
     }
 }
 
-/// Smaller factors count as 0: their products may be too small for normal numbers, with which
-/// processors are many times as fast.
-const LEAST: f64 = 1e-150;
-/// Bytes that are kept of a row for each place.
-const BYTES_OF_ROW: usize = size_of::<Lanes>() + LANES * size_of::<[f64; 2]>();
-
 /// Rows whose factors of so many places are kept at a time.
 fn rows_at_a_time(places: usize) -> usize {
-    (BYTES / saturating_product([places, BYTES_OF_ROW])).clamp(1, MOST_ROWS)
+    (BYTES / saturating_product([places, size_of::<RowFactors>()])).clamp(1, MOST_ROWS)
 }
 
 /// Keeps the factors of a row and an evaluation block.
@@ -170,8 +173,7 @@ struct KeepRow<'a> {
     block: &'a Block,
     /// The number of the row, and how many are kept.
     row: (usize, usize),
-    factors: &'a mut [Lanes],
-    weighted: &'a mut [[f64; 2]],
+    factors: &'a mut [RowFactors],
     less_one: &'a mut [Lanes],
 }
 
@@ -180,16 +182,12 @@ impl Body for KeepRow<'_> {
 
     #[inline(always)]
     fn run<A: Arithmetic, const W: usize>(self) {
-        let Self { weight, block, row: (row, count), factors, weighted, less_one } = self;
+        let Self { weight, block, row: (row, count), factors, less_one } = self;
         let values = block.present.iter().zip(&block.difference);
-        let places = factors.chunks_mut(count).zip(weighted.chunks_mut(count * LANES));
-        for (((kept, weighted), sum), (factor, difference)) in places.zip(less_one).zip(values) {
-            let factor = Lanes(map_lanes(&factor.0, |a| if a.abs() < LEAST { 0.0 } else { a }));
-            kept[row] = factor;
+        let places = factors.chunks_exact_mut(count).zip(less_one);
+        for ((rows, sum), (factor, difference)) in places.zip(values) {
+            rows[row] = RowFactors::new(factor, difference, weight);
             sum.add_product::<A, W>(&Lanes([weight; LANES]), difference);
-            for (lane, of_lane) in weighted.chunks_mut(count).enumerate() {
-                of_lane[row] = [weight * factor.0[lane], weight * difference.0[lane]];
-            }
         }
     }
 }
@@ -200,8 +198,7 @@ struct Kept<'a> {
     players: usize,
     rows: usize,
     numbers: &'a [usize],
-    factors: &'a [Lanes],
-    weighted: &'a [[f64; 2]],
+    factors: &'a [RowFactors],
     less_one: &'a [Lanes],
 }
 
@@ -212,44 +209,47 @@ impl Kept<'_> {
         1 + self.numbers.partition_point(|&other| other < number) * self.players
     }
 
-    /// Σ weight · a a′ and Σ weight · (a − 1) a′ over rows, a of one evaluation of a place and a′
-    /// of all of another one.
+    /// The kept rows of a place.
     #[inline(always)]
-    fn products<A: Arithmetic, const W: usize>(
-        &self,
-        (one, lane): (usize, usize),
-        others: usize,
-    ) -> [Lanes; 2] {
-        let weighted = &self.weighted[(one * LANES + lane) * self.rows..][..self.rows];
-        let factors = &self.factors[others * self.rows..][..self.rows];
-        let mut result = [Lanes::ZERO; 2];
-        for part in 0..LANES / W {
-            // Of every other row, so that one sum does not wait for the other.
-            let mut sums = [[[0.0; W]; 2]; 2];
-            let add = |sums: &mut [[f64; W]; 2], weighted: &[f64; 2], factor: &Lanes| {
-                for (sum, weighted) in sums.iter_mut().zip(weighted) {
-                    let factor = factor.part(part);
-                    *sum = multiply_add_lanes::<A, W>(sum, &[*weighted; W], factor);
-                }
-            };
-            let (pairs, last) = weighted.as_chunks::<2>();
-            let (factor_pairs, last_factor) = factors.as_chunks::<2>();
-            for (weighted, factors) in pairs.iter().zip(factor_pairs) {
-                for (sums, (weighted, factor)) in sums.iter_mut().zip(weighted.iter().zip(factors))
-                {
-                    add(sums, weighted, factor);
-                }
+    fn of_place(&self, place: usize) -> &[RowFactors] {
+        &self.factors[place * self.rows..][..self.rows]
+    }
+}
+
+/// Σ weight · a a′ and Σ weight · (a − 1) a′ over rows, a in one lane and a′ in sixteen.
+#[inline(always)]
+fn products<A: Arithmetic, const W: usize>(
+    one: &[RowFactors],
+    lane: usize,
+    others: &[RowFactors],
+) -> [Lanes; 2] {
+    let mut result = [Lanes::ZERO; 2];
+    for part in 0..LANES / W {
+        // Of every other row, so that one sum does not wait for the other.
+        let mut sums = [[[0.0; W]; 2]; 2];
+        let add = |sums: &mut [[f64; W]; 2], one: &RowFactors, others: &RowFactors| {
+            for (sum, weighted) in sums.iter_mut().zip(&one.weighted) {
+                let factor = others.factor.part(part);
+                *sum = multiply_add_lanes::<A, W>(sum, &[weighted.0[lane]; W], factor);
             }
-            if let ([weighted], [factor]) = (last, last_factor) {
-                add(&mut sums[0], weighted, factor);
-            }
-            let [first, second] = sums;
-            for (result, (a, b)) in result.iter_mut().zip(first.iter().zip(&second)) {
-                *result.part_mut(part) = zip_lanes(a, b, |a, b| a + b);
+        };
+        let (pairs, last) = one.as_chunks::<2>();
+        let (other_pairs, other_last) = others.as_chunks::<2>();
+        for ([first, second], [other_first, other_second]) in pairs.iter().zip(other_pairs) {
+            add(&mut sums[0], first, other_first);
+            add(&mut sums[1], second, other_second);
+        }
+        if let ([last], [other_last]) = (last, other_last) {
+            add(&mut sums[0], last, other_last);
+        }
+        for (kind, result) in result.iter_mut().enumerate() {
+            let sum: &mut [f64; W] = result.part_mut(part);
+            for (i, sum) in sum.iter_mut().enumerate() {
+                *sum = sums[0][kind][i] + sums[1][kind][i];
             }
         }
-        result
     }
+    result
 }
 
 /// Adds the products of the factors of kept rows.
@@ -265,20 +265,32 @@ impl Body for AddRows<'_> {
 
     #[inline(always)]
     fn run<A: Arithmetic, const W: usize>(self) {
-        let Self { pairs, blocks, kept, sums } = self;
-        let mut sums = sums.iter_mut();
-        for pair in blocks.map(|index| pairs.locate(index)) {
+        let Self { pairs, blocks, kept, mut sums } = self;
+        let Range { start: mut index, end } = blocks;
+        while index < end {
+            // The pairs of an evaluation block with another one, whose factors are in the cache.
+            let pair = pairs.locate(index);
             let (block, lane) = pair.one;
-            let (one, others) = (kept.first_place(block), kept.first_place(pair.others));
+            let is_same = |&other: &usize| {
+                let other = pairs.locate(other);
+                (other.one.0, other.others) == (block, pair.others)
+            };
+            let lanes = (index..end).take_while(is_same).count();
             let places = &pairs.union(pair).places;
-            for (&[of_one, of_others], [factor, less_one]) in places.iter().zip(&mut sums) {
+            let (of_blocks, rest) = sums.split_at_mut(lanes * places.len());
+            let (one, others) = (kept.first_place(block), kept.first_place(pair.others));
+            for (player, &[of_one, of_others]) in places.iter().enumerate() {
                 let one = of_one.map_or(0, |place| one + place);
                 let others = of_others.map_or(0, |place| others + place);
-                let [a, c] = kept.products::<A, W>((one, lane), others);
-                factor.add_product::<A, W>(&Lanes::ONE, &a);
-                less_one.add_product::<A, W>(&Lanes::ONE, &c);
-                less_one.add_product::<A, W>(&Lanes::ONE, &kept.less_one[others]);
+                let sums = of_blocks.iter_mut().skip(player).step_by(places.len());
+                for (lane, [factor, less_one]) in (lane..lane + lanes).zip(sums) {
+                    let [a, c] = products::<A, W>(kept.of_place(one), lane, kept.of_place(others));
+                    factor.add_product::<A, W>(&Lanes::ONE, &a);
+                    less_one.add_product::<A, W>(&Lanes::ONE, &c);
+                    less_one.add_product::<A, W>(&Lanes::ONE, &kept.less_one[others]);
+                }
             }
+            (sums, index) = (rest, index + lanes);
         }
     }
 }
