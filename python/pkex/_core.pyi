@@ -13,6 +13,7 @@ __all__ = [
     "gauss_mean_at",
     "hsic_sums",
     "mean_factors",
+    "median_distance",
     "mmd_sums",
     "permuted_sums",
     "product_game",
@@ -139,6 +140,7 @@ def mmd_sums(
     weights: NDArray[np.float64] | None,
     *,
     skips_second: bool,
+    has_own_pairs: bool,
     alone_in_groups: bool,
     summation: str,
     n_threads: int,
@@ -161,6 +163,7 @@ def gauss_mean_at(
     centers: NDArray[np.float64],
     moments: NDArray[np.float64],
 ) -> NDArray[np.float64]: ...
+def median_distance(entries: NDArray[np.float64]) -> float: ...
 def self_pairs(
     points: NDArray[np.float64],
     terms: list[_Term],

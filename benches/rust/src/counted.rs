@@ -156,7 +156,12 @@ fn of_two(rows: usize, settings: &Settings) -> f64 {
 
 fn mmd(is_marginal: bool, rows: usize, settings: &Settings) -> f64 {
     let first = rows / 2;
-    let weighting = Weighting::Classes(Classes { first, weights: None, skips_second: false });
+    let weighting = Weighting::Classes(Classes {
+        first,
+        weights: None,
+        skips_second: false,
+        has_own_pairs: true,
+    });
     pairs(rows, is_marginal, weighting, settings)
 }
 

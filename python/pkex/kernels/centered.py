@@ -15,7 +15,6 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pkex import _core
 from pkex.kernels.family import Factor, Family, add_family
@@ -103,9 +102,9 @@ class CenteredNumber(CenteredColumn):
         return cls(length_scale, mean, tuple(centers.tolist()), tuple(moments.tolist()))
 
     def engine_columns(self, entries: Float, share: float) -> list[Float]:
-        """Return the entries, and s = w (r − (1 + g)/2)."""
+        """Return the entries, and s = w (r − g/2)."""
         weight = share / (1.0 - self.mean)
-        return [entries, weight * (self._means(entries) - (1.0 + self.mean) / 2.0)]
+        return [entries, weight * (self._means(entries) - self.mean / 2.0)]
 
     def factor(self, column: int, share: float) -> Factor:
         """Return the engine's factor, with the length-scale and w."""
@@ -243,11 +242,7 @@ def _typical_distance(column: Float) -> float:
         # Entries that differ must not all fall between the ranks.
         entries = entries[ranks]
         entries[0], entries[-1] = column.min(), column.max()
-    first, second = np.triu_indices(len(entries), 1)
-    with np.errstate(over="ignore"):
-        distances: NDArray[np.float64] = entries[second] - entries[first]
-    median = float(np.median(distances))
-    return median if median > 0.0 else float(np.median(distances[distances > 0.0]))
+    return _core.median_distance(entries)
 
 
 def _check(is_valid: bool, name: str, value: object) -> None:

@@ -168,6 +168,7 @@ class MMDDrift:
         self._spans = largest_spans(self._kernel, domain, self._encoding.labels)
         players = self._encoding.players(self._players)
         terms, self._unit = in_units(KernelTerms.of(self._kernel, players, domain))
+        terms = terms.for_estimator(estimator)
         self._test = DriftTest.of(alpha, n_permutations, batch_size, random_state, len(rows))
         check_fits(n_permutations, len(self._players))
         rows = self._test.arranged(rows)

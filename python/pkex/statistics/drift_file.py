@@ -167,6 +167,7 @@ def _made_of(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Kept:
     check_labels(kernel, labels, encoding.row_names, "X_reference", "kernel")
     domain = Domain.around(rows, ERRORS[-1])
     terms, unit = in_units(KernelTerms.of(kernel, encoding.players(players), domain))
+    terms = terms.for_estimator(chosen.estimator)
     if "absent" in arrays:
         terms = replace(terms, absent=_floats(arrays["absent"], 2))
     reference = _reference(rows, kernel.engine_rows(rows), terms, arrays)

@@ -243,6 +243,7 @@ def mmd(
         np.concatenate([x, y]), names, "X and Y", kernel, encoding.labels
     )
     terms, unit = in_units(KernelTerms.of(used, encoding.players(players), exact_domain(pooled)))
+    terms = terms.for_estimator(estimator)
     compared = used.engine_rows(pooled)
     warn_of_all_pairs(compared, terms, chosen.computation())
     with reporting(progress) as report:

@@ -4,9 +4,9 @@
 present factors k_j(a_j, b_j) and absent factors 1, or those of the marginal convention, summed over
 the terms of the kernel.
 
-For terms that are power series, such as a polynomial kernel, γ(a, a) depends on a. They count with
-γ(a, b) − γ(a, a)/2 − γ(b, b)/2, which is 0 for a row with itself: MMD² and HSIC stay what they are,
-for what depends on one row of a pair alone has no part in them.
+Of power series, such as a polynomial kernel, and of centered kernels γ(a, a) depends on a. They
+count with γ(a, b) − γ(a, a)/2 − γ(b, b)/2, which is 0 for a row with itself: MMD² and HSIC stay what
+they are, for what depends on one row of a pair alone has no part in them.
 """
 
 from __future__ import annotations
@@ -43,11 +43,14 @@ class KernelTerms:
     absent : ndarray of shape (n_terms, (1 + p) P), optional
         The factors of absent players; 1 if not given. Of power series they have coefficients, up to
         the order p: those of s^0 of all players, those of s^1, and so on.
+    counts_own_pairs : bool
+        Whether γ(a, a)/2 is taken away where γ(a, a) depends on a.
     """
 
     terms: list[PackedTerm]
     players: NDArray[np.int64]
     absent: Float | None = None
+    counts_own_pairs: bool = True
 
     @classmethod
     def of(cls, kernel: Kernel, players: Players, domain: Domain) -> KernelTerms:
@@ -77,6 +80,15 @@ class KernelTerms:
         )
         return replace(self, absent=means)
 
+    def for_estimator(self, estimator: str) -> KernelTerms:
+        """Return the terms as an estimator of MMD² takes them.
+
+        The unbiased one has no pairs of rows with themselves. Centered kernels, which have no
+        digits to lose, are then summed as they are.
+        """
+        skips_own = estimator == "unbiased" and self.are_centered
+        return replace(self, counts_own_pairs=not skips_own)
+
     @property
     def n_players(self) -> int:
         """The number of players P."""
@@ -90,8 +102,9 @@ class KernelTerms:
 
     @property
     def have_own_pairs(self) -> bool:
-        """Whether k(x, x) depends on x: that of power series and of centered kernels."""
-        return self.are_centered or any(series is not None for _, _, series in self.terms)
+        """Whether halves of γ(a, a) are taken away: of power series and of centered kernels."""
+        depends = self.are_centered or any(series is not None for _, _, series in self.terms)
+        return depends and self.counts_own_pairs
 
     def joined(self) -> KernelTerms:
         """Return the kernel with all columns in one player, neutral: γ is k − k(x, x)."""
@@ -260,7 +273,7 @@ def pair_sums(
         groups[n_first:] = int(n_first > 0)
     if has_workers_for(rows, how):
         sample = (rows, terms.terms, terms.players, terms.absent, groups)
-        weighting = (n_first, weights, skips_second)
+        weighting = (n_first, weights, skips_second, terms.counts_own_pairs)
         of_rows, of_groups, *others = sums_of_workers(
             sample, weighting, how, alone_in_groups=alone_in_groups
         )
@@ -275,6 +288,7 @@ def pair_sums(
             groups,
             weights,
             skips_second=skips_second,
+            has_own_pairs=terms.counts_own_pairs,
             alone_in_groups=alone_in_groups,
             summation=how.summation,
             n_threads=how.n_threads,

@@ -92,6 +92,7 @@ pub use expansion::explain::Expansion;
 pub use game::supersets::superset_sums;
 pub use kernel::family::{Factor, Family};
 pub use kernel::gauss_sums::GaussMean;
+pub use kernel::median::median_distance;
 pub use kernel::players::Players;
 pub use kernel::series::{Form, Series};
 pub use kernel::term::Term;

@@ -20,12 +20,12 @@ type SampleArgument<'py> = (
     PyReadonlyArray1<'py, i64>,
 );
 
-/// What pairs weigh: the number of rows of the first class, rows' weights, and whether pairs within
-/// the second are left out; or targets, their terms, offsets, the constant, and whether targets are
+/// What pairs weigh: the number of rows of the first class, rows' weights, whether pairs within the
+/// second are left out, and whether those of rows with themselves count; or targets, their terms, offsets, the constant, and whether targets are
 /// exchanged.
 #[derive(FromPyObject)]
 pub enum WeightingArgument<'py> {
-    Classes((usize, Option<PyReadonlyArray1<'py, f64>>, bool)),
+    Classes((usize, Option<PyReadonlyArray1<'py, f64>>, bool, bool)),
     Target(
         (PyReadonlyArray2<'py, f64>, Vec<TermArgument<'py>>, PyReadonlyArray1<'py, f64>, f64, bool),
     ),
@@ -33,18 +33,21 @@ pub enum WeightingArgument<'py> {
 
 /// A copy of what pairs weigh.
 enum OwnedWeighting {
-    Classes { first: usize, weights: Option<Vec<f64>>, skips_second: bool },
+    Classes { first: usize, weights: Option<Vec<f64>>, skips_second: bool, has_own_pairs: bool },
     Target { targets: Array, terms: Vec<Term>, offsets: Vec<f64>, constant: f64, exchanges: bool },
 }
 
 impl OwnedWeighting {
     fn copied(argument: &WeightingArgument<'_>) -> PyResult<Self> {
         Ok(match argument {
-            WeightingArgument::Classes((first, weights, skips_second)) => Self::Classes {
-                first: *first,
-                weights: weights.as_ref().map(|weights| weights.as_array().to_vec()),
-                skips_second: *skips_second,
-            },
+            WeightingArgument::Classes((first, weights, skips_second, has_own_pairs)) => {
+                Self::Classes {
+                    first: *first,
+                    weights: weights.as_ref().map(|weights| weights.as_array().to_vec()),
+                    skips_second: *skips_second,
+                    has_own_pairs: *has_own_pairs,
+                }
+            }
             WeightingArgument::Target((targets, terms, offsets, constant, exchanges)) => {
                 Self::Target {
                     targets: Array::copied(targets)?,
@@ -59,11 +62,14 @@ impl OwnedWeighting {
 
     fn weighting(&self) -> Weighting<'_> {
         match self {
-            Self::Classes { first, weights, skips_second } => Weighting::Classes(Classes {
-                first: *first,
-                weights: weights.as_deref(),
-                skips_second: *skips_second,
-            }),
+            Self::Classes { first, weights, skips_second, has_own_pairs } => {
+                Weighting::Classes(Classes {
+                    first: *first,
+                    weights: weights.as_deref(),
+                    skips_second: *skips_second,
+                    has_own_pairs: *has_own_pairs,
+                })
+            }
             Self::Target { targets, terms, offsets, constant, exchanges } => {
                 Weighting::Target(TargetWeights {
                     targets: targets.matrix(),

@@ -6,9 +6,9 @@
 mod apart;
 mod arguments;
 mod call;
+mod columns;
 mod expansion;
 mod games;
-mod gauss_mean;
 mod pairs;
 
 use pyo3::prelude::*;
@@ -22,11 +22,11 @@ mod _core {
     use crate::apart::{sums_of_parts, tile_sums};
     use crate::call;
     #[pymodule_export]
+    use crate::columns::{gauss_mean, gauss_mean_at, median_distance};
+    #[pymodule_export]
     use crate::expansion::Expansion;
     #[pymodule_export]
     use crate::games::{product_game, superset_sums, variance_games, variance_games_twice};
-    #[pymodule_export]
-    use crate::gauss_mean::{gauss_mean, gauss_mean_at};
     #[pymodule_export]
     use crate::pairs::{hsic_sums, mean_factors, mmd_sums, permuted_sums, self_pairs};
 

@@ -55,9 +55,10 @@ pub fn self_pairs<'py>(
 /// Sums over the pairs of two pooled samples, the first of `n_first` rows, weighted by products
 /// of rows' weights if there are some: for each row Σwγ over each sample, for each pair of
 /// groups Σwγ (followed by Σw v({j}) if asked for), and for the pairs of samples Σw v({j}) and
-/// Σγ². Pairs within the second sample may be left out.
+/// Σγ². Pairs within the second sample may be left out, and γ taken as if rows had no pairs with
+/// themselves.
 #[pyfunction]
-#[pyo3(signature = (points, n_first, terms, players, absent, groups, weights, *, skips_second, alone_in_groups, summation, n_threads, progress = None))]
+#[pyo3(signature = (points, n_first, terms, players, absent, groups, weights, *, skips_second, has_own_pairs, alone_in_groups, summation, n_threads, progress = None))]
 #[expect(clippy::too_many_arguments, reason = "the parts of the problem")]
 pub fn mmd_sums<'py>(
     py: Python<'py>,
@@ -69,6 +70,7 @@ pub fn mmd_sums<'py>(
     groups: PyReadonlyArray1<'py, i64>,
     weights: Option<PyReadonlyArray1<'py, f64>>,
     skips_second: bool,
+    has_own_pairs: bool,
     alone_in_groups: bool,
     summation: &str,
     n_threads: usize,
@@ -76,8 +78,9 @@ pub fn mmd_sums<'py>(
 ) -> PyResult<MmdSums<'py>> {
     let sample = Sample::new(&points, &terms, &players, absent.as_ref(), &groups)?;
     let weights = weights.map(|weights| weights.as_array().to_vec());
-    let weighting =
-        Weighting::Classes(Classes { first: n_first, weights: weights.as_deref(), skips_second });
+    let weights = weights.as_deref();
+    let classes = Classes { first: n_first, weights, skips_second, has_own_pairs };
+    let weighting = Weighting::Classes(classes);
     let problem = sample.problem(weighting, alone_in_groups);
     let settings = settings(summation, n_threads)?;
     let sums = call::run(py, progress, |monitor: Monitor<'_>| problem.sums(&settings, monitor))?;

@@ -73,6 +73,7 @@ def sampled_mmd(
     reference, used, bandwidth = with_kernel(reference, names, what, kernel, encoding.labels)
     domain = exact_domain(extremes)
     terms, factor = in_units(KernelTerms.of(used, encoding.players(players), domain))
+    terms = terms.for_estimator("unbiased")
     with reporting(sampling.progress) as report:
         terms, how = chosen.with_means(terms, reference, None)
         slots = unit if sampling.n_permutations else None

@@ -1,6 +1,6 @@
 //! How far the factors of a block are from each other, which decides how it is computed.
 
-use crate::game::block::{Block, LEAST_DIVISOR};
+use crate::game::block::Block;
 use crate::simd::arithmetic::Arithmetic;
 use crate::simd::lanes::{LANES, Lanes, zip_lanes};
 use crate::simd::numbers::{INVERSE_MARGIN, binary_exponent, larger, nearly_inverse, smaller};
@@ -42,34 +42,50 @@ pub(crate) fn share_of_quotient(c: f64) -> f64 {
 
 /// The spread of the players so far, of factors 1 + c of any sign whose absent ones are 1.
 pub(crate) struct SignedSpread {
+    /// Σ min(|c|, 2).
     lambda: Lanes,
-    /// ∏ max(1, |1 + c|).
-    rise: Lanes,
+    /// Σ c.
+    sum: Lanes,
+    /// min(c, 0).
+    least: Lanes,
 }
 
 impl SignedSpread {
     /// Of no players.
-    pub const START: Self = Self { lambda: Lanes::ZERO, rise: Lanes::ONE };
+    pub const START: Self = Self { lambda: Lanes::ZERO, sum: Lanes::ZERO, least: Lanes::ZERO };
 
-    /// Includes a player, from 1 + c and c.
+    /// Includes a player, from c.
     #[inline(always)]
-    pub fn include<const W: usize>(&mut self, part: usize, factor: &[f64; W], c: &[f64; W]) {
-        let sums: &mut [f64; W] = self.lambda.part_mut(part);
-        // |c|/M is at most |c|, and 1 where the factor rises, 2 where it falls.
-        *sums =
-            zip_lanes(sums, c, |sum, c| sum + smaller(if c < 0.0 { 2.0 } else { 1.0 }, c.abs()));
-        let rise: &mut [f64; W] = self.rise.part_mut(part);
-        *rise = zip_lanes(rise, factor, |rise, a| rise * larger(1.0, a.abs()));
+    pub fn include<const W: usize>(&mut self, part: usize, c: &[f64; W]) {
+        // |c|/M is at most |c|, and 2.
+        let lambda: &mut [f64; W] = self.lambda.part_mut(part);
+        *lambda = zip_lanes(lambda, c, |lambda, c| lambda + smaller(2.0, c.abs()));
+        let sum: &mut [f64; W] = self.sum.part_mut(part);
+        *sum = zip_lanes(sum, c, |sum, c| sum + c);
+        let least: &mut [f64; W] = self.least.part_mut(part);
+        *least = zip_lanes(least, c, smaller);
     }
 
-    /// That of all players; `None` where rising factors grow so large that seen from t = 0, where
-    /// they are 1, the rounding of falling ones counts near t = 1 (see [`LEAST_DIVISOR`]).
+    /// That of all players; `None` where a rule that sees all nodes from t = 0, where factors are
+    /// 1, would err (see [`MOST_RISE`]): where factors fall far, so that their rounding counts,
+    /// and others may grow large, or some are far below 0.
+    ///
+    /// As ln max(1, |1 + c|) ≤ (min(|c|, 2) + c)/2 for c ≥ −2, rising factors grow to no more than
+    /// the exponential of half of Λ + Σ c together.
     #[inline(always)]
     pub fn total(&self) -> Option<Spread> {
-        let is_moderate = self.rise.0.iter().all(|rise| *rise <= 1.0 / LEAST_DIVISOR);
-        is_moderate.then(|| Spread::of_quotients(&self.lambda))
+        let Self { lambda, sum, least } = self;
+        let is_moderate = |lane: usize| {
+            let log_rise = f64::midpoint(lambda.0[lane], sum.0[lane]);
+            let most = if least.0[lane] >= -0.5 { SAFE_POWER } else { MOST_RISE };
+            least.0[lane] >= -2.0 && log_rise <= most * std::f64::consts::LN_2
+        };
+        (0..LANES).all(is_moderate).then(|| Spread::of_quotients(&self.lambda))
     }
 }
+
+/// −log₂ [`LEAST_DIVISOR`](crate::game::block::LEAST_DIVISOR).
+const MOST_RISE: f64 = 10.0;
 
 /// The spread of the players so far, of factors in [0, 1].
 pub(crate) struct RunningSpread {

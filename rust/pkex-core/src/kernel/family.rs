@@ -42,8 +42,8 @@ pub enum Family {
     },
     /// exp(−σ (x² + y² − xy)) with the rate σ: a part of Tanimoto's kernel, beside a power series.
     Overlap,
-    /// 1 + w (exp(−(r/ℓ)²/2) − 1) − s(x) − s(y) with the length-scale ℓ: a Gaussian centered on a
-    /// sample (Durrande et al. 2013). The next column of the rows holds s.
+    /// 1 + w exp(−(r/ℓ)²/2) − s(x) − s(y) with the length-scale ℓ: a Gaussian centered on a sample
+    /// (Durrande et al. 2013). The next column of the rows holds s.
     CenteredRbf {
         /// w.
         weight: f64,
@@ -152,8 +152,8 @@ impl Profile {
         match family {
             Family::CenteredRbf { weight } => {
                 let weight = checked_rate("weight", weight)?;
-                self.centering = Some(Centering::Gaussian { weight });
                 self.include_gaussian(checked_inverse(parameter)?);
+                self.centering = Some(Centering::Gaussian { rate: self.rbf, weight });
             }
             Family::CenteredCategorical => {
                 let weight = checked_rate("weight", parameter)?;
@@ -243,20 +243,12 @@ impl Profile {
 
     /// The rate p of exp(−(r p)²) if it is that and no more.
     pub fn gaussian_rate(&self) -> Option<f64> {
-        self.rate_of_gaussian().filter(|_| self.centering.is_none())
-    }
-
-    /// That rate and the weight w of a Gaussian that is centered.
-    pub fn centered_gaussian(&self) -> Option<(f64, f64)> {
-        match self.centering {
-            Some(Centering::Gaussian { weight }) => Some((self.rate_of_gaussian()?, weight)),
-            _ => None,
-        }
-    }
-
-    fn rate_of_gaussian(&self) -> Option<f64> {
-        let has_others = self.laplacian > 0.0 || self.chi2 > 0.0 || !self.singles.is_empty();
-        (self.rbf > 0.0 && !has_others && self.categorical.is_none()).then_some(self.rbf)
+        let has_others = self.laplacian > 0.0
+            || self.chi2 > 0.0
+            || !self.singles.is_empty()
+            || self.categorical.is_some()
+            || self.centering.is_some();
+        (self.rbf > 0.0 && !has_others).then_some(self.rbf)
     }
 
     /// a = k(x, y) and c = a − 1.

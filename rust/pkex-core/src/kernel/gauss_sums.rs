@@ -5,9 +5,9 @@
 //!
 //!   exp(−(t − t′)²) = Σ_k h_k(t) h_k(t′),    h_k(t) = e^{−t²} (√2 t)^k / √k!,
 //!
-//! so that a box contributes Σ_k h_k(t) M_k with the moments M_k = Σ h_k(t′)/n over its entries. As
-//! h_k² is a Poisson probability and |t′| ≤ 1, the terms from [`TERMS`] on add up to less than
-//! 10⁻¹⁸ (Cauchy–Schwarz).
+//! so that a box contributes e^{−t²} Σ_k M_k t^k with the moments M_k = 2^k/k! Σ e^{−t′²} t′^k / n over
+//! its entries. As h_k² is a Poisson probability and |t′| ≤ 1, the terms from [`TERMS`] on add up to
+//! less than 10⁻¹⁸ (Cauchy–Schwarz).
 
 use crate::error::Error;
 use crate::memory::{INPUT, Memory, saturating_product};
@@ -105,9 +105,9 @@ impl GaussMean {
             if offset(center) < -REACH {
                 break;
             }
-            let mut of_box = 0.0;
-            each_hermite(offset(center), |k, value| of_box += value * moments[k]);
-            total.add(Sum::from(of_box), Summation::Compensated);
+            let t = offset(center);
+            let polynomial = moments.iter().rev().fold(0.0, |sum, moment| sum * t + moment);
+            total.add(Sum::from(libm::exp(-(t * t)) * polynomial), Summation::Compensated);
         }
         total.value()
     }
@@ -118,7 +118,11 @@ impl GaussMean {
         let mut sums = [Sum::default(); TERMS];
         for entry in entries {
             let t = (entry - center) * self.rate;
-            each_hermite(t, |k, value| sums[k].add(Sum::from(value), Summation::Compensated));
+            let mut value = libm::exp(-(t * t));
+            for (k, sum) in sums.iter_mut().enumerate() {
+                sum.add(Sum::from(value), Summation::Compensated);
+                value *= 2.0 * t / (k + 1) as f64;
+            }
         }
         let (memory, boxes) = (Memory::default(), self.centers.len() + 1);
         memory.reserve(&mut self.centers, boxes.next_power_of_two(), INPUT)?;
@@ -127,15 +131,6 @@ impl GaussMean {
         self.centers.push(center);
         self.moments.extend(sums.map(|sum| sum.value() / count as f64));
         Ok(())
-    }
-}
-
-/// Calls `take` with k and h_k(t), for all k.
-fn each_hermite(t: f64, mut take: impl FnMut(usize, f64)) {
-    let mut value = libm::exp(-(t * t));
-    for k in 0..TERMS {
-        take(k, value);
-        value *= std::f64::consts::SQRT_2 * t / ((k + 1) as f64).sqrt();
     }
 }
 

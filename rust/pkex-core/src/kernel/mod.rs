@@ -1,9 +1,10 @@
 //! Kernels as sums of products, and the factors that they give.
 //!
 //! `family`: all about the kernels of one column, of which `matern`, `overlap` and `periodic` have
-//! files of their own; `centering`: those that are centered on a sample, `gauss_sums`: on which means; `joint`: differences of products without cancellation; `players`: whom
-//! columns belong to; `series`: truncated power series of them; `term`: a product; `doubling`: Gaussian
-//! terms from others; `packed`: a sum of them.
+//! files of their own; `centering`: those that are centered on a sample, `gauss_sums`: on which
+//! means; `median`: distances that make length-scales; `joint`: differences of products without cancellation; `players`: whom columns belong to;
+//! `series`: truncated power series of them; `term`: a product; `doubling`: Gaussian terms from
+//! others; `packed`: a sum of them.
 
 pub(crate) mod centering;
 pub(crate) mod doubling;
@@ -11,6 +12,7 @@ pub(crate) mod family;
 pub(crate) mod gauss_sums;
 pub(crate) mod joint;
 pub(crate) mod matern;
+pub(crate) mod median;
 mod overlap;
 pub(crate) mod packed;
 pub(crate) mod periodic;

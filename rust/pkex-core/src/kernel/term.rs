@@ -3,7 +3,6 @@
 use crate::error::Error;
 use crate::game::block::Block;
 use crate::game::spread::{SignedSpread, Spread};
-use crate::kernel::centering::centered;
 use crate::kernel::family::{Factor, Profile, gaussian, multiplied};
 use crate::kernel::joint::{Entries, Joint};
 use crate::kernel::players::Players;
@@ -55,8 +54,6 @@ pub(crate) struct PackedTerm {
     is_pure: bool,
     /// The columns and rates of its players if each is a Gaussian kernel of one column; else none.
     pub gaussians: Vec<(usize, f64)>,
-    /// The same of Gaussian kernels that are centered on a sample, with their weights.
-    centered: Vec<(usize, f64, f64)>,
     /// Whether factors may be negative, or above 1: those of centered kernels.
     pub is_signed: bool,
 }
@@ -111,29 +108,6 @@ impl<const PRESENT: bool> Sink for UnitFactors<'_, PRESENT> {
     }
 }
 
-/// Takes the factors of any sign of games with b = 1.
-struct SignedFactors<'a> {
-    present: &'a mut [Lanes],
-    difference: &'a mut [Lanes],
-    spread: SignedSpread,
-}
-
-impl Sink for SignedFactors<'_> {
-    const PRESENT: bool = true;
-
-    #[inline(always)]
-    fn take<const W: usize>(
-        &mut self,
-        (player, part): (usize, usize),
-        present: &[f64; W],
-        less_one: &[f64; W],
-    ) {
-        *self.present[player].part_mut(part) = *present;
-        *self.difference[player].part_mut(part) = *less_one;
-        self.spread.include::<W>(part, present, less_one);
-    }
-}
-
 /// The player, the column and the number of each of a term's factors, in this order; without a
 /// number those of its series.
 fn sorted(term: &Term, players: &Players) -> Result<Vec<(usize, usize, Option<usize>)>, Error> {
@@ -162,18 +136,22 @@ struct Member {
 }
 
 impl Member {
-    /// a and a − 1, from the entries of both rows in its column and in those behind it.
+    /// a − 1, where factors may be centered.
     #[inline(always)]
-    fn factor<A: Arithmetic, const W: usize>(
+    fn less_one<A: Arithmetic, const W: usize>(
         &self,
-        at: impl Fn(usize) -> ([f64; W], [f64; W]),
-    ) -> ([f64; W], [f64; W]) {
-        let (x, y) = at(0);
-        let (a, c) = self.profile.factor::<A, W>(&x, &y);
-        match self.profile.centering() {
-            Some(centering) => centering.factor::<A, W>((&a, &c), at),
-            None => (a, c),
+        (x, points): (&[f64], &[Lanes]),
+        part: usize,
+    ) -> [f64; W] {
+        let at = |behind: usize| {
+            let column = self.column + behind;
+            (x[column], *points[column].part(part))
+        };
+        if let Some(centering) = self.profile.centering() {
+            return centering.less_one::<A, W>(at);
         }
+        let (x, y) = at(0);
+        self.profile.factor::<A, W>(&[x; W], &y).1
     }
 }
 
@@ -236,10 +214,8 @@ impl PackedTerm {
         }
         compiled.check_centering(players)?;
         let places = 0..compiled.players.len();
-        let gaussians = places.clone().map(|player| compiled.gaussian_of(player));
+        let gaussians = places.map(|player| compiled.gaussian_of(player));
         compiled.gaussians = gaussians.collect::<Option<_>>().unwrap_or_default();
-        let centered = places.map(|player| compiled.centered_gaussian_of(player));
-        compiled.centered = centered.collect::<Option<_>>().unwrap_or_default();
         Ok(compiled)
     }
 
@@ -282,7 +258,6 @@ impl PackedTerm {
             series: None,
             is_pure,
             gaussians: Vec::new(),
-            centered: Vec::new(),
             is_signed: false,
         })
     }
@@ -342,8 +317,8 @@ impl PackedTerm {
         factors.spread()
     }
 
-    /// The same of factors of any sign. Those of present players are filled, too; those of absent
-    /// ones where the products of rising factors would spoil a rule with a free end.
+    /// The same of factors some of which are centered; those of present players if they are needed,
+    /// and those of absent ones where a rule with a free end would err.
     #[inline(always)]
     fn fill_signed<A: Arithmetic, const W: usize>(
         &self,
@@ -354,60 +329,30 @@ impl PackedTerm {
         block.resize(self.players.len(), true);
         block.series.weights.clear();
         block.is_signed = true;
-        let Block { present, difference, .. } = block;
-        let mut factors = SignedFactors { present, difference, spread: SignedSpread::START };
-        self.signed_into::<A, _, W>(x, points, &mut factors);
-        factors.spread.total().unwrap_or_else(|| {
+        let mut spread = SignedSpread::START;
+        for (player, difference) in block.difference.iter_mut().enumerate() {
+            let Some((first, others)) = self.members_of(player).split_first() else { continue };
+            for part in 0..LANES / W {
+                let mut c = first.less_one::<A, W>((x, points), part);
+                for other in others {
+                    let other = other.less_one::<A, W>((x, points), part);
+                    // (1 + c)(1 + c′) − 1.
+                    c = each_lane(|i| A::mul_add(1.0 + c[i], other[i], c[i]));
+                }
+                spread.include::<W>(part, &c);
+                *difference.part_mut(part) = c;
+            }
+        }
+        let spread = spread.total();
+        if block.needs_present || spread.is_none() {
+            for (a, c) in block.present.iter_mut().zip(&block.difference) {
+                *a = Lanes(map_lanes(&c.0, |c| 1.0 + c));
+            }
+        }
+        spread.unwrap_or_else(|| {
             block.absent.resize(self.players.len(), Lanes::ONE);
             block.spread::<W>()
         })
-    }
-
-    /// The factors of a term some of which are centered. They have a function of their own, so that
-    /// others are compiled as if there were none.
-    #[inline(always)]
-    fn signed_into<A: Arithmetic, S: Sink, const W: usize>(
-        &self,
-        x: &[f64],
-        points: &[Lanes],
-        sink: &mut S,
-    ) {
-        if !self.centered.is_empty() {
-            self.centered_into::<A, S, W>(x, points, sink);
-            return;
-        }
-        for player in 0..self.players.len() {
-            for part in 0..LANES / W {
-                let (mut a, mut c) = ([1.0; W], [0.0; W]);
-                for member in self.members_of(player) {
-                    let factor = member.factor::<A, W>(|behind| {
-                        let column = member.column + behind;
-                        ([x[column]; W], *points[column].part(part))
-                    });
-                    (a, c) = multiplied::<A, W>((&a, &c), (&factor.0, &factor.1));
-                }
-                sink.take((player, part), &a, &c);
-            }
-        }
-    }
-
-    /// Gaussian factors that are centered, likewise.
-    #[inline(always)]
-    fn centered_into<A: Arithmetic, S: Sink, const W: usize>(
-        &self,
-        x: &[f64],
-        points: &[Lanes],
-        sink: &mut S,
-    ) {
-        for (player, &(column, rate, weight)) in self.centered.iter().enumerate() {
-            for part in 0..LANES / W {
-                let (_, less_one) = gaussian::<A, W>(rate, x[column], points[column].part(part));
-                let (own, others) = (x[column + 1], points[column + 1].part(part));
-                let c =
-                    zip_lanes(&less_one, others, |k, other| centered::<A>(weight, k, own, other));
-                sink.take((player, part), &map_lanes(&c, |c| 1.0 + c), &c);
-            }
-        }
     }
 
     /// Gaussian factors between the row `x` and a block of points, given column by column.
@@ -534,17 +479,6 @@ impl PackedTerm {
     pub fn gaussian_of(&self, player: usize) -> Option<(usize, f64)> {
         match self.members_of(player) {
             [member] => Some((member.column, member.profile.gaussian_rate()?)),
-            _ => None,
-        }
-    }
-
-    /// The column, the rate and the weight of a player whose factor is such a Gaussian, centered.
-    fn centered_gaussian_of(&self, player: usize) -> Option<(usize, f64, f64)> {
-        match self.members_of(player) {
-            [member] => {
-                let (rate, weight) = member.profile.centered_gaussian()?;
-                Some((member.column, rate, weight))
-            }
             _ => None,
         }
     }

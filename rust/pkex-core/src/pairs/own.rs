@@ -41,19 +41,25 @@ impl OwnPairs {
         let lanes = PackedRows::new(Matrix::of_shape(&values, [rows, width]), chunks, |row| row)?;
         Ok(Self { values, lanes, width })
     }
+}
 
-    /// Minus half of the numbers of a row and of the rows of a block in a column.
+/// What the rows of the pairs of a row and a block have in pairs with themselves, if it counts.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct OwnOfPairs<'a> {
+    pub own: Option<&'a OwnPairs>,
+    pub at: (&'a Chunk, usize),
+    pub row: usize,
+}
+
+impl OwnOfPairs<'_> {
+    /// Takes half of both rows' numbers in a column away from those of pairs.
     #[inline(always)]
-    pub fn halves<A: Arithmetic, const W: usize>(
-        &self,
-        (chunk, block): (&Chunk, usize),
-        row: usize,
-        column: usize,
-    ) -> Lanes {
-        let of_row = self.values[row * self.width + column];
-        let mut halves = Lanes([-0.5 * of_row; LANES]);
-        halves.add_product::<A, W>(&Lanes([-0.5; LANES]), &self.lanes.block(chunk, block)[column]);
-        halves
+    pub fn take_halves<A: Arithmetic, const W: usize>(self, column: usize, pairs: &mut Lanes) {
+        let Self { own: Some(own), at: (chunk, block), row } = self else { return };
+        let minus_half = Lanes([-0.5; LANES]);
+        let of_row = Lanes([own.values[row * own.width + column]; LANES]);
+        pairs.add_product::<A, W>(&minus_half, &of_row);
+        pairs.add_product::<A, W>(&minus_half, &own.lanes.block(chunk, block)[column]);
     }
 }
 

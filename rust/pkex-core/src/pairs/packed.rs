@@ -36,7 +36,11 @@ impl<'a> PackedPairs<'a> {
     ) -> Result<Self, Error> {
         let kernel = PackedKernel::new(problem.terms, problem.players.clone())?;
         let absent = AbsentPlayers::of_terms(&kernel, problem.absent);
-        let own = if kernel.has_own_pairs() {
+        let wants_own = match problem.weighting {
+            Weighting::Classes(Classes { has_own_pairs, .. }) => has_own_pairs,
+            Weighting::Target(_) => true,
+        };
+        let own = if wants_own && kernel.has_own_pairs() {
             let values = own_values(problem.rows, &kernel, &absent, settings)?;
             Some(OwnPairs::new(values, problem.rows.rows(), chunks)?)
         } else {
@@ -114,9 +118,7 @@ impl<'a> PackedPairs<'a> {
 
     /// Whether γ is c Ω of one term, which compares the columns of all players.
     pub fn is_one_term(&self) -> bool {
-        self.own.is_none()
-            && self.kernel.terms.len() == 1
-            && self.kernel.terms[0].players.len() == self.players()
+        self.kernel.terms.len() == 1 && self.kernel.terms[0].players.len() == self.players()
     }
 
     /// Sums of all pairs of groups of a tile.

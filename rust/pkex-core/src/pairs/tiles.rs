@@ -8,7 +8,7 @@ use crate::memory::{Memory, PAIRS, saturating_product};
 use crate::pairs::absent::{AddTerm, fill_pairs};
 use crate::pairs::octets::Correlate;
 use crate::pairs::packed::PackedPairs;
-use crate::pairs::workspace::{Accumulate, AddAlone, AloneSums, PairWorkspace, TakeOwn, weigh};
+use crate::pairs::workspace::{Accumulate, AddAlone, AddOwnAlone, AloneSums, PairWorkspace, weigh};
 use crate::settings::Context;
 use crate::simd::lanes::{LANES, Lanes};
 use crate::walk::chunks::Chunk;
@@ -122,7 +122,8 @@ impl PackedPairs<'_> {
             let weight = weigh(self, (row, at), &mask, context, workspace);
             self.evaluate(row, at, context, [&mask, &weight], workspace);
             let row_sums = place * in_row..(place + 1) * in_row;
-            context.run(Accumulate { packed: self, row, block, row_sums, mask, weight, workspace });
+            let sums = AloneSums { packed: self, row, block, mask: &mask, weight: &weight };
+            context.run(Accumulate { sums, chunk: tile.second, row_sums, workspace });
         }
         if self.weights.exchanges() {
             let sums = &mut workspace.columns[block * self.in_column()..];
@@ -159,7 +160,7 @@ impl PackedPairs<'_> {
             }
         }
         if let Some(own) = &self.own {
-            context.run(TakeOwn { own, chunk: at.0, sums, workspace });
+            context.run(AddOwnAlone { own, chunk: at.0, sums, workspace });
         }
     }
 

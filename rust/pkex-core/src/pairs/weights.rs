@@ -7,7 +7,7 @@ use crate::kernel::players::Players;
 use crate::kernel::term::{FillTerm, PackedTerm, Term};
 use crate::matrix::Matrix;
 use crate::pairs::absent::AbsentPlayers;
-use crate::pairs::own::{OwnPairs, own_values};
+use crate::pairs::own::{OwnOfPairs, OwnPairs, own_values};
 use crate::settings::{Context, Settings};
 use crate::simd::arithmetic::Arithmetic;
 use crate::simd::lanes::{LANES, Lanes, each_lane};
@@ -32,6 +32,9 @@ pub struct Classes<'a> {
     pub weights: Option<&'a [f64]>,
     /// Whether pairs within the second class are left out.
     pub skips_second: bool,
+    /// Whether the sums are used with pairs of rows with themselves: where k(x, x) depends on x,
+    /// halves of these are then taken away from the other pairs, so that they are 0.
+    pub has_own_pairs: bool,
 }
 
 /// The weight of HSIC: w_ab = l_ab − offset_a − offset_b + constant, where l = L − L(0) is the
@@ -186,9 +189,7 @@ impl Body for AddOffsets<'_> {
             let other: &[f64; W] = others.part(part);
             *weights.part_mut::<W>(part) = each_lane(|i| given.constant - offset - other[i]);
         }
-        if let Some(own) = own {
-            weights.add_product::<A, W>(&Lanes::ONE, &own.halves::<A, W>(at, row, 0));
-        }
+        OwnOfPairs { own: own.as_ref(), at, row }.take_halves::<A, W>(0, weights);
     }
 }
 

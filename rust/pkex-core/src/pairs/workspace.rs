@@ -9,7 +9,7 @@ use crate::kernel::term::PackedTerm;
 use crate::memory::{Memory, PAIRS, saturating_product};
 use crate::pairs::absent::AbsentPlayers;
 use crate::pairs::octets::OctetPairs;
-use crate::pairs::own::OwnPairs;
+use crate::pairs::own::{OwnOfPairs, OwnPairs};
 use crate::pairs::packed::PackedPairs;
 use crate::settings::Context;
 use crate::simd::arithmetic::Arithmetic;
@@ -117,26 +117,27 @@ impl Body for AddAlone<'_> {
     }
 }
 
-/// Takes away half of what both rows' pairs with themselves have: see [`OwnPairs`].
-pub(crate) struct TakeOwn<'a> {
+/// Adds what is taken away for both rows' pairs with themselves of what players are worth alone:
+/// see [`OwnPairs`].
+pub(crate) struct AddOwnAlone<'a> {
     pub own: &'a OwnPairs,
     pub chunk: &'a Chunk,
     pub sums: AloneSums<'a>,
     pub workspace: &'a mut PairWorkspace,
 }
 
-impl Body for TakeOwn<'_> {
+impl Body for AddOwnAlone<'_> {
     type Output = ();
 
     #[inline(always)]
     fn run<A: Arithmetic, const W: usize>(self) {
         let Self { own, chunk, sums, workspace } = self;
-        let players = workspace.gamma.len();
+        let players = sums.packed.players();
+        let own = OwnOfPairs { own: Some(own), at: (chunk, sums.block), row: sums.row };
         for player in 0..players {
-            let half = own.halves::<A, W>((chunk, sums.block), sums.row, player);
-            workspace.gamma[player].add_product::<A, W>(&Lanes::ONE, &half);
-            let half = own.halves::<A, W>((chunk, sums.block), sums.row, players + player);
-            sums.add::<A, W>(player, &half, workspace);
+            let mut halves = Lanes::ZERO;
+            own.take_halves::<A, W>(players + player, &mut halves);
+            sums.add::<A, W>(player, &halves, workspace);
         }
     }
 }
@@ -176,12 +177,10 @@ impl AloneSums<'_> {
 
 /// Adds the pairs of a row and a block to all running sums of γ.
 pub(crate) struct Accumulate<'a> {
-    pub packed: &'a PackedPairs<'a>,
-    pub row: usize,
-    pub block: usize,
+    pub sums: AloneSums<'a>,
+    /// The chunk of the block.
+    pub chunk: &'a Chunk,
     pub row_sums: Range<usize>,
-    pub mask: Lanes,
-    pub weight: Lanes,
     pub workspace: &'a mut PairWorkspace,
 }
 
@@ -190,29 +189,33 @@ impl Body for Accumulate<'_> {
 
     #[inline(always)]
     fn run<A: Arithmetic, const W: usize>(self) {
+        let AloneSums { packed, row, block: number, mask, weight } = self.sums;
         let PairWorkspace { block, gamma, octet, rows, columns, squares, .. } = self.workspace;
-        let width = self.packed.in_column();
-        let columns = &mut columns[self.block * width..][..width];
-        let (of_groups, others) = columns.split_at_mut(self.packed.in_group_of_column());
+        let width = packed.in_column();
+        let columns = &mut columns[number * width..][..width];
+        let (of_groups, others) = columns.split_at_mut(packed.in_group_of_column());
         let mut sums = RunningSums {
-            weight: &self.weight,
-            mask: &self.mask,
+            weight,
+            mask,
             row: &mut rows[self.row_sums],
             of_groups,
             others,
-            octet: self.packed.weights.exchanges().then(|| octet.values_of(self.row)),
+            octet: packed.weights.exchanges().then(|| octet.values_of(row)),
             squares,
         };
-        let is_target = self.packed.weights.is_target();
-        if self.packed.is_one_term() {
-            let coefficient = Lanes([self.packed.absent[0].coefficient; LANES]);
+        let is_target = packed.weights.is_target();
+        let own = OwnOfPairs { own: packed.own.as_ref(), at: (self.chunk, number), row };
+        if packed.is_one_term() {
+            let coefficient = Lanes([packed.absent[0].coefficient; LANES]);
             let values = block.omega.iter().zip(&block.difference);
             for (player, (omega, difference)) in values.enumerate() {
-                let value = omega.times::<W>(difference).times::<W>(&coefficient);
+                let mut value = omega.times::<W>(difference).times::<W>(&coefficient);
+                own.take_halves::<A, W>(player, &mut value);
                 sums.add::<A, W>(player, &value, is_target);
             }
         } else {
-            for (player, value) in gamma.iter().enumerate() {
+            for (player, value) in gamma.iter_mut().enumerate() {
+                own.take_halves::<A, W>(player, value);
                 sums.add::<A, W>(player, value, is_target);
             }
         }

@@ -220,7 +220,12 @@ fn pairs(settings: &Settings) -> Results {
         constant: 0.375,
         exchanges: false,
     };
-    let classes = Classes { first: POINTS / 2, weights: Some(&weights), skips_second: false };
+    let classes = Classes {
+        first: POINTS / 2,
+        weights: Some(&weights),
+        skips_second: false,
+        has_own_pairs: true,
+    };
     let groups: Vec<usize> = (0..POINTS).map(|row| row / 10).collect();
     let sums = |weighting| {
         let (terms, players, groups) = (&terms, &players, &groups);
@@ -268,7 +273,12 @@ fn centered(settings: &Settings) -> Results {
         players: &players,
         absent: None,
         groups: &[0; POINTS],
-        weighting: Weighting::Classes(Classes { first: 0, weights: None, skips_second: false }),
+        weighting: Weighting::Classes(Classes {
+            first: 0,
+            weights: None,
+            skips_second: false,
+            has_own_pairs: true,
+        }),
         alone_in_groups: true,
     };
     let PairSums { rows: of_rows, groups, alone, squares } =

@@ -73,6 +73,7 @@ impl Case {
                 first,
                 weights: weighted.then_some(&self.row_weights),
                 skips_second,
+                has_own_pairs: true,
             }),
             Kind::Target { exchanges } => Weighting::Target(TargetWeights {
                 targets: Matrix::of_shape(&self.targets, [self.rows, 1]),

@@ -130,7 +130,12 @@ fn absent_factors_of_pairs_have_a_coefficient_for_each_order() {
         players: &players,
         absent: Some(too_few),
         groups: &[0; 20],
-        weighting: Weighting::Classes(Classes { first: 20, weights: None, skips_second: false }),
+        weighting: Weighting::Classes(Classes {
+            first: 20,
+            weights: None,
+            skips_second: false,
+            has_own_pairs: true,
+        }),
         alone_in_groups: false,
     };
     assert!(matches!(problem.sums(&settings, go_on), Err(Error::Shape { .. })));

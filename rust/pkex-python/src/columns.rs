@@ -1,4 +1,5 @@
-//! Means of a Gaussian kernel of one column over a sample.
+//! What is computed of single columns: the median distance between the entries, and means of a
+//! Gaussian kernel.
 
 use numpy::{PyArray1, PyReadonlyArray1};
 use pkex_core::GaussMean;
@@ -7,6 +8,12 @@ use pyo3::prelude::*;
 use crate::call;
 
 type Parts<'py> = (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>);
+
+/// The median distance between entries, or between those that differ if that is 0.
+#[pyfunction]
+pub fn median_distance(entries: PyReadonlyArray1<'_, f64>) -> PyResult<f64> {
+    pkex_core::median_distance(entries.as_slice()?).map_err(call::to_python)
+}
 
 /// The centers (boxes,) and the moments (boxes · terms,) of the mean of exp(−((x − u)/ℓ)²/2) over
 /// the entries u of a column.

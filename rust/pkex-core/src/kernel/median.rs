@@ -1,0 +1,108 @@
+//! The median distance between the entries of a column.
+
+use crate::error::Error;
+use crate::memory::{INPUT, Memory};
+
+/// The median of |x − y| over all pairs of entries, or over the pairs that differ if that is 0: the
+/// mean of the two in the middle where their number is even. 0 if no two differ.
+///
+/// It is found by bisection over the numbers of double precision, from how many pairs are at most so
+/// far apart: O(n log n) steps, without a list of pairs.
+///
+/// # Errors
+/// If entries are not finite, or memory is missing.
+pub fn median_distance(entries: &[f64]) -> Result<f64, Error> {
+    if let Some(entry) = entries.iter().find(|entry| !entry.is_finite()) {
+        let (argument, requirement) = ("entries", "finite numbers");
+        return Err(Error::Domain { argument, requirement, got: entry.to_string() });
+    }
+    let mut sorted = Vec::new();
+    Memory::default().reserve(&mut sorted, entries.len(), INPUT)?;
+    sorted.extend_from_slice(entries);
+    sorted.sort_unstable_by(f64::total_cmp);
+    let (pairs, ties) = (pairs_within(&sorted, f64::INFINITY), pairs_within(&sorted, 0.0));
+    if pairs == ties {
+        return Ok(0.0);
+    }
+    let median = median_beyond(&sorted, 0, pairs);
+    Ok(if median > 0.0 { median } else { median_beyond(&sorted, ties, pairs) })
+}
+
+/// The median of the distances whose ranks are from `first` to below `end`.
+fn median_beyond(sorted: &[f64], first: usize, end: usize) -> f64 {
+    let middle = [first + (end - first - 1) / 2, first + (end - first) / 2];
+    let [low, high] = middle.map(|rank| distance_of_rank(sorted, rank));
+    low / 2.0 + high / 2.0
+}
+
+/// The distance that as many others are at most as large as.
+fn distance_of_rank(sorted: &[f64], rank: usize) -> f64 {
+    // Numbers that are not negative are ordered as their bits are.
+    let (mut below, mut at_least) = (0, f64::INFINITY.to_bits());
+    while below < at_least {
+        let middle = below.midpoint(at_least);
+        if pairs_within(sorted, f64::from_bits(middle)) > rank {
+            at_least = middle;
+        } else {
+            below = middle + 1;
+        }
+    }
+    f64::from_bits(at_least)
+}
+
+/// How many pairs of ascending entries are at most so far apart.
+fn pairs_within(sorted: &[f64], distance: f64) -> usize {
+    let (mut count, mut end) = (0, 0);
+    for (place, entry) in sorted.iter().enumerate() {
+        while end < sorted.len() && sorted[end] - entry <= distance {
+            end += 1;
+        }
+        count += end - place - 1;
+    }
+    count
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The median by the list of all distances, of which some are left out.
+    fn expected(entries: &[f64], with_ties: bool) -> f64 {
+        let pairs = entries.iter().enumerate();
+        let all = pairs.flat_map(|(i, x)| entries[..i].iter().map(move |y| (x - y).abs()));
+        let mut all: Vec<f64> = all.filter(|&distance| with_ties || distance > 0.0).collect();
+        all.sort_unstable_by(f64::total_cmp);
+        f64::midpoint(all[(all.len() - 1) / 2], all[all.len() / 2])
+    }
+
+    fn assert_median(entries: &[f64], expected: f64) {
+        assert_eq!(median_distance(entries).unwrap().to_bits(), expected.to_bits(), "{entries:?}");
+    }
+
+    #[test]
+    fn medians_are_those_of_the_list_of_distances() {
+        let spread = |n: i32| (0..n).map(|i| 1e6 + f64::from(i * i % 97) / 7.0).collect();
+        let samples: [Vec<f64>; 5] = [
+            vec![1.0, 3.0],
+            vec![5.0, -1.0, 2.5],
+            spread(40),
+            spread(97),
+            vec![-1e308, 1e-308, 0.0],
+        ];
+        for entries in samples {
+            assert_median(&entries, expected(&entries, true));
+        }
+        let tied = [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 2.0, 5.0];
+        assert_median(&tied, expected(&tied, false));
+    }
+
+    #[test]
+    fn entries_that_are_all_equal_or_not_finite() {
+        for entries in [&[][..], &[1.0], &[2.0, 2.0, 2.0]] {
+            assert_median(entries, 0.0);
+        }
+        assert!(median_distance(&[1.0, f64::NAN]).is_err());
+        assert!(median_distance(&[1.0, f64::INFINITY]).is_err());
+        assert_median(&[-1.7e308, 1.7e308], f64::INFINITY);
+    }
+}
