@@ -11,10 +11,10 @@ from brute_force import interventional
 from pipelines import BASE, CODES, ROWS, Y, grouped
 from sklearn.compose import ColumnTransformer, TransformedTargetRegressor
 from sklearn.ensemble import VotingRegressor
-from sklearn.impute import SimpleImputer
+from sklearn.impute import MissingIndicator, SimpleImputer
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import GridSearchCV
-from sklearn.pipeline import make_pipeline
+from sklearn.pipeline import FeatureUnion, make_pipeline
 from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler, TargetEncoder
 from sklearn.svm import SVR
 
@@ -36,6 +36,12 @@ SIZES = OrdinalEncoder(
     categories=[["S", "M", "L"]], handle_unknown="use_encoded_value", unknown_value=-1
 )
 FILLED = make_pipeline(SimpleImputer(strategy="most_frequent"), OneHotEncoder())
+MARKED = SimpleImputer(strategy="most_frequent", add_indicator=True)
+# Indicators before what is filled, and beside what is encoded, where "S" stands for a gap.
+UNION = FeatureUnion(
+    [("is", MissingIndicator()), ("fill", SimpleImputer(strategy="constant", fill_value="none"))]
+)
+BESIDE = FeatureUnion([("code", OrdinalEncoder()), ("is", MissingIndicator(missing_values="S"))])
 NUMBER = ("weight", make_pipeline(SimpleImputer(), StandardScaler()), ["weight"])
 
 # name: (the steps for colours and sizes, what they were fitted on)
@@ -46,6 +52,10 @@ STRINGS = {
     "infrequent": (OneHotEncoder(max_categories=2), OrdinalEncoder(max_categories=2), SHOP),
     "missing as a category": (OneHotEncoder(), OneHotEncoder(), GAPS),
     "filled": (FILLED, SIZES, GAPS),
+    "filled and marked": (make_pipeline(MARKED, OneHotEncoder()), SIZES, GAPS),
+    "marked and filled": (make_pipeline(UNION, OneHotEncoder()), BESIDE, GAPS),
+    "marked, as targets": (make_pipeline(MARKED, TargetEncoder()), BESIDE, GAPS),
+    "marked alone": (MissingIndicator(), MissingIndicator(missing_values="S"), GAPS),
 }
 
 

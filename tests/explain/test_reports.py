@@ -1,6 +1,8 @@
-"""``Explanation.to_html``: the report of ``pkex explain``, of whatever slicing has left."""
+"""``to_html`` of explanations, of whatever slicing has left, and of interactions."""
 
 from __future__ import annotations
+
+from math import comb
 
 import numpy as np
 import pytest
@@ -102,3 +104,79 @@ def test_values_of_few_rows_are_drawn_as_numbers():
         assert picture.startswith(f"value of {name} by {name}. ")
         assert "median" in picture
         assert "%" not in picture
+
+
+def _interactions(order=2, n_rows=6, *, d=5, outputs=None, game="marginal"):
+    """Return interactions with random coefficients, the last ones twice as large."""
+    count = sum(comb(d, size) for size in range(1, order + 1))
+    shape = (n_rows, count, *(() if outputs is None else (len(outputs),)))
+    values = RNG.normal(size=shape)
+    values[:, -1] *= 2.0
+    return pkex.Interactions(
+        values, np.zeros((n_rows, *shape[2:])), np.zeros(shape[2:]), np.zeros((n_rows, d)),
+        [f"<{'abcdefgh'[j]}>" for j in range(d)], outputs, "k-SII", order, value_function=game,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("game", ["marginal", "neutral"])
+@pytest.mark.parametrize("n_rows", [1, 6])
+@pytest.mark.parametrize("order", [1, 2, 3])
+def test_interactions_have_a_report_of_the_strongest_coalitions(tmp_path, order, n_rows, game):
+    result = _interactions(order, n_rows, game=game)
+    text = result.to_html(tmp_path / "r.html", name="my model")
+    assert (tmp_path / "r.html").read_text(encoding="utf-8") == text
+    page = check_page(text)
+    assert page.text("h1") == ["Interactions in my model"]
+    start = 0 if order == 1 else 5
+    sizes = np.abs(result.values[0]) if n_rows == 1 else result.importance()
+    order_of_sizes = start + np.argsort(-sizes[start:], kind="stable")[:20]
+    head, *lines = page.cells()
+    assert head[0] == ["feature", "pair", "coalition"][order - 1]
+    assert [line[0] for line in lines] == [result.coalition_names[k] for k in order_of_sizes]
+    shown = [abs(float(line[1])) for line in lines]
+    np.testing.assert_allclose(shown, sizes[order_of_sizes], atol=1e-4)
+    assert result.coalition_names[order_of_sizes[0]] in page.text("p")[0]
+    assert len(_pictures(page)) == len(page.all("table")) == min(order, 2)
+
+
+def test_the_heat_map_has_the_color_of_each_pair():
+    result = _interactions(n_rows=1)
+    page = check_page(result.to_html())
+    heat_map = page.all("svg")[2]
+    cells = [e for e in page.all("rect") if heat_map in e["within"]]
+    rows = [e["text"].rsplit(" ")[0] for e in page.all("text") if heat_map in e["within"]][5:]
+    largest = np.abs(result.of_size(2)).max()
+    heights = sorted({float(cell["attributes"]["y"]) for cell in cells})
+    starts = sorted({float(cell["attributes"]["x"].rstrip("%")) for cell in cells})
+    found = {
+        (heights.index(float(own["y"])), starts.index(float(own["x"].rstrip("%")))): own
+        for own in (cell["attributes"] for cell in cells)
+        if own["class"] != "band"
+    }
+    for one, first in enumerate(rows):
+        for other, second in enumerate(rows):
+            value = 0.0 if one == other else float(result.of(first, second)[0])
+            own = found.get((one, other), {"class": "", "fill-opacity": "0"})
+            assert float(own["fill-opacity"]) == pytest.approx(abs(value) / largest, abs=0.01)
+            assert own["class"] in (("first" if value > 0.0 else "second"), "")
+
+
+def test_interactions_of_several_outputs_have_tables_for_each():
+    result = _interactions(outputs=["A", "<B>"])
+    page = check_page(result.to_html())
+    alone = check_page(result.output("<B>").to_html())
+    assert page.cells(2) == alone.cells(0)
+    assert page.cells(3) == alone.cells(1)
+    assert all(name in page.text("p")[0] for name in ("of A are", "of <B> are"))
+
+
+def test_interactions_that_are_all_0_are_not_named():
+    result = _interactions()
+    zero = pkex.Interactions(
+        0.0 * result.values, result.empty_values, 0.0, result.data, result.feature_names, None,
+        "k-SII", 2,
+    )  # fmt: skip
+    verdict = check_page(zero.to_html()).text("p")[0]
+    assert verdict == "On average over 6 rows, no pair has a coefficient other than 0."
+    with pytest.raises(ValueError, match="there are no rows"):
+        zero[:0].to_html()

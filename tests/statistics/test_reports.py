@@ -181,3 +181,63 @@ def test_columns_of_the_same_name_are_shown_each_by_itself():
     shown = _pictures(check_page(found.to_html(None, first, second, names=("reference", "batch"))))
     assert _pictures(check_page(found.to_html())) == shown
     assert len(set(shown)) == 4
+
+
+def _timeline(n_permutations=199, n_batches=4):
+    """Return a timeline where x1 moves in the last batch, and the pair x0, x2 in that before it."""
+    rng = np.random.default_rng(0)
+    drift = pkex.MMDDrift(rng.normal(size=(200, 3)), n_permutations=n_permutations, random_state=0)
+    batches = rng.normal(size=(n_batches, 100, 3))
+    batches[-1, :, 1] += 1.5
+    batches[-2, :, 2] = batches[-2, :, 0]
+    return drift.timeline({f"<{t}>": batch for t, batch in enumerate(batches)})
+
+
+def test_a_timeline_has_a_report_of_which_batches_differ_in_what(tmp_path):
+    line = _timeline()
+    assert line.is_drift.tolist() == [False, False, True, True]
+    text = line.to_html(tmp_path / "r.html")
+    assert (tmp_path / "r.html").read_text(encoding="utf-8") == text
+    page = check_page(text)
+    assert page.text("h1") == ["Drift in 4 batches"]
+    verdict = page.text("p")[0].replace("\xa0", " ")
+    assert verdict.startswith("2 of 4 batches differ from the reference (α = 0.05, corrected")
+    assert ": <2>; <3>. Features that differ individually: x1 in 1 batch. " in verdict
+    assert verdict.endswith("Pairs of columns whose dependence differs: x0 and x2 in 1 batch.")
+    head, *lines = page.cells()
+    numbers = np.array([line[1:5] for line in lines], dtype=float)
+    expected = [line.statistics, line.pvalues, line.corrected_pvalues]
+    np.testing.assert_allclose(numbers[:, 1:].T, expected, rtol=1e-2, atol=1e-4)
+    assert numbers[:, 0].tolist() == [100.0] * 4
+    assert head[5:] == ["drift", "features that differ", "dependence that differs"]
+    assert [line[5:] for line in lines] == [
+        ["no", "–", "–"], ["no", "–", "–"], ["yes", "–", "x0 and x2"], ["yes", "x1", "–"],
+    ]  # fmt: skip
+    bars, heat_map = _pictures(page)
+    assert "<3>: corrected p" in bars
+    assert f"x1: largest in <3>, {line.values[3, 1]:.4f}"[:-1] in heat_map
+    assert [e["text"] for e in page.all("text") if e["text"] in ("▾", "")] == ["", "", "▾", "▾"]
+
+
+def test_a_timeline_without_drift_or_test_names_nothing():
+    untested = check_page(_timeline(0).to_html())
+    assert untested.text("p")[0].endswith("with the reference; nothing was tested.")
+    assert untested.cells()[0] == ["batch", "rows", "MMD²"]
+    with pytest.warns(UserWarning, match="no drift can be found"):
+        line = _timeline(19)
+    page = check_page(line.to_html())
+    assert page.text("p")[0].startswith("No drift was found in 4 batches (α = 0.05, ")
+    assert {tuple(cells[5:]) for cells in page.cells()[1:]} == {("no", "–")}
+    assert page.text("li")[0] == line.notes[0]
+
+
+def test_a_report_of_many_batches_shows_the_latest():
+    line = _timeline(0)
+    many = pkex.DriftTimeline(line.results * 75, tuple(f"day {t}" for t in range(300)))
+    text = many.to_html()
+    page = check_page(text)
+    assert len(text) < 100_000
+    assert [cells[0] for cells in page.cells()[1:]] == [f"day {t}" for t in range(200, 300)]
+    assert page.text("caption") == ["Batches, compared with the reference, the latest 100 of 300"]
+    assert "day 280: " in _pictures(page)[0]
+    assert "day 279: " not in _pictures(page)[0]

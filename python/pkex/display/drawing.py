@@ -15,12 +15,16 @@ from numpy.typing import NDArray
 from pkex.display.tables import shortened
 from pkex.typing import Float
 
-__all__ = ["Drawing", "Scale", "bars", "lanes"]
+__all__ = ["Drawing", "Scale", "bars", "cells", "lanes"]
 
 # Of a line with a label and bars below it, in pixels.
 _LABEL, _BAR, _GAP = 20, 14, 8
 # Characters that a line has on a phone.
 _LINE = 42
+# Of a line of cells: its height, the percentage of the width before it, characters of its name.
+_CELL, _BEFORE_CELLS, _NAME = 20, 36.0, 16
+# Numbers below this part of the largest have an empty cell.
+_PALEST = 0.005
 
 
 @dataclass
@@ -192,4 +196,46 @@ def lanes(
         top = place * step + _LABEL
         drawing.labels(name, text, top - 5.0)
         drawing.pair(pair, scale, top)
+    return drawing.markup()
+
+
+def cells(
+    title: str,
+    names: Sequence[str],
+    values: Float,
+    description: str,
+    *,
+    heads: Sequence[str] = (),
+) -> str:
+    """Draw a heat map: a line of cells for each name, paler where numbers are smaller.
+
+    Parameters
+    ----------
+    title : str
+    names : sequence of str of length n
+    values : ndarray of shape (n, columns)
+        Cells above 0 have the class "first", cells below 0 the class "second".
+    description : str
+        What is seen, in words.
+    heads : sequence of str, optional
+        A short text above each column.
+    """
+    shades = values / (float(np.abs(values).max(initial=0.0)) or 1.0)
+    above = _LABEL if heads else 0
+    width = (99.0 - _BEFORE_CELLS) / values.shape[1]
+    starts = (_BEFORE_CELLS + width * np.arange(values.shape[1])).tolist()
+    frame = {"x": f"{_BEFORE_CELLS}%", "width": f"{99.0 - _BEFORE_CELLS}%", "kind": "band"}
+    drawing = Drawing(title, description, above + _CELL * len(names))
+    for start, head in zip(starts, heads, strict=False):
+        drawing.label(head, _LABEL - 5.0, f"{start + width / 2.0:.2f}%", "middle")
+    for place, (name, line) in enumerate(zip(names, shades.tolist(), strict=True)):
+        top, height = above + place * _CELL + 1.0, _CELL - 2.0
+        drawing.label(shortened(name, _NAME), top + 13.0, f"{_BEFORE_CELLS - 1.5}%", "end")
+        drawing.add("rect", **frame, y=top, height=height, fill_opacity=0.25)
+        for start, shade in zip(starts, line, strict=True):
+            if abs(shade) >= _PALEST:
+                where = {"x": f"{start:.2f}%", "width": f"{0.95 * width:.2f}%"}
+                kind = "first" if shade > 0.0 else "second"
+                opacity = round(abs(shade), 2)
+                drawing.add("rect", **where, y=top, height=height, kind=kind, fill_opacity=opacity)
     return drawing.markup()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from math import comb
@@ -20,7 +20,7 @@ from pkex.explain.centering import mean_size
 from pkex.explain.conversions import frame, importance_frame, shapiq_values
 from pkex.explain.documents import read_axes, read_value_function
 from pkex.explain.result import Result
-from pkex.games.coalitions import coalition_at, coalitions, ranks
+from pkex.games.coalitions import coalition_of_any_size_at, coalitions, ranks
 from pkex.games.indices import INDICES, Index
 from pkex.games.value_functions import ValueFunction
 from pkex.inputs.documents import Document
@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     import shap
     import shapiq
 
+    from pkex.display.findings import Findings
+
 __all__ = ["Interactions"]
 
 # Indices whose coefficients of orders 1 and 2 add up to the output, as shap's matrices do.
@@ -43,8 +45,8 @@ _SMALL_SHARE = 0.01
 
 # What users of explanations look for, and what to do instead.
 _HINTS = {
-    "plot": "the strongest are printed by print(interactions); shap and shapiq draw them, given "
-    "interactions.to_shap() or interactions.to_shapiq()",
+    "plot": "print(interactions) prints the strongest and interactions.to_html(path) draws them; "
+    "shap and shapiq draw interactions.to_shap() or interactions.to_shapiq()",
     "expected_value": "it is interactions.base_values, one for each row",
     "centered": "explanations have it: explainer(X).centered()",
 }
@@ -282,11 +284,23 @@ class Interactions(Result):
 
     def _name_at(self, place: int) -> str:
         """Return the name of the coalition at a place of `values`."""
-        d, size = len(self._axes.features), 1
-        while place >= comb(d, size):
-            place -= comb(d, size)
-            size += 1
-        return " × ".join(self._axes.features[member] for member in coalition_at(place, d, size))
+        names = self._axes.features
+        return " × ".join(names[j] for j in coalition_of_any_size_at(place, len(names)))
+
+    def _findings(self, name: str, computed: Mapping[str, str]) -> Findings:
+        from pkex.explain.interaction_findings import Coefficients, of_interactions
+
+        if len(self) == 0:
+            raise ValueError("there are no rows to make a report of")
+        names = self.output_names or [self.output_name or ""]
+        by_output = self._values.reshape(*self.shape[:2], len(names))
+        features, game = self._axes.features, self._value_function
+        outputs = {
+            output: Coefficients(by_output[:, :, place], features, self._order, game)
+            for place, output in enumerate(names)
+        }
+        index = f"{self._index}, order {self._order}"
+        return of_interactions(outputs, name, {"Rows": str(len(self)), "Index": index, **computed})
 
     def __getitem__(self, rows: Any) -> Interactions:
         """Return some of the rows, by number, slice, list or mask; a number gives one line."""

@@ -1,16 +1,18 @@
-"""Reports of explained rows, as pages that need nothing else."""
+"""What reports of explained rows show."""
 
 from __future__ import annotations
 
-import os
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
 from pkex.explain.axes import FEATURE, OUTPUT, ROW
 from pkex.explain.uncertain import Uncertain
-from pkex.inputs.keywords import with_known_keywords
+
+if TYPE_CHECKING:
+    from pkex.display.findings import Findings
 
 __all__ = ["Reported"]
 
@@ -20,53 +22,11 @@ class Reported(Uncertain):
 
     __slots__ = ()
 
-    @with_known_keywords
-    def to_html(
-        self, path: str | os.PathLike[str] | None = None, *, name: str = "the model's output"
-    ) -> str:
-        """Return a report as one HTML page that needs nothing else; write it if a path is given.
-
-        It shows how much each feature moves the output, and how the values of the leading ones go
-        with their data: what ``pkex explain --format html`` writes.
-
-        Parameters
-        ----------
-        path : str or path, optional
-            Of the file, which is written whole or not at all.
-        name : str, optional
-            What was explained, for the title.
-
-        Returns
-        -------
-        str
-
-        Raises
-        ------
-        ValueError
-            If there are no rows.
-        OSError
-            If the file cannot be written.
-
-        Examples
-        --------
-        >>> import pkex
-        >>> explanation = pkex.Explanation([[3.0, -1.0]], [0.5], [[7.0, 8.0]], ["age", "bmi"])
-        >>> explanation.to_html()[:15]
-        '<!DOCTYPE html>'
-        """
-        # Not before a report is asked for.
-        from importlib.metadata import version
-
-        from pkex.display.page import written
+    def _findings(self, name: str, computed: Mapping[str, str]) -> Findings:
         from pkex.explain.findings import of_explanation
 
         rows = self._in_rows()
-        computed = {
-            "Rows": str(len(rows)),
-            "Game": self.value_function or "not known",
-            "Version": f"pkex {version('pkex')}",
-        }
-        return written(of_explanation(rows, name, computed), path)
+        return of_explanation(rows, name, {"Rows": str(len(rows)), **computed})
 
     def _in_rows(self) -> Self:
         """Return the same with axes of rows and features, of a single one, too."""

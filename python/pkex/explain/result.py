@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Never
 
@@ -12,12 +13,15 @@ from pkex.explain.axes import Axes
 from pkex.explain.documents import plain_axes
 from pkex.games.value_functions import ValueFunction
 from pkex.inputs.documents import Documented, envelope
+from pkex.inputs.keywords import with_known_keywords
 from pkex.inputs.plain_data import plain_entries, plain_numbers
 from pkex.inputs.skops_files import SkopsGuard
 from pkex.typing import Float
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from pkex.display.findings import Findings
 
 __all__ = ["Hinting", "Result"]
 
@@ -88,6 +92,56 @@ class Result(Summarized, Documented, SkopsGuard, Hinting):
     def value_function(self) -> ValueFunction | None:
         """The game that the values are of, as in `Explainer`; None if it is not known."""
         return self._value_function
+
+    @with_known_keywords
+    def to_html(
+        self, path: str | os.PathLike[str] | None = None, *, name: str = "the model's output"
+    ) -> str:
+        """Return a report as one HTML page that needs nothing else; write it if a path is given.
+
+        It shows how much each feature moves the output, and how the values of the leading ones
+        depend on their data, as ``pkex explain --format html`` writes it. For interactions it shows
+        the strongest pairs or larger coalitions.
+
+        Parameters
+        ----------
+        path : str or path, optional
+            Of the file, which is written whole or not at all.
+        name : str, optional
+            What was explained, for the title.
+
+        Returns
+        -------
+        str
+
+        Raises
+        ------
+        ValueError
+            If there are no rows.
+        OSError
+            If the file cannot be written.
+
+        Examples
+        --------
+        >>> import pkex
+        >>> explanation = pkex.Explanation([[3.0, -1.0]], [0.5], [[7.0, 8.0]], ["age", "bmi"])
+        >>> explanation.to_html()[:15]
+        '<!DOCTYPE html>'
+        """
+        # Not before a report is asked for.
+        from importlib.metadata import version
+
+        from pkex.display.page import written
+
+        computed = {
+            "Game": self.value_function or "not known",
+            "Version": f"pkex {version('pkex')}",
+        }
+        return written(self._findings(name, computed), path)
+
+    def _findings(self, name: str, computed: Mapping[str, str]) -> Findings:
+        """Return what a report shows, given what was explained and how it was computed."""
+        raise NotImplementedError
 
     def _plain(self) -> dict[str, Any]:
         """Return what all results of rows are made of, for a document."""

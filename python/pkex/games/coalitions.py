@@ -8,7 +8,7 @@ from itertools import chain, combinations
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["coalition_at", "coalitions", "ranks"]
+__all__ = ["coalition_at", "coalition_of_any_size_at", "coalitions", "ranks"]
 
 _Int = NDArray[np.int64]
 
@@ -37,6 +37,15 @@ def coalition_at(place: int, n_players: int, size: int) -> tuple[int, ...]:
             place -= with_player
         player += 1
     return tuple(members)
+
+
+def coalition_of_any_size_at(place: int, n_players: int) -> tuple[int, ...]:
+    """Return the coalition at a place of the lists of sizes 1, 2, …, one after the other."""
+    size = 1
+    while place >= math.comb(n_players, size):
+        place -= math.comb(n_players, size)
+        size += 1
+    return coalition_at(place, n_players, size)
 
 
 def ranks(members: _Int, n_players: int) -> _Int:

@@ -35,6 +35,8 @@ _WEIGHTS = np.array([1.0, 0.6, 0.3])
 # Levels that have an indicator, and rows that each needs in both samples.
 _MOST_LEVELS, _LEAST_ROWS = 6, 5
 _UNIT = 2.0**-20
+# Differences held at a time.
+_CHUNK = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -224,13 +226,23 @@ def _statistics(
 ) -> Float:
     """Return ‖C_X − C_Y‖² of each pair for each labeling of blocks; shape (1 + B, pairs)."""
     n, m = sizes
-    ordered = [own[blocks.order] for own in features]
-    starts = np.flatnonzero(np.diff(blocks.groups, prepend=-1))
-    weights = labels.astype(np.float64)
-    numbers = np.empty((len(labels), len(pairs)))
-    for p, (a, b) in enumerate(pairs):
-        products = (ordered[a][:, :, None] * ordered[b][:, None, :]).reshape(n + m, -1)
-        sums = np.add.reduceat(products, starts, axis=0)
-        differences = (weights @ sums) * (1.0 / n + 1.0 / m) - sums.sum(axis=0) / m
-        numbers[:, p] = np.einsum("bi,bi->b", differences, differences)
+    widths = [own.shape[1] for own in features]
+    starts = np.cumsum([0, *widths])
+    # Where the products of pairs, f(a) f(b)ᵀ, are among those of all features.
+    first = [np.repeat(starts[a] + np.arange(widths[a]), widths[b]) for a, b in pairs]
+    second = [np.tile(starts[b] + np.arange(widths[b]), widths[a]) for a, b in pairs]
+    ends = np.cumsum([len(own) for own in first])
+    places = np.concatenate(first), np.concatenate(second)
+    joined = np.concatenate(features, axis=1)[blocks.order]
+    groups = np.split(joined, np.flatnonzero(np.diff(blocks.groups)) + 1)
+    sums = np.stack([(rows.T @ rows)[places] for rows in groups])
+    mean, numbers = sums.sum(axis=0) / m, np.empty((len(labels), len(pairs)))
+    n_labels = max(1, _CHUNK // len(mean))
+    for start in range(0, len(labels), n_labels):
+        chunk = slice(start, start + n_labels)
+        differences = labels[chunk].astype(np.float64) @ sums
+        differences *= 1.0 / n + 1.0 / m
+        differences -= mean
+        for p, own in enumerate(np.split(differences, ends[:-1], axis=1)):
+            numbers[chunk, p] = np.einsum("bi,bi->b", own, own)
     return numbers

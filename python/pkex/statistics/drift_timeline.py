@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
@@ -196,6 +197,41 @@ class DriftTimeline(Summarized, Documented):
             marked=marked,
             title="MMD² to the reference, divided among features",
         )
+
+    def to_html(self, path: str | os.PathLike[str] | None = None) -> str:
+        """Return a report as one HTML page that needs nothing else; write it if a path is given.
+
+        It shows which batches differ from the reference, in which features, and the values of the
+        strongest features by batch. `DriftResult.to_html` shows one batch.
+
+        Parameters
+        ----------
+        path : str or path, optional
+            Of the file, which is written whole or not at all.
+
+        Returns
+        -------
+        str
+
+        Raises
+        ------
+        OSError
+            If the file cannot be written.
+
+        Examples
+        --------
+        >>> import pkex
+        >>> drift = pkex.MMDDrift([[0.0, 1.0], [1.0, 2.0], [0.5, 0.5]])
+        >>> drift.timeline([[[4.0, 1.5], [5.0, 1.0]]]).to_html()[:15]
+        '<!DOCTYPE html>'
+        """
+        # Not before a report is asked for.
+        from pkex.display.page import written
+        from pkex.statistics.timeline_findings import of_timeline
+
+        corrected, is_drift = self.corrected_pvalues, self.is_drift
+        findings = of_timeline(self.results, self.names, corrected, is_drift, self.notes)
+        return written(findings, path)
 
     def _columns(self) -> dict[str, NDArray[Any]]:
         found: dict[str, NDArray[Any]] = {"MMD²": self.statistics}

@@ -22,7 +22,7 @@ from pkex.statistics.report import COLUMNS, described
 from pkex.statistics.verdict import DEPENDENCE, DIFFERENCE, Wording, is_found, shares, verdict
 from pkex.typing import Float
 
-__all__ = ["of_dependence", "of_difference"]
+__all__ = ["n_permutations", "of_dependence", "of_difference", "settings"]
 
 # Features in the picture of all, and those that are shown one by one.
 _MOST_BARS, _MOST_DETAILS = 20, 6
@@ -152,25 +152,17 @@ def _findings(
     computed: Mapping[str, str],
     notes: tuple[str, ...],
 ) -> Findings:
-    settings = {
+    found = {
         "Statistic": f"{result.label} = {number(result.statistic)}, {result.estimator} estimator",
         "p-value": "none, as there were no permutations"
         if result.pvalue is None
-        else f"{number(result.pvalue)} of {counted(_n_permutations(result), 'permutation')}",
-        "Level α": number(alpha),
-        "Absent features": _CONVENTIONS[result.value_function],
-        "Kernel": described(result.kernel, result.bandwidth),
+        else f"{number(result.pvalue)} of {counted(n_permutations(result), 'permutation')}",
+        **settings(result, alpha),
     }
-    # Of estimators that compare some pairs of rows.
-    if (n_pairs := getattr(result, "n_pairs", None)) is not None:
-        settings["Pairs of rows"] = f"{n_pairs:,}"
-    columns = Encoding(result.columns).described()
-    if columns is not None:
-        settings["Columns"] = columns
     # Of the difference of two samples.
     pairs = getattr(result, "_dependence", None)
     if pairs is not None and is_found(result, alpha):
-        settings["Pairs of columns"] = pairs.described
+        found["Pairs of columns"] = pairs.described
     changes = getattr(result, "column_changes", ())
     tables = (_table(result, alpha), *([table_of_changes(changes)] if changes else []))
     return Findings(
@@ -181,7 +173,7 @@ def _findings(
         details,
         details_title,
         _reading(result, wording),
-        {**settings, **computed},
+        {**found, **computed},
         (*notes, *result.notes),
     )
 
@@ -192,7 +184,24 @@ _CONVENTIONS = {
 }
 
 
-def _n_permutations(result: Attribution) -> int:
+def settings(result: Attribution, alpha: float) -> dict[str, str]:
+    """Return how a result was computed and tested, without the numbers found."""
+    found = {
+        "Level α": number(alpha),
+        "Absent features": _CONVENTIONS[result.value_function],
+        "Kernel": described(result.kernel, result.bandwidth),
+    }
+    # Of estimators that compare some pairs of rows.
+    if (n_pairs := getattr(result, "n_pairs", None)) is not None:
+        found["Pairs of rows"] = f"{n_pairs:,}"
+    columns = Encoding(result.columns).described()
+    if columns is not None:
+        found["Columns"] = columns
+    return found
+
+
+def n_permutations(result: Attribution) -> int:
+    """Return the number of permutations of the test, 0 without a test."""
     return 0 if result.permuted_values is None else len(result.permuted_values)
 
 

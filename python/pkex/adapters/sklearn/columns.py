@@ -120,8 +120,13 @@ class Chain(ColumnMap):
         self.categories = dict(maps[0].categories)
         self.discrete = maps[0].discrete
         for following in maps[1:]:
+            made: dict[int, Sequence[object]] = {}
             for column, categories in following.categories.items():
-                self.categories[int(self.sources[column])] = categories
+                source = int(self.sources[column])
+                # Booleans beside others, of one column, are indicators of missing entries.
+                is_indicator = all(isinstance(category, bool) for category in categories)
+                made[source] = made.get(source, categories) if is_indicator else categories
+            self.categories |= made
             self.discrete |= {int(self.sources[column]) for column in following.discrete}
             self.sources = self.sources[following.sources]
 
@@ -155,9 +160,10 @@ class SideBySide(ColumnMap):
         self.discrete = frozenset(
             int(columns[place]) for columns, one, place in used if place in one.discrete
         )
+        # Of a column that several maps use, one that knows some entries only has the last word.
         self.categories = {
             int(columns[place]): one.categories[place]
-            for columns, one, place in used
+            for columns, one, place in sorted(used, key=lambda use: bool(use[1].discrete))
             if place in one.categories
         }
 
@@ -171,7 +177,7 @@ class SideBySide(ColumnMap):
         wide = scattered(rows[:, :0], np.empty(0, dtype=np.intp), self.n_columns)
         ends = np.cumsum([len(one.sources) for _, one in self._maps])
         parts = list(zip(self._maps, np.split(rows, ends[:-1], axis=1), strict=True))
-        # Of a column that several maps use, one that knows some entries only has the last word.
+        # In the order of the categories.
         for (columns, one), part in sorted(parts, key=lambda part: bool(part[0][1].discrete)):
             before = one.inverse(part)
             is_known = ~np.isnan(before)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -40,6 +41,12 @@ class Step(ColumnMap):
             self.sources = np.array(names, dtype=np.intp)
         if isinstance(transformer, MissingIndicator):
             self.sources = np.array(transformer.features_, dtype=np.intp)
+            self.non_numeric = frozenset(range(self.n_columns))
+            if not isinstance(transformer.missing_values, Real):
+                # It does not take columns of numbers. Rows to try a model out have the number 1
+                # where `inverse` knows none, and so the second of these.
+                entries = (transformer.missing_values, "present")
+                self.categories = dict.fromkeys(range(self.n_columns), entries)
         if isinstance(transformer, ENCODERS):
             self.categories = {
                 column: categories.tolist()
