@@ -22,8 +22,7 @@ impl Spread {
 
     /// Of games whose present factors are in [0, 1] and absent ones 1 (M = 1, c ≤ 0), from Σₗ |cₗ|.
     pub fn of_unit_factors(sums: &Lanes) -> Self {
-        let lambda = sums.0.into_iter().fold(0.0, f64::max);
-        Self { lambda, ..Self::NONE }
+        Self { lambda: sums.largest(), ..Self::NONE }
     }
 
     /// Of games whose absent factors are 1, as others were divided by them, from sums of
@@ -40,52 +39,11 @@ pub(crate) fn share_of_quotient(c: f64) -> f64 {
     smaller(1.0, c.abs())
 }
 
-/// The spread of the players so far, of factors 1 + c of any sign whose absent ones are 1.
-pub(crate) struct SignedSpread {
-    /// Σ min(|c|, 2).
-    lambda: Lanes,
-    /// Σ c.
-    sum: Lanes,
-    /// min(c, 0).
-    least: Lanes,
-}
+/// −ln [`LEAST_DIVISOR`](crate::game::block::LEAST_DIVISOR).
+const MOST_RISE: f64 = 10.0 * std::f64::consts::LN_2;
 
-impl SignedSpread {
-    /// Of no players.
-    pub const START: Self = Self { lambda: Lanes::ZERO, sum: Lanes::ZERO, least: Lanes::ZERO };
-
-    /// Includes a player, from c.
-    #[inline(always)]
-    pub fn include<const W: usize>(&mut self, part: usize, c: &[f64; W]) {
-        // |c|/M is at most |c|, and 2.
-        let lambda: &mut [f64; W] = self.lambda.part_mut(part);
-        *lambda = zip_lanes(lambda, c, |lambda, c| lambda + smaller(2.0, c.abs()));
-        let sum: &mut [f64; W] = self.sum.part_mut(part);
-        *sum = zip_lanes(sum, c, |sum, c| sum + c);
-        let least: &mut [f64; W] = self.least.part_mut(part);
-        *least = zip_lanes(least, c, smaller);
-    }
-
-    /// That of all players; `None` where a rule that sees all nodes from t = 0, where factors are
-    /// 1, would err (see [`MOST_RISE`]): where factors fall far, so that their rounding counts,
-    /// and others may grow large, or some are far below 0.
-    ///
-    /// As ln max(1, |1 + c|) ≤ (min(|c|, 2) + c)/2 for c ≥ −2, rising factors grow to no more than
-    /// the exponential of half of Λ + Σ c together.
-    #[inline(always)]
-    pub fn total(&self) -> Option<Spread> {
-        let Self { lambda, sum, least } = self;
-        let is_moderate = |lane: usize| {
-            let log_rise = f64::midpoint(lambda.0[lane], sum.0[lane]);
-            let most = if least.0[lane] >= -0.5 { SAFE_POWER } else { MOST_RISE };
-            least.0[lane] >= -2.0 && log_rise <= most * std::f64::consts::LN_2
-        };
-        (0..LANES).all(is_moderate).then(|| Spread::of_quotients(&self.lambda))
-    }
-}
-
-/// −log₂ [`LEAST_DIVISOR`](crate::game::block::LEAST_DIVISOR).
-const MOST_RISE: f64 = 10.0;
+/// ln 2^[`SAFE_POWER`].
+const MOST_PRODUCT: f64 = SAFE_POWER * std::f64::consts::LN_2;
 
 /// The spread of the players so far, of factors in [0, 1].
 pub(crate) struct RunningSpread {
@@ -171,6 +129,45 @@ impl Block {
             }
         }
         Spread::of_quotients(&sums)
+    }
+
+    /// Λ of factors 1 + c of any sign whose absent ones are 1, from c; `None` where a rule that sees
+    /// all nodes from t = 0, where factors are 1, would err: where factors fall far, so that their
+    /// rounding counts, and others may grow large (see [`MOST_RISE`]).
+    #[inline(always)]
+    pub fn spread_of_signed<const W: usize>(&self) -> Option<Spread> {
+        let mut lambda = Lanes::ZERO;
+        for part in 0..LANES / W {
+            let sizes = self.difference.iter().fold([0.0; W], |sums, c| {
+                // |c|/M is at most |c|.
+                zip_lanes(&sums, c.part(part), |sum, c| sum + c.abs())
+            });
+            *lambda.part_mut(part) = sizes;
+        }
+        let spread = Spread::of_quotients(&lambda);
+        // ln max(1, |1 + c|) ≤ |c|: factors grow to no more than e^Λ together.
+        let is_moderate = spread.lambda <= MOST_RISE || self.is_moderate::<W>();
+        is_moderate.then_some(spread)
+    }
+
+    /// Whether, of such factors, rising ones stay moderate together or none falls by more than ½.
+    ///
+    /// As ln max(1, |1 + c|) ≤ (|c| + c)/2 for c ≥ −2, rising factors grow to no more than the
+    /// exponential of half of Σ |c| + c together.
+    #[inline(always)]
+    fn is_moderate<const W: usize>(&self) -> bool {
+        let (mut log_rise, mut fall) = (Lanes::ZERO, Lanes::ZERO);
+        for c in &self.difference {
+            for part in 0..LANES / W {
+                let c: &[f64; W] = c.part(part);
+                let (rises, falls): (&mut [f64; W], &mut [f64; W]) =
+                    (log_rise.part_mut(part), fall.part_mut(part));
+                *rises = zip_lanes(rises, c, |sum, c| sum + f64::midpoint(c.abs(), c));
+                *falls = zip_lanes(falls, c, |fall, c| larger(fall, -c));
+            }
+        }
+        let most = if fall.largest() <= 0.5 { MOST_PRODUCT } else { MOST_RISE };
+        fall.largest() <= 2.0 && log_rise.largest() <= most
     }
 
     /// Λ of factors of any size and sign.

@@ -12,13 +12,13 @@
 //! Such factors may be negative, and above 1. c is known to an absolute error, as s is.
 
 use crate::simd::arithmetic::Arithmetic;
-use crate::simd::exp::exp_to_absolute_error;
-use crate::simd::lanes::{each_lane, zip_lanes};
+use crate::simd::exp::halvings_of_square;
+use crate::simd::lanes::{map_lanes, zip_lanes};
 
 /// How a column's kernel is centered.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Centering {
-    /// The Gaussian exp(−(r p)²) with the rate p, and the weight w.
+    /// The Gaussian 2^−(r p)² with the rate p, and the weight w.
     Gaussian { rate: f64, weight: f64 },
     /// Categories, with the weight w.
     Categories { weight: f64 },
@@ -42,12 +42,12 @@ impl Centering {
         let ((x, ys), (own, others)) = (at(0), at(1));
         let (weight, kernel) = match self {
             Self::Gaussian { rate, weight } => {
-                let exponents = each_lane(|i| -(((x - ys[i]) * rate) * ((x - ys[i]) * rate)));
-                (weight, exp_to_absolute_error::<A, W>(&exponents))
+                let scaled = map_lanes(&ys, |y| (x - y) * rate);
+                (weight, halvings_of_square::<A, W>(&scaled))
             }
             Self::Categories { weight } => {
                 let (amplitude, _) = at(2);
-                (weight, each_lane(|i| if x - ys[i] == 0.0 { amplitude } else { 0.0 }))
+                (weight, map_lanes(&ys, |y| if x - y == 0.0 { amplitude } else { 0.0 }))
             }
         };
         zip_lanes(&kernel, &others, |k, other| A::mul_add(weight, k, -(own + other)))

@@ -153,7 +153,9 @@ impl Profile {
             Family::CenteredRbf { weight } => {
                 let weight = checked_rate("weight", weight)?;
                 self.include_gaussian(checked_inverse(parameter)?);
-                self.centering = Some(Centering::Gaussian { rate: self.rbf, weight });
+                // exp(−(r p)²) = 2^−(r p √log₂ e)².
+                let rate = self.rbf * std::f64::consts::LOG2_E.sqrt();
+                self.centering = Some(Centering::Gaussian { rate, weight });
             }
             Family::CenteredCategorical => {
                 let weight = checked_rate("weight", parameter)?;

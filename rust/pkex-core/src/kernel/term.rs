@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use crate::game::block::Block;
-use crate::game::spread::{SignedSpread, Spread};
+use crate::game::spread::Spread;
 use crate::kernel::family::{Factor, Profile, gaussian, multiplied};
 use crate::kernel::joint::{Entries, Joint};
 use crate::kernel::players::Players;
@@ -329,7 +329,6 @@ impl PackedTerm {
         block.resize(self.players.len(), true);
         block.series.weights.clear();
         block.is_signed = true;
-        let mut spread = SignedSpread::START;
         for (player, difference) in block.difference.iter_mut().enumerate() {
             let Some((first, others)) = self.members_of(player).split_first() else { continue };
             for part in 0..LANES / W {
@@ -339,11 +338,10 @@ impl PackedTerm {
                     // (1 + c)(1 + c′) − 1.
                     c = each_lane(|i| A::mul_add(1.0 + c[i], other[i], c[i]));
                 }
-                spread.include::<W>(part, &c);
                 *difference.part_mut(part) = c;
             }
         }
-        let spread = spread.total();
+        let spread = block.spread_of_signed::<W>();
         if block.needs_present || spread.is_none() {
             for (a, c) in block.present.iter_mut().zip(&block.difference) {
                 *a = Lanes(map_lanes(&c.0, |c| 1.0 + c));

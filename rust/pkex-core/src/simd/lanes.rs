@@ -1,6 +1,7 @@
 //! Lanes: sixteen evaluations computed side by side.
 
 use crate::simd::arithmetic::Arithmetic;
+use crate::simd::numbers::larger;
 
 /// Evaluations in a block. One number on every instruction set, so that all add in the same order.
 pub const LANES: usize = 16;
@@ -47,6 +48,20 @@ impl Lanes {
             let sum: &mut [f64; W] = self.part_mut(part);
             *sum = each_lane(|i| A::mul_add(a[i], b[i], sum[i]));
         }
+    }
+
+    /// The largest of the lanes, or 0; NaN counts for nothing.
+    #[inline(always)]
+    pub fn largest(&self) -> f64 {
+        let mut largest: [f64; LANES] = map_lanes(&self.0, |lane| larger(lane, 0.0));
+        let mut count = LANES;
+        while count > 1 {
+            count /= 2;
+            for i in 0..count {
+                largest[i] = larger(largest[i], largest[i + count]);
+            }
+        }
+        largest[0]
     }
 
     /// The sum of the lanes as a tree: halves, quarters, and so on.
