@@ -154,6 +154,7 @@ class CenteredCategories(CenteredColumn):
         _check(0.0 < self.least <= 1.0, "least", self.least)
         is_valid = all(0.0 < share <= 1.0 for share in self.shares)
         _check(len(self.shares) == len(self.codes) > 0 and is_valid, "shares", self.shares)
+        _check(all(map(math.isfinite, self.codes)), "codes", self.codes)
         _check(list(self.codes) == sorted(set(self.codes)), "codes", self.codes)
         _check(self._scale > 0.0, "shares", self.shares)
 

@@ -7,8 +7,8 @@ not a change of dependence. With C the mean over a sample of f(a) f(b)ᵀ, the s
 columns is ‖C_X − C_Y‖², the sum of squares. Products f(a) f(b)ᵀ of rows are permuted between the
 samples, in the same random blocks for all pairs.
 
-Where frequencies change between the samples, so do the tails of products, and permutations are then
-right only if each sample has enough rows for these tails. So an entry of C counts if the kurtoses of
+Where frequencies change between the samples, so do the tails of products. Permutations are right
+then only if each sample has enough rows for these tails. So an entry of C counts if the kurtoses of
 both features have a product of at most a tenth of the rows, in both samples: numbers need 33 rows,
 and indicators of two rare levels about ten rows in which both are expected.
 
@@ -232,7 +232,8 @@ class _Counted:
         """Return which entries of the cross-covariance of two columns count; shape (r, s)."""
         products = self.kurtoses[a][:, :, None] * self.kurtoses[b][:, None, :]
         limits = np.array(self.sizes)[:, None, None] / _ROWS_FOR_TAILS
-        count: NDArray[np.bool_] = (products <= limits).all(axis=0)
+        of_first, of_second = products <= limits
+        count: NDArray[np.bool_] = of_first & of_second
         return count
 
 
@@ -250,9 +251,7 @@ def _chosen_pairs(features: Sequence[Float], enough: _Counted) -> list[tuple[int
 
     No permutation changes the mean over all rows, so that the choice does not favor any.
     """
-    pairs = [
-        pair for pair in combinations(range(len(features)), 2) if enough.entries(*pair).any()
-    ]
+    pairs = [pair for pair in combinations(range(len(features)), 2) if enough.entries(*pair).any()]
     if len(pairs) <= _MOST_PAIRS:
         return pairs
     dependence = []

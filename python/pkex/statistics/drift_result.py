@@ -15,6 +15,7 @@ from pkex.inputs.documents import Document
 from pkex.inputs.table_columns import DAY
 from pkex.inputs.wording import counted
 from pkex.statistics.compared_rows import ComparedRows
+from pkex.statistics.drift_test import checked_alpha
 from pkex.statistics.encoding import Column
 from pkex.statistics.results import MMDResult
 from pkex.typing import Float
@@ -145,7 +146,7 @@ class DriftResult(MMDResult):
         columns = fields["columns"]
         return {
             **fields,
-            "alpha": document.number("alpha"),
+            "alpha": document.read("alpha", checked_alpha),
             "threshold": document.number("threshold") if document.has("threshold") else None,
             "rows": document.read(
                 "new_levels", lambda new: ComparedRows.without_rows(columns, new)
