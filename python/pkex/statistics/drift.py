@@ -396,7 +396,7 @@ class MMDDrift:
         """What MMD² of a batch of `batch_size` rows exceeds with a chance of about alpha.
 
         By batches that are drawn out of the reference itself; None without `batch_size`. Whether
-        there is drift is decided by each batch's own test, whose threshold its result has.
+        there is drift is decided by each batch's own p-value.
         """
         return self._threshold
 
