@@ -22,8 +22,8 @@ def numbers(rng, n):
 
 def mixed(rng, n):
     """Skewed numbers, some missing, and labels of 4 and 11 levels."""
-    rows = pd.DataFrame(rng.lognormal(size=(n, 2)))
-    rows.loc[rng.random(n) < 0.02, 0] = np.nan
+    rows = pd.DataFrame(rng.lognormal(size=(n, 2)), columns=["a", "b"])
+    rows.loc[rng.random(n) < 0.02, "a"] = np.nan
     rows["c"] = rng.choice(list("uvwx"), n, p=[0.4, 0.3, 0.2, 0.1])
     return rows.assign(d=rng.choice(list("pqrstuvwxyz"), n))
 

@@ -5,9 +5,9 @@ exchangeable. Rows of each are put in blocks at random, those of the reference o
 and whole blocks change sides: a subgroup of all permutations of the rows. The sums over pairs of
 blocks of the reference are kept, so that a batch costs its pairs with the reference and its own.
 
-That is an exact test for a kernel that is given. The default kernel has its scales from the
-reference, which no relabelling finds anew: its p-values are right as far as one batch more in the
-reference would not change them.
+That is an exact test for a kernel that is given. The default kernel has its length-scales and means
+from the reference, which no relabelling finds anew: its p-values are right as far as one batch more
+in the reference would not change them.
 """
 
 from __future__ import annotations
