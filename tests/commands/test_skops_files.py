@@ -168,6 +168,13 @@ def test_names_that_are_none_are_not_proposed(explained, name):
     assert "--trust" not in said
 
 
+def test_versions_of_skops_that_run_code_of_files_are_not_used(explained, monkeypatch):
+    monkeypatch.setattr("skops.__version__", "0.11.0")
+    monkeypatch.setattr(skops, "load", lambda *_, **__: pytest.fail("loaded"))
+    said = explained(node("ObjectNode", KERNEL, content=plain({})))
+    assert "skops 0.11.0 runs code that a file contains: pip install 'skops>=0.12'" in said
+
+
 def test_models_of_scikit_learn_load_without_trust(files, tmp_path):
     frame = csv_table(files / "labelled.csv")[:20]
     X, y = frame[["a", "b"]], frame["c"]

@@ -271,6 +271,36 @@ def test_any_damage_is_an_error_of_the_document(name):
         assert not error or f"{field!r}" in error
 
 
+@pytest.mark.parametrize(
+    ("path", "wrong"),
+    [
+        (("permuted_values",), []),
+        (("pvalue",), 1.5),
+        (("alone_pvalues", 0), 0.0),
+        (("alpha",), 2.0),
+        (("columns", 1, "levels", 0), math.nan),
+        (("column_changes", 0, "above", "n_rows"), "many"),
+        (("column_changes", 0, "above", "limit"), 10**400),
+        (("column_changes", 0, "above", "extreme"), [1.0]),
+        (("column_changes", 1, "new_levels", 0, 0), math.inf),
+        (("column_changes", 1, "missing"), ["x", 0.0]),
+        (("kernel_parameters", "parameters", "columns", 1, "parameters", "codes", 0), math.nan),
+    ],
+    ids=lambda value: ".".join(map(str, value)) if isinstance(value, tuple) else "",
+)
+def test_a_wrong_entry_of_a_drift_result_is_an_error(path, wrong):
+    rows = pd.DataFrame({"a": np.arange(40.0) ** 2, "b": list("uv") * 20})
+    drift = pkex.MMDDrift(rows, n_permutations=19, random_state=0)
+    document = drift.predict(rows.assign(a=9000.0 + rows["a"], b="new")).to_dict()
+    pkex.DriftResult.from_dict(document)
+    entry = document
+    for key in path[:-1]:
+        entry = entry[key]
+    entry[path[-1]] = wrong
+    with pytest.raises(ValueError, match=f"^invalid DriftResult document: .*{path[0]}"):
+        pkex.DriftResult.from_dict(document)
+
+
 def test_a_document_of_a_newer_version_says_so():
     with pytest.raises(ValueError, match=r"format 2, and .* reads 1: update pkex \(pkex 9"):
         pkex.Explanation.from_dict({**EXPLANATION, "format": 2, "pkex": "9"})

@@ -58,6 +58,32 @@ def test_mmd_by_default_equals_brute_force(rng, samples, estimator, groups, weig
         assert found.statistic == pytest.approx(whole, abs=1e-14)
 
 
+@pytest.mark.parametrize("players", [[0, 1, 2], [0, 1, 0]], ids=["single", "grouped"])
+@pytest.mark.parametrize("estimator", ["unbiased", "biased"])
+def test_a_detector_by_default_equals_brute_force(samples, estimator, players):
+    kernel = CenteredProduct((0, 1), (2,), N)
+    statistic = mmd_statistic(N, estimator)
+    values, alone, whole = attributed(statistic, kernel, np.concatenate(samples), players)
+    groups = {"pair": [0, 2]} if max(players) == 1 else None
+    options = {"estimator": estimator, "groups": groups, "categorical": [2]}
+    for convention in ("marginal", "neutral"):
+        drift = pkex.MMDDrift(samples[0], value_function=convention, **options)
+        found = drift.predict(samples[1])
+        np.testing.assert_allclose(found.values, values, rtol=0, atol=1e-13)
+        np.testing.assert_allclose(found.alone, alone, rtol=0, atol=1e-13)
+        assert found.statistic == pytest.approx(whole, abs=1e-13)
+
+
+def test_detectors_of_many_columns_and_few_rows_do_not_find_too_much():
+    found = 0
+    for seed in range(60):
+        x, y = np.random.default_rng(seed).normal(size=(2, 20, 50))
+        drift = pkex.MMDDrift(x, n_permutations=19, random_state=seed)
+        found += drift.predict(y).statistic_pvalue <= 0.05
+    # Three standard errors above 3 of 60 are 8.1; means that count own pairs find 20.
+    assert found <= 8
+
+
 @pytest.mark.parametrize("estimator", ["unbiased", "biased"])
 def test_hsic_by_default_equals_brute_force(rng, samples, estimator):
     x = samples[0]

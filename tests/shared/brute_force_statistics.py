@@ -39,11 +39,13 @@ class CenteredProduct:
     """∏_j (1 + k̃_j/√d): the default kernel by its definition, each k̃_j centered as a matrix.
 
     Numbers are compared by Gaussians of twice their median distance, labels by 1/p or 0, where p
-    counts at least five rows.
+    counts at least five rows. Of a detector, means are over the first n rows, the reference, and
+    those of one of these over the others.
     """
 
     numbers: tuple
     labels: tuple
+    n_reference: int | None = None
 
     def factors(self, rows, players):
         """The coefficient 1, and the players' factors (P, n, n)."""
@@ -55,14 +57,21 @@ class CenteredProduct:
 
     def centered(self, column, is_label):
         """k̃ of a column."""
+        n = self.n_reference or len(column)
         differ = column[:, None] - column
         if is_label:
-            p = np.maximum((differ == 0.0).mean(axis=0), 5 / len(column))
+            p = np.maximum((differ[:n] == 0.0).mean(axis=0), 5 / n)
             kernel = (differ == 0.0) / p
         else:
-            distances = abs(differ)[np.triu_indices(len(column), 1)]
+            distances = abs(differ)[:n, :n][np.triu_indices(n, 1)]
             median = np.median(distances) or np.median(distances[distances > 0.0])
             kernel = np.exp(-0.5 * (differ / (2.0 * median)) ** 2)
+        if self.n_reference is not None:
+            others = kernel[:, :n].copy()
+            np.fill_diagonal(others, np.nan)
+            means = np.nanmean(others, axis=1)
+            kernel = kernel - means[:, None] - means + means[:n].mean()
+            return kernel / np.diag(kernel)[:n].mean()
         kernel = kernel - kernel.mean(axis=0)
         kernel = kernel - kernel.mean(axis=1)[:, None]
         return kernel / np.diag(kernel).mean()

@@ -54,7 +54,12 @@ def test_a_batch_is_drift_by_its_pvalue_and_its_statistic_has_a_threshold(rng):
     drift = pkex.MMDDrift(rng.normal(size=(60, 2)), alpha=0.2, n_permutations=24, random_state=1)
     results = [drift.predict(rng.normal(size=(20, 2)) + shift) for shift in np.linspace(0, 0.5, 20)]
     assert {result.is_drift for result in results} == {True, False}
+    # Drift may be that of a single feature, below the threshold, and there may be none above it.
+    assert any(result.is_drift != (result.statistic > result.threshold) for result in results)
     for result in results:
+        verdict, _, rest = repr(result).partition(", MMD² = ")
+        assert verdict == f"DriftResult: {'drift' if result.is_drift else 'no drift'}"
+        assert rest.startswith(f"{result.statistic:.5g}, p-value {result.pvalue:.3g} (all features")
         assert result.is_drift == (result.pvalue <= 0.2)
         assert (result.statistic_pvalue <= 0.2) == (result.statistic > result.threshold)
         assert result.alpha == 0.2

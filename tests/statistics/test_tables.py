@@ -302,13 +302,16 @@ def test_a_witness_and_its_explainer_take_the_same_tables(mixed):
 
 def test_levels_that_a_detector_has_not_seen_are_unequal_to_all_others(mixed):
     x, y = (frame.drop(columns="size") for frame in mixed)
-    drift = pkex.MMDDrift(x, value_function="neutral")
+    drift = pkex.MMDDrift(x)
     new = y.assign(city=["Bern"] * 8 + ["Kyiv"] * 9)
     # Equal to each other where they are: as in a comparison that knows all levels.
     found = drift.predict(new)
-    rows = found.rows.reference, found.rows.batch
-    expected = pkex.mmd(*rows, kernel=drift.kernel, value_function="neutral")
-    np.testing.assert_allclose(found.values, expected.values, rtol=0, atol=1e-14)
+    numbers = [j for j, column in enumerate(found.columns) if not column.is_label]
+    labels = [j for j, column in enumerate(found.columns) if column.is_label]
+    kernel = CenteredProduct(tuple(numbers), tuple(labels), len(x))
+    rows = np.concatenate([found.rows.reference, found.rows.batch])
+    expected = attributed(mmd_statistic(len(x)), kernel, rows, list(range(5)))
+    np.testing.assert_allclose(found.values, expected[0], rtol=0, atol=1e-14)
     with pytest.raises(ValueError, match="whose codes it does not know; leave out kernel"):
         pkex.mmd(x, new, kernel=drift.kernel)
     assert drift.predict(new).values[1] > drift.predict(y).values[1] + 0.005

@@ -17,6 +17,8 @@ from pkex.display.tables import shortened
 
 __all__ = ["add_model", "in_words", "read_model", "tables_for"]
 
+# The oldest version of skops that runs no code of a file whose types are not trusted.
+_SAFE_SKOPS = (0, 12)
 # Of what a model is, in characters.
 _LONGEST = 300
 
@@ -83,8 +85,13 @@ def tables_for(model: Any, options: TableOptions) -> TableOptions:
 
 def _of_skops(source: Source, trusted: list[str]) -> Any:
     with needing("loading skops files", "skops"):
+        import skops
         from skops import io
 
+    if tuple(map(int, skops.__version__.split(".")[:2])) < _SAFE_SKOPS:
+        raise Failure(
+            f"skops {skops.__version__} runs code that a file contains: pip install 'skops>=0.12'"
+        )
     path = source.name
     try:
         with source.opened() as file:

@@ -58,8 +58,11 @@ class Kernel(ABC):
         """
         Entries.of(self.terms(rows.shape[1])).check(rows, name)
 
-    def engine_rows(self, rows: Float) -> Float:
-        """Return rows as the engine compares them: with what the terms need beside the entries."""
+    def engine_rows(self, rows: Float, *, are_own: bool = False) -> Float:
+        """Return rows as the engine compares them: with what the terms need beside the entries.
+
+        `are_own` says that these are the rows of the sample that the kernel was fitted to.
+        """
         return rows
 
     def engine_columns(self, n_features: int) -> NDArray[np.intp]:

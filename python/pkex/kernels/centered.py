@@ -4,7 +4,9 @@ With the rows u of the sample, all of the same weight, r(x) = mean_u k(x, u) and
 
     k̃(x, y) = (k(x, y) − r(x) − r(y) + g) / τ,    τ = mean_u k(u, u) − g,
 
-so that the mean of k̃(u, u) is 1. For the engine, a factor 1 + λ k̃ is 1 + w k(x, y) − s(x) − s(y)
+so that the mean of k̃(u, u) is 1. Where the rows of the sample are compared with new ones, as by a
+detector, both must be centered alike: r(u) of a row of the sample, and so g, are then means over
+the other rows. For the engine, a factor 1 + λ k̃ is 1 + w k(x, y) − s(x) − s(y)
 with the weight w = λ/τ: the offsets s stand in a column behind the entries.
 """
 
@@ -51,8 +53,11 @@ class CenteredColumn(ABC):
     """Columns of the engine's rows: the entries, and what stands behind them."""
 
     @abstractmethod
-    def engine_columns(self, entries: Float, share: float) -> list[Float]:
-        """Return the entries and the columns behind them, of the factor 1 + share · k̃."""
+    def engine_columns(self, entries: Float, share: float, *, are_own: bool = False) -> list[Float]:
+        """Return the entries and the columns behind them, of the factor 1 + share · k̃.
+
+        `are_own` says that these are the entries of the sample, which are compared with the others.
+        """
 
     @abstractmethod
     def factor(self, column: int, share: float) -> Factor:
@@ -90,7 +95,7 @@ class CenteredNumber(CenteredColumn):
         self._means(np.zeros(1))
 
     @classmethod
-    def of(cls, column: Float) -> CenteredNumber:
+    def of(cls, column: Float, *, looks_ahead: bool = False) -> CenteredNumber:
         """Center the kernel of twice the median distance between the entries of a column."""
         length_scale = float(
             np.clip(_MEDIANS * _typical_distance(column), _LEAST_LENGTH, _LARGEST_LENGTH)
@@ -98,13 +103,17 @@ class CenteredNumber(CenteredColumn):
         entries = np.ascontiguousarray(column)
         centers, moments = _core.gauss_mean(entries, length_scale)
         means = _core.gauss_mean_at(entries, length_scale, centers, moments)
-        mean = math.fsum(means.tolist()) / len(column)
+        if looks_ahead:
+            means = _over_others(means, 1.0)
+        mean = max(0.0, math.fsum(means.tolist()) / len(column))
         return cls(length_scale, mean, tuple(centers.tolist()), tuple(moments.tolist()))
 
-    def engine_columns(self, entries: Float, share: float) -> list[Float]:
+    def engine_columns(self, entries: Float, share: float, *, are_own: bool = False) -> list[Float]:
         """Return the entries, and s = w (r − g/2)."""
-        weight = share / (1.0 - self.mean)
-        return [entries, weight * (self._means(entries) - self.mean / 2.0)]
+        weight, means = share / (1.0 - self.mean), self._means(entries)
+        if are_own:
+            means = _over_others(means, 1.0)
+        return [entries, weight * (means - self.mean / 2.0)]
 
     def factor(self, column: int, share: float) -> Factor:
         """Return the engine's factor, with the length-scale and w."""
@@ -141,33 +150,35 @@ class CenteredCategories(CenteredColumn):
         The categories as numbers, ascending, and their shares among the rows. Of a single category
         k̃ is 0 between it and any other.
     least : float
+    n_rows : int or None
+        The rows of the sample, if its entries are compared with the others; None if with all.
     """
 
     codes: tuple[float, ...] = field(repr=False)
     shares: tuple[float, ...] = field(repr=False)
     least: float = field(repr=False)
+    n_rows: int | None = field(default=None, repr=False)
 
     n_columns = 3
 
     def __post_init__(self) -> None:
         _check(0.0 < self.least <= 1.0, "least", self.least)
+        is_count = self.n_rows is None or (type(self.n_rows) is int and self.n_rows >= 2)
+        _check(is_count, "n_rows", self.n_rows)
         is_valid = all(0.0 < share <= 1.0 for share in self.shares)
         _check(len(self.shares) == len(self.codes) > 0 and is_valid, "shares", self.shares)
+        _check(all(map(math.isfinite, self.codes)), "codes", self.codes)
         _check(list(self.codes) == sorted(set(self.codes)), "codes", self.codes)
         _check(self._scale > 0.0, "shares", self.shares)
 
     @classmethod
-    def of(cls, column: Float) -> CenteredCategories:
-        """Center the kernel on the entries of a column.
-
-        Parameters
-        ----------
-        column : ndarray of shape (n,)
-        """
+    def of(cls, column: Float, *, looks_ahead: bool = False) -> CenteredCategories:
+        """Center the kernel on the entries of a column."""
         codes, counts = np.unique(column, return_counts=True)
         shares = counts / len(column)
         least = min(1.0, _LEAST_ROWS / (len(column) + (len(codes) == 1)))
-        return cls(tuple(codes.tolist()), tuple(shares.tolist()), least)
+        n_rows = len(column) if looks_ahead else None
+        return cls(tuple(codes.tolist()), tuple(shares.tolist()), least, n_rows)
 
     @property
     def _amplitudes(self) -> Float:
@@ -175,8 +186,9 @@ class CenteredCategories(CenteredColumn):
 
     @property
     def _mean(self) -> float:
-        """The mean g = Σ p² q with the amplitudes q."""
-        return math.fsum((np.square(self.shares) * self._amplitudes).tolist())
+        """The mean g = Σ p r with r = p q and the amplitudes q."""
+        shares, amplitudes = np.array(self.shares), self._amplitudes
+        return math.fsum((shares * self._means(shares, amplitudes, self.n_rows)).tolist())
 
     @property
     def _scale(self) -> float:
@@ -185,11 +197,17 @@ class CenteredCategories(CenteredColumn):
             return 1.0
         return math.fsum((np.array(self.shares) * self._amplitudes).tolist()) - self._mean
 
-    def engine_columns(self, entries: Float, share: float) -> list[Float]:
-        """Return the entries, s = w (r − g/2) with r = p q, and q."""
+    def engine_columns(self, entries: Float, share: float, *, are_own: bool = False) -> list[Float]:
+        """Return the entries, s = w (r − g/2), and q."""
         shares, amplitudes = self._of_entries(entries)
-        weight = share / self._scale
-        return [entries, weight * (shares * amplitudes - self._mean / 2.0), amplitudes]
+        means = self._means(shares, amplitudes, self.n_rows if are_own else None)
+        return [entries, share / self._scale * (means - self._mean / 2.0), amplitudes]
+
+    @staticmethod
+    def _means(shares: Float, amplitudes: Float, n_rows: int | None) -> Float:
+        """Return r = p q, over the other rows if there is a number of rows."""
+        means = shares * amplitudes
+        return means if n_rows is None else _over_others(means, amplitudes, n_rows)
 
     def factor(self, column: int, share: float) -> Factor:
         """Return the engine's factor, with w."""
@@ -223,11 +241,20 @@ def centered_column(
     is_label : bool
         Whether entries are only told apart.
     looks_ahead : bool
-        Whether other rows may differ where these are constant: they are told apart then.
+        Whether these rows are to be compared with new ones: their own pairs are left out of means,
+        and where these rows are constant, others that differ are told apart.
     """
     if (column == column[0]).all():
-        return CenteredCategories.of(column) if looks_ahead else None
-    return CenteredCategories.of(column) if is_label else CenteredNumber.of(column)
+        return CenteredCategories.of(column, looks_ahead=True) if looks_ahead else None
+    kind = CenteredCategories if is_label else CenteredNumber
+    return kind.of(column, looks_ahead=looks_ahead)
+
+
+def _over_others(means: Float, own: Float | float, n_rows: int | None = None) -> Float:
+    """Return means over the other rows of a sample, from those over all and the own entries."""
+    n = len(means) if n_rows is None else n_rows
+    others: Float = (n * means - own) / (n - 1.0)
+    return others
 
 
 def _typical_distance(column: Float) -> float:

@@ -121,7 +121,7 @@ class OrthogonalANOVA(Kernel):
     ) -> OrthogonalANOVA:
         """Return the kernel of rows (n, d), some columns of which hold labels.
 
-        `looks_ahead` says that other rows may differ where these are constant.
+        `looks_ahead` says that these rows are to be compared with new ones.
         """
         of_labels = frozenset(labels)
         return cls(
@@ -137,13 +137,15 @@ class OrthogonalANOVA(Kernel):
         counted = sum(1 for column in self.columns if _varies(column))
         return 1.0 / math.sqrt(max(1, counted))
 
-    def engine_rows(self, rows: Float) -> Float:
+    def engine_rows(self, rows: Float, *, are_own: bool = False) -> Float:
         """Return rows with offsets behind the entries of each column."""
         # Room for all columns first: where memory is missing it is this that says so.
         found = np.empty((len(rows), len(self.engine_columns(rows.shape[1]))))
         share, place = self.share, 0
         for kernel, entries in zip(self.columns, rows.T, strict=True):
-            own = [entries] if kernel is None else kernel.engine_columns(entries, share)
+            own = [entries]
+            if kernel is not None:
+                own = kernel.engine_columns(entries, share, are_own=are_own)
             for column in own:
                 found[:, place] = column
                 place += 1

@@ -47,6 +47,22 @@ class OutOfRange:
     limit: float | str
     extreme: float | str
 
+    @classmethod
+    def of_plain(cls, plain: Mapping[str, Any]) -> OutOfRange:
+        """Return the rows that `ColumnChange.to_dict` has written."""
+        n_rows = as_integer("n_rows", plain["n_rows"], "a positive integer", least=1)
+        limit, extreme = (
+            entry if isinstance(entry, str) else float(_finite(entry))
+            for entry in (plain["limit"], plain["extreme"])
+        )
+        return cls(n_rows, limit, extreme)
+
+
+def _finite(plain: Any) -> int | float:
+    if not isinstance(plain, int | float) or not math.isfinite(plain):
+        raise ValueError(f"{plain!r} is not a finite number")
+    return plain
+
 
 @dataclass(frozen=True)
 class ColumnChange:
@@ -87,9 +103,9 @@ class ColumnChange:
             str(plain["name"]),
             _levels_of_plain(plain["new_levels"]),
             _levels_of_plain(plain["lost_levels"]),
-            missing=None if missing is None else (float(missing[0]), float(missing[1])),
-            below=None if below is None else OutOfRange(**below),
-            above=None if above is None else OutOfRange(**above),
+            missing=None if missing is None else (_finite(missing[0]), _finite(missing[1])),
+            below=None if below is None else OutOfRange.of_plain(below),
+            above=None if above is None else OutOfRange.of_plain(above),
         )
 
     def cells(self) -> dict[str, str]:
@@ -109,7 +125,10 @@ _LEVELS = ("new_levels", "lost_levels")
 
 def _levels_of_plain(plain: Iterable[Sequence[Any]]) -> tuple[tuple[Any, int], ...]:
     return tuple(
-        (level, as_integer("rows of a level", count, "a positive integer", least=1))
+        (
+            level if level is None or isinstance(level, str | bool) else _finite(level),
+            as_integer("rows of a level", count, "a positive integer", least=1),
+        )
         for level, count in plain
     )
 

@@ -7,11 +7,17 @@ not a change of dependence. With C the mean over a sample of f(a) f(b)ᵀ, the s
 columns is ‖C_X − C_Y‖², the sum of squares. Products f(a) f(b)ᵀ of rows are permuted between the
 samples, in the same random blocks for all pairs.
 
+Where frequencies change between the samples, so do the tails of products. Permutations are right
+then only if each sample has enough rows for these tails. So an entry of C counts if the kurtoses of
+both features have a product of at most a tenth of the rows, in both samples: numbers need 33 rows,
+and indicators of two rare levels about ten rows in which both are expected.
+
 Features are multiples of 2⁻²⁰, so that sums over 4,000 rows are exact in any order.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -32,6 +38,8 @@ __all__ = ["DependenceTest", "PairDependence"]
 _MOST_ROWS, _MOST_COLUMNS, _MOST_PAIRS, _MOST_NUMBERS = 2000, 100, 300, 10**7
 # Weights of polynomials of degree 1, 2 and 3, about those of the principal components.
 _WEIGHTS = np.array([1.0, 0.6, 0.3])
+# Rows of a sample that a kurtosis of one needs.
+_ROWS_FOR_TAILS = 10
 # Levels that have an indicator, and rows that each needs in both samples.
 _MOST_LEVELS, _LEAST_ROWS = 6, 5
 _UNIT = 2.0**-20
@@ -107,7 +115,9 @@ class DependenceTest:
         if tested == of_all:
             return f"{tested} tested"
         which = (
-            "the most dependent in both samples together" if tested == _MOST_PAIRS else "varying"
+            "the most dependent in both samples together"
+            if tested == _MOST_PAIRS
+            else "of the others, rows are too few"
         )
         return f"{tested} of {of_all} tested, {which}"
 
@@ -120,7 +130,8 @@ class DependenceTest:
         if len(columns) > _MOST_COLUMNS:
             return ()
         features = [_features((x, y), places, is_label) for places, is_label in self._columns()]
-        chosen = _chosen_pairs(features)
+        enough = _Counted.of(features, (len(x), len(y)))
+        chosen = _chosen_pairs(features, enough)
         if not chosen:
             return ()
         n_permutations = min(self._n_permutations, _MOST_NUMBERS // len(chosen))
@@ -129,7 +140,7 @@ class DependenceTest:
         labels = np.concatenate(
             [blocks.in_first[None], blocks.relabelled(n_permutations, generator)]
         )
-        numbers = _statistics(features, chosen, blocks, labels, (len(x), len(y)))
+        numbers = _statistics(features, chosen, enough, blocks, labels)
         tested = Relabelled(numbers, numbers.max(axis=0))
         pvalues, familywise = tested.one_by_one(), tested.familywise()
         order = np.lexsort([-numbers[0], pvalues, familywise])
@@ -199,38 +210,75 @@ def _standardized(features: Float) -> Float:
     return scaled
 
 
-def _chosen_pairs(features: Sequence[Float]) -> list[tuple[int, int]]:
+@dataclass(frozen=True, eq=False)
+class _Counted:
+    """Which entries of cross-covariances count, for two samples of n and m rows.
+
+    Parameters
+    ----------
+    sizes : tuple of int
+        n and m.
+    kurtoses : list of ndarray of shape (2, r)
+        Of the features of each column in both samples; infinite where a feature does not vary.
+    """
+
+    sizes: tuple[int, int]
+    kurtoses: list[Float]
+
+    @classmethod
+    def of(cls, features: Sequence[Float], sizes: tuple[int, int]) -> _Counted:
+        n = sizes[0]
+        return cls(sizes, [np.stack([_kurtoses(own[:n]), _kurtoses(own[n:])]) for own in features])
+
+    def entries(self, a: int, b: int) -> NDArray[np.bool_]:
+        """Return which entries of the cross-covariance of two columns count; shape (r, s)."""
+        products = self.kurtoses[a][:, :, None] * self.kurtoses[b][:, None, :]
+        limits = np.array(self.sizes)[:, None, None] / _ROWS_FOR_TAILS
+        of_first, of_second = products <= limits
+        count: NDArray[np.bool_] = of_first & of_second
+        return count
+
+
+def _kurtoses(features: Float) -> Float:
+    squares = features**2
+    variances = squares.mean(axis=0)
+    varies = variances > 0.0
+    scale = np.where(varies, variances, 1.0)
+    kurtoses: Float = np.where(varies, (squares**2).mean(axis=0) / scale**2, np.inf)
+    return kurtoses
+
+
+def _chosen_pairs(features: Sequence[Float], enough: _Counted) -> list[tuple[int, int]]:
     """Return the pairs to test: at most 300, those most dependent in both samples together.
 
     No permutation changes the mean over all rows, so that the choice does not favor any.
     """
-    informative = [j for j, own in enumerate(features) if own.any()]
-    pairs = list(combinations(informative, 2))
+    pairs = [pair for pair in combinations(range(len(features)), 2) if enough.entries(*pair).any()]
     if len(pairs) <= _MOST_PAIRS:
         return pairs
-    ends = np.cumsum([0, *(features[j].shape[1] for j in informative)])
-    joined = np.concatenate([features[j] for j in informative], axis=1)
-    squares = np.add.reduceat((joined.T @ joined) ** 2, ends[:-1], axis=0)
-    squares = np.add.reduceat(squares, ends[:-1], axis=1)
-    widths = np.sqrt(np.outer(np.diff(ends), np.diff(ends)))
-    of_pairs = (squares / widths)[np.triu_indices(len(informative), 1)]
-    return [pairs[p] for p in np.sort(np.argsort(-of_pairs, kind="stable")[:_MOST_PAIRS]).tolist()]
+    dependence = []
+    for a, b in pairs:
+        count = enough.entries(a, b)
+        squares = (features[a].T @ features[b])[count] ** 2
+        dependence.append(float(squares.sum()) / math.sqrt(count.sum()))
+    strongest = np.argsort(-np.array(dependence), kind="stable")[:_MOST_PAIRS]
+    return [pairs[p] for p in np.sort(strongest).tolist()]
 
 
 def _statistics(
     features: Sequence[Float],
     pairs: Sequence[tuple[int, int]],
+    enough: _Counted,
     blocks: Blocks,
     labels: NDArray[np.bool_],
-    sizes: tuple[int, int],
 ) -> Float:
     """Return ‖C_X − C_Y‖² of each pair for each labeling of blocks; shape (1 + B, pairs)."""
-    n, m = sizes
-    widths = [own.shape[1] for own in features]
-    starts = np.cumsum([0, *widths])
-    # Where the products of pairs, f(a) f(b)ᵀ, are among those of all features.
-    first = [np.repeat(starts[a] + np.arange(widths[a]), widths[b]) for a, b in pairs]
-    second = [np.tile(starts[b] + np.arange(widths[b]), widths[a]) for a, b in pairs]
+    n, m = enough.sizes
+    starts = np.cumsum([0, *(own.shape[1] for own in features)])
+    # Where the entries of f(a) f(b)ᵀ that count are among the products of all features.
+    counted = [np.nonzero(enough.entries(a, b)) for a, b in pairs]
+    first = [starts[a] + row for (a, _), (row, _) in zip(pairs, counted, strict=True)]
+    second = [starts[b] + column for (_, b), (_, column) in zip(pairs, counted, strict=True)]
     ends = np.cumsum([len(own) for own in first])
     places = np.concatenate(first), np.concatenate(second)
     joined = np.concatenate(features, axis=1)[blocks.order]

@@ -69,4 +69,10 @@ def _significance(document: Document) -> Significance:
         item.name: document.numbers(item.name, *axes.get(item.name, (FEATURE,)))
         for item in fields(Significance)
     }
+    for name, numbers in arrays.items():
+        is_pvalue = name != "permuted_values"
+        if not numbers.size or (is_pvalue and not ((numbers > 0.0) & (numbers <= 1.0)).all()):
+            raise document.error(
+                f"the field {name!r} must have {'p-values' if is_pvalue else 'permutations'}"
+            )
     return Significance(**{**arrays, **{name: float(arrays[name]) for name in of_result}})

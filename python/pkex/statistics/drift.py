@@ -110,11 +110,11 @@ class MMDDrift:
     pickle.
 
     The test is exact for a kernel that is given: under the hypothesis the rows of the reference and
-    of a batch are exchangeable. The default kernel is centered on the reference alone, and so
-    has ``missing="indicator"`` its medians, with any kernel: of small references both find somewhat
-    too much, the default kernel most where batches are larger and columns hold labels. The level is
-    that over references as well as batches: all batches are compared with one reference, so that
-    their p-values depend on each other.
+    of a batch are exchangeable. The default kernel is centered on the reference alone, each of its
+    rows by means over the others, and ``missing="indicator"`` has its medians, with any kernel: of
+    small references both find somewhat too much, the default kernel most with many columns. The
+    level is that over references as well as batches: all batches are compared with one reference,
+    so that their p-values depend on each other.
 
     Examples
     --------
@@ -173,7 +173,7 @@ class MMDDrift:
         check_fits(n_permutations, len(self._players))
         rows = self._test.arranged(rows)
         with reporting(progress) as report:
-            compared = self._kernel.engine_rows(rows)
+            compared = self._kernel.engine_rows(rows, are_own=self._bandwidth is not None)
             terms, how = self._chosen.with_means(terms, compared, report)
             sums = pair_sums(compared, len(rows), terms, how=how)
         row_sums = sums.rows[:, 0].copy()
@@ -218,8 +218,9 @@ class MMDDrift:
         Returns
         -------
         DriftResult
-            That of ``mmd(X_reference, X)`` with the detector's kernel (and mean factors), and what
-            the test says of it if the detector has `n_permutations`.
+            That of ``mmd(X_reference, X)`` with the detector's kernel (and mean factors; the rows
+            of the reference are centered by the others in the default kernel), and what the test
+            says of it if the detector has `n_permutations`.
 
         Raises
         ------
@@ -397,7 +398,7 @@ class MMDDrift:
         """What MMD² of a batch of `batch_size` rows exceeds with a chance of about alpha.
 
         By batches that are drawn out of the reference itself; None without `batch_size`. Whether
-        there is drift is decided by each batch's own test, whose threshold its result has.
+        there is drift is decided by each batch's own p-value.
         """
         return self._threshold
 

@@ -170,7 +170,8 @@ def _made_of(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Kept:
     terms = terms.for_estimator(chosen.estimator)
     if "absent" in arrays:
         terms = replace(terms, absent=_floats(arrays["absent"], 2))
-    reference = _reference(rows, kernel.engine_rows(rows), terms, arrays)
+    compared = kernel.engine_rows(rows, are_own=bandwidth is not None)
+    reference = _reference(rows, compared, terms, arrays)
     check_reference(reference, chosen.value_function)
     return Kept(
         chosen,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -56,7 +57,9 @@ def _check_column(column: Column) -> None:
     _expect(column.compared in ("numbers", "days", "labels"), f"comparison of {column.name!r}")
     _expect(is_label == (column.levels is not None), f"levels of {column.name!r}")
     levels = column.levels or ()
-    _expect(all(level is None or isinstance(level, str | int | float) for level in levels), "level")
+    for level in levels:
+        is_number = isinstance(level, int | float) and math.isfinite(level)
+        _expect(level is None or isinstance(level, str) or is_number, "level")
     _expect(len(set(levels)) == len(levels), f"levels of {column.name!r}")
     _expect(is_label or column.type not in LABELS, f"comparison of {column.name!r}")
     if column.imputed is not None:

@@ -15,6 +15,7 @@ from pkex.inputs.documents import Document
 from pkex.inputs.table_columns import DAY
 from pkex.inputs.wording import counted
 from pkex.statistics.compared_rows import ComparedRows
+from pkex.statistics.drift_test import checked_alpha
 from pkex.statistics.encoding import Column
 from pkex.statistics.results import MMDResult
 from pkex.typing import Float
@@ -35,13 +36,16 @@ class DriftResult(MMDResult):
     Attributes
     ----------
     is_drift : bool or None
-        Whether ``pvalue <= alpha``.
+        Whether ``pvalue <= alpha``; the p-value combines the statistic and the strongest feature.
     statistic : float
         MMD², the sum of the values.
     pvalue : float or None
         Of the hypothesis that reference and batch have one distribution.
+    statistic_pvalue, univariate_pvalue : float or None
+        The two that it combines, as of `MMDResult`.
     threshold : float or None
-        The statistic that has to be exceeded for drift; of this batch, by its relabellings.
+        What the statistic has to exceed for ``statistic_pvalue <= alpha``; of this batch, by its
+        relabellings.
     alpha : float
         The level of the test.
     values, standard_errors, alone : ndarray of shape (P,)
@@ -145,7 +149,7 @@ class DriftResult(MMDResult):
         columns = fields["columns"]
         return {
             **fields,
-            "alpha": document.number("alpha"),
+            "alpha": document.read("alpha", checked_alpha),
             "threshold": document.number("threshold") if document.has("threshold") else None,
             "rows": document.read(
                 "new_levels", lambda new: ComparedRows.without_rows(columns, new)
@@ -201,16 +205,12 @@ class DriftResult(MMDResult):
         sizes = f"{self.n_batch} rows against {counted(self.n_reference, 'row')} of the reference"
         how = f"({self.estimator}, {self.value_function} values; {sizes})"
         found = f"DriftResult: {self._verdict()}, MMD² = {number(self.statistic)}"
-        if self.pvalue is None or self.threshold is None:
+        if self.pvalue is None:
             return (
                 f"{found} {how}\n"
                 "is_drift, pvalue: give MMDDrift n_permutations, such as n_permutations=199"
             )
-        sign = ">" if self.statistic > self.threshold else "≤"
-        return (
-            f"{found} {sign} {number(self.threshold)}, {self._pvalues()} at "
-            f"alpha {number(self.alpha)} {how}"
-        )
+        return f"{found}, {self._pvalues()} at alpha {number(self.alpha)} {how}"
 
 
 def _dates(days: Float, since: np.datetime64) -> NDArray[np.datetime64]:

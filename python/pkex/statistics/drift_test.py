@@ -5,9 +5,9 @@ exchangeable. Rows of each are put in blocks at random, those of the reference o
 and whole blocks change sides: a subgroup of all permutations of the rows. The sums over pairs of
 blocks of the reference are kept, so that a batch costs its pairs with the reference and its own.
 
-That is an exact test for a kernel that is given. The default kernel has its scales from the
-reference, which no relabelling finds anew: its p-values are right as far as one batch more in the
-reference would not change them.
+That is an exact test for a kernel that is given. The default kernel has its length-scales and means
+from the reference, which no relabelling finds anew: its p-values are right as far as one batch more
+in the reference would not change them.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from pkex.statistics.permutations import Blocks, check_n_permutations
 from pkex.statistics.significance import Significance
 from pkex.typing import Float
 
-__all__ = ["DriftTest", "Plan", "Reference"]
+__all__ = ["DriftTest", "Plan", "Reference", "checked_alpha"]
 
 # Pooled samples of no more rows are permuted row by row; else a batch has a quarter of the blocks.
 _MOST_BLOCKS = 128
@@ -39,6 +39,13 @@ _LEAST_BLOCKS = 32
 _LEAST_OF_REFERENCE = 16
 # Sums over pairs of blocks that are held, 32 MB.
 _MOST_SUMS = 1 << 22
+
+
+def checked_alpha(alpha: object) -> float:
+    """Return the level of a test, or say what it may be."""
+    if isinstance(alpha, bool) or not isinstance(alpha, Real) or not 0.0 < float(alpha) < 1.0:
+        raise ValueError(f"alpha must be a number between 0 and 1; got {alpha!r}")
+    return float(alpha)
 
 
 @dataclass(frozen=True)
@@ -76,11 +83,8 @@ class DriftTest:
         n: int,
     ) -> DriftTest:
         """Check the options of a detector with n reference rows."""
-        given: object = alpha
-        if isinstance(given, bool) or not isinstance(given, Real) or not 0.0 < float(given) < 1.0:
-            raise ValueError(f"alpha must be a number between 0 and 1; got {alpha!r}")
         number = check_n_permutations(n_permutations)
-        chosen = cls(float(alpha), number, None, seed)
+        chosen = cls(checked_alpha(alpha), number, None, seed)
         if number and chosen.rank < 1:
             raise ValueError(
                 f"n_permutations={number} is too small for alpha={alpha}: no p-value is below "

@@ -53,6 +53,8 @@ class MMDResult(Attribution):
         so that its p-values depend on the convention, too).
     pvalue : float or None
         Of the hypothesis that both samples come from one distribution; None without permutations.
+    statistic_pvalue, univariate_pvalue : float or None
+        The two that `pvalue` combines: of the statistic, and of the largest standardized `alone`.
     feature_pvalues, familywise_pvalues : ndarray of shape (P,) or None
         Of the values, under the same hypothesis: one by one, and corrected for their number.
     alone_pvalues, alone_familywise_pvalues : ndarray of shape (P,) or None
@@ -269,6 +271,8 @@ class HSICResult(Attribution):
         asked for; the result keeps a copy of the data for that, but a pickle of it does not.
     pvalue : float or None
         Of the hypothesis that X and y are independent; None without permutations.
+    statistic_pvalue, univariate_pvalue : float or None
+        As of `MMDResult`.
     feature_pvalues, familywise_pvalues : ndarray of shape (P,) or None
         Of the values, under the same hypothesis: one by one, and corrected for their number.
     alone_pvalues, alone_familywise_pvalues : ndarray of shape (P,) or None

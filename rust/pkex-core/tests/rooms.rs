@@ -7,13 +7,13 @@ use std::path::{Path, PathBuf};
 /// The rooms from the bottom up: a folder and its files, or single files.
 const ROOMS: &str = "
     error threads
-    simd/        arithmetic level lanes numbers exp double sin sum
+    simd/        arithmetic level numbers lanes exp double sin sum
     memory settings matrix
     quadrature/  rule bound measure free_end table
     game/        block spread scaling coalitions sweep pair values interactions coalitions_of_two
     game/        recursion series quantity supersets
-    kernel/      joint matern overlap periodic gauss_sums centering family players series term
-    kernel/      doubling packed
+    kernel/      joint matern overlap periodic gauss_sums median centering family players series
+    kernel/      term doubling packed
     walk/        source tiling cell waves items weights chunks pairs
     product_games
     expansion/   background packed absent games neutral interventional
