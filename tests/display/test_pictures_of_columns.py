@@ -42,6 +42,7 @@ def _check(figure):
     picture = page.elements[0]
     assert picture["attributes"]["role"] == "img"
     assert picture["attributes"]["aria-label"].startswith(page.text("title")[0])
+    assert not re.search("(correlation|from|to) nan", picture["attributes"]["aria-label"])
     assert float(picture["attributes"]["height"]) >= 0.0
     for element in page.elements[1:]:
         for name in ("x", "width", "cx", "x1", "x2"):
