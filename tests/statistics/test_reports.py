@@ -44,6 +44,10 @@ def test_the_verdict_names_only_features_that_are_proven_to_differ():
     assert verdict.endswith(
         f"x1 (30 % of the difference, 95 % interval {interval}) differs individually."
     )
+    # A share that may be anything is not said.
+    unsure = replace(result, standard_errors=np.array([0.3, 0.3, 0.3]))
+    verdict = check_page(unsure.to_html()).text("p")[0]
+    assert verdict.endswith("number of features, x1 differs individually.")
     # By the unbiased estimator: there are no shares of what is not positive.
     none = check_page(replace(RESULT, values=np.array([-0.1, 0.05, -0.1])).to_html())
     assert none.text("p")[0].endswith("features, x1 differs individually.")

@@ -41,7 +41,9 @@ class DriftResult(MMDResult):
     pvalue : float or None
         Of the hypothesis that reference and batch have one distribution.
     threshold : float or None
-        The statistic that has to be exceeded for drift; of this batch, by its relabellings.
+        ``statistic_pvalue`` is at most alpha if the statistic exceeds it; of this batch, by its
+        relabellings. Drift is decided by ``pvalue``, which combines the statistic with the
+        strongest single feature, so that there may be drift below it and none above.
     alpha : float
         The level of the test.
     values, standard_errors, alone : ndarray of shape (P,)
@@ -201,16 +203,12 @@ class DriftResult(MMDResult):
         sizes = f"{self.n_batch} rows against {counted(self.n_reference, 'row')} of the reference"
         how = f"({self.estimator}, {self.value_function} values; {sizes})"
         found = f"DriftResult: {self._verdict()}, MMD² = {number(self.statistic)}"
-        if self.pvalue is None or self.threshold is None:
+        if self.pvalue is None:
             return (
                 f"{found} {how}\n"
                 "is_drift, pvalue: give MMDDrift n_permutations, such as n_permutations=199"
             )
-        sign = ">" if self.statistic > self.threshold else "≤"
-        return (
-            f"{found} {sign} {number(self.threshold)}, {self._pvalues()} at "
-            f"alpha {number(self.alpha)} {how}"
-        )
+        return f"{found}, {self._pvalues()} at alpha {number(self.alpha)} {how}"
 
 
 def _dates(days: Float, since: np.datetime64) -> NDArray[np.datetime64]:

@@ -26,6 +26,8 @@ __all__ = [
 
 # Features and pairs that are named, and the normal quantile of intervals of 95 %.
 _MOST_NAMED, _QUANTILE = 6, 1.96
+# The widest interval of a share that is shown in words.
+_WIDEST = 1.0
 
 
 @dataclass(frozen=True)
@@ -165,17 +167,20 @@ def verdict(result: Attribution, wording: Wording, alpha: float) -> str:
 
 
 def _with_shares(result: Attribution, features: list[int], wording: Wording) -> list[str]:
-    """Return names with their share of the whole and its interval, as far as these exist."""
+    """Return names with their share of the whole and its interval, as far as these are known."""
     of_whole, intervals = shares(result), share_intervals(result)
     named: list[str] = []
+    is_said = False
     for j in features:
         name = shortened(result.names[j])
-        if np.isfinite(of_whole[j]):
-            share = percent(of_whole[j]) + ("" if named else f" of {wording.whole}")
+        # An interval of more than that says nothing; without one it is NaN.
+        if np.isfinite(of_whole[j]) and not np.ptp(intervals[j]) > _WIDEST:
+            share = percent(of_whole[j]) + ("" if is_said else f" of {wording.whole}")
             if np.isfinite(intervals[j]).all():
                 low, high = map(percent, intervals[j].tolist())
-                share += f", {'' if named else '95 % interval '}{low} to {high}"
+                share += f", {'' if is_said else '95 % interval '}{low} to {high}"
             name += f" ({share})"
+            is_said = True
         named.append(name)
     return named
 
