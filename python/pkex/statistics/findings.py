@@ -31,7 +31,8 @@ _VALUES = (
     "“value” is the Shapley value of a feature in the game whose coalitions are worth the {label} "
     "that their features show: values add up to {label} exactly, and “share” is a value as a part "
     "of it. A feature that has nothing to do with {whole} is worth about 0; small negative values "
-    "are noise, and make the shares of others larger, even above 100 %. “std err” says how much the value would vary over new rows."
+    "are noise, and make the shares of others larger, even above 100 %. “std err” says how much "
+    "the value would vary over new rows."
 )
 _ALONE = (
     "“alone” is what a feature shows by itself. “alone p” is its p-value, of the hypothesis that "
