@@ -50,6 +50,6 @@ def warn_of_copied_rows(rows: Float, what: str) -> None:
     n_copies = n - distinct
     if most_varied and n_copies >= fewest and n_copies >= 3 * (distinct - most_varied):
         warn(
-            f"{n_copies:,} of {counted(n, 'row')} of {what} equal an earlier row in all columns; "
+            f"{n_copies} of {counted(n, 'row')} of {what} equal an earlier row in all columns; "
             "if rows were copied, p-values are too small: leave copies out"
         )
