@@ -12,7 +12,7 @@ from pages import check_page
 
 import pkex
 from pkex.display.findings import percent
-from pkex.statistics.verdict import share_intervals
+from pkex.statistics.verdict import share_intervals, shares
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 3))
@@ -57,6 +57,17 @@ def test_the_verdict_names_only_features_that_are_proven_to_differ():
         "No single feature and no pair of columns is proven to show it at this level."
     )
     assert "nothing was tested." in check_page(pkex.mmd(X, Y).to_html()).text("p")[0]
+
+
+def test_shares_of_the_biased_estimator_leave_out_what_noise_has():
+    rows = np.random.default_rng(0).normal(size=(200, 8))
+    result = pkex.hsic(rows, rows[:, 0] ** 2, n_permutations=99, random_state=0)
+    assert result.values[0] < 0.5 * result.statistic
+    found, (low, high) = shares(result), share_intervals(result)[0]
+    np.testing.assert_allclose(found.sum(), 1.0)
+    assert found[0] > 0.8
+    assert low < 1.0 < high
+    assert np.abs(found[1:]).max() < 0.1
 
 
 def test_a_pair_that_depends_otherwise_is_named():

@@ -88,10 +88,24 @@ def is_found(result: Attribution, alpha: float) -> bool | None:
 
 def shares(result: Attribution) -> Float:
     """Return the share of the statistic that each feature has; NaN if it is not positive."""
-    statistic = result.statistic
+    values = _without_bias(result)
+    statistic = float(values.sum())
     if not statistic > 0.0:
-        return np.full(len(result.values), np.nan)
-    found: Float = result.values / statistic
+        return np.full(len(values), np.nan)
+    found: Float = values / statistic
+    return found
+
+
+def _without_bias(result: Attribution) -> Float:
+    """Return the values, those of a biased estimator without their mean over permutations.
+
+    By such an estimator features that show nothing have positive values, which many features add up
+    to a large share.
+    """
+    permuted = result.permuted_values
+    if result.estimator != "biased" or permuted is None:
+        return result.values
+    found: Float = result.values - permuted.mean(axis=0)
     return found
 
 
@@ -108,7 +122,8 @@ def share_intervals(result: Attribution) -> Float:
         return np.full((len(result.values), 2), np.nan)
     of_whole = shares(result)
     of_rest = np.sqrt(np.maximum((errors**2).sum() - errors**2, 0.0))
-    of_shares = (np.abs(1.0 - of_whole) * errors + np.abs(of_whole) * of_rest) / result.statistic
+    statistic = _without_bias(result).sum()
+    of_shares = (np.abs(1.0 - of_whole) * errors + np.abs(of_whole) * of_rest) / statistic
     return np.stack([of_whole - _QUANTILE * of_shares, of_whole + _QUANTILE * of_shares], axis=1)
 
 
