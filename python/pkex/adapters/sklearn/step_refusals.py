@@ -92,5 +92,6 @@ def refused(what: str, why: str = "", instead: str = "") -> UnsupportedModelErro
     return UnsupportedModelError(
         f"{found}{f'; supported with {instead}' if instead else ''}. Supported steps: {names}, "
         "feature selectors, ColumnTransformer, FeatureUnion and Pipeline of these, 'passthrough'. "
-        "Or transform the data first, and explain the last step in terms of the columns that it sees"
+        "Or transform the data first, and explain the last step in terms of the columns that it "
+        "sees"
     )
