@@ -42,7 +42,6 @@ def _check(figure):
     picture = page.elements[0]
     assert picture["attributes"]["role"] == "img"
     assert picture["attributes"]["aria-label"].startswith(page.text("title")[0])
-    assert not re.search("(correlation|from|to) nan", picture["attributes"]["aria-label"])
     assert float(picture["attributes"]["height"]) >= 0.0
     for element in page.elements[1:]:
         for name in ("x", "width", "cx", "x1", "x2"):
@@ -59,6 +58,17 @@ def test_any_columns_can_be_shown_beside_and_against_each_other(name):
         second = Entries.of(column)
         _check(compared("column", first, second, ("one", "other")))
         _check(related("column", first, "target", second))
+
+
+@pytest.mark.parametrize(
+    ("value", "words"), [(0.0, "40 points, one is constant; vertical axis"), (np.nan, "0 points")]
+)
+def test_values_without_a_rank_correlation_say_why(value, words):
+    rows = Entries.of(np.arange(40.0) ** 1.5)
+    figure = related("a", rows, "value", Entries(np.full(40, value), are_measured=True))
+    _check(figure)
+    assert f"value by a. {words}" in figure.picture
+    assert "nan" not in figure.picture
 
 
 def test_entries_are_described_in_words():
