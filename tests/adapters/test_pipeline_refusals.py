@@ -102,6 +102,7 @@ def test_documents_are_explained_by_the_lines_of_the_message(vectorizer, documen
     model = make_pipeline(vectorizer, Ridge()).fit(documents, np.arange(len(documents)))
     with pytest.raises(pkex.UnsupportedModelError, match=type(vectorizer).__name__) as raised:
         pkex.Explainer(model)
+    assert "Supported steps" not in str(raised.value)
     lines = re.search(r"rows = (.*?); (pkex.*\)\(rows\))", str(raised.value))
     names = {"pkex": pkex, "model": model, "documents": documents}
     names["rows"] = eval(lines[1], names)

@@ -60,6 +60,17 @@ def test_any_columns_can_be_shown_beside_and_against_each_other(name):
         _check(related("column", first, "target", second))
 
 
+@pytest.mark.parametrize(
+    ("value", "words"), [(0.0, "40 points, one is constant; vertical axis"), (np.nan, "0 points")]
+)
+def test_values_without_a_rank_correlation_say_why(value, words):
+    rows = Entries.of(np.arange(40.0) ** 1.5)
+    figure = related("a", rows, "value", Entries(np.full(40, value), are_measured=True))
+    _check(figure)
+    assert f"value by a. {words}" in figure.picture
+    assert "nan" not in figure.picture
+
+
 def test_entries_are_described_in_words():
     words = {name: Entries.of(column).in_words() for name, column in COLUMNS.items()}
     assert words["constant"] == "median 1, middle half from 1 to 1"

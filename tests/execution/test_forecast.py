@@ -45,6 +45,16 @@ def test_shorter_calls_and_what_is_prepared_before_say_nothing(clock):
         report_at(clock, report, [*prepared, (101.0, 0.01), (110.0, 0.1), (200.0, 1.0)])
 
 
+def test_each_step_of_a_call_is_measured_by_itself(clock):
+    with reporting(False) as report:
+        first = [(s, s / 400.0) for s in (1.0, 8.0, 399.0)]
+        report_at(clock, report, [*first, (400.0, 1.0), (401.0, 0.1), (407.0, 0.4), (420.0, 1.0)])
+    clock[0] = 0.0
+    warned = pytest.warns(UserWarning, match="about 50 minutes, as its first 6 seconds")
+    with warned, reporting(False) as report:
+        report_at(clock, report, [*first, (400.0, 1.0), (401.0, 0.1), (407.0, 0.102)])
+
+
 def test_a_call_with_a_faster_one_says_so_above_ten_seconds(clock):
     reports = [(s, s / 25.0) for s in (0.1, 1.0, 2.2, 3.0)]
     warned = pytest.warns(UserWarning, match=r"about 25 seconds, .*Faster: fewer rows$")

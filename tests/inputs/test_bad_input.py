@@ -363,6 +363,7 @@ def test_models_that_something_else_explains_are_answered_with_that(model, inste
         ("baybe.surrogates.gaussian_process.core.GP", "pkex.Explainer(surrogate.to_botorch())"),
         ("ax.service.ax_client.AxClient", "strategy = client.generation_strategy"),
         ("ax.api.client.Client", "strategy = client._generation_strategy"),
+        ("gpflow.models.gpr.GPR", "optimizer=None predicts the same"),
         ("optuna.study.study.Study", "GaussianProcessRegressor().fit(X, y)"),
         ("optuna.samplers._gp.sampler.GPSampler", "GaussianProcessRegressor().fit(X, y)"),
         ("sksurv.svm.survival_svm.FastKernelSurvivalSVM", "(model.fit_X_, -model.coef_,"),

@@ -59,7 +59,7 @@ def test_changes_are_those_that_a_person_counts(table, detector):
     (from_dict, *_) = json.loads(json.dumps(result.to_dict()))["column_changes"]
     assert from_dict["above"] == {"n_rows": 10, "limit": 1.0, "extreme": 2.0}
     lines = repr(result).partition("column changes, observed and not tested:\n")[2].splitlines()
-    assert lines[0] == "  size: missing: 0.5 % → 30 %; above range: 10 rows, up to 2 from 1"
+    assert lines[0] == "  size: missing: 0.5 % → 30 %; above range: 10 rows above 1, up to 2"
 
 
 def test_arrays_have_ranges_and_detectors_with_a_budget_the_same_in_chunks():

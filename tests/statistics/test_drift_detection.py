@@ -10,6 +10,7 @@ import pytest
 from scipy.stats import binom
 
 import pkex
+from pkex.display import tables
 from pkex.kernels import RBF, Categorical
 from pkex.statistics.drift_test import Plan
 
@@ -63,6 +64,12 @@ def test_a_batch_is_drift_by_its_pvalue_and_its_statistic_has_a_threshold(rng):
         assert result.is_drift == (result.pvalue <= 0.2)
         assert (result.statistic_pvalue <= 0.2) == (result.statistic > result.threshold)
         assert result.alpha == 0.2
+        # The text has the p-value that decides, and no threshold that may contradict it.
+        said = "drift" if result.is_drift else "no drift"
+        statistic = tables.number(result.statistic)
+        start = f"DriftResult: {said}, MMD² = {statistic}, p-value {result.pvalue:g} "
+        assert repr(result).startswith(start)
+    assert any(result.is_drift != (result.statistic > result.threshold) for result in results)
 
 
 @pytest.mark.slow

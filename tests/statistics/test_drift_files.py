@@ -271,6 +271,8 @@ def test_a_timeline_compares_each_batch_as_predict_does(rng, drift):
     assert list(frame.index) == list(batches)
     assert json.loads(json.dumps(line.to_dict()))["is_drift"] == line.is_drift.tolist()
     assert repr(line).splitlines()[5].split()[-2:] == ["yes", "x1"]
+    # The largest value of a batch without drift is noise.
+    assert repr(line).splitlines()[2].split()[-2:] == ["no", "–"]
     unnamed = drift.timeline(iter(batches.values()))
     assert unnamed.names == ("0", "1", "2", "3")
 

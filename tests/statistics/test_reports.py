@@ -12,7 +12,7 @@ from pages import check_page
 
 import pkex
 from pkex.display.findings import percent
-from pkex.statistics.verdict import share_intervals
+from pkex.statistics.verdict import share_intervals, shares
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 3))
@@ -44,6 +44,10 @@ def test_the_verdict_names_only_features_that_are_proven_to_differ():
     assert verdict.endswith(
         f"x1 (30 % of the difference, 95 % interval {interval}) differs individually."
     )
+    # A share that may be anything is not said.
+    unsure = replace(result, standard_errors=np.array([0.3, 0.3, 0.3]))
+    verdict = check_page(unsure.to_html()).text("p")[0]
+    assert verdict.endswith("number of features, x1 differs individually.")
     # By the unbiased estimator: there are no shares of what is not positive.
     none = check_page(replace(RESULT, values=np.array([-0.1, 0.05, -0.1])).to_html())
     assert none.text("p")[0].endswith("features, x1 differs individually.")
@@ -53,6 +57,17 @@ def test_the_verdict_names_only_features_that_are_proven_to_differ():
         "No single feature and no pair of columns is proven to show it at this level."
     )
     assert "nothing was tested." in check_page(pkex.mmd(X, Y).to_html()).text("p")[0]
+
+
+def test_shares_of_the_biased_estimator_leave_out_what_noise_has():
+    rows = np.random.default_rng(0).normal(size=(200, 8))
+    result = pkex.hsic(rows, rows[:, 0] ** 2, n_permutations=99, random_state=0)
+    assert result.values[0] < 0.5 * result.statistic
+    found, (low, high) = shares(result), share_intervals(result)[0]
+    np.testing.assert_allclose(found.sum(), 1.0)
+    assert found[0] > 0.8
+    assert low < 1.0 < high
+    assert np.abs(found[1:]).max() < 0.1
 
 
 def test_a_pair_that_depends_otherwise_is_named():

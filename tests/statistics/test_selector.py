@@ -281,3 +281,9 @@ else:
     raise AssertionError("found")
 """
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+
+
+def test_a_share_by_the_unbiased_estimator_leaves_noise_out():
+    rows = np.random.default_rng(0).normal(size=(300, 8))
+    selector = pkex.HSICSelector(share=0.8, estimator="unbiased").fit(rows, rows[:, 0] ** 2)
+    assert selector.get_support(indices=True).tolist() == [0]

@@ -64,6 +64,9 @@ _INSTEAD = {
     "it keeps no fitted model; fit one to the trials, GaussianProcessRegressor().fit(X, y), where "
     "X has the trial.params and y the trial.value of study.trials (lines to copy are in "
     "docs/other-libraries.md)": ("optuna.",),
+    "a GaussianProcessRegressor of scikit-learn with its kernel, its parameters, its rows and "
+    "optimizer=None predicts the same and is explained (lines to copy are in "
+    "docs/gaussian-processes.md)": ("gpflow.models.gpr.",),
     "it compares two items, and explains by itself what speaks for one of them: "
     "model.explain_items(left, right)": ("pkex.models.Preference",),
     "it has a classifier for each target; explain each of its estimators_, or their probabilities, "

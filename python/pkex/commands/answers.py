@@ -132,13 +132,20 @@ def _write_standard(text: str, *, is_for_machines: bool) -> None:
 
 def _table(answer: Answer) -> str:
     findings = answer.findings()
-    parts = [findings.title, "", *textwrap.wrap(findings.verdict, _WIDTH)]
+    parts = [findings.title, "", *_wrapped(findings.verdict)]
     for table in findings.tables:
         parts += ["", *_lines_of(table)]
     parts += ["", *(f"{name}: {text}" for name, text in findings.computed.items())]
     for note in findings.notes:
-        parts += textwrap.wrap(f"note: {note}", _WIDTH, subsequent_indent="  ")
+        parts += _wrapped(f"note: {note}", subsequent_indent="  ")
     return "\n".join(parts) + "\n"
+
+
+def _wrapped(text: str, subsequent_indent: str = "") -> list[str]:
+    """Return lines, none of which begins with a percent sign."""
+    tied = text.replace(" %", "\N{NO-BREAK SPACE}%")
+    lines = textwrap.wrap(tied, _WIDTH, subsequent_indent=subsequent_indent)
+    return [line.replace("\N{NO-BREAK SPACE}%", " %") for line in lines]
 
 
 def _lines_of(table: Table) -> list[str]:

@@ -175,8 +175,11 @@ def _points(title: str, column: Entries, other: Entries) -> str:
     if len(both) > _MOST_POINTS:
         chosen = np.random.default_rng(0).choice(both, _MOST_POINTS, replace=False)
     across, up = Scale.of(x[both]), Scale.of(y[both])
-    words = f"{counted(len(chosen), 'point')}, rank correlation {_together(x[both], y[both]):.2f}; "
-    words += f"vertical axis from {other.text(up.low)} to {other.text(up.high)}"
+    correlation = _together(x[both], y[both])
+    rank = f"rank correlation {correlation:.2f}" if np.isfinite(correlation) else "one is constant"
+    words = counted(len(chosen), "point")
+    if len(both):
+        words += f", {rank}; vertical axis from {other.text(up.low)} to {other.text(up.high)}"
     drawing = Drawing(title, words, _TOP + _HEIGHT + _AXIS)
     for row in chosen.tolist():
         y_place = _TOP + (_HEIGHT - 4.0) * (1.0 - (up.place(y[row]) - 1.0) / 98.0)

@@ -74,13 +74,15 @@ def _forecast() -> Report:
     """Return a report that warns once if the call is going to take long."""
     # When work was first done, and how much: what is prepared before does not count.
     begun: tuple[float, float] | None = None
-    is_quiet = True
+    last, is_quiet = 0.0, True
 
     def report(done: int, total: int) -> None:
-        nonlocal begun, is_quiet
+        nonlocal begun, last, is_quiet
         now, share = time.monotonic(), done / total
-        if begun is None or begun[1] == 0.0:
+        # A share that falls belongs to the next step of the call, which is measured by itself.
+        if begun is None or begun[1] == 0.0 or share < last:
             begun = now, share
+        last = share
         measured, advice = now - begun[0], _ADVICE.get()
         long, least = _LONG, _MEASURED
         if advice is not None:

@@ -126,10 +126,11 @@ def check_points(value_function: ValueFunction, background: object, keeps_points
     if value_function == "marginal" and background is None and not keeps_points:
         raise ValueError(
             "background is needed for this model: without one, absent features are drawn from the "
-            "rows that a model keeps of its training data, and a linear model or a TermExpansion, "
-            "alone or as a part of another, keeps none. Give background=X_train or a sample of it; "
-            "or, of a linear model, take value_function='neutral', in which an absent feature "
-            "contributes 0"
+            "rows that a model keeps of its training data in the columns of X. A linear model or a "
+            "TermExpansion, alone or as a part of another, keeps none; for a Pipeline's "
+            "target='std' or transform, only rows after its steps are kept. Give "
+            "background=X_train or a sample of it; or, of a linear model, take "
+            "value_function='neutral', in which an absent feature contributes 0"
         )
 
 

@@ -114,8 +114,8 @@ class ColumnChange:
             "new levels": _levels_in_words(self.new_levels),
             "lost levels": _levels_in_words(self.lost_levels),
             "missing": "" if self.missing is None else " → ".join(map(percent, self.missing)),
-            "below range": _range_in_words(self.below, "down"),
-            "above range": _range_in_words(self.above, "up"),
+            "below range": _range_in_words(self.below, "below", "down"),
+            "above range": _range_in_words(self.above, "above", "up"),
         }
         return {title: text for title, text in found.items() if text}
 
@@ -271,11 +271,11 @@ def _levels_in_words(levels: Sequence[tuple[Any, int]]) -> str:
     return ", ".join([*shown[:_MOST_LEVELS], more])
 
 
-def _range_in_words(side: OutOfRange | None, where: str) -> str:
+def _range_in_words(side: OutOfRange | None, where: str, direction: str) -> str:
     if side is None:
         return ""
     limit, extreme = (x if isinstance(x, str) else number(x) for x in (side.limit, side.extreme))
-    return f"{counted(side.n_rows, 'row')}, {where} to {extreme} from {limit}"
+    return f"{counted(side.n_rows, 'row')} {where} {limit}, {direction} to {extreme}"
 
 
 def lines_of_changes(changes: Sequence[ColumnChange]) -> list[str]:
@@ -293,9 +293,10 @@ def lines_of_changes(changes: Sequence[ColumnChange]) -> list[str]:
 
 
 def table_of_changes(changes: Sequence[ColumnChange]) -> Table:
-    """Return a table with a line for each column that changed."""
-    cells = [change.cells() for change in changes]
-    titles = dict.fromkeys(title for own in cells for title in own)
-    columns: dict[str, list[str]] = {"column": [change.name for change in changes]}
-    columns |= {title: [own.get(title, "–") for own in cells] for title in titles}
+    """Return a table with a line for each change of a column."""
+    lines = [(change.name, *cell) for change in changes for cell in change.cells().items()]
+    columns = {
+        title: [line[place] for line in lines]
+        for place, title in enumerate(("column", "change", "observed"))
+    }
     return Table("Column changes, observed and not tested", columns)

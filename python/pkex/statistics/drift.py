@@ -32,6 +32,7 @@ from pkex.statistics.common import (
     largest_spans,
 )
 from pkex.statistics.compared_rows import ComparedRows
+from pkex.statistics.copied_rows import warn_of_copied_rows
 from pkex.statistics.dependence import DependenceTest
 from pkex.statistics.doubtful_columns import warn_of_doubtful_columns
 from pkex.statistics.drift_file import KEPT, Kept, read, write
@@ -102,7 +103,8 @@ class MMDDrift:
     -----
     UserWarning
         If columns of the reference are constant, or vary by rounding only, a given kernel is nearly
-        0 or 1 between almost all rows, or one column makes up nearly all distances in it.
+        0 or 1 between almost all rows, one column makes up nearly all distances in it, or rows that
+        seem to be copies make p-values too small.
 
     Notes
     -----
@@ -170,6 +172,8 @@ class MMDDrift:
         terms, self._unit = in_units(KernelTerms.of(self._kernel, players, domain))
         terms = terms.for_estimator(estimator)
         self._test = DriftTest.of(alpha, n_permutations, batch_size, random_state, len(rows))
+        if n_permutations:
+            warn_of_copied_rows(rows, "X_reference")
         check_fits(n_permutations, len(self._players))
         rows = self._test.arranged(rows)
         with reporting(progress) as report:
@@ -233,8 +237,8 @@ class MMDDrift:
         -----
         UserWarning
             With the default kernel, if a column that is constant in the reference is not so in `X`;
-            or if so few relabellings differ that p-values cannot be as small as permutations would
-            allow.
+            if so few relabellings differ that p-values cannot be as small as permutations would
+            allow; or if rows that seem to be copies make p-values too small.
         """
         with reporting(progress) as report:
             return self._compared(X, report)
@@ -282,6 +286,8 @@ class MMDDrift:
         batch, new_levels = self._batch(X)
         reference, test = self._reference, self._test
         n, m = len(reference.rows), len(batch)
+        if test.n_permutations:
+            warn_of_copied_rows(batch, "X")
         generator, plan = test.generator(), Plan.of(n, m, len(self._players))
         rows = batch[generator.permutation(m)] if test.n_permutations else batch
         blocks = plan.blocks(n, m) if test.n_permutations else None

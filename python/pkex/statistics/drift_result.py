@@ -45,7 +45,7 @@ class DriftResult(MMDResult):
         The two that it combines, as of `MMDResult`.
     threshold : float or None
         What the statistic has to exceed for ``statistic_pvalue <= alpha``; of this batch, by its
-        relabellings.
+        relabellings. ``pvalue`` decides, so that there may be drift below it.
     alpha : float
         The level of the test.
     values, standard_errors, alone : ndarray of shape (P,)

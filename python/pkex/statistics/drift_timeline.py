@@ -243,7 +243,7 @@ class DriftTimeline(Summarized, Documented):
     _shown_lines = 20
 
     def _summary(self, n_lines: int) -> Summary:
-        """Return the batches, each with its largest value, and the notes."""
+        """Return the batches, those with drift with their largest value, and the notes."""
         shown = slice(0, n_lines)
         values, names = self.values[shown], self.feature_names
         cells = [["batch", *(shortened(name) for name in self.names[shown])]]
@@ -251,8 +251,15 @@ class DriftTimeline(Summarized, Documented):
             some = column[shown]
             of_words = ["yes" if entry else "no" for entry in some.tolist()]
             cells.append([title, *(of_words if some.dtype == bool else numbers(some))])
-        largest = values.argmax(axis=1)
-        cells.append(["largest value", *(shortened(names[j]) for j in largest)])
+        # Of a batch without drift the largest value is noise.
+        named = np.ones(len(self), dtype=bool) if self.is_drift is None else self.is_drift
+        largest = zip(values.argmax(axis=1).tolist(), named[shown].tolist(), strict=True)
+        cells.append(
+            [
+                "largest value",
+                *(shortened(names[j]) if is_named else "–" for j, is_named in largest),
+            ]
+        )
         n_drifts = "" if self.is_drift is None else f", {int(self.is_drift.sum())} with drift"
         left_out = len(self) - len(values)
         note = f"({left_out} more)" if left_out else ""

@@ -30,9 +30,15 @@ _MOST_BARS, _MOST_DETAILS = 20, 6
 _VALUES = (
     "“value” is the Shapley value of a feature in the game whose coalitions are worth the {label} "
     "that their features show: values add up to {label} exactly, and “share” is a value as a part "
-    "of it. A feature that has nothing to do with {whole} is worth about 0; small negative values "
-    "are noise. “std err” says how much the value would vary over new rows."
+    "of it. {noise} “std err” says how much the value would vary over new rows."
 )
+_NOISE = {
+    "unbiased": "A feature that has nothing to do with {whole} is worth about 0; small negative "
+    "values are noise, and make the shares of others larger, even above 100 %.",
+    "biased": "A feature that has nothing to do with {whole} has a small positive value, as the "
+    "estimator is biased. Where permutations were drawn, their mean is taken off before shares are "
+    "computed.",
+}
 _ALONE = (
     "“alone” is what a feature shows by itself. “alone p” is its p-value, of the hypothesis that "
     "{alone_hypothesis}, and “alone family p” the same corrected for the number of features: the "
@@ -206,7 +212,10 @@ def n_permutations(result: Attribution) -> int:
 
 
 def _reading(result: Attribution, wording: Wording) -> tuple[str, ...]:
+    # Estimators of some of the pairs are unbiased.
+    noise = _NOISE.get(result.estimator, _NOISE["unbiased"])
     words = {
+        "noise": noise.format(whole=wording.whole),
         "label": result.label,
         "whole": wording.whole,
         "hypothesis": wording.hypothesis,

@@ -32,6 +32,7 @@ from pkex.inputs.randomness import as_generator
 from pkex.kernels import Kernel
 from pkex.statistics.attribution import Parts
 from pkex.statistics.common import Conventions, exact_domain, in_units, with_kernel
+from pkex.statistics.copied_rows import warn_of_copied_rows
 from pkex.statistics.encoding import Encoding, Missing
 from pkex.statistics.hsic_problem import SAMPLE, HSICProblem
 from pkex.statistics.hsic_significance import tested_in_octets, tested_row_by_row
@@ -151,8 +152,9 @@ def hsic(
         If columns are constant, or vary by rounding only, outliers hide a column in a default
         kernel, a kernel is nearly 0 or 1 between almost all rows, one column makes up nearly all
         distances in a given kernel, y holds integers of few different values (which are taken for
-        numbers) or labels most of which occur once, or so few relabellings differ that p-values
-        cannot be as small as permutations would allow.
+        numbers) or labels most of which occur once, so few relabellings differ that p-values cannot
+        be as small as permutations would allow, or rows that seem to be copies make p-values too
+        small.
 
     Notes
     -----
@@ -204,6 +206,8 @@ def hsic(
         check_row_count(table.rows, "X", 4, " for the unbiased estimator")
     check_row_count(table.rows, "X", 2)
     target = as_target(y, target_kernel, len(table.rows), missing)
+    if n_permutations:
+        warn_of_copied_rows(np.column_stack([table.rows, target.rows]), "X and y")
     rows, used, bandwidth = with_kernel(table.rows, table.names, "X", kernel, of_table.labels)
     # Kept by the result, whatever the caller does with X and y.
     x: Float = read_only(used.engine_rows(rows))

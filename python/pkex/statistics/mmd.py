@@ -37,6 +37,7 @@ from pkex.statistics.attribution import Parts
 from pkex.statistics.block_significance import tested
 from pkex.statistics.column_changes import column_changes
 from pkex.statistics.common import Conventions, exact_domain, in_units, with_kernel
+from pkex.statistics.copied_rows import warn_of_copied_rows
 from pkex.statistics.dependence import DependenceTest
 from pkex.statistics.doubtful_columns import warn_of_doubtful_columns
 from pkex.statistics.encoded_columns import EncodedColumns
@@ -165,8 +166,9 @@ def mmd(
     -----
     UserWarning
         If columns are constant, or vary by rounding only, a given kernel is nearly 0 or 1 between
-        almost all rows, one column makes up nearly all distances in it, or so few relabelings
-        differ that p-values cannot be as small as permutations would allow.
+        almost all rows, one column makes up nearly all distances in it, so few relabelings differ
+        that p-values cannot be as small as permutations would allow, or rows that seem to be copies
+        make p-values too small.
 
     See Also
     --------
@@ -237,6 +239,9 @@ def mmd(
     if of_rows is not None:
         x, y = x[of_rows.kept[0]], y[of_rows.kept[1]]
     warn_of_doubtful_columns(x, encoding.columns, categorical_columns(categorical, names), "X")
+    if n_permutations:
+        for rows, name in ((x, "X"), (y, "Y")):
+            warn_of_copied_rows(rows, name)
     changes = column_changes([x], [y], encoding)
     players = as_players(groups, names)
     pooled, used, bandwidth = with_kernel(

@@ -5,8 +5,8 @@ present factors k_j(a_j, b_j) and absent factors 1, or those of the marginal con
 the terms of the kernel.
 
 Of power series, such as a polynomial kernel, and of centered kernels γ(a, a) depends on a. They
-count with γ(a, b) − γ(a, a)/2 − γ(b, b)/2, which is 0 for a row with itself: MMD² and HSIC stay what
-they are, for what depends on one row of a pair alone has no part in them.
+count with γ(a, b) − γ(a, a)/2 − γ(b, b)/2, which is 0 for a row with itself: MMD² and HSIC stay
+what they are, for what depends on one row of a pair alone has no part in them.
 """
 
 from __future__ import annotations

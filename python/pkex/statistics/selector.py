@@ -60,7 +60,8 @@ class HSICSelector(SelectorMixin, BaseEstimator):
     ----------
     n_features_to_select : int, optional
     share : float, optional
-        Above 0, at most 1.
+        Above 0, at most 1. Give ``estimator="unbiased"`` with it: by the biased estimator features
+        that show nothing have positive values, and are selected for these.
     alpha : float, optional
         Between 0 and 1.
     refit : {"backward", "forward"}, optional

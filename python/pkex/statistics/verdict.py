@@ -26,6 +26,8 @@ __all__ = [
 
 # Features and pairs that are named, and the normal quantile of intervals of 95 %.
 _MOST_NAMED, _QUANTILE = 6, 1.96
+# The widest interval of a share that is shown in words.
+_WIDEST = 1.0
 
 
 @dataclass(frozen=True)
@@ -86,10 +88,24 @@ def is_found(result: Attribution, alpha: float) -> bool | None:
 
 def shares(result: Attribution) -> Float:
     """Return the share of the statistic that each feature has; NaN if it is not positive."""
-    statistic = result.statistic
+    values = _without_bias(result)
+    statistic = float(values.sum())
     if not statistic > 0.0:
-        return np.full(len(result.values), np.nan)
-    found: Float = result.values / statistic
+        return np.full(len(values), np.nan)
+    found: Float = values / statistic
+    return found
+
+
+def _without_bias(result: Attribution) -> Float:
+    """Return the values, those of a biased estimator without their mean over permutations.
+
+    By such an estimator features that show nothing have positive values, which many features add up
+    to a large share.
+    """
+    permuted = result.permuted_values
+    if result.estimator != "biased" or permuted is None:
+        return result.values
+    found: Float = result.values - permuted.mean(axis=0)
     return found
 
 
@@ -106,7 +122,8 @@ def share_intervals(result: Attribution) -> Float:
         return np.full((len(result.values), 2), np.nan)
     of_whole = shares(result)
     of_rest = np.sqrt(np.maximum((errors**2).sum() - errors**2, 0.0))
-    of_shares = (np.abs(1.0 - of_whole) * errors + np.abs(of_whole) * of_rest) / result.statistic
+    statistic = _without_bias(result).sum()
+    of_shares = (np.abs(1.0 - of_whole) * errors + np.abs(of_whole) * of_rest) / statistic
     return np.stack([of_whole - _QUANTILE * of_shares, of_whole + _QUANTILE * of_shares], axis=1)
 
 
@@ -165,17 +182,20 @@ def verdict(result: Attribution, wording: Wording, alpha: float) -> str:
 
 
 def _with_shares(result: Attribution, features: list[int], wording: Wording) -> list[str]:
-    """Return names with their share of the whole and its interval, as far as these exist."""
+    """Return names with their share of the whole and its interval, as far as these are known."""
     of_whole, intervals = shares(result), share_intervals(result)
     named: list[str] = []
+    is_said = False
     for j in features:
         name = shortened(result.names[j])
-        if np.isfinite(of_whole[j]):
-            share = percent(of_whole[j]) + ("" if named else f" of {wording.whole}")
+        # An interval of more than that says nothing; without one it is NaN.
+        if np.isfinite(of_whole[j]) and not np.ptp(intervals[j]) > _WIDEST:
+            share = percent(of_whole[j]) + ("" if is_said else f" of {wording.whole}")
             if np.isfinite(intervals[j]).all():
                 low, high = map(percent, intervals[j].tolist())
-                share += f", {'' if named else '95 % interval '}{low} to {high}"
+                share += f", {'' if is_said else '95 % interval '}{low} to {high}"
             name += f" ({share})"
+            is_said = True
         named.append(name)
     return named
 

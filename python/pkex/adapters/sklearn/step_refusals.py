@@ -66,8 +66,9 @@ _SEVERAL = "it makes several columns of one, and is none of those that are known
 
 
 _NAMES = ", feature_names=model[:-1].get_feature_names_out()"
+_NO_COLUMNS = "its input has no columns"
 _DOCUMENTS = (
-    "its input has no columns. Transform the documents, and explain the last step: "
+    f"{_NO_COLUMNS}. Transform the documents, and explain the last step: "
     f"rows = model[:-1].transform(documents); pkex.Explainer(model[-1], rows{_NAMES})(rows)"
 )
 
@@ -85,9 +86,12 @@ def refused(what: str, why: str = "", instead: str = "") -> UnsupportedModelErro
     """Return the error that a step is not supported, why, and what may be taken instead."""
     why = why or _WHY.get(what, "it mixes columns, or is not known to act on each column alone")
     names = ", ".join(step.__name__ for step in STEPS)
+    found = f"a Pipeline with the step {what} is not supported: {why}"
+    if why.startswith(_NO_COLUMNS):
+        return UnsupportedModelError(found)
     return UnsupportedModelError(
-        f"a Pipeline with the step {what} is not supported: {why}"
-        f"{f'; supported with {instead}' if instead else ''}. Supported steps: {names}, feature "
-        "selectors, ColumnTransformer, FeatureUnion and Pipeline of these, 'passthrough'. Or "
-        "transform the data first, and explain the last step in terms of the columns that it sees"
+        f"{found}{f'; supported with {instead}' if instead else ''}. Supported steps: {names}, "
+        "feature selectors, ColumnTransformer, FeatureUnion and Pipeline of these, 'passthrough'. "
+        "Or transform the data first, and explain the last step in terms of the columns that it "
+        "sees"
     )
