@@ -103,6 +103,16 @@ def test_equal_seeds_give_equal_output_and_a_sample_says_so(run, files):
     assert "100 rows" in run(*arguments[:3], "--sample", "all").out
 
 
+def test_levels_of_large_tables_are_those_of_all_rows(run, tmp_path):
+    paths = tmp_path / "reference.csv", tmp_path / "current.csv"
+    paths[0].write_text("c,x\n" + "".join(f"{'ab'[i == 7]},{i % 9}\n" for i in range(200)))
+    paths[1].write_text("c,x\n" + "".join(f"{'ab'[i % 2]},{i % 9}\n" for i in range(200)))
+    record = run("drift", *paths, "--sample", "40", "--format", "json").record
+    assert record["current"]["rows"] == 40
+    # A sample of 40 rows hardly ever has the one row of the reference with b.
+    assert record["column_changes"] == []
+
+
 def test_without_permutations_nothing_is_tested(run, files):
     paths = files / "reference.csv", files / "current.csv"
     done = run("drift", *paths, "--permutations", "0", "--format", "json")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import re
 import warnings
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -67,9 +68,14 @@ def run(options: argparse.Namespace) -> int:
     called = {"X and Y": "both files", "X": options.reference, "Y": options.current}
     called[f"n_permutations={options.permutations}"] = f"--permutations {options.permutations}"
     with warned(called) as told, naming(called):
-        reference, current = _read(options)
+        sheets = _read(options)
+        first, second = np.random.default_rng(options.seed).spawn(2)
+        most = most_rows(options)
+        reference, current = sheets[0].sampled(most, first), sheets[1].sampled(most, second)
         names = _short(reference.name, current.name)
         result = _compared(reference, current, options)
+        if max(len(sheet.frame) for sheet in sheets) > most:
+            result = _with_changes_of_all(result, sheets, options)
     present(_answer(result, (reference, current), names, options, told), kind, options.output)
     return _DRIFT if _fails(result, options) else 0
 
@@ -85,10 +91,7 @@ def _fails(result: MMDResult, options: argparse.Namespace) -> bool:
 
 def _read(options: argparse.Namespace) -> tuple[Sheet, Sheet]:
     how = table_options(options)
-    reference, current = alike(read_table(options.reference, how), read_table(options.current, how))
-    first, second = np.random.default_rng(options.seed).spawn(2)
-    most = most_rows(options)
-    return reference.sampled(most, first), current.sampled(most, second)
+    return alike(read_table(options.reference, how), read_table(options.current, how))
 
 
 def _compared(reference: Sheet, current: Sheet, options: argparse.Namespace) -> MMDResult:
@@ -102,6 +105,20 @@ def _compared(reference: Sheet, current: Sheet, options: argparse.Namespace) -> 
         about = rf"column {re.escape(repr(column))} of X (holds integers|goes up by 1)"
         warnings.filterwarnings("ignore", about, UserWarning)
     return pkex.mmd(reference.frame, current.frame, **how_tested(options))
+
+
+def _with_changes_of_all(
+    result: MMDResult, sheets: tuple[Sheet, Sheet], options: argparse.Namespace
+) -> MMDResult:
+    """Return a result of samples with the changes of all rows: a sample may lack rare levels."""
+    from pkex.statistics.column_changes import column_changes
+    from pkex.statistics.samples import two_samples
+
+    for sheet in sheets:
+        sheet.check_numbers(remedy_of_missing(options))
+    reference, current = (sheet.frame for sheet in sheets)
+    x, y, encoding = two_samples(reference, current, missing=options.missing)
+    return replace(result, column_changes=column_changes([x.rows], [y.rows], encoding))
 
 
 def _answer(

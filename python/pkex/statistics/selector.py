@@ -60,8 +60,7 @@ class HSICSelector(SelectorMixin, BaseEstimator):
     ----------
     n_features_to_select : int, optional
     share : float, optional
-        Above 0, at most 1. Give ``estimator="unbiased"`` with it: by the biased estimator features
-        that show nothing have positive values, and are selected for these.
+        Above 0, at most 1.
     alpha : float, optional
         Between 0 and 1.
     refit : {"backward", "forward"}, optional
@@ -73,7 +72,9 @@ class HSICSelector(SelectorMixin, BaseEstimator):
         As in `hsic`, by default from the data: integers of y are numbers; where they are classes,
         give ``target_kernel=pkex.kernels.Categorical()``. With ``refit`` the kernel is used with
         fewer columns than X has, and must be one for any number.
-    estimator : {"biased", "unbiased"}, default "biased"
+    estimator : {"biased", "unbiased"}, optional
+        By default "unbiased" with ``share``, as by the biased one features that show nothing have
+        positive values, and "biased" else.
     value_function : {"marginal", "neutral"}, default "marginal"
     n_permutations : int, optional
         By default 999 with ``alpha``, and else none.
@@ -115,14 +116,14 @@ class HSICSelector(SelectorMixin, BaseEstimator):
 
     Notes
     -----
-    Sparse X is taken and made dense for `hsic`; `transform` returns it sparse. Selection by values
-    of a kernel with one length-scale looks for dependence of any form, which needs more rows than
-    that of a given form: where it is linear, `sklearn.linear_model.Lasso` needs fewer.
+    Sparse X is taken and made dense for `hsic`; `transform` returns it sparse. Dependence of any
+    form takes more rows to find than that of a given form: where it is linear,
+    `sklearn.linear_model.Lasso` needs fewer.
 
-    No rule asks what a feature says that the others do not. A copy of a feature
-    on which much depends, or a column that nearly is one, is as large in HSIC as the feature, and
-    doubles its weight in distances: by any rule it may be selected before a feature that says
-    something else of the target, but less. Take copies out of X first.
+    No rule asks what a feature says that the others do not. A copy of a feature on which much
+    depends, or a column that nearly is one, is as large in HSIC as the feature: by any rule it may
+    be selected before a feature that says something else of the target, but less. Take copies out
+    of X first.
 
     References
     ----------
@@ -153,7 +154,7 @@ class HSICSelector(SelectorMixin, BaseEstimator):
         refit: Refit | None = None,
         kernel: Kernel | None = None,
         target_kernel: Kernel | None = None,
-        estimator: Estimator = "biased",
+        estimator: Estimator | None = None,
         value_function: StatisticsConvention = "marginal",
         n_permutations: int | None = None,
         random_state: Any = None,
@@ -258,7 +259,9 @@ class HSICSelector(SelectorMixin, BaseEstimator):
         self, X: Any, y: Any, columns: ArrayLike | None = None, n_permutations: int = 0
     ) -> HSICResult:
         """Return the result of all columns, or of some of them."""
-        categorical = self.categorical
+        categorical, estimator = self.categorical, self.estimator
+        if estimator is None:
+            estimator = "biased" if self.share is None else "unbiased"
         if columns is not None:
             X = _safe_indexing(X, np.asarray(columns, dtype=np.intp), axis=1)
             categorical = self._categorical_of(np.asarray(columns))
@@ -267,7 +270,7 @@ class HSICSelector(SelectorMixin, BaseEstimator):
             y,
             kernel=self.kernel,
             target_kernel=self.target_kernel,
-            estimator=self.estimator,
+            estimator=estimator,
             value_function=self.value_function,
             n_permutations=n_permutations,
             random_state=self.random_state,
