@@ -41,5 +41,8 @@ def test_rows_that_are_equal_by_chance_or_are_not_tested_are_not_warned_of():
     # Without a column of many fractions a third of the rows are equal by chance.
     few = table.drop(columns="a")
     pkex.mmd(few[:100], few[100:], **TESTED)
+    # Numbers that are missing are equal where they are imputed.
+    gaps = table[["a", "b", "d"]].assign(a=table["a"].where(RNG.random(200) < 0.7))
+    pkex.mmd(gaps[:100], gaps[100:], missing="indicator", **TESTED)
     pkex.mmd(copied(table[:100], 2), table[100:], **TESTED)
     pkex.mmd(copied(table[:100], 100), table[100:])

@@ -20,20 +20,24 @@ __all__ = ["warn_of_copied_rows"]
 _MOST_ROWS, _FEWEST_COPIES, _LEAST_SHARE, _FEWEST_COLUMNS = 10_000, 3, 0.01, 3
 
 
-def warn_of_copied_rows(rows: Float, what: str) -> None:
+def warn_of_copied_rows(rows: Float, n_columns: int, what: str) -> None:
     """Warn if some rows equal an earlier one, and hardly do so by chance.
 
     Of rows that agree in the most varied column of fractions, three in four at least then agree in
-    all columns. Labels and integers alone are often equal by chance.
+    all columns. Labels and integers alone are often equal by chance, and so are rows with missing
+    numbers, which are left out.
 
     Parameters
     ----------
     rows : ndarray of shape (n, k)
-        Encoded rows.
+        Encoded rows: behind the columns of the table is 1 where a number is missing.
+    n_columns : int
+        Of the table.
     what : str
         What the message calls the rows.
     """
     rows = rows[:_MOST_ROWS]
+    rows = rows[(rows[:, n_columns:] == 0.0).all(axis=1), :n_columns]
     n, k = rows.shape
     fewest = max(_FEWEST_COPIES, _LEAST_SHARE * n)
     if k < _FEWEST_COLUMNS or n <= fewest:

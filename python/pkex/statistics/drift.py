@@ -173,7 +173,7 @@ class MMDDrift:
         terms = terms.for_estimator(estimator)
         self._test = DriftTest.of(alpha, n_permutations, batch_size, random_state, len(rows))
         if n_permutations:
-            warn_of_copied_rows(rows, "X_reference")
+            warn_of_copied_rows(rows, len(self._names), "X_reference")
         check_fits(n_permutations, len(self._players))
         rows = self._test.arranged(rows)
         with reporting(progress) as report:
@@ -287,7 +287,7 @@ class MMDDrift:
         reference, test = self._reference, self._test
         n, m = len(reference.rows), len(batch)
         if test.n_permutations:
-            warn_of_copied_rows(batch, "X")
+            warn_of_copied_rows(batch, len(self._names), "X")
         generator, plan = test.generator(), Plan.of(n, m, len(self._players))
         rows = batch[generator.permutation(m)] if test.n_permutations else batch
         blocks = plan.blocks(n, m) if test.n_permutations else None

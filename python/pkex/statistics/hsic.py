@@ -207,7 +207,8 @@ def hsic(
     check_row_count(table.rows, "X", 2)
     target = as_target(y, target_kernel, len(table.rows), missing)
     if n_permutations:
-        warn_of_copied_rows(np.column_stack([table.rows, target.rows]), "X and y")
+        both = np.column_stack([target.rows, table.rows])
+        warn_of_copied_rows(both, target.rows.shape[1] + len(table.names), "X and y")
     rows, used, bandwidth = with_kernel(table.rows, table.names, "X", kernel, of_table.labels)
     # Kept by the result, whatever the caller does with X and y.
     x: Float = read_only(used.engine_rows(rows))

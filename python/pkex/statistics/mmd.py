@@ -241,7 +241,7 @@ def mmd(
     warn_of_doubtful_columns(x, encoding.columns, categorical_columns(categorical, names), "X")
     if n_permutations:
         for rows, name in ((x, "X"), (y, "Y")):
-            warn_of_copied_rows(rows, name)
+            warn_of_copied_rows(rows, len(encoding.columns), name)
     changes = column_changes([x], [y], encoding)
     players = as_players(groups, names)
     pooled, used, bandwidth = with_kernel(
