@@ -30,7 +30,7 @@ SHOP = pd.DataFrame(
     }
 )
 GAPS = SHOP.copy()
-GAPS.loc[::6, "colour"] = None
+GAPS.loc[::6, "colour"] = np.nan
 GAPS.loc[::11, "weight"] = np.nan
 SIZES = OrdinalEncoder(
     categories=[["S", "M", "L"]], handle_unknown="use_encoded_value", unknown_value=-1
