@@ -160,7 +160,7 @@ fn mmd(is_marginal: bool, rows: usize, settings: &Settings) -> f64 {
         first,
         weights: None,
         skips_second: false,
-        has_own_pairs: true,
+        takes_halves: true,
     });
     pairs(rows, is_marginal, weighting, settings)
 }
@@ -173,6 +173,7 @@ fn hsic(rows: usize, settings: &Settings) -> f64 {
         offsets: &offsets,
         constant: 0.5,
         exchanges: false,
+        takes_halves: [true, true],
     });
     pairs(rows, true, weighting, settings)
 }

@@ -220,6 +220,7 @@ def hsic(
     of_y = _players(y_rows, target.encoding, players, attribute == "y")
     x_terms, x_unit = in_units(KernelTerms.of(used, of_x, exact_domain(rows)))
     y_terms, y_unit = in_units(KernelTerms.of(target.kernel, of_y, exact_domain(y_rows)))
+    x_terms, y_terms = x_terms.for_estimator(estimator), y_terms.for_estimator(estimator)
     x_side, y_side, unit = (x, x_terms), (y_rows, y_terms), x_unit * y_unit
     sides = (x_side, y_side) if attribute == "x" else (y_side, x_side)
     with reporting(progress) as report:

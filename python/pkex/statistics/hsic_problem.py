@@ -100,10 +100,11 @@ class HSICProblem:
         alone_in_groups = groups is not None
         groups = np.zeros(len(self.rows), dtype=np.int64) if groups is None else groups
         of_pairs, absent = (self.offsets, self.constant), self.terms.absent
+        halves = self.terms.takes_halves, self.target_terms.takes_halves
         how = self.how.reporting(self.reports["sums"])
         if has_workers_for(self.rows, how):
             sample = (self.rows, self.terms.terms, self.terms.players, absent, groups)
-            weighting = (self.targets, self.target_terms.terms, *of_pairs, exchanges)
+            weighting = (self.targets, self.target_terms.terms, *of_pairs, exchanges, halves)
             rows, of_groups, alone, _ = sums_of_workers(
                 sample, weighting, how, alone_in_groups=alone_in_groups
             )
@@ -118,6 +119,7 @@ class HSICProblem:
             absent,
             groups,
             exchanges=exchanges,
+            takes_halves=halves,
             alone_in_groups=alone_in_groups,
             summation=how.summation,
             n_threads=how.n_threads,

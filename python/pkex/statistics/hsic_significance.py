@@ -83,6 +83,7 @@ def _are_labels(rows: Float, terms: KernelTerms) -> bool:
     """Whether a kernel says no more of rows than whether they are equal."""
     families = {FAMILIES[family] for _, factors, _ in terms.terms for family, _, _ in factors}
     compare_labels = [family.compares_labels for family in families]
-    if rows.shape[1] > 1 or terms.have_own_pairs:
+    has_series = any(series is not None for _, _, series in terms.terms)
+    if rows.shape[1] > 1 or terms.are_centered or has_series:
         return False
     return bool(compare_labels) and all(compare_labels)

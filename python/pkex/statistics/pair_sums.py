@@ -43,14 +43,14 @@ class KernelTerms:
     absent : ndarray of shape (n_terms, (1 + p) P), optional
         The factors of absent players; 1 if not given. Of power series they have coefficients, up to
         the order p: those of s^0 of all players, those of s^1, and so on.
-    counts_own_pairs : bool
+    takes_halves : bool
         Whether γ(a, a)/2 is taken away where γ(a, a) depends on a.
     """
 
     terms: list[PackedTerm]
     players: NDArray[np.int64]
     absent: Float | None = None
-    counts_own_pairs: bool = True
+    takes_halves: bool = True
 
     @classmethod
     def of(cls, kernel: Kernel, players: Players, domain: Domain) -> KernelTerms:
@@ -81,13 +81,13 @@ class KernelTerms:
         return replace(self, absent=means)
 
     def for_estimator(self, estimator: str) -> KernelTerms:
-        """Return the terms as an estimator of MMD² takes them.
+        """Return the terms as an estimator of MMD² or HSIC takes them.
 
-        The unbiased one has no pairs of rows with themselves. Centered kernels, which have no
-        digits to lose, are then summed as they are.
+        The unbiased ones have no pairs of rows with themselves. Centered kernels are then summed
+        as they are: γ(a, a) grows exponentially with √d, and so would rounding.
         """
-        skips_own = estimator == "unbiased" and self.are_centered
-        return replace(self, counts_own_pairs=not skips_own)
+        are_plain = estimator == "unbiased" and self.are_centered
+        return replace(self, takes_halves=not are_plain)
 
     @property
     def n_players(self) -> int:
@@ -104,11 +104,11 @@ class KernelTerms:
     def have_own_pairs(self) -> bool:
         """Whether halves of γ(a, a) are taken away: of power series and of centered kernels."""
         depends = self.are_centered or any(series is not None for _, _, series in self.terms)
-        return depends and self.counts_own_pairs
+        return depends and self.takes_halves
 
     def joined(self) -> KernelTerms:
         """Return the kernel with all columns in one player, neutral: γ is k − k(x, x)."""
-        return KernelTerms(self.terms, np.zeros_like(self.players))
+        return replace(self, players=np.zeros_like(self.players), absent=None)
 
     def of_player(self, player: int) -> tuple[NDArray[np.intp], KernelTerms]:
         """Return the columns of a player, and the kernel of what it is worth alone, on these.
@@ -128,12 +128,13 @@ class KernelTerms:
                 coefficient *= float(np.prod(others))
             if own or own_series is not None:
                 terms.append((coefficient, own, own_series))
-        return columns, KernelTerms(terms, np.zeros(len(columns), dtype=np.int64))
+        players = np.zeros(len(columns), dtype=np.int64)
+        return columns, replace(self, terms=terms, players=players, absent=None)
 
     def self_pairs(self, rows: Float) -> Float:
         """Return γ of each row's pair with itself, and what players are worth alone in it.
 
-        Of terms that are power series only; `self_pair` and `self_pair_alone` return the others'.
+        Of power series and centered kernels; `self_pair` and `self_pair_alone` return the others'.
 
         Returns
         -------
@@ -161,7 +162,7 @@ class KernelTerms:
     def self_pair(self) -> Float:
         """Return γ of a row's pair with itself, 0 in the neutral convention; shape (P,).
 
-        Of terms that are power series it is 0: see `pair_sums`.
+        Of power series and centered kernels it is 0: see above.
         """
         coefficients, absent = self._of_numbers()
         if absent is None or not coefficients:
@@ -273,7 +274,7 @@ def pair_sums(
         groups[n_first:] = int(n_first > 0)
     if has_workers_for(rows, how):
         sample = (rows, terms.terms, terms.players, terms.absent, groups)
-        weighting = (n_first, weights, skips_second, terms.counts_own_pairs)
+        weighting = (n_first, weights, skips_second, terms.takes_halves)
         of_rows, of_groups, *others = sums_of_workers(
             sample, weighting, how, alone_in_groups=alone_in_groups
         )
@@ -288,7 +289,7 @@ def pair_sums(
             groups,
             weights,
             skips_second=skips_second,
-            has_own_pairs=terms.counts_own_pairs,
+            takes_halves=terms.takes_halves,
             alone_in_groups=alone_in_groups,
             summation=how.summation,
             n_threads=how.n_threads,

@@ -21,62 +21,88 @@ type SampleArgument<'py> = (
 );
 
 /// What pairs weigh: the number of rows of the first class, rows' weights, whether pairs within the
-/// second are left out, and whether those of rows with themselves count; or targets, their terms, offsets, the constant, and whether targets are
-/// exchanged.
+/// second are left out, and whether halves of γ(a, a) are taken away; or targets, their terms,
+/// offsets, the constant, whether targets are exchanged, and of which kernels halves are taken away.
 #[derive(FromPyObject)]
 pub enum WeightingArgument<'py> {
     Classes((usize, Option<PyReadonlyArray1<'py, f64>>, bool, bool)),
-    Target(
-        (PyReadonlyArray2<'py, f64>, Vec<TermArgument<'py>>, PyReadonlyArray1<'py, f64>, f64, bool),
-    ),
+    Target(TargetArgument<'py>),
 }
+
+type TargetArgument<'py> = (
+    PyReadonlyArray2<'py, f64>,
+    Vec<TermArgument<'py>>,
+    PyReadonlyArray1<'py, f64>,
+    f64,
+    bool,
+    [bool; 2],
+);
 
 /// A copy of what pairs weigh.
 enum OwnedWeighting {
-    Classes { first: usize, weights: Option<Vec<f64>>, skips_second: bool, has_own_pairs: bool },
-    Target { targets: Array, terms: Vec<Term>, offsets: Vec<f64>, constant: f64, exchanges: bool },
+    Classes {
+        first: usize,
+        weights: Option<Vec<f64>>,
+        skips_second: bool,
+        takes_halves: bool,
+    },
+    Target {
+        targets: Array,
+        terms: Vec<Term>,
+        offsets: Vec<f64>,
+        constant: f64,
+        exchanges: bool,
+        takes_halves: [bool; 2],
+    },
 }
 
 impl OwnedWeighting {
     fn copied(argument: &WeightingArgument<'_>) -> PyResult<Self> {
         Ok(match argument {
-            WeightingArgument::Classes((first, weights, skips_second, has_own_pairs)) => {
+            WeightingArgument::Classes((first, weights, skips_second, takes_halves)) => {
                 Self::Classes {
                     first: *first,
                     weights: weights.as_ref().map(|weights| weights.as_array().to_vec()),
                     skips_second: *skips_second,
-                    has_own_pairs: *has_own_pairs,
+                    takes_halves: *takes_halves,
                 }
             }
-            WeightingArgument::Target((targets, terms, offsets, constant, exchanges)) => {
-                Self::Target {
-                    targets: Array::copied(targets)?,
-                    terms: arguments::terms(terms)?,
-                    offsets: offsets.as_array().to_vec(),
-                    constant: *constant,
-                    exchanges: *exchanges,
-                }
-            }
+            WeightingArgument::Target((
+                targets,
+                terms,
+                offsets,
+                constant,
+                exchanges,
+                takes_halves,
+            )) => Self::Target {
+                targets: Array::copied(targets)?,
+                terms: arguments::terms(terms)?,
+                offsets: offsets.as_array().to_vec(),
+                constant: *constant,
+                exchanges: *exchanges,
+                takes_halves: *takes_halves,
+            },
         })
     }
 
     fn weighting(&self) -> Weighting<'_> {
         match self {
-            Self::Classes { first, weights, skips_second, has_own_pairs } => {
+            Self::Classes { first, weights, skips_second, takes_halves } => {
                 Weighting::Classes(Classes {
                     first: *first,
                     weights: weights.as_deref(),
                     skips_second: *skips_second,
-                    has_own_pairs: *has_own_pairs,
+                    takes_halves: *takes_halves,
                 })
             }
-            Self::Target { targets, terms, offsets, constant, exchanges } => {
+            Self::Target { targets, terms, offsets, constant, exchanges, takes_halves } => {
                 Weighting::Target(TargetWeights {
                     targets: targets.matrix(),
                     terms,
                     offsets,
                     constant: *constant,
                     exchanges: *exchanges,
+                    takes_halves: *takes_halves,
                 })
             }
         }

@@ -55,10 +55,10 @@ pub fn self_pairs<'py>(
 /// Sums over the pairs of two pooled samples, the first of `n_first` rows, weighted by products
 /// of rows' weights if there are some: for each row Σwγ over each sample, for each pair of
 /// groups Σwγ (followed by Σw v({j}) if asked for), and for the pairs of samples Σw v({j}) and
-/// Σγ². Pairs within the second sample may be left out, and γ taken as if rows had no pairs with
-/// themselves.
+/// Σγ². Pairs within the second sample may be left out. Where γ(a, a) depends on a, halves of it are
+/// taken away from the other pairs if that is asked for.
 #[pyfunction]
-#[pyo3(signature = (points, n_first, terms, players, absent, groups, weights, *, skips_second, has_own_pairs, alone_in_groups, summation, n_threads, progress = None))]
+#[pyo3(signature = (points, n_first, terms, players, absent, groups, weights, *, skips_second, takes_halves, alone_in_groups, summation, n_threads, progress = None))]
 #[expect(clippy::too_many_arguments, reason = "the parts of the problem")]
 pub fn mmd_sums<'py>(
     py: Python<'py>,
@@ -70,7 +70,7 @@ pub fn mmd_sums<'py>(
     groups: PyReadonlyArray1<'py, i64>,
     weights: Option<PyReadonlyArray1<'py, f64>>,
     skips_second: bool,
-    has_own_pairs: bool,
+    takes_halves: bool,
     alone_in_groups: bool,
     summation: &str,
     n_threads: usize,
@@ -79,7 +79,7 @@ pub fn mmd_sums<'py>(
     let sample = Sample::new(&points, &terms, &players, absent.as_ref(), &groups)?;
     let weights = weights.map(|weights| weights.as_array().to_vec());
     let weights = weights.as_deref();
-    let classes = Classes { first: n_first, weights, skips_second, has_own_pairs };
+    let classes = Classes { first: n_first, weights, skips_second, takes_halves };
     let weighting = Weighting::Classes(classes);
     let problem = sample.problem(weighting, alone_in_groups);
     let settings = settings(summation, n_threads)?;
@@ -106,7 +106,7 @@ pub type MmdSums<'py> = (
 /// (and the exchanges of targets within octets of both) Σwγ, followed by Σw v({j}) if asked
 /// for, and Σw v({j}) of all.
 #[pyfunction]
-#[pyo3(signature = (points, terms, players, targets, target_terms, offsets, constant, absent, groups, *, exchanges, alone_in_groups, summation, n_threads, progress = None))]
+#[pyo3(signature = (points, terms, players, targets, target_terms, offsets, constant, absent, groups, *, exchanges, takes_halves, alone_in_groups, summation, n_threads, progress = None))]
 #[expect(clippy::too_many_arguments, reason = "the parts of the problem")]
 pub fn hsic_sums<'py>(
     py: Python<'py>,
@@ -120,6 +120,7 @@ pub fn hsic_sums<'py>(
     absent: Option<PyReadonlyArray2<'py, f64>>,
     groups: PyReadonlyArray1<'py, i64>,
     exchanges: bool,
+    takes_halves: [bool; 2],
     alone_in_groups: bool,
     summation: &str,
     n_threads: usize,
@@ -135,6 +136,7 @@ pub fn hsic_sums<'py>(
         offsets: &offsets,
         constant,
         exchanges,
+        takes_halves,
     });
     let problem = sample.problem(weighting, alone_in_groups);
     let settings = settings(summation, n_threads)?;

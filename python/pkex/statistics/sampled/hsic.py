@@ -215,7 +215,8 @@ class _Side:
             numbers = np.arange(len(columns), dtype=np.int64)
             players = Players(tuple(map(str, numbers)), numbers)
         domain = exact_domain(sample.extremes[:, columns])
-        return cls(columns, kernel, *in_units(KernelTerms.of(kernel, players, domain)))
+        terms, unit = in_units(KernelTerms.of(kernel, players, domain))
+        return cls(columns, kernel, terms.for_estimator("unbiased"), unit)
 
     def rows(self, both: Float) -> Float:
         """Return the columns of this side, as the engine compares them."""

@@ -133,7 +133,8 @@ impl Block {
 
     /// Λ of factors 1 + c of any sign whose absent ones are 1, from c; `None` where a rule that sees
     /// all nodes from t = 0, where factors are 1, would err: where factors fall far, so that their
-    /// rounding counts, and others may grow large (see [`MOST_RISE`]).
+    /// rounding counts, and others may grow large (see
+    /// [`LEAST_DIVISOR`](crate::game::block::LEAST_DIVISOR)), or products leave the range.
     #[inline(always)]
     pub fn spread_of_signed<const W: usize>(&self) -> Option<Spread> {
         let mut lambda = Lanes::ZERO;
@@ -166,8 +167,9 @@ impl Block {
                 *falls = zip_lanes(falls, c, |fall, c| larger(fall, -c));
             }
         }
-        let most = if fall.largest() <= 0.5 { MOST_PRODUCT } else { MOST_RISE };
-        fall.largest() <= 2.0 && log_rise.largest() <= most
+        let fall = fall.largest();
+        let most = if fall <= 0.5 { MOST_PRODUCT } else { MOST_RISE };
+        fall <= 2.0 && log_rise.largest() <= most
     }
 
     /// Λ of factors of any size and sign.

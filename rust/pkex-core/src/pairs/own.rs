@@ -5,9 +5,10 @@
 //!
 //!   k(x, y) − k(x, x)/2 − k(y, y)/2
 //!
-//! in the place of k, as its sums over rows and columns are weighted by 0: so their Shapley values
-//! are those of γ(x, y) − γ(x, x)/2 − γ(y, y)/2, which is 0 for a row with itself. That is what pairs
-//! are taken to have of such terms.
+//! in the place of k, as its sums over rows and columns are weighted by 0 (of rows with unequal
+//! weights the unbiased MMD² changes): so their Shapley values are those of
+//! γ(x, y) − γ(x, x)/2 − γ(y, y)/2, which is 0 for a row with itself. That is what pairs are taken to
+//! have of such terms if halves are asked for ([`Classes::takes_halves`](crate::Classes)).
 
 use std::sync::atomic::AtomicBool;
 

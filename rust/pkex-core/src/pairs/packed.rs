@@ -9,7 +9,7 @@ use crate::pairs::absent::AbsentPlayers;
 use crate::pairs::octets::OCTET;
 use crate::pairs::own::{OwnPairs, own_values};
 use crate::pairs::problem::PairProblem;
-use crate::pairs::weights::{Classes, PackedWeights, Weighting};
+use crate::pairs::weights::{Classes, PackedWeights, TargetWeights, Weighting};
 use crate::quadrature::table::NodeTable;
 use crate::settings::Settings;
 use crate::walk::chunks::{Chunk, Chunks, PackedRows};
@@ -36,11 +36,13 @@ impl<'a> PackedPairs<'a> {
     ) -> Result<Self, Error> {
         let kernel = PackedKernel::new(problem.terms, problem.players.clone())?;
         let absent = AbsentPlayers::of_terms(&kernel, problem.absent);
-        let wants_own = match problem.weighting {
-            Weighting::Classes(Classes { has_own_pairs, .. }) => has_own_pairs,
-            Weighting::Target(_) => true,
+        let takes_halves = match problem.weighting {
+            Weighting::Classes(Classes { takes_halves, .. }) => takes_halves,
+            Weighting::Target(TargetWeights { takes_halves: [takes_halves, _], .. }) => {
+                takes_halves
+            }
         };
-        let own = if wants_own && kernel.has_own_pairs() {
+        let own = if takes_halves && kernel.has_own_pairs() {
             let values = own_values(problem.rows, &kernel, &absent, settings)?;
             Some(OwnPairs::new(values, problem.rows.rows(), chunks)?)
         } else {

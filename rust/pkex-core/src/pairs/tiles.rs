@@ -120,9 +120,11 @@ impl PackedPairs<'_> {
         for (place, row) in rows.enumerate() {
             let mask = tile.mask(row, block);
             let weight = weigh(self, (row, at), &mask, context, workspace);
-            self.evaluate(row, at, context, [&mask, &weight], workspace);
+            let is_whole = mask == Lanes::ONE;
+            let sums =
+                AloneSums { packed: self, row, block, mask: &mask, is_whole, weight: &weight };
+            self.evaluate(at, context, sums, workspace);
             let row_sums = place * in_row..(place + 1) * in_row;
-            let sums = AloneSums { packed: self, row, block, mask: &mask, weight: &weight };
             context.run(Accumulate { sums, chunk: tile.second, row_sums, workspace });
         }
         if self.weights.exchanges() {
@@ -134,15 +136,14 @@ impl PackedPairs<'_> {
     /// γ of the pairs of a row and a block, summed over terms; adds what players are worth alone.
     fn evaluate(
         &self,
-        row: usize,
         at: (&Chunk, usize),
         context: Context<'_>,
-        [mask, weight]: [&Lanes; 2],
+        sums: AloneSums<'_>,
         workspace: &mut PairWorkspace,
     ) {
+        let row = sums.row;
         let (x, points) = (self.problem.rows.row(row), self.points.block(at.0, at.1));
         workspace.gamma.fill(Lanes::ZERO);
-        let sums = AloneSums { packed: self, row, block: at.1, mask, weight };
         for (term, absent) in self.kernel.terms.iter().zip(&self.absent) {
             let block = &mut workspace.block;
             let spread = fill_pairs((term, absent), (x, points), block, context);

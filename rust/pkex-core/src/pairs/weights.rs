@@ -32,9 +32,10 @@ pub struct Classes<'a> {
     pub weights: Option<&'a [f64]>,
     /// Whether pairs within the second class are left out.
     pub skips_second: bool,
-    /// Whether the sums are used with pairs of rows with themselves: where k(x, x) depends on x,
-    /// halves of these are then taken away from the other pairs, so that they are 0.
-    pub has_own_pairs: bool,
+    /// Whether, where k(x, x) depends on x, halves of γ(x, x) and γ(y, y) are taken away from
+    /// γ(x, y), so that γ(x, x) is 0: for estimates in which pairs of rows with themselves count.
+    /// Halves cost digits where γ(x, x) is much larger than what counts.
+    pub takes_halves: bool,
 }
 
 /// The weight of HSIC: w_ab = l_ab − offset_a − offset_b + constant, where l = L − L(0) is the
@@ -52,6 +53,8 @@ pub struct TargetWeights<'a> {
     pub constant: f64,
     /// Whether the rows of octets exchange targets (see [`crate::OCTET`]).
     pub exchanges: bool,
+    /// As [`Classes::takes_halves`], of the attributed kernel and of the target's.
+    pub takes_halves: [bool; 2],
 }
 
 /// A weighting, packed.
@@ -136,7 +139,8 @@ impl<'a> PackedTarget<'a> {
         let offsets = Matrix::of_shape(given.offsets, [rows, 1]);
         let kernel = PackedKernel::new(given.terms, players)?;
         let absent = AbsentPlayers::of_terms(&kernel, None);
-        let own = if kernel.has_own_pairs() {
+        let [_, takes_halves] = given.takes_halves;
+        let own = if takes_halves && kernel.has_own_pairs() {
             let values = own_values(given.targets, &kernel, &absent, settings)?;
             Some(OwnPairs::new(values, rows, chunks)?)
         } else {

@@ -13,7 +13,7 @@ use crate::pairs::own::{OwnOfPairs, OwnPairs};
 use crate::pairs::packed::PackedPairs;
 use crate::settings::Context;
 use crate::simd::arithmetic::Arithmetic;
-use crate::simd::lanes::{LANES, Lanes};
+use crate::simd::lanes::{LANES, Lanes, zip_lanes};
 use crate::simd::level::Body;
 use crate::walk::chunks::{Chunk, Chunks};
 
@@ -148,11 +148,29 @@ pub(crate) struct AloneSums<'a> {
     pub packed: &'a PackedPairs<'a>,
     pub row: usize,
     pub block: usize,
+    /// 1 in lanes that hold a pair, 0 in others.
     pub mask: &'a Lanes,
+    /// Whether all lanes hold one.
+    pub is_whole: bool,
     pub weight: &'a Lanes,
 }
 
 impl AloneSums<'_> {
+    /// Numbers of the pairs, 0 in lanes that hold none: those of a row with itself may be infinite.
+    #[inline(always)]
+    fn of_pairs<const W: usize>(&self, numbers: &Lanes) -> Lanes {
+        if self.is_whole {
+            return *numbers;
+        }
+        let mut kept = Lanes::ZERO;
+        for part in 0..LANES / W {
+            let mask: &[f64; W] = self.mask.part(part);
+            *kept.part_mut(part) =
+                zip_lanes(numbers.part(part), mask, |x, m| if m == 0.0 { 0.0 } else { x });
+        }
+        kept
+    }
+
     #[inline(always)]
     fn add<A: Arithmetic, const W: usize>(
         &self,
@@ -161,6 +179,7 @@ impl AloneSums<'_> {
         workspace: &mut PairWorkspace,
     ) {
         let PairWorkspace { octet, alone, columns, .. } = workspace;
+        let value = &self.of_pairs::<W>(value);
         alone[player].add_product::<A, W>(value, self.weight);
         if !self.packed.problem.alone_in_groups {
             return;
@@ -189,7 +208,7 @@ impl Body for Accumulate<'_> {
 
     #[inline(always)]
     fn run<A: Arithmetic, const W: usize>(self) {
-        let AloneSums { packed, row, block: number, mask, weight } = self.sums;
+        let AloneSums { packed, row, block: number, mask, weight, .. } = self.sums;
         let PairWorkspace { block, gamma, octet, rows, columns, squares, .. } = self.workspace;
         let width = packed.in_column();
         let columns = &mut columns[number * width..][..width];
@@ -211,12 +230,12 @@ impl Body for Accumulate<'_> {
             for (player, (omega, difference)) in values.enumerate() {
                 let mut value = omega.times::<W>(difference).times::<W>(&coefficient);
                 own.take_halves::<A, W>(player, &mut value);
-                sums.add::<A, W>(player, &value, is_target);
+                sums.add::<A, W>(player, &self.sums.of_pairs::<W>(&value), is_target);
             }
         } else {
             for (player, value) in gamma.iter_mut().enumerate() {
                 own.take_halves::<A, W>(player, value);
-                sums.add::<A, W>(player, value, is_target);
+                sums.add::<A, W>(player, &self.sums.of_pairs::<W>(value), is_target);
             }
         }
     }

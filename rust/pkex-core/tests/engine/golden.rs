@@ -219,12 +219,13 @@ fn pairs(settings: &Settings) -> Results {
         offsets: &weights,
         constant: 0.375,
         exchanges: false,
+        takes_halves: [true, true],
     };
     let classes = Classes {
         first: POINTS / 2,
         weights: Some(&weights),
         skips_second: false,
-        has_own_pairs: true,
+        takes_halves: true,
     };
     let groups: Vec<usize> = (0..POINTS).map(|row| row / 10).collect();
     let sums = |weighting| {
@@ -277,7 +278,7 @@ fn centered(settings: &Settings) -> Results {
             first: 0,
             weights: None,
             skips_second: false,
-            has_own_pairs: true,
+            takes_halves: true,
         }),
         alone_in_groups: true,
     };

@@ -73,7 +73,7 @@ impl Case {
                 first,
                 weights: weighted.then_some(&self.row_weights),
                 skips_second,
-                has_own_pairs: true,
+                takes_halves: true,
             }),
             Kind::Target { exchanges } => Weighting::Target(TargetWeights {
                 targets: Matrix::of_shape(&self.targets, [self.rows, 1]),
@@ -81,6 +81,7 @@ impl Case {
                 offsets: &self.offsets,
                 constant: CONSTANT,
                 exchanges,
+                takes_halves: [true, true],
             }),
         }
     }

@@ -134,7 +134,7 @@ fn absent_factors_of_pairs_have_a_coefficient_for_each_order() {
             first: 20,
             weights: None,
             skips_second: false,
-            has_own_pairs: true,
+            takes_halves: true,
         }),
         alone_in_groups: false,
     };
