@@ -97,6 +97,40 @@ def test_hsic_by_default_equals_brute_force(rng, samples, estimator):
     assert found.alone_r2[1] > 0.5 > found.alone_r2[0]
 
 
+def test_unbiased_hsic_keeps_its_digits_beside_an_unusual_row(rng):
+    # Its pair with itself has the kernel 1e13, and no part in the estimate.
+    x = rng.normal(size=(40, 100))
+    y = x[:, 0] + rng.normal(size=40)
+    x[0] = 1e6
+    found = pkex.hsic(x, y, estimator="unbiased")
+    kernels = found.kernel(x), found.target_kernel(y[:, None])
+    expected = (u_centered(kernels[0]) * u_centered(kernels[1])).sum() / (40 * 37)
+    assert found.statistic == pytest.approx(expected, rel=1e-11)
+    assert 0.0 < found.standard_errors.max() < 0.1
+    assert 0.0 < found.r2 < 1.0
+    of_target = pkex.hsic(x, y, attribute="y", estimator="unbiased")
+    assert of_target.statistic == pytest.approx(expected, rel=1e-11)
+
+
+def u_centered(kernel):
+    """A matrix centered off its diagonal, which is 0 (Székely and Rizzo 2014)."""
+    n = len(kernel)
+    own = kernel - np.diag(np.diag(kernel))
+    rows, total = own.sum(axis=0), own.sum()
+    centered = own - (rows[:, None] + rows) / (n - 2) + total / ((n - 1) * (n - 2))
+    return centered - np.diag(np.diag(centered))
+
+
+def test_standard_errors_do_not_depend_on_pairs_of_rows_with_themselves(rng):
+    # Columns that are nearly always 0: γ(a, a) of the row that is not overflows when squared.
+    x, y = np.zeros((2, 500, 150))
+    for rows in (x, y):
+        rows[rng.integers(0, 500, 150), np.arange(150)] = 1.0 + rng.random(150)
+    x[7] = 1.5
+    found, moved = pkex.mmd(x, y), pkex.mmd(np.roll(x, -8, axis=0), y)
+    np.testing.assert_allclose(found.standard_errors, moved.standard_errors, rtol=1e-9)
+
+
 def test_what_a_column_shows_alone_depends_on_it_alone_but_for_the_number_of_columns(rng, samples):
     x, y = samples
     options = {"n_permutations": 99, "random_state": 0, "categorical": [2]}
