@@ -25,8 +25,8 @@ impl Spread {
         Self { lambda: sums.largest(), ..Self::NONE }
     }
 
-    /// Of games whose absent factors are 1, as others were divided by them, from sums of
-    /// [`share_of_quotient`].
+    /// Of games whose absent factors are 1, as others were divided by them, or whose factors may
+    /// have any sign, from sums of |c|/M or more.
     pub fn of_quotients(sums: &Lanes) -> Self {
         Self { mixed_signs: true, ..Self::of_unit_factors(sums) }
     }

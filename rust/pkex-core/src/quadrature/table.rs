@@ -2,8 +2,7 @@
 //!
 //! The integrand ∏ₗ Fₗ(t), Fₗ = bₗ + t cₗ, of d − 1 linear factors is integrated exactly by ⌈d/2⌉
 //! nodes. With Mₗ = max(|aₗ|, |bₗ|) and Λ = Σₗ |cₗ|/Mₗ far fewer err by less than rounding does: see
-//! [`bound`]. Where every b is 1 and no a is negative, rules with a free end ([`FreeEnd`]) take one
-//! node less. Tables are made once per number of players ([`NodeTable::new`]).
+//! [`bound`]. Where every b is 1, rules with a free end ([`FreeEnd`]) take one node less. Tables are made once per number of players ([`NodeTable::new`]).
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -94,7 +93,8 @@ pub struct NodeTable(Arc<Rules>);
 #[derive(Debug)]
 struct Rules {
     entries: Vec<Entry>,
-    /// Where every b is 1 and no a is negative; none for another density.
+    /// Where every b is 1; none for another density. Where an a is negative, errors are relative to
+    /// ∏M, not to Ω.
     of_unit: Vec<(Limits, FreeEnd)>,
 }
 
@@ -174,7 +174,7 @@ impl NodeTable {
         &entries[index.min(entries.len() - 1)].rule
     }
 
-    /// The same for games with b = 1 and a ≥ 0, unless this is the table of a density.
+    /// The same for games with b = 1, unless this is the table of a density.
     #[must_use]
     pub fn rule_of_unit(&self, lambda: f64, mixed_signs: bool) -> Option<&FreeEnd> {
         let of_unit = &self.0.of_unit;
