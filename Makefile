@@ -12,17 +12,32 @@ help: ## list the targets
 
 # --- environment and build ---
 
-# The environment: made once, and brought up to date when what it holds changed.
-.venv/installed: pyproject.toml Cargo.toml
+# What is tested before a commit and what is measured is the build that is released. All else has
+# one for development (Cargo.toml), with the instruction sets of this machine alone.
+PROFILE := quick
+test test-oldest test-newest test-torch bench: PROFILE := release
+levels = $(if $(filter quick,$(PROFILE)),PKEX_LEVELS=native)
+develop = $(levels) $(bin)/maturin develop --profile $(PROFILE) --quiet
+
+# The environment: made once, and brought up to date when what it holds changed. The core compiles
+# meanwhile.
+.venv/demo: pyproject.toml Cargo.toml
+	$(levels) cargo build --profile $(PROFILE) --quiet --package pkex-core &
 	test -x $(bin)/python || $(PYTHON) -m venv .venv
 	$(bin)/python -m pip install --upgrade pip
+	$(bin)/pip install --group build
+	$(develop) --extras demo
+	touch $@
+
+# With what the checks need.
+.venv/installed: .venv/demo
 	$(bin)/pip install --group dev
-	$(bin)/maturin develop --release --quiet --extras demo,pandas,polars,progress,shap
+	$(develop) --extras demo,pandas,polars,progress,shap
 	touch $@
 
 .PHONY: build
 build: .venv/installed ## build the extension module in place
-	$(bin)/maturin develop --release --quiet --skip-install
+	$(develop) --skip-install
 
 # --- checks ---
 
@@ -140,7 +155,8 @@ docs: build ## the documentation as a site, in docs/_build/html
 	$(bin)/python tools/check_site.py docs/_build/html
 
 .PHONY: demo
-demo: build ## explain three models of scikit-learn and draw the result
+demo: .venv/demo ## explain three models of scikit-learn and draw the result
+	$(develop) --skip-install
 	$(bin)/python -m pkex demo
 
 .PHONY: bench

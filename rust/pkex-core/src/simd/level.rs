@@ -3,7 +3,7 @@
 //! A body is ordinary code over arrays of `W` lanes, inlined as a whole into one function per
 //! instruction set, where the compiler vectorises it. This module holds the crate's only `unsafe`.
 
-use crate::simd::arithmetic::{Arithmetic, Fused, Separate};
+use crate::simd::arithmetic::{self, Arithmetic};
 
 /// Work that is compiled for every instruction set.
 pub trait Body {
@@ -14,31 +14,33 @@ pub trait Body {
     fn run<A: Arithmetic, const W: usize>(self) -> Self::Output;
 }
 
-/// An instruction set that bodies are compiled for.
+/// An instruction set that bodies are compiled for: `build.rs` chooses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Level {
     /// The target's baseline, without a fused multiply-add on x86-64.
+    #[cfg(level = "portable")]
     Portable,
     /// AVX2 and FMA.
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(level = "avx2")]
     Avx2,
     /// AVX-512 F, DQ and VL.
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(level = "avx512")]
     Avx512,
     /// NEON, the baseline of 64-bit ARM.
-    #[cfg(target_arch = "aarch64")]
+    #[cfg(level = "neon")]
     Neon,
 }
 
 impl Level {
-    /// All levels of this architecture, from the widest down.
+    /// All levels that are compiled, from the widest down.
     pub const ALL: &'static [Self] = &[
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(level = "avx512")]
         Self::Avx512,
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(level = "avx2")]
         Self::Avx2,
-        #[cfg(target_arch = "aarch64")]
+        #[cfg(level = "neon")]
         Self::Neon,
+        #[cfg(level = "portable")]
         Self::Portable,
     ];
 
@@ -46,17 +48,18 @@ impl Level {
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
+            #[cfg(level = "portable")]
             Self::Portable => "portable",
-            #[cfg(target_arch = "x86_64")]
+            #[cfg(level = "avx2")]
             Self::Avx2 => "avx2",
-            #[cfg(target_arch = "x86_64")]
+            #[cfg(level = "avx512")]
             Self::Avx512 => "avx512",
-            #[cfg(target_arch = "aarch64")]
+            #[cfg(level = "neon")]
             Self::Neon => "neon",
         }
     }
 
-    /// The level of that name, if this architecture has it.
+    /// The level of that name, if it is compiled.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|level| level.name() == name)
@@ -66,58 +69,67 @@ impl Level {
     #[must_use]
     pub fn is_available(self) -> bool {
         match self {
+            #[cfg(level = "portable")]
             Self::Portable => true,
-            #[cfg(target_arch = "x86_64")]
+            #[cfg(level = "avx2")]
             Self::Avx2 => is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma"),
-            #[cfg(target_arch = "x86_64")]
+            #[cfg(level = "avx512")]
             Self::Avx512 => {
-                Self::Avx2.is_available()
+                is_x86_feature_detected!("avx2")
+                    && is_x86_feature_detected!("fma")
                     && is_x86_feature_detected!("avx512f")
                     && is_x86_feature_detected!("avx512dq")
                     && is_x86_feature_detected!("avx512vl")
             }
-            #[cfg(target_arch = "aarch64")]
+            #[cfg(level = "neon")]
             Self::Neon => true,
         }
     }
 
     /// The widest level this machine can run.
+    ///
+    /// # Panics
+    ///
+    /// If there is none: the core was compiled for another machine's instruction set alone.
     #[must_use]
     pub fn best() -> Self {
         let available = Self::ALL.iter().copied().find(|level| level.is_available());
-        available.unwrap_or(Self::Portable)
+        available
+            .expect("a core with PKEX_LEVELS=native runs on machines like that it was built on")
     }
 
     /// Runs `body` on this level, or on the best one available if the machine lacks it: with the
     /// lanes of several registers at a time, so that one waits less for the other.
     pub fn run<B: Body>(self, body: B) -> B::Output {
         match self.or_best() {
-            Self::Portable => body.run::<Separate, 4>(),
-            // SAFETY: `or_best` has just found the features these functions are compiled for.
-            #[cfg(target_arch = "x86_64")]
+            #[cfg(level = "portable")]
+            Self::Portable => body.run::<arithmetic::Separate, 4>(),
+            // SAFETY: `or_best` has just found the features these methods are compiled for.
+            #[cfg(level = "avx2")]
             #[expect(unsafe_code, reason = "calls of functions compiled for detected features")]
-            Self::Avx2 => unsafe { run_avx2::<B, 8>(body) },
-            #[cfg(target_arch = "x86_64")]
+            Self::Avx2 => unsafe { body.on_avx2::<8>() },
+            #[cfg(level = "avx512")]
             #[expect(unsafe_code, reason = "calls of functions compiled for detected features")]
-            Self::Avx512 => unsafe { run_avx512::<B, 16>(body) },
-            #[cfg(target_arch = "aarch64")]
-            Self::Neon => body.run::<Fused, 8>(),
+            Self::Avx512 => unsafe { body.on_avx512::<16>() },
+            #[cfg(level = "neon")]
+            Self::Neon => body.run::<arithmetic::Fused, 8>(),
         }
     }
 
     /// The same with the lanes of one register, for bodies that keep many numbers at hand.
     pub fn run_in_registers<B: Body>(self, body: B) -> B::Output {
         match self.or_best() {
-            Self::Portable => body.run::<Separate, 2>(),
+            #[cfg(level = "portable")]
+            Self::Portable => body.run::<arithmetic::Separate, 2>(),
             // SAFETY: as in `run`.
-            #[cfg(target_arch = "x86_64")]
+            #[cfg(level = "avx2")]
             #[expect(unsafe_code, reason = "calls of functions compiled for detected features")]
-            Self::Avx2 => unsafe { run_avx2::<B, 4>(body) },
-            #[cfg(target_arch = "x86_64")]
+            Self::Avx2 => unsafe { body.on_avx2::<4>() },
+            #[cfg(level = "avx512")]
             #[expect(unsafe_code, reason = "calls of functions compiled for detected features")]
-            Self::Avx512 => unsafe { run_avx512::<B, 8>(body) },
-            #[cfg(target_arch = "aarch64")]
-            Self::Neon => body.run::<Fused, 2>(),
+            Self::Avx512 => unsafe { body.on_avx512::<8>() },
+            #[cfg(level = "neon")]
+            Self::Neon => body.run::<arithmetic::Fused, 2>(),
         }
     }
 
@@ -127,14 +139,23 @@ impl Level {
     }
 }
 
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,fma")]
-fn run_avx2<B: Body, const W: usize>(body: B) -> B::Output {
-    body.run::<Fused, W>()
+/// A body's copies, as methods: the compiler puts them beside the body, so that it can compile
+/// bodies of several modules at a time.
+#[cfg(any(level = "avx2", level = "avx512"))]
+#[expect(unsafe_code, reason = "methods compiled for features are unsafe to call")]
+trait Copies: Body + Sized {
+    #[cfg(level = "avx2")]
+    #[target_feature(enable = "avx2,fma")]
+    unsafe fn on_avx2<const W: usize>(self) -> Self::Output {
+        self.run::<arithmetic::Fused, W>()
+    }
+
+    #[cfg(level = "avx512")]
+    #[target_feature(enable = "avx2,fma,avx512f,avx512dq,avx512vl")]
+    unsafe fn on_avx512<const W: usize>(self) -> Self::Output {
+        self.run::<arithmetic::Fused, W>()
+    }
 }
 
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,fma,avx512f,avx512dq,avx512vl")]
-fn run_avx512<B: Body, const W: usize>(body: B) -> B::Output {
-    body.run::<Fused, W>()
-}
+#[cfg(any(level = "avx2", level = "avx512"))]
+impl<B: Body> Copies for B {}
