@@ -110,7 +110,7 @@ for ax, (name, (X, y, is_class)) in zip(panels, problems.items(), strict=True):
 
 # What ranks them: values that add up to HSIC, as kernel matrices give it.
 X, y, _ = problems["diabetes"]
-result = pkex.HSICSelector(2).fit(X, y).result_
+result = pkex.HSICSelector(2, estimator="biased").fit(X, y).result_
 targets = y[:, None] / result.target_kernel.length_scale
 centred = np.eye(len(y)) - 1.0 / len(y)
 matrices = result.kernel(X), rbf_kernel(targets, gamma=0.5)

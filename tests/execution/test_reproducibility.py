@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from simd_levels import only_native, run_at, simd_levels
 
 import pkex
 from pkex.kernels import RBF, Cauchy, Laplacian
@@ -193,7 +194,7 @@ LEVELS = ("avx512", "avx2", "neon", "portable")
 # Computes results of every kind, in a process of its own.
 SCRIPT = f"""
 import sys
-sys.path.insert(0, {str(Path(__file__).parent)!r})
+sys.path[:0] = {[str(Path(__file__).parent), str(Path(__file__).parents[1] / "shared")]!r}
 from test_reproducibility import results_of_every_kind
 import numpy as np
 import pkex
@@ -222,24 +223,11 @@ def results_of_every_kind():
     return results
 
 
-def run_at(level, *command):
-    environment = os.environ | {"PKEX_SIMD": level}
-    return subprocess.run(
-        [sys.executable, *command], env=environment, capture_output=True, text=True, timeout=120
-    )
-
-
-def levels_of_this_machine():
-    """As the message lists them that answers an unknown level."""
-    message = run_at("abacus", "-c", "import pkex").stderr.strip().splitlines()[-1]
-    return message.rpartition("this machine has ")[2].split(", ")
-
-
 @pytest.fixture(scope="module")
 def results_at(tmp_path_factory):
     """The results of every kind at a level; skips if this machine does not have it."""
     folder = tmp_path_factory.mktemp("levels")
-    available = levels_of_this_machine()
+    available = simd_levels()
 
     def results(level):
         if level not in available:
@@ -267,7 +255,7 @@ def test_levels_with_fused_multiply_add_give_equal_bits(results_at, levels):
 def test_a_process_chooses_the_widest_level_and_it_gives_equal_bits_to_that_level_by_name(
     results_at,
 ):
-    widest = levels_of_this_machine()[0]
+    widest = simd_levels()[0]
     expected = results_at(widest)
     environment = {name: value for name, value in os.environ.items() if name != "PKEX_SIMD"}
     script = "import pkex; print(pkex._core.simd_level())"
@@ -295,6 +283,7 @@ def test_the_portable_level_agrees_to_rounding(results_at, level):
 
 
 @pytest.mark.skipif(not Path("/proc/cpuinfo").exists(), reason="reads the processor's flags")
+@pytest.mark.skipif(only_native(), reason="the extension is a quick build")
 def test_the_levels_are_those_that_the_processor_has():
     flags = set(Path("/proc/cpuinfo").read_text().split())
     expected = ["portable"]
@@ -302,12 +291,12 @@ def test_the_levels_are_those_that_the_processor_has():
         expected.insert(0, "avx2")
         if flags >= {"avx512f", "avx512dq", "avx512vl"}:
             expected.insert(0, "avx512")
-    assert levels_of_this_machine() == (["neon", *expected] if "asimd" in flags else expected)
+    assert simd_levels() == (["neon", *expected] if "asimd" in flags else expected)
 
 
 @pytest.mark.parametrize("level", ["abacus", "AVX2", "", *LEVELS])
 def test_a_level_that_is_not_there_is_an_import_error_that_lists_those_there_are(level):
-    available = levels_of_this_machine()
+    available = simd_levels()
     ran = run_at(level, "-c", "import pkex; print(pkex._core.simd_level())")
     if level in available:
         assert ran.stdout.strip() == level

@@ -427,7 +427,7 @@ def test_results_survive_pickling(x, labels):
     again = pickle.loads(pickle.dumps(result))
     np.testing.assert_array_equal(again.values, result.values)
     assert again.r2 == result.r2
-    assert (again.n_rows, again.attribute, again.estimator) == (N, "x", "biased")
+    assert (again.n_rows, again.attribute, again.estimator) == (N, "x", "unbiased")
 
 
 def test_the_index_is_that_of_the_data_that_were_given(rng):

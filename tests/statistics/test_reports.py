@@ -61,7 +61,8 @@ def test_the_verdict_names_only_features_that_are_proven_to_differ():
 
 def test_shares_of_the_biased_estimator_leave_out_what_noise_has():
     rows = np.random.default_rng(0).normal(size=(200, 8))
-    result = pkex.hsic(rows, rows[:, 0] ** 2, n_permutations=99, random_state=0)
+    options = {"n_permutations": 99, "random_state": 0}
+    result = pkex.hsic(rows, rows[:, 0] ** 2, estimator="biased", **options)
     assert result.values[0] < 0.5 * result.statistic
     found, (low, high) = shares(result), share_intervals(result)[0]
     np.testing.assert_allclose(found.sum(), 1.0)

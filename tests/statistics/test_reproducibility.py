@@ -10,6 +10,7 @@ import sysconfig
 import numpy as np
 import pytest
 from joblib import Parallel, delayed
+from simd_levels import only_native
 
 import pkex
 
@@ -66,6 +67,7 @@ def test_bits_do_not_depend_on_the_threads_of_blas(expected):
 
 
 @pytest.mark.skipif("x86" not in sysconfig.get_platform(), reason="levels of x86-64")
+@pytest.mark.skipif(only_native(), reason="the extension is a quick build")
 def test_bits_are_equal_with_and_without_avx512(expected):
     assert digests(PKEX_SIMD="avx2") == expected
 

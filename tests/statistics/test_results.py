@@ -207,7 +207,8 @@ def test_the_repr_is_a_small_table_of_five_digits(samples):
     expected = (result.values, result.standard_errors, result.feature_pvalues)
     assert cells[1:4] == [f"{numbers[1]:.5g}" for numbers in expected]
     assert kernel == "kernel: RBF(length_scale=2.0)"
-    wide = pkex.mmd(*(np.tile(sample, 30) for sample in samples))
+    with pytest.warns(UserWarning, match=r"^rows .* of X; rows .* of Y: unusual in so many"):
+        wide = pkex.mmd(*(np.tile(sample, 30) for sample in samples))
     # Of which six are of columns that leave their range.
     assert len(repr(wide).splitlines()) == 18
     assert max(map(len, repr(wide).splitlines())) < 140

@@ -52,7 +52,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         metavar="COLUMN",
         help="numbers or labels; several columns, divided by commas, are one target",
     )
-    add_options(parser, estimator="biased", chosen="columns that may matter")
+    add_options(parser, estimator="unbiased", chosen="columns that may matter")
     parser.set_defaults(run=run)
 
 

@@ -67,6 +67,10 @@ class CenteredColumn(ABC):
     def evaluated(self, left: Float, right: Float) -> Float:
         """Return k̃ between all entries (n,) and (m,), of shape (n, m)."""
 
+    @abstractmethod
+    def diagonal(self, entries: Float) -> Float:
+        """Return k̃ of each entry with itself, of shape (n,)."""
+
 
 @dataclass(frozen=True)
 class CenteredNumber(CenteredColumn):
@@ -126,6 +130,11 @@ class CenteredNumber(CenteredColumn):
             kernel = np.exp(-0.5 * ((left[:, None] - right) / self.length_scale) ** 2)
         centered = kernel - self._means(left)[:, None] - self._means(right) + self.mean
         normalized: Float = centered / (1.0 - self.mean)
+        return normalized
+
+    def diagonal(self, entries: Float) -> Float:
+        """Return (1 − 2r + g)/τ."""
+        normalized: Float = (1.0 - 2.0 * self._means(entries) + self.mean) / (1.0 - self.mean)
         return normalized
 
     def _means(self, entries: Float) -> Float:
@@ -220,6 +229,12 @@ class CenteredCategories(CenteredColumn):
         kernel = np.where(left[:, None] == right, q[:, None], 0.0)
         centered = kernel - (p * q)[:, None] - other_p * other_q + self._mean
         normalized: Float = centered / self._scale
+        return normalized
+
+    def diagonal(self, entries: Float) -> Float:
+        """Return (q − 2r + g)/τ."""
+        shares, amplitudes = self._of_entries(entries)
+        normalized: Float = (amplitudes * (1.0 - 2.0 * shares) + self._mean) / self._scale
         return normalized
 
     def _of_entries(self, entries: Float) -> tuple[Float, Float]:

@@ -190,6 +190,15 @@ class OrthogonalANOVA(Kernel):
                 product *= 1.0 + share * kernel.evaluated(x, y)
         return product
 
+    def log_diagonal(self, rows: Float) -> Float:
+        """Return the logarithm of the kernel of each row with itself, of shape (n,)."""
+        self._check_width(rows.shape[1])
+        logarithms, share = np.zeros(len(rows)), self.share
+        for kernel, entries in zip(self.columns, rows.T, strict=True):
+            if kernel is not None:
+                logarithms += np.log1p(share * kernel.diagonal(entries))
+        return logarithms
+
     def _check_width(self, n_features: int) -> None:
         if n_features != len(self.columns):
             raise ValueError(

@@ -53,6 +53,7 @@ from pkex.statistics.samples import (
 )
 from pkex.statistics.significance import Significance
 from pkex.statistics.standard_errors import between_samples, within_sample
+from pkex.statistics.unusual_rows import warn_of_unusual_rows
 from pkex.typing import Float, Report
 
 __all__ = ["MMDDrift"]
@@ -166,6 +167,7 @@ class MMDDrift:
             labels=self._encoding.labels,
             looks_ahead=True,
         )
+        self._warn_of_unusual("X_reference", rows)
         domain = Domain.around(rows, ERRORS[-1])
         self._spans = largest_spans(self._kernel, domain, self._encoding.labels)
         players = self._encoding.players(self._players)
@@ -288,6 +290,7 @@ class MMDDrift:
         n, m = len(reference.rows), len(batch)
         if test.n_permutations:
             warn_of_copied_rows(batch, len(self._names), "X")
+        self._warn_of_unusual("X", batch)
         generator, plan = test.generator(), Plan.of(n, m, len(self._players))
         rows = batch[generator.permutation(m)] if test.n_permutations else batch
         blocks = plan.blocks(n, m) if test.n_permutations else None
@@ -329,6 +332,10 @@ class MMDDrift:
                 reference.rows, batch, self._encoding, test.n_permutations, generator
             ),
         )
+
+    def _warn_of_unusual(self, name: str, rows: Float) -> None:
+        is_biased = self._chosen.estimator == "biased"
+        warn_of_unusual_rows(self._kernel, rows, {name: len(rows)}, "MMD²", is_biased=is_biased)
 
     def _parts(self, sums: PairSums, m: int) -> Parts:
         """Return the values of a batch of m rows, by its pairs and the reference's own."""

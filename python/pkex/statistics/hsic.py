@@ -56,6 +56,7 @@ from pkex.statistics.sampled.sources import refuse_files
 from pkex.statistics.samples import check_row_count, read_samples
 from pkex.statistics.standard_errors import hsic_errors
 from pkex.statistics.targets import as_target
+from pkex.statistics.unusual_rows import warn_of_unusual_rows
 from pkex.typing import Float, Report
 
 __all__ = ["hsic"]
@@ -68,7 +69,7 @@ def hsic(
     *,
     kernel: Kernel | None = None,
     target_kernel: Kernel | None = None,
-    estimator: Estimator | SampledEstimator = "biased",
+    estimator: Estimator | SampledEstimator | None = None,
     value_function: StatisticsConvention = "marginal",
     attribute: Side = "x",
     groups: Mapping[str, int | str | Iterable[int | str]] | None = None,
@@ -104,11 +105,13 @@ def hsic(
         Of y. By default ``pkex.kernels.median_heuristic(y)`` for numbers, a Gaussian kernel, and 1
         or 0 for equal or different labels;
         ``result.target_kernel`` and ``result.target_bandwidth`` say which.
-    estimator : {"biased", "unbiased", "incomplete", "block"}, default "biased"
-        tr(KHLH) / (n − 1)², which is a small positive number without dependence and shrinks as
-        1/n, or that of Song et al. (2012), which may be negative. Of more rows than all pairs of
-        which can be compared, the last two estimate what the second does from blocks of rows, as in
-        `mmd`.
+    estimator : {"biased", "unbiased", "incomplete", "block"}, optional
+        "biased" is tr(KHLH) / (n − 1)², a small positive number without dependence that shrinks as
+        1/n. "unbiased" is the estimator of Song et al. (2012), 0 on average without dependence. By
+        default it is "biased" with a `kernel`, as in the papers, and "unbiased" with the default
+        kernel, of d columns, whose pairs of a row with itself would add some e^√d/n to the biased
+        one. "incomplete" and "block" estimate the unbiased statistic from blocks of rows, as in
+        `mmd`, where there are too many rows to compare all pairs.
     value_function : {"marginal", "neutral"}, default "marginal"
         What the factor of an absent feature is: its mean over all pairs of rows, so that a feature
         which neither depends on the target nor goes together with one that does is worth 0 in
@@ -187,6 +190,8 @@ def hsic(
     >>> result.pvalue
     0.005
     """
+    if estimator is None:
+        estimator = "unbiased" if kernel is None else "biased"
     check_choice("estimator", estimator, (*ESTIMATORS, *SAMPLED_ESTIMATORS))
     check_choice("attribute", attribute, SIDES)
     n_permutations = check_n_permutations(n_permutations)
@@ -210,6 +215,8 @@ def hsic(
         both = np.column_stack([target.rows, table.rows])
         warn_of_copied_rows(both, target.rows.shape[1] + len(table.names), "X and y")
     rows, used, bandwidth = with_kernel(table.rows, table.names, "X", kernel, of_table.labels)
+    is_biased = estimator == "biased"
+    warn_of_unusual_rows(used, rows, {"X": len(rows)}, "HSIC", is_biased=is_biased)
     # Kept by the result, whatever the caller does with X and y.
     x: Float = read_only(used.engine_rows(rows))
     y_rows: Float = read_only(target.rows)

@@ -62,6 +62,7 @@ from pkex.statistics.sampled.mmd import sampled_mmd
 from pkex.statistics.sampled.sources import refuse_files
 from pkex.statistics.samples import two_samples
 from pkex.statistics.standard_errors import between_samples, within_sample
+from pkex.statistics.unusual_rows import warn_of_unusual_rows
 from pkex.statistics.weights import RowWeights, weight_of_pairs
 from pkex.typing import Float
 
@@ -247,6 +248,8 @@ def mmd(
     pooled, used, bandwidth = with_kernel(
         np.concatenate([x, y]), names, "X and Y", kernel, encoding.labels
     )
+    sizes = {"X": len(x), "Y": len(y)}
+    warn_of_unusual_rows(used, pooled, sizes, "MMD²", is_biased=estimator == "biased")
     terms, unit = in_units(KernelTerms.of(used, encoding.players(players), exact_domain(pooled)))
     terms = terms.for_estimator(estimator)
     compared = used.engine_rows(pooled)

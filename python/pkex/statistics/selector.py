@@ -74,7 +74,7 @@ class HSICSelector(SelectorMixin, BaseEstimator):
         fewer columns than X has, and must be one for any number.
     estimator : {"biased", "unbiased"}, optional
         By default "unbiased" with ``share``, as by the biased one features that show nothing have
-        positive values, and "biased" else.
+        positive values; without it that of `pkex.hsic`.
     value_function : {"marginal", "neutral"}, default "marginal"
     n_permutations : int, optional
         By default 999 with ``alpha``, and else none.
@@ -260,8 +260,8 @@ class HSICSelector(SelectorMixin, BaseEstimator):
     ) -> HSICResult:
         """Return the result of all columns, or of some of them."""
         categorical, estimator = self.categorical, self.estimator
-        if estimator is None:
-            estimator = "biased" if self.share is None else "unbiased"
+        if estimator is None and self.share is not None:
+            estimator = "unbiased"
         if columns is not None:
             X = _safe_indexing(X, np.asarray(columns, dtype=np.intp), axis=1)
             categorical = self._categorical_of(np.asarray(columns))
