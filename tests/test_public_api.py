@@ -140,7 +140,7 @@ def test_the_integrations_have_one_explainer_each_and_a_game():
         ),
         (
             pkex.hsic,
-            "(X, y, *, kernel=None, target_kernel=None, estimator='biased', "
+            "(X, y, *, kernel=None, target_kernel=None, estimator=None, "
             "value_function='marginal', attribute='x', groups=None, n_permutations=0, "
             "budget=None, random_state=None, summation='compensated', n_jobs=-1, progress=False, "
             "categorical=None, missing='error')",
@@ -241,7 +241,7 @@ def test_others_can_register_their_models():
         expansion = pkex.KernelExpansion(model.points, model.coefficients, pkex.kernels.Cauchy())
         return pkex.adapters.AdaptedModel(
             expansion,
-            explained="evaluate",
+            method="evaluate",
             predict=model.evaluate,
             feature_names=("a", "b", "c"),
         )

@@ -210,7 +210,7 @@ def fitted_pair(features, linear, target):
 def assert_pair_is_explained(features, linear, method):
     adapted = nystroem_model(features, linear)
     verify(adapted, linear)
-    assert adapted.explained == method
+    assert adapted.method == method
     explanation = pkex.Explainer(adapted.expansion, value_function="neutral")(ROWS)
     output = getattr(linear, method)
     own = output(features.transform(ROWS))

@@ -74,7 +74,7 @@ class Model:
 def _(model):
     predict = model.expansion.predict
     return pkex.adapters.AdaptedModel(
-        model.expansion, explained="predict", predict=predict, **model.names
+        model.expansion, method="predict", predict=predict, **model.names
     )
 
 

@@ -78,7 +78,7 @@ def adapt_process(model: Any) -> AdaptedModel:
         return mean[:, 0] if single else mean
 
     mean = AdaptedModel(
-        expansion, explained="posterior mean", predict=own_mean, kernel_rounding=rounding
+        expansion, title="posterior mean", predict=own_mean, kernel_rounding=rounding
     )
     variance = partial(_variance_of, model, mean, kernel, np.square(scale[0] if single else scale))
     return replace(mean, variance=Variance(expansion, variance))
@@ -113,8 +113,8 @@ def _variance_of(
         own: Float = found - (0.0 if predictive else in_kernel) * scales
         return own if function.has_output_axis else own[:, 0]
 
-    explained = "predictive variance" if predictive else "variance"
-    return described_variance(mean, function, variance, rounding * scales, explained=explained)
+    title = "predictive variance" if predictive else "variance"
+    return described_variance(mean, function, variance, rounding * scales, title=title)
 
 
 def _units(model: Any, name: str) -> tuple[Float, Float]:

@@ -17,7 +17,7 @@ A model class of one's own, and its adapter:
 >>> @pkex.adapters.register(NadarayaNumerator)
 ... def _(model):
 ...     expansion = pkex.KernelExpansion(model.X, model.y, pkex.kernels.RBF())
-...     return pkex.adapters.AdaptedModel(expansion, explained="predict", predict=model.predict)
+...     return pkex.adapters.AdaptedModel(expansion, method="predict", predict=model.predict)
 >>> pkex.Explainer(NadarayaNumerator([[0.0], [1.0]], [1.0, 2.0])).shap_values([[0.5]])
 array([[0.23769472]])
 """

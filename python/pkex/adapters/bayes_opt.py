@@ -56,7 +56,10 @@ def adapt_optimizer(optimizer: BayesianOptimization) -> AdaptedModel:
 
     mean = in_columns(part, columns, names, made)
     return replace(
-        mean, explained="posterior mean", predict=lambda rows: process.predict(given(rows))
+        mean,
+        method=None,
+        title="posterior mean",
+        predict=lambda rows: process.predict(given(rows)),
     )
 
 

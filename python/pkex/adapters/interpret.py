@@ -38,7 +38,7 @@ def adapt_regressor(model: ExplainableBoostingRegressor) -> AdaptedModel:
     """Read the sum, which is predicted, or the logarithm of what is predicted."""
     function = _function_of(model)
     if model.link_ == "identity":
-        return _described(model, function, "predict", model.predict)
+        return _described(model, function, model.predict, method="predict")
     if model.link_ != "log":
         raise unsupported(f"ExplainableBoostingRegressor with the link {model.link_!r}")
 
@@ -49,10 +49,10 @@ def adapt_regressor(model: ExplainableBoostingRegressor) -> AdaptedModel:
     return _described(
         model,
         function,
-        "logarithm of predict",
         own_sum,
         f"with objective={model.objective!r} it predicts the exponential of a sum, to which values "
         "of features do not add up",
+        title="logarithm of predict",
     )
 
 
@@ -62,10 +62,10 @@ def adapt_classifier(model: ExplainableBoostingClassifier) -> AdaptedModel:
     return _described(
         model,
         _function_of(model),
-        "decision_function",
         model.decision_function,
         "only the decision function, the log-odds, is a sum to which values of features can add "
         "up; class labels are made from it",
+        method="decision_function",
     )
 
 
@@ -87,9 +87,11 @@ _LINKS = {"logit": logistic, "mlogit": of_softmax}
 def _described(
     model: Any,
     function: Transformed,
-    explained: str,
     predict: Callable[[Float], Any],
     not_explained: str = "",
+    *,
+    method: str | None = None,
+    title: str = "",
 ) -> AdaptedModel:
     names = tuple(map(str, model.feature_names_in_))
     # Those that it makes up itself, of columns without names.
@@ -97,8 +99,9 @@ def _described(
     is_classifier = isinstance(model, ExplainableBoostingClassifier)
     return AdaptedModel(
         function,
-        explained=explained,
         predict=predict,
+        method=method,
+        title=title,
         feature_names=names if is_named else None,
         output_names=class_names(model.classes_, function) if is_classifier else None,
         not_explained=not_explained,

@@ -28,10 +28,10 @@ def adapt_gam(model: GAM) -> AdaptedModel:
     function = _function_of(model)
     link = type(model.link).__name__
     if link == "IdentityLink":
-        return AdaptedModel(function, explained="predict", predict=model.predict)
+        return AdaptedModel(function, method="predict", predict=model.predict)
     return AdaptedModel(
         function,
-        explained="linear predictor",
+        title="linear predictor",
         predict=_linear_predictor(model),
         not_explained=f"behind the {link} of pyGAM it is no sum to which values of features can "
         "add up; the linear predictor, the sum of all terms, is",

@@ -83,13 +83,15 @@ class AdaptedModel:
     ----------
     expansion : KernelExpansion, or another Function of pkex
         The function that is explained. It has an output axis exactly if the explanation shall.
-    explained : str
-        The name of the model's method that the expansion stands for, such as "predict". That
-        method, bound to the model, may be given to `Explainer` in place of the model.
     predict : callable, optional
         The model's own evaluation of that function, from an array of shape (n, d) to one of shape
         (n,) or (n, outputs). It is compared with the expansion on a few rows before anything is
         explained. None only if the expansion *is* the model.
+    method : str, optional
+        The name of the model's method that returns that function, such as "predict". Bound to the
+        model, it may be given to `Explainer` in place of the model.
+    title : str, optional
+        What explanations call the function, such as "posterior mean". By default the method's name.
     feature_names : tuple of str, optional
     output_names : tuple of str, optional
         One for each output; without an output axis one that says what the output is, such as
@@ -113,8 +115,9 @@ class AdaptedModel:
     """
 
     expansion: Function
-    explained: str
     predict: Callable[[Float], Any] | None
+    method: str | None = None
+    title: str = ""
     feature_names: tuple[str, ...] | None = None
     output_names: tuple[str, ...] | None = None
     kernel_rounding: float = 0.0
@@ -123,6 +126,12 @@ class AdaptedModel:
     no_method: str = ""
     stand_in: Any = None
     variance: Variance | None = None
+
+    def __post_init__(self) -> None:
+        if not self.title:
+            if self.method is None:
+                raise TypeError("AdaptedModel needs a method or a title")
+            object.__setattr__(self, "title", self.method)
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,13 +200,13 @@ def _adapt(model: Any) -> AdaptedModel:
 @_adapt.register(TermExpansion)
 def _(model: KernelExpansion | TermExpansion) -> AdaptedModel:
     names = model.feature_names
-    return AdaptedModel(model, explained="predict", predict=None, feature_names=names)
+    return AdaptedModel(model, method="predict", predict=None, feature_names=names)
 
 
 @_adapt.register
 def _(model: EncodedExpansion) -> AdaptedModel:
     names = model.feature_names
-    return AdaptedModel(model.of_table(), explained="predict", predict=None, feature_names=names)
+    return AdaptedModel(model.of_table(), method="predict", predict=None, feature_names=names)
 
 
 def register(
@@ -272,12 +281,12 @@ def _adapt_method(method: MethodType) -> AdaptedModel:
     model = method.__self__
     adapted = adapt(model)
     name = f"{type(model).__name__}.{getattr(method, '__name__', method)}"
-    if not _is_same(method, getattr(model, adapted.explained, None)):
+    if adapted.method is None or not _is_same(method, getattr(model, adapted.method)):
         reason = f": {adapted.not_explained}" if adapted.not_explained else ""
-        has_method = hasattr(model, adapted.explained) and not adapted.no_method
+        has_method = adapted.method is not None and not adapted.no_method
         raise UnsupportedModelError(
             f"{name} cannot be explained{reason}. Pass the model itself"
-            + (" or its {}, which" if has_method else ", whose {}").format(adapted.explained)
+            + (" or its {}, which" if has_method else ", whose {}").format(adapted.title)
             + " is explained"
             + ("; its predict_proba is, too" if _has_probabilities(model) else "")
         )

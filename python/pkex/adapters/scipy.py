@@ -59,7 +59,7 @@ def adapt_interpolator(model: RBFInterpolator) -> AdaptedModel:
     farthest = math.sqrt(points.shape[1]) * float(np.abs(points).max(initial=0.0))
     return AdaptedModel(
         function,
-        explained="__call__",
+        method="__call__",
         predict=model.__call__,
         kernel_rounding=_ROUNDING * abs(model.epsilon) * farthest,
     )

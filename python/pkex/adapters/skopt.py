@@ -109,7 +109,7 @@ def _adapt_search(search: Any, models: Sequence[Any], space: Any, tried: Any) ->
         return space.transform(rows.tolist())
 
     searched = in_columns(part, columns, names, made)
-    return replace(searched, explained=f"{part.explained} of the last model", stand_in=None)
+    return replace(searched, method=None, title=f"{part.title} of the last model", stand_in=None)
 
 
 def _parameter(dimension: Any) -> Parameter:

@@ -61,7 +61,7 @@ def adapt_kriging(model: Any) -> AdaptedModel:
         function = Combination([expansion, *_trend(model, regression[1:], points)])
     mean = AdaptedModel(
         function,
-        explained="predict_values",
+        method="predict_values",
         predict=_own_output(model, function.has_output_axis),
         kernel_rounding=rounding,
     )

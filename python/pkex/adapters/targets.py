@@ -104,9 +104,9 @@ def _deviation(variance: AdaptedModel) -> AdaptedModel:
     return replace(
         variance,
         expansion=Linked([function], outputs),
-        explained=name,
+        title=name,
         predict=None,
-        output_names=(name,) if names == (variance.explained,) else names,
+        output_names=(name,) if names == (variance.title,) else names,
         variance=None,
     )
 
@@ -153,7 +153,7 @@ def of_target(adapted: AdaptedModel, target: Target | None, name: str) -> Adapte
         lacks = "posterior" if target == "mean" else "variance"
         raise UnsupportedModelError(
             f"target={target!r} is for Gaussian processes, alone or at the end of a Pipeline; of "
-            f"{name} no {lacks} is known. Leave target out to explain its {adapted.explained}"
+            f"{name} no {lacks} is known. Leave target out to explain its {adapted.title}"
         )
     return adapted if target == "mean" else variance.adapt(target == "predictive_variance")
 

@@ -28,7 +28,7 @@ def described_variance(
     own: Callable[[Float], Any],
     rounding: Any,
     *,
-    explained: str = "variance",
+    title: str = "variance",
 ) -> AdaptedModel:
     """Return the description of a variance, given that of the mean.
 
@@ -40,14 +40,14 @@ def described_variance(
         The model's own variance of rows.
     rounding : float or ndarray of shape (outputs,)
         The rounding error of that.
-    explained : str
+    title : str
         What explanations say that they are of.
     """
     # A single output is named, so that explanations say what they are of.
-    names = mean.output_names or (None if function.has_output_axis else (explained,))
+    names = mean.output_names or (None if function.has_output_axis else (title,))
     return AdaptedModel(
         function,
-        explained=explained,
+        title=title,
         predict=own,
         feature_names=mean.feature_names,
         output_names=names,

@@ -66,12 +66,12 @@ def _compare(
         raise
     except Exception as error:
         raise UnsupportedModelError(
-            f"{name}.{adapted.explained} fails for rows like those it was fitted on ({error}): "
+            f"{name}.{adapted.title} fails for rows like those it was fitted on ({error}): "
             f"{_CAUSES}"
         ) from error
     if own.shape != ours.shape:
         raise UnsupportedModelError(
-            f"{name}.{adapted.explained} returns shape {own.shape} for {len(rows)} rows, its "
+            f"{name}.{adapted.title} returns shape {own.shape} for {len(rows)} rows, its "
             f"fitted attributes say {ours.shape}: {_CAUSES}"
         )
     magnitude = np.abs(ours)
@@ -85,7 +85,7 @@ def _compare(
         first = tuple(np.argwhere(wrong)[0])
         is_far = adapted.kernel_rounding > _LARGEST_ROUNDING
         raise UnsupportedModelError(
-            f"{name}.{adapted.explained} returns {own[first]:.10g} for a row for which its fitted "
+            f"{name}.{adapted.title} returns {own[first]:.10g} for a row for which its fitted "
             f"attributes say {ours[first]:.10g}: {_FAR if is_far else _CAUSES}"
         )
 

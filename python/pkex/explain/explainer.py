@@ -286,7 +286,7 @@ class Explainer(Estimating, Interacting):
         check_points(chosen_game, background, adapted.expansion.keeps_points)
         verify(adapted, model, n_threads=self._settings.n_threads)
         adapted = behind_link(adapted, self._link, transform)
-        self._explained = f"{adapted.explained} of {name}"
+        self._explained = f"{adapted.title} of {name}"
 
         self._outputs, self._function = Outputs.chosen(adapted, outputs, output_names)
         self._posterior = Posterior.of(adapted, owner, outputs, output_names)

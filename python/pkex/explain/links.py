@@ -36,18 +36,22 @@ def behind_link(adapted: AdaptedModel, link: Link, transform: Transform | None) 
         )
     if transform is None and link == "identity":
         return adapted
-    function, explained = adapted.expansion, adapted.explained
+    function, title = adapted.expansion, adapted.title
     has_axis = function.has_output_axis
     of_rows: Callable[[Float], Float] = _unchanged
     if transform is not None:
-        explained = f"transform of {explained}"
+        title = f"transform of {title}"
         of_rows = _Transformed(transform, has_axis)
         _check_rows_alone(of_rows, function)
     if link != "identity":
-        explained = f"{link} of {explained}"
+        title = f"{link} of {title}"
     outputs = LinkedOutputs(of_rows, function.n_outputs, has_axis)
     return replace(
-        adapted, expansion=Linked([function], outputs, link), explained=explained, variance=None
+        adapted,
+        expansion=Linked([function], outputs, link),
+        method=None,
+        title=title,
+        variance=None,
     )
 
 

@@ -69,7 +69,7 @@ class Posterior:
             return cls(
                 None,
                 "uncertainty is for the mean of a Gaussian process, alone or at the end of a "
-                f"Pipeline; of the {adapted.explained} of {type(model).__name__} "
+                f"Pipeline; of the {adapted.title} of {type(model).__name__} "
                 "no covariances are known",
             )
         if variance.n_factored > _MOST_FACTORED:

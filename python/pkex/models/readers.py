@@ -20,7 +20,7 @@ def read_ridge(model: ShapleyRegularizedRidge) -> AdaptedModel:
     check_fitted(model)
     return AdaptedModel(
         model.kernel_expansion_,
-        explained="predict",
+        method="predict",
         predict=without_names(model).predict,
         feature_names=feature_names(model),
     )
@@ -34,7 +34,7 @@ def read_weighting(model: RWReLU | RWSign | RWStumps) -> AdaptedModel:
     check_fitted(model)
     return AdaptedModel(
         model.term_expansion_,
-        explained="predict",
+        method="predict",
         predict=without_names(model).predict,
         feature_names=feature_names(model),
     )
@@ -46,7 +46,7 @@ def read_classifier(model: ShapleyRegularizedClassifier) -> AdaptedModel:
     check_fitted(model)
     return AdaptedModel(
         model.kernel_expansion_,
-        explained="decision_function",
+        method="decision_function",
         predict=without_names(model).decision_function,
         feature_names=feature_names(model),
         output_names=class_names(model.classes_, model.kernel_expansion_),

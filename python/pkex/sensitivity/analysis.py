@@ -199,7 +199,7 @@ def sensitivity(
         draws=draws,
         _names=players.names,
         _outputs=outputs.names,
-        _explained=f"{adapted.explained} of {type(owner).__name__}",
+        _explained=f"{adapted.title} of {type(owner).__name__}",
         _inputs=read.description,
         notes=tuple(notes),
     )

@@ -80,7 +80,7 @@ def adapt_model(model: Any) -> AdaptedModel:
         return mean if function.has_output_axis else mean[:, 0]
 
     mean = AdaptedModel(
-        function, explained="posterior mean", predict=own_mean, kernel_rounding=rounding
+        function, title="posterior mean", predict=own_mean, kernel_rounding=rounding
     )
     variance = partial(_variance, model, mean, strategies)
     return replace(mean, variance=Variance(function, variance, _n_factored(model)))
@@ -105,8 +105,8 @@ def _variance(
             variance = array_of(getattr(found, "mixture_variance", found.variance))
         return variance if has_axis else variance[:, 0]
 
-    explained = "predictive variance" if predictive else "posterior variance"
-    return described_variance(mean, function, own_variance, rounding, explained=explained)
+    title = "predictive variance" if predictive else "posterior variance"
+    return described_variance(mean, function, own_variance, rounding, title=title)
 
 
 @register(ExactGP)

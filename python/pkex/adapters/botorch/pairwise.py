@@ -63,7 +63,7 @@ def adapt_pairwise(model: Any) -> AdaptedModel:
 
     rounding += rounding_of_rows(function, like)
     return AdaptedModel(
-        function, explained="posterior mean", predict=own_mean, kernel_rounding=rounding
+        function, title="posterior mean", predict=own_mean, kernel_rounding=rounding
     )
 
 

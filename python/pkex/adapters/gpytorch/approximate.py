@@ -118,7 +118,7 @@ def adapt_approximate(model: ApproximateGP) -> AdaptedModel:
 
     mean = AdaptedModel(
         function,
-        explained="mean of the latent function",
+        title="mean of the latent function",
         predict=own_mean,
         kernel_rounding=rounding,
     )
@@ -142,7 +142,7 @@ def _variance(model: Any, mean: AdaptedModel, is_batch: bool, predictive: bool) 
         return variance.T if is_batch else variance
 
     return described_variance(
-        mean, function, own_variance, rounding, explained="variance of the latent function"
+        mean, function, own_variance, rounding, title="variance of the latent function"
     )
 
 

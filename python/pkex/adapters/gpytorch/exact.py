@@ -63,7 +63,7 @@ def adapt_exact(model: ExactGP) -> AdaptedModel:
 
     function = side_by_side(functions) if is_batch else functions[0]
     mean = AdaptedModel(
-        function, explained="posterior mean", predict=own_mean, kernel_rounding=rounding
+        function, title="posterior mean", predict=own_mean, kernel_rounding=rounding
     )
     variance = partial(_variance, model, mean, strategies)
     return replace(mean, variance=Variance(function, variance, n_factored(model)))
@@ -82,9 +82,9 @@ def _variance(
             variance = array_of((model.likelihood(found) if predictive else found).variance)
         return variance.T if is_batch else variance
 
-    explained = "predictive variance" if predictive else "posterior variance"
+    title = "predictive variance" if predictive else "posterior variance"
     function = Stack(functions) if has_axis else functions[0]
-    return described_variance(mean, function, own_variance, rounding, explained=explained)
+    return described_variance(mean, function, own_variance, rounding, title=title)
 
 
 def exact_variances(

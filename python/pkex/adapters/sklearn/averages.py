@@ -23,7 +23,7 @@ from pkex.functions.transformed import Transformed
 def adapt_bagging(model: BaggingRegressor) -> AdaptedModel:
     """Read the average of regressors, each of which may know some of the columns only."""
     check_fitted(model)
-    return _average(model, parts_of(model, model.estimators_, "predict"))
+    return _average(model, parts_of(model, model.estimators_, "predict"), "predict")
 
 
 @register(BaggingClassifier)
@@ -33,7 +33,7 @@ def adapt_bagging_of_classifiers(model: BaggingClassifier) -> AdaptedModel:
     parts = parts_of(model, model.estimators_, "decision_function")
     names = _names(model, parts)
     return replace(
-        _average(model, parts),
+        _average(model, parts, "decision_function"),
         output_names=names,
         not_explained="only the decision function is the average of those of its estimators, which "
         "are sums to which values of features can add up; its labels and probabilities are made "
@@ -41,14 +41,14 @@ def adapt_bagging_of_classifiers(model: BaggingClassifier) -> AdaptedModel:
     )
 
 
-def _average(model: Any, parts: Sequence[AdaptedModel]) -> AdaptedModel:
+def _average(model: Any, parts: Sequence[AdaptedModel], method: str) -> AdaptedModel:
     functions = [
         Transformed(Selection(model.n_features_in_, columns), part.expansion)
         for part, columns in zip(parts, model.estimators_features_, strict=True)
     ]
     weights = np.full(len(parts), 1.0 / len(parts))
     average = Combination(functions, weights)
-    return made_of(model, parts, average, parts[0].explained, of_columns=True)
+    return made_of(model, parts, average, method, of_columns=True)
 
 
 def _names(model: BaggingClassifier, parts: Sequence[AdaptedModel]) -> tuple[str, ...]:

@@ -55,7 +55,7 @@ def adapt_regressor(model: GaussianProcessRegressor) -> AdaptedModel:
     _check_solution(model, rounding)
     adapted = AdaptedModel(
         expansion,
-        explained="predict",
+        method="predict",
         predict=without_names(model).predict,
         feature_names=feature_names(model),
         kernel_rounding=rounding,
@@ -129,7 +129,7 @@ def adapt_classifier(model: GaussianProcessClassifier) -> AdaptedModel:
     function = expansions[0] if is_single else Stack(expansions)
     adapted = AdaptedModel(
         function,
-        explained="latent mean",
+        title="latent mean",
         predict=latent_means,
         feature_names=feature_names(model),
         output_names=pair_names(labels) if is_single or is_paired else labels,

@@ -59,9 +59,9 @@ def variance_of_regressor(
             _, deviations = own.predict(rows, return_std=True)
         return np.asarray(deviations**2 - taken_off)
 
-    explained = "predictive variance" if predictive else "variance"
+    title = "predictive variance" if predictive else "variance"
     rounding = _rounding(model, points) * np.asarray(scales)
-    return described_variance(mean, function, variance, rounding, explained=explained)
+    return described_variance(mean, function, variance, rounding, title=title)
 
 
 def variance_of_classifier(
@@ -95,7 +95,7 @@ def variance_of_classifier(
 
     function = functions[0] if is_single else Stack(functions)
     return described_variance(
-        mean, function, variances, np.array(roundings), explained="latent variance"
+        mean, function, variances, np.array(roundings), title="latent variance"
     )
 
 

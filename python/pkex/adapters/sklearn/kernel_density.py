@@ -43,7 +43,7 @@ def adapt_kernel_density(model: KernelDensity) -> AdaptedModel:
 
     return AdaptedModel(
         expansion_of(model, points, _coefficients(model, points, width), RBF(width), 0.0),
-        explained="exp(score_samples)",
+        title="exp(score_samples)",
         predict=density,
         feature_names=feature_names(model),
         not_explained="the density itself is a sum over the training rows, to which values of "

@@ -39,7 +39,7 @@ def adapt_kernel_pca(model: KernelPCA) -> AdaptedModel:
     intercept = [-math.fsum((row_means - mean) * column) for column in weights.T]
     return AdaptedModel(
         expansion_of(model, points, weights - weights.mean(axis=0), kernel, intercept),
-        explained="transform",
+        method="transform",
         predict=without_names(model).transform,
         feature_names=feature_names(model),
         output_names=tuple(map(str, model.get_feature_names_out())),

@@ -35,7 +35,7 @@ def adapt_kernel_ridge(model: KernelRidge) -> AdaptedModel:
             named_kernel(model, Options(gamma, model.degree, model.coef0)),
             0.0,
         ),
-        explained="predict",
+        method="predict",
         predict=without_names(model).predict,
         feature_names=feature_names(model),
         kernel_rounding=square_rounding(points, gamma) if model.kernel == "rbf" else 0.0,
@@ -51,7 +51,7 @@ def _adapt_covariance(model: KernelRidge) -> AdaptedModel:
     )
     return AdaptedModel(
         expansion,
-        explained="predict",
+        method="predict",
         predict=without_names(model).predict,
         feature_names=feature_names(model),
         kernel_rounding=rounding,

@@ -79,16 +79,21 @@ def adapt_linear(model: Any) -> AdaptedModel:
     """Read X @ coef_.T + intercept_, with outputs as the model has them."""
     check_fitted(model)
     function = linear_function(model)
-    explained = "predict" if isinstance(model, _REGRESSORS) else "decision_function"
+    method = linear_method(model)
     is_classifier = isinstance(model, _CLASSIFIERS)
     return AdaptedModel(
         function,
-        explained=explained,
-        predict=getattr(without_names(model), explained),
+        method=method,
+        predict=getattr(without_names(model), method),
         feature_names=feature_names(model),
         output_names=class_names(model.classes_, function) if is_classifier else None,
-        not_explained="" if explained == "predict" else _MADE_OF_DECISIONS,
+        not_explained="" if method == "predict" else _MADE_OF_DECISIONS,
     )
+
+
+def linear_method(model: Any) -> str:
+    """Return the name of the method of a linear model that is linear in its columns."""
+    return "predict" if isinstance(model, _REGRESSORS) else "decision_function"
 
 
 def linear_function(model: Any) -> LinearFunction:
@@ -131,7 +136,7 @@ def adapt_partial_least_squares(model: Any) -> AdaptedModel:
         coefficients, intercept, rounding = coefficients[0], intercept[0], rounding[0]
     return AdaptedModel(
         _of_attributes(model, coefficients.T, intercept),
-        explained="predict",
+        method="predict",
         predict=without_names(model).predict,
         feature_names=feature_names(model),
         absolute_rounding=rounding,

@@ -60,8 +60,8 @@ def passed_on(
     owner = wrapper if stand_in is None else stand_in
     is_function = not part.no_method or stand_in is not None
     predict = part.predict
-    if is_function and hasattr(owner, part.explained):
-        predict = own_output(owner, part.explained, part.expansion.non_numeric, names)
+    if is_function and part.method is not None and hasattr(owner, part.method):
+        predict = own_output(owner, part.method, part.expansion.non_numeric, names)
     return replace(part, predict=predict, stand_in=stand_in)
 
 

@@ -73,7 +73,8 @@ def of_classes(
     return replace(
         adapted,
         expansion=Linked(parts, LinkedOutputs(link, len(classes), steps=steps)),
-        explained="predict_proba",
+        method="predict_proba",
+        title="",
         predict=predict,
         output_names=tuple(map(str, classes)),
         absolute_rounding=_ROUNDING,
@@ -107,7 +108,8 @@ def log_odds(
     return replace(
         adapted,
         expansion=Combination([adapted.expansion], [slope], offset),
-        explained="log-odds",
+        method=None,
+        title="log-odds",
         predict=own,
         output_names=pair_names(classes),
         variance=None,
@@ -259,7 +261,7 @@ def _decision(
         )
     part = read(estimator)
     is_each = len(classes) == 2 or part.no_method or part.expansion.n_outputs == len(classes)
-    if part.explained != "decision_function" or not is_each:
+    if part.method != "decision_function" or not is_each:
         raise unsupported(
             f"{name} with pairs of classes",
             ": what it calibrates is not the decision value of one class; take OneVsRestClassifier "

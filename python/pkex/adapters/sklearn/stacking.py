@@ -12,7 +12,7 @@ from sklearn.ensemble import StackingClassifier, StackingRegressor
 from pkex.adapters.registry import AdaptedModel, register, unsupported
 from pkex.adapters.sklearn.description import class_names
 from pkex.adapters.sklearn.fitted import check_fitted
-from pkex.adapters.sklearn.linear import LINEAR_MODELS, adapt_linear, linear_function
+from pkex.adapters.sklearn.linear import LINEAR_MODELS, linear_function, linear_method
 from pkex.adapters.sklearn.made_of import made_of, parts_of
 from pkex.errors import UnsupportedModelError
 from pkex.functions.base import Function
@@ -40,14 +40,14 @@ def adapt_stacking(model: Any) -> AdaptedModel:
             ": each of its estimators has several outputs then, and one of each is read; fit a "
             "OneVsRestClassifier of it, which is explained with one output for each class",
         )
-    explained = adapt_linear(final).explained
-    if any(method != explained for method in model.stack_method_):
+    method = linear_method(final)
+    if any(name != method for name in model.stack_method_):
         raise unsupported(
             f"{name} with stack_method={model.stack_method!r}",
             ": it combines the probabilities or labels of its estimators, which is not supported; "
             "fit it with stack_method='decision_function'",
         )
-    parts = parts_of(model, model.estimators_, explained)
+    parts = parts_of(model, model.estimators_, method)
     for part, estimator in zip(parts, model.estimators_, strict=True):
         if part.expansion.has_output_axis:
             raise unsupported(f"{name} of {type(estimator).__name__} with several outputs")
@@ -58,7 +58,7 @@ def adapt_stacking(model: Any) -> AdaptedModel:
             f"{name} gives its final estimator {n_columns} columns, which was fitted on "
             f"{last.n_features}: one of its attributes was changed after fitting; fit it again"
         )
-    adapted = made_of(model, parts, _combined(model, parts, last), explained)
+    adapted = made_of(model, parts, _combined(model, parts, last), method)
     is_classifier = isinstance(model, StackingClassifier)
     names = class_names(model.classes_, last) if is_classifier else None
     return replace(adapted, output_names=names)

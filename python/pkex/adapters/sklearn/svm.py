@@ -35,7 +35,7 @@ def adapt_regressor(model: SVR | NuSVR) -> AdaptedModel:
     check_fitted(model)
     return AdaptedModel(
         _single_output(model),
-        explained="predict",
+        method="predict",
         predict=without_names(model).predict,
         feature_names=feature_names(model),
         kernel_rounding=_rounding(model),
@@ -48,7 +48,7 @@ def adapt_one_class(model: OneClassSVM) -> AdaptedModel:
     check_fitted(model)
     return AdaptedModel(
         _single_output(model),
-        explained="decision_function",
+        method="decision_function",
         predict=without_names(model).decision_function,
         feature_names=feature_names(model),
         kernel_rounding=_rounding(model),
@@ -79,7 +79,7 @@ def adapt_classifier(model: SVC | NuSVC) -> AdaptedModel:
         expansion = _one_output_per_pair(model)
     return AdaptedModel(
         expansion,
-        explained="decision_function",
+        method="decision_function",
         predict=own.decision_function,
         feature_names=feature_names(model),
         kernel_rounding=_rounding(model),

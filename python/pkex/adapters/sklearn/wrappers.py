@@ -114,7 +114,8 @@ def adapt_calibrated(classifier: CalibratedClassifierCV) -> AdaptedModel:
     model = adapt(classifier.calibrated_classifiers_[0].estimator)
     return replace(
         model,
-        explained=f"{model.explained} before calibration",
+        method=None,
+        title=f"{model.title} before calibration",
         feature_names=feature_names(classifier) or model.feature_names,
         not_explained="only the decision function of its estimator, before calibration, is a sum "
         "to which values of features can add up; class labels are made from it",
@@ -259,7 +260,8 @@ def adapt_one_vs_one(model: OneVsOneClassifier) -> AdaptedModel:
     is_single = len(parts) == 1
     return replace(
         made_of(model, parts, function, "decision_function"),
-        explained=f"decision value of {'the pair' if is_single else 'each pair'} of classes",
+        method=None,
+        title=f"decision value of {'the pair' if is_single else 'each pair'} of classes",
         predict=_values_of_pairs(model, parts),
         output_names=pair_names(model.classes_),
         not_explained="only the decision values of pairs of classes are sums over features, one "
@@ -303,8 +305,8 @@ def _values_of_pairs(
 def _stacked(
     model: Any,
     parts: Sequence[AdaptedModel],
-    explained: str,
+    method: str,
     output_names: tuple[str, ...] | None = None,
 ) -> AdaptedModel:
     function = Stack([part.expansion for part in parts])
-    return replace(made_of(model, parts, function, explained), output_names=output_names)
+    return replace(made_of(model, parts, function, method), output_names=output_names)
