@@ -5,7 +5,7 @@ import pickle
 import numpy as np
 import pytest
 
-from pkex.functions.gaussian_process.conditioning import Conditioning
+from pkex.functions.gaussian_process.conditioning import ConditioningMatrix
 
 RNG = np.random.default_rng(0)
 N, M = 5, 7
@@ -23,7 +23,7 @@ KINDS = {
 @pytest.mark.parametrize("name", KINDS)
 def test_what_is_solved_for_equals_products_with_the_matrix(name):
     factor, roots, middle = KINDS[name]
-    known = Conditioning(factor, roots, middle)
+    known = ConditioningMatrix(factor, roots, middle)
     inverse = np.linalg.inv(factor) @ (roots if roots.ndim == 2 else np.diag(roots))
     matrix = inverse.T @ (np.eye(len(factor)) if middle is None else middle) @ inverse
     np.testing.assert_allclose(known.matrix, matrix, atol=1e-13)
@@ -33,7 +33,7 @@ def test_what_is_solved_for_equals_products_with_the_matrix(name):
 
 
 def test_the_matrix_is_not_pickled():
-    known = Conditioning(*KINDS["all"])
+    known = ConditioningMatrix(*KINDS["all"])
     before = len(pickle.dumps(known))
     assert known.matrix.shape == (N, N)
     again = pickle.dumps(known)

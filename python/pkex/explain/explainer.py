@@ -17,16 +17,16 @@ from pkex.execution.computation import Computation
 from pkex.execution.progress import Progress
 from pkex.execution.settings import Settings
 from pkex.explain.columns import Columns
-from pkex.explain.conditioned import given_background, landmark_error, warn_of_constant_players
+from pkex.explain.dask_rows import is_lazy, on_dask_rows, opened
 from pkex.explain.estimating import Estimating
 from pkex.explain.explained import Explained
 from pkex.explain.explanation import Explanation
 from pkex.explain.interacting import Interacting
-from pkex.explain.lazily import is_lazy, lazily, opened
 from pkex.explain.links import Transform, behind_link
+from pkex.explain.observational import given_background, landmark_error, warn_of_constant_players
 from pkex.explain.outputs import Outputs
-from pkex.explain.pieces import row_by_row
 from pkex.explain.posterior import Posterior
+from pkex.explain.rows_on_workers import row_by_row
 from pkex.explain.uncertain import with_uncertainty
 from pkex.functions.base import Function
 from pkex.functions.conditional import Conditional
@@ -411,7 +411,7 @@ class Explainer(Estimating, Interacting):
         if is_lazy(X):
             one_thread = Computation(self._settings.method, self._settings.summation)
             of_chunk = partial(self._bare_values, how=one_thread)
-            lazy: NDArray[np.float64] = lazily(of_chunk, X, self._columns, self._shape_of_row)
+            lazy: NDArray[np.float64] = on_dask_rows(of_chunk, X, self._columns, self._shape_of_row)
             return lazy
         with self._settings.computing(progress) as how:
             return self._bare_values(X, how)

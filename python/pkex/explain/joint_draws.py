@@ -17,7 +17,7 @@ from pkex.explain.estimation import Estimator
 from pkex.functions.base import Function
 from pkex.functions.conditional import Conditional
 from pkex.functions.draws import draws, said_of_left_out
-from pkex.games.conditioning import Conditioning
+from pkex.games.conditioning import ConditionalBackground
 from pkex.games.value_functions import Game
 from pkex.typing import Float
 
@@ -49,7 +49,7 @@ class JointDraws:
     players : ndarray of int64, shape (d,)
         The number of each column's player.
     settings : Settings
-    conditioning : Conditioning, optional
+    conditioning : ConditionalBackground, optional
         In the observational game, how background rows count.
     estimator : callable, optional
         Estimates values, and their standard errors; by default they are exact.
@@ -60,7 +60,7 @@ class JointDraws:
     game: Game
     players: NDArray[np.int64]
     settings: Settings
-    conditioning: Conditioning | None = None
+    conditioning: ConditionalBackground | None = None
     estimator: Estimator | None = None
 
     def deviations(

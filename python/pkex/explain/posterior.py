@@ -20,7 +20,7 @@ from pkex.explain.uncertain import roots_of
 from pkex.functions.base import Function
 from pkex.functions.conditional import check_number_of_players
 from pkex.functions.covariances import covariances
-from pkex.games.conditioning import Conditioning
+from pkex.games.conditioning import ConditionalBackground
 from pkex.games.players import Players
 from pkex.games.value_functions import Game
 from pkex.games.worths import members_of
@@ -47,13 +47,13 @@ class Posterior:
         Its variance, with the outputs and players of the function.
     reason : str, default ""
         Without a variance, why there is none.
-    conditioning : Conditioning, optional
+    conditioning : ConditionalBackground, optional
         In the observational game, how background rows count.
     """
 
     variance: Function | None
     reason: str = ""
-    conditioning: Conditioning | None = None
+    conditioning: ConditionalBackground | None = None
 
     @classmethod
     def of(
@@ -131,7 +131,11 @@ class Posterior:
 
     @staticmethod
     def _roots_given(
-        variance: Function, rows: Float, game: Game, conditioning: Conditioning, how: Computation
+        variance: Function,
+        rows: Float,
+        game: Game,
+        conditioning: ConditionalBackground,
+        how: Computation,
     ) -> Float:
         """Return the same in the observational game."""
         p = variance.n_players

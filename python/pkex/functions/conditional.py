@@ -20,7 +20,7 @@ from pkex.functions.base import Function, finite
 from pkex.functions.composite import Composite
 from pkex.functions.conditional_expansion import worths_given
 from pkex.functions.own_rows import warn_of_own_rows
-from pkex.games.conditioning import Conditioning, Weights
+from pkex.games.conditioning import ConditionalBackground, Weights
 from pkex.games.indices import SHAPLEY, Quantity
 from pkex.games.value_functions import NEUTRAL, Game
 from pkex.games.worths import members_of, quantity_of
@@ -56,12 +56,12 @@ class Conditional(Composite):
     Parameters
     ----------
     function : Function
-    conditioning : Conditioning
+    conditioning : ConditionalBackground
     """
 
     __slots__ = ("_conditioning",)
 
-    def __init__(self, function: Function, conditioning: Conditioning) -> None:
+    def __init__(self, function: Function, conditioning: ConditionalBackground) -> None:
         self._parts = (function,)
         self._conditioning = conditioning
 
@@ -71,7 +71,7 @@ class Conditional(Composite):
         return self._parts[0]
 
     @property
-    def conditioning(self) -> Conditioning:
+    def conditioning(self) -> ConditionalBackground:
         """How background rows count."""
         return self._conditioning
 

@@ -28,8 +28,8 @@ from pkex.inputs.keywords import with_known_keywords
 from pkex.inputs.matrix import as_matrix, as_vector_or_matrix
 from pkex.inputs.wording import counted
 from pkex.kernels import Kernel
+from pkex.kernels.allowed_values import AllowedValues
 from pkex.kernels.base import namesake
-from pkex.kernels.entries import Entries
 from pkex.kernels.factors import has_series
 from pkex.typing import Float, Report
 
@@ -85,7 +85,7 @@ class KernelExpansion(Weighted):
             )
         self._kernel = kernel
         self._points = read_only(as_matrix(points, "points", allow_no_rows=True))
-        self._entries = Entries.of(kernel.terms(self.n_features))
+        self._entries = AllowedValues.of(kernel.terms(self.n_features))
         self._entries.check(self._points, "points")
         self._coefficients = read_only(
             as_vector_or_matrix(

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pkex.errors import warn
-from pkex.games.conditioning import Conditioning
+from pkex.games.conditioning import ConditionalBackground
 from pkex.games.own_rows import OwnRows
 
 __all__ = ["warn_of_own_rows"]
@@ -20,7 +20,7 @@ _FEWEST = 4
 
 
 def warn_of_own_rows(
-    X: NDArray[Any], conditioning: Conditioning, players: NDArray[np.int64]
+    X: NDArray[Any], conditioning: ConditionalBackground, players: NDArray[np.int64]
 ) -> None:
     """Warn if rows have much of the weight themselves while half of the players are known.
 
@@ -29,7 +29,7 @@ def warn_of_own_rows(
     Parameters
     ----------
     X : ndarray of shape (n, d)
-    conditioning : Conditioning
+    conditioning : ConditionalBackground
     players : ndarray of shape (d,)
         The number of each column's player.
     """

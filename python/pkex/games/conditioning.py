@@ -14,15 +14,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pkex.execution.memory import is_of_memory
+from pkex.games.category_codes import CategoryCodes
 from pkex.games.landmarks import Features, linear_algebra, sampled_rows
-from pkex.games.levels import Levels
 from pkex.games.observational import Observational
 from pkex.games.own_rows import OwnRows
 from pkex.kernels.factors import Term
 from pkex.kernels.restrictions import Restrictions
 from pkex.typing import Float
 
-__all__ = ["Beside", "Conditioning", "Weights"]
+__all__ = ["ConditionalBackground", "ConditionalWeights", "Weights"]
 
 # Background rows, on all of which weights are made: a matrix of 800 MB.
 _MOST_ROWS = 10_000
@@ -66,7 +66,7 @@ class Weights:
 
 
 @dataclass(frozen=True, eq=False)
-class Conditioning:
+class ConditionalBackground:
     """How background rows count beside rows of which some columns are known.
 
     Parameters
@@ -77,7 +77,7 @@ class Conditioning:
         As a function takes them, which may have labels.
     shares : ndarray of shape (m,)
         The weights of the rows, positive, which add up to 1.
-    levels : Levels
+    levels : CategoryCodes
         What makes numbers of them.
 
     Raises
@@ -91,7 +91,7 @@ class Conditioning:
     settings: Observational
     rows: NDArray[Any]
     shares: Float
-    levels: Levels
+    levels: CategoryCodes
 
     def __post_init__(self) -> None:
         if self.settings.n_landmarks is None and len(self.rows) > _MOST_ROWS:
@@ -110,7 +110,7 @@ class Conditioning:
             return None
         return sampled_rows(len(self.rows), number)
 
-    def beside(self, X: NDArray[Any]) -> Beside:
+    def beside(self, X: NDArray[Any]) -> ConditionalWeights:
         """Return what gives the weights beside rows.
 
         Parameters
@@ -130,7 +130,7 @@ class Conditioning:
         across = Restrictions(terms, self.levels.numbers(X, "X"), centres)
         among = Restrictions(terms, centres, centres)
         to_rows = None if chosen is None else Restrictions(terms, centres, rows)
-        return Beside(self, len(X), own, among, across, to_rows)
+        return ConditionalWeights(self, len(X), own, among, across, to_rows)
 
     def weights(
         self, X: NDArray[Any], coalitions: Iterable[NDArray[np.bool_]]
@@ -160,12 +160,12 @@ class Conditioning:
 
 
 @dataclass(frozen=True, eq=False)
-class Beside:
+class ConditionalWeights:
     """How background rows count beside some rows, in any choice of known columns.
 
     Parameters
     ----------
-    conditioning : Conditioning
+    conditioning : ConditionalBackground
     n : int
         The number of rows.
     own : OwnRows
@@ -176,7 +176,7 @@ class Beside:
         From landmarks to background rows.
     """
 
-    conditioning: Conditioning
+    conditioning: ConditionalBackground
     n: int
     own: OwnRows
     among: Restrictions

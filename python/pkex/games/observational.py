@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
+from pkex.games.category_codes import CategoryCodes
 from pkex.games.landmarks import sampled_rows
-from pkex.games.levels import Levels
 from pkex.inputs.integers import as_integer
 from pkex.kernels import RBF, Categorical, Kernel
 from pkex.kernels.base import namesake
@@ -124,14 +124,14 @@ class Observational:
         if not isinstance(self.leave_one_out, bool):
             raise TypeError(f"leave_one_out must be True or False; got {self.leave_one_out!r}")
 
-    def resolved(self, rows: Float, levels: Levels) -> Observational:
+    def resolved(self, rows: Float, levels: CategoryCodes) -> Observational:
         """Return the settings with a kernel, the default one of a background.
 
         Parameters
         ----------
         rows : ndarray of shape (m, d)
             As numbers.
-        levels : Levels
+        levels : CategoryCodes
             Which columns hold labels, and the columns' names.
 
         Raises

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from pkex.inputs.integers import as_integer
 from pkex.inputs.matrix import as_matrix
-from pkex.kernels.entries import Entries
+from pkex.kernels.allowed_values import AllowedValues
 from pkex.kernels.factors import Term
 from pkex.typing import Float
 
@@ -56,7 +56,7 @@ class Kernel(ABC):
             If `Chi2` would compare a negative entry, or `Tanimoto` one that is no count; the
             message names row and column.
         """
-        Entries.of(self.terms(rows.shape[1])).check(rows, name)
+        AllowedValues.of(self.terms(rows.shape[1])).check(rows, name)
 
     def engine_rows(self, rows: Float, *, are_own: bool = False) -> Float:
         """Return rows as the engine compares them: with what the terms need beside the entries.

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from pkex.inputs.columns import Labels
 from pkex.inputs.matrix import as_matrix
 from pkex.kernels.base import Kernel
-from pkex.kernels.scales import Scale
+from pkex.kernels.scales import ColumnScale
 from pkex.kernels.stationary import RBF
 from pkex.typing import Float
 
@@ -73,7 +73,7 @@ class Heuristic:
 
     kernel: Kernel
     note: str
-    scales: list[Scale]
+    scales: list[ColumnScale]
 
 
 def heuristic(
@@ -102,7 +102,7 @@ def heuristic(
         If all rows are equal.
     """
     n = len(rows)
-    scales = [Scale.of(column) for column in rows.T]
+    scales = [ColumnScale.of(column) for column in rows.T]
     chosen = np.arange(n) if n <= EXACT_UP_TO else _by_value(rows, scales)
     of_rows = scales
     if not standardize:
@@ -156,11 +156,11 @@ def evenly_random(n: int, k: int) -> NDArray[np.intp]:
     return np.sort(np.random.default_rng(0).choice(n, k, replace=False))
 
 
-def _common(rows: Float) -> Scale:
+def _common(rows: Float) -> ColumnScale:
     """Return one scale for all columns, a power of two: squares neither overflow nor vanish."""
     spread = float(np.ptp(rows / 2.0, axis=0).max())
     exponent = math.frexp(spread)[1] + 1 if spread > 0.0 else 0
-    return Scale(0.0, exponent, 0.0, 1.0)
+    return ColumnScale(0.0, exponent, 0.0, 1.0)
 
 
 def _typical_distance(squares: Float) -> tuple[float, str]:
@@ -193,7 +193,7 @@ def _squared_distances(columns: Sequence[Float], n: int, block: int = 16) -> Flo
     return found
 
 
-def _by_value(rows: Float, scales: Sequence[Scale]) -> NDArray[np.intp]:
+def _by_value(rows: Float, scales: Sequence[ColumnScale]) -> NDArray[np.intp]:
     """Return a subsample that the rows' values determine, not their order, nor columns' or units.
 
     Columns are put in the order of the sizes of their third moments and turned so that these are

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from pkex.typing import Float
 
-__all__ = ["Constants", "Scale"]
+__all__ = ["ColumnScale", "Constants"]
 
 # A column of half this range, as a part of its numbers, varies by rounding to float32 only.
 _ROUNDING = 2.0**-24
@@ -19,7 +19,7 @@ _OF_CONSTANT = 1e-6
 
 
 @dataclass(frozen=True)
-class Scale:
+class ColumnScale:
     """How the numbers of a column are standardised: ((x − middle) / 2^exponent − mean) / deviation.
 
     Scaled by a power of two around the middle of their range, they neither overflow nor vanish.
@@ -38,7 +38,7 @@ class Scale:
     deviation: float
 
     @classmethod
-    def of(cls, column: Float) -> Scale:
+    def of(cls, column: Float) -> ColumnScale:
         """Return the scale of a column of shape (n,); the order of its rows plays no part."""
         middle, half = _range_of(column)
         if _is_rounding(half, middle):

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from pkex.statistics.forms import block_form
 from pkex.statistics.pair_weights import PairWeights
 from pkex.statistics.permutations import Blocks
+from pkex.statistics.relabelled_quadratic import block_form
 from pkex.statistics.significance import Relabelled, Significance
 from pkex.typing import Float
 

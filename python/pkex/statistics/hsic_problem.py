@@ -13,7 +13,7 @@ from pkex.execution.computation import Computation
 from pkex.kernels.heuristic import evenly_random
 from pkex.statistics.pair_sums import KernelTerms, pair_matrix, pair_sums
 from pkex.statistics.standard_errors import within_sample
-from pkex.statistics.tiles import has_workers_for, sums_of_workers
+from pkex.statistics.tiles_on_workers import has_workers_for, sums_of_workers
 from pkex.typing import Float, Report
 
 __all__ = ["SAMPLE", "HSICProblem"]

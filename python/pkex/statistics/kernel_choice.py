@@ -13,7 +13,7 @@ from pkex.kernels import Categorical, Kernel
 from pkex.kernels.base import namesake
 from pkex.kernels.heuristic import evenly_random, heuristic
 from pkex.kernels.orthogonal import OrthogonalANOVA
-from pkex.kernels.scales import Constants, Scale
+from pkex.kernels.scales import ColumnScale, Constants
 from pkex.statistics.labels import check_labels, warn_of_many_labels
 from pkex.typing import Float
 
@@ -204,7 +204,7 @@ def warn_of_extremes(kernel: Kernel, rows: Float, argument: str) -> None:
 
 
 def _warn_of_outliers(
-    rows: Float, scales: Sequence[Scale], names: Sequence[str], what: str, argument: str
+    rows: Float, scales: Sequence[ColumnScale], names: Sequence[str], what: str, argument: str
 ) -> None:
     """Warn of columns whose standard deviation a few entries make, so that the others look equal.
 
@@ -234,7 +234,7 @@ def warn_of_one_column(
     these; columns that are compared as labels have none.
     """
     squares = np.zeros(rows.shape[1])
-    scales = [Scale.of(column) for column in rows.T]
+    scales = [ColumnScale.of(column) for column in rows.T]
     for term in kernel.terms(rows.shape[1]):
         for factor in (f for f in term.factors if f.definition.is_of_distance):
             for column, length in zip(

@@ -25,7 +25,7 @@ from pkex.kernels.domain import Domain
 from pkex.kernels.factors import PackedTerm, expanded
 from pkex.kernels.family import PackedFactor
 from pkex.kernels.series import PackedSeries, multiplied
-from pkex.statistics.tiles import has_workers_for, sums_of_workers
+from pkex.statistics.tiles_on_workers import has_workers_for, sums_of_workers
 from pkex.typing import Float, Report
 
 __all__ = ["KernelTerms", "PairSums", "pair_matrix", "pair_sums", "pair_triangle", "total"]

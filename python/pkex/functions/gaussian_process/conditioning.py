@@ -10,11 +10,11 @@ import numpy as np
 
 from pkex.typing import Float
 
-__all__ = ["Conditioning"]
+__all__ = ["ConditioningMatrix"]
 
 
 @dataclass(frozen=True, eq=False)
-class Conditioning:
+class ConditioningMatrix:
     """The matrix C = Rᵀ L⁻ᵀ M L⁻¹ R, by which k(x, P) C k(P, x′) is known of the prior k(x, x′).
 
     Of regression L Lᵀ = K + noise, and R and M are 1 (Rasmussen & Williams 2006, algorithm 2.1). Of

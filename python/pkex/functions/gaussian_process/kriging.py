@@ -12,7 +12,7 @@ from pkex.functions.covariances import covariances
 from pkex.functions.draws import Draws, draws
 from pkex.functions.expansion import KernelExpansion
 from pkex.functions.gaussian_process.coalitions import empty_worth, worths_of
-from pkex.functions.gaussian_process.conditioning import Conditioning
+from pkex.functions.gaussian_process.conditioning import ConditioningMatrix
 from pkex.functions.gaussian_process.draws import drawn
 from pkex.functions.gaussian_process.latent import LatentVariance
 from pkex.functions.gaussian_process.variance import PosteriorVariance
@@ -47,7 +47,7 @@ class KrigingVariance(Combination):
         scales : ndarray of shape () or (outputs,)
             The squared units.
         """
-        known = Conditioning(factor, np.ones(len(points)))
+        known = ConditioningMatrix(factor, np.ones(len(points)))
         ones = np.ones((len(points), 1))
         f = known.whitened(ones)[0]
         share = 1.0 / float((f * f).sum())
@@ -99,7 +99,7 @@ class KrigingVariance(Combination):
     def _latent(self) -> LatentVariance:
         """The variance at rows, with the square as it is: multiplied out its parts cancel."""
         whole, share = self._quadratic._latent, self._quadratic._noise
-        known = Conditioning(whole.known.factor, whole.known.roots)
+        known = ConditioningMatrix(whole.known.factor, whole.known.roots)
         times_ones = known.times(np.ones((len(whole.points), 1)))[:, 0]
         return LatentVariance(whole.points, whole.kernel, known, (times_ones, share))
 

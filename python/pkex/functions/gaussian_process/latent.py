@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pkex.functions.gaussian_process.conditioning import Conditioning
+from pkex.functions.gaussian_process.conditioning import ConditioningMatrix
 from pkex.functions.weighted import probing_rows
 from pkex.inputs.wording import counted
 from pkex.kernels import Kernel
-from pkex.kernels.entries import Entries
+from pkex.kernels.allowed_values import AllowedValues
 from pkex.kernels.factors import has_series, restricted
 from pkex.typing import Float
 
@@ -33,7 +33,7 @@ class LatentVariance:
     points : ndarray of shape (n, d)
         P.
     kernel : Kernel
-    known : Conditioning
+    known : ConditioningMatrix
         C.
     trend : tuple of ndarray of shape (n,) and float, optional
         u = C 1 and c, of a constant that was estimated, too. Sums over pairs do not have it.
@@ -43,12 +43,12 @@ class LatentVariance:
         self,
         points: Float,
         kernel: Kernel,
-        known: Conditioning,
+        known: ConditioningMatrix,
         trend: tuple[Float, float] | None = None,
     ) -> None:
         self.points, self.kernel, self.known, self.trend = points, kernel, known, trend
         self.terms = kernel.terms(points.shape[1])
-        self.entries = Entries.of(self.terms)
+        self.entries = AllowedValues.of(self.terms)
         self.entries.check(points, "points")
 
     def at(self, rows: Float) -> Float:

@@ -23,7 +23,7 @@ from pkex.games.value_functions import Game
 from pkex.kernels.factors import PackedTerm, has_mixtures, has_series
 from pkex.typing import Float
 
-__all__ = ["MOST_PLAYERS", "PairSums"]
+__all__ = ["MOST_PLAYERS", "VarianceReduction"]
 
 # Players, all of whose coalitions are looked at elsewhere.
 MOST_PLAYERS = 16
@@ -35,7 +35,7 @@ _MOST_GAMES = 10_000_000_000
 _MOST_TERMS = 500
 
 
-class PairSums:
+class VarianceReduction:
     """The sum of what is known of a variance, in games of players.
 
     What takes time is done when it is first needed.

@@ -14,10 +14,10 @@ from pkex.functions.base import Function
 from pkex.functions.covariances import covariances
 from pkex.functions.draws import Draws, draws
 from pkex.functions.gaussian_process.coalitions import empty_worth, worths_of
-from pkex.functions.gaussian_process.conditioning import Conditioning
+from pkex.functions.gaussian_process.conditioning import ConditioningMatrix
 from pkex.functions.gaussian_process.draws import drawn
 from pkex.functions.gaussian_process.latent import LatentVariance
-from pkex.functions.gaussian_process.pairs import MOST_PLAYERS, PairSums
+from pkex.functions.gaussian_process.pairs import MOST_PLAYERS, VarianceReduction
 from pkex.functions.gaussian_process.uncertainty import Conditioned
 from pkex.functions.weighted import checked_intercept
 from pkex.games.indices import SHAPLEY, Quantity
@@ -40,10 +40,11 @@ class PosteriorVariance(Function):
     """The function f(x) = scales · (k(x, x) + noise − wᵀ M w) of w = factor⁻¹ R k(points, x).
 
     The variance of a Gaussian process at x (Rasmussen & Williams 2006, algorithm 2.1), where the
-    factor is L of L Lᵀ = K + noise of the training rows, and R and M are 1; see `Conditioning` for
-    others. Against a background v(S) is the mean variance of rows with the entries of x in S; in
-    the neutral game k_S takes the place of k. The values of a game are computed coalition by
-    coalition, or pair by pair of points, whichever takes less time where both are exact.
+    factor is L of L Lᵀ = K + noise of the training rows, and R and M are 1; see
+    `ConditioningMatrix` for others. Against a background v(S) is the mean variance of rows with the
+    entries of x in S; in the neutral game k_S takes the place of k. The values of a game are
+    computed coalition by coalition, or pair by pair of points, whichever takes less time where both
+    are exact.
 
     Parameters
     ----------
@@ -88,7 +89,7 @@ class PosteriorVariance(Function):
         # In the order of columns, as LAPACK makes it: of a model the same memory.
         n_columns = len(rows) if roots is None else None
         columns = as_matrix(np.transpose(factor), "factor", n_columns=n_columns, allow_no_rows=True)
-        known = Conditioning(
+        known = ConditioningMatrix(
             read_only_view(columns.T),
             np.ones(len(rows)) if roots is None else np.array(roots, np.float64),
             None if middle is None else np.array(middle, np.float64),
@@ -97,7 +98,7 @@ class PosteriorVariance(Function):
         self._scales = checked_intercept(scales, np.shape(scales), "scales")
         self._noise = float(noise)
         self._players = np.arange(rows.shape[1]) if players is None else players
-        self._pairs = PairSums(self._latent, self._players)
+        self._pairs = VarianceReduction(self._latent, self._players)
 
     @property
     def n_features(self) -> int:
@@ -173,7 +174,7 @@ class PosteriorVariance(Function):
 
     def grouped(self, players: NDArray[np.int64]) -> PosteriorVariance:
         of_column = players[self._players]
-        return self._with(self._scales, of_column, PairSums(self._latent, of_column))
+        return self._with(self._scales, of_column, VarianceReduction(self._latent, of_column))
 
     def select(self, outputs: Sequence[int]) -> PosteriorVariance:
         if not self.has_output_axis:
@@ -181,7 +182,9 @@ class PosteriorVariance(Function):
         scales = np.asarray(self._scales)[list(outputs)]
         return self._with(scales, self._players, self._pairs)
 
-    def _with(self, scales: Any, players: NDArray[np.int64], pairs: PairSums) -> PosteriorVariance:
+    def _with(
+        self, scales: Any, players: NDArray[np.int64], pairs: VarianceReduction
+    ) -> PosteriorVariance:
         changed = PosteriorVariance.__new__(type(self))
         changed._latent, changed._noise = self._latent, self._noise
         changed._scales, changed._players, changed._pairs = scales, players, pairs
@@ -236,5 +239,5 @@ def _restored(
 ) -> PosteriorVariance:
     variance = kind.__new__(kind)
     variance._latent, variance._noise, variance._scales = latent, noise, scales
-    variance._players, variance._pairs = players, PairSums(latent, players)
+    variance._players, variance._pairs = players, VarianceReduction(latent, players)
     return variance

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pkex.functions.conditional import MOST_CONDITIONED
-from pkex.games.conditioning import Conditioning, Weights
-from pkex.games.levels import Levels
+from pkex.games.category_codes import CategoryCodes
+from pkex.games.conditioning import ConditionalBackground, Weights
 from pkex.games.observational import Observational
 from pkex.inputs.integers import as_integer
 from pkex.inputs.randomness import as_generator
@@ -39,7 +39,7 @@ _WorthsOf: TypeAlias = Callable[[Weights, NDArray[np.bool_]], Float]
 
 def conditioned(
     settings: Observational, points: Float, shares: Float, names: Sequence[str]
-) -> Conditioning:
+) -> ConditionalBackground:
     """Return how training rows count beside each other.
 
     Raises
@@ -47,8 +47,8 @@ def conditioned(
     ValueError
         If the kernel given is not for these rows, or there are more than weights are made on.
     """
-    levels = Levels.of(points, tuple(names))
-    return Conditioning(settings.resolved(points, levels), points, shares, levels)
+    levels = CategoryCodes.of(points, tuple(names))
+    return ConditionalBackground(settings.resolved(points, levels), points, shares, levels)
 
 
 def chosen_coalitions(
@@ -100,7 +100,7 @@ def _drawn_coalitions(
 
 
 def maps_by_coalitions(
-    points: Float, kernel: Kernel, conditioning: Conditioning, chosen: _Chosen
+    points: Float, kernel: Kernel, conditioning: ConditionalBackground, chosen: _Chosen
 ) -> Float:
     """Return ζ of each feature.
 
@@ -109,7 +109,7 @@ def maps_by_coalitions(
     points : ndarray of shape (n, d)
         Those of the model, its rows, and the background.
     kernel : Kernel
-    conditioning : Conditioning
+    conditioning : ConditionalBackground
     chosen : tuple
         As `chosen_coalitions` returns it.
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pkex.explain.conditioned import conditioning_of
+from pkex.explain.observational import conditioning_of
 from pkex.functions.conditional import MOST_CONDITIONED
-from pkex.games.conditioning import Conditioning
+from pkex.games.conditioning import ConditionalBackground
 from pkex.games.observational import Observational
 from pkex.games.value_functions import Game, ValueFunction, chosen_value_function
 from pkex.inputs.weights import equal_weights
@@ -90,7 +90,7 @@ class Absent:
         pairs = joined(np.repeat(self.rows, m, axis=0), np.tile(self.rows, (m, 1)))
         return Game(self.value_function, (pairs, np.outer(self.shares, self.shares).ravel()))
 
-    def conditioning(self) -> Conditioning:
+    def conditioning(self) -> ConditionalBackground:
         """Return how the rows count beside what is known.
 
         Raises

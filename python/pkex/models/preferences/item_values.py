@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from pkex.execution.computation import Computation
 from pkex.functions.own_rows import warn_of_own_rows
-from pkex.games.conditioning import Conditioning
+from pkex.games.conditioning import ConditionalBackground
 from pkex.games.indices import SHAPLEY
 from pkex.games.value_functions import Game
 from pkex.games.worths import members_of, quantity_of
@@ -61,7 +61,7 @@ def _by_engine(f: Preferential, duels: Duels, game: Game, how: Computation) -> F
 
 
 def _by_coalitions(
-    f: Preferential, duels: Duels, conditioning: Conditioning, how: Computation
+    f: Preferential, duels: Duels, conditioning: ConditionalBackground, how: Computation
 ) -> Float:
     """Return values by the worths of all coalitions, in blocks of duels."""
     n, d = duels.left.shape
@@ -75,7 +75,9 @@ def _by_coalitions(
     return np.concatenate(found)
 
 
-def _worths(f: Preferential, duels: Duels, conditioning: Conditioning, how: Computation) -> Float:
+def _worths(
+    f: Preferential, duels: Duels, conditioning: ConditionalBackground, how: Computation
+) -> Float:
     """Return the worths of all coalitions in each duel, shape (n, 2^d)."""
     n, d = duels.left.shape
     items, a, b = duels.distinct_items()

@@ -10,14 +10,14 @@ import numpy as np
 from pkex.models.weightings.closed_forms import Weighting
 from pkex.typing import Float
 
-__all__ = ["Centers", "Scaling", "WeightedTerm"]
+__all__ = ["Centers", "Standardization", "WeightedTerm"]
 
 # Outputs of rows and centers that are there at a time: some half of a core's cache.
 _OUTPUTS = 1 << 15
 
 
 @dataclass(frozen=True, eq=False)
-class Scaling:
+class Standardization:
     """Columns, less their middle and divided by their scale.
 
     Parameters
@@ -29,7 +29,7 @@ class Scaling:
     scale: Float
 
     @classmethod
-    def fitted(cls, rows: Float, weights: Float) -> Scaling:
+    def fitted(cls, rows: Float, weights: Float) -> Standardization:
         """Return that by the weighted mean and standard deviation; constant columns become 0."""
         shares = weights / weights.sum()
         middle = shares @ rows
@@ -40,13 +40,13 @@ class Scaling:
         return cls(middle, np.where(is_constant, 1.0, scale))
 
     @classmethod
-    def none(cls, d: int) -> Scaling:
+    def none(cls, d: int) -> Standardization:
         """Return that which leaves columns as they are."""
         return cls(np.zeros(d), np.ones(d))
 
-    def of(self, columns: tuple[int, ...]) -> Scaling:
+    def of(self, columns: tuple[int, ...]) -> Standardization:
         """Return that of some of the columns."""
-        return Scaling(self.middle[list(columns)], self.scale[list(columns)])
+        return Standardization(self.middle[list(columns)], self.scale[list(columns)])
 
     def __call__(self, rows: Float) -> Float:
         """Scale rows."""
@@ -98,13 +98,13 @@ class WeightedTerm:
     centers : Centers
     coefficients : ndarray of shape (count,)
         The a_t.
-    scaling : Scaling
+    scaling : Standardization
         Of these columns.
     """
 
     centers: Centers
     coefficients: Float
-    scaling: Scaling
+    scaling: Standardization
 
     def __call__(self, *columns: Float) -> Float:
         """Return it for one entry of each column a row."""

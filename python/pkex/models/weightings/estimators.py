@@ -23,7 +23,7 @@ from pkex.inputs.randomness import as_generator
 from pkex.inputs.scikit_learn import validated
 from pkex.inputs.wording import shown
 from pkex.models.arguments import checked_number, checked_weights
-from pkex.models.weightings.centers import Centers, Scaling, WeightedTerm
+from pkex.models.weightings.centers import Centers, Standardization, WeightedTerm
 from pkex.models.weightings.closed_forms import (
     ReLUWeighting,
     SignWeighting,
@@ -162,13 +162,13 @@ class _RandomWeighting(RegressorMixin, BaseEstimator):
         """Return the weighting whose kernel the norm of centers of k of d columns is made of."""
         return self._weighting(k)
 
-    def _scaling(self, rows: Float, weights: Float, names: Sequence[str]) -> Scaling:
+    def _scaling(self, rows: Float, weights: Float, names: Sequence[str]) -> Standardization:
         if not isinstance(self.standardize, bool | np.bool_):
             raise TypeError(f"standardize must be True or False; got {self.standardize!r}")
         if not self.standardize:
-            return Scaling.none(rows.shape[1])
+            return Standardization.none(rows.shape[1])
         with np.errstate(over="ignore", invalid="ignore"):
-            scaling = Scaling.fitted(rows, weights)
+            scaling = Standardization.fitted(rows, weights)
         is_finite = np.isfinite(scaling.middle) & np.isfinite(scaling.scale)
         if not is_finite.all():
             wrong = [names[j] for j in np.flatnonzero(~is_finite).tolist()]

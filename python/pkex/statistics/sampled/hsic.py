@@ -28,10 +28,10 @@ from pkex.statistics.results import HSICResult
 from pkex.statistics.sampled.blocks import BlockSums, OfBlock
 from pkex.statistics.sampled.budget import Sampling
 from pkex.statistics.sampled.design import Design, n_reference
+from pkex.statistics.sampled.estimate_over_design import estimate_over_design
+from pkex.statistics.sampled.held_rows import Sample
 from pkex.statistics.sampled.means import of_parts_of_reference
-from pkex.statistics.sampled.over_design import over_design
 from pkex.statistics.sampled.reference import with_rare
-from pkex.statistics.sampled.shelves import Sample
 from pkex.statistics.sampled.sources import Beside, Source, is_file, read_sources
 from pkex.statistics.targets import Target, as_target
 from pkex.typing import Float, Report
@@ -74,7 +74,7 @@ def sampled_hsic(
         terms, how = chosen.with_means(attributed.terms, attributed.rows(reference), None)
         with_means = replace(attributed, terms=terms)
         statistic = _OfBlock(with_means, other, bool(sampling.n_permutations), how.alone())
-        found = over_design(
+        found = estimate_over_design(
             statistic, (sample,), reference, _UNIT, sampling, how, report, together=OCTET
         )
     of_all = found.parts

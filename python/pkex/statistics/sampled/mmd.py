@@ -27,10 +27,10 @@ from pkex.statistics.results import MMDResult
 from pkex.statistics.sampled.blocks import BlockSums, OfBlock
 from pkex.statistics.sampled.budget import Sampling
 from pkex.statistics.sampled.design import Design, n_reference
+from pkex.statistics.sampled.estimate_over_design import estimate_over_design
+from pkex.statistics.sampled.held_rows import Sample
 from pkex.statistics.sampled.means import of_parts_of_reference
-from pkex.statistics.sampled.over_design import over_design
 from pkex.statistics.sampled.reference import with_rare
-from pkex.statistics.sampled.shelves import Sample
 from pkex.statistics.sampled.sources import read_sources
 from pkex.statistics.significance import Significance
 from pkex.typing import Float
@@ -78,7 +78,7 @@ def sampled_mmd(
         terms, how = chosen.with_means(terms, reference, None)
         slots = unit if sampling.n_permutations else None
         statistic = _OfBlock(used, terms, slots, how.alone())
-        found = over_design(statistic, (x, y), reference, unit, sampling, how, report)
+        found = estimate_over_design(statistic, (x, y), reference, unit, sampling, how, report)
     of_all = found.parts
     if sampling.n_permutations:
         weights = PairWeights.of("unbiased", *found.design.sizes)

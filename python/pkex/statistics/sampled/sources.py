@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pkex.explain.lazily import is_lazy, parts_of_rows
+from pkex.explain.dask_rows import is_lazy, parts_of_rows
 from pkex.inputs.columns import Labels, check_column_names, index_columns, numbered, unnamed
 from pkex.inputs.matrix import as_matrix
 from pkex.inputs.optional import missing_library

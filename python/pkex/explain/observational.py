@@ -15,8 +15,8 @@ from pkex.explain.columns import Columns
 from pkex.functions.base import Function
 from pkex.functions.conditional import Conditional
 from pkex.functions.linked import Link
-from pkex.games.conditioning import Conditioning
-from pkex.games.levels import Levels
+from pkex.games.category_codes import CategoryCodes
+from pkex.games.conditioning import ConditionalBackground
 from pkex.games.observational import Observational
 from pkex.games.value_functions import Game
 from pkex.inputs.wording import shown
@@ -62,7 +62,7 @@ def given_background(
 
 def conditioning_of(
     settings: Observational, rows: NDArray[Any], shares: Float, names: Sequence[str]
-) -> Conditioning:
+) -> ConditionalBackground:
     """Return how rows of a background, with shares that add up to 1, count beside what is known.
 
     Raises
@@ -75,9 +75,9 @@ def conditioning_of(
         factors = [factor for term in settings.kernel.terms(d) for factor in term.all_factors]
         used = {column for factor in factors for column in factor.columns.tolist()}
         ignored = frozenset(range(d)) - used
-    levels = Levels.of(rows, names, ignored)
+    levels = CategoryCodes.of(rows, names, ignored)
     resolved = settings.resolved(levels.numbers(rows, "background"), levels)
-    return Conditioning(resolved, rows, shares, levels)
+    return ConditionalBackground(resolved, rows, shares, levels)
 
 
 def warn_of_constant_players(function: Conditional) -> None:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from pkex.typing import Float
 
-__all__ = ["Levels"]
+__all__ = ["CategoryCodes"]
 
 # The number of labels that the background has not: of none of its rows.
 _UNKNOWN = -1.0
@@ -20,7 +20,7 @@ _FEW = 10
 
 
 @dataclass(frozen=True, eq=False)
-class Levels:
+class CategoryCodes:
     """The labels in some columns of a background, each with a number.
 
     Parameters
@@ -40,7 +40,7 @@ class Levels:
     @classmethod
     def of(
         cls, rows: NDArray[Any], names: Sequence[str], ignored: frozenset[int] = frozenset()
-    ) -> Levels:
+    ) -> CategoryCodes:
         """Return the labels in rows: entries of the columns that are not all numbers.
 
         Raises

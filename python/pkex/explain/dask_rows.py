@@ -17,7 +17,7 @@ from pkex.inputs.columns import Labels, check_column_names
 from pkex.inputs.optional import missing_library
 from pkex.typing import Float
 
-__all__ = ["is_lazy", "lazily", "opened", "parts_of_rows"]
+__all__ = ["is_lazy", "on_dask_rows", "opened", "parts_of_rows"]
 
 
 def is_lazy(data: Any) -> bool:
@@ -59,7 +59,7 @@ def opened(data: Any, columns: Columns) -> Any:
     return dd.read_parquet(os.fspath(data), columns=None if known is None else list(known))
 
 
-def lazily(
+def on_dask_rows(
     values: Callable[[Any], Float], data: Any, columns: Columns, shape: tuple[int, ...]
 ) -> Any:
     """Return the values of rows as an array of Dask's, a chunk for each of the rows' chunks.

@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 from pkex.kernels.factors import Term
 from pkex.typing import Float
 
-__all__ = ["Entries"]
+__all__ = ["AllowedValues"]
 
 _INSTEAD = "; leave the column to another kernel with kernel.on(columns), or "
 
 
 @dataclass(frozen=True, eq=False)
-class Entries:
+class AllowedValues:
     """Columns whose entries may not be any numbers.
 
     Parameters
@@ -30,7 +30,7 @@ class Entries:
     whole: NDArray[np.int64]
 
     @classmethod
-    def of(cls, terms: Iterable[Term]) -> Entries:
+    def of(cls, terms: Iterable[Term]) -> AllowedValues:
         """Return what the factors of some terms take."""
         factors = [factor for term in terms for factor in term.all_factors]
         return cls(

@@ -14,11 +14,11 @@ from pkex.statistics.attribution import Parts
 from pkex.statistics.sampled.blocks import BlockSums, OfBlock, estimated, tasks
 from pkex.statistics.sampled.budget import Sampling
 from pkex.statistics.sampled.design import Design
+from pkex.statistics.sampled.held_rows import Sample, parts
 from pkex.statistics.sampled.means import Pieces, with_error_of_means
-from pkex.statistics.sampled.shelves import Sample, parts
 from pkex.typing import Float, Report
 
-__all__ = ["Estimated", "Statistic", "over_design"]
+__all__ = ["Estimated", "Statistic", "estimate_over_design"]
 
 
 class Statistic(Protocol):
@@ -52,7 +52,7 @@ class Estimated:
     groups: Float
 
 
-def over_design(
+def estimate_over_design(
     statistic: Statistic,
     samples: tuple[Sample, ...],
     reference: Float,
