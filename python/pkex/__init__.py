@@ -10,6 +10,7 @@ model's output comes from.
 from __future__ import annotations
 
 from importlib import import_module
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from pkex import adapters, kernels
@@ -25,14 +26,14 @@ from pkex.games.product_game import product_game
 from pkex.sensitivity import SensitivityDraws, SensitivityResult, sensitivity
 
 if TYPE_CHECKING:
-    from pkex import models as models
+    from pkex import models
     from pkex.statistics.drift import MMDDrift
     from pkex.statistics.drift_result import DriftResult
     from pkex.statistics.drift_timeline import DriftTimeline
     from pkex.statistics.hsic import hsic
     from pkex.statistics.mmd import mmd, witness
     from pkex.statistics.results import HSICResult, MMDResult
-    from pkex.statistics.selector import HSICSelector as HSICSelector
+    from pkex.statistics.selector import HSICSelector
 
 __all__ = [
     "DriftResult",
@@ -41,6 +42,7 @@ __all__ = [
     "Explainer",
     "Explanation",
     "HSICResult",
+    "HSICSelector",
     "Interactions",
     "KernelExpansion",
     "MMDDrift",
@@ -54,10 +56,16 @@ __all__ = [
     "hsic",
     "kernels",
     "mmd",
+    "models",
     "product_game",
     "sensitivity",
     "witness",
 ]
+
+# Where scikit-learn is missing, `import *` leaves out what needs it.
+if find_spec("sklearn") is None:
+    __all__.remove("HSICSelector")
+    __all__.remove("models")
 
 # What is loaded when it is first asked for, and from where: those who explain models need no
 # statistics.
