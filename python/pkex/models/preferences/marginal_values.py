@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import product
 
 import numpy as np
@@ -83,20 +84,27 @@ class _OneWay:
 
     def __call__(self, alpha: Float, a: int, b: int) -> Float:
         """Return the values of h(a, b) with coefficients α, shape (d,)."""
-        values = []
-        for s, t in product(range(len(self.terms)), repeat=2):
-            coefficient = self.terms[s].coefficient * self.terms[t].coefficient
-            of_terms = product_game(
-                self.present[s][0][a] * self.present[t][1][b],
-                self.absent[s][0] * self.absent[t][1],
-                coefficient * alpha,
-                method=self.how.method,
-                summation=self.how.summation,
-                n_jobs=self.how.n_threads,
-            )
-            values.append(of_terms)
-        total: Float = np.sum(values, axis=0)
-        return total
+        pairs = product(self.present, repeat=2)
+        values: Float = product_game(
+            np.concatenate([left[0][a] * right[1][b] for left, right in pairs]),
+            self._absent_of_pairs,
+            np.outer(self._coefficients, alpha).ravel(),
+            method=self.how.method,
+            summation=self.how.summation,
+            n_jobs=self.how.n_threads,
+        )
+        return values
+
+    @cached_property
+    def _absent_of_pairs(self) -> Float:
+        """The absent factors of all pairs of terms, shape (pairs · points, d)."""
+        pairs = product(self.absent, repeat=2)
+        return np.concatenate([left[0] * right[1] for left, right in pairs])
+
+    @cached_property
+    def _coefficients(self) -> Float:
+        pairs = product(self.terms, repeat=2)
+        return np.array([left.coefficient * right.coefficient for left, right in pairs])
 
 
 def _factors(term: Term, points: Float, items: Float) -> Float:
