@@ -1,7 +1,8 @@
 """The gallery: a page for each script of examples/, with its pictures, its code and what it prints.
 
 The scripts are run where the site is built, each in a folder of docs/gallery, and again only after
-the script or the package has changed. An example that fails is an error.
+the script or the package has changed. An example that fails, draws nothing, or prints values that
+do not add up is an error.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ ENVIRONMENT = {
     "PYTHONUTF8": "1",
 }
 PICTURE = re.compile(r"picture: (\S+)")
+SUM = re.compile(r"largest \|base \+ Σφ - output\|: (\S+) \(outputs up to (\S+)\)")
 
 PAGE = """\
 # {title}
@@ -117,8 +119,19 @@ def run(script: Path) -> str:
     )
     if done.returncode != 0:
         raise ExtensionError(f"{script} failed:\n{done.stderr}")
+    check(script, done.stdout)
     printed.write_text(done.stdout, encoding="utf-8")
     return done.stdout
+
+
+def check(script: Path, printed: str) -> None:
+    """Check that the pictures are there, and that values add up to the model's own output."""
+    pictures = [GALLERY / script.stem / name for name in PICTURE.findall(printed)]
+    if not pictures or not all(p.read_bytes().startswith(b"\x89PNG") for p in pictures):
+        raise ExtensionError(f"{script} drew no picture")
+    sums = SUM.findall(printed)
+    if not sums or any(not float(error) <= 1e-10 * float(scale) for error, scale in sums):
+        raise ExtensionError(f"{script}: values do not add up to the output:\n{printed}")
 
 
 def parts(script: Path) -> tuple[str, str, str]:

@@ -173,12 +173,14 @@ def test_threads_pieces_and_pickles_give_equal_bits(case, value_function):
     if is_refused(case, value_function):
         return
     background = background_of(case, value_function)
+    if value_function == "marginal":
+        background = background[:3]  # all combinations of their columns are rows
     options = {"value_function": value_function}
     explainer = pkex.Explainer(case.model, background, n_jobs=1, **options)
     values = explainer.shap_values(case.rows)
     again = pickle.loads(pickle.dumps(explainer))
     assert repr(again) == repr(explainer)
-    threads = [pkex.Explainer(case.model, background, n_jobs=n, **options) for n in (2, 3, -1)]
+    threads = [pkex.Explainer(case.model, background, n_jobs=n, **options) for n in (3, -1)]
     for other in (again, *threads):
         np.testing.assert_array_equal(other.shap_values(case.rows), values)
         np.testing.assert_array_equal(other.expected_value, explainer.expected_value)

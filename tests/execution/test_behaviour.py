@@ -385,9 +385,9 @@ def test_writing_to_the_rows_during_a_call_changes_nothing(explain):
 
 @pytest.mark.slow
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
-def test_explaining_ten_thousand_rows_against_five_thousand_points_takes_below_100_megabytes():
+def test_explaining_ten_thousand_rows_against_a_thousand_points_takes_below_100_megabytes():
     shape, growth = shape_and_memory("""
-        f = rng.normal(size=(5000, 50)), rng.normal(size=5000)
+        f = rng.normal(size=(1000, 50)), rng.normal(size=1000)
         rows, background = rng.normal(size=(10_000, 50)), None
     """)
     assert shape == [10_000, 50]

@@ -62,12 +62,14 @@ SLOW = [MIXTURES[0], *PRODUCTS[1:3]]
     ids=str,
 )
 def test_sums_of_gaussians_keep_their_error_and_that_of_the_decay(mixture):
-    for low, high in RULES:
+    for place, (low, high) in enumerate(RULES):
         squares = np.unique(np.concatenate([np.geomspace(low / 1e3, high, 17), [0.9 * high]]))
         with mp.workdps(60):
             decays = np.array([1 - exact(mixture, square) for square in squares])
             least = float(1 - exact(mixture, low))
-            for error in ERRORS:
+            # The widest rule with all errors, the others with one of them each.
+            errors = ERRORS if high == RULES[-1][1] else ERRORS[place % 3 :][:1]
+            for error in errors:
                 rates, weights = gaussian_sum(mixture, low, high, error)
                 assert np.abs(weights).sum() < 4.0
                 found = -np.expm1(-np.outer(squares, rates)) @ weights

@@ -1,4 +1,7 @@
-"""The scripts in examples/ run, draw what they say, and their values add up."""
+"""The scripts in examples/torch/ run, draw what they say, and their values add up.
+
+`make docs` runs the others, and checks the same (docs/_extensions/examples.py).
+"""
 
 from __future__ import annotations
 
@@ -11,9 +14,8 @@ from pathlib import Path
 import pytest
 
 FOLDER = Path(__file__).parents[2] / "examples"
-EXAMPLES = sorted(FOLDER.glob("*.py"))
-# Where these libraries are, they have an environment of their own.
-EXAMPLES += sorted(FOLDER.glob("torch/*.py")) if find_spec("botorch") else []
+# These libraries have an environment of their own.
+EXAMPLES = sorted(FOLDER.glob("torch/*.py")) if find_spec("botorch") else []
 
 
 @pytest.mark.slow
