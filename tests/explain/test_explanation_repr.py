@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import pkex
-from pkex.display.tables import number
+from pkex.results.tables import number
 
 VALUES = np.array([[3.0, -1.0, 0.1234567], [1.0, -4.0, 0.0]])
 NAMES = ["age", "bmi", "pulse"]

@@ -11,7 +11,7 @@ import pytest
 from pages import check_page
 
 import pkex
-from pkex.display.findings import percent
+from pkex.results.report import percent
 from pkex.statistics.verdict import share_intervals, shares
 
 RNG = np.random.default_rng(0)

@@ -17,11 +17,11 @@ from pathlib import Path
 from typing import Any
 
 from pkex.commands.failure import Failure, flush, needing, reason
-from pkex.display.files import write_whole
-from pkex.display.findings import Findings, Table
-from pkex.display.page import page
-from pkex.display.tables import aligned, shortened
 from pkex.inputs.wording import counted
+from pkex.results.files import write_whole
+from pkex.results.page import page
+from pkex.results.report import Findings, Table
+from pkex.results.tables import aligned, shortened
 
 __all__ = ["FORMATS", "Answer", "format_of", "present"]
 

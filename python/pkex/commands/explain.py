@@ -25,9 +25,9 @@ from pkex.commands.options import (
     table_options,
 )
 from pkex.commands.tables import read_table
-from pkex.display.tables import shortened
 from pkex.functions.linked import LINKS
 from pkex.games.value_functions import ValueFunction
+from pkex.results.tables import shortened
 
 if TYPE_CHECKING:
     from pkex import Estimate, Explainer, Explanation

@@ -9,9 +9,6 @@ from typing import TYPE_CHECKING, Self, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pkex.display.plots import checked_count, literal
-from pkex.display.summary import Summary, SummaryTable, table_of_largest
-from pkex.display.tables import MOST_VALUES, number
 from pkex.explain.axes import FEATURE, OUTPUT, ROW, Axes, check_shapes
 from pkex.explain.centering import check_rows_of_reference, check_same_base, mean_size
 from pkex.explain.conversions import frame, frames, importance_frame, shap_explanation
@@ -22,6 +19,9 @@ from pkex.inputs.arrays import read_only
 from pkex.inputs.choices import as_names, check_choice
 from pkex.inputs.keywords import with_known_keywords
 from pkex.inputs.wording import counted, shown
+from pkex.results.plots import checked_count, literal
+from pkex.results.summary import Summary, SummaryTable, table_of_largest
+from pkex.results.tables import MOST_VALUES, number
 from pkex.typing import Float
 
 if TYPE_CHECKING:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pkex.display.plots import DEVIATIONS, axes_for, draw_bars, draw_points, literal, note_of_rest
-from pkex.display.tables import number
 from pkex.inputs.wording import counted
+from pkex.results.plots import DEVIATIONS, axes_for, draw_bars, draw_points, literal, note_of_rest
+from pkex.results.tables import number
 from pkex.typing import Float
 
 if TYPE_CHECKING:

@@ -7,11 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from pkex.display.distributions import related
-from pkex.display.drawing import bars
-from pkex.display.entries import Entries
-from pkex.display.findings import Figure, Findings, Table, listed, of_outputs_left_out
-from pkex.display.tables import number, numbers, shortened
 from pkex.explain.attribution import (
     STANDARD_DEVIATION,
     STANDARD_ERROR,
@@ -19,6 +14,11 @@ from pkex.explain.attribution import (
     spread_label,
 )
 from pkex.inputs.wording import counted
+from pkex.results.column_pictures import related
+from pkex.results.entries import Entries
+from pkex.results.report import Figure, Findings, Table, listed, of_outputs_left_out
+from pkex.results.svg import bars
+from pkex.results.tables import number, numbers, shortened
 from pkex.typing import Float
 
 __all__ = ["of_explanation", "verdict"]

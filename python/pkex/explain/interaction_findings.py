@@ -9,12 +9,12 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from pkex.display.drawing import bars, cells
-from pkex.display.findings import Figure, Findings, Table, listed
-from pkex.display.tables import number, numbers, shortened
 from pkex.explain.centering import mean_size
 from pkex.games.coalitions import coalition_of_any_size_at, ranks
 from pkex.inputs.wording import counted
+from pkex.results.report import Figure, Findings, Table, listed
+from pkex.results.svg import bars, cells
+from pkex.results.tables import number, numbers, shortened
 from pkex.typing import Float
 
 __all__ = ["Coefficients", "of_interactions"]

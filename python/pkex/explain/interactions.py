@@ -13,8 +13,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pkex.display.summary import Summary, SummaryTable, table_of_largest
-from pkex.display.tables import MOST_VALUES
 from pkex.explain.axes import FEATURE, OUTPUT, ROW, Axes
 from pkex.explain.centering import mean_size
 from pkex.explain.conversions import frame, importance_frame, shapiq_values
@@ -27,6 +25,8 @@ from pkex.inputs.documents import Document
 from pkex.inputs.optional import missing_library
 from pkex.inputs.plain_data import plain_numbers
 from pkex.inputs.wording import counted
+from pkex.results.summary import Summary, SummaryTable, table_of_largest
+from pkex.results.tables import MOST_VALUES
 from pkex.typing import Float
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     import shap
     import shapiq
 
-    from pkex.display.findings import Findings
+    from pkex.results.report import Findings
 
 __all__ = ["Interactions"]
 

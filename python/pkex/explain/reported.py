@@ -12,7 +12,7 @@ from pkex.explain.axes import FEATURE, OUTPUT, ROW
 from pkex.explain.uncertain import Uncertain
 
 if TYPE_CHECKING:
-    from pkex.display.findings import Findings
+    from pkex.results.report import Findings
 
 __all__ = ["Reported"]
 

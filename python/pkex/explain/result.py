@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Never
 
 from numpy.typing import NDArray
 
-from pkex.display.summary import Summarized
 from pkex.explain.axes import Axes
 from pkex.explain.documents import plain_axes
 from pkex.games.value_functions import ValueFunction
@@ -16,12 +15,13 @@ from pkex.inputs.documents import Documented, envelope
 from pkex.inputs.keywords import with_known_keywords
 from pkex.inputs.plain_data import plain_entries, plain_numbers
 from pkex.inputs.skops_files import SkopsGuard
+from pkex.results.summary import Summarized
 from pkex.typing import Float
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from pkex.display.findings import Findings
+    from pkex.results.report import Findings
 
 __all__ = ["Hinting", "Result"]
 
@@ -131,7 +131,7 @@ class Result(Summarized, Documented, SkopsGuard, Hinting):
         # Not before a report is asked for.
         from importlib.metadata import version
 
-        from pkex.display.page import written
+        from pkex.results.page import written
 
         computed = {
             "Game": self.value_function or "not known",

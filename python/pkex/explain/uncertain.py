@@ -8,14 +8,14 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from pkex.display.plots import DEVIATIONS
-from pkex.display.tables import number
 from pkex.explain.attribution import STANDARD_DEVIATION, Attribution
 from pkex.explain.axes import OUTPUT, ROW
 from pkex.explain.joint_draws import JointDraws
 from pkex.inputs.integers import as_integer
 from pkex.inputs.keywords import with_known_keywords
 from pkex.inputs.randomness import as_generator
+from pkex.results.plots import DEVIATIONS
+from pkex.results.tables import number
 from pkex.typing import Float
 
 __all__ = ["Uncertain", "roots_of", "with_uncertainty"]

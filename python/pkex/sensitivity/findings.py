@@ -6,10 +6,10 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from pkex.display.drawing import bars
-from pkex.display.findings import Figure, Findings, Table, listed, of_outputs_left_out, percent
-from pkex.display.tables import number, shortened
 from pkex.inputs.wording import counted
+from pkex.results.report import Figure, Findings, Table, listed, of_outputs_left_out, percent
+from pkex.results.svg import bars
+from pkex.results.tables import number, shortened
 from pkex.sensitivity.shares import TITLES, Shares
 from pkex.typing import Float
 

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from pkex.display.plots import DEVIATIONS, draw_indices
-from pkex.display.summary import Summary, SummaryTable
-from pkex.display.tables import number, numbers, shortened
 from pkex.inputs.documents import Document, envelope
 from pkex.inputs.keywords import with_known_keywords
 from pkex.inputs.optional import missing_library
 from pkex.inputs.plain_data import plain_numbers
 from pkex.inputs.wording import counted
+from pkex.results.plots import DEVIATIONS, draw_indices
+from pkex.results.summary import Summary, SummaryTable
+from pkex.results.tables import number, numbers, shortened
 from pkex.sensitivity.documents import plain_draws, sensitivity_fields
 from pkex.sensitivity.shares import TITLES, Shares
 from pkex.typing import Float
@@ -217,7 +217,7 @@ class SensitivityResult(Shares):
         # Not before a report is asked for.
         from importlib.metadata import version
 
-        from pkex.display.page import written
+        from pkex.results.page import written
         from pkex.sensitivity.findings import of_sensitivity, variances
 
         computed = {

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pkex.display.summary import Summarized
 from pkex.inputs.arrays import ReadOnlyArrays
 from pkex.inputs.choices import check_choice
 from pkex.inputs.documents import Documented
+from pkex.results.summary import Summarized
 from pkex.sensitivity.draws import SensitivityDraws
 from pkex.typing import Float
 

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pkex.display.entries import Columns, Entries
-from pkex.display.tables import number
 from pkex.inputs.documents import Document
 from pkex.inputs.table_columns import DAY
 from pkex.inputs.wording import counted
+from pkex.results.entries import Columns, Entries
+from pkex.results.tables import number
 from pkex.statistics.compared_rows import ComparedRows
 from pkex.statistics.drift_test import checked_alpha
 from pkex.statistics.encoding import Column

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from pkex.display.heat_map import draw_heat_map
-from pkex.display.summary import Summarized, Summary, SummaryTable
-from pkex.display.tables import numbers, shortened
 from pkex.inputs.documents import Document, Documented, envelope
 from pkex.inputs.keywords import with_known_keywords
 from pkex.inputs.optional import missing_library
+from pkex.results.heat_map import draw_heat_map
+from pkex.results.summary import Summarized, Summary, SummaryTable
+from pkex.results.tables import numbers, shortened
 from pkex.statistics.batches import cannot_be_found
 from pkex.statistics.drift_result import DriftResult
 from pkex.typing import Float
@@ -226,7 +226,7 @@ class DriftTimeline(Summarized, Documented):
         '<!DOCTYPE html>'
         """
         # Not before a report is asked for.
-        from pkex.display.page import written
+        from pkex.results.page import written
         from pkex.statistics.timeline_findings import of_timeline
 
         corrected, is_drift = self.corrected_pvalues, self.is_drift

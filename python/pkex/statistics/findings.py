@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pkex.display.distributions import compared, related
-from pkex.display.drawing import bars
-from pkex.display.entries import Columns, Entries
-from pkex.display.findings import Figure, Findings, Table, percent
-from pkex.display.tables import number
 from pkex.inputs.columns import column_labels, numbered
 from pkex.inputs.wording import counted
+from pkex.results.column_pictures import compared, related
+from pkex.results.entries import Columns, Entries
+from pkex.results.report import Figure, Findings, Table, percent
+from pkex.results.svg import bars
+from pkex.results.tables import number
 from pkex.statistics.attribution import Attribution
 from pkex.statistics.column_changes import table_of_changes
 from pkex.statistics.encoding import Encoding

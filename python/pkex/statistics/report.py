@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from pkex.display.summary import SummaryTable
-from pkex.display.tables import numbers, shortened
 from pkex.inputs.wording import counted
 from pkex.kernels import Kernel
+from pkex.results.summary import SummaryTable
+from pkex.results.tables import numbers, shortened
 from pkex.statistics.significance import Significance
 from pkex.typing import Float
 

@@ -6,8 +6,8 @@ import os
 from collections.abc import Callable
 from typing import Any
 
-from pkex.display.findings import Findings
-from pkex.display.page import written
+from pkex.results.page import written
+from pkex.results.report import Findings
 from pkex.statistics import findings
 from pkex.statistics.attribution import Attribution
 

@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Self
 
-from pkex.display.tables import shortened
 from pkex.inputs.choices import ESTIMATORS
 from pkex.inputs.documents import Document
 from pkex.inputs.keywords import with_known_keywords
 from pkex.inputs.plain_data import plain_numbers
 from pkex.kernels import Kernel
+from pkex.results.tables import shortened
 from pkex.statistics.attribution import Attribution, protect
 from pkex.statistics.column_changes import ColumnChange, lines_of_changes
 from pkex.statistics.dependence import DependenceTest, PairDependence

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pkex.display.drawing import bars, cells
-from pkex.display.findings import Figure, Findings, Table
-from pkex.display.tables import number, numbers, shortened
 from pkex.inputs.wording import counted
+from pkex.results.report import Figure, Findings, Table
+from pkex.results.svg import bars, cells
+from pkex.results.tables import number, numbers, shortened
 from pkex.statistics.drift_result import DriftResult
 from pkex.statistics.findings import n_permutations, settings
 from pkex.statistics.verdict import changed_pairs, found_features

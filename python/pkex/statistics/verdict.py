@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pkex.display.findings import percent
-from pkex.display.tables import number, shortened
+from pkex.results.report import percent
+from pkex.results.tables import number, shortened
 from pkex.statistics.attribution import Attribution
 from pkex.statistics.dependence import PairDependence
 from pkex.typing import Float

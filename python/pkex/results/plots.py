@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from pkex.display.tables import number, shortened
 from pkex.inputs.integers import as_integer
 from pkex.inputs.optional import missing_library
 from pkex.inputs.wording import counted
+from pkex.results.tables import number, shortened
 from pkex.typing import Float
 
 if TYPE_CHECKING:

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from pkex.display.drawing import Drawing, Scale, lanes
-from pkex.display.entries import MISSING, Entries, are_few
-from pkex.display.findings import Figure, percent
-from pkex.display.tables import shortened
 from pkex.inputs.wording import counted
+from pkex.results.entries import MISSING, Entries, are_few
+from pkex.results.report import Figure, percent
+from pkex.results.svg import Drawing, Scale, lanes
+from pkex.results.tables import shortened
 from pkex.typing import Float
 
 __all__ = ["compared", "related"]

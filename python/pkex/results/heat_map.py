@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from pkex.display.plots import axes_for, checked_count, literal, note_of_rest
+from pkex.results.plots import axes_for, checked_count, literal, note_of_rest
 from pkex.typing import Float
 
 if TYPE_CHECKING:

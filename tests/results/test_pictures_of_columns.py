@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 from pages import Page
 
-from pkex.display.distributions import compared, related
-from pkex.display.entries import Entries
+from pkex.results.column_pictures import compared, related
+from pkex.results.entries import Entries
 
 N = 40
 RNG = np.random.default_rng(0)

@@ -12,7 +12,7 @@ from html import escape
 import numpy as np
 from numpy.typing import NDArray
 
-from pkex.display.tables import shortened
+from pkex.results.tables import shortened
 from pkex.typing import Float
 
 __all__ = ["Drawing", "Scale", "bars", "cells", "lanes"]

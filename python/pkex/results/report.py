@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pkex.display.tables import numbers
 from pkex.inputs.wording import counted
+from pkex.results.tables import numbers
 from pkex.typing import Float
 
 __all__ = ["Figure", "Findings", "Table", "listed", "of_outputs_left_out", "percent"]

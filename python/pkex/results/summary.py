@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pkex.display.drawing import Scale
-from pkex.display.tables import aligned, number, numbers, shortened
 from pkex.inputs.integers import as_integer
 from pkex.inputs.wording import counted
+from pkex.results.svg import Scale
+from pkex.results.tables import aligned, number, numbers, shortened
 from pkex.typing import Float
 
 __all__ = ["Summarized", "Summary", "SummaryTable", "table_of_largest"]

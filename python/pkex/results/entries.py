@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pkex.display.tables import number
+from pkex.results.tables import number
 from pkex.typing import Float
 
 __all__ = ["MISSING", "Columns", "Entries", "are_few"]

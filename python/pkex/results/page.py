@@ -6,8 +6,8 @@ import os
 from collections.abc import Iterable, Sequence
 from html import escape
 
-from pkex.display.files import write_whole
-from pkex.display.findings import Figure, Findings, Table
+from pkex.results.files import write_whole
+from pkex.results.report import Figure, Findings, Table
 
 __all__ = ["page", "written"]
 
