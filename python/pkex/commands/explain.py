@@ -186,7 +186,7 @@ def _answer(
     options: argparse.Namespace,
     warnings: list[str],
 ) -> Answer:
-    from pkex.explain.findings import of_explanation, verdict
+    from pkex.results.explanation_report import of_explanation, verdict
 
     what = repr(explainer).removeprefix("Explainer(").partition(",")[0]
     is_neutral = explanation.value_function == "neutral"

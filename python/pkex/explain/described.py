@@ -13,7 +13,6 @@ from pkex.explain.columns import Columns
 from pkex.explain.links import Transform
 from pkex.explain.outputs import Outputs
 from pkex.explain.posterior import Posterior
-from pkex.explain.result import Hinting
 from pkex.functions.base import Function
 from pkex.functions.conditional import Conditional
 from pkex.functions.linked import Link
@@ -24,6 +23,7 @@ from pkex.inputs.arrays import read_only_view
 from pkex.inputs.skops_files import SkopsGuard
 from pkex.inputs.weights import equal_weights
 from pkex.inputs.wording import counted
+from pkex.results.result import Hinting
 from pkex.typing import Float
 
 __all__ = ["Described"]

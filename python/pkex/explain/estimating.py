@@ -14,18 +14,18 @@ from pkex.execution.computation import Computation
 from pkex.execution.progress import Progress
 from pkex.execution.settings import Settings
 from pkex.explain.described import Described
-from pkex.explain.estimate import Estimate
 from pkex.explain.estimation import Estimator, RowGame, estimated, linked
 from pkex.explain.explained import Explained
 from pkex.explain.from_coalitions import check_coalitions, from_coalitions, of_rows_together
 from pkex.explain.from_orders import check_permutations, from_orders
 from pkex.explain.joint_draws import JointDraws
-from pkex.explain.uncertain import roots_of, with_uncertainty
 from pkex.functions.conditional import MOST_CONDITIONED, Conditional
 from pkex.functions.own_rows import warn_of_own_rows
 from pkex.games.sampled_coalitions import SampledCoalitions
 from pkex.inputs.keywords import with_known_keywords
 from pkex.inputs.randomness import as_generator
+from pkex.results.estimate import Estimate
+from pkex.results.uncertainty import roots_of, with_uncertainty
 from pkex.typing import Float
 
 __all__ = ["Estimating"]

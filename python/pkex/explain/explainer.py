@@ -20,14 +20,12 @@ from pkex.explain.columns import Columns
 from pkex.explain.dask_rows import is_lazy, on_dask_rows, opened
 from pkex.explain.estimating import Estimating
 from pkex.explain.explained import Explained
-from pkex.explain.explanation import Explanation
 from pkex.explain.interacting import Interacting
 from pkex.explain.links import Transform, behind_link
 from pkex.explain.observational import given_background, landmark_error, warn_of_constant_players
 from pkex.explain.outputs import Outputs
 from pkex.explain.posterior import Posterior
 from pkex.explain.rows_on_workers import row_by_row
-from pkex.explain.uncertain import with_uncertainty
 from pkex.functions.base import Function
 from pkex.functions.conditional import Conditional
 from pkex.functions.linked import LINKS, Link
@@ -42,6 +40,8 @@ from pkex.games.value_functions import (
 )
 from pkex.inputs.choices import Method, Summation, check_choice
 from pkex.inputs.keywords import with_known_keywords
+from pkex.results.explanation import Explanation
+from pkex.results.uncertainty import with_uncertainty
 from pkex.typing import Float
 
 __all__ = ["Explainer"]

@@ -9,9 +9,9 @@ from pkex.execution.progress import Progress
 from pkex.explain.described import Described
 from pkex.explain.explained import Explained
 from pkex.explain.interaction_values import check_interactions, interaction_values
-from pkex.explain.interactions import Interactions
 from pkex.games.indices import Index
 from pkex.inputs.keywords import with_known_keywords
+from pkex.results.interactions import Interactions
 
 __all__ = ["Interacting"]
 

@@ -10,12 +10,12 @@ import numpy as np
 import numpy.typing as npt
 from numpy.typing import NDArray
 
-from pkex.explain.axes import FEATURE, Axes
 from pkex.inputs.documents import Document, Documented, envelope
 from pkex.inputs.keywords import with_known_keywords
 from pkex.inputs.optional import missing_library
 from pkex.inputs.plain_data import plain_numbers
 from pkex.kernels import Kernel
+from pkex.results.axes import FEATURE, Axes
 from pkex.results.plots import draw_attribution
 from pkex.results.summary import Summarized, Summary
 from pkex.results.tables import number

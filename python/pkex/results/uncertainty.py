@@ -8,14 +8,14 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from pkex.explain.attribution import STANDARD_DEVIATION, Attribution
-from pkex.explain.axes import OUTPUT, ROW
-from pkex.explain.joint_draws import JointDraws
 from pkex.inputs.integers import as_integer
 from pkex.inputs.keywords import with_known_keywords
 from pkex.inputs.randomness import as_generator
+from pkex.results.attribution import STANDARD_DEVIATION, Attribution
+from pkex.results.axes import OUTPUT, ROW
 from pkex.results.plots import DEVIATIONS
 from pkex.results.tables import number
+from pkex.results.value_draws import ValueDraws
 from pkex.typing import Float
 
 __all__ = ["Uncertain", "roots_of", "with_uncertainty"]
@@ -46,7 +46,7 @@ _Explained = TypeVar("_Explained", bound=Attribution)
 
 
 def with_uncertainty(
-    explanation: _Explained, roots: Float, joint: JointDraws | None = None
+    explanation: _Explained, roots: Float, joint: ValueDraws | None = None
 ) -> _Explained:
     """Return an explanation with roots of its covariances, and draws of all its rows together.
 
@@ -54,7 +54,7 @@ def with_uncertainty(
     ----------
     explanation : Explanation
     roots : ndarray of shape (n, d, outputs, rank)
-    joint : JointDraws, optional
+    joint : ValueDraws, optional
     """
     shape = explanation._values.shape
     places = np.arange(explanation._values.size).reshape(shape)

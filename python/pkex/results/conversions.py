@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pkex.explain.axes import FEATURE, OUTPUT, Axes
 from pkex.inputs.optional import missing_library
+from pkex.results.axes import FEATURE, OUTPUT, Axes
 from pkex.typing import Float
 
 if TYPE_CHECKING:

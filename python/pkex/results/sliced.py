@@ -8,13 +8,13 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from pkex.explain.axes import FEATURE, OUTPUT, ROW, Axes
-from pkex.explain.documents import read_axes, read_value_function
-from pkex.explain.indexing import pick
-from pkex.explain.joint_draws import JointDraws
-from pkex.explain.result import Result
 from pkex.inputs.documents import Document
 from pkex.inputs.plain_data import plain_numbers
+from pkex.results.axes import FEATURE, OUTPUT, ROW, Axes
+from pkex.results.axes_documents import read_axes, read_value_function
+from pkex.results.indexing import pick
+from pkex.results.result import Result
+from pkex.results.value_draws import ValueDraws
 from pkex.typing import Float
 
 __all__ = ["Sliced"]
@@ -53,7 +53,7 @@ class Sliced(Result):
     _errors: Float | None
     # Draws of the values of all rows that were explained together, and the places of these values
     # among them; None where there are none.
-    _joint: JointDraws | None
+    _joint: ValueDraws | None
     _places: NDArray[np.int64] | None
     # Of the covariances of values: R of R Rᵀ, with an axis more; None where they are not known.
     _roots: Float | None

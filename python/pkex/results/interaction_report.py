@@ -9,9 +9,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from pkex.explain.centering import mean_size
 from pkex.games.coalitions import coalition_of_any_size_at, ranks
 from pkex.inputs.wording import counted
+from pkex.results.centering import mean_size
 from pkex.results.report import Figure, Findings, Table, listed
 from pkex.results.svg import bars, cells
 from pkex.results.tables import number, numbers, shortened

@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, Self, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pkex.explain.axes import FEATURE, OUTPUT, ROW, Axes, check_shapes
-from pkex.explain.centering import check_rows_of_reference, check_same_base, mean_size
-from pkex.explain.conversions import frame, frames, importance_frame, shap_explanation
-from pkex.explain.explanation_plot import draw_row, draw_rows
-from pkex.explain.sliced import Sliced
 from pkex.games.value_functions import ValueFunction
 from pkex.inputs.arrays import read_only
 from pkex.inputs.choices import as_names, check_choice
 from pkex.inputs.keywords import with_known_keywords
 from pkex.inputs.wording import counted, shown
+from pkex.results.axes import FEATURE, OUTPUT, ROW, Axes, check_shapes
+from pkex.results.centering import check_rows_of_reference, check_same_base, mean_size
+from pkex.results.conversions import frame, frames, importance_frame, shap_explanation
+from pkex.results.explanation_plots import draw_row, draw_rows
 from pkex.results.plots import checked_count, literal
+from pkex.results.sliced import Sliced
 from pkex.results.summary import Summary, SummaryTable, table_of_largest
 from pkex.results.tables import MOST_VALUES, number
 from pkex.typing import Float

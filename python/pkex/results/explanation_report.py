@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from pkex.explain.attribution import (
+from pkex.inputs.wording import counted
+from pkex.results.attribution import (
     STANDARD_DEVIATION,
     STANDARD_ERROR,
     Attribution,
     spread_label,
 )
-from pkex.inputs.wording import counted
 from pkex.results.column_pictures import related
 from pkex.results.entries import Entries
 from pkex.results.report import Figure, Findings, Table, listed, of_outputs_left_out

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, Never
 
 from numpy.typing import NDArray
 
-from pkex.explain.axes import Axes
-from pkex.explain.documents import plain_axes
 from pkex.games.value_functions import ValueFunction
 from pkex.inputs.documents import Documented, envelope
 from pkex.inputs.keywords import with_known_keywords
 from pkex.inputs.plain_data import plain_entries, plain_numbers
 from pkex.inputs.skops_files import SkopsGuard
+from pkex.results.axes import Axes
+from pkex.results.axes_documents import plain_axes
 from pkex.results.summary import Summarized
 from pkex.typing import Float
 

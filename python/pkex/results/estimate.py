@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pkex.explain.attribution import STANDARD_ERROR, floats
-from pkex.explain.reported import Reported
 from pkex.games.value_functions import ValueFunction
 from pkex.inputs.arrays import read_only
 from pkex.inputs.keywords import with_known_keywords
+from pkex.results.attribution import STANDARD_ERROR, floats
 from pkex.results.plots import DEVIATIONS
+from pkex.results.reported import Reported
 from pkex.results.tables import number
 from pkex.typing import Float
 

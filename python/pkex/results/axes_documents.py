@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from pkex.explain.axes import FEATURE, OUTPUT, ROW, Axes
 from pkex.games.value_functions import ValueFunction
 from pkex.inputs.documents import Document
 from pkex.inputs.optional import missing_library
 from pkex.inputs.plain_data import plain_entries, read_entries
+from pkex.results.axes import FEATURE, OUTPUT, ROW, Axes
 
 if TYPE_CHECKING:
     import pandas as pd

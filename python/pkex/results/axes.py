@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
 
-from pkex.explain.indexing import FEATURE, OUTPUT, ROW, Resolved, pick_names, place_on, resolved_key
 from pkex.inputs.wording import shown
+from pkex.results.indexing import FEATURE, OUTPUT, ROW, Resolved, pick_names, place_on, resolved_key
 from pkex.typing import Float
 
 if TYPE_CHECKING:

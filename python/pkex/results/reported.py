@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
-from pkex.explain.axes import FEATURE, OUTPUT, ROW
-from pkex.explain.uncertain import Uncertain
+from pkex.results.axes import FEATURE, OUTPUT, ROW
+from pkex.results.uncertainty import Uncertain
 
 if TYPE_CHECKING:
     from pkex.results.report import Findings
@@ -23,7 +23,7 @@ class Reported(Uncertain):
     __slots__ = ()
 
     def _findings(self, name: str, computed: Mapping[str, str]) -> Findings:
-        from pkex.explain.findings import of_explanation
+        from pkex.results.explanation_report import of_explanation
 
         rows = self._in_rows()
         return of_explanation(rows, name, {"Rows": str(len(rows)), **computed})

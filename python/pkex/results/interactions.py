@@ -13,11 +13,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pkex.explain.axes import FEATURE, OUTPUT, ROW, Axes
-from pkex.explain.centering import mean_size
-from pkex.explain.conversions import frame, importance_frame, shapiq_values
-from pkex.explain.documents import read_axes, read_value_function
-from pkex.explain.result import Result
 from pkex.games.coalitions import coalition_of_any_size_at, coalitions, ranks
 from pkex.games.indices import INDICES, Index
 from pkex.games.value_functions import ValueFunction
@@ -25,6 +20,11 @@ from pkex.inputs.documents import Document
 from pkex.inputs.optional import missing_library
 from pkex.inputs.plain_data import plain_numbers
 from pkex.inputs.wording import counted
+from pkex.results.axes import FEATURE, OUTPUT, ROW, Axes
+from pkex.results.axes_documents import read_axes, read_value_function
+from pkex.results.centering import mean_size
+from pkex.results.conversions import frame, importance_frame, shapiq_values
+from pkex.results.result import Result
 from pkex.results.summary import Summary, SummaryTable, table_of_largest
 from pkex.results.tables import MOST_VALUES
 from pkex.typing import Float
@@ -288,7 +288,7 @@ class Interactions(Result):
         return " × ".join(names[j] for j in coalition_of_any_size_at(place, len(names)))
 
     def _findings(self, name: str, computed: Mapping[str, str]) -> Findings:
-        from pkex.explain.interaction_findings import Coefficients, of_interactions
+        from pkex.results.interaction_report import Coefficients, of_interactions
 
         if len(self) == 0:
             raise ValueError("there are no rows to make a report of")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from pkex.explain.classes import classes_of_pairs, means_over_pairs
-from pkex.explain.reported import Reported
 from pkex.inputs.wording import shown
+from pkex.results.class_pairs import classes_of_pairs, means_over_pairs
+from pkex.results.reported import Reported
 
 __all__ = ["Explanation"]
 

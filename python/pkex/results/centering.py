@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pkex.explain.axes import ROW, Axes
+from pkex.results.axes import ROW, Axes
 from pkex.typing import Float
 
 __all__ = ["check_rows_of_reference", "check_same_base", "mean_size"]
