@@ -149,7 +149,7 @@ def test_every_result_can_be_shown(name, extreme):
     assert len(text) < 100_000
     _check_places(check_page(text))
     if isinstance(result, pkex.MMDResult | pkex.HSICResult) and len(data) == ROWS:
-        _check_places(check_page(result.to_html(None, data, data[::-1])))
+        _check_places(check_page(result.to_html(samples=(data, data[::-1]))))
     _check_places(Page(result._repr_html_()))
     if hasattr(result, "plot") and name != "outputs":
         result.plot(Figure().add_subplot())

@@ -20,7 +20,7 @@ from pkex.commands.failure import Failure, flush, needing, reason
 from pkex.inputs.wording import counted
 from pkex.results.files import write_whole
 from pkex.results.page import page
-from pkex.results.report import Findings, Table
+from pkex.results.report import PageContent, Table
 from pkex.results.tables import aligned, shortened
 
 __all__ = ["FORMATS", "Answer", "format_of", "present"]
@@ -56,7 +56,7 @@ class Answer:
         In a sentence or two.
     """
 
-    findings: Callable[[], Findings]
+    findings: Callable[[], PageContent]
     record: Mapping[str, Any]
     lines: Sequence[Mapping[str, Any]]
     verdict: str

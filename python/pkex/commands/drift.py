@@ -148,7 +148,7 @@ def _answer(
         sentence,
         told,
         is_drift=is_found(result, options.alpha),
-        changed_columns=[result.names[j] for j in found_features(result, options.alpha)],
+        changed_columns=[result.feature_names[j] for j in found_features(result, options.alpha)],
         changed_pairs=[list(pair) for pair in changed_pairs(result, options.alpha)],
         column_changes=[change.to_dict() for change in result.column_changes],
         reference={"file": reference.name, "rows": len(reference.frame), "of": reference.n_rows},

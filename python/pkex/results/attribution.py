@@ -1,27 +1,27 @@
-"""What results of explaining rows have alike: values and names, read, drawn and converted."""
+"""A model's outputs in some rows, divided among features: exact values, and estimates."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING, Self, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import DTypeLike, NDArray
 
-from pkex.games.value_functions import ValueFunction
-from pkex.inputs.arrays import read_only
-from pkex.inputs.choices import as_names, check_choice
+from pkex.inputs.documents import Document
+from pkex.inputs.integers import as_integer
 from pkex.inputs.keywords import with_known_keywords
-from pkex.inputs.wording import counted, shown
-from pkex.results.axes import FEATURE, OUTPUT, ROW, Axes, check_shapes
-from pkex.results.centering import check_rows_of_reference, check_same_base, mean_size
-from pkex.results.conversions import frame, frames, importance_frame, shap_explanation
-from pkex.results.explanation_plots import draw_row, draw_rows
-from pkex.results.plots import checked_count, literal
-from pkex.results.sliced import Sliced
-from pkex.results.summary import Summary, SummaryTable, table_of_largest
-from pkex.results.tables import MOST_VALUES, number
+from pkex.results.attribution_plots import KINDS, draw_rows
+from pkex.results.attribution_summary import summary_of
+from pkex.results.axes import FEATURE, OUTPUT, ROW
+from pkex.results.centering import centered
+from pkex.results.conversions import frame, frames, shap_explanation
+from pkex.results.importance_draws import drawn_importance
+from pkex.results.result import Kind
+from pkex.results.row_result import RowResult
+from pkex.results.row_values import RowValues
+from pkex.results.summary import Summary
+from pkex.results.uncertainty import Uncertainty
 from pkex.typing import Float
 
 if TYPE_CHECKING:
@@ -29,103 +29,83 @@ if TYPE_CHECKING:
     import pandas as pd
     import shap
 
-__all__ = ["STANDARD_DEVIATION", "STANDARD_ERROR", "Attribution", "floats", "spread_label"]
+    from pkex.results.report import PageContent
 
-# What says how sure values are: of the draws that they are estimated from, and of the model.
-STANDARD_ERROR, STANDARD_DEVIATION = "standard error", "standard deviation"
-_SHORT = {STANDARD_ERROR: "std err", STANDARD_DEVIATION: "std dev"}
+__all__ = ["Attribution"]
 
 
-class Attribution(Sliced):
-    """Values of features in some rows, exact or estimated, and what is needed to read them."""
+class Attribution(RowResult[RowValues]):
+    """Values of features in some rows, which never change: arrays, axes and their uncertainty."""
 
     __slots__ = ()
 
-    @with_known_keywords
-    def __init__(
-        self,
-        values: ArrayLike,
-        base_values: ArrayLike,
-        data: ArrayLike,
-        feature_names: Sequence[str],
-        output_names: Sequence[str] | None = None,
-        *,
-        output_name: str | None = None,
-        row_index: pd.Index | None = None,
-        value_function: ValueFunction | None = None,
-    ) -> None:
-        if output_names is not None and output_name is not None:
-            raise ValueError(
-                "output_name is of an explanation without an output axis, and so "
-                "without output_names; give one of them"
-            )
-        features = as_names("feature_names", feature_names)
-        outputs = None if output_names is None else as_names("output_names", output_names)
-        self._values = read_only(floats("values", values))
-        self._base_values = read_only(floats("base_values", base_values))
-        self._data = read_only(np.asarray(data))
-        self._value_function = (
-            None
-            if value_function is None
-            else check_choice("value_function", value_function, get_args(ValueFunction))
-        )
-        self._is_centered, self._roots, self._errors = False, None, None
-        self._joint, self._places = None, None
-        rows = () if self._data.ndim == 1 else (ROW,)
-        present = (*rows, FEATURE, *(() if outputs is None else (OUTPUT,)))
-        self._axes = Axes(features, outputs, row_index, present)
-        check_shapes(self._values, self._base_values, self._data, self._axes)
-        if output_name is not None:
-            self._axes = replace(self._axes, outputs=as_names("output_name", [output_name]))
+    _kinds = KINDS
+    # How users get such a result, and one with uncertainty.
+    _made_by: ClassVar[str] = "explainer(X)"
+    _made_uncertain_by: ClassVar[str] = "explainer(X, uncertainty=True)"
+
+    def __setstate__(self, parts: dict[str, Any]) -> None:
+        self._rows = RowValues.of_parts(parts)
+
+    @classmethod
+    def _of_document(cls, document: Document) -> Self:
+        return cls._of(RowValues.of_document(document))
+
+    @property
+    def values(self) -> NDArray[np.float64]:
+        """Shapley values, shape (n, d) or (n, d, outputs) as far as slicing has left the axes."""
+        return self._rows.values
+
+    @property
+    def base_values(self) -> NDArray[np.float64]:
+        """Values of the empty coalition, shape (n,) or (n, outputs)."""
+        return self._rows.base_values
+
+    @property
+    def is_centered(self) -> bool:
+        """Whether the mean over some rows has been subtracted, by `centered`."""
+        return self._rows.is_centered
+
+    @property
+    def standard_deviations(self) -> NDArray[np.float64] | None:
+        """The standard deviation of each value under the posterior, in the shape of `values`.
+
+        None unless the rows were explained with ``uncertainty=True``; and of `centered` values.
+        """
+        uncertainty = self._rows.uncertainty
+        return None if uncertainty is None else uncertainty.standard_deviations
+
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
+        """Return the values, for NumPy: ``np.abs(explanation)`` is that of its `values`."""
+        array = np.asarray(self.values, dtype=dtype)
+        if copy is False and array is not self.values:
+            raise ValueError("the values cannot be had as they are, without a copy")
+        return array.copy() if copy else array
+
+    def __len__(self) -> int:
+        """Return the length of the first axis: the number of rows, if there is a row axis."""
+        if not self._axes.present:
+            raise TypeError("an explanation of one feature of one row has no length")
+        return self.shape[0]
+
+    def __iter__(self) -> Iterator[Self]:
+        """Iterate over the first axis: over rows, if there is a row axis."""
+        return (self[index] for index in range(len(self)))
+
+    def __getitem__(self, key: Any) -> Self:
+        """Return the part at ``[rows, features, outputs]``, by number or by name."""
+        return self._of(self._rows.picked(key))
 
     def _summary(self, n_lines: int) -> Summary:
-        """Return sizes, names of singled-out axes, the value function, and a small table.
+        return summary_of(type(self).__name__, self._rows, n_lines)
 
-        The table has the largest values and the data of one row, or the largest `importance` of
-        several rows. There is none if there are more than ten million values.
-        """
-        parts = [*self._description()]
-        if OUTPUT not in self._axes.present and (base := np.unique(self._base_values)).size == 1:
-            parts.append(f"base value {number(base[0])}")
-        head = f"{type(self).__name__}({', '.join(parts)})"
-        has_table = 0 < self._values.size <= MOST_VALUES
-        return Summary(head, [self._table(n_lines)] if has_table else [])
-
-    def _description(self) -> Iterator[str]:
-        sizes = [
-            counted(size, axis) for axis, size in zip(self._axes.present, self.shape, strict=True)
-        ]
-        if sizes:
-            yield " × ".join(sizes)
-        if FEATURE not in self._axes.present:
-            yield f"feature {self._axes.features[0]!r}"
-        if self.output_name is not None:
-            yield f"output {self.output_name!r}"
-        if self._value_function is not None:
-            yield self._value_function
-        if self._is_centered:
-            yield "centered"
-
-    def _table(self, n_lines: int) -> SummaryTable:
-        values, _, data = self._with_every_axis()
-        is_row = len(values) == 1
-        sizes = np.reshape(self.importance(), values.shape[1:])
-        spreads = {
-            spread_label(name, is_row=is_row): np.reshape(spread, values.shape).mean(axis=0)
-            for name, spread in self._spreads().items()
-        }
-        return table_of_largest(
-            self._axes.features.__getitem__,
-            values[0] if is_row else sizes,
-            thing=FEATURE,
-            label="value" if is_row else self._importance_label,
-            output_names=self.output_names,
-            data=data[0] if is_row else None,
-            spreads=spreads,
-            most=n_lines,
-        )
-
-    def importance(self) -> NDArray[np.float64]:
+    @with_known_keywords
+    def importance(
+        self,
+        *,
+        samples: int | None = None,
+        random_state: int | np.random.Generator | np.random.RandomState | None = None,
+    ) -> NDArray[np.float64]:
         """Return how strongly each feature acts: its mean absolute value over the rows.
 
         Of neutral values it is the mean absolute deviation from their mean over the rows: what
@@ -133,16 +113,37 @@ class Attribution(Sliced):
         amplitude of the model's coefficients rather than on the data; they would hide the rest.
         Once `centered`, values have none, and the mean absolute value is taken.
 
+        Of rows that were explained with ``uncertainty=True`` it has a distribution, of which
+        `samples` are drawn: functions from the posterior of the Gaussian process, each explained in
+        all rows. Their mean is above the importance of the mean: absolute values of what is not
+        known are above 0.
+
+        Of estimates it is above that of exact values, for the same reason, where standard errors
+        are not small beside the values. Their `samples` are functions estimated from the same
+        coalitions: what spreads is what is not known of the function. Sampling errors, which all
+        samples share, are apart from it: see ``standard_errors``.
+
+        Parameters
+        ----------
+        samples : int, optional
+            How often it is drawn.
+        random_state : int, numpy.random.Generator or RandomState, optional
+            A seed, or where random numbers are taken from; without `samples` it does nothing.
+
         Returns
         -------
-        ndarray, shape (d,) or (d, outputs)
+        ndarray, shape (d,) or (d, outputs); with `samples` (samples, d) or (samples, d, outputs)
             In the order of `feature_names`, in units of the explained function. A single row gives
             its absolute values, in every game, since with itself nothing varies.
 
         Raises
         ------
         ValueError
-            If there are no rows to average over.
+            If there are no rows to average over; with `samples`, if the rows were not explained
+            with ``uncertainty=True``, or the explanation was pickled since; or if draws would be
+            without more than half of the posterior's variance. They warn if it is more than 1 %.
+        UnsupportedModelError
+            With `samples`, if there is no background in the columns of the rows.
 
         Examples
         --------
@@ -153,54 +154,30 @@ class Attribution(Sliced):
         array([2. , 8.5])
         >>> pkex.Explanation(*parts, value_function="neutral").importance()
         array([1. , 0.5])
+
+        Standard deviations and quantiles are those of the samples:
+
+        >>> from sklearn.gaussian_process import GaussianProcessRegressor
+        >>> X = np.random.default_rng(0).normal(size=(30, 2))
+        >>> model = GaussianProcessRegressor(alpha=0.1).fit(X, X[:, 0])
+        >>> explanation = pkex.Explainer(model, X)(X, uncertainty=True)
+        >>> drawn = explanation.importance(samples=100, random_state=0)
+        >>> drawn.shape, drawn.std(axis=0).shape
+        ((100, 2), (2,))
         """
-        values = self._values
-        if ROW not in self._axes.present:
-            return np.abs(values)
-        if len(self) == 0:
+        if samples is None:
+            return self._rows.importance()
+        is_row = ROW not in self._axes.present
+        if not is_row and len(self) == 0:
             raise ValueError("there are no rows to average over")
-        return mean_size(values, self._value_function if self._has_offsets else None)
+        _, uncertainty = self._posterior("importance(samples=...)")
+        kind = type(self).__name__.lower()
+        return drawn_importance(
+            self.values, uncertainty, samples, random_state, is_row=is_row, kind=kind
+        )
 
-    def importance_frame(self) -> pd.DataFrame:
-        """Return the `importance` of each feature by name, the largest first.
-
-        Returns
-        -------
-        pandas.DataFrame
-            A line per feature, with the column "importance". With an output axis there is a column
-            per output, and the largest importance in any output decides the order.
-
-        Raises
-        ------
-        ImportError
-            If pandas is not installed.
-        ValueError
-            If there are no rows to average over.
-
-        Examples
-        --------
-        >>> import pkex
-        >>> parts = ([[3.0, -9.0], [1.0, -8.0]], [0.0, 0.0], [[7, 5], [6, 4]], ["age", "bmi"])
-        >>> frame = pkex.Explanation(*parts).importance_frame()
-        >>> frame
-                 importance
-        feature
-        bmi             8.5
-        age             2.0
-        >>> frame.head(1).index.tolist()
-        ['bmi']
-        """
-        return importance_frame(self.importance(), self._axes.features, self._axes, FEATURE)
-
-    @property
-    def _importance_label(self) -> str:
-        """What `importance` is of several rows, in a few characters: for tables and pictures."""
-        return "mean |value − its mean|" if self._has_offsets else "mean |value|"
-
-    @property
-    def _has_offsets(self) -> bool:
-        """Whether values contain constants that say nothing about the data: neutral ones do."""
-        return self._value_function == "neutral" and not self._is_centered
+    def _named(self) -> tuple[str, Sequence[str]]:
+        return FEATURE, self._axes.features
 
     def centered(self, reference: Self | None = None) -> Self:
         """Return values minus their mean over some rows, so that they start from the mean output.
@@ -242,165 +219,102 @@ class Attribution(Sliced):
         >>> centred.base_values
         array([3.5, 3.5])
         """
-        reference = self if reference is None else reference
-        self._check_reference(reference)
-        mean = reference.values.mean(axis=0)
-        shift = mean.sum(axis=0) if FEATURE in self._axes.present else mean
-        return self._from_parts(
-            self._parts()
-            | {
-                "_values": self._values - mean,
-                "_base_values": self._base_values + shift,
-                "_is_centered": True,
-                # Those of the mean over rows are not known.
-                "_roots": None,
-                "_errors": None,
-                "_joint": None,
-                "_places": None,
-            }
-        )
-
-    def _check_reference(self, reference: object) -> None:
-        """Refuse what values cannot be centred by; see `centered`."""
+        if reference is None:
+            return self._of(centered(self._rows, self._rows))
         if not isinstance(reference, type(self)):
             kind, own = type(reference).__name__, type(self).__name__
             raise TypeError(f"reference must be an {own}, as {self._made_by} is; got {kind}")
-        is_itself = reference is self
-        n_rows = len(reference) if ROW in reference._axes.present else 1
-        check_rows_of_reference(reference._axes, n_rows, is_itself=is_itself)
-        self._axes.check_same(reference._axes)
-        if reference.value_function != self.value_function:
-            raise ValueError(
-                f"the reference's values are of another game, {reference.value_function!r} instead "
-                f"of {self.value_function!r}"
-            )
-        if not is_itself:
-            mine = np.asarray(self._base_values)
-            by_row = mine if ROW in self._axes.present else mine[None]
-            check_same_base(by_row, reference.base_values, reference.values)
+        return self._of(centered(self._rows, reference._rows))
 
-    @with_known_keywords
-    def plot(
-        self, ax: matplotlib.axes.Axes | None = None, *, max_features: int = 15
-    ) -> matplotlib.axes.Axes:
-        """Draw one row as bars, or many rows as points beside bars of the importance.
+    def covariance(self, row: int | None = None) -> NDArray[np.float64]:
+        """Return the covariances of the values of a row under the posterior.
 
         Parameters
         ----------
-        ax : matplotlib Axes, optional
-            Where to draw; in a new figure if not given.
-        max_features : int, default 15
-            Of more features, the strongest are drawn.
+        row : int, optional
+            Its number; None only if there is a single row, without an axis.
 
         Returns
         -------
-        matplotlib Axes
-            Of one row, bars with the features' values and data. Of many, a point for each row, from
-            blue where the feature is low to red where it is high, grey where it is missing or a
-            text, over grey bars of the `importance`; neutral values are shown as deviations from
-            their mean over the rows, unless they are `centered` already. Explained with
-            ``uncertainty=True``, values that cannot be told from 0 are pale: those whose interval,
-            of 95 % of the posterior, contains 0; bars have lines for the intervals.
+        ndarray of shape (d, d), or (d, d, outputs)
+            Outputs are independent of each other.
 
         Raises
         ------
         ValueError
-            If there are several outputs (choose one: ``explanation[..., name].plot()``), or nothing
-            to draw.
-        ImportError
-            If matplotlib is not installed.
-        TypeError
-            If `ax` is no Axes, or `max_features` no integer.
+            If the rows were not explained with ``uncertainty=True``, or `row` is missing.
+        IndexError
+            If there is no such row.
         """
-        count = checked_count(max_features)
-        if self.output_names is not None:
-            raise ValueError(
-                "a picture shows one output: choose it by explanation[..., name].plot(), among "
-                f"{shown(self.output_names)}"
-            )
-        if self._values.size == 0:
-            raise ValueError(f"there is nothing to draw: values has shape {self.shape}")
-        names = self._axes.features
-        values, data = (np.reshape(a, (-1, len(names))) for a in (self._values, self._data))
-        if len(values) == 1:
-            base = np.ravel(self._base_values)[0]
-            roots = self._changes()
-            ax = draw_row(ax, count, names, values[0], data[0], base, roots)
-        else:
-            points = values - values.mean(axis=0) if self._has_offsets else values
-            sizes = np.ravel(self.importance())
-            margins = self._margins()
-            is_pale = None if margins is None else np.abs(values) <= margins.reshape(values.shape)
-            label = self._importance_label
-            ax = draw_rows(ax, count, names, sizes, points, data, label=label, is_pale=is_pale)
-        ax.set_xlabel(self._label_of_values(is_row=len(values) == 1))
-        return ax
+        self._posterior("covariance")
+        part = self
+        if ROW in self._axes.present:
+            if row is None:
+                raise ValueError("covariance takes the number of a row, from 0")
+            part = self[as_integer("row", row, "the number of a row")]
+        elif row is not None:
+            raise ValueError("the explanation is of a single row: covariance() takes no number")
+        roots = part._posterior("covariance")[0][0]
+        covariances: Float = np.einsum("ior,jor->ijo", roots, roots)
+        return covariances if OUTPUT in self._axes.present else covariances[..., 0]
 
-    # How users get such a result.
-    _made_by = "explainer(X)"
+    def sample(
+        self, n: int, random_state: int | np.random.Generator | None = None
+    ) -> NDArray[np.float64]:
+        """Return values of functions drawn from the posterior.
 
-    def _margins(self) -> Float | None:
-        """Return how far from each value its bounds of 95 % are; None if it is sure."""
-        return None
-
-    def _spreads(self) -> dict[str, Float]:
-        """Return how sure the values are, in their shape, by what it is called; {} if they are."""
-        return {}
-
-    def _changes(self) -> Float | None:
-        """Return R of the covariances R Rᵀ of a single row's values, (d, k); None if it is sure."""
-        return None
-
-    def _label_of_values(self, *, is_row: bool) -> str:
-        """Return what a picture shows, in words: the values, their game and the output."""
-        what = "Shapley value − its mean" if self._has_offsets and not is_row else "Shapley value"
-        notes = [self._value_function, "centered" if self._is_centered else None]
-        game = ", ".join(note for note in notes if note)
-        label = f"{what} ({game})" if game else what
-        output = self.output_name
-        return label if output is None else f"{label}\nof '{literal(output, 50)}'"
-
-    @with_known_keywords
-    def to_frame(self, *, errors: bool = False) -> pd.DataFrame:
-        """Return the values as a pandas DataFrame, a line per row and a column per feature.
+        The values of a row are drawn together, as they depend on each other; each row is drawn on
+        its own.
 
         Parameters
         ----------
-        errors : bool, default False
-            Whether standard errors and standard deviations, whichever there are, stand beside the
-            values: then the columns have a first level, "value", "standard error" and "standard
-            deviation", so that ``frame["standard error"]`` is a table as that of the values is.
+        n : int
+            How often.
+        random_state : int or numpy.random.Generator, optional
+            A seed, or where random numbers are taken from.
 
         Returns
         -------
-        pandas.DataFrame
-            With the index of the DataFrame that was explained. With an output axis the columns have
-            two levels, output and feature, so that ``frame["a vs b"]`` is the table of one output.
+        ndarray of shape (n, ...), the rest as the values
 
         Raises
         ------
-        ImportError
-            If pandas is not installed.
         ValueError
-            If there are no `errors`: values are exact, and nothing says how sure the model is.
-
-        Examples
-        --------
-        >>> import pkex
-        >>> pkex.Explanation([[3.0, -1.0]], [0.5], [[7.0, 8.0]], ["age", "bmi"]).to_frame()
-        feature  age  bmi
-        0        3.0 -1.0
+            If the rows were not explained with ``uncertainty=True``, or `n` is not positive.
         """
-        values, _, _ = self._with_every_axis()
+        roots, _ = self._posterior("sample")
+        n = as_integer("n", n, "a positive integer", least=1)
+        rows, _, outputs, rank = roots.shape
+        normal = np.random.default_rng(random_state).standard_normal((n, rows, outputs, rank))
+        changes = np.einsum("ndor,snor->sndo", roots, normal)
+        drawn: Float = self.values + changes.reshape(n, *np.shape(self.values))
+        return drawn
+
+    def _posterior(self, what: str) -> tuple[Float, Uncertainty]:
+        """Return the roots of covariances, (n, d, outputs, rank), and what they belong to."""
+        uncertainty = self._rows.uncertainty
+        if uncertainty is None or uncertainty.roots is None:
+            reason = "centered values have none" if self.is_centered else "this has none"
+            raise ValueError(
+                f"{what} is of rows that were explained with their uncertainty, by "
+                f"{self._made_uncertain_by}; {reason}"
+            )
+        rows = len(self) if ROW in self._axes.present else 1
+        outputs = self.output_names
+        shape = (rows, len(self._axes.features), 1 if outputs is None else len(outputs))
+        roots = uncertainty.roots
+        return np.reshape(roots, (*shape, roots.shape[-1])), uncertainty
+
+    def _frame(self, errors: bool | None) -> pd.DataFrame:
+        values, _, _ = self._rows.with_every_axis()
         if not errors:
             return frame(values, self._axes)
-        spreads = self._spreads()
-        if not spreads:
+        if not self._rows.spreads:
             raise ValueError(
                 "to_frame(errors=True) is of estimates, and of rows that were explained with "
                 "uncertainty=True; these values have neither standard errors nor deviations"
             )
-        tables = {"value": values} | spreads
+        tables = {"value": values} | self._rows.spreads
         shaped = {name: np.reshape(table, values.shape) for name, table in tables.items()}
         return frames(shaped, self._axes)
 
@@ -423,22 +337,35 @@ class Attribution(Sliced):
         """
         # shap guesses from the sizes which axis a list of names belongs to. With every axis in
         # place it cannot go wrong; then its own indexing removes those that we have not.
-        values, base_values, data = self._with_every_axis()
-        margins = self._margins()
+        values, base_values, data = self._rows.with_every_axis()
+        uncertainty = self._rows.uncertainty
+        margins = None if uncertainty is None else uncertainty.margins
         margins = None if margins is None else np.reshape(margins, values.shape)
         whole = shap_explanation(values, base_values, data, self._axes, margins)
         axes = (ROW, FEATURE, OUTPUT)[: values.ndim]
         index = tuple(slice(None) if axis in self._axes.present else 0 for axis in axes)
         return whole if len(self._axes.present) == values.ndim else whole[index]
 
+    def _report(
+        self,
+        name: str | tuple[str, str] | None,
+        samples: tuple[Any, Any] | None,
+        alpha: float | None,
+    ) -> PageContent:
+        from pkex.results.attribution_report import report_of
 
-def spread_label(name: str, *, is_row: bool) -> str:
-    """Return the head of a column that says how sure values are, or of its means over rows."""
-    return f"{'±' if is_row else 'mean'} {_SHORT[name]}"
+        self._check_without(samples=samples, alpha=alpha)
+        rows = self._rows.in_rows()
+        facts = {"Rows": str(len(rows)), **self._settings()}
+        return report_of(rows, self._one_name(name, "the model's output"), facts)
 
-
-def floats(argument: str, numbers: ArrayLike) -> NDArray[np.float64]:
-    """Return numbers as float64, or refuse complex ones."""
-    if np.iscomplexobj(numbers):
-        raise TypeError(f"{argument} must be real numbers; got complex ones")
-    return np.asarray(numbers, dtype=np.float64)
+    def _draw(
+        self,
+        ax: matplotlib.axes.Axes | None,
+        kind: Kind | None,
+        output: int | str | None,
+        count: int,
+    ) -> matplotlib.axes.Axes:
+        self._check_output(output, "explanation[..., name].plot()")
+        rows = self._rows if output is None else self._rows.picked((..., output))
+        return draw_rows(rows, ax, kind, count)

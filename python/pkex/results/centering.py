@@ -1,31 +1,65 @@
-"""Constants in values: importance without them, and the reference that values are centred by."""
+"""Values minus their mean over the rows of a reference."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
-from pkex.results.axes import ROW, Axes
+from pkex.results.axes import FEATURE, ROW, Axes
+from pkex.results.row_values import RowValues
 from pkex.typing import Float
 
-__all__ = ["check_rows_of_reference", "check_same_base", "mean_size"]
+__all__ = ["centered"]
 
 # Base values of one explainer differ by rounding at most.
 _TOLERANCE = 1e-9
 
 
-def mean_size(values: Float, value_function: str | None) -> Float:
-    """Return the mean absolute value over the rows, of neutral values that of what varies.
+def centered(rows: RowValues, reference: RowValues) -> RowValues:
+    """Return values minus their mean over the rows of a reference; see `Attribution.centered`.
 
-    Neutral values contain constants, the same for all rows, that depend on the amplitude of the
-    model's coefficients rather than on the data. With itself, a single row does not vary.
+    Parameters
+    ----------
+    rows, reference : RowValues
+        They may be the same.
+
+    Raises
+    ------
+    ValueError
+        If the reference has no rows, other features, outputs or base values, or another game.
     """
-    if value_function == "neutral" and len(values) > 1:
-        values = values - values.mean(axis=0)
-    size: Float = np.abs(values).mean(axis=0)
-    return size
+    _check_reference(rows, reference)
+    mean = reference.values.mean(axis=0)
+    shift = mean.sum(axis=0) if FEATURE in rows.axes.present else mean
+    return replace(
+        rows,
+        values=rows.values - mean,
+        base_values=rows.base_values + shift,
+        is_centered=True,
+        # That of the mean over rows is not known.
+        uncertainty=None,
+    )
 
 
-def check_rows_of_reference(reference: Axes, n_rows: int, *, is_itself: bool) -> None:
+def _check_reference(rows: RowValues, reference: RowValues) -> None:
+    """Raise an error if values cannot be centered by a reference."""
+    is_itself = reference is rows
+    n_rows = len(reference) if ROW in reference.axes.present else 1
+    _check_rows(reference.axes, n_rows, is_itself=is_itself)
+    rows.axes.check_same(reference.axes)
+    if reference.value_function != rows.value_function:
+        raise ValueError(
+            f"the reference's values are of another game, {reference.value_function!r} instead of "
+            f"{rows.value_function!r}"
+        )
+    if not is_itself:
+        mine = np.asarray(rows.base_values)
+        by_row = mine if ROW in rows.axes.present else mine[None]
+        _check_same_base(by_row, reference.base_values, reference.values)
+
+
+def _check_rows(reference: Axes, n_rows: int, *, is_itself: bool) -> None:
     """Refuse a reference, perhaps the explanation itself, without rows to average over."""
     if ROW not in reference.present:
         raise ValueError(
@@ -42,7 +76,7 @@ def check_rows_of_reference(reference: Axes, n_rows: int, *, is_itself: bool) ->
         )
 
 
-def check_same_base(base_values: Float, of_reference: Float, values: Float) -> None:
+def _check_same_base(base_values: Float, of_reference: Float, values: Float) -> None:
     """Refuse a reference of other base values: another explainer made it.
 
     Parameters

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pkex.games.coalitions import coalitions
 from pkex.inputs.optional import missing_library
 from pkex.results.axes import FEATURE, OUTPUT, Axes
 from pkex.typing import Float
@@ -22,6 +23,8 @@ __all__ = [
     "frames",
     "importance_frame",
     "shap_explanation",
+    "shap_interactions",
+    "shap_matrices",
     "shapiq_values",
 ]
 
@@ -35,17 +38,9 @@ def frame(values: Float, axes: Axes, columns: Sequence[str] | None = None) -> pd
     axes : Axes
     columns : sequence of str of length k, optional
         The names of coalitions; by default the columns are the features.
-
-    Raises
-    ------
-    ImportError
-        If pandas is not installed.
     """
-    kind = "Explanation" if columns is None else "Interactions"
-    try:
-        import pandas as pd
-    except ImportError as error:
-        raise missing_library(f"{kind}.to_frame", "pandas") from error
+    import pandas as pd
+
     thing, names = (FEATURE, axes.features) if columns is None else ("coalition", columns)
     labels: pd.Index = pd.Index(names, name=thing)
     if axes.output_names is not None:
@@ -116,6 +111,46 @@ def shap_explanation(
         output_names=None if axes.outputs is None else list(axes.outputs),
         lower_bounds=None if margins is None else values - margins,
         upper_bounds=None if margins is None else values + margins,
+    )
+
+
+def shap_matrices(own: Float, pairs: Float | None, index: str) -> Float:
+    """Return matrices of shape (n, d, d[, outputs]) that add up to the output.
+
+    Parameters
+    ----------
+    own : ndarray of shape (n, d[, outputs])
+        The coefficients of single features.
+    pairs : ndarray of shape (n, pairs[, outputs]), optional
+        None of a single feature.
+    index : str
+        The interaction index.
+    """
+    n, d, *outputs = own.shape
+    matrices = np.zeros((n, d, d, *outputs))
+    if pairs is not None:
+        first, second = coalitions(d, 2).T
+        matrices[:, first, second] = matrices[:, second, first] = pairs / 2
+    if index == "SII":
+        own = own - matrices.sum(axis=2)  # that of k-SII: lines add up to Shapley values
+    matrices[:, range(d), range(d)] = own
+    return matrices
+
+
+def shap_interactions(
+    matrices: Float, base_values: Float, data: NDArray[Any], axes: Axes
+) -> shap.Explanation:
+    """Return matrices of interactions, and copies of arrays, in the layout of shap."""
+    try:
+        import shap
+    except ImportError as error:
+        raise missing_library("Interactions.to_shap", "shap") from error
+    return shap.Explanation(
+        values=matrices,
+        base_values=base_values.copy(),
+        data=data.copy(),
+        feature_names=list(axes.features),
+        output_names=axes.output_names or axes.output_name,
     )
 
 

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pkex.games.value_functions import ValueFunction
-from pkex.inputs.arrays import read_only
 from pkex.inputs.keywords import with_known_keywords
-from pkex.results.attribution import STANDARD_ERROR, floats
-from pkex.results.plots import DEVIATIONS
-from pkex.results.reported import Reported
-from pkex.results.tables import number
-from pkex.typing import Float
+from pkex.results.attribution import Attribution
+from pkex.results.given_values import given_floats, given_values
+from pkex.results.uncertainty import Uncertainty
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["Estimate"]
 
 
-class Estimate(Reported):
+class Estimate(Attribution):
     """Estimated Shapley values of some rows, with their standard errors.
 
     It is read, sliced, drawn and converted as an `Explanation` is, and is none: its values are not
@@ -92,45 +90,20 @@ class Estimate(Reported):
         row_index: pd.Index | None = None,
         value_function: ValueFunction | None = None,
     ) -> None:
-        super().__init__(
-            values,
-            base_values,
-            data,
-            feature_names,
-            output_names,
-            output_name=output_name,
-            row_index=row_index,
-            value_function=value_function,
-        )
-        self._errors = read_only(floats("standard_errors", standard_errors))
-        if self._errors.shape != self._values.shape:
+        rows = given_values(
+            values, base_values, data, feature_names, output_names,
+            output_name=output_name, row_index=row_index, value_function=value_function,
+        )  # fmt: skip
+        errors = given_floats("standard_errors", standard_errors)
+        if errors.shape != rows.values.shape:
             raise ValueError(
-                f"standard_errors has shape {self._errors.shape}, but {self._values.shape} is "
-                "expected, that of values"
+                f"standard_errors has shape {errors.shape}, but {rows.values.shape} is expected, "
+                "that of values"
             )
+        self._rows = replace(rows, uncertainty=Uncertainty(errors))
 
     @property
     def standard_errors(self) -> NDArray[np.float64] | None:
         """The standard error of each value, in the shape of `values`; None of `centered` ones."""
-        return self._errors
-
-    def _description(self) -> Iterator[str]:
-        yield from super()._description()
-        if self._errors is not None and np.size(self._errors):
-            yield f"standard errors up to {number(np.max(self._errors))}"
-
-    def _spreads(self) -> dict[str, Float]:
-        spreads = super()._spreads()
-        return spreads if self._errors is None else {STANDARD_ERROR: self._errors} | spreads
-
-    def _margins(self) -> Float | None:
-        if self._errors is None:
-            return None
-        deviations = self.standard_deviations
-        return DEVIATIONS * np.hypot(self._errors, 0.0 if deviations is None else deviations)
-
-    def _changes(self) -> Float | None:
-        if self._errors is None:
-            return None
-        errors, roots = np.diag(np.ravel(self._errors)), super()._changes()
-        return errors if roots is None else np.concatenate([errors, roots], axis=1)
+        uncertainty = self._rows.uncertainty
+        return None if uncertainty is None else uncertainty.standard_errors

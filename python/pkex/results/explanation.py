@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
+from numpy.typing import ArrayLike
+
+from pkex.games.value_functions import ValueFunction
+from pkex.inputs.keywords import with_known_keywords
 from pkex.inputs.wording import shown
+from pkex.results.attribution import Attribution
 from pkex.results.class_pairs import classes_of_pairs, means_over_pairs
-from pkex.results.reported import Reported
+from pkex.results.given_values import given_values
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = ["Explanation"]
 
@@ -20,7 +30,7 @@ _HINTS = {
 } | {name: f"shap's explanations have it: explanation.to_shap().{name}" for name in _OF_SHAP}
 
 
-class Explanation(Reported):
+class Explanation(Attribution):
     """Shapley values of some rows, and what is needed to read them.
 
     For every row the values and the base value add up to the explained function, for each output:
@@ -97,6 +107,24 @@ class Explanation(Reported):
 
     _hints = _HINTS
 
+    @with_known_keywords
+    def __init__(
+        self,
+        values: ArrayLike,
+        base_values: ArrayLike,
+        data: ArrayLike,
+        feature_names: Sequence[str],
+        output_names: Sequence[str] | None = None,
+        *,
+        output_name: str | None = None,
+        row_index: pd.Index | None = None,
+        value_function: ValueFunction | None = None,
+    ) -> None:
+        self._rows = given_values(
+            values, base_values, data, feature_names, output_names,
+            output_name=output_name, row_index=row_index, value_function=value_function,
+        )  # fmt: skip
+
     def by_class(self) -> Explanation:
         """Return what speaks for each class against the mean of all others, of pairs of classes.
 
@@ -135,12 +163,11 @@ class Explanation(Reported):
                 "by_class is of explanations whose outputs are all pairs of three or more classes, "
                 f"as those of SVC are; this one has {has}"
             )
-        changed = {
-            "_values": means_over_pairs(self._values, len(classes)),
-            "_base_values": means_over_pairs(self._base_values, len(classes)),
-            "_roots": None,
-            "_joint": None,
-            "_places": None,
-            "_axes": replace(self._axes, outputs=tuple(f"{name} vs others" for name in classes)),
-        }
-        return self._from_parts(self._parts() | changed)
+        rows = replace(
+            self._rows,
+            values=means_over_pairs(self.values, len(classes)),
+            base_values=means_over_pairs(self.base_values, len(classes)),
+            axes=replace(self._axes, outputs=tuple(f"{name} vs others" for name in classes)),
+            uncertainty=None,
+        )
+        return self._of(rows)

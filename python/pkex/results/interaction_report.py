@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Mapping
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pkex.games.coalitions import coalition_of_any_size_at, ranks
 from pkex.inputs.wording import counted
-from pkex.results.centering import mean_size
-from pkex.results.report import Figure, Findings, Table, listed
+from pkex.results.coefficients import Coefficients
+from pkex.results.report import Figure, PageContent, Table, listed
 from pkex.results.svg import bars, cells
-from pkex.results.tables import number, numbers, shortened
+from pkex.results.tables import number, numbers
 from pkex.typing import Float
 
-__all__ = ["Coefficients", "of_interactions"]
+__all__ = ["of_interactions"]
 
 # Coalitions in a table and its picture, features of the heat map, outputs.
 _MOST_LINES, _MOST_CELLS, _MOST_OUTPUTS, _MOST_IN_VERDICT = 20, 12, 6, 3
@@ -34,64 +31,9 @@ _READING = (
 )
 
 
-@dataclass(frozen=True, eq=False)
-class Coefficients:
-    """The coefficients of one output.
-
-    Parameters
-    ----------
-    values : ndarray of shape (n, coalitions)
-        Of coalitions of 1 to `order` features.
-    features : sequence of str of length d
-    order : int
-    value_function : str or None
-    """
-
-    values: Float
-    features: Sequence[str]
-    order: int
-    value_function: str | None
-
-    @property
-    def thing(self) -> str:
-        """What the strongest coalitions are called: of two features or more if there are any."""
-        return {1: "feature", 2: "pair"}.get(self.order, "coalition")
-
-    @property
-    def label(self) -> str:
-        """What `sizes` are."""
-        if len(self.values) == 1:
-            return "coefficient"
-        mean = " − its mean" if self.value_function == "neutral" else ""
-        return f"mean |coefficient{mean}|"
-
-    @cached_property
-    def sizes(self) -> Float:
-        """The mean size of each coefficient over the rows; those of a single row themselves."""
-        is_row = len(self.values) == 1
-        found: Float = self.values[0] if is_row else mean_size(self.values, self.value_function)
-        return found
-
-    def strongest(self, *, are_single: bool = False) -> NDArray[np.intp]:
-        """Return the places of the strongest coalitions, or of the strongest features."""
-        d = len(self.features)
-        places = slice(0, d) if are_single or self.order == 1 else slice(d, None)
-        sizes = np.abs(self.sizes[places])
-        return int(places.start) + np.argsort(-sizes, kind="stable")[:_MOST_LINES]
-
-    def members(self, place: int) -> tuple[int, ...]:
-        """Return the features of a coalition."""
-        return coalition_of_any_size_at(place, len(self.features))
-
-    def name(self, place: int, *, longest: int | None = None) -> str:
-        """Return the name of a coalition, made of names of features of limited length."""
-        names = [self.features[j] for j in self.members(place)]
-        return " × ".join(names if longest is None else [shortened(n, longest) for n in names])
-
-
 def of_interactions(
     outputs: Mapping[str, Coefficients], what: str, computed: Mapping[str, str]
-) -> Findings:
+) -> PageContent:
     """Return what a report shows of interactions in at least one row.
 
     Parameters
@@ -108,7 +50,7 @@ def of_interactions(
         "interactions.output(name).to_html() shows one"
     ]
     first = next(iter(outputs.values()))
-    return Findings(
+    return PageContent(
         f"Interactions in {what}",
         _verdict(outputs),
         tuple(table for name, own in shown.items() for table in _tables(own, name)),
@@ -133,7 +75,7 @@ def _verdict(outputs: Mapping[str, Coefficients]) -> str:
 
 
 def _strongest(own: Coefficients, output: str) -> str:
-    places, sizes = own.strongest()[:3].tolist(), own.sizes
+    places, sizes = own.strongest(_MOST_LINES)[:3].tolist(), own.sizes
     of_output = f" of {output}" if output else ""
     if not sizes[places].any():
         return f"no {own.thing}{of_output} has a coefficient other than 0"
@@ -150,9 +92,9 @@ def _tables(own: Coefficients, output: str) -> list[Table]:
     found = []
     if own.order > 1:
         title = f"Coefficients of {own.thing}s{of_output}"
-        found.append(_table(own, title, own.strongest(), own.thing, count - d))
+        found.append(_table(own, title, own.strongest(_MOST_LINES), own.thing, count - d))
     title = f"Coefficients of single features{of_output}"
-    return [*found, _table(own, title, own.strongest(are_single=True), "feature", d)]
+    return [*found, _table(own, title, own.strongest(_MOST_LINES, are_single=True), "feature", d)]
 
 
 def _table(
@@ -174,7 +116,7 @@ def _table(
 def _figures(own: Coefficients, output: str) -> list[Figure]:
     """Return bars of the strongest coalitions, and a heat map of the pairs among their features."""
     of_output = f" of {output}" if output else ""
-    places, sizes = own.strongest(), own.sizes
+    places, sizes = own.strongest(_MOST_LINES), own.sizes
     names = [own.name(k, longest=18) for k in places.tolist()]
     texts = numbers(sizes[places])
     title = f"The strongest {own.thing}s{of_output}"
@@ -187,12 +129,7 @@ def _figures(own: Coefficients, output: str) -> list[Figure]:
 def _heat_map(own: Coefficients, title: str) -> Figure:
     """Return a heat map of the pairs among the features of the strongest coalitions."""
     d = len(own.features)
-    members = dict.fromkeys(j for place in own.strongest().tolist() for j in own.members(place))
-    chosen = list(members)[:_MOST_CELLS]
-    one, other = np.triu_indices(len(chosen), 1)
-    places = d + ranks(np.sort(np.array(chosen)[np.stack([one, other], axis=1)]), d)
-    values = np.zeros((len(chosen), len(chosen)))
-    values[one, other] = values[other, one] = own.sizes[places]
+    chosen, places, values = own.pairs(_MOST_CELLS)
     strongest = places[np.argsort(-np.abs(own.sizes[places]), kind="stable")][:_MOST_SPOKEN]
     spoken = "; ".join(f"{own.name(k)}: {number(own.sizes[k])}" for k in strongest.tolist())
     heads = [str(1 + place) for place in range(len(chosen))]

@@ -7,12 +7,12 @@ from collections.abc import Iterable, Sequence
 from html import escape
 
 from pkex.results.files import write_whole
-from pkex.results.report import Figure, Findings, Table
+from pkex.results.report import Figure, PageContent, Table
 
 __all__ = ["page", "written"]
 
 
-def written(findings: Findings, path: str | os.PathLike[str] | None) -> str:
+def written(findings: PageContent, path: str | os.PathLike[str] | None) -> str:
     """Return the HTML of a report, and write it if a path is given."""
     text = page(findings)
     if path is not None:
@@ -20,7 +20,7 @@ def written(findings: Findings, path: str | os.PathLike[str] | None) -> str:
     return text
 
 
-def page(findings: Findings) -> str:
+def page(findings: PageContent) -> str:
     """Return the HTML of a report; all texts are escaped."""
     title = escape(findings.title)
     parts = [

@@ -21,10 +21,10 @@ __all__ = [
     "DEVIATIONS",
     "axes_for",
     "checked_count",
-    "draw_attribution",
     "draw_bars",
     "draw_indices",
     "draw_points",
+    "draw_statistic",
     "literal",
     "note_of_rest",
 ]
@@ -69,11 +69,11 @@ def axes_for(ax: Axes | None, n_bars: int) -> Axes:
     return ax
 
 
-def note_of_rest(number: int) -> str:
+def note_of_rest(number: int, thing: str = "feature") -> str:
     """Return a line for the end of a title that says how many are not shown, "" if all are."""
     if number == 0:
         return ""
-    return f"\n{counted(number, 'smaller feature')} {'is' if number == 1 else 'are'} not shown"
+    return f"\n{counted(number, f'smaller {thing}')} {'is' if number == 1 else 'are'} not shown"
 
 
 def literal(text: str, longest: int = _LONGEST) -> str:
@@ -195,7 +195,7 @@ def _finish(ax: Axes, labels: Sequence[str]) -> None:
     ax.spines[["top", "right", "left"]].set_visible(False)
 
 
-def draw_attribution(
+def draw_statistic(
     ax: Axes | None,
     max_features: int,
     *,
@@ -227,7 +227,6 @@ def draw_attribution(
         For bands that hold 95 % of them.
     title : str
     """
-    max_features = checked_count(max_features)
     strongest = np.argsort(-np.abs(values), kind="stable")[:max_features]
     order = strongest[np.argsort(values[strongest], kind="stable")]
     places = np.arange(len(order))
@@ -309,7 +308,7 @@ def draw_indices(
     intervals : ndarray of shape (2, P), optional
         Of the effects.
     """
-    order = np.argsort(-effects, kind="stable")[: checked_count(max_features)]
+    order = np.argsort(-effects, kind="stable")[:max_features]
     ax = axes_for(ax, len(order))
     places = np.arange(len(order))
     ax.barh(places, effects[order], color=_VALUE, alpha=0.55, label="Shapley effect")

@@ -11,7 +11,7 @@ from pkex.inputs.wording import counted
 from pkex.results.tables import numbers
 from pkex.typing import Float
 
-__all__ = ["Figure", "Findings", "Table", "listed", "of_outputs_left_out", "percent"]
+__all__ = ["Figure", "PageContent", "Table", "listed", "of_outputs_left_out", "percent"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +62,7 @@ class Figure:
 
 
 @dataclass(frozen=True, eq=False)
-class Findings:
+class PageContent:
     """What was found, and how.
 
     Parameters

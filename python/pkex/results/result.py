@@ -1,114 +1,210 @@
-"""What explanations and interactions have in common: names, rows and game."""
+"""What all results share: they are printed, tabulated, drawn, reported and kept as documents."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Never
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeAlias, get_args
 
-from numpy.typing import NDArray
-
-from pkex.games.value_functions import ValueFunction
-from pkex.inputs.documents import Documented, envelope
+from pkex.inputs.choices import check_choice
+from pkex.inputs.documents import Document, envelope
+from pkex.inputs.integers import as_integer
 from pkex.inputs.keywords import with_known_keywords
-from pkex.inputs.plain_data import plain_entries, plain_numbers
-from pkex.inputs.skops_files import SkopsGuard
-from pkex.results.axes import Axes
-from pkex.results.axes_documents import plain_axes
-from pkex.results.summary import Summarized
-from pkex.typing import Float
+from pkex.inputs.optional import missing_library
+from pkex.results.hints import AttributeHints
+from pkex.results.plots import checked_count
+from pkex.results.summary import SHOWN_LINES, Summary
 
 if TYPE_CHECKING:
+    import matplotlib.axes
     import pandas as pd
 
-    from pkex.results.report import Findings
+    from pkex.results.report import PageContent
 
-__all__ = ["Hinting", "Result"]
+__all__ = ["Kind", "Result"]
 
-
-class Hinting:
-    """An object that says where that is which users look for here."""
-
-    __slots__ = ()
-
-    # By the names that are looked for.
-    _hints: ClassVar[Mapping[str, str]] = {}
-
-    def __getattr__(self, name: str) -> Never:
-        """Raise the error that there is no such attribute, with a hint if there is one."""
-        hint = f"; {self._hints[name]}" if name in self._hints else ""
-        message = f"{type(self).__name__!r} object has no attribute {name!r}{hint}"
-        raise AttributeError(message, name=name, obj=self)
+# The kinds of pictures.
+Kind: TypeAlias = Literal["bar", "beeswarm", "heatmap", "scatter", "waterfall"]
+_KINDS: tuple[Kind, ...] = get_args(Kind)
 
 
-class Result(Summarized, Documented, SkopsGuard, Hinting):
-    """Values of some rows, and what stands along their axes."""
+class Result(AttributeHints):
+    """A result, of a model, two samples, or the inputs of a model."""
 
     __slots__ = ()
 
-    _values: Float
-    _data: NDArray[Any]
-    _axes: Axes
-    _value_function: ValueFunction | None
+    # The pictures that there are of it, the default one first.
+    _kinds: ClassVar[tuple[Kind, ...]]
+    # Lines of a table that is printed or shown in a notebook.
+    _shown_lines: ClassVar[int] = SHOWN_LINES
 
-    def _unsaved_by_skops(self) -> str:
-        if self._axes.row_index is None:
-            return ""
-        return (
-            " with the index of a data frame. Pickle it, keep its to_dict() as JSON, or explain "
-            "rows without an index, such as X.to_numpy()"
-        )
+    def __repr__(self) -> str:
+        """Return the summary as text."""
+        return self._summary(self._shown_lines).text()
 
-    @property
-    def data(self) -> NDArray[Any]:
-        """The explained rows, shape (n, d)."""
-        return self._data
+    def _repr_html_(self) -> str:
+        """Return the summary as HTML with bars, for notebooks."""
+        return self._summary(self._shown_lines).html()
 
-    @property
-    def feature_names(self) -> list[str]:
-        """Names of the features, a list even where slicing has left one feature without an axis."""
-        return list(self._axes.features)
+    def to_text(self, max_lines: int | None = None) -> str:
+        """Return what `print` shows, with a table of as many lines as asked for.
 
-    @property
-    def output_names(self) -> list[str] | None:
-        """Names along the output axis; None if there is no such axis."""
-        return self._axes.output_names
+        Parameters
+        ----------
+        max_lines : int, optional
+            The largest number of lines of the table: features, the largest values in size first;
+            coalitions of `Interactions`; batches of a `DriftTimeline`. The default is 8, and 20
+            batches.
 
-    @property
-    def output_name(self) -> str | None:
-        """Name of the single output where there is no output axis, None if it has none.
+        Returns
+        -------
+        str
 
-        Of a classifier of two classes it is "b vs a", where positive values speak for b; where one
-        of several outputs has been singled out, its name.
+        Raises
+        ------
+        TypeError, ValueError
+            If `max_lines` is not a positive integer.
+
+        Examples
+        --------
+        >>> import pkex
+        >>> explanation = pkex.Explanation([[3.0, -1.0]], [0.5], [[7.0, 8.0]], ["age", "bmi"])
+        >>> print(explanation.to_text(max_lines=1))
+        Explanation(1 row × 2 features, base value 0.5)
+        feature  value  data
+        age          3     7
+        (1 smaller feature not shown)
         """
-        return self._axes.output_name
+        if max_lines is None:
+            return repr(self)
+        count = as_integer("max_lines", max_lines, "a positive integer", least=1)
+        return self._summary(count).text()
 
-    @property
-    def row_index(self) -> pd.Index | None:
-        """Labels of the rows, those of the explained DataFrame; None if it was none of pandas."""
-        return self._axes.row_index
+    def to_dict(self) -> dict[str, Any]:
+        """Return the result as plain data for JSON, by the names of its attributes.
 
-    @property
-    def value_function(self) -> ValueFunction | None:
-        """The game that the values are of, as in `Explainer`; None if it is not known."""
-        return self._value_function
+        ``json.dump(result.to_dict(), file)`` writes a file that lasts, and `from_dict` reads it,
+        with equal bits. What the rows of samples or the model are needed for is left out:
+        ``importance(samples=...)``, the rows of samples, `pair_dependence`, and `r2` and `alone_r2`
+        unless they were asked for before.
+
+        Returns
+        -------
+        dict
+            Also with the keys "type", "format" and "pkex" (the version that has written it). Arrays
+            are lists, with None for NaN. Documents of `SensitivityResult` and `DriftResult` use the
+            keys of SALib and alibi-detect, too, as their documentation says.
+
+        Raises
+        ------
+        TypeError
+            If data or labels of rows hold objects that are not numbers, texts or dates.
+        ValueError
+            If a value is infinite.
+        """
+        return {**envelope(type(self).__name__), **self._plain()}
+
+    @classmethod
+    def from_dict(cls, document: Mapping[str, Any]) -> Self:
+        """Return the result that `to_dict` has written: `to_dict` of both is equal.
+
+        No code is run: a document is plain data, and every field of it is checked.
+
+        Parameters
+        ----------
+        document : dict
+            As `to_dict` returns it; of a JSON file, ``json.load(file)``.
+
+        Raises
+        ------
+        ValueError
+            If the document holds another kind of result, was written by a newer version of pkex, or
+            a field is missing or wrong. The message names the field.
+        TypeError
+            If `document` is not a dict.
+
+        Examples
+        --------
+        >>> import json
+        >>> import pkex
+        >>> explanation = pkex.Explanation([[3.0, -1.0]], [0.5], [[7.0, 8.0]], ["age", "bmi"])
+        >>> text = json.dumps(explanation.to_dict())
+        >>> pkex.Explanation.from_dict(json.loads(text)).values
+        array([[ 3., -1.]])
+        """
+        return cls._of_document(Document(document, cls.__name__))
+
+    @with_known_keywords
+    def to_frame(self, *, errors: bool | None = None) -> pd.DataFrame:
+        """Return the result as a pandas DataFrame.
+
+        Parameters
+        ----------
+        errors : bool, optional
+            Whether the table has standard errors, posterior standard deviations or intervals,
+            whichever there are. By default tables with a line per feature have them where they are
+            known. Tables with a line per row have none: with ``errors=True`` their columns have a
+            first level, "value", "standard error" and "standard deviation", so that
+            ``frame["standard error"]`` is a table of the same shape as that of the values.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Explanations and interactions have a line per row, with the index of the DataFrame that
+            was explained, and a column per feature or coalition; with an output axis the columns
+            have two levels, so that ``frame["a vs b"]`` is the table of one output. Results of
+            samples and of sensitivity have a line per feature, the largest value first (per output
+            and feature if there are several outputs); timelines a line per batch.
+
+        Raises
+        ------
+        ImportError
+            If pandas is not installed.
+        ValueError
+            If ``errors=True`` and there are none.
+
+        Examples
+        --------
+        >>> import pkex
+        >>> pkex.Explanation([[3.0, -1.0]], [0.5], [[7.0, 8.0]], ["age", "bmi"]).to_frame()
+        feature  age  bmi
+        0        3.0 -1.0
+        """
+        try:
+            import pandas as pd  # noqa: F401
+        except ImportError as error:
+            raise missing_library(f"{type(self).__name__}.to_frame", "pandas") from error
+        return self._frame(errors)
 
     @with_known_keywords
     def to_html(
-        self, path: str | os.PathLike[str] | None = None, *, name: str = "the model's output"
+        self,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        name: str | tuple[str, str] | None = None,
+        samples: tuple[Any, Any] | None = None,
+        alpha: float | None = None,
     ) -> str:
         """Return a report as one HTML page that needs nothing else; write it if a path is given.
 
-        It shows how much each feature moves the output, and how the values of the leading ones
-        depend on their data, as ``pkex explain --format html`` writes it. For interactions it shows
-        the strongest pairs or larger coalitions.
+        It shows the result in pictures and numbers, and says how to read them: which features move
+        a model's output and how their values depend on their data, the strongest interactions,
+        which features differ between two samples or carry a dependence, in which batches, or where
+        the variance of an output comes from. The command line writes the same with
+        ``--format html``.
 
         Parameters
         ----------
         path : str or path, optional
             Of the file, which is written whole or not at all.
-        name : str, optional
-            What was explained, for the title.
+        name : str, or tuple of two str, optional
+            What was explained or analyzed, for the title. What the two tables are called that were
+            compared: by default X and Y, X and y, or reference and batch.
+        samples : tuple of two tables, optional
+            The tables that were compared, ``(X, Y)`` of `pkex.mmd` and ``(X, y)`` of `pkex.hsic`,
+            to show the leading features in; a `DriftResult` knows them.
+        alpha : float, optional
+            The level of the conclusion of a test: 0.05, or that of the detector.
 
         Returns
         -------
@@ -117,7 +213,11 @@ class Result(Summarized, Documented, SkopsGuard, Hinting):
         Raises
         ------
         ValueError
-            If there are no rows.
+            If there are no rows, `alpha` is not between 0 and 1, a sample has fewer rows than were
+            compared, or `samples` or `alpha` are given to a result that has no use for them.
+        TypeError
+            If the samples are not tables in memory, or `name` is a pair where one name is meant, or
+            one name where a pair is.
         OSError
             If the file cannot be written.
 
@@ -125,35 +225,129 @@ class Result(Summarized, Documented, SkopsGuard, Hinting):
         --------
         >>> import pkex
         >>> explanation = pkex.Explanation([[3.0, -1.0]], [0.5], [[7.0, 8.0]], ["age", "bmi"])
-        >>> explanation.to_html()[:15]
+        >>> explanation.to_html(name="my model")[:15]
         '<!DOCTYPE html>'
+        >>> X, Y = [[0.0, 1.0], [1.0, 2.0], [0.5, 0.5]], [[4.0, 1.5], [5.0, 1.0], [4.5, 0.5]]
+        >>> page = pkex.mmd(X, Y).to_html(name=("May", "June"), samples=(X, Y))
         """
         # Not before a report is asked for.
-        from importlib.metadata import version
-
         from pkex.results.page import written
 
-        computed = {
-            "Game": self.value_function or "not known",
-            "Version": f"pkex {version('pkex')}",
-        }
-        return written(self._findings(name, computed), path)
+        return written(self._report(name, samples, alpha), path)
 
-    def _findings(self, name: str, computed: Mapping[str, str]) -> Findings:
-        """Return what a report shows, given what was explained and how it was computed."""
+    @with_known_keywords
+    def plot(
+        self,
+        ax: matplotlib.axes.Axes | None = None,
+        *,
+        kind: Kind | None = None,
+        output: int | str | None = None,
+        max_features: int = 15,
+    ) -> matplotlib.axes.Axes:
+        """Draw the result with matplotlib.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; in a new figure if not given.
+        kind : {"beeswarm", "bar", "waterfall", "scatter", "heatmap"}, optional
+            Of explanations, "beeswarm" (the default for several rows) draws a point for each row,
+            from blue where the feature is low to red where it is high, grey where it is missing or
+            a text, over grey bars of the `importance`; "bar" the importance alone. Of one row,
+            "bar" (the default) draws the values as bars from 0, with the features' data, and
+            "waterfall" one after another from the base value to the output. "scatter" draws the
+            values of one feature, chosen by ``explanation[:, name]``, against its data.
+
+            Of interactions, "heatmap" (the default from three features on) draws the pairs among
+            the strongest features as a matrix, and "bar" the strongest coalitions. Timelines have a
+            "heatmap" of features by batches, all other results a "bar" for each feature.
+        output : int or str, optional
+            Which of several outputs, by number or name.
+        max_features : int, default 15
+            Of more features or coalitions, the strongest are drawn.
+
+        Returns
+        -------
+        matplotlib Axes
+            Neutral values of several rows are shown as deviations from their mean over the rows,
+            unless they are `centered` already. Explained with ``uncertainty=True``, or estimated,
+            values that cannot be told from 0 are pale: those whose interval of 95 % contains 0;
+            bars have lines for the intervals. Of `pkex.mmd` and `pkex.hsic`, lines are one standard
+            error to both sides; circles are features alone, filled if their family-wise p-value is
+            at most 0.05; grey bands hold 95 % of the permuted values. Of sensitivity, circles are
+            the first-order and total indices.
+
+        Raises
+        ------
+        ValueError
+            If there is no such picture of the result, there are several outputs and none is chosen,
+            or there is nothing to draw.
+        ImportError
+            If matplotlib is not installed.
+        TypeError
+            If `ax` is not an Axes, or `max_features` not an integer.
+        """
+        count = checked_count(max_features)
+        if kind is not None and check_choice("kind", kind, _KINDS) not in self._kinds:
+            valid = " or ".join(f"kind={own!r}" for own in self._kinds)
+            raise ValueError(f"{type(self).__name__}.plot draws {valid}; got kind={kind!r}")
+        return self._draw(ax, kind, output, count)
+
+    def _summary(self, n_lines: int) -> Summary:
+        """Return the summary of the result, with at most so many lines in each table."""
         raise NotImplementedError
 
     def _plain(self) -> dict[str, Any]:
-        """Return what all results of rows are made of, for a document."""
-        return {
-            **envelope(type(self).__name__),
-            "value_function": self._value_function,
-            **plain_axes(self._axes),
-            "values": plain_numbers("values", self._values),
-            "data": plain_entries("data", self._data),
-        }
+        """Return the fields of a document."""
+        raise NotImplementedError
 
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """Shape of `values`."""
-        return self._values.shape
+    @classmethod
+    def _of_document(cls, document: Document) -> Self:
+        """Return the result that a document holds."""
+        raise NotImplementedError
+
+    def _frame(self, errors: bool | None) -> pd.DataFrame:
+        """Return the result as a table; pandas is installed."""
+        raise NotImplementedError
+
+    def _report(
+        self,
+        name: str | tuple[str, str] | None,
+        samples: tuple[Any, Any] | None,
+        alpha: float | None,
+    ) -> PageContent:
+        """Return what a page shows."""
+        raise NotImplementedError
+
+    def _draw(
+        self,
+        ax: matplotlib.axes.Axes | None,
+        kind: Kind | None,
+        output: int | str | None,
+        count: int,
+    ) -> matplotlib.axes.Axes:
+        """Draw a picture of a kind that there is, with at most so many features."""
+        raise NotImplementedError
+
+    def _one_name(self, name: str | tuple[str, str] | None, default: str) -> str:
+        """Return the name of what a report is of."""
+        if name is None:
+            return default
+        if not isinstance(name, str):
+            raise TypeError(
+                f"name of a {type(self).__name__} is a text, for the title; got {name!r}"
+            )
+        return name
+
+    def _check_without(self, **options: Any) -> None:
+        """Raise an error if an option is given that this kind of result has no use for."""
+        for name, value in options.items():
+            if value is not None:
+                raise ValueError(
+                    f"{type(self).__name__} has no use for {name}={_shortened(value)}: leave it out"
+                )
+
+
+def _shortened(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 40 else "..."

@@ -10,16 +10,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pkex.inputs.integers import as_integer
 from pkex.inputs.wording import counted
 from pkex.results.svg import Scale
 from pkex.results.tables import aligned, number, numbers, shortened
 from pkex.typing import Float
 
-__all__ = ["Summarized", "Summary", "SummaryTable", "table_of_largest"]
+__all__ = ["SHOWN_LINES", "Summary", "SummaryTable", "table_of_largest"]
 
 # Features in the table of a result that is printed or shown in a notebook, and its outputs.
-_SHOWN_LINES, _MOST_OUTPUTS = 8, 4
+SHOWN_LINES, _MOST_OUTPUTS = 8, 4
 
 # Colors that can be seen on a light and on a dark page; text has the color of the page.
 _POSITIVE, _NEGATIVE = "#3b82c4", "#d1632a"
@@ -90,61 +89,6 @@ class Summary:
         return f'<div class="pkex-result">{head}{tables}{_paragraphs(self.notes)}</div>'
 
 
-class Summarized:
-    """A result that is printed as text, and shown in notebooks as HTML."""
-
-    __slots__ = ()
-
-    # Lines of a table that is printed or shown in a notebook.
-    _shown_lines = _SHOWN_LINES
-
-    def _summary(self, n_lines: int) -> Summary:
-        """Return the summary of the result, with at most so many lines in each table."""
-        raise NotImplementedError
-
-    def __repr__(self) -> str:
-        """Return the summary as text."""
-        return self._summary(self._shown_lines).text()
-
-    def _repr_html_(self) -> str:
-        """Return the summary as HTML with bars, for notebooks."""
-        return self._summary(self._shown_lines).html()
-
-    def to_text(self, max_lines: int | None = None) -> str:
-        """Return what `print` shows, with a table of as many lines as asked for.
-
-        Parameters
-        ----------
-        max_lines : int, optional
-            The largest number of lines of the table: features, the largest values in size first;
-            coalitions of `Interactions`; batches of a `DriftTimeline`. The default is 8, and 20
-            batches.
-
-        Returns
-        -------
-        str
-
-        Raises
-        ------
-        TypeError, ValueError
-            If `max_lines` is not a positive integer.
-
-        Examples
-        --------
-        >>> import pkex
-        >>> explanation = pkex.Explanation([[3.0, -1.0]], [0.5], [[7.0, 8.0]], ["age", "bmi"])
-        >>> print(explanation.to_text(max_lines=1))
-        Explanation(1 row × 2 features, base value 0.5)
-        feature  value  data
-        age          3     7
-        (1 smaller feature not shown)
-        """
-        if max_lines is None:
-            return repr(self)
-        count = as_integer("max_lines", max_lines, "a positive integer", least=1)
-        return self._summary(count).text()
-
-
 def table_of_largest(
     names: Callable[[int], str],
     values: NDArray[np.float64],
@@ -154,7 +98,7 @@ def table_of_largest(
     output_names: Sequence[str] | None = None,
     data: NDArray[Any] | None = None,
     spreads: Mapping[str, NDArray[np.float64]] | None = None,
-    most: int = _SHOWN_LINES,
+    most: int = SHOWN_LINES,
 ) -> SummaryTable:
     """Return a table of features or coalitions with the largest values in size, largest first.
 

@@ -25,7 +25,9 @@ def number(value: Any) -> str:
     Up to ten digits before the point are written out: 123456, not 1.2346e+05. For numbers below
     each other there is `numbers`.
     """
-    if not isinstance(value, float | int | np.number) or isinstance(value, bool):
+    # To NumPy durations are integers.
+    is_number = isinstance(value, float | int | np.number)
+    if not is_number or isinstance(value, bool | np.timedelta64):
         return shortened(str(value), 20)
     # Where rounding makes six digits before the point, and where eleven.
     return f"{value:.0f}" if 99999.5 <= abs(float(value)) < 9999999999.5 else f"{value:.5g}"

@@ -1,24 +1,176 @@
-"""How sure an explanation's values are: standard deviations, covariances and draws."""
+"""How certain values are: standard errors of estimates, and the posterior of a Gaussian process."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any, TypeVar
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pkex.inputs.integers import as_integer
-from pkex.inputs.keywords import with_known_keywords
-from pkex.inputs.randomness import as_generator
-from pkex.results.attribution import STANDARD_DEVIATION, Attribution
-from pkex.results.axes import OUTPUT, ROW
+from pkex.inputs.arrays import owned
+from pkex.inputs.documents import Document
+from pkex.inputs.plain_data import plain_numbers
+from pkex.results.indexing import Resolved, pick
 from pkex.results.plots import DEVIATIONS
-from pkex.results.tables import number
-from pkex.results.value_draws import ValueDraws
 from pkex.typing import Float
 
-__all__ = ["Uncertain", "roots_of", "with_uncertainty"]
+__all__ = [
+    "STANDARD_DEVIATION",
+    "STANDARD_ERROR",
+    "Uncertainty",
+    "ValueDraws",
+    "roots_of",
+    "spread_label",
+]
+
+# Names of what stands beside values: sampling errors of estimates, and the model's uncertainty.
+STANDARD_ERROR, STANDARD_DEVIATION = "standard error", "standard deviation"
+_SHORT = {STANDARD_ERROR: "std err", STANDARD_DEVIATION: "std dev"}
+
+
+class ValueDraws(Protocol):
+    """Functions that are drawn from a model's posterior and explained in all rows."""
+
+    def deviations(
+        self, places: NDArray[np.int64], n: int, random: np.random.Generator
+    ) -> Iterator[Float]:
+        """Yield how values deviate from those of the mean, in blocks of draws, shape (draws, k).
+
+        Parameters
+        ----------
+        places : ndarray of shape (k,)
+            The places of the values, counted along the rows, features and outputs of all.
+        n : int
+            The number of draws.
+        random : numpy.random.Generator
+        """
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Uncertainty:
+    """How certain the values of an attribution are.
+
+    Slicing that removes every axis of the values leaves numbers in the place of arrays.
+
+    Parameters
+    ----------
+    standard_errors : ndarray, in the shape of the values, optional
+        Of the draws that values are estimated from; None of exact values.
+    roots : ndarray, in the shape of the values with one axis more, optional
+        R of the posterior covariances R Rᵀ of a row's values; None without a posterior.
+    draws : ValueDraws, optional
+        Draws of all rows that were explained together.
+    places : ndarray of int64, in the shape of the values, optional
+        The places of the values among those that `draws` has.
+    """
+
+    standard_errors: Float | None = None
+    roots: Float | None = None
+    draws: ValueDraws | None = None
+    places: NDArray[np.int64] | None = None
+
+    def __post_init__(self) -> None:
+        for array in (self.standard_errors, self.roots, self.places):
+            owned(array)
+
+    @classmethod
+    def of_posterior(
+        cls,
+        roots: Float,
+        values: Float,
+        draws: ValueDraws | None = None,
+        standard_errors: Float | None = None,
+    ) -> Uncertainty:
+        """Return the uncertainty of all values that were computed together.
+
+        Parameters
+        ----------
+        roots : ndarray of shape (n, d, outputs, rank)
+        values : ndarray of shape (n, d) or (n, d, outputs)
+        draws : ValueDraws, optional
+        standard_errors : ndarray, in the shape of the values, optional
+        """
+        own = roots.reshape(*values.shape, roots.shape[-1])
+        return cls(standard_errors, own, draws, np.arange(values.size).reshape(values.shape))
+
+    @property
+    def standard_deviations(self) -> Float | None:
+        """The posterior standard deviation of each value; None without a posterior."""
+        if self.roots is None:
+            return None
+        deviations: Float = np.sqrt(np.square(self.roots).sum(axis=-1))
+        return deviations
+
+    @property
+    def spreads(self) -> dict[str, Float]:
+        """Standard errors and posterior standard deviations, whichever are known, by their name."""
+        spreads = {
+            STANDARD_ERROR: self.standard_errors,
+            STANDARD_DEVIATION: self.standard_deviations,
+        }
+        return {name: spread for name, spread in spreads.items() if spread is not None}
+
+    @property
+    def margins(self) -> Float | None:
+        """How far the bounds of 95 % are from each value, by all spreads together."""
+        spreads = list(self.spreads.values())
+        if not spreads:
+            return None
+        return DEVIATIONS * (spreads[0] if len(spreads) == 1 else np.hypot(*spreads))
+
+    def changes(self, n_features: int) -> Float | None:
+        """Return R of the covariances R Rᵀ of a single row's values, (d, k), by all spreads."""
+        roots = None if self.roots is None else self.roots.reshape(n_features, -1)
+        if self.standard_errors is None:
+            return roots
+        errors = np.diag(np.ravel(self.standard_errors))
+        return errors if roots is None else np.concatenate([errors, roots], axis=1)
+
+    def picked(self, axes: Sequence[str], chosen: Mapping[str, Resolved]) -> Uncertainty:
+        """Return the uncertainty of the values that are chosen on each axis."""
+
+        def part(array: Any) -> Any:
+            return None if array is None else pick(array, axes, chosen)
+
+        return Uncertainty(
+            part(self.standard_errors), part(self.roots), self.draws, part(self.places)
+        )
+
+    def reshaped(self, shape: tuple[int, ...]) -> Uncertainty:
+        """Return the uncertainty of values of another shape, without draws."""
+        errors, roots = self.standard_errors, self.roots
+        return Uncertainty(
+            None if errors is None else np.reshape(errors, shape),
+            None if roots is None else np.reshape(roots, (*shape, roots.shape[-1])),
+        )
+
+    def without_draws(self) -> Uncertainty:
+        """Return the uncertainty without the draws, which hold on to the model."""
+        return replace(self, draws=None, places=None)
+
+    def plain(self) -> dict[str, Any]:
+        """Return the fields of a document."""
+        return {
+            name: None if array is None else plain_numbers(name, array)
+            for name, array in (
+                ("standard_errors", self.standard_errors),
+                ("covariance_roots", self.roots),
+            )
+        }
+
+    @classmethod
+    def of_document(cls, document: Document, axes: Sequence[str]) -> Uncertainty | None:
+        """Return the uncertainty that `plain` has written; None if the document has none."""
+        errors, roots = "standard_errors", "covariance_roots"
+        if not document.has(errors) and not document.has(roots):
+            return None
+        return cls(
+            document.numbers(errors, *axes)[()] if document.has(errors) else None,
+            document.numbers(roots, *axes, "rank") if document.has(roots) else None,
+        )
 
 
 def roots_of(covariances: Float) -> Float:
@@ -42,234 +194,6 @@ def roots_of(covariances: Float) -> Float:
     return ordered
 
 
-_Explained = TypeVar("_Explained", bound=Attribution)
-
-
-def with_uncertainty(
-    explanation: _Explained, roots: Float, joint: ValueDraws | None = None
-) -> _Explained:
-    """Return an explanation with roots of its covariances, and draws of all its rows together.
-
-    Parameters
-    ----------
-    explanation : Explanation
-    roots : ndarray of shape (n, d, outputs, rank)
-    joint : ValueDraws, optional
-    """
-    shape = explanation._values.shape
-    places = np.arange(explanation._values.size).reshape(shape)
-    own = roots.reshape(*shape, roots.shape[-1])
-    changed = {"_roots": own, "_joint": joint, "_places": places}
-    return explanation._from_parts(explanation._parts() | changed)
-
-
-class Uncertain(Attribution):
-    """Values that have a joint distribution, which is normal."""
-
-    __slots__ = ()
-
-    # How users get one that has it.
-    _made_uncertain_by = "explainer(X, uncertainty=True)"
-
-    @property
-    def standard_deviations(self) -> NDArray[np.float64] | None:
-        """The standard deviation of each value under the posterior, in the shape of `values`.
-
-        None unless the rows were explained with ``uncertainty=True``; and of `centered` values.
-        """
-        if self._roots is None:
-            return None
-        deviations: Float = np.sqrt(np.square(self._roots).sum(axis=-1))
-        return deviations
-
-    def _description(self) -> Iterator[str]:
-        yield from super()._description()
-        deviations = self.standard_deviations
-        if deviations is not None and np.size(deviations):
-            yield f"standard deviations up to {number(np.max(deviations))}"
-
-    def covariance(self, row: int | None = None) -> NDArray[np.float64]:
-        """Return the covariances of the values of a row under the posterior.
-
-        Parameters
-        ----------
-        row : int, optional
-            Its number; None only if there is a single row, without an axis.
-
-        Returns
-        -------
-        ndarray of shape (d, d), or (d, d, outputs)
-            Outputs are independent of each other.
-
-        Raises
-        ------
-        ValueError
-            If the rows were not explained with ``uncertainty=True``, or `row` is missing.
-        IndexError
-            If there is no such row.
-        """
-        self._check_uncertain("covariance")
-        part = self
-        if ROW in self._axes.present:
-            if row is None:
-                raise ValueError("covariance takes the number of a row, from 0")
-            part = self[as_integer("row", row, "the number of a row")]
-        elif row is not None:
-            raise ValueError("the explanation is of a single row: covariance() takes no number")
-        roots = part._roots_with_every_axis()[0]
-        covariances: Float = np.einsum("ior,jor->ijo", roots, roots)
-        return covariances if OUTPUT in self._axes.present else covariances[..., 0]
-
-    def sample(
-        self, n: int, random_state: int | np.random.Generator | None = None
-    ) -> NDArray[np.float64]:
-        """Return values of functions drawn from the posterior.
-
-        The values of a row are drawn together, as they depend on each other; each row is drawn on
-        its own.
-
-        Parameters
-        ----------
-        n : int
-            How often.
-        random_state : int or numpy.random.Generator, optional
-            A seed, or where random numbers are taken from.
-
-        Returns
-        -------
-        ndarray of shape (n, ...), the rest as the values
-
-        Raises
-        ------
-        ValueError
-            If the rows were not explained with ``uncertainty=True``, or `n` is not positive.
-        """
-        self._check_uncertain("sample")
-        n = as_integer("n", n, "a positive integer", least=1)
-        roots = self._roots_with_every_axis()
-        rows, _, outputs, rank = roots.shape
-        normal = np.random.default_rng(random_state).standard_normal((n, rows, outputs, rank))
-        changes = np.einsum("ndor,snor->sndo", roots, normal)
-        drawn: Float = self._values + changes.reshape(n, *np.shape(self._values))
-        return drawn
-
-    @with_known_keywords
-    def importance(
-        self,
-        *,
-        samples: int | None = None,
-        random_state: int | np.random.Generator | np.random.RandomState | None = None,
-    ) -> NDArray[np.float64]:
-        """Return how strongly each feature acts: its mean absolute value over the rows.
-
-        Of neutral values it is the mean absolute deviation from their mean over the rows: what
-        varies. For neutral values contain constants, the same for all rows, that depend on the
-        amplitude of the model's coefficients rather than on the data; they would hide the rest.
-        Once `centered`, values have none, and the mean absolute value is taken.
-
-        Of rows that were explained with ``uncertainty=True`` it has a distribution, of which
-        `samples` are drawn: functions from the posterior of the Gaussian process, each explained in
-        all rows. Their mean is above the importance of the mean: absolute values of what is not
-        known are above 0.
-
-        Of estimates it is above that of exact values, for the same reason, where standard errors
-        are not small beside the values. Their `samples` are functions estimated from the same
-        coalitions: what spreads is what is not known of the function. Sampling errors, which all
-        samples share, are apart from it: see ``standard_errors``.
-
-        Parameters
-        ----------
-        samples : int, optional
-            How often it is drawn.
-        random_state : int, numpy.random.Generator or RandomState, optional
-            A seed, or where random numbers are taken from; without `samples` it does nothing.
-
-        Returns
-        -------
-        ndarray, shape (d,) or (d, outputs); with `samples` (samples, d) or (samples, d, outputs)
-            In the order of `feature_names`, in units of the explained function. A single row gives
-            its absolute values, in every game, since with itself nothing varies.
-
-        Raises
-        ------
-        ValueError
-            If there are no rows to average over; with `samples`, if the rows were not explained
-            with ``uncertainty=True``, or the explanation was pickled since; or if draws would be
-            without more than half of the posterior's variance. They warn if it is more than 1 %.
-        UnsupportedModelError
-            With `samples`, if there is no background in the columns of the rows.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> import pkex
-        >>> parts = ([[3.0, -9.0], [1.0, -8.0]], [0.0, 0.0], np.zeros((2, 2)), ["age", "bmi"])
-        >>> pkex.Explanation(*parts, value_function="interventional").importance()
-        array([2. , 8.5])
-        >>> pkex.Explanation(*parts, value_function="neutral").importance()
-        array([1. , 0.5])
-
-        Standard deviations and quantiles are those of the samples:
-
-        >>> from sklearn.gaussian_process import GaussianProcessRegressor
-        >>> X = np.random.default_rng(0).normal(size=(30, 2))
-        >>> model = GaussianProcessRegressor(alpha=0.1).fit(X, X[:, 0])
-        >>> explanation = pkex.Explainer(model, X)(X, uncertainty=True)
-        >>> drawn = explanation.importance(samples=100, random_state=0)
-        >>> drawn.shape, drawn.std(axis=0).shape
-        ((100, 2), (2,))
-        """
-        if samples is None:
-            return super().importance()
-        if ROW in self._axes.present and len(self) == 0:
-            raise ValueError("there are no rows to average over")
-        return self._drawn_importance(samples, random_state)
-
-    def _drawn_importance(self, n: object, random_state: Any) -> Float:
-        """Return the mean absolute values of draws over the rows, shape (n, ...)."""
-        self._check_uncertain("importance(samples=...)")
-        if self._joint is None or self._places is None:
-            raise ValueError(
-                "importance(samples=...) draws functions from the model, which pickles of "
-                f"{type(self).__name__.lower()}s are without: explain the rows again"
-            )
-        count = as_integer("samples", n, "a positive integer, such as 1000", least=1)
-        drawn = self._joint.deviations(np.ravel(self._places), count, as_generator(random_state))
-        found = []
-        for deviations in drawn:
-            sizes = np.abs(self._values + deviations.reshape(-1, *np.shape(self._values)))
-            found.append(sizes.mean(axis=1) if ROW in self._axes.present else sizes)
-        return np.concatenate(found)
-
-    def _spreads(self) -> dict[str, Float]:
-        deviations = self.standard_deviations
-        return {} if deviations is None else {STANDARD_DEVIATION: deviations}
-
-    def _margins(self) -> Float | None:
-        """Return how far from each value the bounds are that hold 95 % of draws."""
-        deviations = self.standard_deviations
-        return None if deviations is None else DEVIATIONS * deviations
-
-    def _changes(self) -> Float | None:
-        """Return the roots of a single row, shape (d, k)."""
-        roots = self._roots
-        return None if roots is None else roots.reshape(len(self._axes.features), -1)
-
-    def _check_uncertain(self, what: str) -> None:
-        if self._roots is None:
-            reason = "centered values have none" if self._is_centered else "this has none"
-            raise ValueError(
-                f"{what} is of rows that were explained with their uncertainty, by "
-                f"{self._made_uncertain_by}; {reason}"
-            )
-
-    def _roots_with_every_axis(self) -> Float:
-        """Return the roots, shape (n, d, outputs, rank)."""
-        roots: Any = self._roots
-        rows = len(roots) if ROW in self._axes.present else 1
-        outputs = self._axes.output_names
-        n_outputs = 1 if outputs is None else len(outputs)
-        whole: Float = np.reshape(
-            roots, (rows, len(self._axes.features), n_outputs, roots.shape[-1])
-        )
-        return whole
+def spread_label(name: str, *, is_row: bool) -> str:
+    """Return the head of a column of spreads of one row's values, or of their means over rows."""
+    return f"{'±' if is_row else 'mean'} {_SHORT[name]}"

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 import numpy as np
 
 from pkex.inputs.wording import counted
-from pkex.results.report import Figure, Findings, Table, listed, of_outputs_left_out, percent
+from pkex.results.report import Figure, PageContent, Table, listed, of_outputs_left_out, percent
 from pkex.results.svg import bars
 from pkex.results.tables import number, shortened
-from pkex.sensitivity.shares import TITLES, Shares
+from pkex.sensitivity.variance_shares import TITLES, VarianceShares
 from pkex.typing import Float
 
 __all__ = ["of_sensitivity", "variances", "verdict"]
@@ -43,11 +43,11 @@ _LEGEND = (
 
 
 def of_sensitivity(
-    result: Shares,
+    result: VarianceShares,
     what: str,
     computed: Mapping[str, str],
     notes: tuple[str, ...] = (),
-) -> Findings:
+) -> PageContent:
     """Say what is known of the variance of a model's output.
 
     Parameters
@@ -62,7 +62,7 @@ def of_sensitivity(
     outputs = _outputs(result)[:_MOST_OUTPUTS]
     left_out = of_outputs_left_out(len(_outputs(result)) - len(outputs))
     tables = [table for name, place in outputs for table in _tables(result, name, place)]
-    return Findings(
+    return PageContent(
         f"Sensitivity of {what}",
         verdict(result),
         tuple(tables),
@@ -75,7 +75,7 @@ def of_sensitivity(
     )
 
 
-def verdict(result: Shares) -> str:
+def verdict(result: VarianceShares) -> str:
     """Return which inputs the variance comes from, of each output."""
     sentences = []
     variances = np.ravel(result.variance)
@@ -97,23 +97,23 @@ def verdict(result: Shares) -> str:
     return " ".join(sentences)
 
 
-def variances(result: Shares) -> str:
+def variances(result: VarianceShares) -> str:
     """Return the variance of each output, for what was computed."""
     return ", ".join(f"{variance:.5g}" for variance in np.ravel(result.variance))
 
 
-def _reading(result: Shares) -> tuple[str, ...]:
+def _reading(result: VarianceShares) -> tuple[str, ...]:
     if result.draws is None:
         return _READING
     return (*_READING, _DRAWN.format(n=len(result.draws)))
 
 
-def _outputs(result: Shares) -> list[tuple[str, int]]:
+def _outputs(result: VarianceShares) -> list[tuple[str, int]]:
     """Return the names of the outputs, "" if there is no such axis, and their places."""
     return [(name, place) for place, name in enumerate(result.output_names or [""])]
 
 
-def _indices(result: Shares, place: int) -> tuple[Float, Float, Float]:
+def _indices(result: VarianceShares, place: int) -> tuple[Float, Float, Float]:
     """Return effects, first-order and total indices of an output."""
     found = result.shapley_effects, result.first_order, result.total
     if result.output_names is None:
@@ -121,7 +121,7 @@ def _indices(result: Shares, place: int) -> tuple[Float, Float, Float]:
     return found[0][:, place], found[1][:, place], found[2][:, place]
 
 
-def _tables(result: Shares, name: str, place: int) -> list[Table]:
+def _tables(result: VarianceShares, name: str, place: int) -> list[Table]:
     effects, first, total = _indices(result, place)
     order = np.argsort(-effects, kind="stable")
     of_output = f" of {name}" if name else ""
@@ -153,7 +153,7 @@ def _tables(result: Shares, name: str, place: int) -> list[Table]:
     return tables
 
 
-def _picture(result: Shares, name: str, place: int) -> Figure:
+def _picture(result: VarianceShares, name: str, place: int) -> Figure:
     effects, first, total = _indices(result, place)
     order = np.argsort(-effects, kind="stable")[:_MOST_BARS]
     title = f"Where the variance comes from{f', {name}' if name else ''}"

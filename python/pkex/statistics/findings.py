@@ -12,14 +12,14 @@ from pkex.inputs.columns import column_labels, numbered
 from pkex.inputs.wording import counted
 from pkex.results.column_pictures import compared, related
 from pkex.results.entries import Columns, Entries
-from pkex.results.report import Figure, Findings, Table, percent
+from pkex.results.report import Figure, PageContent, Table, percent
 from pkex.results.svg import bars
 from pkex.results.tables import number
-from pkex.statistics.attribution import Attribution
 from pkex.statistics.column_changes import table_of_changes
 from pkex.statistics.encoding import Encoding
 from pkex.statistics.report import COLUMNS, described
-from pkex.statistics.verdict import DEPENDENCE, DIFFERENCE, Wording, is_found, shares, verdict
+from pkex.statistics.statistic_result import StatisticResult
+from pkex.statistics.verdict import DEPENDENCE, DIFFERENCE, Wording, is_found, verdict
 from pkex.typing import Float
 
 __all__ = ["n_permutations", "of_dependence", "of_difference", "settings"]
@@ -65,13 +65,13 @@ _MARKS = {False: "mark", True: "mark filled"}
 
 
 def of_difference(
-    result: Attribution,
+    result: StatisticResult,
     alpha: float,
     names: tuple[str, str],
     samples: tuple[Any, Any] | None = None,
     computed: Mapping[str, str] | None = None,
     notes: tuple[str, ...] = (),
-) -> Findings:
+) -> PageContent:
     """Say what is known of the difference of two samples.
 
     Parameters
@@ -89,11 +89,11 @@ def of_difference(
     """
     details = []
     if samples is not None:
-        tables = [_columns(table, result.names) for table in samples]
+        tables = [_columns(table, tuple(result.feature_names)) for table in samples]
         for place in _strongest(result, _MOST_DETAILS).tolist():
-            one, other = (table.of(result.names, place) for table in tables)
+            one, other = (table.of(tuple(result.feature_names), place) for table in tables)
             if one is not None and other is not None:
-                details.append(compared(result.names[place], one, other, names))
+                details.append(compared(result.feature_names[place], one, other, names))
     return _findings(
         result,
         DIFFERENCE.of(*names),
@@ -107,13 +107,13 @@ def of_difference(
 
 
 def of_dependence(
-    result: Attribution,
+    result: StatisticResult,
     alpha: float,
     names: tuple[str, str],
     tables: tuple[Any, Any] | None = None,
     computed: Mapping[str, str] | None = None,
     notes: tuple[str, ...] = (),
-) -> Findings:
+) -> PageContent:
     """Say what is known of the dependence of two tables, whose columns share it.
 
     Parameters
@@ -129,12 +129,14 @@ def of_dependence(
     """
     details = []
     if tables is not None:
-        columns, others = (_columns(table, result.names) for table in tables)
+        columns, others = (_columns(table, tuple(result.feature_names)) for table in tables)
         other_name = names[1] if column_labels(tables[1]) is None else others.names[0]
         for place in _strongest(result, _MOST_DETAILS).tolist():
-            own = columns.of(result.names, place)
+            own = columns.of(tuple(result.feature_names), place)
             if own is not None:
-                details.append(related(result.names[place], own, other_name, others.entries[0]))
+                details.append(
+                    related(result.feature_names[place], own, other_name, others.entries[0])
+                )
     return _findings(
         result,
         DEPENDENCE.of(*names),
@@ -148,7 +150,7 @@ def of_dependence(
 
 
 def _findings(
-    result: Attribution,
+    result: StatisticResult,
     wording: Wording,
     alpha: float,
     *,
@@ -157,7 +159,7 @@ def _findings(
     details_title: str,
     computed: Mapping[str, str],
     notes: tuple[str, ...],
-) -> Findings:
+) -> PageContent:
     found = {
         "Statistic": f"{result.label} = {number(result.statistic)}, {result.estimator} estimator",
         "p-value": "none, as there were no permutations"
@@ -171,7 +173,7 @@ def _findings(
         found["Pairs of columns"] = pairs.described
     changes = getattr(result, "column_changes", ())
     tables = (_table(result, alpha), *([table_of_changes(changes)] if changes else []))
-    return Findings(
+    return PageContent(
         title,
         verdict(result, wording, alpha),
         tables,
@@ -190,7 +192,7 @@ _CONVENTIONS = {
 }
 
 
-def settings(result: Attribution, alpha: float) -> dict[str, str]:
+def settings(result: StatisticResult, alpha: float) -> dict[str, str]:
     """Return how a result was computed and tested, without the numbers found."""
     found = {
         "Level α": number(alpha),
@@ -206,12 +208,12 @@ def settings(result: Attribution, alpha: float) -> dict[str, str]:
     return found
 
 
-def n_permutations(result: Attribution) -> int:
+def n_permutations(result: StatisticResult) -> int:
     """Return the number of permutations of the test, 0 without a test."""
     return 0 if result.permuted_values is None else len(result.permuted_values)
 
 
-def _reading(result: Attribution, wording: Wording) -> tuple[str, ...]:
+def _reading(result: StatisticResult, wording: Wording) -> tuple[str, ...]:
     # Estimators of some of the pairs are unbiased.
     noise = _NOISE.get(result.estimator, _NOISE["unbiased"])
     words = {
@@ -226,16 +228,16 @@ def _reading(result: Attribution, wording: Wording) -> tuple[str, ...]:
     return tuple(text.format(**words) for text in texts)
 
 
-def _shares(result: Attribution, alpha: float) -> Float:
+def _shares(result: StatisticResult, alpha: float) -> Float:
     """Return shares of what was found, NaN if nothing was: those of noise say nothing."""
-    found: Float = np.full(len(result.values), np.nan)
-    return found if is_found(result, alpha) is False else shares(result)
+    shares = None if is_found(result, alpha) is False else result.shares
+    return np.full(len(result.values), np.nan) if shares is None else shares
 
 
-def _table(result: Attribution, alpha: float) -> Table:
+def _table(result: StatisticResult, alpha: float) -> Table:
     order = np.argsort(-result.values, kind="stable")
     of_whole = _shares(result, alpha)
-    columns: dict[str, Any] = {"feature": [result.names[j] for j in order.tolist()]}
+    columns: dict[str, Any] = {"feature": [result.feature_names[j] for j in order.tolist()]}
     columns["share"] = [percent(of_whole[j]) for j in order.tolist()]
     for name, title in COLUMNS.items():
         column = getattr(result, name)
@@ -244,7 +246,7 @@ def _table(result: Attribution, alpha: float) -> Table:
     return Table(f"{result.label} divided among features, the largest value first", columns)
 
 
-def _picture(result: Attribution, wording: Wording, alpha: float) -> Figure:
+def _picture(result: StatisticResult, wording: Wording, alpha: float) -> Figure:
     order = _strongest(result, _MOST_BARS)
     of_whole = _shares(result, alpha)[order]
     texts = [percent(share) for share in of_whole.tolist()]
@@ -255,7 +257,7 @@ def _picture(result: Attribution, wording: Wording, alpha: float) -> Figure:
     found = np.zeros(len(order), bool) if pvalues is None else pvalues[order] <= alpha
     picture = bars(
         f"Which features carry {wording.whole}",
-        [result.names[j] for j in order.tolist()],
+        [result.feature_names[j] for j in order.tolist()],
         values,
         texts,
         lines=None
@@ -275,7 +277,7 @@ def _picture(result: Attribution, wording: Wording, alpha: float) -> Figure:
     return Figure(title, picture, rest, tuple(legend))
 
 
-def _strongest(result: Attribution, most: int) -> NDArray[np.intp]:
+def _strongest(result: StatisticResult, most: int) -> NDArray[np.intp]:
     """Return the places of the largest values in size, the largest value first."""
     strongest = np.argsort(-np.abs(result.values), kind="stable")[:most]
     return strongest[np.argsort(-result.values[strongest], kind="stable")]

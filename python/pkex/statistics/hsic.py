@@ -30,7 +30,6 @@ from pkex.inputs.choices import (
 from pkex.inputs.keywords import with_known_keywords
 from pkex.inputs.randomness import as_generator
 from pkex.kernels import Kernel
-from pkex.statistics.attribution import Parts
 from pkex.statistics.common import Conventions, exact_domain, in_units, with_kernel
 from pkex.statistics.copied_rows import warn_of_copied_rows
 from pkex.statistics.encoding import Encoding, Missing
@@ -55,6 +54,7 @@ from pkex.statistics.sampled.hsic import sampled_hsic
 from pkex.statistics.sampled.sources import refuse_files
 from pkex.statistics.samples import check_row_count, read_samples
 from pkex.statistics.standard_errors import hsic_errors
+from pkex.statistics.statistic_result import Parts
 from pkex.statistics.targets import as_target
 from pkex.statistics.unusual_rows import warn_of_unusual_rows
 from pkex.typing import Float, Report

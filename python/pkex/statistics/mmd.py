@@ -33,7 +33,6 @@ from pkex.inputs.choices import (
 from pkex.inputs.keywords import with_known_keywords
 from pkex.inputs.randomness import as_generator
 from pkex.kernels import Kernel
-from pkex.statistics.attribution import Parts
 from pkex.statistics.block_significance import tested
 from pkex.statistics.column_changes import column_changes
 from pkex.statistics.common import Conventions, exact_domain, in_units, with_kernel
@@ -62,6 +61,7 @@ from pkex.statistics.sampled.mmd import sampled_mmd
 from pkex.statistics.sampled.sources import refuse_files
 from pkex.statistics.samples import two_samples
 from pkex.statistics.standard_errors import between_samples, within_sample
+from pkex.statistics.statistic_result import Parts
 from pkex.statistics.unusual_rows import warn_of_unusual_rows
 from pkex.statistics.weights import RowWeights, weight_of_pairs
 from pkex.typing import Float

@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
+from pkex.inputs.arrays import owned
 from pkex.inputs.choices import ESTIMATORS
 from pkex.inputs.documents import Document
-from pkex.inputs.keywords import with_known_keywords
 from pkex.inputs.plain_data import plain_numbers
 from pkex.kernels import Kernel
 from pkex.results.tables import shortened
-from pkex.statistics.attribution import Attribution, protect
 from pkex.statistics.column_changes import ColumnChange, lines_of_changes
 from pkex.statistics.dependence import DependenceTest, PairDependence
 from pkex.statistics.documents import hsic_fields, kernel_parameters, read_sizes
 from pkex.statistics.normaliser import Normaliser
 from pkex.statistics.report import SMALL_PVALUE
+from pkex.statistics.statistic_result import StatisticResult
 from pkex.statistics.verdict import changed_pairs
 from pkex.typing import Float
+
+if TYPE_CHECKING:
+    from pkex.results.report import PageContent
 
 __all__ = ["HSICResult", "MMDResult"]
 
@@ -33,7 +35,7 @@ def _read_changes(plain: Any) -> tuple[ColumnChange, ...]:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class MMDResult(Attribution):
+class MMDResult(StatisticResult):
     """The squared maximum mean discrepancy of two samples, divided among features.
 
     Returned by `pkex.mmd` and `pkex.MMDDrift`.
@@ -42,6 +44,9 @@ class MMDResult(Attribution):
     ----------
     statistic : float
         MMD², the sum of the values. By the unbiased estimator it may be negative.
+    shares : ndarray of shape (P,) or None
+        The values as parts of their sum, which add up to 1; None if that is not positive. By the
+        biased estimator with permutations, of the values minus their mean over permutations.
     values : ndarray of shape (P,)
         The Shapley value of each feature or group.
     standard_errors : ndarray of shape (P,) or None
@@ -157,72 +162,27 @@ family: corrected for the number of features
         """What a feature does whose p-value alone is small, in words."""
         return "differs"
 
-    @with_known_keywords
-    def to_html(
+    def _report(
         self,
-        path: str | os.PathLike[str] | None = None,
-        X: Any = None,
-        Y: Any = None,
-        *,
-        alpha: float | None = None,
-        names: tuple[str, str] | None = None,
-    ) -> str:
-        """Return a report as one HTML page that needs nothing else; write it if a path is given.
-
-        Parameters
-        ----------
-        path : str or path, optional
-            Of the file, which is written whole or not at all.
-        X, Y : tables of shape (n, d) and (m, d), optional
-            The samples, to show the distributions of the leading features in; a `DriftResult`
-            knows them.
-        alpha : float, optional
-            The level of the verdict: 0.05, or that of a `DriftResult`.
-        names : tuple of str, optional
-            What the samples are called, if not X and Y, or reference and batch.
-
-        Returns
-        -------
-        str
-
-        Raises
-        ------
-        ValueError
-            If `alpha` is not between 0 and 1, only one sample is given, or one has fewer rows than
-            were compared.
-        TypeError
-            If the samples are no tables in memory.
-        OSError
-            If the file cannot be written.
-
-        Examples
-        --------
-        >>> import pkex
-        >>> X, Y = [[0.0, 1.0], [1.0, 2.0], [0.5, 0.5]], [[4.0, 1.5], [5.0, 1.0], [4.5, 0.5]]
-        >>> pkex.mmd(X, Y).to_html(None, X, Y)[:15]
-        '<!DOCTYPE html>'
-        """
+        name: str | tuple[str, str] | None,
+        samples: tuple[Any, Any] | None,
+        alpha: float | None,
+    ) -> PageContent:
         # Not before a report is asked for.
-        from pkex.statistics import reports
+        from pkex.statistics.findings import of_difference
 
-        if X is None and Y is None:
-            X, Y = self._samples()
-        for name, given, n_rows in zip("XY", (X, Y), self.n_rows, strict=True):
-            if not isinstance(given, str) and hasattr(given, "__len__") and len(given) < n_rows:
+        names, tables, level = self._check_report(name, samples, alpha, self._level)
+        for label, table, n_rows in zip("XY", tables or (), self.n_rows, strict=False):
+            if not isinstance(table, str) and hasattr(table, "__len__") and len(table) < n_rows:
                 raise ValueError(
-                    f"{name} has {len(given)} rows, and the result is of {n_rows}: give the "
+                    f"{label} has {len(table)} rows, and the result is of {n_rows}: give the "
                     "samples that were compared, in the same order"
                 )
-        level = self._level if alpha is None else alpha
-        return reports.of_difference(self, path, X, Y, level, names or self._sample_names)
+        return of_difference(self, level, names or self._sample_names, tables or self._samples())
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the result as plain data for JSON, which `from_dict` reads.
-
-        `pair_dependence`, which is computed when first asked for, is not part of it.
-        """
+    def _plain(self) -> dict[str, Any]:
         changes = [change.to_dict() for change in self.column_changes]
-        return {**super().to_dict(), "column_changes": changes}
+        return {**super()._plain(), "column_changes": changes}
 
     def _observations(self) -> list[str]:
         pairs = changed_pairs(self, self._level)
@@ -240,13 +200,13 @@ family: corrected for the number of features
         """The level of the verdict."""
         return SMALL_PVALUE
 
-    def _samples(self) -> tuple[Any, Any]:
+    def _samples(self) -> tuple[Any, Any] | None:
         """Return the samples, as tables or as mappings of names to columns; None if unknown."""
-        return None, None
+        return None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class HSICResult(Attribution):
+class HSICResult(StatisticResult):
     """The Hilbert–Schmidt independence criterion, divided among features.
 
     Returned by `pkex.hsic`.
@@ -255,6 +215,8 @@ class HSICResult(Attribution):
     ----------
     statistic : float
         HSIC, the sum of the values. By the unbiased estimator it may be negative.
+    shares : ndarray of shape (P,) or None
+        As of `MMDResult`.
     values : ndarray of shape (P,)
         The Shapley value of each feature or group.
     standard_errors : ndarray of shape (P,)
@@ -341,8 +303,7 @@ class HSICResult(Attribution):
         feature. Computed when first asked for, or pickled, in passes over the pairs.
         """
         indices = self._normaliser("alone_r2").normalised_alone(self.alone)
-        protect(indices)
-        return indices
+        return owned(indices)
 
     def _normaliser(self, name: str) -> Normaliser:
         # Unpickled results know their indices.
@@ -375,18 +336,14 @@ class HSICResult(Attribution):
         indices = {"r2": self.r2, "alone_r2": self.alone_r2}
         return {**self.__dict__, **indices, "normaliser": None}
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the result as plain data for JSON, as `MMDResult.to_dict` does.
-
-        `r2` and `alone_r2` are in it if they have been asked for.
-        """
+    def _plain(self) -> dict[str, Any]:
         known: dict[str, Any] = {
             name: plain_numbers(name, vars(self)[name])
             for name in ("r2", "alone_r2")
             if name in vars(self)
         }
         return {
-            **super().to_dict(),
+            **super()._plain(),
             "target_kernel": repr(self.target_kernel),
             "target_kernel_parameters": kernel_parameters(self.target_kernel),
             "target_bandwidth": self.target_bandwidth,
@@ -399,14 +356,13 @@ class HSICResult(Attribution):
         return {**super()._fields(document), **hsic_fields(document)}
 
     @classmethod
-    def _from_document(cls, document: Document) -> Self:
-        result = super()._from_document(document)
+    def _of_document(cls, document: Document) -> Self:
+        result = super()._of_document(document)
         if "r2" in document:
             result.__dict__["r2"] = float(document.numbers("r2", missing=True))
         if "alone_r2" in document:
             indices = document.numbers("alone_r2", "feature", missing=True)
-            protect(indices)
-            result.__dict__["alone_r2"] = indices
+            result.__dict__["alone_r2"] = owned(indices)
         return result
 
     @property
@@ -429,49 +385,21 @@ class HSICResult(Attribution):
         """What a feature does whose p-value alone is small, in words."""
         return f"depends on {self._other_side}"
 
-    @with_known_keywords
-    def to_html(
+    def _report(
         self,
-        path: str | os.PathLike[str] | None = None,
-        X: Any = None,
-        y: Any = None,
-        *,
-        alpha: float = 0.05,
-        names: tuple[str, str] = ("X", "y"),
-    ) -> str:
-        """Return a report as one HTML page that needs nothing else; write it if a path is given.
+        name: str | tuple[str, str] | None,
+        samples: tuple[Any, Any] | None,
+        alpha: float | None,
+    ) -> PageContent:
+        # Not before a report is asked for.
+        from pkex.statistics.findings import of_dependence
 
-        Parameters
-        ----------
-        path, alpha
-            As of `MMDResult`.
-        X, y : tables of shape (n, d) and (n,) or (n, dy), optional
-            The data, to show how the leading features go with the other side's first column.
-        names : tuple of str, default ("X", "y")
-            What they are called.
-
-        Returns
-        -------
-        str
-
-        Raises
-        ------
-        ValueError, TypeError, OSError
-            As of `MMDResult`.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> import pkex
-        >>> X = np.random.default_rng(0).normal(size=(20, 2))
-        >>> pkex.hsic(X, X[:, 0]).to_html(None, X, X[:, 0])[:15]
-        '<!DOCTYPE html>'
-        """
-        from pkex.statistics import reports
-
-        # What has values comes first.
-        tables, names = ((X, y), names) if self.attribute == "x" else ((y, X), names[::-1])
-        return reports.of_dependence(self, path, *tables, alpha, names)
+        given, tables, level = self._check_report(name, samples, alpha, SMALL_PVALUE)
+        names = given or ("X", "y")
+        if self.attribute == "y":
+            # The table whose columns have values comes first.
+            names, tables = names[::-1], None if tables is None else tables[::-1]
+        return of_dependence(self, level, names, tables)
 
     @property
     def _other_side(self) -> str:

@@ -295,7 +295,7 @@ class HSICSelector(SelectorMixin, BaseEstimator):
     def _of_selected(self, X: Any, y: Any, columns: NDArray[np.intp]) -> HSICResult:
         """Return the result of the selected columns, by the names that they have among all."""
         result = self._again(X, y, columns)
-        names = tuple(self.result_.names[column] for column in columns)
+        names = tuple(self.result_.feature_names[column] for column in columns)
         described = zip(result.columns, names, strict=True)
         return replace(
             result,

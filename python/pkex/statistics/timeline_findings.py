@@ -11,9 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pkex.inputs.wording import counted
-from pkex.results.report import Figure, Findings, Table
+from pkex.results.report import Figure, PageContent, Table
 from pkex.results.svg import bars, cells
 from pkex.results.tables import number, numbers, shortened
+from pkex.statistics.batches import counted_batches
 from pkex.statistics.drift_result import DriftResult
 from pkex.statistics.findings import n_permutations, settings
 from pkex.statistics.verdict import changed_pairs, found_features
@@ -44,7 +45,8 @@ def of_timeline(
     corrected: Float | None,
     is_drift: NDArray[np.bool_] | None,
     notes: tuple[str, ...],
-) -> Findings:
+    title: str,
+) -> PageContent:
     """Return what a report shows of batches that were compared with one reference.
 
     Parameters
@@ -56,6 +58,8 @@ def of_timeline(
         P-values, corrected for the number of batches; None if nothing was tested.
     is_drift : ndarray of bool, shape (T,), or None
     notes : tuple of str
+    title : str
+        What the batches are called.
     """
     first, latest = results[0], slice(-_MOST_BATCHES, None)
     some, titles = results[latest], [shortened(name) for name in names[latest]]
@@ -75,8 +79,8 @@ def of_timeline(
         **settings(first, first.alpha),
     }
     which = f", the latest {len(some)} of {len(results):,}" if len(some) < len(results) else ""
-    return Findings(
-        f"Drift in {_batches(len(results))}",
+    return PageContent(
+        f"Drift in {title}",
         _verdict(results, names, is_drift),
         (Table(f"Batches, compared with the reference{which}", columns),),
         (_bars(titles, statistics, texts), _heat_map(some, titles, heads)),
@@ -86,10 +90,6 @@ def of_timeline(
         computed,
         notes,
     )
-
-
-def _batches(count: int) -> str:
-    return "1 batch" if count == 1 else f"{count:,} batches"
 
 
 def _tested_columns(
@@ -112,7 +112,7 @@ def _tested_columns(
 
 def _features(result: DriftResult) -> list[str]:
     """Return the names of the features that differ individually."""
-    return [shortened(result.names[j]) for j in found_features(result, result.alpha)]
+    return [shortened(result.feature_names[j]) for j in found_features(result, result.alpha)]
 
 
 def _pairs(result: DriftResult) -> list[str]:
@@ -131,7 +131,7 @@ def _verdict(
     results: Sequence[DriftResult], names: Sequence[str], is_drift: NDArray[np.bool_] | None
 ) -> str:
     """Return which batches differ, and the features that differ in most of them."""
-    count = _batches(len(results))
+    count = counted_batches(len(results))
     if is_drift is None:
         verb = "was" if len(results) == 1 else "were"
         return f"{count} {verb} compared with the reference; nothing was tested."
@@ -156,7 +156,7 @@ def _verdict(
 def _most_common(title: str, names_of_batches: Iterable[Sequence[str]]) -> str:
     """Return the names that the most batches have, and in how many; "" if there are none."""
     found = Counter(chain.from_iterable(names_of_batches))
-    named = _few([f"{name} in {_batches(n)}" for name, n in found.most_common()])
+    named = _few([f"{name} in {counted_batches(n)}" for name, n in found.most_common()])
     return f"{title}: {named}." if found else ""
 
 
@@ -173,7 +173,7 @@ def _heat_map(results: Sequence[DriftResult], names: Sequence[str], heads: Seque
     """Return the values of the strongest features by batch."""
     values = np.array([result.values for result in results]).T
     chosen = np.argsort(-np.abs(values).max(axis=1), kind="stable")[:_MOST_FEATURES]
-    features = [shortened(results[0].names[j]) for j in chosen.tolist()]
+    features = [shortened(results[0].feature_names[j]) for j in chosen.tolist()]
     shown = values[chosen]
     spoken = "; ".join(
         f"{feature}: largest in {names[place]}, {number(float(line[place]))}"

@@ -8,8 +8,8 @@ import numpy as np
 
 from pkex.results.report import percent
 from pkex.results.tables import number, shortened
-from pkex.statistics.attribution import Attribution
 from pkex.statistics.dependence import PairDependence
+from pkex.statistics.statistic_result import StatisticResult
 from pkex.typing import Float
 
 __all__ = [
@@ -20,7 +20,6 @@ __all__ = [
     "found_features",
     "is_found",
     "share_intervals",
-    "shares",
     "verdict",
 ]
 
@@ -81,35 +80,12 @@ DEPENDENCE = Wording(
 )
 
 
-def is_found(result: Attribution, alpha: float) -> bool | None:
+def is_found(result: StatisticResult, alpha: float) -> bool | None:
     """Say whether the hypothesis is rejected at the level α; None without a test."""
     return None if result.pvalue is None else bool(result.pvalue <= alpha)
 
 
-def shares(result: Attribution) -> Float:
-    """Return the share of the statistic that each feature has; NaN if it is not positive."""
-    values = _without_bias(result)
-    statistic = float(values.sum())
-    if not statistic > 0.0:
-        return np.full(len(values), np.nan)
-    found: Float = values / statistic
-    return found
-
-
-def _without_bias(result: Attribution) -> Float:
-    """Return the values, those of a biased estimator without their mean over permutations.
-
-    By such an estimator features that show nothing have positive values, which many features add up
-    to a large share.
-    """
-    permuted = result.permuted_values
-    if result.estimator != "biased" or permuted is None:
-        return result.values
-    found: Float = result.values - permuted.mean(axis=0)
-    return found
-
-
-def share_intervals(result: Attribution) -> Float:
+def share_intervals(result: StatisticResult) -> Float:
     """Return approximate 95 % intervals of the shares, shape (P, 2); NaN where there are none.
 
     The share of feature j is s = φ / (φ + R), with its value φ and the sum R of the others. By the
@@ -117,17 +93,16 @@ def share_intervals(result: Attribution) -> Float:
     standard error is at most (|1 − s| σ + |s| ρ) / S however φ and R are correlated; σ is the
     standard error of φ, and ρ, that of R, is taken as √Σ σ² over the other features.
     """
-    errors = result.standard_errors
-    if errors is None:
+    errors, of_whole = result.standard_errors, result.shares
+    if errors is None or of_whole is None:
         return np.full((len(result.values), 2), np.nan)
-    of_whole = shares(result)
     of_rest = np.sqrt(np.maximum((errors**2).sum() - errors**2, 0.0))
-    statistic = _without_bias(result).sum()
+    statistic = result._values_without_bias().sum()
     of_shares = (np.abs(1.0 - of_whole) * errors + np.abs(of_whole) * of_rest) / statistic
     return np.stack([of_whole - _QUANTILE * of_shares, of_whole + _QUANTILE * of_shares], axis=1)
 
 
-def found_features(result: Attribution, alpha: float) -> list[int]:
+def found_features(result: StatisticResult, alpha: float) -> list[int]:
     """Return the places of the features that a significant result names, the largest value first.
 
     Those whose univariate family-wise adjusted p-value is at most α.
@@ -139,7 +114,7 @@ def found_features(result: Attribution, alpha: float) -> list[int]:
     return [j for j in order.tolist() if pvalues[j] <= alpha]
 
 
-def changed_pairs(result: Attribution, alpha: float) -> list[tuple[str, str]]:
+def changed_pairs(result: StatisticResult, alpha: float) -> list[tuple[str, str]]:
     """Return the pairs of columns whose dependence differs in a significant result."""
     if not is_found(result, alpha):
         return []
@@ -147,7 +122,7 @@ def changed_pairs(result: Attribution, alpha: float) -> list[tuple[str, str]]:
     return [pair.columns for pair in tested if pair.familywise_pvalue <= alpha]
 
 
-def verdict(result: Attribution, wording: Wording, alpha: float) -> str:
+def verdict(result: StatisticResult, wording: Wording, alpha: float) -> str:
     """Return what was found at the level α, and the features and pairs that are proven to show it.
 
     No feature is named for its share: that of noise may be large.
@@ -164,7 +139,7 @@ def verdict(result: Attribution, wording: Wording, alpha: float) -> str:
         )
     sentences = [f"{wording.found}: {pvalue}, at most {level}."]
     features, pairs = found_features(result, alpha), changed_pairs(result, alpha)
-    if len(result.names) == 1:
+    if len(result.feature_names) == 1:
         features = []
     elif not features and not pairs:
         also = " and no pair of columns" if getattr(result, "pair_dependence", None) else ""
@@ -181,15 +156,15 @@ def verdict(result: Attribution, wording: Wording, alpha: float) -> str:
     return " ".join(sentences)
 
 
-def _with_shares(result: Attribution, features: list[int], wording: Wording) -> list[str]:
+def _with_shares(result: StatisticResult, features: list[int], wording: Wording) -> list[str]:
     """Return names with their share of the whole and its interval, as far as these are known."""
-    of_whole, intervals = shares(result), share_intervals(result)
+    of_whole, intervals = result.shares, share_intervals(result)
     named: list[str] = []
     is_said = False
     for j in features:
-        name = shortened(result.names[j])
+        name = shortened(result.feature_names[j])
         # An interval of more than that says nothing; without one it is NaN.
-        if np.isfinite(of_whole[j]) and not np.ptp(intervals[j]) > _WIDEST:
+        if of_whole is not None and not np.ptp(intervals[j]) > _WIDEST:
             share = percent(of_whole[j]) + ("" if is_said else f" of {wording.whole}")
             if np.isfinite(intervals[j]).all():
                 low, high = map(percent, intervals[j].tolist())

@@ -8,20 +8,16 @@ from typing import Any
 import numpy as np
 
 from pkex.inputs.wording import counted
-from pkex.results.attribution import (
-    STANDARD_DEVIATION,
-    STANDARD_ERROR,
-    Attribution,
-    spread_label,
-)
 from pkex.results.column_pictures import related
 from pkex.results.entries import Entries
-from pkex.results.report import Figure, Findings, Table, listed, of_outputs_left_out
+from pkex.results.report import Figure, PageContent, Table, listed, of_outputs_left_out
+from pkex.results.row_values import RowValues
 from pkex.results.svg import bars
 from pkex.results.tables import number, numbers, shortened
+from pkex.results.uncertainty import STANDARD_DEVIATION, STANDARD_ERROR, spread_label
 from pkex.typing import Float
 
-__all__ = ["of_explanation", "verdict"]
+__all__ = ["report_of", "verdict"]
 
 # Features in the picture of all, and those shown one by one; rows in a table.
 _MOST_BARS, _MOST_DETAILS, _MOST_ROWS = 20, 6, 5
@@ -61,17 +57,17 @@ _READING_SIZES = (
 )
 
 
-def of_explanation(
-    explanation: Attribution,
+def report_of(
+    attribution: RowValues,
     what: str,
     computed: Mapping[str, str],
     notes: tuple[str, ...] = (),
-) -> Findings:
+) -> PageContent:
     """Say what is known of explained rows, of one output or more.
 
     Parameters
     ----------
-    explanation : Explanation
+    attribution : RowValues
         Of at least one row.
     what : str
         What was explained.
@@ -79,107 +75,107 @@ def of_explanation(
         What was computed, and how.
     notes : tuple of str
     """
-    outputs = _outputs(explanation)
+    outputs = _outputs(attribution)
     shown = dict(list(outputs.items())[:_MOST_OUTPUTS])
     first = next(iter(outputs.values()))
-    return Findings(
+    return PageContent(
         f"Explanation of {what}",
-        verdict(explanation),
+        verdict(attribution),
         tuple(t for name, own in shown.items() for t in _tables(own, name)),
         tuple(_picture(own, name) for name, own in shown.items()),
         _details(first),
         "Leading features" if len(outputs) == 1 else f"Leading features, {next(iter(outputs))}",
-        _reading(explanation),
+        _reading(attribution),
         computed,
         (*notes, *of_outputs_left_out(len(outputs) - len(shown))),
     )
 
 
-def verdict(explanation: Attribution) -> str:
+def verdict(attribution: RowValues) -> str:
     """Return which features move the output most, of the first few outputs."""
-    n_rows = len(explanation)
+    n_rows = len(attribution)
     rows = "In this row" if n_rows == 1 else f"On average over {counted(n_rows, 'row')}"
-    if STANDARD_ERROR in explanation._spreads():
+    if STANDARD_ERROR in attribution.spreads:
         rows = f"By estimates, {rows[:1].lower()}{rows[1:]}"
     start = f"{rows}, the output"
-    base = np.unique(explanation.base_values)
-    if explanation.output_names is None:
+    base = np.unique(attribution.base_values)
+    if attribution.axes.output_names is None:
         ending = f"; the base value is {number(float(base[0]))}." if len(base) == 1 else "."
-        return f"{start} is moved most by {_movers(explanation)}{ending}"
-    (name, own), *others = _outputs(explanation).items()
+        return f"{start} is moved most by {_movers(attribution)}{ending}"
+    (name, own), *others = _outputs(attribution).items()
     most = _MOST_IN_VERDICT - 1
     more = [f"that of {name} by {_movers(own)}" for name, own in others[:most]]
     more += [counted(len(others) - most, "more output")] if len(others) > most else []
     return "; ".join([f"{start} of {name} is moved most by {_movers(own)}", *more]) + "."
 
 
-def _movers(explanation: Attribution) -> str:
+def _movers(attribution: RowValues) -> str:
     """Name the features that move an output most, and by how much."""
-    sizes = _sizes(explanation)
+    sizes = _sizes(attribution)
     return listed(
-        [f"{_short(explanation, j)} ({number(float(sizes[j]))})" for j in _order(explanation)[:3]]
+        [f"{_short(attribution, j)} ({number(float(sizes[j]))})" for j in _order(attribution)[:3]]
     )
 
 
-def _short(explanation: Attribution, place: int) -> str:
-    return shortened(explanation.feature_names[place])
+def _short(attribution: RowValues, place: int) -> str:
+    return shortened(attribution.axes.features[place])
 
 
-def _outputs(explanation: Attribution) -> dict[str, Attribution]:
+def _outputs(attribution: RowValues) -> dict[str, RowValues]:
     """Return the explanations of single outputs by their names, "" if one has none."""
-    names = explanation.output_names
+    names = attribution.axes.output_names
     if names is None:
-        return {explanation.output_name or "": explanation}
-    return {name: explanation[:, :, place] for place, name in enumerate(names)}
+        return {attribution.axes.output_name or "": attribution}
+    return {name: attribution.picked((..., place)) for place, name in enumerate(names)}
 
 
-def _order(explanation: Attribution) -> list[int]:
-    order: list[int] = np.argsort(-_sizes(explanation), kind="stable").tolist()
+def _order(attribution: RowValues) -> list[int]:
+    order: list[int] = np.argsort(-_sizes(attribution), kind="stable").tolist()
     return order
 
 
-def _sizes(explanation: Attribution) -> Float:
+def _sizes(attribution: RowValues) -> Float:
     """Return how strongly features act, shape (d,): in a single row, neutral values vary not."""
-    of_rows = explanation[0] if len(explanation) == 1 else explanation
+    of_rows = attribution.picked(0) if len(attribution) == 1 else attribution
     return of_rows.importance()
 
 
-def _label(explanation: Attribution) -> str:
-    if len(explanation) == 1:
+def _label(attribution: RowValues) -> str:
+    if len(attribution) == 1:
         return "|value|"
-    return "mean |value − its mean|" if explanation.value_function == "neutral" else "mean |value|"
+    return attribution.importance_label
 
 
-def _reading(explanation: Attribution) -> tuple[str, ...]:
+def _reading(attribution: RowValues) -> tuple[str, ...]:
     """Return how to read the values."""
-    texts = [text.format(label=_label(explanation)) for text in _READING]
-    if explanation.value_function == "observational":
+    texts = [text.format(label=_label(attribution)) for text in _READING]
+    if attribution.value_function == "observational":
         texts[-1] = _READING_OBSERVATIONAL
-    return (*texts, *_of_spreads(explanation))
+    return (*texts, *_of_spreads(attribution))
 
 
-def _of_spreads(explanation: Attribution) -> list[str]:
+def _of_spreads(attribution: RowValues) -> list[str]:
     """Return what standard errors and deviations say, if there are any."""
-    spreads = explanation._spreads()
+    spreads = attribution.spreads
     found = [_READING_SPREADS[name] for name in spreads]
-    if not found or len(explanation) == 1:
+    if not found or len(attribution) == 1:
         return found
     sizes = [_READING_SIZES] if STANDARD_ERROR in spreads else []
     return [" ".join([*found, _READING_MEANS, *sizes])]
 
 
-def _tables(explanation: Attribution, name: str) -> list[Table]:
-    order = _order(explanation)
-    values = explanation.values[:, order]
-    spreads = explanation._spreads()
-    is_row = len(explanation) == 1
+def _tables(attribution: RowValues, name: str) -> list[Table]:
+    order = _order(attribution)
+    values = attribution.values[:, order]
+    spreads = attribution.spreads
+    is_row = len(attribution) == 1
     beside = {
         spread_label(spread, is_row=is_row): own[:, order].mean(axis=0)
         for spread, own in spreads.items()
     }
     of_output = f" of {name}" if name else ""
-    columns: dict[str, Any] = {"feature": [explanation.feature_names[j] for j in order]}
-    columns[_label(explanation)] = _sizes(explanation)[order]
+    columns: dict[str, Any] = {"feature": [attribution.axes.features[j] for j in order]}
+    columns[_label(attribution)] = _sizes(attribution)[order]
     if is_row:
         columns |= {"value": values[0], **beside}
     else:
@@ -187,48 +183,48 @@ def _tables(explanation: Attribution, name: str) -> list[Table]:
         columns["mean value"] = values.mean(axis=0)
         columns |= {"lowest": values.min(axis=0), "highest": values.max(axis=0)}
     sizes = Table(f"How much each feature moves the output{of_output}", columns)
-    some = explanation[:_MOST_ROWS]
+    some = attribution.picked(slice(_MOST_ROWS))
     rows: dict[str, Any] = {"row": [str(1 + row) for row in range(len(some))]}
     rows["base value"] = some.base_values
     for j in order[:4]:
         # A feature may be called like another column, or feature.
-        title = explanation.feature_names[j]
+        title = attribution.axes.features[j]
         while title in (*rows, "output"):
             title += " (feature)"
-        rows[title] = _with_spreads(some[:, j])
+        rows[title] = _with_spreads(some.picked((slice(None), j)))
     rows["output"] = some.base_values + some.values.sum(axis=1)
     what = " ± ".join(["values", *spreads]) + " of the strongest features"
     return [sizes, Table(f"The first rows{of_output}: {what}", rows)]
 
 
-def _with_spreads(feature: Attribution) -> Float | list[str]:
+def _with_spreads(feature: RowValues) -> Float | list[str]:
     """Return the values of a feature in rows, as texts where they are followed by how sure."""
     values: Float = feature.values
-    spreads = list(feature._spreads().values())
+    spreads = list(feature.spreads.values())
     if not spreads:
         return values
     return [" ± ".join(entries) for entries in zip(*map(numbers, [values, *spreads]), strict=True)]
 
 
-def _picture(explanation: Attribution, name: str) -> Figure:
-    order = _order(explanation)[:_MOST_BARS]
-    sizes: Float = _sizes(explanation)[order]
+def _picture(attribution: RowValues, name: str) -> Figure:
+    order = _order(attribution)[:_MOST_BARS]
+    sizes: Float = _sizes(attribution)[order]
     title = f"How much features move the output{f' of {name}' if name else ''}"
-    names = [explanation.feature_names[j] for j in order]
-    left_out = len(explanation.feature_names) - len(order)
+    names = [attribution.axes.features[j] for j in order]
+    left_out = len(attribution.axes.features) - len(order)
     rest = f"{counted(left_out, 'smaller feature')} not shown" if left_out else ""
     picture = bars(title, names, sizes, numbers(sizes))
-    return Figure(title, picture, rest, (("value", _label(explanation)),))
+    return Figure(title, picture, rest, (("value", _label(attribution)),))
 
 
-def _details(explanation: Attribution) -> tuple[Figure, ...]:
+def _details(attribution: RowValues) -> tuple[Figure, ...]:
     """Show how the values of the leading features depend on the features, in several rows."""
-    if len(explanation) == 1:
+    if len(attribution) == 1:
         return ()
     figures = []
-    for j in _order(explanation)[:_MOST_DETAILS]:
-        column = np.array(explanation.data[:, j].tolist(), dtype=object)
-        name = explanation.feature_names[j]
-        values = Entries(explanation.values[:, j], are_measured=True)
+    for j in _order(attribution)[:_MOST_DETAILS]:
+        column = np.array(attribution.data[:, j].tolist(), dtype=object)
+        name = attribution.axes.features[j]
+        values = Entries(attribution.values[:, j], are_measured=True)
         figures.append(related(name, Entries.of(column), f"value of {name}", values))
     return tuple(figures)

@@ -1,4 +1,4 @@
-"""The picture of an explanation: which features, in which order, with which words."""
+"""Pictures of attributions: which features, in which order, with which words."""
 
 from __future__ import annotations
 
@@ -10,16 +10,68 @@ from numpy.typing import NDArray
 
 from pkex.inputs.wording import counted
 from pkex.results.plots import DEVIATIONS, axes_for, draw_bars, draw_points, literal, note_of_rest
+from pkex.results.result import Kind
+from pkex.results.row_values import RowValues
 from pkex.results.tables import number
 from pkex.typing import Float
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["draw_row", "draw_rows"]
+
+__all__ = ["KINDS", "draw_rows"]
+
+# The pictures that there are of attributions.
+KINDS: tuple[Kind, ...] = ("beeswarm", "bar")
 
 
-def draw_row(
+def draw_rows(rows: RowValues, ax: Axes | None, kind: Kind | None, count: int) -> Axes:
+    """Draw the values of one output; see `Result.plot`.
+
+    Parameters
+    ----------
+    rows : RowValues
+        Of one output.
+    ax : matplotlib Axes, optional
+    kind : str, optional
+        By default bars of one row, points of several.
+    count : int
+        How many features are drawn at most.
+    """
+    if np.size(rows.values) == 0:
+        raise ValueError(f"there is nothing to draw: values has shape {np.shape(rows.values)}")
+    names = rows.axes.features
+    uncertainty = rows.uncertainty
+    parts = (rows.values, rows.data)
+    values, data = (np.reshape(array, (-1, len(names))) for array in parts)
+    if len(values) == 1:
+        base = np.ravel(rows.base_values)[0]
+        roots = None if uncertainty is None else uncertainty.changes(len(names))
+        ax = _draw_row(ax, count, names, values[0], data[0], base, roots)
+    else:
+        has_offsets = rows.has_offsets
+        points = values - values.mean(axis=0) if has_offsets else values
+        sizes = np.ravel(rows.importance())
+        margins = None if uncertainty is None else uncertainty.margins
+        is_pale = None if margins is None else np.abs(values) <= margins.reshape(values.shape)
+        label = rows.importance_label
+        ax = _draw_rows(ax, count, names, sizes, points, data, label=label, is_pale=is_pale)
+    ax.set_xlabel(_label_of_values(rows, is_row=len(values) == 1))
+    return ax
+
+
+def _label_of_values(rows: RowValues, *, is_row: bool) -> str:
+    """Return what a picture shows, in words: the values, their game and the output."""
+    is_deviation = rows.has_offsets and not is_row
+    what = "Shapley value − its mean" if is_deviation else "Shapley value"
+    notes = [rows.value_function, "centered" if rows.is_centered else None]
+    game = ", ".join(note for note in notes if note)
+    label = f"{what} ({game})" if game else what
+    output = rows.axes.output_name
+    return label if output is None else f"{label}\nof '{literal(output, 50)}'"
+
+
+def _draw_row(
     ax: Axes | None,
     count: int,
     names: Sequence[str],
@@ -61,7 +113,7 @@ def draw_row(
     return ax
 
 
-def draw_rows(
+def _draw_rows(
     ax: Axes | None,
     count: int,
     names: Sequence[str],

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, fields, replace
-from typing import TYPE_CHECKING, Any, Self, TypeAlias
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 from numpy.typing import NDArray
 
-from pkex.inputs.documents import Document, Documented, envelope
-from pkex.inputs.keywords import with_known_keywords
-from pkex.inputs.optional import missing_library
+from pkex.inputs.arrays import ReadOnlyArrays
+from pkex.inputs.documents import Document
 from pkex.inputs.plain_data import plain_numbers
 from pkex.kernels import Kernel
 from pkex.results.axes import FEATURE, Axes
-from pkex.results.plots import draw_attribution
-from pkex.results.summary import Summarized, Summary
+from pkex.results.plots import draw_statistic
+from pkex.results.result import Kind, Result
+from pkex.results.summary import Summary
 from pkex.results.tables import number
 from pkex.statistics.documents import attribution_fields, kernel_parameters
 from pkex.statistics.encoding import Column, Encoding
@@ -29,10 +29,10 @@ if TYPE_CHECKING:
     import matplotlib.axes
     import pandas as pd
 
-__all__ = ["Attribution", "Parts", "protect"]
+__all__ = ["Parts", "StatisticResult"]
 
 
-# What an `Attribution` is made of, in its order.
+# What an `StatisticResult` is made of, in its order.
 _Fields: TypeAlias = tuple[
     Float,
     Float | None,
@@ -49,7 +49,7 @@ _Fields: TypeAlias = tuple[
 
 @dataclass(frozen=True, eq=False)
 class Parts:
-    """What is found out about a statistic; see `Attribution`.
+    """What is found out about a statistic; see `StatisticResult`.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ class Parts:
         value_function: str,
         columns: tuple[Column, ...],
     ) -> _Fields:
-        """Return what an `Attribution` is made of, in its order."""
+        """Return what an `StatisticResult` is made of, in its order."""
         return (
             self.values,
             self.standard_errors,
@@ -115,7 +115,7 @@ class Parts:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Attribution(Summarized, Documented):
+class StatisticResult(ReadOnlyArrays, Result):
     """A statistic divided among features; what MMD and HSIC results share.
 
     Arrays have one entry for each feature or group, and are read-only.
@@ -132,32 +132,38 @@ class Attribution(Summarized, Documented):
     significance: Significance | None = field(repr=False)
     columns: tuple[Column, ...] = field(repr=False)
 
-    def __post_init__(self) -> None:
-        for item in fields(self):
-            protect(getattr(self, item.name))
-        if self.significance is not None:
-            for item in fields(self.significance):
-                protect(getattr(self.significance, item.name))
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        # Arrays come writable out of a pickle.
-        self.__dict__.update(state)
-        Attribution.__post_init__(self)
+    _kinds = ("bar",)
+    # Whether tables for pandas have the shares; without them they fit into 80 characters.
+    _has_share_column: ClassVar[bool] = False
 
     @property
     def feature_names(self) -> list[str]:
         """The names of the features or groups."""
-        return list(self.names)
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The same names, as a tuple."""
-        return self._axes.features
+        return list(self._axes.features)
 
     @property
     def statistic(self) -> float:
         """The statistic, which the values add up to."""
         return math.fsum(self.values)
+
+    @property
+    def shares(self) -> Float | None:
+        """The values as parts of their sum, which add up to 1; None if that is not positive.
+
+        The biased estimator has a positive value for features that show nothing, which many
+        features add up to a large share. With permutations their mean is subtracted before.
+        """
+        values = self._values_without_bias()
+        statistic = float(values.sum())
+        return values / statistic if statistic > 0.0 else None
+
+    def _values_without_bias(self) -> Float:
+        """Return the values, those of a biased estimator without their mean over permutations."""
+        permuted = self.permuted_values
+        if self.estimator != "biased" or permuted is None:
+            return self.values
+        found: Float = self.values - permuted.mean(axis=0)
+        return found
 
     @property
     def pvalue(self) -> float | None:
@@ -235,34 +241,21 @@ class Attribution(Summarized, Documented):
             raise ValueError("the values cannot be had as they are, without a copy")
         return array
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the result as plain data for JSON, by the names of the attributes.
-
-        ``json.dump(result.to_dict(), file)`` writes a file that lasts, and `from_dict` reads it,
-        with equal bits. It has no rows of the samples.
-
-        Returns
-        -------
-        dict
-            Also with the keys "type", "format" and "pkex" (the version that has written it), and
-            with the parameters of the kernel, None if pkex does not define its class. Arrays are
-            lists, with None for NaN.
-        """
-        names = ("statistic", "pvalue", "statistic_pvalue", "univariate_pvalue", *COLUMNS)
+    def _plain(self) -> dict[str, Any]:
+        names = ("statistic", "pvalue", "statistic_pvalue", "univariate_pvalue", *COLUMNS, "shares")
         names += ("permuted_values", "feature_names", "notes")
         names += ("value_function", "estimator", "n_rows", "kernel", "bandwidth")
         found = {name: _plain(name, getattr(self, name)) for name in names}
         if (n_pairs := self._n_pairs()) is not None:
             found["n_pairs"] = n_pairs
         return {
-            **envelope(type(self).__name__),
             **found,
             "kernel_parameters": kernel_parameters(self.kernel),
             "columns": [column.to_dict() for column in self.columns],
         }
 
     @classmethod
-    def _from_document(cls, document: Document) -> Self:
+    def _of_document(cls, document: Document) -> Self:
         return cls(**cls._fields(document))
 
     @classmethod
@@ -270,54 +263,34 @@ class Attribution(Summarized, Documented):
         """Return the fields of the class, read from a document."""
         return attribution_fields(document)
 
-    def to_frame(self) -> pd.DataFrame:
-        """Return a pandas DataFrame, a line per feature, the largest value first.
+    def _frame(self, errors: bool | None) -> pd.DataFrame:
+        import pandas as pd
 
-        Raises
-        ------
-        ImportError
-            If pandas is not installed.
-        """
-        try:
-            import pandas as pd
-        except ImportError as error:
-            raise missing_library(f"{type(self).__name__}.to_frame", "pandas") from error
-        columns = {title: getattr(self, name) for name, title in COLUMNS.items()}
+        if errors and self.standard_errors is None:
+            raise ValueError("to_frame(errors=True): this result has no standard errors")
+        shares = {"share": self.shares} if self._has_share_column else {}
+        columns = {"value": self.values, **shares}
+        columns |= {title: getattr(self, name) for name, title in COLUMNS.items()}
+        if errors is False:
+            del columns[COLUMNS["standard_errors"]]
         frame = pd.DataFrame(
             {title: column for title, column in columns.items() if column is not None},
             index=pd.Index(self._axes.features, name="feature"),
         )
         return frame.sort_values("value", ascending=False, kind="stable")
 
-    @with_known_keywords
-    def plot(
-        self, ax: matplotlib.axes.Axes | None = None, *, max_features: int = 20
+    def _draw(
+        self,
+        ax: matplotlib.axes.Axes | None,
+        kind: Kind | None,
+        output: int | str | None,
+        count: int,
     ) -> matplotlib.axes.Axes:
-        """Draw the values as bars, with what permutations make of them.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; in a new figure if not given.
-        max_features : int, default 20
-            Of more features, those with the largest values in size are drawn.
-
-        Returns
-        -------
-        matplotlib Axes
-            Bars reach from 0 to the values, their lines one standard error to both sides; circles
-            are features alone, filled if their family-wise p-value alone is at most 0.05; grey
-            bands hold 95 % of the relabelled values.
-
-        Raises
-        ------
-        ImportError
-            If matplotlib is not installed.
-        """
+        self._check_without(output=output)
         pvalues = self.alone_familywise_pvalues
-        return draw_attribution(
+        return draw_statistic(
             ax,
-            max_features,
+            count,
             names=self._axes.features,
             values=self.values,
             standard_errors=self.standard_errors,
@@ -327,6 +300,23 @@ class Attribution(Summarized, Documented):
             permuted_values=self.permuted_values,
             title=self._title(),
         )
+
+    def _check_report(
+        self, name: Any, samples: Any, alpha: float | None, default: float
+    ) -> tuple[tuple[str, str] | None, tuple[Any, Any] | None, float]:
+        """Return the options of a report, checked: names, tables and the level α."""
+        if name is not None and (not isinstance(name, tuple | list) or len(name) != 2):
+            raise TypeError(
+                f"name of a {type(self).__name__} is a pair, what both tables are called, such as "
+                f"name=('May', 'June'); got {name!r}"
+            )
+        if samples is not None and (not isinstance(samples, tuple | list) or len(samples) != 2):
+            raise ValueError("samples are a pair of tables, both that were compared: (X, Y)")
+        alpha = default if alpha is None else alpha
+        if not 0.0 < alpha < 1.0:
+            raise ValueError(f"alpha must be between 0 and 1, such as 0.05; got {alpha!r}")
+        names = None if name is None else (str(name[0]), str(name[1]))
+        return names, None if samples is None else (samples[0], samples[1]), alpha
 
     def _title(self) -> str:
         title = f"{self.label} = {self.statistic:.5g}"
@@ -402,9 +392,3 @@ def _plain(name: str, item: Any) -> Any:
     if isinstance(item, Kernel):
         return repr(item)
     return list(item) if isinstance(item, tuple) else item
-
-
-def protect(item: object) -> None:
-    """Make an array unwritable; other things stay as they are."""
-    if isinstance(item, np.ndarray):
-        item.setflags(write=False)

@@ -8,12 +8,10 @@ import numpy as np
 
 from pkex.inputs.arrays import ReadOnlyArrays
 from pkex.inputs.choices import check_choice
-from pkex.inputs.documents import Documented
-from pkex.results.summary import Summarized
 from pkex.sensitivity.draws import SensitivityDraws
 from pkex.typing import Float
 
-__all__ = ["TITLES", "Shares"]
+__all__ = ["TITLES", "VarianceShares"]
 
 # The indices of single inputs, and what they are called.
 TITLES = {
@@ -26,7 +24,7 @@ _LEVEL = 0.95
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Shares(ReadOnlyArrays, Summarized, Documented):
+class VarianceShares(ReadOnlyArrays):
     """A variance and its shares; see `SensitivityResult`."""
 
     variance: float | Float
