@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pkex.inputs.wording import counted
-from pkex.results.plots import DEVIATIONS, axes_for, draw_bars, draw_points, literal, note_of_rest
+from pkex.results.plots import (
+    DEVIATIONS,
+    axes_for,
+    draw_bars,
+    draw_points,
+    draw_scatter,
+    literal,
+    note_of_rest,
+)
 from pkex.results.result import Kind
 from pkex.results.row_values import RowValues
 from pkex.results.tables import number
@@ -22,7 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["KINDS", "draw_rows"]
 
 # The pictures that there are of attributions.
-KINDS: tuple[Kind, ...] = ("beeswarm", "bar")
+KINDS: tuple[Kind, ...] = ("beeswarm", "bar", "waterfall", "scatter")
 
 
 def draw_rows(rows: RowValues, ax: Axes | None, kind: Kind | None, count: int) -> Axes:
@@ -40,24 +47,32 @@ def draw_rows(rows: RowValues, ax: Axes | None, kind: Kind | None, count: int) -
     """
     if np.size(rows.values) == 0:
         raise ValueError(f"there is nothing to draw: values has shape {np.shape(rows.values)}")
-    names = rows.axes.features
-    uncertainty = rows.uncertainty
-    parts = (rows.values, rows.data)
-    values, data = (np.reshape(array, (-1, len(names))) for array in parts)
-    if len(values) == 1:
-        base = np.ravel(rows.base_values)[0]
-        roots = None if uncertainty is None else uncertainty.changes(len(names))
-        ax = _draw_row(ax, count, names, values[0], data[0], base, roots)
-    else:
-        has_offsets = rows.has_offsets
-        points = values - values.mean(axis=0) if has_offsets else values
-        sizes = np.ravel(rows.importance())
-        margins = None if uncertainty is None else uncertainty.margins
-        is_pale = None if margins is None else np.abs(values) <= margins.reshape(values.shape)
-        label = rows.importance_label
-        ax = _draw_rows(ax, count, names, sizes, points, data, label=label, is_pale=is_pale)
-    ax.set_xlabel(_label_of_values(rows, is_row=len(values) == 1))
-    return ax
+    n_rows = np.size(rows.values) // len(rows.axes.features)
+    kind = kind or ("bar" if n_rows == 1 else "beeswarm")
+    if kind == "waterfall" and n_rows > 1:
+        raise ValueError("kind='waterfall' draws one row: explanation[0].plot(kind='waterfall')")
+    if kind == "beeswarm" and n_rows == 1:
+        raise ValueError("kind='beeswarm' draws several rows; take kind='bar' or 'waterfall'")
+    if kind == "scatter":
+        return _draw_scatter(rows, ax)
+    if n_rows == 1:
+        return _draw_row(rows, ax, count, is_waterfall=kind == "waterfall")
+    return _draw_importance(rows, ax, count) if kind == "bar" else _draw_points(rows, ax, count)
+
+
+def _by_row(rows: RowValues) -> tuple[Float, NDArray[Any]]:
+    """Return values and data of shape (n, d)."""
+    n_features = len(rows.axes.features)
+    return np.reshape(rows.values, (-1, n_features)), np.reshape(rows.data, (-1, n_features))
+
+
+def _points(rows: RowValues) -> tuple[Float, NDArray[np.bool_] | None]:
+    """Return where the points of several rows are, and which of them cannot be told from 0."""
+    values, _ = _by_row(rows)
+    points = values - values.mean(axis=0) if rows.has_offsets else values
+    margins = None if rows.uncertainty is None else rows.uncertainty.margins
+    is_pale = None if margins is None else np.abs(values) <= margins.reshape(values.shape)
+    return points, is_pale
 
 
 def _label_of_values(rows: RowValues, *, is_row: bool) -> str:
@@ -71,29 +86,12 @@ def _label_of_values(rows: RowValues, *, is_row: bool) -> str:
     return label if output is None else f"{label}\nof '{literal(output, 50)}'"
 
 
-def _draw_row(
-    ax: Axes | None,
-    count: int,
-    names: Sequence[str],
-    values: Float,
-    data: NDArray[Any],
-    base: float,
-    roots: Float | None = None,
-) -> Axes:
-    """Draw one row: a bar for each of the strongest values, and one for the others together.
-
-    Parameters
-    ----------
-    ax : matplotlib Axes, optional
-    count : int
-        How many features are drawn at most.
-    names : sequence of str of length d
-    values, data : ndarray of shape (d,)
-    base : float
-        The base value, for the title.
-    roots : ndarray of shape (d, k), optional
-        R of the covariances R Rᵀ of values, for lines about their ends.
-    """
+def _draw_row(rows: RowValues, ax: Axes | None, count: int, *, is_waterfall: bool) -> Axes:
+    """Draw one row: a bar for each of the strongest values, and one for the others together."""
+    names = rows.axes.features
+    (values,), (data,) = _by_row(rows)
+    base = float(np.ravel(rows.base_values)[0])
+    roots = None if rows.uncertainty is None else rows.uncertainty.changes(len(names))
     order = np.argsort(-np.abs(values), kind="stable")
     order, others = order[:count], order[count:]
     labels = [f"{literal(names[j])} = {literal(number(data[j]), 20)}" for j in order]
@@ -105,42 +103,51 @@ def _draw_row(
             changes = np.concatenate([changes, roots[others].sum(axis=0)[None]])
     ax = axes_for(ax, len(labels))
     margins = None if changes is None else DEVIATIONS * np.sqrt(np.square(changes).sum(axis=1))
-    draw_bars(ax, labels, lengths, n_grey=int(others.size > 0), margins=margins)
     total = base + values.sum()
+    # Bars of a waterfall start where those below them end, the last one at the base value.
+    starts = base + np.append(np.cumsum(lengths[::-1])[::-1][1:], 0.0) if is_waterfall else None
+    draw_bars(ax, labels, lengths, n_grey=int(others.size > 0), margins=margins, starts=starts)
+    if starts is not None:
+        _join(ax, starts, base, total)
     ax.set_title(
         f"base value {number(base)} + values = {number(total)}{_note(roots)}", fontsize="medium"
+    )
+    label = _label_of_values(rows, is_row=True)
+    ax.set_xlabel(
+        label.replace("Shapley value", "base value + Shapley values", 1) if is_waterfall else label
     )
     return ax
 
 
-def _draw_rows(
-    ax: Axes | None,
-    count: int,
-    names: Sequence[str],
-    sizes: Float,
-    points: Float,
-    data: NDArray[Any],
-    *,
-    label: str,
-    is_pale: NDArray[np.bool_] | None = None,
-) -> Axes:
-    """Draw many rows: a point for each, over a bar of the feature's importance.
+def _join(ax: Axes, starts: Float, base: float, total: float) -> None:
+    """Draw lines from each bar of a waterfall to the next, and to the base value and the output."""
+    grey: dict[str, Any] = {"color": "#555555", "linewidth": 0.8, "zorder": 0.5}
+    for place, start in enumerate(starts[:-1]):
+        ax.plot([start, start], [place, place + 1.0], **grey)
+    ax.axvline(base, linestyle=":", **grey)
+    ax.axvline(total, linestyle="--", **grey)
 
-    Parameters
-    ----------
-    ax : matplotlib Axes, optional
-    count : int
-        How many features are drawn at most.
-    names : sequence of str of length d
-    sizes : ndarray of shape (d,)
-        The importance of each feature.
-    points, data : ndarray of shape (n, d)
-        Where the points are, and what their colours stand for.
-    label : str
-        What the bars are.
-    is_pale : ndarray of bool, shape (n, d), optional
-        Which points cannot be told from 0.
-    """
+
+def _draw_importance(rows: RowValues, ax: Axes | None, count: int) -> Axes:
+    """Draw a bar for the importance of each feature."""
+    names, sizes = rows.axes.features, np.ravel(rows.importance())
+    order = np.argsort(-sizes, kind="stable")[:count]
+    ax = axes_for(ax, len(order))
+    draw_bars(ax, [literal(names[j]) for j in order], sizes[order], are_sizes=True)
+    rest = note_of_rest(len(names) - len(order))
+    ax.set_title(f"{counted(len(rows), 'row')}{rest}", fontsize="medium")
+    label = _label_of_values(rows, is_row=True)
+    ax.set_xlabel(
+        label.replace("Shapley value", rows.importance_label.replace("value", "Shapley value"), 1)
+    )
+    return ax
+
+
+def _draw_points(rows: RowValues, ax: Axes | None, count: int) -> Axes:
+    """Draw a point for each row, over a bar of the feature's importance."""
+    names, sizes = rows.axes.features, np.ravel(rows.importance())
+    points, is_pale = _points(rows)
+    _, data = _by_row(rows)
     order = np.argsort(-sizes, kind="stable")[:count]
     shades = np.column_stack([_shades(column) for column in data[:, order].T])
     ax = axes_for(ax, len(order))
@@ -148,11 +155,31 @@ def _draw_rows(
     pale = None if is_pale is None else is_pale[:, order]
     draw_points(ax, labels, sizes[order], points[:, order], shades, pale)
     ax.set_title(
-        f"{counted(len(points), 'row')}, grey bars: {label}"
+        f"{counted(len(points), 'row')}, grey bars: {rows.importance_label}"
         + note_of_rest(len(names) - len(order))
         + _note(is_pale),
         fontsize="medium",
     )
+    ax.set_xlabel(_label_of_values(rows, is_row=False))
+    return ax
+
+
+def _draw_scatter(rows: RowValues, ax: Axes | None) -> Axes:
+    """Draw the values of one feature against its data."""
+    names = rows.axes.features
+    if len(names) > 1:
+        strongest = names[int(np.argmax(np.ravel(rows.importance())))]
+        raise ValueError(
+            "kind='scatter' draws one feature: choose it by explanation[:, name], such as "
+            f"explanation[:, {strongest!r}].plot(kind='scatter')"
+        )
+    _, data = _by_row(rows)
+    points, is_pale = _points(rows)
+    ax = axes_for(ax, 8)
+    draw_scatter(ax, data[:, 0], points[:, 0], None if is_pale is None else is_pale[:, 0])
+    ax.set_title(f"{counted(len(points), 'row')}{_note(is_pale)}", fontsize="medium")
+    ax.set_xlabel(literal(names[0]))
+    ax.set_ylabel(_label_of_values(rows, is_row=len(points) == 1))
     return ax
 
 

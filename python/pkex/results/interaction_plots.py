@@ -73,7 +73,7 @@ def _draw_strongest(own: Coefficients, ax: Axes | None, count: int) -> Axes:
     n_rows, start = len(own.values), 0 if own.order == 1 else len(own.features)
     labels = [literal(own.name(k, longest=18)) for k in places.tolist()]
     ax = axes_for(ax, len(labels))
-    draw_bars(ax, labels, own.sizes[places])
+    draw_bars(ax, labels, own.sizes[places], are_sizes=n_rows > 1)
     rows = "1 row" if n_rows == 1 else f"{n_rows:,} rows"
     left_out = own.values.shape[1] - start - len(places)
     ax.set_title(

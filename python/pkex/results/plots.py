@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,7 @@ __all__ = [
     "draw_bars",
     "draw_indices",
     "draw_points",
+    "draw_scatter",
     "draw_statistic",
     "literal",
     "note_of_rest",
@@ -38,6 +39,8 @@ _NEGATIVE, _POSITIVE, _GREY = "#3b6ea5", "#c8452d", "#9a9a9a"
 _PALE = 0.3
 # The colours of points, from low to high.
 _LOW_TO_HIGH = ("#2f6fb5", "#9a5ba5", "#d6402b")
+# Names along an axis of categories, at most.
+_MOST_NAMES = 15
 # The longest label, in characters.
 _LONGEST = 34
 
@@ -87,8 +90,11 @@ def draw_bars(
     values: Float,
     n_grey: int = 0,
     margins: Float | None = None,
+    starts: Float | None = None,
+    *,
+    are_sizes: bool = False,
 ) -> None:
-    """Draw numbers as bars from 0, the first on top, each with its number at its end.
+    """Draw numbers as bars, the first on top, each with its number at its end.
 
     Parameters
     ----------
@@ -98,25 +104,32 @@ def draw_bars(
     n_grey : int, default 0
         How many of the last bars are grey; the others have the colour of their sign.
     margins : ndarray of shape (n,), optional
-        How far lines about the ends of bars go; a bar whose line reaches 0 is pale.
+        How far lines about the ends of bars go; a bar whose line reaches its start is pale.
+    starts : ndarray of shape (n,), optional
+        Where bars start, if not at 0.
+    are_sizes : bool, default False
+        Whether the numbers are sizes, without a sign: then all bars have one colour.
     """
     places = np.arange(len(values))
     colours = [_NEGATIVE if value < 0 else _POSITIVE for value in values]
+    if are_sizes:
+        colours = [_VALUE] * len(values)
     colours[len(values) - n_grey :] = [_GREY] * n_grey
     bars = ax.barh(
-        places, values, height=0.65, color=colours, xerr=margins, ecolor="#555555", capsize=2.5
-    )
+        places, values, height=0.65, left=0.0 if starts is None else starts, color=colours,
+        xerr=margins, ecolor="#555555", capsize=2.5,
+    )  # fmt: skip
     if margins is not None:
         for bar, is_pale in zip(bars, np.abs(values) <= margins, strict=True):
             bar.set_alpha(_PALE if is_pale else None)
     ax.bar_label(
         bars,
-        [("" if value < 0 else "+") + number(value) for value in values],
+        [("" if value < 0 or are_sizes else "+") + number(value) for value in values],
         padding=3,
         fontsize="small",
     )
     ax.margins(x=0.22)
-    _finish(ax, labels)
+    _finish(ax, labels, has_zero=starts is None)
 
 
 def draw_points(
@@ -175,6 +188,36 @@ def draw_points(
     _finish(ax, labels)
 
 
+def draw_scatter(
+    ax: Axes, data: NDArray[Any], values: Float, is_pale: NDArray[np.bool_] | None = None
+) -> None:
+    """Draw a point for each row: where it is by its data, and how high by its value.
+
+    Parameters
+    ----------
+    ax : matplotlib Axes
+    data : ndarray of shape (n,)
+        Numbers or dates, or categories that stand side by side in the order of their names.
+    values : ndarray of shape (n,)
+    is_pale : ndarray of bool, shape (n,), optional
+    """
+    places: NDArray[Any] = data
+    if data.dtype.kind not in "biufM":
+        try:
+            places = data.astype(np.float64)
+        except (TypeError, ValueError):
+            names, places = np.unique([str(entry) for entry in data], return_inverse=True)
+            step = -(-len(names) // _MOST_NAMES)
+            shown = range(0, len(names), step)
+            ax.set_xticks(shown, [literal(names[k], 16) for k in shown], rotation=45, ha="right")
+    points = ax.scatter(places, values, s=14.0, c=_VALUE, linewidths=0.0, zorder=2.0)
+    if is_pale is not None:
+        points.set_alpha(np.where(is_pale, _PALE, 1.0).tolist())
+    points.set_rasterized(len(values) > 1000)
+    ax.axhline(0.0, color="black", linewidth=0.8)
+    ax.spines[["top", "right"]].set_visible(False)
+
+
 def _spread(column: Float, low: float, high: float) -> Float:
     """Return offsets in [−0.36, 0.36]: points that are close take turns to both sides."""
     cells = np.floor(80.0 * (column - low) / max(high - low, np.finfo(float).tiny))
@@ -187,8 +230,9 @@ def _spread(column: Float, low: float, high: float) -> Float:
     return offsets
 
 
-def _finish(ax: Axes, labels: Sequence[str]) -> None:
-    ax.axvline(0.0, color="black", linewidth=0.8)
+def _finish(ax: Axes, labels: Sequence[str], *, has_zero: bool = True) -> None:
+    if has_zero:
+        ax.axvline(0.0, color="black", linewidth=0.8)
     ax.set_yticks(range(len(labels)), labels)
     ax.set_ylim(len(labels) - 0.4, -0.6)
     ax.tick_params(axis="y", length=0.0)
