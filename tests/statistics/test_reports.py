@@ -12,7 +12,7 @@ from pages import check_page
 
 import pkex
 from pkex.results.report import percent
-from pkex.statistics.verdict import share_intervals
+from pkex.statistics.conclusion import share_intervals
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 3))

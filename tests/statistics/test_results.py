@@ -12,7 +12,7 @@ from sklearn.preprocessing import StandardScaler
 
 import pkex
 from pkex.kernels import RBF, Categorical, median_heuristic
-from pkex.statistics.report import COLUMNS
+from pkex.statistics.statistic_summary import COLUMNS
 
 CONVENTIONS = ["marginal", "neutral"]
 

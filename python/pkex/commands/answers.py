@@ -132,7 +132,7 @@ def _write_standard(text: str, *, is_for_machines: bool) -> None:
 
 def _table(answer: Answer) -> str:
     findings = answer.findings()
-    parts = [findings.title, "", *_wrapped(findings.verdict)]
+    parts = [findings.title, "", *_wrapped(findings.conclusion)]
     for table in findings.tables:
         parts += ["", *_lines_of(table)]
     parts += ["", *(f"{name}: {text}" for name, text in findings.computed.items())]
@@ -161,7 +161,7 @@ def _rest(table: Table) -> list[str]:
 
 def _markdown(answer: Answer) -> str:
     findings = answer.findings()
-    parts = [f"# {_plain(findings.title)}", _plain(findings.verdict)]
+    parts = [f"# {_plain(findings.title)}", _plain(findings.conclusion)]
     for table in findings.tables:
         columns = table.cells()
         lines = [" | ".join(map(_plain, line)) for line in zip(*columns, strict=True)]

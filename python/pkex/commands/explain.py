@@ -186,7 +186,7 @@ def _answer(
     options: argparse.Namespace,
     warnings: list[str],
 ) -> Answer:
-    from pkex.results.attribution_report import report_of, verdict
+    from pkex.results.attribution_report import conclusion, report_attribution
 
     what = repr(explainer).removeprefix("Explainer(").partition(",")[0]
     is_neutral = explanation.value_function == "neutral"
@@ -202,7 +202,7 @@ def _answer(
     }
     if options.coalitions is not None:
         facts["Estimated"] = f"from {options.coalitions} coalitions, seed {options.seed}"
-    sentence, title = verdict(explanation._rows), f"{what} in {Path(options.model).name}"
+    sentence, title = conclusion(explanation._rows), f"{what} in {Path(options.model).name}"
     found = {
         "verdict": sentence,
         "explained": what,
@@ -211,7 +211,7 @@ def _answer(
         "warnings": list(warnings),
     }
     return Answer(
-        lambda: report_of(explanation._rows, title, facts, tuple(warnings)),
+        lambda: report_attribution(explanation._rows, title, facts, tuple(warnings)),
         _record(explanation, options, found),
         _lines(explanation),
         sentence,

@@ -352,12 +352,12 @@ class Attribution(RowResult[RowValues]):
         samples: tuple[Any, Any] | None,
         alpha: float | None,
     ) -> PageContent:
-        from pkex.results.attribution_report import report_of
+        from pkex.results.attribution_report import report_attribution
 
         self._check_without(samples=samples, alpha=alpha)
         rows = self._rows.in_rows()
         facts = {"Rows": str(len(rows)), **self._settings()}
-        return report_of(rows, self._one_name(name, "the model's output"), facts)
+        return report_attribution(rows, self._one_name(name, "the model's output"), facts)
 
     def _draw(
         self,

@@ -17,11 +17,11 @@ from pkex.results.tables import number, numbers, shortened
 from pkex.results.uncertainty import STANDARD_DEVIATION, STANDARD_ERROR, spread_label
 from pkex.typing import Float
 
-__all__ = ["report_of", "verdict"]
+__all__ = ["conclusion", "report_attribution"]
 
 # Features in the picture of all, and those shown one by one; rows in a table.
 _MOST_BARS, _MOST_DETAILS, _MOST_ROWS = 20, 6, 5
-# Outputs that are shown, and those that the verdict is of.
+# Outputs that are shown, and those that the conclusion is of.
 _MOST_OUTPUTS, _MOST_IN_VERDICT = 6, 3
 
 _READING = (
@@ -57,7 +57,7 @@ _READING_SIZES = (
 )
 
 
-def report_of(
+def report_attribution(
     attribution: RowValues,
     what: str,
     computed: Mapping[str, str],
@@ -80,7 +80,7 @@ def report_of(
     first = next(iter(outputs.values()))
     return PageContent(
         f"Explanation of {what}",
-        verdict(attribution),
+        conclusion(attribution),
         tuple(t for name, own in shown.items() for t in _tables(own, name)),
         tuple(_picture(own, name) for name, own in shown.items()),
         _details(first),
@@ -91,7 +91,7 @@ def report_of(
     )
 
 
-def verdict(attribution: RowValues) -> str:
+def conclusion(attribution: RowValues) -> str:
     """Return which features move the output most, of the first few outputs."""
     n_rows = len(attribution)
     rows = "In this row" if n_rows == 1 else f"On average over {counted(n_rows, 'row')}"

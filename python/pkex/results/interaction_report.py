@@ -14,7 +14,7 @@ from pkex.results.svg import bars, cells
 from pkex.results.tables import number, numbers
 from pkex.typing import Float
 
-__all__ = ["of_interactions"]
+__all__ = ["report_interactions"]
 
 # Coalitions in a table and its picture, features of the heat map, outputs.
 _MOST_LINES, _MOST_CELLS, _MOST_OUTPUTS, _MOST_IN_VERDICT = 20, 12, 6, 3
@@ -31,7 +31,7 @@ _READING = (
 )
 
 
-def of_interactions(
+def report_interactions(
     outputs: Mapping[str, Coefficients], what: str, computed: Mapping[str, str]
 ) -> PageContent:
     """Return what a report shows of interactions in at least one row.
@@ -52,7 +52,7 @@ def of_interactions(
     first = next(iter(outputs.values()))
     return PageContent(
         f"Interactions in {what}",
-        _verdict(outputs),
+        _conclusion(outputs),
         tuple(table for name, own in shown.items() for table in _tables(own, name)),
         tuple(figure for name, own in shown.items() for figure in _figures(own, name)),
         (),
@@ -63,7 +63,7 @@ def of_interactions(
     )
 
 
-def _verdict(outputs: Mapping[str, Coefficients]) -> str:
+def _conclusion(outputs: Mapping[str, Coefficients]) -> str:
     """Return the strongest coalitions of the first few outputs."""
     first = next(iter(outputs.values()))
     n_rows = len(first.values)

@@ -202,14 +202,14 @@ class Interactions(RowResult[CoalitionValues]):
         samples: tuple[Any, Any] | None,
         alpha: float | None,
     ) -> PageContent:
-        from pkex.results.interaction_report import of_interactions
+        from pkex.results.interaction_report import report_interactions
 
         self._check_without(samples=samples, alpha=alpha)
         if len(self) == 0:
             raise ValueError("there are no rows to make a report of")
         index = f"{self.index}, order {self.order}"
         facts = {"Rows": str(len(self)), "Index": index, **self._settings()}
-        return of_interactions(
+        return report_interactions(
             self._rows.by_output(), self._one_name(name, "the model's output"), facts
         )
 

@@ -12,26 +12,26 @@ from pkex.results.report import Figure, PageContent, Table
 __all__ = ["page", "written"]
 
 
-def written(findings: PageContent, path: str | os.PathLike[str] | None) -> str:
+def written(content: PageContent, path: str | os.PathLike[str] | None) -> str:
     """Return the HTML of a report, and write it if a path is given."""
-    text = page(findings)
+    text = page(content)
     if path is not None:
         write_whole(path, text)
     return text
 
 
-def page(findings: PageContent) -> str:
+def page(content: PageContent) -> str:
     """Return the HTML of a report; all texts are escaped."""
-    title = escape(findings.title)
+    title = escape(content.title)
     parts = [
         f"<header><h1>{title}</h1>",
-        f'<p class="verdict">{_unbroken(findings.verdict)}</p></header>',
-        _section("Warnings and notes", _list(findings.notes)),
-        _section("At a glance", _figures(findings.overview)),
-        _section("In numbers", "".join(map(_table, findings.tables))),
-        _section(findings.details_title, _figures(findings.details, "grid")),
-        _section("How to read it", "".join(f"<p>{escape(text)}</p>" for text in findings.reading)),
-        _section("What was computed", _facts(findings.computed.items())),
+        f'<p class="conclusion">{_unbroken(content.conclusion)}</p></header>',
+        _section("Warnings and notes", _list(content.notes)),
+        _section("At a glance", _figures(content.overview)),
+        _section("In numbers", "".join(map(_table, content.tables))),
+        _section(content.details_title, _figures(content.details, "grid")),
+        _section("How to read it", "".join(f"<p>{escape(text)}</p>" for text in content.reading)),
+        _section("What was computed", _facts(content.computed.items())),
     ]
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
@@ -120,7 +120,7 @@ h2 { font-size: 1.15rem; margin: 2.5rem 0 .75rem; padding-bottom: .3rem;
   border-bottom: 1px solid var(--line); overflow-wrap: anywhere; }
 h3 { font-size: 1rem; margin: 0 0 .4rem; overflow-wrap: anywhere; }
 p { margin: 0 0 .75rem; max-width: 44rem; }
-.verdict { font-size: 1.1rem; padding: .9rem 1.1rem; margin: 0; max-width: none;
+.conclusion { font-size: 1.1rem; padding: .9rem 1.1rem; margin: 0; max-width: none;
   background: var(--panel); border-left: 4px solid var(--accent); overflow-wrap: anywhere; }
 .notes { margin: 0; padding-left: 1.2rem; overflow-wrap: anywhere; }
 figure { margin: 0; min-width: 0; }

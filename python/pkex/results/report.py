@@ -68,7 +68,7 @@ class PageContent:
     Parameters
     ----------
     title : str
-    verdict : str
+    conclusion : str
         What was found, in a few sentences.
     tables : tuple of Table
     overview : tuple of Figure
@@ -85,7 +85,7 @@ class PageContent:
     """
 
     title: str
-    verdict: str
+    conclusion: str
     tables: tuple[Table, ...]
     overview: tuple[Figure, ...]
     details: tuple[Figure, ...]

@@ -157,7 +157,7 @@ class SensitivityResult(VarianceShares, Result):
         # Not before a report is asked for.
         from importlib.metadata import version
 
-        from pkex.sensitivity.findings import of_sensitivity, variances
+        from pkex.sensitivity.sensitivity_report import report_sensitivity, variances
 
         self._check_without(samples=samples, alpha=alpha)
         computed = {
@@ -166,7 +166,7 @@ class SensitivityResult(VarianceShares, Result):
             "Variance": variances(self),
             "Version": f"pkex {version('pkex')}",
         }
-        return of_sensitivity(self, self._one_name(name, self._explained), computed)
+        return report_sensitivity(self, self._one_name(name, self._explained), computed)
 
     def _place(self, output: int | str | None) -> tuple[int, ...]:
         """Return the index of an output along the axis of outputs, () if there is none."""

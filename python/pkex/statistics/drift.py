@@ -43,7 +43,6 @@ from pkex.statistics.kernel_choice import chosen_kernel, without_rounding
 from pkex.statistics.pair_sums import KernelTerms, PairSums, pair_sums, total
 from pkex.statistics.pair_weights import PairWeights
 from pkex.statistics.permutations import Blocks, check_fits, warn_of_few_relabellings
-from pkex.statistics.report import described
 from pkex.statistics.samples import (
     check_row_count,
     encoded,
@@ -53,6 +52,7 @@ from pkex.statistics.samples import (
 from pkex.statistics.significance import Significance
 from pkex.statistics.standard_errors import between_samples, within_sample
 from pkex.statistics.statistic_result import Parts
+from pkex.statistics.statistic_summary import described
 from pkex.statistics.unusual_rows import warn_of_unusual_rows
 from pkex.typing import Float, Report
 

@@ -17,7 +17,7 @@ from pkex.results.tables import number
 from pkex.statistics.compared_rows import ComparedRows
 from pkex.statistics.drift_test import checked_alpha
 from pkex.statistics.encoding import Column
-from pkex.statistics.results import MMDResult
+from pkex.statistics.mmd_result import MMDResult
 from pkex.typing import Float
 
 __all__ = ["DriftResult"]
@@ -172,9 +172,9 @@ class DriftResult(MMDResult):
         return _dates(first, since), _dates(second, since)
 
     def _title(self) -> str:
-        return f"{self._verdict()}: {super()._title()}"
+        return f"{self._conclusion()}: {super()._title()}"
 
-    def _verdict(self) -> str:
+    def _conclusion(self) -> str:
         if self.is_drift is None:
             return "not tested"
         return "drift" if self.is_drift else "no drift"
@@ -182,7 +182,7 @@ class DriftResult(MMDResult):
     def _headline(self) -> str:
         sizes = f"{self.n_batch} rows against {counted(self.n_reference, 'row')} of the reference"
         how = f"({self.estimator}, {self.value_function} values; {sizes})"
-        found = f"DriftResult: {self._verdict()}, MMD² = {number(self.statistic)}"
+        found = f"DriftResult: {self._conclusion()}, MMD² = {number(self.statistic)}"
         if self.pvalue is None:
             return (
                 f"{found} {how}\n"

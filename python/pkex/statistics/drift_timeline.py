@@ -179,13 +179,13 @@ class DriftTimeline(Result):
         alpha: float | None,
     ) -> PageContent:
         # Not before a report is asked for.
-        from pkex.statistics.timeline_findings import of_timeline
+        from pkex.statistics.timeline_report import report_timeline
 
         self._check_without(samples=samples, alpha=alpha)
         title = self._one_name(name, counted_batches(len(self)))
         corrected, is_drift = self.corrected_pvalues, self.is_drift
         batches = self.batch_names
-        return of_timeline(self.results, batches, corrected, is_drift, self.notes, title)
+        return report_timeline(self.results, batches, corrected, is_drift, self.notes, title)
 
     def _columns(self) -> dict[str, NDArray[Any]]:
         found: dict[str, NDArray[Any]] = {"MMD²": self.statistics}

@@ -34,6 +34,7 @@ from pkex.statistics.common import Conventions, exact_domain, in_units, with_ker
 from pkex.statistics.copied_rows import warn_of_copied_rows
 from pkex.statistics.encoding import Encoding, Missing
 from pkex.statistics.hsic_problem import SAMPLE, HSICProblem
+from pkex.statistics.hsic_result import HSICResult
 from pkex.statistics.hsic_significance import tested_in_octets, tested_row_by_row
 from pkex.statistics.normaliser import Normaliser
 from pkex.statistics.octets import MOST_GROUPS, Octets
@@ -43,7 +44,6 @@ from pkex.statistics.permutations import (
     check_fits,
     check_n_permutations,
 )
-from pkex.statistics.results import HSICResult
 from pkex.statistics.sampled.budget import (
     Budget,
     Sampling,

@@ -42,6 +42,7 @@ from pkex.statistics.doubtful_columns import warn_of_doubtful_columns
 from pkex.statistics.encoded_columns import EncodedColumns
 from pkex.statistics.encoding import Missing, categorical_columns
 from pkex.statistics.kernel_choice import check_rows, chosen_kernel
+from pkex.statistics.mmd_result import MMDResult
 from pkex.statistics.pair_sums import KernelTerms, PairSums, pair_sums, total
 from pkex.statistics.pair_weights import PairWeights
 from pkex.statistics.permutations import (
@@ -50,7 +51,6 @@ from pkex.statistics.permutations import (
     two_sample_blocks,
     warn_of_few_relabellings,
 )
-from pkex.statistics.results import MMDResult
 from pkex.statistics.sampled.budget import (
     Budget,
     Sampling,

@@ -24,7 +24,7 @@ from pkex.inputs.scikit_learn import FINITE, keep_names, validated
 from pkex.kernels import Kernel
 from pkex.statistics.encoding import Missing, categorical_columns
 from pkex.statistics.hsic import hsic
-from pkex.statistics.results import HSICResult
+from pkex.statistics.hsic_result import HSICResult
 from pkex.typing import Float
 
 if TYPE_CHECKING:

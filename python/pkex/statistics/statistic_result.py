@@ -21,8 +21,15 @@ from pkex.results.summary import Summary
 from pkex.results.tables import number
 from pkex.statistics.documents import attribution_fields, kernel_parameters
 from pkex.statistics.encoding import Column, Encoding
-from pkex.statistics.report import COLUMNS, SMALL_PVALUE, described, legend, notes_of, table
 from pkex.statistics.significance import Significance
+from pkex.statistics.statistic_summary import (
+    COLUMNS,
+    SMALL_PVALUE,
+    described,
+    legend,
+    notes_of,
+    table,
+)
 from pkex.typing import Float
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""What a report of MMD or HSIC says: verdict, table, pictures, how to read them, what was done."""
+"""Reports of MMD and HSIC: conclusion, table, pictures, how to read them."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from pkex.results.report import Figure, PageContent, Table, percent
 from pkex.results.svg import bars
 from pkex.results.tables import number
 from pkex.statistics.column_changes import table_of_changes
+from pkex.statistics.conclusion import DEPENDENCE, DIFFERENCE, Wording, conclusion, is_found
 from pkex.statistics.encoding import Encoding
-from pkex.statistics.report import COLUMNS, described
 from pkex.statistics.statistic_result import StatisticResult
-from pkex.statistics.verdict import DEPENDENCE, DIFFERENCE, Wording, is_found, verdict
+from pkex.statistics.statistic_summary import COLUMNS, described
 from pkex.typing import Float
 
-__all__ = ["n_permutations", "of_dependence", "of_difference", "settings"]
+__all__ = ["n_permutations", "report_dependence", "report_difference", "settings"]
 
 # Features in the picture of all, and those that are shown one by one.
 _MOST_BARS, _MOST_DETAILS = 20, 6
@@ -64,7 +64,7 @@ _PICTURE = (
 _MARKS = {False: "mark", True: "mark filled"}
 
 
-def of_difference(
+def report_difference(
     result: StatisticResult,
     alpha: float,
     names: tuple[str, str],
@@ -106,7 +106,7 @@ def of_difference(
     )
 
 
-def of_dependence(
+def report_dependence(
     result: StatisticResult,
     alpha: float,
     names: tuple[str, str],
@@ -125,7 +125,7 @@ def of_dependence(
     tables : tuple of two tables, optional
         Which the leading features are shown of, with the first column of the second one.
     computed, notes
-        As in `of_difference`.
+        As in `report_difference`.
     """
     details = []
     if tables is not None:
@@ -175,7 +175,7 @@ def _findings(
     tables = (_table(result, alpha), *([table_of_changes(changes)] if changes else []))
     return PageContent(
         title,
-        verdict(result, wording, alpha),
+        conclusion(result, wording, alpha),
         tables,
         (_picture(result, wording, alpha),),
         details,

@@ -15,12 +15,12 @@ from pkex.results.report import Figure, PageContent, Table
 from pkex.results.svg import bars, cells
 from pkex.results.tables import number, numbers, shortened
 from pkex.statistics.batches import counted_batches
+from pkex.statistics.conclusion import changed_pairs, found_features
 from pkex.statistics.drift_result import DriftResult
-from pkex.statistics.findings import n_permutations, settings
-from pkex.statistics.verdict import changed_pairs, found_features
+from pkex.statistics.statistic_report import n_permutations, settings
 from pkex.typing import Float
 
-__all__ = ["of_timeline"]
+__all__ = ["report_timeline"]
 
 # Batches in the table and the heat map, and in the bars; features in the heat map; names in a list.
 _MOST_BATCHES, _MOST_BARS, _MOST_FEATURES, _MOST_NAMED = 100, 20, 20, 5
@@ -39,7 +39,7 @@ _TESTED = (
 )
 
 
-def of_timeline(
+def report_timeline(
     results: Sequence[DriftResult],
     names: Sequence[str],
     corrected: Float | None,
@@ -81,7 +81,7 @@ def of_timeline(
     which = f", the latest {len(some)} of {len(results):,}" if len(some) < len(results) else ""
     return PageContent(
         f"Drift in {title}",
-        _verdict(results, names, is_drift),
+        _conclusion(results, names, is_drift),
         (Table(f"Batches, compared with the reference{which}", columns),),
         (_bars(titles, statistics, texts), _heat_map(some, titles, heads)),
         (),
@@ -127,7 +127,7 @@ def _few(names: Sequence[str]) -> str:
     return "; ".join([*names[:_MOST_NAMED], *([f"{more} more"] if more > 0 else [])]) or "–"
 
 
-def _verdict(
+def _conclusion(
     results: Sequence[DriftResult], names: Sequence[str], is_drift: NDArray[np.bool_] | None
 ) -> str:
     """Return which batches differ, and the features that differ in most of them."""

@@ -13,7 +13,7 @@ from pkex.results.tables import number, shortened
 from pkex.sensitivity.variance_shares import TITLES, VarianceShares
 from pkex.typing import Float
 
-__all__ = ["of_sensitivity", "variances", "verdict"]
+__all__ = ["conclusion", "report_sensitivity", "variances"]
 
 # Inputs in a picture, pairs in a table, outputs.
 _MOST_BARS, _MOST_PAIRS, _MOST_OUTPUTS, _MOST_IN_VERDICT = 20, 15, 6, 3
@@ -42,7 +42,7 @@ _LEGEND = (
 )
 
 
-def of_sensitivity(
+def report_sensitivity(
     result: VarianceShares,
     what: str,
     computed: Mapping[str, str],
@@ -64,7 +64,7 @@ def of_sensitivity(
     tables = [table for name, place in outputs for table in _tables(result, name, place)]
     return PageContent(
         f"Sensitivity of {what}",
-        verdict(result),
+        conclusion(result),
         tuple(tables),
         tuple(_picture(result, name, place) for name, place in outputs),
         (),
@@ -75,7 +75,7 @@ def of_sensitivity(
     )
 
 
-def verdict(result: VarianceShares) -> str:
+def conclusion(result: VarianceShares) -> str:
     """Return which inputs the variance comes from, of each output."""
     sentences = []
     variances = np.ravel(result.variance)

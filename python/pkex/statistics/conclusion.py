@@ -17,10 +17,10 @@ __all__ = [
     "DIFFERENCE",
     "Wording",
     "changed_pairs",
+    "conclusion",
     "found_features",
     "is_found",
     "share_intervals",
-    "verdict",
 ]
 
 # Features and pairs that are named, and the normal quantile of intervals of 95 %.
@@ -31,7 +31,7 @@ _WIDEST = 1.0
 
 @dataclass(frozen=True)
 class Wording:
-    """How a verdict is said; `{a}` and `{b}` are what is compared.
+    """How a conclusion is said; `{a}` and `{b}` are what is compared.
 
     Parameters
     ----------
@@ -122,7 +122,7 @@ def changed_pairs(result: StatisticResult, alpha: float) -> list[tuple[str, str]
     return [pair.columns for pair in tested if pair.familywise_pvalue <= alpha]
 
 
-def verdict(result: StatisticResult, wording: Wording, alpha: float) -> str:
+def conclusion(result: StatisticResult, wording: Wording, alpha: float) -> str:
     """Return what was found at the level α, and the features and pairs that are proven to show it.
 
     No feature is named for its share: that of noise may be large.
