@@ -152,5 +152,5 @@ def test_one_of_several_outputs_is_chosen_by_number_or_name():
             result.plot()
     with pytest.raises(ValueError, match="there is a single output"):
         EXPLANATION.plot(output=0)
-    with pytest.raises(ValueError, match="MMDResult has no use for output"):
+    with pytest.raises(ValueError, match="MMDResult does not support output"):
         pkex.mmd(X, X + 1.0).plot(output=0)

@@ -52,7 +52,7 @@ def test_every_result_is_tabulated_drawn_and_reported(name, tmp_path):
 
 
 @pytest.mark.parametrize("name", RESULTS)
-def test_options_that_a_result_has_no_use_for_are_refused(name):
+def test_options_that_a_result_does_not_support_are_refused(name):
     result = RESULTS[name]
     if name in PAIRED:
         with pytest.raises(TypeError, match="is a pair, what both tables are called"):
@@ -60,9 +60,9 @@ def test_options_that_a_result_has_no_use_for_are_refused(name):
         return
     with pytest.raises(TypeError, match="is a text, for the title"):
         result.to_html(name=("a", "b"))
-    with pytest.raises(ValueError, match=r"has no use for alpha=0\.1"):
+    with pytest.raises(ValueError, match=r"does not support alpha=0\.1"):
         result.to_html(alpha=0.1)
-    with pytest.raises(ValueError, match="has no use for samples="):
+    with pytest.raises(ValueError, match="does not support samples="):
         result.to_html(samples=(X, Y))
 
 

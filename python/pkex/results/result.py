@@ -84,9 +84,9 @@ class Result(AttributeHints):
         """Return the result as plain data for JSON, by the names of its attributes.
 
         ``json.dump(result.to_dict(), file)`` writes a file that lasts, and `from_dict` reads it,
-        with equal bits. What the rows of samples or the model are needed for is left out:
-        ``importance(samples=...)``, the rows of samples, `pair_dependence`, and `r2` and `alone_r2`
-        unless they were asked for before.
+        with equal bits. The document does not have rows of samples and what is computed from them
+        later: `pair_dependence`, and `r2` and `alone_r2` unless they were computed before. It does
+        not have the model either, which ``importance(samples=...)`` draws functions from.
 
         Returns
         -------
@@ -141,11 +141,11 @@ class Result(AttributeHints):
         Parameters
         ----------
         errors : bool, optional
-            Whether the table has standard errors, posterior standard deviations or intervals,
-            whichever there are. By default tables with a line per feature have them where they are
-            known. Tables with a line per row have none: with ``errors=True`` their columns have a
-            first level, "value", "standard error" and "standard deviation", so that
-            ``frame["standard error"]`` is a table of the same shape as that of the values.
+            Whether the table has standard errors, posterior standard deviations or intervals. By
+            default tables with a line per feature have those that are known, and tables with a line
+            per row have none. With ``errors=True`` the columns of the latter have a first level,
+            "value", "standard error" and "standard deviation": ``frame["standard error"]`` has the
+            shape of ``frame["value"]``.
 
         Returns
         -------
@@ -198,11 +198,11 @@ class Result(AttributeHints):
         path : str or path, optional
             Of the file, which is written whole or not at all.
         name : str, or tuple of two str, optional
-            What was explained or analyzed, for the title. What the two tables are called that were
-            compared: by default X and Y, X and y, or reference and batch.
+            What was explained or analyzed, for the title. A pair names the two tables of a
+            comparison, by default X and Y, X and y, or reference and batch.
         samples : tuple of two tables, optional
-            The tables that were compared, ``(X, Y)`` of `pkex.mmd` and ``(X, y)`` of `pkex.hsic`,
-            to show the leading features in; a `DriftResult` knows them.
+            The compared tables, ``(X, Y)`` for `pkex.mmd` and ``(X, y)`` for `pkex.hsic`, to show
+            the distributions of the leading features; a `DriftResult` knows them.
         alpha : float, optional
             The level of the conclusion of a test: 0.05, or that of the detector.
 
@@ -251,37 +251,38 @@ class Result(AttributeHints):
         ax : matplotlib Axes, optional
             Where to draw; in a new figure if not given.
         kind : {"beeswarm", "bar", "waterfall", "scatter", "heatmap"}, optional
-            Of explanations, "beeswarm" (the default for several rows) draws a point for each row,
-            from blue where the feature is low to red where it is high, grey where it is missing or
-            a text, over grey bars of the `importance`; "bar" the importance alone. Of one row,
-            "bar" (the default) draws the values as bars from 0, with the features' data, and
-            "waterfall" one after another from the base value to the output. "scatter" draws the
-            values of one feature, chosen by ``explanation[:, name]``, against its data.
+            Explanations of several rows have "beeswarm" (the default), a point for each row, from
+            blue where the feature is low to red where it is high, grey where it is missing or a
+            text, over grey bars of the `importance`; and "bar", the importance alone. Explanations
+            of one row have "bar" (the default), the values as bars from 0 with the features' data,
+            and "waterfall", the values one after another from the base value to the output.
+            "scatter" draws the values of one feature, chosen by ``explanation[:, name]``, against
+            its data.
 
-            Of interactions, "heatmap" (the default from three features on) draws the pairs among
-            the strongest features as a matrix, and "bar" the strongest coalitions. Timelines have a
-            "heatmap" of features by batches, all other results a "bar" for each feature.
+            Interactions have "heatmap" (the default from three features on), a matrix of the pairs
+            among the strongest features, and "bar", the strongest coalitions. Timelines have a
+            "heatmap" of features by batches, and all other results a "bar" for each feature.
         output : int or str, optional
             Which of several outputs, by number or name.
         max_features : int, default 15
-            Of more features or coalitions, the strongest are drawn.
+            The largest number of features or coalitions: the strongest are drawn.
 
         Returns
         -------
         matplotlib Axes
             Neutral values of several rows are shown as deviations from their mean over the rows,
-            unless they are `centered` already. Explained with ``uncertainty=True``, or estimated,
-            values that cannot be told from 0 are pale: those whose interval of 95 % contains 0;
-            bars have lines for the intervals. Of `pkex.mmd` and `pkex.hsic`, lines are one standard
-            error to both sides; circles are features alone, filled if their family-wise p-value is
-            at most 0.05; grey bands hold 95 % of the permuted values. Of sensitivity, circles are
-            the first-order and total indices.
+            unless they are `centered` already. Values with uncertainty are pale where their
+            interval of 95 % contains 0, and bars have lines for the intervals. Bars of `pkex.mmd`
+            and `pkex.hsic` have lines of one standard error to both sides; circles are univariate
+            values, filled if their family-wise p-value is at most 0.05, and grey bands hold 95 % of
+            the permuted values. Circles of `pkex.sensitivity` are first-order and total indices,
+            and lines below its bars 95 % intervals by draws of the posterior.
 
         Raises
         ------
         ValueError
-            If there is no such picture of the result, there are several outputs and none is chosen,
-            or there is nothing to draw.
+            If the result does not have this kind of picture, there are several outputs and none is
+            chosen, or there is nothing to draw.
         ImportError
             If matplotlib is not installed.
         TypeError
@@ -343,8 +344,9 @@ class Result(AttributeHints):
         """Raise an error if an option is given that this kind of result has no use for."""
         for name, value in options.items():
             if value is not None:
+                kind = type(self).__name__
                 raise ValueError(
-                    f"{type(self).__name__} has no use for {name}={_shortened(value)}: leave it out"
+                    f"{kind} does not support {name}={_shortened(value)}. Leave it out"
                 )
 
 
