@@ -17,7 +17,7 @@ from pkex.results.axes import FEATURE, OUTPUT, ROW
 from pkex.results.centering import centered
 from pkex.results.conversions import frame, frames, shap_explanation
 from pkex.results.importance_draws import drawn_importance
-from pkex.results.result import Kind
+from pkex.results.options import PlotOptions, ReportOptions
 from pkex.results.row_result import RowResult
 from pkex.results.row_values import RowValues
 from pkex.results.summary import Summary
@@ -346,26 +346,14 @@ class Attribution(RowResult[RowValues]):
         index = tuple(slice(None) if axis in self._axes.present else 0 for axis in axes)
         return whole if len(self._axes.present) == values.ndim else whole[index]
 
-    def _report(
-        self,
-        name: str | tuple[str, str] | None,
-        samples: tuple[Any, Any] | None,
-        alpha: float | None,
-    ) -> PageContent:
+    def _report(self, options: ReportOptions) -> PageContent:
         from pkex.results.attribution_report import report_attribution
 
-        self._check_without(samples=samples, alpha=alpha)
+        title = options.title(type(self).__name__, "the model's output")
         rows = self._rows.in_rows()
-        facts = {"Rows": str(len(rows)), **self._settings()}
-        return report_attribution(rows, self._one_name(name, "the model's output"), facts)
+        return report_attribution(rows, title, {"Rows": str(len(rows)), **self._settings()})
 
-    def _draw(
-        self,
-        ax: matplotlib.axes.Axes | None,
-        kind: Kind | None,
-        output: int | str | None,
-        count: int,
-    ) -> matplotlib.axes.Axes:
-        self._check_output(output, "explanation[..., name].plot()")
+    def _draw(self, options: PlotOptions) -> matplotlib.axes.Axes:
+        output = self._checked_output(options, "explanation[..., name].plot()")
         rows = self._rows if output is None else self._rows.picked((..., output))
-        return draw_rows(rows, ax, kind, count)
+        return draw_rows(rows, options.ax, options.kind, options.max_features)

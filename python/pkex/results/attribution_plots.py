@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pkex.inputs.wording import counted
+from pkex.results.options import Kind
 from pkex.results.plots import (
     DEVIATIONS,
     axes_for,
@@ -17,7 +18,6 @@ from pkex.results.plots import (
     literal,
     note_of_rest,
 )
-from pkex.results.result import Kind
 from pkex.results.row_values import RowValues
 from pkex.results.tables import number
 from pkex.typing import Float

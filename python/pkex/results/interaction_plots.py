@@ -8,8 +8,8 @@ import numpy as np
 
 from pkex.results.coefficients import Coefficients
 from pkex.results.heat_map import draw_matrix
+from pkex.results.options import Kind, PlotOptions
 from pkex.results.plots import axes_for, draw_bars, literal, note_of_rest
-from pkex.results.result import Kind
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -21,35 +21,27 @@ INTERACTION_KINDS: tuple[Kind, ...] = ("heatmap", "bar")
 
 
 def draw_interactions(
-    coefficients: Coefficients,
-    ax: Axes | None,
-    kind: Kind | None,
-    count: int,
-    index: str,
-    output: str | None,
+    coefficients: Coefficients, options: PlotOptions, index: str, output: str | None
 ) -> Axes:
     """Draw the coefficients of one output; see `Result.plot`.
 
     Parameters
     ----------
     coefficients : Coefficients
-    ax : matplotlib Axes, optional
-    kind : {"heatmap", "bar"}, optional
-        By default "heatmap" if there are pairs of three features or more.
-    count : int
-        How many features, or coalitions, are drawn at most.
+    options : PlotOptions
+        By default a heat map if there are pairs of three features or more.
     index : str
         The interaction index.
     output : str, optional
         The name of the output.
     """
     has_matrix = coefficients.order > 1 and len(coefficients.features) > 2
-    if kind == "heatmap" and not has_matrix:
+    if options.kind == "heatmap" and not has_matrix:
         raise ValueError(
             "kind='heatmap' draws pairs of three features or more: take kind='bar', or order=2"
         )
-    draw = _draw_matrix if has_matrix and kind != "bar" else _draw_strongest
-    ax = draw(coefficients, ax, count)
+    draw = _draw_matrix if has_matrix and options.kind != "bar" else _draw_strongest
+    ax = draw(coefficients, options.ax, options.max_features)
     label = f"{coefficients.label} ({index})"
     ax.set_xlabel(label if output is None else f"{label}\nof '{literal(output, 50)}'")
     return ax

@@ -19,8 +19,8 @@ from pkex.results.axes import FEATURE, OUTPUT, ROW, Axes
 from pkex.results.coalition_values import CoalitionValues
 from pkex.results.conversions import frame, shap_interactions, shap_matrices, shapiq_values
 from pkex.results.interaction_plots import INTERACTION_KINDS, draw_interactions
+from pkex.results.options import PlotOptions, ReportOptions
 from pkex.results.order_shares import order_shares
-from pkex.results.result import Kind
 from pkex.results.row_result import RowResult
 from pkex.results.sizes import mean_size
 from pkex.results.summary import Summary
@@ -196,36 +196,23 @@ class Interactions(RowResult[CoalitionValues]):
         head = f"Interactions({sizes}, index={self.index!r})"
         return Summary(head, self._rows.tables(n_lines))
 
-    def _report(
-        self,
-        name: str | tuple[str, str] | None,
-        samples: tuple[Any, Any] | None,
-        alpha: float | None,
-    ) -> PageContent:
+    def _report(self, options: ReportOptions) -> PageContent:
         from pkex.results.interaction_report import report_interactions
 
-        self._check_without(samples=samples, alpha=alpha)
+        title = options.title(type(self).__name__, "the model's output")
         if len(self) == 0:
             raise ValueError("there are no rows to make a report of")
         index = f"{self.index}, order {self.order}"
         facts = {"Rows": str(len(self)), "Index": index, **self._settings()}
-        return report_interactions(
-            self._rows.by_output(), self._one_name(name, "the model's output"), facts
-        )
+        return report_interactions(self._rows.by_output(), title, facts)
 
-    def _draw(
-        self,
-        ax: matplotlib.axes.Axes | None,
-        kind: Kind | None,
-        output: int | str | None,
-        count: int,
-    ) -> matplotlib.axes.Axes:
-        self._check_output(output, "interactions.output(name).plot()")
+    def _draw(self, options: PlotOptions) -> matplotlib.axes.Axes:
+        output = self._checked_output(options, "interactions.output(name).plot()")
         if len(self) == 0:
             raise ValueError("there are no rows to draw")
         rows = self._rows if output is None else self._rows.of_output(output)
         (coefficients,) = rows.by_output().values()
-        return draw_interactions(coefficients, ax, kind, count, self.index, rows.axes.output_name)
+        return draw_interactions(coefficients, options, self.index, rows.axes.output_name)
 
     def __getitem__(self, rows: Any) -> Self:
         """Return some of the rows, by number, slice, list or mask; a number gives one line."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Self, get_args
 
 from pkex.inputs.choices import check_choice
 from pkex.inputs.documents import Document, envelope
@@ -12,6 +12,7 @@ from pkex.inputs.integers import as_integer
 from pkex.inputs.keywords import with_known_keywords
 from pkex.inputs.optional import missing_library
 from pkex.results.hints import AttributeHints
+from pkex.results.options import Kind, PlotOptions, ReportOptions
 from pkex.results.plots import checked_count
 from pkex.results.summary import SHOWN_LINES, Summary
 
@@ -21,10 +22,8 @@ if TYPE_CHECKING:
 
     from pkex.results.report import PageContent
 
-__all__ = ["Kind", "Result"]
+__all__ = ["Result"]
 
-# The kinds of pictures.
-Kind: TypeAlias = Literal["bar", "beeswarm", "heatmap", "scatter", "waterfall"]
 _KINDS: tuple[Kind, ...] = get_args(Kind)
 
 
@@ -233,7 +232,7 @@ class Result(AttributeHints):
         # Not before a report is asked for.
         from pkex.results.page import written
 
-        return written(self._report(name, samples, alpha), path)
+        return written(self._report(ReportOptions(name, samples, alpha)), path)
 
     @with_known_keywords
     def plot(
@@ -292,7 +291,7 @@ class Result(AttributeHints):
         if kind is not None and check_choice("kind", kind, _KINDS) not in self._kinds:
             valid = " or ".join(f"kind={own!r}" for own in self._kinds)
             raise ValueError(f"{type(self).__name__}.plot draws {valid}; got kind={kind!r}")
-        return self._draw(ax, kind, output, count)
+        return self._draw(PlotOptions(ax, kind, output, count))
 
     def _summary(self, n_lines: int) -> Summary:
         """Return the summary of the result, with at most so many lines in each table."""
@@ -311,45 +310,10 @@ class Result(AttributeHints):
         """Return the result as a table; pandas is installed."""
         raise NotImplementedError
 
-    def _report(
-        self,
-        name: str | tuple[str, str] | None,
-        samples: tuple[Any, Any] | None,
-        alpha: float | None,
-    ) -> PageContent:
+    def _report(self, options: ReportOptions) -> PageContent:
         """Return what a page shows."""
         raise NotImplementedError
 
-    def _draw(
-        self,
-        ax: matplotlib.axes.Axes | None,
-        kind: Kind | None,
-        output: int | str | None,
-        count: int,
-    ) -> matplotlib.axes.Axes:
+    def _draw(self, options: PlotOptions) -> matplotlib.axes.Axes:
         """Draw a picture of a kind that there is, with at most so many features."""
         raise NotImplementedError
-
-    def _one_name(self, name: str | tuple[str, str] | None, default: str) -> str:
-        """Return the name of what a report is of."""
-        if name is None:
-            return default
-        if not isinstance(name, str):
-            raise TypeError(
-                f"name of a {type(self).__name__} is a text, for the title; got {name!r}"
-            )
-        return name
-
-    def _check_without(self, **options: Any) -> None:
-        """Raise an error if an option is given that this kind of result has no use for."""
-        for name, value in options.items():
-            if value is not None:
-                kind = type(self).__name__
-                raise ValueError(
-                    f"{kind} does not support {name}={_shortened(value)}. Leave it out"
-                )
-
-
-def _shortened(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 40 else "..."

@@ -13,6 +13,7 @@ from pkex.inputs.skops_files import SkopsGuard
 from pkex.inputs.wording import shown
 from pkex.results.axes import Axes
 from pkex.results.conversions import importance_frame
+from pkex.results.options import PlotOptions
 from pkex.results.result import Result
 from pkex.typing import Float
 
@@ -160,15 +161,16 @@ class RowResult(Result, SkopsGuard, Generic[_Rows]):
         """Return what has a value, such as a feature, and the names of all."""
         raise NotImplementedError
 
-    def _check_output(self, output: int | str | None, choice: str) -> None:
-        """Raise an error unless one output is drawn: chosen of several, or the only one.
+    def _checked_output(self, options: PlotOptions, choice: str) -> int | str | None:
+        """Return the output that is drawn: chosen of several, or None for the only one.
 
         Parameters
         ----------
-        output : int, str or None
+        options : PlotOptions
         choice : str
-            How an output is chosen without `output`.
+            How an output is chosen without them.
         """
+        output = options.output
         if self.output_names is None:
             if output is not None:
                 raise ValueError(f"output={output!r} was given, but there is a single output")
@@ -177,6 +179,7 @@ class RowResult(Result, SkopsGuard, Generic[_Rows]):
                 f"a picture shows one output: choose it by {choice} or plot(output=name), among "
                 f"{shown(self.output_names)}"
             )
+        return output
 
     def _settings(self) -> dict[str, str]:
         """Return what reports say of how values were computed."""

@@ -10,8 +10,9 @@ import numpy as np
 from pkex.inputs.documents import Document
 from pkex.inputs.plain_data import plain_numbers
 from pkex.inputs.wording import counted
+from pkex.results.options import PlotOptions, ReportOptions
 from pkex.results.plots import DEVIATIONS, draw_indices
-from pkex.results.result import Kind, Result
+from pkex.results.result import Result
 from pkex.results.summary import Summary, SummaryTable
 from pkex.results.tables import number, numbers, shortened
 from pkex.sensitivity.documents import plain_draws, sensitivity_fields
@@ -134,39 +135,35 @@ class SensitivityResult(VarianceShares, Result):
         )
         return pd.DataFrame({title: own.T.ravel() for title, own in indices.items()}, index=lines)
 
-    def _draw(
-        self,
-        ax: matplotlib.axes.Axes | None,
-        kind: Kind | None,
-        output: int | str | None,
-        count: int,
-    ) -> matplotlib.axes.Axes:
-        place = self._place(output)
+    def _draw(self, options: PlotOptions) -> matplotlib.axes.Axes:
+        place = self._place(options.output)
         effects, first, total = (self._of_output(name, place) for name in TITLES)
         intervals = None if self.draws is None else self._interval("shapley_effects", place)
         return draw_indices(
-            ax, count, self._names, effects, first, total, self._explained, intervals
+            options.ax,
+            options.max_features,
+            self._names,
+            effects,
+            first,
+            total,
+            self._explained,
+            intervals,
         )
 
-    def _report(
-        self,
-        name: str | tuple[str, str] | None,
-        samples: tuple[Any, Any] | None,
-        alpha: float | None,
-    ) -> PageContent:
+    def _report(self, options: ReportOptions) -> PageContent:
         # Not before a report is asked for.
         from importlib.metadata import version
 
         from pkex.sensitivity.sensitivity_report import report_sensitivity, variances
 
-        self._check_without(samples=samples, alpha=alpha)
+        title = options.title(type(self).__name__, self._explained)
         computed = {
             "Explained": self._explained,
             "Inputs": self._inputs,
             "Variance": variances(self),
             "Version": f"pkex {version('pkex')}",
         }
-        return report_sensitivity(self, self._one_name(name, self._explained), computed)
+        return report_sensitivity(self, title, computed)
 
     def _place(self, output: int | str | None) -> tuple[int, ...]:
         """Return the index of an output along the axis of outputs, () if there is none."""

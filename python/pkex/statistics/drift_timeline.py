@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from pkex.inputs.documents import Document
 from pkex.results.heat_map import draw_heat_map
-from pkex.results.result import Kind, Result
+from pkex.results.options import PlotOptions, ReportOptions
+from pkex.results.result import Result
 from pkex.results.summary import Summary, SummaryTable
 from pkex.results.tables import numbers, shortened
 from pkex.statistics.batches import cannot_be_found, counted_batches
@@ -151,19 +152,13 @@ class DriftTimeline(Result):
             frame.insert(0, title, column, allow_duplicates=True)
         return frame
 
-    def _draw(
-        self,
-        ax: matplotlib.axes.Axes | None,
-        kind: Kind | None,
-        output: int | str | None,
-        count: int,
-    ) -> matplotlib.axes.Axes:
-        self._check_without(output=output)
+    def _draw(self, options: PlotOptions) -> matplotlib.axes.Axes:
+        options.check_single_output(type(self).__name__)
         is_drift = self.is_drift
         marked = None if is_drift is None else f"drift, corrected p ≤ {self.results[0].alpha:g}"
         return draw_heat_map(
-            ax,
-            count,
+            options.ax,
+            options.max_features,
             values=self.values.T,
             names=self.feature_names,
             columns=self.batch_names,
@@ -172,17 +167,11 @@ class DriftTimeline(Result):
             title="MMD² to the reference, divided among features",
         )
 
-    def _report(
-        self,
-        name: str | tuple[str, str] | None,
-        samples: tuple[Any, Any] | None,
-        alpha: float | None,
-    ) -> PageContent:
+    def _report(self, options: ReportOptions) -> PageContent:
         # Not before a report is asked for.
         from pkex.statistics.timeline_report import report_timeline
 
-        self._check_without(samples=samples, alpha=alpha)
-        title = self._one_name(name, counted_batches(len(self)))
+        title = options.title(type(self).__name__, counted_batches(len(self)))
         corrected, is_drift = self.corrected_pvalues, self.is_drift
         batches = self.batch_names
         return report_timeline(self.results, batches, corrected, is_drift, self.notes, title)

@@ -11,6 +11,7 @@ from pkex.inputs.choices import ESTIMATORS
 from pkex.inputs.documents import Document
 from pkex.inputs.plain_data import plain_numbers
 from pkex.kernels import Kernel
+from pkex.results.options import ReportOptions
 from pkex.statistics.documents import hsic_fields, kernel_parameters
 from pkex.statistics.normaliser import Normaliser
 from pkex.statistics.statistic_result import StatisticResult
@@ -203,17 +204,12 @@ class HSICResult(StatisticResult):
         """What a feature does whose p-value alone is small, in words."""
         return f"depends on {self._other_side}"
 
-    def _report(
-        self,
-        name: str | tuple[str, str] | None,
-        samples: tuple[Any, Any] | None,
-        alpha: float | None,
-    ) -> PageContent:
+    def _report(self, options: ReportOptions) -> PageContent:
         # Not before a report is asked for.
         from pkex.statistics.statistic_report import report_dependence
 
-        given, tables, level = self._check_report(name, samples, alpha, SMALL_PVALUE)
-        names = given or ("X", "y")
+        kind = type(self).__name__
+        names, tables, level = options.comparison(kind, ("X", "y"), SMALL_PVALUE)
         if self.attribute == "y":
             # The table whose columns have values comes first.
             names, tables = names[::-1], None if tables is None else tables[::-1]

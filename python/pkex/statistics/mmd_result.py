@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from pkex.inputs.documents import Document
+from pkex.results.options import ReportOptions
 from pkex.results.tables import shortened
 from pkex.statistics.column_changes import ColumnChange, lines_of_changes
 from pkex.statistics.conclusion import changed_pairs
@@ -155,25 +156,19 @@ family: corrected for the number of features
         """What a feature does whose p-value alone is small, in words."""
         return "differs"
 
-    def _report(
-        self,
-        name: str | tuple[str, str] | None,
-        samples: tuple[Any, Any] | None,
-        alpha: float | None,
-    ) -> PageContent:
+    def _report(self, options: ReportOptions) -> PageContent:
         # Not before a report is asked for.
         from pkex.statistics.statistic_report import report_difference
 
-        names, tables, level = self._check_report(name, samples, alpha, self._level)
+        kind, names = type(self).__name__, self._sample_names
+        names, tables, level = options.comparison(kind, names, self._level)
         for label, table, n_rows in zip("XY", tables or (), self.n_rows, strict=False):
             if not isinstance(table, str) and hasattr(table, "__len__") and len(table) < n_rows:
                 raise ValueError(
                     f"{label} has {len(table)} rows, and the result is of {n_rows}: give the "
                     "samples that were compared, in the same order"
                 )
-        return report_difference(
-            self, level, names or self._sample_names, tables or self._samples()
-        )
+        return report_difference(self, level, names, tables or self._samples())
 
     def _plain(self) -> dict[str, Any]:
         changes = [change.to_dict() for change in self.column_changes]

@@ -15,8 +15,9 @@ from pkex.inputs.documents import Document
 from pkex.inputs.plain_data import plain_numbers
 from pkex.kernels import Kernel
 from pkex.results.axes import FEATURE, Axes
+from pkex.results.options import PlotOptions
 from pkex.results.plots import draw_statistic
-from pkex.results.result import Kind, Result
+from pkex.results.result import Result
 from pkex.results.summary import Summary
 from pkex.results.tables import number
 from pkex.statistics.documents import attribution_fields, kernel_parameters
@@ -286,18 +287,12 @@ class StatisticResult(ReadOnlyArrays, Result):
         )
         return frame.sort_values("value", ascending=False, kind="stable")
 
-    def _draw(
-        self,
-        ax: matplotlib.axes.Axes | None,
-        kind: Kind | None,
-        output: int | str | None,
-        count: int,
-    ) -> matplotlib.axes.Axes:
-        self._check_without(output=output)
+    def _draw(self, options: PlotOptions) -> matplotlib.axes.Axes:
+        options.check_single_output(type(self).__name__)
         pvalues = self.alone_familywise_pvalues
         return draw_statistic(
-            ax,
-            count,
+            options.ax,
+            options.max_features,
             names=self._axes.features,
             values=self.values,
             standard_errors=self.standard_errors,
@@ -307,23 +302,6 @@ class StatisticResult(ReadOnlyArrays, Result):
             permuted_values=self.permuted_values,
             title=self._title(),
         )
-
-    def _check_report(
-        self, name: Any, samples: Any, alpha: float | None, default: float
-    ) -> tuple[tuple[str, str] | None, tuple[Any, Any] | None, float]:
-        """Return the options of a report, checked: names, tables and the level α."""
-        if name is not None and (not isinstance(name, tuple | list) or len(name) != 2):
-            raise TypeError(
-                f"name of a {type(self).__name__} is a pair, what both tables are called, such as "
-                f"name=('May', 'June'); got {name!r}"
-            )
-        if samples is not None and (not isinstance(samples, tuple | list) or len(samples) != 2):
-            raise ValueError("samples are a pair of tables, both that were compared: (X, Y)")
-        alpha = default if alpha is None else alpha
-        if not 0.0 < alpha < 1.0:
-            raise ValueError(f"alpha must be between 0 and 1, such as 0.05; got {alpha!r}")
-        names = None if name is None else (str(name[0]), str(name[1]))
-        return names, None if samples is None else (samples[0], samples[1]), alpha
 
     def _title(self) -> str:
         title = f"{self.label} = {self.statistic:.5g}"
