@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING, Any
 
 from pkex import adapters, kernels
 from pkex.errors import UnsupportedModelError
-from pkex.explain.estimate import Estimate
 from pkex.explain.explainer import Explainer
-from pkex.explain.explanation import Explanation
-from pkex.explain.interactions import Interactions
 from pkex.functions.expansion import KernelExpansion
 from pkex.functions.terms import TermExpansion
 from pkex.games.observational import Observational
 from pkex.games.product_game import product_game
+from pkex.results.estimate import Estimate
+from pkex.results.explanation import Explanation
+from pkex.results.interactions import Interactions
 from pkex.sensitivity import SensitivityDraws, SensitivityResult, sensitivity
 
 if TYPE_CHECKING:
@@ -31,8 +31,9 @@ if TYPE_CHECKING:
     from pkex.statistics.drift_result import DriftResult
     from pkex.statistics.drift_timeline import DriftTimeline
     from pkex.statistics.hsic import hsic
+    from pkex.statistics.hsic_result import HSICResult
     from pkex.statistics.mmd import mmd, witness
-    from pkex.statistics.results import HSICResult, MMDResult
+    from pkex.statistics.mmd_result import MMDResult
     from pkex.statistics.selector import HSICSelector
 
 __all__ = [

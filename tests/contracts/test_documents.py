@@ -123,14 +123,14 @@ def _check_same(one, other, name=""):
             _check_same(*pair, f"{name}[{place}]")
     elif isinstance(one, ComparedRows):
         assert one.new_levels == other.new_levels
-    elif hasattr(one, "__dict__") or hasattr(one, "_parts"):
-        parts, others = (
-            own._parts() if hasattr(own, "_parts") else vars(own) for own in (one, other)
-        )
+    elif isinstance(one, pkex.Explanation | pkex.Estimate | pkex.Interactions):
+        _check_same(one._rows, other._rows, name)
+    elif hasattr(one, "__dict__"):
+        parts, others = vars(one), vars(other)
         for own in (parts.keys() | others.keys()) - {
             "_dependence",
-            "_joint",
-            "_places",
+            "draws",
+            "places",
             "normaliser",
         }:
             _check_same(parts[own], others[own], f"{name}.{own}")

@@ -5,7 +5,7 @@ import pytest
 from sklearn.svm import SVC
 
 import pkex
-from pkex.explain.classes import classes_of_pairs
+from pkex.results.class_pairs import classes_of_pairs
 
 RNG = np.random.default_rng(8)
 X = RNG.normal(size=(80, 3))

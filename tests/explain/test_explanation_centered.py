@@ -54,7 +54,7 @@ def test_importance_is_the_mean_absolute_value(game, n_outputs):
     explanation = _explanation(n_outputs, value_function=game)
     expected = np.abs(explanation.values).mean(axis=0)
     np.testing.assert_array_equal(explanation.importance(), expected)
-    assert explanation._importance_label == "mean |value|"
+    assert explanation._rows.importance_label == "mean |value|"
 
 
 @pytest.mark.parametrize("n_outputs", [None, 2])
@@ -63,7 +63,7 @@ def test_importance_of_neutral_values_is_their_mean_absolute_deviation(n_outputs
     deviations = explanation.values - explanation.values.mean(axis=0)
     np.testing.assert_array_equal(explanation.importance(), np.abs(deviations).mean(axis=0))
     assert explanation[:, "bmi"].importance() == pytest.approx(explanation.importance()[1])
-    assert explanation._importance_label == "mean |value − its mean|"
+    assert explanation._rows.importance_label == "mean |value − its mean|"
 
 
 @pytest.mark.parametrize("game", ["neutral", "marginal"])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import pkex
-from pkex.display.tables import number
+from pkex.results.tables import number
 
 VALUES = np.array([[3.0, -1.0, 0.1234567], [1.0, -4.0, 0.0]])
 NAMES = ["age", "bmi", "pulse"]
@@ -193,3 +193,10 @@ def test_the_explainer_tells_its_game():
 )
 def test_up_to_ten_digits_before_the_point_are_written_out(value, shown):
     assert number(value) == shown
+
+
+def test_durations_are_printed():
+    data = np.array([[5, "NaT"]], dtype="timedelta64[ms]")
+    text = repr(pkex.Explanation([[1.0, 0.5]], [0.0], data, ["a", "b"]))
+    assert "5 milliseconds" in text
+    assert "NaT" in text

@@ -51,7 +51,6 @@ def test_an_attribute_of_other_explanations_is_answered_with_what_to_write(model
 @pytest.mark.parametrize(
     ("name", "hint"),
     [
-        ("plot", r"to_shap\(\) or interactions\.to_shapiq\(\)"),
         ("expected_value", r"interactions\.base_values, one for each row"),
         ("centered", r"explainer\(X\)\.centered\(\)"),
         ("nonsense", ""),

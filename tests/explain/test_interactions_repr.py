@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import pkex
-from pkex.display.tables import number
 from pkex.games.coalitions import coalition_at, coalitions
+from pkex.results.tables import number
 
 NAMES = ["age", "bmi", "pulse"]
 

@@ -12,7 +12,7 @@ from interaction_models import ROWS, SINGLE, SVR_MODEL, THREE, D, X, Y, Z
 from sklearn.svm import SVC, SVR
 
 import pkex
-from pkex.explain.interactions import Interactions
+from pkex.results.interactions import Interactions
 
 
 def test_lines_of_shaps_layout_add_up_to_shapley_values():

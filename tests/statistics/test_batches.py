@@ -35,15 +35,15 @@ def test_as_many_permutations_as_are_asked_for_find_drift(rng, n_batches):
         line = drift.timeline(table(rng, 60, 3.0) for _ in range(n_batches))
     assert line.is_drift.all()
     assert line.notes == ()
-    assert line.names == tuple(map(str, range(n_batches)))
+    assert line.batch_names == tuple(map(str, range(n_batches)))
 
 
 def test_pairs_of_names_and_tables_name_the_batches(rng, drift):
     months = table(rng, 60).assign(month=["may", "june"] * 30)
     line = drift.timeline((name, own[["size", "city"]]) for name, own in months.groupby("month"))
-    assert line.names == ("june", "may")
-    assert drift.timeline(months.groupby("month")[["size", "city"]]).names == ("june", "may")
-    assert drift.timeline([("a", months[["size", "city"]])] * 2).names == ("a", "a")
+    assert line.batch_names == ("june", "may")
+    assert drift.timeline(months.groupby("month")[["size", "city"]]).batch_names == ("june", "may")
+    assert drift.timeline([("a", months[["size", "city"]])] * 2).batch_names == ("a", "a")
     with pytest.raises(ValueError, match=r"batch 'june': the columns.*not expected \['month'\]"):
         drift.timeline(months.groupby("month"))
     with pytest.raises(TypeError, match=r"batches must be a list of tables.*got int"):

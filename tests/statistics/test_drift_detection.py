@@ -10,8 +10,8 @@ import pytest
 from scipy.stats import binom
 
 import pkex
-from pkex.display import tables
 from pkex.kernels import RBF, Categorical
+from pkex.results import tables
 from pkex.statistics.drift_test import Plan
 
 mpl.use("Agg")

@@ -258,7 +258,7 @@ def drift(rng):
 def test_a_timeline_compares_each_batch_as_predict_does(rng, drift):
     batches = {f"week {k}": rng.normal([0.0, 0.4 * k, 0.0], size=(40, 3)) for k in range(4)}
     line = drift.timeline(batches)
-    assert line.names == tuple(batches)
+    assert line.batch_names == tuple(batches)
     assert len(line) == 4
     for result, batch in zip(line, batches.values(), strict=True):
         np.testing.assert_array_equal(result.values, drift.predict(batch).values)
@@ -274,7 +274,7 @@ def test_a_timeline_compares_each_batch_as_predict_does(rng, drift):
     # The largest value of a batch without drift is noise.
     assert repr(line).splitlines()[2].split()[-2:] == ["no", "–"]
     unnamed = drift.timeline(iter(batches.values()))
-    assert unnamed.names == ("0", "1", "2", "3")
+    assert unnamed.batch_names == ("0", "1", "2", "3")
 
 
 def test_corrected_pvalues_are_those_of_holm(rng, drift):

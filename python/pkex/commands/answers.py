@@ -17,11 +17,11 @@ from pathlib import Path
 from typing import Any
 
 from pkex.commands.failure import Failure, flush, needing, reason
-from pkex.display.files import write_whole
-from pkex.display.findings import Findings, Table
-from pkex.display.page import page
-from pkex.display.tables import aligned, shortened
 from pkex.inputs.wording import counted
+from pkex.results.files import write_whole
+from pkex.results.page import page
+from pkex.results.report import PageContent, Table
+from pkex.results.tables import aligned, shortened
 
 __all__ = ["FORMATS", "Answer", "format_of", "present"]
 
@@ -56,7 +56,7 @@ class Answer:
         In a sentence or two.
     """
 
-    findings: Callable[[], Findings]
+    findings: Callable[[], PageContent]
     record: Mapping[str, Any]
     lines: Sequence[Mapping[str, Any]]
     verdict: str
@@ -132,7 +132,7 @@ def _write_standard(text: str, *, is_for_machines: bool) -> None:
 
 def _table(answer: Answer) -> str:
     findings = answer.findings()
-    parts = [findings.title, "", *_wrapped(findings.verdict)]
+    parts = [findings.title, "", *_wrapped(findings.conclusion)]
     for table in findings.tables:
         parts += ["", *_lines_of(table)]
     parts += ["", *(f"{name}: {text}" for name, text in findings.computed.items())]
@@ -161,7 +161,7 @@ def _rest(table: Table) -> list[str]:
 
 def _markdown(answer: Answer) -> str:
     findings = answer.findings()
-    parts = [f"# {_plain(findings.title)}", _plain(findings.verdict)]
+    parts = [f"# {_plain(findings.title)}", _plain(findings.conclusion)]
     for table in findings.tables:
         columns = table.cells()
         lines = [" | ".join(map(_plain, line)) for line in zip(*columns, strict=True)]

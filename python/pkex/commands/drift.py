@@ -82,7 +82,7 @@ def run(options: argparse.Namespace) -> int:
 
 def _fails(result: MMDResult, options: argparse.Namespace) -> bool:
     """Whether the drift was found that the command is to fail on."""
-    from pkex.statistics.verdict import found_features, is_found
+    from pkex.statistics.conclusion import found_features, is_found
 
     if options.fail_on_drift == "any-column":
         return bool(found_features(result, options.alpha))
@@ -128,19 +128,19 @@ def _answer(
     options: argparse.Namespace,
     told: list[str],
 ) -> Answer:
-    from pkex.statistics.findings import of_difference
-    from pkex.statistics.verdict import (
+    from pkex.statistics.conclusion import (
         DIFFERENCE,
         changed_pairs,
+        conclusion,
         found_features,
         is_found,
-        verdict,
     )
+    from pkex.statistics.statistic_report import report_difference
 
     reference, current = sheets
     rows = {names[0]: reference.in_words(), names[1]: current.in_words()}
     facts = {**rows, **common_facts(options)}
-    sentence = verdict(result, DIFFERENCE.of(*names), options.alpha)
+    sentence = conclusion(result, DIFFERENCE.of(*names), options.alpha)
     record = record_of(
         "drift",
         result,
@@ -148,14 +148,14 @@ def _answer(
         sentence,
         told,
         is_drift=is_found(result, options.alpha),
-        changed_columns=[result.names[j] for j in found_features(result, options.alpha)],
+        changed_columns=[result.feature_names[j] for j in found_features(result, options.alpha)],
         changed_pairs=[list(pair) for pair in changed_pairs(result, options.alpha)],
         column_changes=[change.to_dict() for change in result.column_changes],
         reference={"file": reference.name, "rows": len(reference.frame), "of": reference.n_rows},
         current={"file": current.name, "rows": len(current.frame), "of": current.n_rows},
     )
     return Answer(
-        lambda: of_difference(
+        lambda: report_difference(
             result,
             options.alpha,
             names,

@@ -25,9 +25,9 @@ from pkex.commands.options import (
     table_options,
 )
 from pkex.commands.tables import read_table
-from pkex.display.tables import shortened
 from pkex.functions.linked import LINKS
 from pkex.games.value_functions import ValueFunction
+from pkex.results.tables import shortened
 
 if TYPE_CHECKING:
     from pkex import Estimate, Explainer, Explanation
@@ -186,7 +186,7 @@ def _answer(
     options: argparse.Namespace,
     warnings: list[str],
 ) -> Answer:
-    from pkex.explain.findings import of_explanation, verdict
+    from pkex.results.attribution_report import conclusion, report_attribution
 
     what = repr(explainer).removeprefix("Explainer(").partition(",")[0]
     is_neutral = explanation.value_function == "neutral"
@@ -202,7 +202,7 @@ def _answer(
     }
     if options.coalitions is not None:
         facts["Estimated"] = f"from {options.coalitions} coalitions, seed {options.seed}"
-    sentence, title = verdict(explanation), f"{what} in {Path(options.model).name}"
+    sentence, title = conclusion(explanation._rows), f"{what} in {Path(options.model).name}"
     found = {
         "verdict": sentence,
         "explained": what,
@@ -211,7 +211,7 @@ def _answer(
         "warnings": list(warnings),
     }
     return Answer(
-        lambda: of_explanation(explanation, title, facts, tuple(warnings)),
+        lambda: report_attribution(explanation._rows, title, facts, tuple(warnings)),
         _record(explanation, options, found),
         _lines(explanation),
         sentence,
@@ -274,7 +274,7 @@ def _record(
 def _rows(explanation: Explanation | Estimate) -> list[Mapping[str, Any]]:
     """Return rows with their values, for JSON; of several outputs a list for each of them."""
     tables = {"values": explanation.values} | {
-        f"{name.replace(' ', '_')}s": spread for name, spread in explanation._spreads().items()
+        f"{name.replace(' ', '_')}s": spread for name, spread in explanation._rows.spreads.items()
     }
     by_row = zip(*(np.moveaxis(table, 1, -1).tolist() for table in tables.values()), strict=True)
     return [
@@ -291,7 +291,7 @@ def _lines(explanation: Explanation | Estimate) -> list[Mapping[str, Any]]:
     lines: list[Mapping[str, Any]] = []
     for row in _rows(explanation):
         number, base_values, *tables = row.values()
-        kinds = ["", *(f" {name}" for name in explanation._spreads())]
+        kinds = ["", *(f" {name}" for name in explanation._rows.spreads)]
         for place, name in enumerate(names or [""]):
             base = base_values[place] if names else base_values
             line = {"row": number, **({"output": name} if names else {}), "base_value": base}

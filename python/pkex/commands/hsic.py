@@ -99,9 +99,9 @@ def _measured(sheet: Sheet, options: argparse.Namespace) -> HSICResult:
 def _answer(
     result: HSICResult, sheet: Sheet, options: argparse.Namespace, warnings: list[str]
 ) -> Answer:
-    from pkex.statistics.findings import of_dependence
-    from pkex.statistics.report import described
-    from pkex.statistics.verdict import DEPENDENCE, is_found, verdict
+    from pkex.statistics.conclusion import DEPENDENCE, conclusion, is_found
+    from pkex.statistics.statistic_report import report_dependence
+    from pkex.statistics.statistic_summary import described
 
     named = "the features", ", ".join(options.target)
     # It takes all pairs of rows.
@@ -112,7 +112,7 @@ def _answer(
         **({} if r2 is None else {"Normalised": f"{_NORMALISED} = {r2:.3g}"}),
         **common_facts(options),
     }
-    sentence = verdict(result, DEPENDENCE.of(*named), options.alpha)
+    sentence = conclusion(result, DEPENDENCE.of(*named), options.alpha)
     record = record_of(
         "hsic",
         result,
@@ -127,7 +127,7 @@ def _answer(
         r2=r2,
     )
     return Answer(
-        lambda: of_dependence(
+        lambda: report_dependence(
             result, options.alpha, named, _divided(sheet, options), facts, tuple(warnings)
         ),
         record,

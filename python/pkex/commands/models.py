@@ -13,7 +13,7 @@ from pkex.commands.failure import Failure, needing, reason
 from pkex.commands.skops_types import safe_types
 from pkex.commands.sources import Source
 from pkex.commands.tables import TableOptions
-from pkex.display.tables import shortened
+from pkex.results.tables import shortened
 
 __all__ = ["add_model", "in_words", "read_model", "tables_for"]
 

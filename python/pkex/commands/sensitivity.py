@@ -75,9 +75,9 @@ def _analysed(model: Any, options: argparse.Namespace) -> SensitivityResult:
 def _answer(
     result: SensitivityResult, fitted: str, options: argparse.Namespace, warnings: list[str]
 ) -> Answer:
-    from pkex.sensitivity.findings import of_sensitivity, variances, verdict
+    from pkex.sensitivity.sensitivity_report import conclusion, report_sensitivity, variances
 
-    sentence = verdict(result)
+    sentence = conclusion(result)
     facts = {
         "Model": f"{options.model}: {fitted}",
         "Inputs": options.inputs,
@@ -102,7 +102,7 @@ def _answer(
     }
     what = Path(options.model).name
     return Answer(
-        lambda: of_sensitivity(result, what, facts, tuple(warnings)),
+        lambda: report_sensitivity(result, what, facts, tuple(warnings)),
         record,
         lines if second is None else _with_pairs(result, lines),
         sentence,

@@ -82,9 +82,12 @@ def common_facts(options: argparse.Namespace) -> dict[str, str]:
 
 def feature_lines(result: MMDResult | HSICResult) -> list[dict[str, Any]]:
     """Return what is known of each feature, the largest value first."""
-    from pkex.statistics.verdict import share_intervals, shares
+    from pkex.statistics.conclusion import share_intervals
 
-    columns: dict[str, Any] = {"feature": result.feature_names, "share": shares(result).tolist()}
+    shares = (
+        [float("nan")] * len(result.values) if result.shares is None else result.shares.tolist()
+    )
+    columns: dict[str, Any] = {"feature": result.feature_names, "share": shares}
     low, high = share_intervals(result).T
     columns |= {"share_low": low.tolist(), "share_high": high.tolist()}
     for attribute, name in _OF_FEATURES.items():

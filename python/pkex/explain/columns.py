@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pkex.adapters import AdaptedModel
-from pkex.display.tables import shortened
 from pkex.games.background import unwrapped_background
 from pkex.inputs.choices import check_names
 from pkex.inputs.columns import Labels, check_column_names, numbered
@@ -18,6 +17,7 @@ from pkex.inputs.matrix import as_table
 from pkex.inputs.table import Table
 from pkex.inputs.weights import as_weights, equal_weights
 from pkex.inputs.wording import counted
+from pkex.results.tables import shortened
 from pkex.typing import Float
 
 __all__ = ["Columns"]

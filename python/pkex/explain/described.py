@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from pkex.execution.settings import Settings
 from pkex.explain.columns import Columns
+from pkex.explain.explained import Explained
 from pkex.explain.links import Transform
 from pkex.explain.outputs import Outputs
 from pkex.explain.posterior import Posterior
-from pkex.explain.result import Hinting
 from pkex.functions.base import Function
 from pkex.functions.conditional import Conditional
 from pkex.functions.linked import Link
@@ -24,12 +24,15 @@ from pkex.inputs.arrays import read_only_view
 from pkex.inputs.skops_files import SkopsGuard
 from pkex.inputs.weights import equal_weights
 from pkex.inputs.wording import counted
+from pkex.results.hints import AttributeHints
+from pkex.results.row_values import RowValues
+from pkex.results.uncertainty import Uncertainty
 from pkex.typing import Float
 
 __all__ = ["Described"]
 
 
-class Described(SkopsGuard, Hinting):
+class Described(SkopsGuard, AttributeHints):
     """An explainer's attributes, none of which ever changes."""
 
     __slots__ = ()
@@ -153,6 +156,28 @@ class Described(SkopsGuard, Hinting):
         if isinstance(self._base, float):
             return self._base
         return float(self._base[0]) if self._outputs.drops_axis else self._base.copy()
+
+    def _result(
+        self, explained: Explained, values: Float, uncertainty: Uncertainty | None
+    ) -> RowValues:
+        """Return values of rows with all that results hold, without an output axis that goes.
+
+        Parameters
+        ----------
+        explained : Explained
+        values : ndarray of shape (n, players) or (n, players, outputs)
+        uncertainty : Uncertainty or None
+        """
+        outputs = self._outputs
+        rows = RowValues.computed(
+            values,
+            self._base,
+            explained.data,
+            explained.axes(outputs.names, outputs.single),
+            self.value_function,
+            uncertainty,
+        )
+        return rows.picked((..., 0)) if outputs.drops_axis else rows
 
     def __repr__(self) -> str:
         parts = [self._explained, counted(self._function.n_players, "feature")]

@@ -14,18 +14,18 @@ from pkex.execution.computation import Computation
 from pkex.execution.progress import Progress
 from pkex.execution.settings import Settings
 from pkex.explain.described import Described
-from pkex.explain.estimate import Estimate
 from pkex.explain.estimation import Estimator, RowGame, estimated, linked
 from pkex.explain.explained import Explained
 from pkex.explain.from_coalitions import check_coalitions, from_coalitions, of_rows_together
 from pkex.explain.from_orders import check_permutations, from_orders
 from pkex.explain.joint_draws import JointDraws
-from pkex.explain.uncertain import roots_of, with_uncertainty
 from pkex.functions.conditional import MOST_CONDITIONED, Conditional
 from pkex.functions.own_rows import warn_of_own_rows
 from pkex.games.sampled_coalitions import SampledCoalitions
 from pkex.inputs.keywords import with_known_keywords
 from pkex.inputs.randomness import as_generator
+from pkex.results.estimate import Estimate
+from pkex.results.uncertainty import Uncertainty, roots_of
 from pkex.typing import Float
 
 __all__ = ["Estimating"]
@@ -137,22 +137,10 @@ class Estimating(Described):
             values, errors = estimator(self._function, explained.rows, how)
         if not self._function.has_output_axis:
             values, errors = values[..., 0], errors[..., 0]
-        base_values = np.empty((len(values), *np.shape(self._base)))
-        base_values[:] = self._base
-        estimate = Estimate(
-            values,
-            base_values,
-            explained.data,
-            explained.features,
-            self._outputs.names,
-            standard_errors=errors,
-            output_name=self._outputs.single,
-            row_index=explained.row_index,
-            value_function=self.value_function,
-        )
+        spread = Uncertainty(errors)
         if posterior is not None:
-            estimate = with_uncertainty(estimate, *posterior)
-        return estimate[..., 0] if self._outputs.drops_axis else estimate
+            spread = Uncertainty.of_posterior(posterior[0], values, posterior[1], errors)
+        return Estimate._of(self._result(explained, values, spread))
 
     def _estimator(
         self, n_permutations: int | None, n_coalitions: int | None, generator: np.random.Generator

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from pkex.explain.columns import Columns
 from pkex.games.players import Players
+from pkex.results.axes import FEATURE, OUTPUT, ROW, Axes
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -56,3 +57,21 @@ class Explained:
         is_named = columns.known_names is not None
         features = players.names if is_named else players.renamed(table.names)
         return cls(rows, players.entries(rows), features, table.labels.rows)
+
+    def axes(self, output_names: Sequence[str] | None, output_name: str | None) -> Axes:
+        """Return the axes of a result of these rows.
+
+        Parameters
+        ----------
+        output_names : sequence of str, optional
+            Names along the output axis; None if there is no such axis.
+        output_name : str, optional
+            Without an output axis, what the single output is.
+        """
+        if output_names is not None:
+            present: tuple[str, ...] = (ROW, FEATURE, OUTPUT)
+            outputs: tuple[str, ...] | None = tuple(output_names)
+        else:
+            present = (ROW, FEATURE)
+            outputs = None if output_name is None else (output_name,)
+        return Axes(tuple(self.features), outputs, self.row_index, present)

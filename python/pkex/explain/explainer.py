@@ -20,14 +20,12 @@ from pkex.explain.columns import Columns
 from pkex.explain.dask_rows import is_lazy, on_dask_rows, opened
 from pkex.explain.estimating import Estimating
 from pkex.explain.explained import Explained
-from pkex.explain.explanation import Explanation
 from pkex.explain.interacting import Interacting
 from pkex.explain.links import Transform, behind_link
 from pkex.explain.observational import given_background, landmark_error, warn_of_constant_players
 from pkex.explain.outputs import Outputs
 from pkex.explain.posterior import Posterior
 from pkex.explain.rows_on_workers import row_by_row
-from pkex.explain.uncertain import with_uncertainty
 from pkex.functions.base import Function
 from pkex.functions.conditional import Conditional
 from pkex.functions.linked import LINKS, Link
@@ -42,6 +40,8 @@ from pkex.games.value_functions import (
 )
 from pkex.inputs.choices import Method, Summation, check_choice
 from pkex.inputs.keywords import with_known_keywords
+from pkex.results.explanation import Explanation
+from pkex.results.uncertainty import Uncertainty
 from pkex.typing import Float
 
 __all__ = ["Explainer"]
@@ -359,29 +359,17 @@ class Explainer(Estimating, Interacting):
             If the values are too large for memory.
         """
         explained = Explained.read(X, self._columns, self._players)
-        roots = None
+        roots = uncertainty_of_values = None
         with self._settings.computing(progress) as how:
             if uncertainty:
                 roots = self._posterior.roots(explained.rows, self._game, how.part(0, 2))
                 how = how.part(1, 2)
             values = self._values(explained.rows, how)
-        base_values = np.empty((len(values), *np.shape(self._base)))
-        base_values[:] = self._base
-        explanation = Explanation(
-            values,
-            base_values,
-            explained.data,
-            explained.features,
-            self._outputs.names,
-            output_name=self._outputs.single,
-            row_index=explained.row_index,
-            value_function=self.value_function,
-        )
         if roots is not None:
             told = (self._game, self.background, self._players, self._settings)
-            joint = self._posterior.joint_draws(explained.rows, *told)
-            explanation = with_uncertainty(explanation, roots, joint)
-        return explanation[..., 0] if self._outputs.drops_axis else explanation
+            draws = self._posterior.joint_draws(explained.rows, *told)
+            uncertainty_of_values = Uncertainty.of_posterior(roots, values, draws)
+        return Explanation._of(self._result(explained, values, uncertainty_of_values))
 
     @with_known_keywords
     def shap_values(

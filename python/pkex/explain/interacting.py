@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from pkex.execution.progress import Progress
 from pkex.explain.described import Described
 from pkex.explain.explained import Explained
 from pkex.explain.interaction_values import check_interactions, interaction_values
-from pkex.explain.interactions import Interactions
 from pkex.games.indices import Index
 from pkex.inputs.keywords import with_known_keywords
+from pkex.results.interactions import Interactions
+from pkex.results.row_values import same_for_all
 
 __all__ = ["Interacting"]
 
@@ -89,14 +89,15 @@ class Interacting(Described):
             values, empty_values = interaction_values(
                 function, rows, index, int(order), self._game, how
             )
+        has_axis, base = self.output_names is not None, self.expected_value
         if empty_values is None:
-            empty_values = np.empty((len(rows), function.n_outputs))
-            empty_values[:] = self._base
-        has_axis = self.output_names is not None
+            empty_values = same_for_all(base, len(rows))
+        elif not has_axis:
+            empty_values = empty_values[..., 0]
         return Interactions(
             values if has_axis else values[..., 0],
-            empty_values if has_axis else empty_values[..., 0],
-            self.expected_value,
+            empty_values,
+            base,
             explained.data,
             explained.features,
             self.output_names,

@@ -16,7 +16,6 @@ from pkex.execution.computation import Computation
 from pkex.execution.settings import Settings
 from pkex.explain.joint_draws import JointDraws
 from pkex.explain.outputs import Outputs
-from pkex.explain.uncertain import roots_of
 from pkex.functions.base import Function
 from pkex.functions.conditional import check_number_of_players
 from pkex.functions.covariances import covariances
@@ -25,6 +24,7 @@ from pkex.games.players import Players
 from pkex.games.value_functions import Game
 from pkex.games.worths import members_of
 from pkex.inputs.weights import equal_weights
+from pkex.results.uncertainty import roots_of
 from pkex.typing import Float
 
 __all__ = ["Posterior"]

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["ReadOnlyArrays", "read_only", "read_only_view"]
+__all__ = ["ReadOnlyArrays", "owned", "read_only", "read_only_view"]
+
+_Item = TypeVar("_Item")
 
 
 class ReadOnlyArrays:
@@ -15,13 +17,19 @@ class ReadOnlyArrays:
 
     def __post_init__(self) -> None:
         for item in vars(self).values():
-            if isinstance(item, np.ndarray):
-                item.setflags(write=False)
+            owned(item)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         # Arrays come writable out of a pickle.
         self.__dict__.update(state)
         ReadOnlyArrays.__post_init__(self)
+
+
+def owned(item: _Item) -> _Item:
+    """Protect an array that nobody else holds from change, in place; return anything as it is."""
+    if isinstance(item, np.ndarray):
+        item.setflags(write=False)
+    return item
 
 
 def read_only(array: NDArray[Any]) -> NDArray[Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Self, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,7 @@ from pkex.inputs.integers import as_integer
 from pkex.inputs.plain_data import read_entries, read_numbers
 from pkex.typing import Float
 
-__all__ = ["Document", "Documented", "envelope"]
+__all__ = ["Document", "envelope"]
 
 # The number grows when older versions of pkex cannot read what is written.
 _FORMAT = 1
@@ -176,47 +176,6 @@ class Document:
             if isinstance(axis, str)
         }
         return array
-
-
-class Documented:
-    """A result that can be written as a document, and read again."""
-
-    __slots__ = ()
-
-    @classmethod
-    def from_dict(cls, document: Mapping[str, Any]) -> Self:
-        """Return the result that `to_dict` has written: `to_dict` of both is equal.
-
-        No code is run: a document is plain data, and every field of it is checked.
-
-        Parameters
-        ----------
-        document : dict
-            As `to_dict` returns it; of a JSON file, ``json.load(file)``.
-
-        Raises
-        ------
-        ValueError
-            If the document holds another kind of result, was written by a newer version of pkex, or
-            a field is missing or wrong. The message names the field.
-        TypeError
-            If `document` is not a dict.
-
-        Examples
-        --------
-        >>> import json
-        >>> import pkex
-        >>> explanation = pkex.Explanation([[3.0, -1.0]], [0.5], [[7.0, 8.0]], ["age", "bmi"])
-        >>> text = json.dumps(explanation.to_dict())
-        >>> pkex.Explanation.from_dict(json.loads(text)).values
-        array([[ 3., -1.]])
-        """
-        return cls._from_document(Document(document, cls.__name__))
-
-    @classmethod
-    def _from_document(cls, document: Document) -> Self:
-        """Return the result that a document holds."""
-        raise NotImplementedError
 
 
 def _texts(plain: Any) -> tuple[str, ...]:

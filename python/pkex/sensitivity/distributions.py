@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pkex.display.tables import shortened
 from pkex.functions.widths import Width
+from pkex.results.tables import shortened
 from pkex.typing import Float
 
 __all__ = ["Atoms", "Continuous", "Marginal", "distribution_of", "is_distribution"]

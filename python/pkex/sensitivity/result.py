@@ -2,27 +2,28 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from pkex.display.plots import DEVIATIONS, draw_indices
-from pkex.display.summary import Summary, SummaryTable
-from pkex.display.tables import number, numbers, shortened
-from pkex.inputs.documents import Document, envelope
-from pkex.inputs.keywords import with_known_keywords
-from pkex.inputs.optional import missing_library
+from pkex.inputs.documents import Document
 from pkex.inputs.plain_data import plain_numbers
 from pkex.inputs.wording import counted
+from pkex.results.options import PlotOptions, ReportOptions
+from pkex.results.plots import DEVIATIONS, draw_indices
+from pkex.results.result import Result
+from pkex.results.summary import Summary, SummaryTable
+from pkex.results.tables import number, numbers, shortened
 from pkex.sensitivity.documents import plain_draws, sensitivity_fields
-from pkex.sensitivity.shares import TITLES, Shares
+from pkex.sensitivity.variance_shares import TITLES, VarianceShares
 from pkex.typing import Float
 
 if TYPE_CHECKING:
     import matplotlib.axes
     import pandas as pd
+
+    from pkex.results.report import PageContent
 
 __all__ = ["SensitivityResult"]
 
@@ -38,7 +39,7 @@ _KEYS = {
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SensitivityResult(Shares):
+class SensitivityResult(VarianceShares, Result):
     """The variance of a model's output, divided among its inputs.
 
     Returned by `pkex.sensitivity`. With a model of several outputs arrays have a last axis for
@@ -68,6 +69,14 @@ class SensitivityResult(Shares):
     notes : tuple of str
         What is easily misread.
 
+    Notes
+    -----
+    `to_dict` has the names that SALib gives the indices: ``S1`` and ``ST`` are first-order and
+    total indices, ``S2`` those of pairs, in a matrix with None except above the diagonal, and only
+    with ``order=2``; ``names`` the inputs. Also ``shapley_effects`` and ``variance``. With draws of
+    the posterior there are ``S1_conf`` and so on, as SALib has them: 1.96 standard deviations, here
+    of the draws, and the ``draws`` themselves. Without draws there are none: nothing is sampled.
+
     Examples
     --------
     >>> import numpy as np
@@ -79,18 +88,9 @@ class SensitivityResult(Shares):
     1.0
     """
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the indices as plain data for JSON, by the names that SALib gives them.
+    _kinds = ("bar",)
 
-        ``S1`` and ``ST`` are first-order and total indices, ``S2`` those of pairs, in a matrix with
-        None except above the diagonal, and only with ``order=2``; ``names`` the inputs. Also
-        ``shapley_effects`` and ``variance``. With draws of the posterior there are ``S1_conf`` and
-        so on, as SALib has them: 1.96 standard deviations, here of the draws, and the ``draws``
-        themselves. Without draws there are none, as nothing is sampled.
-
-        ``json.dump(result.to_dict(), file)`` writes a file that lasts, and `from_dict` reads it,
-        with equal bits.
-        """
+    def _plain(self) -> dict[str, Any]:
         found: dict[str, Any] = {}
         for key, name in _KEYS.items():
             if getattr(self, name) is not None:
@@ -101,7 +101,6 @@ class SensitivityResult(Shares):
                 found[f"{key}_conf"] = _plain(key, margins)
             found["draws"] = plain_draws(self.draws)
         return {
-            **envelope(type(self).__name__),
             **found,
             "names": self.feature_names,
             "output_names": self.output_names,
@@ -111,28 +110,21 @@ class SensitivityResult(Shares):
         }
 
     @classmethod
-    def _from_document(cls, document: Document) -> Self:
+    def _of_document(cls, document: Document) -> Self:
         return cls(**sensitivity_fields(document))
 
-    def to_frame(self) -> pd.DataFrame:
-        """Return a pandas DataFrame: a line per input, the largest Shapley effect first.
+    def _frame(self, errors: bool | None) -> pd.DataFrame:
+        import pandas as pd
 
-        With several outputs a line per output and input, in their order. With draws of the
-        posterior each index is followed by the ends of its 95 % interval, "low" and "high".
-
-        Raises
-        ------
-        ImportError
-            If pandas is not installed.
-        """
-        try:
-            import pandas as pd
-        except ImportError as error:
-            raise missing_library(f"{type(self).__name__}.to_frame", "pandas") from error
+        if errors and self.draws is None:
+            raise ValueError(
+                "to_frame(errors=True) has intervals by draws of the posterior of a Gaussian "
+                "process: pkex.sensitivity(model, inputs, uncertainty=100)"
+            )
         indices = {}
         for name, title in TITLES.items():
             indices[title] = getattr(self, name)
-            if self.draws is not None:
+            if self.draws is not None and errors is not False:
                 low, high = self.credible_interval(name)
                 indices |= {f"{title} low": low, f"{title} high": high}
         if self._outputs is None:
@@ -143,90 +135,35 @@ class SensitivityResult(Shares):
         )
         return pd.DataFrame({title: own.T.ravel() for title, own in indices.items()}, index=lines)
 
-    @with_known_keywords
-    def plot(
-        self,
-        ax: matplotlib.axes.Axes | None = None,
-        *,
-        output: int | str | None = None,
-        max_features: int = 20,
-    ) -> matplotlib.axes.Axes:
-        """Draw the Shapley effects as bars, between marks for first-order and total indices.
-
-        With draws of the posterior, lines below the bars are the effects' 95 % intervals.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; in a new figure if not given.
-        output : int or str, optional
-            Which of several outputs, by number or name.
-        max_features : int, default 20
-            Of more inputs, those with the largest effects are drawn.
-
-        Returns
-        -------
-        matplotlib Axes
-
-        Raises
-        ------
-        ImportError
-            If matplotlib is not installed.
-        ValueError
-            If there are several outputs, and none is chosen.
-        """
-        place = self._place(output)
+    def _draw(self, options: PlotOptions) -> matplotlib.axes.Axes:
+        place = self._place(options.output)
         effects, first, total = (self._of_output(name, place) for name in TITLES)
         intervals = None if self.draws is None else self._interval("shapley_effects", place)
         return draw_indices(
-            ax, max_features, self._names, effects, first, total, self._explained, intervals
+            options.ax,
+            options.max_features,
+            self._names,
+            effects,
+            first,
+            total,
+            self._explained,
+            intervals,
         )
 
-    @with_known_keywords
-    def to_html(
-        self, path: str | os.PathLike[str] | None = None, *, name: str | None = None
-    ) -> str:
-        """Return a report as one HTML page that needs nothing else; write it if a path is given.
-
-        It is what ``pkex sensitivity --format html`` writes. With draws of the posterior the table
-        has the 95 % intervals of the effects, too.
-
-        Parameters
-        ----------
-        path : str or path, optional
-            Of the file, which is written whole or not at all.
-        name : str, optional
-            What was analysed, for the title; the model and its method by default.
-
-        Returns
-        -------
-        str
-
-        Raises
-        ------
-        OSError
-            If the file cannot be written.
-
-        Examples
-        --------
-        >>> import pkex
-        >>> f = pkex.KernelExpansion([[0.0, 0.0]], [1.0], pkex.kernels.RBF([1.0, 2.0]))
-        >>> pkex.sensitivity(f, [[0.0, 1.0], [1.0, 3.0], [2.0, 0.0]]).to_html()[:15]
-        '<!DOCTYPE html>'
-        """
+    def _report(self, options: ReportOptions) -> PageContent:
         # Not before a report is asked for.
         from importlib.metadata import version
 
-        from pkex.display.page import written
-        from pkex.sensitivity.findings import of_sensitivity, variances
+        from pkex.sensitivity.sensitivity_report import report_sensitivity, variances
 
+        title = options.title(type(self).__name__, self._explained)
         computed = {
             "Explained": self._explained,
             "Inputs": self._inputs,
             "Variance": variances(self),
             "Version": f"pkex {version('pkex')}",
         }
-        return written(of_sensitivity(self, name or self._explained, computed), path)
+        return report_sensitivity(self, title, computed)
 
     def _place(self, output: int | str | None) -> tuple[int, ...]:
         """Return the index of an output along the axis of outputs, () if there is none."""

@@ -10,7 +10,13 @@ from typing import Any
 from pkex.errors import subject, warn
 from pkex.inputs.columns import is_frame
 
-__all__ = ["about_batch", "cannot_be_found", "named_batches", "warn_of_few_permutations"]
+__all__ = [
+    "about_batch",
+    "cannot_be_found",
+    "counted_batches",
+    "named_batches",
+    "warn_of_few_permutations",
+]
 
 
 def named_batches(batches: Any) -> list[tuple[Any, Any]]:
@@ -73,3 +79,8 @@ def warn_of_few_permutations(n_batches: int, n_permutations: int, alpha: float) 
     message = cannot_be_found(n_batches, n_permutations, alpha)
     if message is not None:
         warn(message)
+
+
+def counted_batches(count: int) -> str:
+    """Return a number of batches, in words."""
+    return "1 batch" if count == 1 else f"{count:,} batches"

@@ -16,11 +16,11 @@ from typing import Any
 
 import numpy as np
 
-from pkex.display.findings import Table, percent
-from pkex.display.tables import number, shortened
 from pkex.inputs.integers import as_integer
 from pkex.inputs.table_columns import DAY
 from pkex.inputs.wording import counted
+from pkex.results.report import Table, percent
+from pkex.results.tables import number, shortened
 from pkex.statistics.encoding import Column, Encoding
 from pkex.typing import Float
 

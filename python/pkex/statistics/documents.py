@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import Any
 
-from pkex.explain.axes import FEATURE, Axes
 from pkex.inputs.choices import ESTIMATORS, SAMPLED_ESTIMATORS, SIDES, STATISTICS_CONVENTIONS
 from pkex.inputs.documents import Document
 from pkex.inputs.integers import as_integer
 from pkex.kernels import Kernel
 from pkex.kernels.plain import kernel_of, plain_kernel
+from pkex.results.axes import FEATURE, Axes
 from pkex.statistics.drift_file_checks import checked_columns
 from pkex.statistics.significance import Significance
 

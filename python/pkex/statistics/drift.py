@@ -20,7 +20,6 @@ from pkex.inputs.wording import counted, shown
 from pkex.kernels import Kernel
 from pkex.kernels.domain import ERRORS, Domain
 from pkex.kernels.scales import Constants
-from pkex.statistics.attribution import Parts
 from pkex.statistics.batches import about_batch, named_batches, warn_of_few_permutations
 from pkex.statistics.block_significance import tested
 from pkex.statistics.column_changes import column_changes
@@ -44,7 +43,6 @@ from pkex.statistics.kernel_choice import chosen_kernel, without_rounding
 from pkex.statistics.pair_sums import KernelTerms, PairSums, pair_sums, total
 from pkex.statistics.pair_weights import PairWeights
 from pkex.statistics.permutations import Blocks, check_fits, warn_of_few_relabellings
-from pkex.statistics.report import described
 from pkex.statistics.samples import (
     check_row_count,
     encoded,
@@ -53,6 +51,8 @@ from pkex.statistics.samples import (
 )
 from pkex.statistics.significance import Significance
 from pkex.statistics.standard_errors import between_samples, within_sample
+from pkex.statistics.statistic_result import Parts
+from pkex.statistics.statistic_summary import described
 from pkex.statistics.unusual_rows import warn_of_unusual_rows
 from pkex.typing import Float, Report
 

@@ -4,24 +4,21 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pkex.display.entries import Columns, Entries
-from pkex.display.tables import number
 from pkex.inputs.documents import Document
 from pkex.inputs.table_columns import DAY
 from pkex.inputs.wording import counted
+from pkex.results.entries import Columns, Entries
+from pkex.results.tables import number
 from pkex.statistics.compared_rows import ComparedRows
 from pkex.statistics.drift_test import checked_alpha
 from pkex.statistics.encoding import Column
-from pkex.statistics.results import MMDResult
+from pkex.statistics.mmd_result import MMDResult
 from pkex.typing import Float
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 __all__ = ["DriftResult"]
 
@@ -51,7 +48,7 @@ class DriftResult(MMDResult):
     values, standard_errors, alone : ndarray of shape (P,)
         As of `MMDResult`.
     shares : ndarray of shape (P,) or None
-        The values as parts of the statistic, which add up to 1; None if it is not positive.
+        As of `MMDResult`.
     feature_pvalues, familywise_pvalues, alone_pvalues, alone_familywise_pvalues : ndarray or None
         As of `MMDResult`: ``alone_familywise_pvalues`` say which features changed by themselves.
     n_reference, n_batch : int
@@ -61,6 +58,11 @@ class DriftResult(MMDResult):
     rows : ComparedRows
         Both samples, read-only: ``rows.entries("age")`` are the entries of a column in both, and
         ``rows.new_levels`` the labels in the batch that the reference does not have.
+
+    Notes
+    -----
+    `to_dict` also has, under ``data`` and ``meta``, the keys of alibi-detect: ``is_drift`` (1 or
+    0), ``distance``, ``p_val``, ``threshold`` (there the level alpha) and ``distance_threshold``.
 
     Examples
     --------
@@ -81,6 +83,8 @@ class DriftResult(MMDResult):
     threshold: float | None
     rows: ComparedRows = field(repr=False)
 
+    _has_share_column = True
+
     @property
     def is_drift(self) -> bool | None:
         """Whether the p-value is at most alpha; None without permutations."""
@@ -97,33 +101,21 @@ class DriftResult(MMDResult):
         return self.n_rows[1]
 
     @property
-    def shares(self) -> Float | None:
-        """The values as parts of the statistic; None if that is not positive."""
-        return self.values / self.statistic if self.statistic > 0.0 else None
-
-    @property
     def hypothesis(self) -> str:
         """The hypothesis of the p-values of the statistic and of the values, in words."""
         return "reference and batch have one distribution"
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return what was found as what JSON knows, by the names of the attributes.
-
-        Also under ``data`` and ``meta`` with the keys of alibi-detect: ``is_drift`` (1 or 0),
-        ``distance``, ``p_val``, ``threshold`` (there the level alpha) and ``distance_threshold``.
-        What is not a finite number is None.
-        """
+    def _plain(self) -> dict[str, Any]:
         # What reads the installed metadata is slow to import.
         from importlib.metadata import version
 
         found = {
-            **super().to_dict(),
+            **super()._plain(),
             "is_drift": self.is_drift,
             "alpha": self.alpha,
             "threshold": self.threshold,
             "n_reference": self.n_reference,
             "n_batch": self.n_batch,
-            "shares": None if self.shares is None else self.shares.tolist(),
             "new_levels": {str(key): list(new) for key, new in self.rows.new_levels.items()},
             "data": {
                 "is_drift": None if self.is_drift is None else int(self.is_drift),
@@ -156,29 +148,15 @@ class DriftResult(MMDResult):
             ),
         }
 
-    def to_frame(self) -> pd.DataFrame:
-        """Return a pandas DataFrame as `MMDResult` does, with each feature's share.
-
-        Raises
-        ------
-        ImportError
-            If pandas is not installed.
-        """
-        frame = super().to_frame()
-        if self.shares is not None:
-            order = np.argsort(-self.values, kind="stable")
-            frame.insert(1, "share", self.shares[order])
-        return frame
-
     _sample_names = ("reference", "batch")
 
     @property
     def _level(self) -> float:
         return self.alpha
 
-    def _samples(self) -> tuple[Columns, Columns] | tuple[None, None]:
+    def _samples(self) -> tuple[Columns, Columns] | None:
         if not len(self.rows.reference):
-            return None, None
+            return None
         columns = self.rows.encoding.columns
         pairs = [self._entries(place, column) for place, column in enumerate(columns)]
         first, second = (tuple(map(Entries.of, own)) for own in zip(*pairs, strict=True))
@@ -194,9 +172,9 @@ class DriftResult(MMDResult):
         return _dates(first, since), _dates(second, since)
 
     def _title(self) -> str:
-        return f"{self._verdict()}: {super()._title()}"
+        return f"{self._conclusion()}: {super()._title()}"
 
-    def _verdict(self) -> str:
+    def _conclusion(self) -> str:
         if self.is_drift is None:
             return "not tested"
         return "drift" if self.is_drift else "no drift"
@@ -204,7 +182,7 @@ class DriftResult(MMDResult):
     def _headline(self) -> str:
         sizes = f"{self.n_batch} rows against {counted(self.n_reference, 'row')} of the reference"
         how = f"({self.estimator}, {self.value_function} values; {sizes})"
-        found = f"DriftResult: {self._verdict()}, MMD² = {number(self.statistic)}"
+        found = f"DriftResult: {self._conclusion()}, MMD² = {number(self.statistic)}"
         if self.pvalue is None:
             return (
                 f"{found} {how}\n"

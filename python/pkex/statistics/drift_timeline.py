@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
@@ -10,13 +9,13 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from pkex.display.heat_map import draw_heat_map
-from pkex.display.summary import Summarized, Summary, SummaryTable
-from pkex.display.tables import numbers, shortened
-from pkex.inputs.documents import Document, Documented, envelope
-from pkex.inputs.keywords import with_known_keywords
-from pkex.inputs.optional import missing_library
-from pkex.statistics.batches import cannot_be_found
+from pkex.inputs.documents import Document
+from pkex.results.heat_map import draw_heat_map
+from pkex.results.options import PlotOptions, ReportOptions
+from pkex.results.result import Result
+from pkex.results.summary import Summary, SummaryTable
+from pkex.results.tables import numbers, shortened
+from pkex.statistics.batches import cannot_be_found, counted_batches
 from pkex.statistics.drift_result import DriftResult
 from pkex.typing import Float
 
@@ -24,11 +23,13 @@ if TYPE_CHECKING:
     import matplotlib.axes
     import pandas as pd
 
+    from pkex.results.report import PageContent
+
 __all__ = ["DriftTimeline"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class DriftTimeline(Summarized, Documented):
+class DriftTimeline(Result):
     """Many batches, compared with one reference.
 
     Returned by `MMDDrift.timeline`. It is a sequence of the batches' `DriftResult`.
@@ -36,8 +37,7 @@ class DriftTimeline(Summarized, Documented):
     Attributes
     ----------
     results : tuple of DriftResult
-    names : tuple of str
-        Of the batches.
+    batch_names : tuple of str
     feature_names : list of str
     statistics : ndarray of shape (T,)
         MMD² of each batch.
@@ -68,7 +68,10 @@ class DriftTimeline(Summarized, Documented):
     """
 
     results: tuple[DriftResult, ...]
-    names: tuple[str, ...]
+    batch_names: tuple[str, ...]
+
+    _kinds = ("heatmap",)
+    _shown_lines = 20
 
     def __len__(self) -> int:
         return len(self.results)
@@ -119,119 +122,59 @@ class DriftTimeline(Summarized, Documented):
         note = cannot_be_found(len(self), n_permutations, self.results[0].alpha)
         return () if note is None else (note,)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the batches as plain data for JSON, with what `DriftResult.to_dict` has of each.
-
-        `from_dict` reads it.
-        """
+    def _plain(self) -> dict[str, Any]:
         corrected, is_drift = self.corrected_pvalues, self.is_drift
         return {
-            **envelope(type(self).__name__),
-            "names": list(self.names),
+            "names": list(self.batch_names),
             "corrected_pvalues": None if corrected is None else corrected.tolist(),
             "is_drift": None if is_drift is None else is_drift.tolist(),
             "batches": [result.to_dict() for result in self.results],
         }
 
     @classmethod
-    def _from_document(cls, document: Document) -> Self:
+    def _of_document(cls, document: Document) -> Self:
         names = document.texts("names", "batch")
         results = document.read("batches", lambda plain: tuple(map(DriftResult.from_dict, plain)))
         document.check_length("batches", len(results), "batch")
-        if len({(result.names, result.alpha) for result in results}) != 1:
+        if len({(*result.feature_names, result.alpha) for result in results}) != 1:
             raise document.error("the batches differ in features or alpha, or there are none")
         return cls(results, names)
 
-    def to_frame(self) -> pd.DataFrame:
-        """Return a pandas DataFrame with a line per batch: MMD², p-values, and features' values.
+    def _frame(self, errors: bool | None) -> pd.DataFrame:
+        import pandas as pd
 
-        Raises
-        ------
-        ImportError
-            If pandas is not installed.
-        """
-        try:
-            import pandas as pd
-        except ImportError as error:
-            raise missing_library("DriftTimeline.to_frame", "pandas") from error
+        if errors:
+            raise ValueError("to_frame(errors=True): its batches have them, timeline[0].to_frame()")
         frame = pd.DataFrame(
-            self.values, index=pd.Index(self.names, name="batch"), columns=self.feature_names
+            self.values, index=pd.Index(self.batch_names, name="batch"), columns=self.feature_names
         )
         for title, column in reversed(self._columns().items()):
             frame.insert(0, title, column, allow_duplicates=True)
         return frame
 
-    @with_known_keywords
-    def plot(
-        self, ax: matplotlib.axes.Axes | None = None, *, max_features: int = 20
-    ) -> matplotlib.axes.Axes:
-        """Draw the values as a heat map, a line per feature and a column per batch.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; in a new figure if not given.
-        max_features : int, default 20
-            Of more features, those with the largest values in size are drawn.
-
-        Returns
-        -------
-        matplotlib Axes
-            Red features make a batch differ; batches with drift by their corrected p-values have
-            a triangle above them.
-
-        Raises
-        ------
-        ImportError
-            If matplotlib is not installed.
-        """
+    def _draw(self, options: PlotOptions) -> matplotlib.axes.Axes:
+        options.check_single_output(type(self).__name__)
         is_drift = self.is_drift
         marked = None if is_drift is None else f"drift, corrected p ≤ {self.results[0].alpha:g}"
         return draw_heat_map(
-            ax,
-            max_features,
+            options.ax,
+            options.max_features,
             values=self.values.T,
             names=self.feature_names,
-            columns=self.names,
+            columns=self.batch_names,
             is_marked=is_drift,
             marked=marked,
             title="MMD² to the reference, divided among features",
         )
 
-    def to_html(self, path: str | os.PathLike[str] | None = None) -> str:
-        """Return a report as one HTML page that needs nothing else; write it if a path is given.
-
-        It shows which batches differ from the reference, in which features, and the values of the
-        strongest features by batch. `DriftResult.to_html` shows one batch.
-
-        Parameters
-        ----------
-        path : str or path, optional
-            Of the file, which is written whole or not at all.
-
-        Returns
-        -------
-        str
-
-        Raises
-        ------
-        OSError
-            If the file cannot be written.
-
-        Examples
-        --------
-        >>> import pkex
-        >>> drift = pkex.MMDDrift([[0.0, 1.0], [1.0, 2.0], [0.5, 0.5]])
-        >>> drift.timeline([[[4.0, 1.5], [5.0, 1.0]]]).to_html()[:15]
-        '<!DOCTYPE html>'
-        """
+    def _report(self, options: ReportOptions) -> PageContent:
         # Not before a report is asked for.
-        from pkex.display.page import written
-        from pkex.statistics.timeline_findings import of_timeline
+        from pkex.statistics.timeline_report import report_timeline
 
+        title = options.title(type(self).__name__, counted_batches(len(self)))
         corrected, is_drift = self.corrected_pvalues, self.is_drift
-        findings = of_timeline(self.results, self.names, corrected, is_drift, self.notes)
-        return written(findings, path)
+        batches = self.batch_names
+        return report_timeline(self.results, batches, corrected, is_drift, self.notes, title)
 
     def _columns(self) -> dict[str, NDArray[Any]]:
         found: dict[str, NDArray[Any]] = {"MMD²": self.statistics}
@@ -240,13 +183,11 @@ class DriftTimeline(Summarized, Documented):
             found |= {"p": pvalues, "corrected p": corrected, "drift": is_drift}
         return found
 
-    _shown_lines = 20
-
     def _summary(self, n_lines: int) -> Summary:
         """Return the batches, those with drift with their largest value, and the notes."""
         shown = slice(0, n_lines)
         values, names = self.values[shown], self.feature_names
-        cells = [["batch", *(shortened(name) for name in self.names[shown])]]
+        cells = [["batch", *(shortened(name) for name in self.batch_names[shown])]]
         for title, column in self._columns().items():
             some = column[shown]
             of_words = ["yes" if entry else "no" for entry in some.tolist()]

@@ -30,11 +30,11 @@ from pkex.inputs.choices import (
 from pkex.inputs.keywords import with_known_keywords
 from pkex.inputs.randomness import as_generator
 from pkex.kernels import Kernel
-from pkex.statistics.attribution import Parts
 from pkex.statistics.common import Conventions, exact_domain, in_units, with_kernel
 from pkex.statistics.copied_rows import warn_of_copied_rows
 from pkex.statistics.encoding import Encoding, Missing
 from pkex.statistics.hsic_problem import SAMPLE, HSICProblem
+from pkex.statistics.hsic_result import HSICResult
 from pkex.statistics.hsic_significance import tested_in_octets, tested_row_by_row
 from pkex.statistics.normaliser import Normaliser
 from pkex.statistics.octets import MOST_GROUPS, Octets
@@ -44,7 +44,6 @@ from pkex.statistics.permutations import (
     check_fits,
     check_n_permutations,
 )
-from pkex.statistics.results import HSICResult
 from pkex.statistics.sampled.budget import (
     Budget,
     Sampling,
@@ -55,6 +54,7 @@ from pkex.statistics.sampled.hsic import sampled_hsic
 from pkex.statistics.sampled.sources import refuse_files
 from pkex.statistics.samples import check_row_count, read_samples
 from pkex.statistics.standard_errors import hsic_errors
+from pkex.statistics.statistic_result import Parts
 from pkex.statistics.targets import as_target
 from pkex.statistics.unusual_rows import warn_of_unusual_rows
 from pkex.typing import Float, Report

@@ -33,7 +33,6 @@ from pkex.inputs.choices import (
 from pkex.inputs.keywords import with_known_keywords
 from pkex.inputs.randomness import as_generator
 from pkex.kernels import Kernel
-from pkex.statistics.attribution import Parts
 from pkex.statistics.block_significance import tested
 from pkex.statistics.column_changes import column_changes
 from pkex.statistics.common import Conventions, exact_domain, in_units, with_kernel
@@ -43,6 +42,7 @@ from pkex.statistics.doubtful_columns import warn_of_doubtful_columns
 from pkex.statistics.encoded_columns import EncodedColumns
 from pkex.statistics.encoding import Missing, categorical_columns
 from pkex.statistics.kernel_choice import check_rows, chosen_kernel
+from pkex.statistics.mmd_result import MMDResult
 from pkex.statistics.pair_sums import KernelTerms, PairSums, pair_sums, total
 from pkex.statistics.pair_weights import PairWeights
 from pkex.statistics.permutations import (
@@ -51,7 +51,6 @@ from pkex.statistics.permutations import (
     two_sample_blocks,
     warn_of_few_relabellings,
 )
-from pkex.statistics.results import MMDResult
 from pkex.statistics.sampled.budget import (
     Budget,
     Sampling,
@@ -62,6 +61,7 @@ from pkex.statistics.sampled.mmd import sampled_mmd
 from pkex.statistics.sampled.sources import refuse_files
 from pkex.statistics.samples import two_samples
 from pkex.statistics.standard_errors import between_samples, within_sample
+from pkex.statistics.statistic_result import Parts
 from pkex.statistics.unusual_rows import warn_of_unusual_rows
 from pkex.statistics.weights import RowWeights, weight_of_pairs
 from pkex.typing import Float

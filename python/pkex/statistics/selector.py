@@ -24,7 +24,7 @@ from pkex.inputs.scikit_learn import FINITE, keep_names, validated
 from pkex.kernels import Kernel
 from pkex.statistics.encoding import Missing, categorical_columns
 from pkex.statistics.hsic import hsic
-from pkex.statistics.results import HSICResult
+from pkex.statistics.hsic_result import HSICResult
 from pkex.typing import Float
 
 if TYPE_CHECKING:
@@ -295,7 +295,7 @@ class HSICSelector(SelectorMixin, BaseEstimator):
     def _of_selected(self, X: Any, y: Any, columns: NDArray[np.intp]) -> HSICResult:
         """Return the result of the selected columns, by the names that they have among all."""
         result = self._again(X, y, columns)
-        names = tuple(self.result_.names[column] for column in columns)
+        names = tuple(self.result_.feature_names[column] for column in columns)
         described = zip(result.columns, names, strict=True)
         return replace(
             result,

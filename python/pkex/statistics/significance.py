@@ -17,6 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from pkex.inputs.arrays import ReadOnlyArrays
 from pkex.typing import Float
 
 __all__ = ["Relabelled", "Significance"]
@@ -28,7 +29,7 @@ _TIED = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
-class Significance:
+class Significance(ReadOnlyArrays):
     """What a permutation test says.
 
     Parameters

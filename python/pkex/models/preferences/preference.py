@@ -17,7 +17,6 @@ from pkex.errors import warn
 from pkex.execution.progress import Progress
 from pkex.execution.settings import Settings
 from pkex.execution.threads import check_n_jobs, thread_count
-from pkex.explain.explanation import Explanation
 from pkex.games.observational import Observational
 from pkex.games.value_functions import ValueFunction
 from pkex.inputs.keywords import with_known_keywords
@@ -34,6 +33,7 @@ from pkex.models.preferences.duels import Duels
 from pkex.models.preferences.item_values import item_values, item_values_against_all
 from pkex.models.preferences.preferential import Contexts, Preferential, joined
 from pkex.models.preferences.sides import Sides, refuse_equal
+from pkex.results.explanation import Explanation
 from pkex.typing import Float
 
 __all__ = ["Preference"]

@@ -10,12 +10,12 @@ import numpy as np
 
 from pkex.execution.backends import Threads
 from pkex.execution.computation import Computation
-from pkex.statistics.attribution import Parts
 from pkex.statistics.sampled.blocks import BlockSums, OfBlock, estimated, tasks
 from pkex.statistics.sampled.budget import Sampling
 from pkex.statistics.sampled.design import Design
 from pkex.statistics.sampled.held_rows import Sample, parts
 from pkex.statistics.sampled.means import Pieces, with_error_of_means
+from pkex.statistics.statistic_result import Parts
 from pkex.typing import Float, Report
 
 __all__ = ["Estimated", "Statistic", "estimate_over_design"]

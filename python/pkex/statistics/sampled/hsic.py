@@ -19,12 +19,12 @@ from pkex.kernels import Kernel
 from pkex.statistics.common import Conventions, exact_domain, in_units, with_kernel
 from pkex.statistics.encoding import Encoding, Missing
 from pkex.statistics.hsic_problem import HSICProblem
+from pkex.statistics.hsic_result import HSICResult
 from pkex.statistics.hsic_significance import tested_by_exchanges
 from pkex.statistics.kernel_choice import check_rows
 from pkex.statistics.octets import OCTET, Octets
 from pkex.statistics.pair_sums import KernelTerms
 from pkex.statistics.permutations import check_fits
-from pkex.statistics.results import HSICResult
 from pkex.statistics.sampled.blocks import BlockSums, OfBlock
 from pkex.statistics.sampled.budget import Sampling
 from pkex.statistics.sampled.design import Design, n_reference

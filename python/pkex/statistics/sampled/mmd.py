@@ -20,10 +20,10 @@ from pkex.statistics.dependence import DependenceTest
 from pkex.statistics.doubtful_columns import warn_of_doubtful_columns
 from pkex.statistics.encoding import Missing, categorical_columns
 from pkex.statistics.kernel_choice import check_rows
+from pkex.statistics.mmd_result import MMDResult
 from pkex.statistics.pair_sums import KernelTerms, pair_sums
 from pkex.statistics.pair_weights import PairWeights
 from pkex.statistics.permutations import Blocks, check_fits
-from pkex.statistics.results import MMDResult
 from pkex.statistics.sampled.blocks import BlockSums, OfBlock
 from pkex.statistics.sampled.budget import Sampling
 from pkex.statistics.sampled.design import Design, n_reference

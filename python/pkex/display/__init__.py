@@ -1,1 +1,0 @@
-"""What results show of themselves: tables of text, and pictures."""

@@ -1,0 +1,1 @@
+"""Results: what stands along their axes, and how they are printed, drawn and reported."""

@@ -1,0 +1,230 @@
+"""What a report of explained rows says."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from pkex.inputs.wording import counted
+from pkex.results.column_pictures import related
+from pkex.results.entries import Entries
+from pkex.results.report import Figure, PageContent, Table, listed, of_outputs_left_out
+from pkex.results.row_values import RowValues
+from pkex.results.svg import bars
+from pkex.results.tables import number, numbers, shortened
+from pkex.results.uncertainty import STANDARD_DEVIATION, STANDARD_ERROR, spread_label
+from pkex.typing import Float
+
+__all__ = ["conclusion", "report_attribution"]
+
+# Features in the picture of all, and those shown one by one; rows in a table.
+_MOST_BARS, _MOST_DETAILS, _MOST_ROWS = 20, 6, 5
+# Outputs that are shown, and those that the conclusion is of.
+_MOST_OUTPUTS, _MOST_IN_VERDICT = 6, 3
+
+_READING = (
+    "The value of a feature in a row says how much it moved the model's output there, in the "
+    "output's units: averaged over all orders in which the features could become known. The base "
+    "value and the values of a row add up to the output, exactly.",
+    "Features are ordered by “{label}”: how much they move outputs, up or down, on average over "
+    "all rows.",
+    "A value speaks of the model, not of the world: features that go together may share, or take "
+    "from each other, what a model makes of them.",
+)
+_READING_OBSERVATIONAL = (
+    "In the observational game unknown features follow the known ones as they do in the "
+    "background: a value is what a feature tells of the model's output, and one that the model "
+    "ignores has a value if it goes together with others."
+)
+_READING_SPREADS = {
+    STANDARD_ERROR: "Values are estimates from some of the coalitions of features. Std err is the "
+    "standard error, which more coalitions make smaller: two of them on both sides of a value "
+    "cover the exact one in about 95 of 100 cases.",
+    STANDARD_DEVIATION: "Std dev is the standard deviation of the value under the model's own "
+    "uncertainty: over the functions that the Gaussian process holds possible.",
+}
+_READING_MEANS = (
+    "Means of them over rows are bounds: the mean |value| is at least as sure as its mean std err "
+    "or std dev says."
+)
+# The mean size of a normal deviate is √(2/π) = 0.80 of its standard deviation.
+_READING_SIZES = (
+    "Errors have a size, too: the mean |value| of a feature that has no effect is some four fifths "
+    "of its mean std err, and neighbours in the order that differ by less may be the other way "
+    "round."
+)
+
+
+def report_attribution(
+    attribution: RowValues,
+    what: str,
+    computed: Mapping[str, str],
+    notes: tuple[str, ...] = (),
+) -> PageContent:
+    """Say what is known of explained rows, of one output or more.
+
+    Parameters
+    ----------
+    attribution : RowValues
+        Of at least one row.
+    what : str
+        What was explained.
+    computed : mapping of str to str
+        What was computed, and how.
+    notes : tuple of str
+    """
+    outputs = _outputs(attribution)
+    shown = dict(list(outputs.items())[:_MOST_OUTPUTS])
+    first = next(iter(outputs.values()))
+    return PageContent(
+        f"Explanation of {what}",
+        conclusion(attribution),
+        tuple(t for name, own in shown.items() for t in _tables(own, name)),
+        tuple(_picture(own, name) for name, own in shown.items()),
+        _details(first),
+        "Leading features" if len(outputs) == 1 else f"Leading features, {next(iter(outputs))}",
+        _reading(attribution),
+        computed,
+        (*notes, *of_outputs_left_out(len(outputs) - len(shown))),
+    )
+
+
+def conclusion(attribution: RowValues) -> str:
+    """Return which features move the output most, of the first few outputs."""
+    n_rows = len(attribution)
+    rows = "In this row" if n_rows == 1 else f"On average over {counted(n_rows, 'row')}"
+    if STANDARD_ERROR in attribution.spreads:
+        rows = f"By estimates, {rows[:1].lower()}{rows[1:]}"
+    start = f"{rows}, the output"
+    base = np.unique(attribution.base_values)
+    if attribution.axes.output_names is None:
+        ending = f"; the base value is {number(float(base[0]))}." if len(base) == 1 else "."
+        return f"{start} is moved most by {_movers(attribution)}{ending}"
+    (name, own), *others = _outputs(attribution).items()
+    most = _MOST_IN_VERDICT - 1
+    more = [f"that of {name} by {_movers(own)}" for name, own in others[:most]]
+    more += [counted(len(others) - most, "more output")] if len(others) > most else []
+    return "; ".join([f"{start} of {name} is moved most by {_movers(own)}", *more]) + "."
+
+
+def _movers(attribution: RowValues) -> str:
+    """Name the features that move an output most, and by how much."""
+    sizes = _sizes(attribution)
+    return listed(
+        [f"{_short(attribution, j)} ({number(float(sizes[j]))})" for j in _order(attribution)[:3]]
+    )
+
+
+def _short(attribution: RowValues, place: int) -> str:
+    return shortened(attribution.axes.features[place])
+
+
+def _outputs(attribution: RowValues) -> dict[str, RowValues]:
+    """Return the explanations of single outputs by their names, "" if one has none."""
+    names = attribution.axes.output_names
+    if names is None:
+        return {attribution.axes.output_name or "": attribution}
+    return {name: attribution.picked((..., place)) for place, name in enumerate(names)}
+
+
+def _order(attribution: RowValues) -> list[int]:
+    order: list[int] = np.argsort(-_sizes(attribution), kind="stable").tolist()
+    return order
+
+
+def _sizes(attribution: RowValues) -> Float:
+    """Return how strongly features act, shape (d,): in a single row, neutral values vary not."""
+    of_rows = attribution.picked(0) if len(attribution) == 1 else attribution
+    return of_rows.importance()
+
+
+def _label(attribution: RowValues) -> str:
+    if len(attribution) == 1:
+        return "|value|"
+    return attribution.importance_label
+
+
+def _reading(attribution: RowValues) -> tuple[str, ...]:
+    """Return how to read the values."""
+    texts = [text.format(label=_label(attribution)) for text in _READING]
+    if attribution.value_function == "observational":
+        texts[-1] = _READING_OBSERVATIONAL
+    return (*texts, *_of_spreads(attribution))
+
+
+def _of_spreads(attribution: RowValues) -> list[str]:
+    """Return what standard errors and deviations say, if there are any."""
+    spreads = attribution.spreads
+    found = [_READING_SPREADS[name] for name in spreads]
+    if not found or len(attribution) == 1:
+        return found
+    sizes = [_READING_SIZES] if STANDARD_ERROR in spreads else []
+    return [" ".join([*found, _READING_MEANS, *sizes])]
+
+
+def _tables(attribution: RowValues, name: str) -> list[Table]:
+    order = _order(attribution)
+    values = attribution.values[:, order]
+    spreads = attribution.spreads
+    is_row = len(attribution) == 1
+    beside = {
+        spread_label(spread, is_row=is_row): own[:, order].mean(axis=0)
+        for spread, own in spreads.items()
+    }
+    of_output = f" of {name}" if name else ""
+    columns: dict[str, Any] = {"feature": [attribution.axes.features[j] for j in order]}
+    columns[_label(attribution)] = _sizes(attribution)[order]
+    if is_row:
+        columns |= {"value": values[0], **beside}
+    else:
+        columns |= beside
+        columns["mean value"] = values.mean(axis=0)
+        columns |= {"lowest": values.min(axis=0), "highest": values.max(axis=0)}
+    sizes = Table(f"How much each feature moves the output{of_output}", columns)
+    some = attribution.picked(slice(_MOST_ROWS))
+    rows: dict[str, Any] = {"row": [str(1 + row) for row in range(len(some))]}
+    rows["base value"] = some.base_values
+    for j in order[:4]:
+        # A feature may be called like another column, or feature.
+        title = attribution.axes.features[j]
+        while title in (*rows, "output"):
+            title += " (feature)"
+        rows[title] = _with_spreads(some.picked((slice(None), j)))
+    rows["output"] = some.base_values + some.values.sum(axis=1)
+    what = " ± ".join(["values", *spreads]) + " of the strongest features"
+    return [sizes, Table(f"The first rows{of_output}: {what}", rows)]
+
+
+def _with_spreads(feature: RowValues) -> Float | list[str]:
+    """Return the values of a feature in rows, as texts where they are followed by how sure."""
+    values: Float = feature.values
+    spreads = list(feature.spreads.values())
+    if not spreads:
+        return values
+    return [" ± ".join(entries) for entries in zip(*map(numbers, [values, *spreads]), strict=True)]
+
+
+def _picture(attribution: RowValues, name: str) -> Figure:
+    order = _order(attribution)[:_MOST_BARS]
+    sizes: Float = _sizes(attribution)[order]
+    title = f"How much features move the output{f' of {name}' if name else ''}"
+    names = [attribution.axes.features[j] for j in order]
+    left_out = len(attribution.axes.features) - len(order)
+    rest = f"{counted(left_out, 'smaller feature')} not shown" if left_out else ""
+    picture = bars(title, names, sizes, numbers(sizes))
+    return Figure(title, picture, rest, (("value", _label(attribution)),))
+
+
+def _details(attribution: RowValues) -> tuple[Figure, ...]:
+    """Show how the values of the leading features depend on the features, in several rows."""
+    if len(attribution) == 1:
+        return ()
+    figures = []
+    for j in _order(attribution)[:_MOST_DETAILS]:
+        column = np.array(attribution.data[:, j].tolist(), dtype=object)
+        name = attribution.axes.features[j]
+        values = Entries(attribution.values[:, j], are_measured=True)
+        figures.append(related(name, Entries.of(column), f"value of {name}", values))
+    return tuple(figures)

@@ -1,0 +1,68 @@
+"""What attributions print: sizes, names and a small table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from pkex.inputs.wording import counted
+from pkex.results.axes import FEATURE, OUTPUT
+from pkex.results.row_values import RowValues
+from pkex.results.summary import Summary, SummaryTable, table_of_largest
+from pkex.results.tables import MOST_VALUES, number
+from pkex.results.uncertainty import spread_label
+
+__all__ = ["summary_of"]
+
+
+def summary_of(kind: str, rows: RowValues, n_lines: int) -> Summary:
+    """Return sizes, names of singled-out axes, the value function, and a small table.
+
+    The table has the largest values and the data of one row, or the largest `importance` of several
+    rows. There is none if there are more than ten million values.
+    """
+    head = f"{kind}({', '.join(_description(rows))})"
+    has_table = 0 < np.size(rows.values) <= MOST_VALUES
+    return Summary(head, [_table(rows, n_lines)] if has_table else [])
+
+
+def _description(rows: RowValues) -> Iterator[str]:
+    axes = rows.axes
+    sizes = [counted(n, axis) for axis, n in zip(axes.present, np.shape(rows.values), strict=True)]
+    if sizes:
+        yield " × ".join(sizes)
+    if FEATURE not in axes.present:
+        yield f"feature {axes.features[0]!r}"
+    if rows.axes.output_name is not None:
+        yield f"output {rows.axes.output_name!r}"
+    if rows.value_function is not None:
+        yield rows.value_function
+    if rows.is_centered:
+        yield "centered"
+    # Those of the model before those of the draws.
+    for name, spread in reversed(rows.spreads.items()):
+        if np.size(spread):
+            yield f"{name}s up to {number(np.max(spread))}"
+    if OUTPUT not in axes.present and (base := np.unique(rows.base_values)).size == 1:
+        yield f"base value {number(base[0])}"
+
+
+def _table(rows: RowValues, n_lines: int) -> SummaryTable:
+    values, _, data = rows.with_every_axis()
+    is_row = len(values) == 1
+    sizes = np.reshape(rows.importance(), values.shape[1:])
+    spreads = {
+        spread_label(name, is_row=is_row): np.reshape(spread, values.shape).mean(axis=0)
+        for name, spread in rows.spreads.items()
+    }
+    return table_of_largest(
+        rows.axes.features.__getitem__,
+        values[0] if is_row else sizes,
+        thing=FEATURE,
+        label="value" if is_row else rows.importance_label,
+        output_names=rows.axes.output_names,
+        data=data[0] if is_row else None,
+        spreads=spreads,
+        most=n_lines,
+    )

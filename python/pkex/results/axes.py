@@ -1,0 +1,152 @@
+"""What stands along the axes of a result: rows, features and outputs, chosen by number or name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from numpy.typing import NDArray
+
+from pkex.inputs.wording import shown
+from pkex.results.indexing import FEATURE, OUTPUT, ROW, Resolved, pick_names, place_on, resolved_key
+from pkex.typing import Float
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["FEATURE", "OUTPUT", "ROW", "Axes", "check_shapes"]
+
+_SYMBOL = {ROW: "n", FEATURE: "d", OUTPUT: "outputs"}
+
+
+@dataclass(frozen=True, eq=False)
+class Axes:
+    """The axes of values, and the names along them.
+
+    Parameters
+    ----------
+    features : tuple of str
+        The names of the features; of the one that slicing has singled out, too.
+    outputs : tuple of str, optional
+        The names of the outputs. Without an output axis, the name of the single one, if it has one.
+    row_index : pandas.Index, optional
+        The labels of the rows; of the one that slicing has singled out, too.
+    present : tuple of str
+        The axes that the values have, in order.
+    """
+
+    features: tuple[str, ...]
+    outputs: tuple[str, ...] | None = None
+    row_index: pd.Index | None = None
+    present: tuple[str, ...] = (ROW, FEATURE)
+
+    @property
+    def output_names(self) -> list[str] | None:
+        """Names along the output axis; None if there is no such axis."""
+        return None if self.outputs is None or OUTPUT not in self.present else list(self.outputs)
+
+    @property
+    def output_name(self) -> str | None:
+        """Name of the single output where there is no output axis, None if it has none."""
+        return None if self.outputs is None or OUTPUT in self.present else self.outputs[0]
+
+    def parts(self) -> dict[str, Any]:
+        """Return what makes the same again, `Axes(**parts)`: in a pickle, which outlives a move."""
+        return dict(vars(self))
+
+    def without(self, left_out: str | None) -> list[str]:
+        """Return the axes that there are but for one: those of an array that does not have it."""
+        return [axis for axis in self.present if axis != left_out]
+
+    def resolved(self, key: Any, shape: tuple[int, ...]) -> dict[str, Resolved]:
+        """Return what is chosen on each axis by what stands in brackets; see `resolved_key`."""
+        return resolved_key(key, dict(zip(self.present, shape, strict=True)), self._names)
+
+    def picked(self, chosen: Mapping[str, Resolved]) -> Axes:
+        """Return the axes of what is chosen; an axis of which one place is singled out goes."""
+        row_index, outputs = self.row_index, self.outputs
+        if row_index is not None and ROW in chosen:
+            row = chosen[ROW]
+            row_index = row_index[[row] if isinstance(row, int) else row]
+        if outputs is not None and OUTPUT in chosen:
+            outputs = pick_names(outputs, chosen[OUTPUT])
+        features = pick_names(self.features, chosen[FEATURE]) if FEATURE in chosen else None
+        return replace(
+            self,
+            features=self.features if features is None else features,
+            outputs=outputs,
+            row_index=row_index,
+            present=tuple(axis for axis in self.present if not isinstance(chosen[axis], int)),
+        )
+
+    def place(self, axis: str, key: object) -> int:
+        """Return the place of a feature or output that a number or a name stands for."""
+        return place_on(axis, len(self._names[axis]), key, self._names)
+
+    def check_same(self, other: Axes) -> None:
+        """Refuse axes of other features or outputs, as a reference may not have."""
+        for axis in (FEATURE, OUTPUT):
+            mine, its = self._along(axis), other._along(axis)
+            if mine != its:
+                raise ValueError(
+                    f"the reference must have the same {axis}s as the explanation, "
+                    f"{_said(*mine)}; it has {_said(*its)}"
+                )
+
+    def _along(self, axis: str) -> tuple[bool, list[Any]]:
+        """Return whether there is an axis, and the names along it."""
+        named: Sequence[Any] = self._names[axis] or (None,)
+        return axis in self.present, list(named)
+
+    @property
+    def _names(self) -> dict[str, tuple[str, ...]]:
+        return {FEATURE: self.features, OUTPUT: self.outputs or ()}
+
+
+def _said(has_axis: bool, names: Sequence[object]) -> str:
+    return shown(names) if has_axis else f"the single one {names[0]!r}"
+
+
+def check_shapes(values: Float, base_values: Float, data: NDArray[Any], axes: Axes) -> None:
+    """Refuse arrays that do not fit to each other or to the names along their axes.
+
+    Raises
+    ------
+    ValueError
+        The message names the argument that does not fit to `values`.
+    """
+    _check_dimensions(values, axes)
+    size = dict(zip(axes.present, values.shape, strict=True))
+    for name, array, without in (("base_values", base_values, FEATURE), ("data", data, OUTPUT)):
+        expected = tuple(size[axis] for axis in axes.without(without))
+        if array.shape != expected:
+            raise ValueError(
+                f"{name} has shape {array.shape}, but {expected} is expected for values of shape "
+                f"{values.shape}"
+            )
+    of_values = f"(shape {values.shape})"
+    for axis, names in ((FEATURE, axes.features), (OUTPUT, axes.output_names)):
+        if names is not None and len(names) != size[axis]:
+            raise ValueError(
+                f"{axis}_names has {len(names)} names, but values has {size[axis]} {axis}s "
+                f"{of_values}"
+            )
+    n_rows = size.get(ROW, 1)
+    if axes.row_index is not None and len(axes.row_index) != n_rows:
+        raise ValueError(
+            f"row_index has length {len(axes.row_index)}, but values has {n_rows} rows {of_values}"
+        )
+
+
+def _check_dimensions(values: Float, axes: Axes) -> None:
+    present = axes.present
+    if values.ndim == len(present):
+        return
+    layout = "(n, d)" if ROW in present else "(d,) of a single row"
+    expected = f"({', '.join(map(_SYMBOL.__getitem__, present))})" if len(present) > 1 else "(d,)"
+    raise ValueError(
+        f"values has shape {values.shape}, but {expected} is expected for data of shape {layout} "
+        f"{'with' if OUTPUT in present else 'without'} output_names; output_names must be given "
+        "exactly if values has an output axis"
+    )

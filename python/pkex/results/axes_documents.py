@@ -1,0 +1,83 @@
+"""The names along the axes of results, in documents."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pkex.games.value_functions import ValueFunction
+from pkex.inputs.documents import Document
+from pkex.inputs.optional import missing_library
+from pkex.inputs.plain_data import plain_entries, read_entries
+from pkex.results.axes import FEATURE, OUTPUT, ROW, Axes
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["plain_axes", "read_axes", "read_value_function"]
+
+
+def plain_axes(axes: Axes) -> dict[str, Any]:
+    """Return names and labels of rows as JSON holds them."""
+    return {
+        "feature_names": list(axes.features),
+        "output_names": axes.output_names,
+        "output_name": axes.output_name,
+        "row_index": None if axes.row_index is None else _plain_index(axes.row_index),
+    }
+
+
+def read_axes(document: Document, present: Sequence[str]) -> Axes:
+    """Return the axes that `plain_axes` has written; the names fix the lengths of axes.
+
+    Parameters
+    ----------
+    document : Document
+    present : sequence of str
+        Which of the axes of rows and features there are; outputs have one if they have names.
+    """
+    features = document.texts("feature_names", FEATURE if FEATURE in present else 1)
+    outputs, axes = None, [axis for axis in (ROW, FEATURE) if axis in present]
+    if document.has("output_names"):
+        outputs = document.texts("output_names", OUTPUT)
+        axes.append(OUTPUT)
+    elif document.has("output_name"):
+        outputs = (document.text("output_name"),)
+    row_index = document.read("row_index", _read_index) if document.has("row_index") else None
+    if row_index is not None:
+        document.check_length("row_index", len(row_index), ROW if ROW in present else 1)
+    return Axes(features, outputs, row_index, tuple(axes))
+
+
+def read_value_function(document: Document) -> ValueFunction | None:
+    """Return the value function of a document; None if it is not known."""
+    if not document.has("value_function"):
+        return None
+    valid: tuple[ValueFunction, ...] = get_args(ValueFunction)
+    return document.choice("value_function", valid)
+
+
+def _plain_index(index: pd.Index) -> dict[str, Any]:
+    """Return the labels of rows: the names of the levels, and the labels of each."""
+    names = np.empty(index.nlevels, dtype=object)
+    names[:] = index.names
+    levels = (index.get_level_values(level).to_numpy() for level in range(index.nlevels))
+    return {
+        "names": plain_entries("row_index.names", names),
+        "levels": [plain_entries("row_index", level) for level in levels],
+    }
+
+
+def _read_index(plain: Any) -> pd.Index:
+    try:
+        import pandas as pd
+    except ImportError as error:
+        raise missing_library("row_index of a document", "pandas") from error
+    names = read_entries(plain["names"], 1).tolist()
+    levels: list[NDArray[Any]] = [read_entries(level, 1) for level in plain["levels"]]
+    if len(levels) == 1:
+        return pd.Index(levels[0], name=names[0])
+    return pd.MultiIndex.from_arrays(levels, names=names)

@@ -1,0 +1,97 @@
+"""Values minus their mean over the rows of a reference."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from pkex.results.axes import FEATURE, ROW, Axes
+from pkex.results.row_values import RowValues
+from pkex.typing import Float
+
+__all__ = ["centered"]
+
+# Base values of one explainer differ by rounding at most.
+_TOLERANCE = 1e-9
+
+
+def centered(rows: RowValues, reference: RowValues) -> RowValues:
+    """Return values minus their mean over the rows of a reference; see `Attribution.centered`.
+
+    Parameters
+    ----------
+    rows, reference : RowValues
+        They may be the same.
+
+    Raises
+    ------
+    ValueError
+        If the reference has no rows, other features, outputs or base values, or another game.
+    """
+    _check_reference(rows, reference)
+    mean = reference.values.mean(axis=0)
+    shift = mean.sum(axis=0) if FEATURE in rows.axes.present else mean
+    return replace(
+        rows,
+        values=rows.values - mean,
+        base_values=rows.base_values + shift,
+        is_centered=True,
+        # That of the mean over rows is not known.
+        uncertainty=None,
+    )
+
+
+def _check_reference(rows: RowValues, reference: RowValues) -> None:
+    """Raise an error if values cannot be centered by a reference."""
+    is_itself = reference is rows
+    n_rows = len(reference) if ROW in reference.axes.present else 1
+    _check_rows(reference.axes, n_rows, is_itself=is_itself)
+    rows.axes.check_same(reference.axes)
+    if reference.value_function != rows.value_function:
+        raise ValueError(
+            f"the reference's values are of another game, {reference.value_function!r} instead of "
+            f"{rows.value_function!r}"
+        )
+    if not is_itself:
+        mine = np.asarray(rows.base_values)
+        by_row = mine if ROW in rows.axes.present else mine[None]
+        _check_same_base(by_row, reference.base_values, reference.values)
+
+
+def _check_rows(reference: Axes, n_rows: int, *, is_itself: bool) -> None:
+    """Refuse a reference, perhaps the explanation itself, without rows to average over."""
+    if ROW not in reference.present:
+        raise ValueError(
+            "a single row has no others to be compared with: give an explanation of some rows as "
+            "the reference, as in explanation[0].centered(explanation)"
+        )
+    if n_rows == 0:
+        raise ValueError("the reference has no rows to average over")
+    if is_itself and n_rows == 1:
+        raise ValueError(
+            "a single row is its own mean, and its centred values would all be 0: give an "
+            "explanation of several rows as the reference, as in "
+            "explanation[:1].centered(explanation)"
+        )
+
+
+def _check_same_base(base_values: Float, of_reference: Float, values: Float) -> None:
+    """Refuse a reference of other base values: another explainer made it.
+
+    Parameters
+    ----------
+    base_values : ndarray of shape (n,) or (n, outputs)
+        Of the explanation.
+    of_reference, values : ndarray of shape (m,) or (m, outputs) and (m, ...)
+        Base values and values of the reference.
+    """
+    if base_values.size == 0:
+        return
+    its = np.mean(of_reference, axis=0)
+    scale = np.abs(its) + np.abs(values).max(initial=0.0)
+    if not np.all(np.abs(base_values.mean(axis=0) - its) <= _TOLERANCE * scale):
+        raise ValueError(
+            "the reference has other base values: the same explainer must have made it, and it "
+            "must be centered exactly if the explanation is"
+        )

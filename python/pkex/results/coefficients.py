@@ -1,0 +1,101 @@
+"""The coefficients of coalitions for one output: which are the strongest, and their names."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pkex.games.coalitions import coalition_of_any_size_at, ranks
+from pkex.results.sizes import mean_size
+from pkex.results.tables import shortened
+from pkex.typing import Float
+
+__all__ = ["Coefficients"]
+
+# The strongest coalitions whose features a matrix of pairs has.
+_MOST_SEARCHED = 20
+
+
+@dataclass(frozen=True, eq=False)
+class Coefficients:
+    """The coefficients of one output.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n, coalitions)
+        Of coalitions of 1 to `order` features.
+    features : sequence of str of length d
+    order : int
+    value_function : str or None
+    """
+
+    values: Float
+    features: Sequence[str]
+    order: int
+    value_function: str | None
+
+    @property
+    def thing(self) -> str:
+        """What the strongest coalitions are called: of two features or more if there are any."""
+        return {1: "feature", 2: "pair"}.get(self.order, "coalition")
+
+    @property
+    def label(self) -> str:
+        """What `sizes` are."""
+        if len(self.values) == 1:
+            return "coefficient"
+        mean = " − its mean" if self.value_function == "neutral" else ""
+        return f"mean |coefficient{mean}|"
+
+    @cached_property
+    def sizes(self) -> Float:
+        """The mean size of each coefficient over the rows; those of a single row themselves."""
+        is_row = len(self.values) == 1
+        found: Float = self.values[0] if is_row else mean_size(self.values, self.value_function)
+        return found
+
+    def strongest(self, most: int, *, are_single: bool = False) -> NDArray[np.intp]:
+        """Return the places of the strongest coalitions, or of the strongest features."""
+        d = len(self.features)
+        places = slice(0, d) if are_single or self.order == 1 else slice(d, None)
+        sizes = np.abs(self.sizes[places])
+        return int(places.start) + np.argsort(-sizes, kind="stable")[:most]
+
+    def members(self, place: int) -> tuple[int, ...]:
+        """Return the features of a coalition."""
+        return coalition_of_any_size_at(place, len(self.features))
+
+    def name(self, place: int, *, longest: int | None = None) -> str:
+        """Return the name of a coalition, made of names of features of limited length."""
+        names = [self.features[j] for j in self.members(place)]
+        return " × ".join(names if longest is None else [shortened(n, longest) for n in names])
+
+    def pairs(self, most: int) -> tuple[list[int], NDArray[np.intp], Float]:
+        """Return the pairs among the features of the strongest coalitions, as a matrix.
+
+        Parameters
+        ----------
+        most : int
+            The largest number of features.
+
+        Returns
+        -------
+        features : list of int
+        places : ndarray of shape (pairs,)
+            The places of their pairs.
+        sizes : ndarray of shape (features, features)
+            The sizes of the pairs, with 0 on the diagonal.
+        """
+        d = len(self.features)
+        strongest = self.strongest(_MOST_SEARCHED)
+        members = dict.fromkeys(j for k in strongest.tolist() for j in self.members(k))
+        chosen = list(members)[:most]
+        one, other = np.triu_indices(len(chosen), 1)
+        places = d + ranks(np.sort(np.array(chosen)[np.stack([one, other], axis=1)]), d)
+        sizes = np.zeros((len(chosen), len(chosen)))
+        sizes[one, other] = sizes[other, one] = self.sizes[places]
+        return chosen, places, sizes

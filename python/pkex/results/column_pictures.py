@@ -1,0 +1,281 @@
+"""Pictures of columns: their distributions in two samples, and how one goes with another."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+import numpy as np
+
+from pkex.inputs.wording import counted
+from pkex.results.entries import MISSING, Entries, are_few
+from pkex.results.report import Figure, percent
+from pkex.results.svg import Drawing, Scale, lanes
+from pkex.results.tables import shortened
+from pkex.typing import Float
+
+__all__ = ["compared", "related"]
+
+# Levels that are shown, classes of a target, points, and bins.
+_MOST_LEVELS, _MOST_CLASSES, _MOST_POINTS, _MOST_BINS = 8, 5, 300, 30
+_BOX = "median, middle half and middle 90 % of rows"
+# Of pictures with an axis, in pixels.
+_TOP, _HEIGHT, _AXIS = 6.0, 130.0, 20.0
+# From one level to the next, in pixels.
+_STEP = 42.0
+
+
+def compared(name: str, first: Entries, second: Entries, labels: tuple[str, str]) -> Figure:
+    """Show a column in two samples, side by side.
+
+    Parameters
+    ----------
+    name : str
+    first, second : Entries
+    labels : tuple of str
+        What the samples are called.
+    """
+    title = f"{name} in {labels[0]} and {labels[1]}"
+    are_alike = first.are_dates == second.are_dates
+    if not (are_alike and _hold_numbers(first, second)) or are_few(first, second):
+        legend = (("first", labels[0]), ("second", labels[1]))
+        return Figure(name, _levels(title, first, second), "Shares of rows", legend)
+    words = "; ".join(
+        f"{label}: {of.in_words()}" for label, of in zip(labels, (first, second), strict=True)
+    )
+    if first.missing or second.missing:
+        words += f"; missing: {_change((first.missing, second.missing))}"
+    legend = (("area", labels[0]), ("line", labels[1]))
+    return Figure(name, _histogram(title, words, first, second), words, legend)
+
+
+def _hold_numbers(*columns: Entries) -> bool:
+    return all(column.numbers is not None for column in columns)
+
+
+def _levels(title: str, first: Entries, second: Entries) -> str:
+    """Draw how often levels occur in both samples."""
+    counts = [column.as_levels().counts() for column in (first, second)]
+    sizes = [max(sum(own.values()), 1) for own in counts]
+    order = _ordered(counts[0] + counts[1])
+    shown = order if len(order) <= _MOST_LEVELS + 2 else order[:_MOST_LEVELS]
+    pairs = np.array(
+        [[own[level] / n for own, n in zip(counts, sizes, strict=True)] for level in shown]
+    )
+    names = list(shown)
+    if rest := len(order) - len(shown):
+        names.append(f"({counted(rest, 'other')})")
+        pairs = np.vstack([pairs, 1.0 - pairs.sum(axis=0)])
+    texts = [_change(pair) for pair in pairs.tolist()]
+    return lanes(title, names, pairs, texts)
+
+
+def _ordered(counts: Counter[str]) -> list[str]:
+    """Return levels, numbers in their order if there are few, others by how often they occur."""
+    frequent = [level for level, _ in counts.most_common()]
+    are_numbers = not any(_in_order(level)[0] for level in frequent if level != MISSING)
+    if are_numbers and len(frequent) <= _MOST_LEVELS + 2:
+        return sorted(frequent, key=_in_order)
+    return frequent
+
+
+def _histogram(title: str, words: str, first: Entries, second: Entries) -> str:
+    """Draw the shares of rows in bins: filled for one sample, a line for the other."""
+    pooled = np.concatenate([first.known, second.known])
+    low, high = _range(pooled)
+    n_bins = min(_MOST_BINS, max(8, round(np.sqrt(len(pooled)))))
+    edges = np.linspace(low, high, n_bins + 1)
+    shares = [
+        np.histogram(np.clip(of.known, low, high), edges)[0] / max(len(of.known), 1)
+        for of in (first, second)
+    ]
+    top = max(float(np.max(shares)), 1e-300)
+    missing = (first.missing, second.missing)
+    lacks = max(missing) > 0.0
+    height = _TOP + _HEIGHT + _AXIS
+    drawing = Drawing(title, words, height + 40.0 * lacks)
+    scale = Scale(low, high)
+    for kind, own in zip(("first area", "second line"), shares, strict=True):
+        drawing.path(kind, _steps(scale, edges, 98.0 * own / top), _TOP, _HEIGHT)
+    ends = "≤ " * bool(pooled.min() < low), "≥ " * bool(pooled.max() > high)
+    _axis(drawing, first, (low, high), ends)
+    if lacks:
+        drawing.labels("missing", _change(missing), height + 14.0)
+        drawing.pair(missing, Scale(0.0, 1.0), height + 20.0)
+    return drawing.markup()
+
+
+def _change(pair: Sequence[float]) -> str:
+    return f"{percent(pair[0])} → {percent(pair[1])}"
+
+
+def _range(values: Float) -> tuple[float, float]:
+    """Return where nearly all numbers are; beyond it is what is far away."""
+    least, low, high, most = np.quantile(values, [0.0, 0.005, 0.995, 1.0]).tolist()
+    room = 0.5 * (high - low)
+    return (
+        least if least >= low - room or room == 0.0 else low,
+        most if most <= high + room or room == 0.0 else high,
+    )
+
+
+def _steps(scale: Scale, edges: Float, heights: Float) -> str:
+    """Return the path of a histogram, from the ground to the ground."""
+    places = [f"{scale.place(edge):.2f}" for edge in edges.tolist()]
+    steps = [
+        f"V{100.0 - height:.2f}H{end}"
+        for height, end in zip(heights.tolist(), places[1:], strict=True)
+    ]
+    return f"M{places[0]} 100{''.join(steps)}V100"
+
+
+def _axis(
+    drawing: Drawing, column: Entries, ends: tuple[float, float], signs: tuple[str, str] = ("", "")
+) -> None:
+    """Draw a horizontal axis at the foot, with its ends and its middle."""
+    ground = _TOP + _HEIGHT
+    drawing.add("line", x1="0", x2="100%", y1=ground, y2=ground, kind="axis")
+    low, high = ends
+    drawing.label(signs[0] + column.text(low), ground + 15.0)
+    if not column.are_dates:
+        drawing.label(column.text(low / 2.0 + high / 2.0), ground + 15.0, "50%", "middle")
+    drawing.label(signs[1] + column.text(high), ground + 15.0, "100%", "end")
+
+
+def related(name: str, column: Entries, other_name: str, other: Entries) -> Figure:
+    """Show how a column goes with another one, the target or a value.
+
+    Numbers are points, or quartiles by the levels of the other one; levels of both are shares.
+    """
+    title = f"{other_name} by {name}"
+    if _are_many(column) and _are_many(other):
+        ends = Scale.of(other.known)
+        span = f"{other.text(ends.low)} to {other.text(ends.high)}"
+        caption = f"{other_name}, upwards from {span}, by {name}; up to {_MOST_POINTS} rows"
+        return Figure(name, _points(title, column, other), caption)
+    if _are_many(other):
+        picture = _boxes(title, column.as_levels(), other)
+        return Figure(name, picture, f"{other_name} for each {name}: {_BOX}")
+    if _are_many(column):
+        picture = _boxes(f"{name} by {other_name}", other.as_levels(), column)
+        return Figure(name, picture, f"{name} for each {other_name}: {_BOX}")
+    return _stacks(title, name, column.as_levels(), other_name, other.as_levels())
+
+
+def _are_many(column: Entries) -> bool:
+    return _hold_numbers(column) and not are_few(column)
+
+
+def _points(title: str, column: Entries, other: Entries) -> str:
+    x, y = column.numbers, other.numbers
+    assert x is not None, "levels have no places"
+    assert y is not None, "nor here"
+    both = np.flatnonzero(np.isfinite(x) & np.isfinite(y))
+    chosen = both
+    if len(both) > _MOST_POINTS:
+        chosen = np.random.default_rng(0).choice(both, _MOST_POINTS, replace=False)
+    across, up = Scale.of(x[both]), Scale.of(y[both])
+    correlation = _together(x[both], y[both])
+    rank = f"rank correlation {correlation:.2f}" if np.isfinite(correlation) else "one is constant"
+    words = counted(len(chosen), "point")
+    if len(both):
+        words += f", {rank}; vertical axis from {other.text(up.low)} to {other.text(up.high)}"
+    drawing = Drawing(title, words, _TOP + _HEIGHT + _AXIS)
+    for row in chosen.tolist():
+        y_place = _TOP + (_HEIGHT - 4.0) * (1.0 - (up.place(y[row]) - 1.0) / 98.0)
+        drawing.add("circle", cx=across.at(float(x[row])), cy=y_place, r=2.5, kind="point")
+    _axis(drawing, column, (across.low, across.high))
+    return drawing.markup()
+
+
+def _together(x: Float, y: Float) -> float:
+    """Return the rank correlation of two columns; NaN if one is constant, or there are no rows."""
+    if not len(x):
+        return float("nan")
+    one, other = (ranks - ranks.mean() for ranks in (_ranks(x), _ranks(y)))
+    size = float(np.sqrt((one @ one) * (other @ other)))
+    return float(one @ other) / size if size > 0.0 else float("nan")
+
+
+def _ranks(values: Float) -> Float:
+    """Return ranks, of equal numbers their mean."""
+    _, places, counts = np.unique(values, return_inverse=True, return_counts=True)
+    ranks: Float = (np.cumsum(counts) - counts / 2.0)[places]
+    return ranks
+
+
+def _boxes(title: str, groups: Entries, column: Entries) -> str:
+    """Draw the quartiles of a column for each level of another, below each other."""
+    assert groups.levels is not None, "levels"
+    assert column.numbers is not None, "numbers"
+    levels = np.array(groups.levels)
+    names = [name for name, _ in groups.counts().most_common(_MOST_LEVELS)]
+    names.sort(key=_in_order)
+    scale = Scale(*_range(column.known))
+    rows = [column.numbers[levels == name] for name in names]
+    known = {name: own[np.isfinite(own)] for name, own in zip(names, rows, strict=True)}
+    shown = {name: own for name, own in known.items() if len(own)}
+    medians = [column.text(float(np.median(own))) for own in shown.values()]
+    texts = [
+        f"median {median} ({counted(len(own), 'row')})"
+        for median, own in zip(medians, shown.values(), strict=True)
+    ]
+    words = "; ".join(f"{name}: {text}" for name, text in zip(shown, texts, strict=True))
+    drawing = Drawing(title, words, _STEP * len(shown))
+    for place, ((name, own), text) in enumerate(zip(shown.items(), texts, strict=True)):
+        drawing.labels(name, text, _STEP * place + 14.0)
+        _box(drawing, scale, own, _STEP * place + 19.0)
+    return drawing.markup()
+
+
+def _box(drawing: Drawing, scale: Scale, values: Float, top: float) -> None:
+    """Draw the quartiles of numbers, and a line to the quantiles of 5 and 95 %."""
+    low, first, median, third, high = np.quantile(values, [0.05, 0.25, 0.5, 0.75, 0.95]).tolist()
+    ends, middle = (scale.at(low), scale.at(high)), scale.at(median)
+    drawing.add("line", x1=ends[0], x2=ends[1], y1=top + 8.0, y2=top + 8.0, kind="error")
+    drawing.add("rect", **scale.between(first, third), y=top + 2.0, height=12.0, kind="value")
+    drawing.add("line", x1=middle, x2=middle, y1=top, y2=top + 16.0, kind="median")
+
+
+def _in_order(name: str) -> tuple[bool, float, str]:
+    """Numbers come in their order, before texts in theirs."""
+    try:
+        value = float(name)
+    except ValueError:
+        return True, 0.0, name
+    return (False, value, "") if np.isfinite(value) else (True, 0.0, name)
+
+
+def _stacks(title: str, name: str, column: Entries, other_name: str, other: Entries) -> Figure:
+    """Draw for each level the shares of the other column's levels, one after another."""
+    assert column.levels is not None, "levels"
+    assert other.levels is not None, "levels, too"
+    frequent = [level for level, _ in other.counts().most_common(_MOST_CLASSES)]
+    frequent.sort(key=_in_order)
+    own, its = np.array(column.levels), np.array(other.levels)
+    shown = sorted((n for n, _ in column.counts().most_common(_MOST_LEVELS)), key=_in_order)
+    shares = [[float((its[own == level] == c).mean()) for c in frequent] for level in shown]
+    texts = [_largest(frequent, of) for of in shares]
+    words = "; ".join(f"{level}: {text}" for level, text in zip(shown, texts, strict=True))
+    drawing = Drawing(title, words, _STEP * len(shown))
+    for place, (level, of, text) in enumerate(zip(shown, shares, texts, strict=True)):
+        top = _STEP * place
+        drawing.labels(level, text, top + 14.0)
+        start = 0.0
+        for which, share in enumerate(of):
+            drawing.add(
+                "rect",
+                x=f"{100.0 * start:.2f}%",
+                width=f"{100.0 * share:.2f}%",
+                y=top + 20.0,
+                height=14.0,
+                kind=f"class{which}",
+            )
+            start += share
+    legend = tuple((f"class{which}", shortened(c, 24)) for which, c in enumerate(frequent))
+    return Figure(name, drawing.markup(), f"Shares of {other_name} for each {name}", legend)
+
+
+def _largest(names: Sequence[str], shares: Sequence[float]) -> str:
+    largest = int(np.argmax(shares))
+    return f"{shortened(names[largest], 16)} {percent(shares[largest])}"

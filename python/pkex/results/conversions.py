@@ -1,0 +1,185 @@
+"""Values in the objects of other libraries, which are imported when first needed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pkex.games.coalitions import coalitions
+from pkex.inputs.optional import missing_library
+from pkex.results.axes import FEATURE, OUTPUT, Axes
+from pkex.typing import Float
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import shap
+    import shapiq
+
+__all__ = [
+    "frame",
+    "frames",
+    "importance_frame",
+    "shap_explanation",
+    "shap_interactions",
+    "shap_matrices",
+    "shapiq_values",
+]
+
+
+def frame(values: Float, axes: Axes, columns: Sequence[str] | None = None) -> pd.DataFrame:
+    """Return a copy of values with a line per row, and the columns of an output side by side.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n, k) or (n, k, outputs)
+    axes : Axes
+    columns : sequence of str of length k, optional
+        The names of coalitions; by default the columns are the features.
+    """
+    import pandas as pd
+
+    thing, names = (FEATURE, axes.features) if columns is None else ("coalition", columns)
+    labels: pd.Index = pd.Index(names, name=thing)
+    if axes.output_names is not None:
+        labels = pd.MultiIndex.from_product([axes.output_names, labels], names=[OUTPUT, thing])
+        values = values.transpose(0, 2, 1)  # the columns of an output stand together
+    table = values.reshape(len(values), len(labels)).copy()
+    return pd.DataFrame(table, index=axes.row_index, columns=labels)
+
+
+def importance_frame(sizes: Float, names: Sequence[str], axes: Axes, thing: str) -> pd.DataFrame:
+    """Return a line per feature or coalition, the largest first, and a column per output.
+
+    Parameters
+    ----------
+    sizes : ndarray of shape (k,) or (k, outputs)
+    names : sequence of str of length k
+    axes : Axes
+    thing : str
+        What has a name.
+
+    Raises
+    ------
+    ImportError
+        If pandas is not installed.
+    """
+    try:
+        import pandas as pd
+    except ImportError as error:
+        raise missing_library("importance_frame", "pandas") from error
+    columns = pd.Index(["importance"])
+    if axes.output_names is not None:
+        columns = pd.Index(axes.output_names, name=OUTPUT)
+    table = sizes.reshape(len(names), len(columns))
+    order = np.argsort(-table.max(axis=1), kind="stable")
+    lines = pd.Index([names[place] for place in order], name=thing)
+    return pd.DataFrame(table[order], index=lines, columns=columns)
+
+
+def frames(tables: Mapping[str, Float], axes: Axes) -> pd.DataFrame:
+    """Return tables of values side by side; the first level of the columns has their names."""
+    made = {name: frame(values, axes) for name, values in tables.items()}
+    import pandas as pd
+
+    levels = next(iter(made.values())).columns.names
+    return pd.concat(made, axis=1, names=["number", *levels])
+
+
+def shap_explanation(
+    values: Float,
+    base_values: Float,
+    data: NDArray[Any],
+    axes: Axes,
+    margins: Float | None = None,
+) -> shap.Explanation:
+    """Return a copy of arrays with every axis, (n, d[, outputs]), for shap's plots.
+
+    Margins, shaped as values, are how far from these their bounds are.
+    """
+    try:
+        import shap
+    except ImportError as error:
+        raise missing_library("Explanation.to_shap", "shap") from error
+    return shap.Explanation(
+        values=values.copy(),
+        base_values=base_values.copy(),
+        data=data.copy(),
+        feature_names=list(axes.features),
+        output_names=None if axes.outputs is None else list(axes.outputs),
+        lower_bounds=None if margins is None else values - margins,
+        upper_bounds=None if margins is None else values + margins,
+    )
+
+
+def shap_matrices(own: Float, pairs: Float | None, index: str) -> Float:
+    """Return matrices of shape (n, d, d[, outputs]) that add up to the output.
+
+    Parameters
+    ----------
+    own : ndarray of shape (n, d[, outputs])
+        The coefficients of single features.
+    pairs : ndarray of shape (n, pairs[, outputs]), optional
+        None of a single feature.
+    index : str
+        The interaction index.
+    """
+    n, d, *outputs = own.shape
+    matrices = np.zeros((n, d, d, *outputs))
+    if pairs is not None:
+        first, second = coalitions(d, 2).T
+        matrices[:, first, second] = matrices[:, second, first] = pairs / 2
+    if index == "SII":
+        own = own - matrices.sum(axis=2)  # that of k-SII: lines add up to Shapley values
+    matrices[:, range(d), range(d)] = own
+    return matrices
+
+
+def shap_interactions(
+    matrices: Float, base_values: Float, data: NDArray[Any], axes: Axes
+) -> shap.Explanation:
+    """Return matrices of interactions, and copies of arrays, in the layout of shap."""
+    try:
+        import shap
+    except ImportError as error:
+        raise missing_library("Interactions.to_shap", "shap") from error
+    return shap.Explanation(
+        values=matrices,
+        base_values=base_values.copy(),
+        data=data.copy(),
+        feature_names=list(axes.features),
+        output_names=axes.output_names or axes.output_name,
+    )
+
+
+def shapiq_values(
+    rows: Float,
+    baselines: Float,
+    coalitions: Sequence[tuple[int, ...]],
+    *,
+    index: str,
+    order: int,
+    n_players: int,
+) -> list[shapiq.InteractionValues]:
+    """Return the coefficients of each row, shape (n, coalitions), in shapiq's form."""
+    try:
+        from shapiq import InteractionValues
+    except ImportError as error:
+        raise missing_library("Interactions.to_shapiq", "shapiq") from error
+    # One dictionary for all rows: a copy of it for each takes longer than all else.
+    lookup = {members: place for place, members in enumerate(coalitions)}
+    return [
+        InteractionValues(
+            row,
+            index=index,
+            min_order=0,
+            max_order=order,
+            n_players=n_players,
+            interaction_lookup=lookup,
+            estimated=False,
+            baseline_value=float(base),
+        )
+        for row, base in zip(rows, baselines, strict=True)
+    ]

@@ -1,0 +1,109 @@
+"""The result of estimating the values of rows: what is sampled, with standard errors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from pkex.games.value_functions import ValueFunction
+from pkex.inputs.keywords import with_known_keywords
+from pkex.results.attribution import Attribution
+from pkex.results.given_values import given_floats, given_values
+from pkex.results.uncertainty import Uncertainty
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Estimate"]
+
+
+class Estimate(Attribution):
+    """Estimated Shapley values of some rows, with their standard errors.
+
+    It is read, sliced, drawn and converted as an `Explanation` is, and is none: its values are not
+    exact. For every row they still add up to the explained function minus the base value, exactly.
+    With ``uncertainty=True`` it has, beside standard errors, what is not known of the function
+    itself: `standard_deviations`, `covariance` and `sample`. Pictures show both.
+
+    Parameters
+    ----------
+    values, base_values, data, feature_names, output_names, output_name, row_index, value_function
+        As in `Explanation`.
+    standard_errors : array_like of float, in the shape of `values`
+        An interval of twice its standard error on both sides of a value covers the exact one in
+        about 95 of 100 cases, if it is made of some 100 orders, or 300 coalitions, or more; of
+        fewer it is shorter than it should be, as the errors are estimated, too.
+
+    Raises
+    ------
+    ValueError
+        If the shapes of the arguments do not fit together, or the game is unknown.
+    TypeError
+        If a name is not a string.
+
+    See Also
+    --------
+    Explainer.estimate : Makes estimates.
+
+    Examples
+    --------
+    >>> import pkex
+    >>> estimate = pkex.Estimate(
+    ...     values=[[0.25, -0.125]],
+    ...     base_values=[0.5],
+    ...     data=[[36.6, 80.0]],
+    ...     feature_names=["temperature", "pulse"],
+    ...     standard_errors=[[0.002, 0.001]],
+    ... )
+    >>> estimate
+    Estimate(1 row × 2 features, standard errors up to 0.002, base value 0.5)
+    feature       value  ± std err  data
+    temperature   0.250      0.002  36.6
+    pulse        -0.125      0.001    80
+    >>> estimate[:, "pulse"].standard_errors
+    array([0.001])
+    """
+
+    __slots__ = ()
+
+    _made_by = "explainer.estimate(X, n_permutations=1000)"
+    _made_uncertain_by = (
+        "explainer.estimate(X, n_coalitions=1000, uncertainty=True) in the observational game of a "
+        "Gaussian process"
+    )
+
+    @with_known_keywords
+    def __init__(
+        self,
+        values: ArrayLike,
+        base_values: ArrayLike,
+        data: ArrayLike,
+        feature_names: Sequence[str],
+        output_names: Sequence[str] | None = None,
+        *,
+        standard_errors: ArrayLike,
+        output_name: str | None = None,
+        row_index: pd.Index | None = None,
+        value_function: ValueFunction | None = None,
+    ) -> None:
+        rows = given_values(
+            values, base_values, data, feature_names, output_names,
+            output_name=output_name, row_index=row_index, value_function=value_function,
+        )  # fmt: skip
+        errors = given_floats("standard_errors", standard_errors)
+        if errors.shape != rows.values.shape:
+            raise ValueError(
+                f"standard_errors has shape {errors.shape}, but {rows.values.shape} is expected, "
+                "that of values"
+            )
+        self._rows = replace(rows, uncertainty=Uncertainty(errors))
+
+    @property
+    def standard_errors(self) -> NDArray[np.float64] | None:
+        """The standard error of each value, in the shape of `values`; None of `centered` ones."""
+        uncertainty = self._rows.uncertainty
+        return None if uncertainty is None else uncertainty.standard_errors

@@ -1,0 +1,173 @@
+"""The result of explaining rows: exact Shapley values and names."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from numpy.typing import ArrayLike
+
+from pkex.games.value_functions import ValueFunction
+from pkex.inputs.keywords import with_known_keywords
+from pkex.inputs.wording import shown
+from pkex.results.attribution import Attribution
+from pkex.results.class_pairs import classes_of_pairs, means_over_pairs
+from pkex.results.given_values import given_values
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Explanation"]
+
+# What users of other explanations look for: it is here under another name, or shap has it.
+_OF_SHAP = {"abs", "argsort", "cohorts", "display_data", "flip", "hclust", "hstack", "max", "mean"}
+_OF_SHAP |= {"min", "percentile", "sum"}
+_HINTS = {
+    "expected_value": "it is explainer.expected_value, and for each row base_values",
+    "shap_values": "they are explanation.values",
+    "interactions": "the explainer has them: explainer.interactions(X)",
+} | {name: f"shap's explanations have it: explanation.to_shap().{name}" for name in _OF_SHAP}
+
+
+class Explanation(Attribution):
+    """Shapley values of some rows, and what is needed to read them.
+
+    For every row the values and the base value add up to the explained function, for each output:
+    ``explanation.values.sum(axis=1) + explanation.base_values``.
+
+    Parameters
+    ----------
+    values : array_like of float, shape (n, d) or (n, d, outputs)
+        The Shapley value of each feature in each row, in units of the explained function. A single
+        row may be given without the row axis, as (d,) or (d, outputs).
+    base_values : array_like of float, shape (n,) or (n, outputs)
+        The value of the empty coalition: what the function is worth before any feature is known.
+    data : array_like, shape (n, d)
+        The explained rows.
+    feature_names : sequence of str, length d
+    output_names : sequence of str, optional
+        One name per output exactly if `values` has an output axis.
+    output_name : str, optional
+        Without an output axis, what the single output is.
+    row_index : pandas.Index of length n, optional
+        The labels of the rows, for `to_frame`; numbers from 0 if not given.
+    value_function : {None, "neutral", "interventional", "marginal"}, optional
+        The game that the values are of, as in `Explainer`; None if it is not known. `importance`
+        depends on it.
+
+    Raises
+    ------
+    ValueError
+        If the shapes of the arguments do not fit together, or the game is unknown.
+    TypeError
+        If a name is not a string.
+
+    Notes
+    -----
+    An explanation is indexed as its `values` are, ``explanation[rows, features, outputs]``: by
+    number, slice, or list or array of numbers or booleans on every axis; by name or list of names
+    for features and outputs too; and by ``...``. An integer or a single name removes the axis, a
+    list keeps it. Lists on several axes select every combination (a block of the table), where
+    NumPy would pair them up.
+
+    The arrays are read-only, and slices share them with the whole; ``.copy()`` of an array is your
+    own. Where slicing has removed every axis, a plain number takes the array's place. To NumPy an
+    explanation is its values. `plot` draws it; shap's plots take ``explanation.to_shap()``, and
+    nothing else of ours.
+
+    Examples
+    --------
+    >>> import pkex
+    >>> explanation = pkex.Explanation(
+    ...     values=[[1.5, -0.5], [0.25, 2.0]],
+    ...     base_values=[10.0, 10.0],
+    ...     data=[[36.6, 80.0], [38.2, 95.0]],
+    ...     feature_names=["temperature", "pulse"],
+    ... )
+    >>> explanation
+    Explanation(2 rows × 2 features, base value 10)
+    feature      mean |value|
+    pulse               1.250
+    temperature         0.875
+    >>> explanation.values.sum(axis=1) + explanation.base_values
+    array([11.  , 12.25])
+    >>> explanation[:, "pulse"].values
+    array([-0.5,  2. ])
+    >>> explanation[1]
+    Explanation(2 features, base value 10)
+    feature      value  data
+    pulse         2.00    95
+    temperature   0.25  38.2
+    >>> explanation.importance()
+    array([0.875, 1.25 ])
+    """
+
+    __slots__ = ()
+
+    _hints = _HINTS
+
+    @with_known_keywords
+    def __init__(
+        self,
+        values: ArrayLike,
+        base_values: ArrayLike,
+        data: ArrayLike,
+        feature_names: Sequence[str],
+        output_names: Sequence[str] | None = None,
+        *,
+        output_name: str | None = None,
+        row_index: pd.Index | None = None,
+        value_function: ValueFunction | None = None,
+    ) -> None:
+        self._rows = given_values(
+            values, base_values, data, feature_names, output_names,
+            output_name=output_name, row_index=row_index, value_function=value_function,
+        )  # fmt: skip
+
+    def by_class(self) -> Explanation:
+        """Return what speaks for each class against the mean of all others, of pairs of classes.
+
+        A machine of several classes has an output for each pair, "a vs b". The output "a vs others"
+        is the mean of all pairs that a is in, each signed so that it is positive for a. That is a
+        linear combination of the pairs' decision values, and so are the values of features: exact,
+        and adding up to it. It is neither the probability of the class nor the votes of
+        ``decision_function`` with ``decision_function_shape="ovr"``.
+
+        Returns
+        -------
+        Explanation
+            With an output for each class. All of them add up to 0.
+
+        Raises
+        ------
+        ValueError
+            If the outputs are not all pairs of three or more classes, in their order.
+
+        Examples
+        --------
+        >>> import pkex
+        >>> pairs = ["red vs green", "red vs blue", "green vs blue"]
+        >>> parts = ([[[1.0, 2.0, -1.0]]], [[0.0, 0.0, 0.0]], [[7.0]], ["age"], pairs)
+        >>> explanation = pkex.Explanation(*parts)
+        >>> explanation.by_class().output_names
+        ['red vs others', 'green vs others', 'blue vs others']
+        >>> explanation.by_class()[0, "age"].values
+        array([ 1.5, -1. , -0.5])
+        """
+        names = self.output_names
+        classes = None if names is None else classes_of_pairs(names)
+        if classes is None or len(classes) < 3:
+            has = "a single output" if names is None else f"the outputs {shown(names)}"
+            raise ValueError(
+                "by_class is of explanations whose outputs are all pairs of three or more classes, "
+                f"as those of SVC are; this one has {has}"
+            )
+        rows = replace(
+            self._rows,
+            values=means_over_pairs(self.values, len(classes)),
+            base_values=means_over_pairs(self.base_values, len(classes)),
+            axes=replace(self._axes, outputs=tuple(f"{name} vs others" for name in classes)),
+            uncertainty=None,
+        )
+        return self._of(rows)

@@ -1,0 +1,69 @@
+"""Arrays that users give for an explanation: checked, copied, and with their axes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from pkex.games.value_functions import ValueFunction
+from pkex.inputs.choices import as_names, check_choice
+from pkex.results.axes import FEATURE, OUTPUT, ROW, Axes, check_shapes
+from pkex.results.row_values import RowValues
+from pkex.typing import Float
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["given_floats", "given_values"]
+
+
+def given_values(
+    values: ArrayLike,
+    base_values: ArrayLike,
+    data: ArrayLike,
+    feature_names: Sequence[str],
+    output_names: Sequence[str] | None,
+    *,
+    output_name: str | None,
+    row_index: pd.Index | None,
+    value_function: str | None,
+) -> RowValues:
+    """Return values made of copies of arrays that fit to each other; see `Explanation`.
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not fit together, or the value function is unknown.
+    TypeError
+        If a name is not a string, or numbers are complex.
+    """
+    if output_names is not None and output_name is not None:
+        raise ValueError(
+            "output_name is of an explanation without an output axis, and so "
+            "without output_names; give one of them"
+        )
+    features = as_names("feature_names", feature_names)
+    outputs = None if output_names is None else as_names("output_names", output_names)
+    own = given_floats("values", values)
+    base = given_floats("base_values", base_values)
+    table: Any = np.array(data)
+    rows = () if table.ndim == 1 else (ROW,)
+    present = (*rows, FEATURE, *(() if outputs is None else (OUTPUT,)))
+    axes = Axes(features, outputs, row_index, present)
+    check_shapes(own, base, table, axes)
+    if output_name is not None:
+        axes = replace(axes, outputs=as_names("output_name", [output_name]))
+    valid: tuple[ValueFunction, ...] = get_args(ValueFunction)
+    game = None if value_function is None else check_choice("value_function", value_function, valid)
+    return RowValues(own, base, table, axes, value_function=game)
+
+
+def given_floats(argument: str, numbers: ArrayLike) -> Float:
+    """Return a copy of numbers as float64, or refuse complex ones."""
+    if np.iscomplexobj(numbers):
+        raise TypeError(f"{argument} must be real numbers; got complex ones")
+    return np.array(numbers, dtype=np.float64)

@@ -1,0 +1,86 @@
+"""Heat maps: numbers by features and columns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pkex.results.plots import axes_for, literal, note_of_rest
+from pkex.typing import Float
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["draw_heat_map", "draw_matrix"]
+
+# Names along the columns, at most.
+_MOST_NAMES = 15
+
+
+def draw_heat_map(
+    ax: Axes | None,
+    max_features: int,
+    *,
+    values: Float,
+    names: Sequence[str],
+    columns: Sequence[str],
+    is_marked: NDArray[np.bool_] | None,
+    marked: str | None,
+    title: str,
+) -> Axes:
+    """Draw numbers as colours, blue below 0 and red above, the strongest feature on top.
+
+    Parameters
+    ----------
+    ax : matplotlib Axes, optional
+    max_features : int
+        Of more features, those with the largest numbers in size are drawn.
+    values : ndarray of shape (P, T)
+    names, columns : sequence of str of length P and T
+    is_marked : ndarray of bool, shape (T,), optional
+        Which columns have a triangle above them.
+    marked : str, optional
+        What that says.
+    title : str
+    """
+    strength = np.abs(values).max(axis=1)
+    chosen = np.argsort(-strength, kind="stable")[:max_features]
+    ax = axes_for(ax, len(chosen) + 2)
+    draw_matrix(ax, values[chosen], [names[j] for j in chosen], columns, label="value")
+    if is_marked is not None and is_marked.any():
+        ax.scatter(
+            np.flatnonzero(is_marked), np.full(int(is_marked.sum()), -0.75), marker="v",
+            color="#333333", s=22, clip_on=False, label=marked,
+        )  # fmt: skip
+        ax.set_ylim(len(chosen) - 0.5, -1.0)
+        ax.legend(loc="upper left", bbox_to_anchor=(0.0, -0.2), frameon=False, fontsize="small")
+    ax.set_title(title + note_of_rest(len(values) - len(chosen)), fontsize="medium")
+    return ax
+
+
+def draw_matrix(
+    ax: Axes, values: Float, names: Sequence[str], columns: Sequence[str], label: str
+) -> None:
+    """Draw numbers as colours, with names at lines and columns and a bar of the colours.
+
+    Parameters
+    ----------
+    ax : matplotlib Axes
+    values : ndarray of shape (P, T)
+        NaN is left empty.
+    names, columns : sequence of str of length P and T
+    label : str
+        Of the numbers.
+    """
+    largest = float(np.nanmax(np.abs(values))) or 1.0
+    image = ax.imshow(
+        values, aspect="auto", cmap="RdBu_r", vmin=-largest, vmax=largest, interpolation="nearest"
+    )
+    ax.figure.colorbar(image, ax=ax, label=label, pad=0.02)
+    ax.set_yticks(range(len(names)), [literal(name) for name in names])
+    step = -(-len(columns) // _MOST_NAMES)
+    places = range(0, len(columns), step)
+    ax.set_xticks(places, [literal(columns[t], 16) for t in places], rotation=45, ha="right")

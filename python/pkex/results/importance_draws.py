@@ -1,0 +1,57 @@
+"""The importance of features by draws of functions from a model's posterior."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from pkex.inputs.integers import as_integer
+from pkex.inputs.randomness import as_generator
+from pkex.results.uncertainty import Uncertainty
+from pkex.typing import Float
+
+__all__ = ["drawn_importance"]
+
+
+def drawn_importance(
+    values: Float,
+    uncertainty: Uncertainty,
+    samples: object,
+    random_state: Any,
+    *,
+    is_row: bool,
+    kind: str,
+) -> Float:
+    """Return the mean absolute values of draws over the rows, shape (samples, ...).
+
+    Parameters
+    ----------
+    values : ndarray
+    uncertainty : Uncertainty
+        Of the values.
+    samples : int
+        The number of draws.
+    random_state : int, Generator, RandomState or None
+    is_row : bool
+        Whether the values are those of one row, without an axis.
+    kind : str
+        What messages call the result.
+
+    Raises
+    ------
+    ValueError
+        If there are no draws.
+    """
+    if uncertainty.draws is None or uncertainty.places is None:
+        raise ValueError(
+            "importance(samples=...) draws functions from the model, which pickles of "
+            f"{kind}s are without: explain the rows again"
+        )
+    n = as_integer("samples", samples, "a positive integer, such as 1000", least=1)
+    places = np.ravel(uncertainty.places)
+    found = []
+    for deviations in uncertainty.draws.deviations(places, n, as_generator(random_state)):
+        sizes = np.abs(values + deviations.reshape(-1, *np.shape(values)))
+        found.append(sizes if is_row else sizes.mean(axis=1))
+    return np.concatenate(found)

@@ -1,0 +1,75 @@
+"""Pictures of interactions: a matrix of pairs, and bars of the strongest coalitions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pkex.results.coefficients import Coefficients
+from pkex.results.heat_map import draw_matrix
+from pkex.results.options import Kind, PlotOptions
+from pkex.results.plots import axes_for, draw_bars, literal, note_of_rest
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["INTERACTION_KINDS", "draw_interactions"]
+
+# The pictures that there are of interactions.
+INTERACTION_KINDS: tuple[Kind, ...] = ("heatmap", "bar")
+
+
+def draw_interactions(
+    coefficients: Coefficients, options: PlotOptions, index: str, output: str | None
+) -> Axes:
+    """Draw the coefficients of one output; see `Result.plot`.
+
+    Parameters
+    ----------
+    coefficients : Coefficients
+    options : PlotOptions
+        By default a heat map if there are pairs of three features or more.
+    index : str
+        The interaction index.
+    output : str, optional
+        The name of the output.
+    """
+    has_matrix = coefficients.order > 1 and len(coefficients.features) > 2
+    if options.kind == "heatmap" and not has_matrix:
+        raise ValueError(
+            "kind='heatmap' draws pairs of three features or more: take kind='bar', or order=2"
+        )
+    draw = _draw_matrix if has_matrix and options.kind != "bar" else _draw_strongest
+    ax = draw(coefficients, options.ax, options.max_features)
+    label = f"{coefficients.label} ({index})"
+    ax.set_xlabel(label if output is None else f"{label}\nof '{literal(output, 50)}'")
+    return ax
+
+
+def _draw_matrix(own: Coefficients, ax: Axes | None, count: int) -> Axes:
+    """Draw the pairs among the features of the strongest coalitions."""
+    chosen, _, sizes = own.pairs(count)
+    np.fill_diagonal(sizes, np.nan)
+    names = [own.features[j] for j in chosen]
+    ax = axes_for(ax, len(names) + 6)
+    draw_matrix(ax, sizes, names, names, label="")
+    title = "pairs of features" if own.order == 2 else "pairs of features, of all coalitions"
+    ax.set_title(title + note_of_rest(len(own.features) - len(names)), fontsize="medium")
+    return ax
+
+
+def _draw_strongest(own: Coefficients, ax: Axes | None, count: int) -> Axes:
+    """Draw the strongest coalitions as bars."""
+    places = own.strongest(count)
+    n_rows, start = len(own.values), 0 if own.order == 1 else len(own.features)
+    labels = [literal(own.name(k, longest=18)) for k in places.tolist()]
+    ax = axes_for(ax, len(labels))
+    draw_bars(ax, labels, own.sizes[places], are_sizes=n_rows > 1)
+    rows = "1 row" if n_rows == 1 else f"{n_rows:,} rows"
+    left_out = own.values.shape[1] - start - len(places)
+    ax.set_title(
+        f"{rows}: the strongest {own.thing}s" + note_of_rest(left_out, own.thing),
+        fontsize="medium",
+    )
+    return ax

@@ -1,0 +1,58 @@
+"""Shapley values split by the sizes of coalitions."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+
+import numpy as np
+
+from pkex.games.coalitions import coalitions
+from pkex.results.axes import Axes
+from pkex.typing import Float
+
+__all__ = ["order_shares"]
+
+# Last shares below this part of the sums of shares are small: no warning.
+_SMALL_SHARE = 0.01
+
+
+def order_shares(by_size: Sequence[Float], axes: Axes) -> Float:
+    """Return what the coalitions of each size contribute to Shapley values.
+
+    Parameters
+    ----------
+    by_size : sequence of ndarray of shape (n, coalitions) or (n, coalitions, outputs)
+        The Möbius coefficients of the coalitions of 1, 2, … features.
+    axes : Axes
+
+    Returns
+    -------
+    ndarray of shape (n, d, order) or (n, d, order, outputs)
+    """
+    d, order = len(axes.features), len(by_size)
+    rows, _, *outputs = by_size[0].shape
+    shares = np.zeros((rows, d, order, *outputs))
+    for size, coefficients in enumerate(by_size, 1):
+        of_size = shares[:, :, size - 1].swapaxes(0, 1)
+        split = coefficients.swapaxes(0, 1) / size
+        for members in coalitions(d, size).T:
+            np.add.at(of_size, members, split)
+    if order < d and not _are_last_small(shares):
+        warnings.warn(
+            f"shares of orders 1 to {order} of {d} features: those of order {order} are not small "
+            "beside their sum, and so the sum need not be near the value; shares may alternate in "
+            "sign and grow like C(d−1, q−1)/q with the order q. Take a higher order, or join "
+            "features by groups=...",
+            stacklevel=3,
+        )
+    return shares
+
+
+def _are_last_small(shares: Float) -> bool:
+    """Return whether the shares of the last order are small beside the sums, in each output."""
+    last, total = (
+        np.abs(part).max(axis=(0, 1), initial=0.0)
+        for part in (shares[:, :, -1], shares.sum(axis=2))
+    )
+    return bool(np.all(last <= _SMALL_SHARE * total))

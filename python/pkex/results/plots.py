@@ -1,0 +1,371 @@
+"""Pictures, drawn by matplotlib, which is imported when a picture is drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pkex.inputs.integers import as_integer
+from pkex.inputs.optional import missing_library
+from pkex.inputs.wording import counted
+from pkex.results.tables import number, shortened
+from pkex.typing import Float
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = [
+    "DEVIATIONS",
+    "axes_for",
+    "checked_count",
+    "draw_bars",
+    "draw_indices",
+    "draw_points",
+    "draw_scatter",
+    "draw_statistic",
+    "literal",
+    "note_of_rest",
+]
+
+# On both sides of its mean, 95 % of a normal distribution.
+DEVIATIONS = 1.959964
+
+_VALUE, _ALONE, _PERMUTED = "#3b6ea5", "#d1632a", "#c9c9c9"
+_NEGATIVE, _POSITIVE, _GREY = "#3b6ea5", "#c8452d", "#9a9a9a"
+# How much there is of a colour that is pale.
+_PALE = 0.3
+# The colours of points, from low to high.
+_LOW_TO_HIGH = ("#2f6fb5", "#9a5ba5", "#d6402b")
+# Names along an axis of categories, at most.
+_MOST_NAMES = 15
+# The longest label, in characters.
+_LONGEST = 34
+
+
+def checked_count(max_features: int) -> int:
+    """Return how many features are drawn at most."""
+    return as_integer("max_features", max_features, "a positive integer", least=1)
+
+
+def axes_for(ax: Axes | None, n_bars: int) -> Axes:
+    """Return the axes to draw in; in a new figure, high enough for the bars, if there are none.
+
+    Raises
+    ------
+    TypeError
+        If what was given is no Axes.
+    """
+    try:
+        from matplotlib import pyplot as plt
+    except ImportError as error:
+        raise missing_library("a picture", "matplotlib", "plots") from error
+    if ax is None:
+        _, ax = plt.subplots(figsize=(7.0, 1.2 + 0.32 * n_bars), layout="constrained")
+    elif not hasattr(ax, "barh"):
+        raise TypeError(
+            f"ax must be one Axes of matplotlib, such as plt.gca(), or left out; got {ax!r} "
+            f"({type(ax).__name__}). All features are drawn, or the strongest max_features"
+        )
+    return ax
+
+
+def note_of_rest(number: int, thing: str = "feature") -> str:
+    """Return a line for the end of a title that says how many are not shown, "" if all are."""
+    if number == 0:
+        return ""
+    return f"\n{counted(number, f'smaller {thing}')} {'is' if number == 1 else 'are'} not shown"
+
+
+def literal(text: str, longest: int = _LONGEST) -> str:
+    """Return a text that matplotlib shows as it is, shortened: dollars are no mathematics."""
+    return shortened(text, longest).replace("$", r"\$")
+
+
+def draw_bars(
+    ax: Axes,
+    labels: Sequence[str],
+    values: Float,
+    n_grey: int = 0,
+    margins: Float | None = None,
+    starts: Float | None = None,
+    *,
+    are_sizes: bool = False,
+) -> None:
+    """Draw numbers as bars, the first on top, each with its number at its end.
+
+    Parameters
+    ----------
+    ax : matplotlib Axes
+    labels : sequence of str of length n
+    values : ndarray of shape (n,)
+    n_grey : int, default 0
+        How many of the last bars are grey; the others have the colour of their sign.
+    margins : ndarray of shape (n,), optional
+        How far lines about the ends of bars go; a bar whose line reaches its start is pale.
+    starts : ndarray of shape (n,), optional
+        Where bars start, if not at 0.
+    are_sizes : bool, default False
+        Whether the numbers are sizes, without a sign: then all bars have one colour.
+    """
+    places = np.arange(len(values))
+    colours = [_NEGATIVE if value < 0 else _POSITIVE for value in values]
+    if are_sizes:
+        colours = [_VALUE] * len(values)
+    colours[len(values) - n_grey :] = [_GREY] * n_grey
+    bars = ax.barh(
+        places, values, height=0.65, left=0.0 if starts is None else starts, color=colours,
+        xerr=margins, ecolor="#555555", capsize=2.5,
+    )  # fmt: skip
+    if margins is not None:
+        for bar, is_pale in zip(bars, np.abs(values) <= margins, strict=True):
+            bar.set_alpha(_PALE if is_pale else None)
+    ax.bar_label(
+        bars,
+        [("" if value < 0 or are_sizes else "+") + number(value) for value in values],
+        padding=3,
+        fontsize="small",
+    )
+    ax.margins(x=0.22)
+    _finish(ax, labels, has_zero=starts is None)
+
+
+def draw_points(
+    ax: Axes,
+    labels: Sequence[str],
+    sizes: Float,
+    values: Float,
+    shades: Float,
+    is_pale: NDArray[np.bool_] | None = None,
+) -> None:
+    """Draw for each label a bar from 0, and points beside each other where they are many.
+
+    Parameters
+    ----------
+    ax : matplotlib Axes
+    labels : sequence of str of length n
+    sizes : ndarray of shape (n,)
+        The lengths of the bars.
+    values : ndarray of shape (rows, n)
+        Where the points are.
+    shades : ndarray of shape (rows, n)
+        Their colours, from 0 (low) to 1 (high); NaN is grey.
+    is_pale : ndarray of bool, shape (rows, n), optional
+    """
+    from matplotlib.colors import LinearSegmentedColormap
+
+    colours = LinearSegmentedColormap.from_list("low to high", _LOW_TO_HIGH).with_extremes(
+        bad=_GREY
+    )
+    low, high = values.min(), values.max()
+    ax.barh(range(len(sizes)), sizes, height=0.8, color="#e3e3e3")
+    for place in range(len(sizes)):
+        column = values[:, place]
+        points = ax.scatter(
+            column,
+            place + _spread(column, low, high),
+            c=shades[:, place],
+            cmap=colours,
+            vmin=0.0,
+            vmax=1.0,
+            plotnonfinite=True,
+            s=9.0,
+            linewidths=0.0,
+            zorder=2.0,
+        )
+        if is_pale is not None:
+            points.set_alpha(np.where(is_pale[:, place], _PALE, 1.0).tolist())
+        points.set_rasterized(len(column) > 1000)
+    if not np.isnan(shades).all():
+        bar = ax.figure.colorbar(
+            points, ax=ax, fraction=0.03, pad=0.02, aspect=40, ticks=[0.0, 1.0]
+        )
+        bar.set_ticklabels(["low", "high"])
+        bar.set_label("feature", labelpad=-14.0)
+        bar.outline.set_visible(False)
+    _finish(ax, labels)
+
+
+def draw_scatter(
+    ax: Axes, data: NDArray[Any], values: Float, is_pale: NDArray[np.bool_] | None = None
+) -> None:
+    """Draw a point for each row: where it is by its data, and how high by its value.
+
+    Parameters
+    ----------
+    ax : matplotlib Axes
+    data : ndarray of shape (n,)
+        Numbers or dates, or categories that stand side by side in the order of their names.
+    values : ndarray of shape (n,)
+    is_pale : ndarray of bool, shape (n,), optional
+    """
+    places: NDArray[Any] = data
+    if data.dtype.kind not in "biufM":
+        try:
+            places = data.astype(np.float64)
+        except (TypeError, ValueError):
+            names, places = np.unique([str(entry) for entry in data], return_inverse=True)
+            step = -(-len(names) // _MOST_NAMES)
+            shown = range(0, len(names), step)
+            ax.set_xticks(shown, [literal(names[k], 16) for k in shown], rotation=45, ha="right")
+    points = ax.scatter(places, values, s=14.0, c=_VALUE, linewidths=0.0, zorder=2.0)
+    if is_pale is not None:
+        points.set_alpha(np.where(is_pale, _PALE, 1.0).tolist())
+    points.set_rasterized(len(values) > 1000)
+    ax.axhline(0.0, color="black", linewidth=0.8)
+    ax.spines[["top", "right"]].set_visible(False)
+
+
+def _spread(column: Float, low: float, high: float) -> Float:
+    """Return offsets in [−0.36, 0.36]: points that are close take turns to both sides."""
+    cells = np.floor(80.0 * (column - low) / max(high - low, np.finfo(float).tiny))
+    order = np.argsort(cells, kind="stable")
+    _, starts, counts = np.unique(cells[order], return_index=True, return_counts=True)
+    turn = np.empty(len(column))
+    turn[order] = np.arange(len(column)) - np.repeat(starts, counts)
+    side = np.where(turn % 2 == 0, -1.0, 1.0) * np.ceil(turn / 2.0)
+    offsets: Float = side * min(0.08, 0.72 / counts.max())
+    return offsets
+
+
+def _finish(ax: Axes, labels: Sequence[str], *, has_zero: bool = True) -> None:
+    if has_zero:
+        ax.axvline(0.0, color="black", linewidth=0.8)
+    ax.set_yticks(range(len(labels)), labels)
+    ax.set_ylim(len(labels) - 0.4, -0.6)
+    ax.tick_params(axis="y", length=0.0)
+    ax.spines[["top", "right", "left"]].set_visible(False)
+
+
+def draw_statistic(
+    ax: Axes | None,
+    max_features: int,
+    *,
+    names: Sequence[str],
+    values: Float,
+    standard_errors: Float | None,
+    alone: Float,
+    is_found: NDArray[np.bool_] | None,
+    found: str,
+    permuted_values: Float | None,
+    title: str,
+) -> Axes:
+    """Draw the values of a statistic as bars, the largest on top.
+
+    Parameters
+    ----------
+    ax : matplotlib Axes, optional
+    max_features : int
+        Of more features, the strongest are drawn.
+    names : sequence of str of length P
+    values, standard_errors : ndarray of shape (P,)
+    alone : ndarray of shape (P,)
+        The value of each feature alone: a circle.
+    is_found : ndarray of bool, shape (P,), optional
+        Which of the circles are filled.
+    found : str
+        What a filled circle means.
+    permuted_values : ndarray of shape (n_permutations, P), optional
+        For bands that hold 95 % of them.
+    title : str
+    """
+    strongest = np.argsort(-np.abs(values), kind="stable")[:max_features]
+    order = strongest[np.argsort(values[strongest], kind="stable")]
+    places = np.arange(len(order))
+    # With a line more for the legend.
+    ax = axes_for(ax, len(order) + 1)
+    if permuted_values is not None:
+        _draw_bands(ax, places, permuted_values[:, order])
+    ax.barh(places, values[order], height=0.55, color=_VALUE, label="Shapley value")
+    if standard_errors is not None:
+        _draw_errors(ax, places, values[order], standard_errors[order])
+    fill: str | list[str] = "none"
+    if is_found is not None:
+        fill = [_ALONE if found_here else "none" for found_here in is_found[order]]
+    label = "alone" if is_found is None else f"alone (filled: {found})"
+    ax.scatter(alone[order], places, s=36.0, zorder=3.0, c=fill, edgecolors=_ALONE, label=label)
+    ax.axvline(0.0, color="black", linewidth=0.8)
+    ax.set_yticks(places, [names[j] for j in order])
+    ax.set_xlabel("contribution")
+    ax.set_title(title + note_of_rest(len(values) - len(order)))
+    _legend_below(ax)
+    return ax
+
+
+def _draw_bands(ax: Axes, places: NDArray[np.intp], permuted: Float) -> None:
+    low, high = np.quantile(permuted, [0.025, 0.975], axis=0)
+    label = "95 % of relabelled values"
+    ax.barh(places, high - low, left=low, height=0.9, color=_PERMUTED, label=label)
+
+
+def _draw_errors(ax: Axes, places: NDArray[np.intp], values: Float, errors: Float) -> None:
+    ax.errorbar(
+        values,
+        places,
+        xerr=errors,
+        fmt="none",
+        ecolor="black",
+        elinewidth=1.0,
+        capsize=2.5,
+        label="± one standard error",
+    )
+
+
+def _legend_below(ax: Axes) -> None:
+    """Put the legend below the label of the x-axis, where it covers nothing."""
+    from matplotlib.transforms import ScaledTranslation
+
+    inches = ScaledTranslation(0.0, -0.45, ax.figure.dpi_scale_trans)
+    ax.legend(
+        loc="upper center",
+        bbox_to_anchor=(0.5, 0.0),
+        bbox_transform=ax.transAxes + inches,
+        borderaxespad=0.0,
+        fontsize="small",
+        frameon=False,
+        ncols=2,
+    )
+
+
+def draw_indices(
+    ax: Axes | None,
+    max_features: int,
+    names: Sequence[str],
+    effects: Float,
+    first: Float,
+    total: Float,
+    title: str,
+    intervals: Float | None = None,
+) -> Axes:
+    """Draw Shapley effects as bars, and first-order and total indices as the ends of lines.
+
+    Parameters
+    ----------
+    ax : matplotlib Axes, optional
+    max_features : int
+        Of more features, those with the largest effects are drawn.
+    names : sequence of str of length P
+    effects, first, total : ndarray of shape (P,)
+    title : str
+    intervals : ndarray of shape (2, P), optional
+        Of the effects.
+    """
+    order = np.argsort(-effects, kind="stable")[:max_features]
+    ax = axes_for(ax, len(order))
+    places = np.arange(len(order))
+    ax.barh(places, effects[order], color=_VALUE, alpha=0.55, label="Shapley effect")
+    ax.hlines(places, first[order], total[order], color=_ALONE, linewidth=1.5)
+    ax.plot(first[order], places, "o", color=_ALONE, markerfacecolor="white", label="first order")
+    ax.plot(total[order], places, "o", color=_ALONE, label="total")
+    if intervals is not None:
+        # Below the middle of the bars, where the lines of the indices are.
+        low, high = intervals[:, order]
+        ax.hlines(places + 0.25, low, high, color=_VALUE, linewidth=3.0, label="effect, 95 %")
+    ax.set_yticks(places, [literal(names[j]) for j in order])
+    ax.invert_yaxis()
+    ax.set_xlabel("share of the variance")
+    ax.set_title(f"{literal(title, 60)}{note_of_rest(len(names) - len(order))}")
+    ax.legend(loc="lower right")
+    return ax

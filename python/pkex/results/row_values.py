@@ -1,0 +1,201 @@
+"""Values of rows, and all that is needed to read them: what an attribution holds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pkex.games.value_functions import ValueFunction
+from pkex.inputs.arrays import owned
+from pkex.inputs.documents import Document
+from pkex.inputs.plain_data import plain_entries, plain_numbers
+from pkex.results.axes import FEATURE, OUTPUT, ROW, Axes
+from pkex.results.axes_documents import plain_axes, read_axes, read_value_function
+from pkex.results.indexing import pick
+from pkex.results.sizes import mean_size
+from pkex.results.uncertainty import Uncertainty
+from pkex.typing import Float
+
+__all__ = ["RowValues", "same_for_all"]
+
+
+@dataclass(frozen=True, eq=False)
+class RowValues:
+    """Values, base values and data of rows, with their axes and uncertainty, sliced together.
+
+    Arrays fit to each other, and nobody else holds them: they are protected from change, not
+    copied. Slicing that removes every axis of an array leaves a number in its place.
+
+    Parameters
+    ----------
+    values : ndarray with the axes that there are
+    base_values : ndarray without the axis of features
+    data : ndarray without the axis of outputs
+    axes : Axes
+    uncertainty : Uncertainty, optional
+        Of the values; None if they are certain.
+    value_function : str, optional
+        None if it is not known.
+    is_centered : bool, default False
+        Whether the mean over some rows has been subtracted.
+    """
+
+    values: Float
+    base_values: Float
+    data: NDArray[Any]
+    axes: Axes
+    uncertainty: Uncertainty | None = None
+    value_function: ValueFunction | None = None
+    is_centered: bool = False
+
+    def __post_init__(self) -> None:
+        for array in (self.values, self.base_values, self.data):
+            owned(array)
+
+    @classmethod
+    def computed(
+        cls,
+        values: Float,
+        base: float | Float,
+        data: NDArray[Any],
+        axes: Axes,
+        value_function: ValueFunction | None,
+        uncertainty: Uncertainty | None = None,
+    ) -> RowValues:
+        """Return the values of rows that have the same base value.
+
+        Parameters
+        ----------
+        values : ndarray of shape (n, d) or (n, d, outputs)
+        base : float or ndarray of shape (outputs,)
+        data : ndarray of shape (n, d)
+        axes : Axes
+        value_function : str or None
+        uncertainty : Uncertainty, optional
+        """
+        bases = same_for_all(base, len(values))
+        return cls(values, bases, data, axes, uncertainty, value_function)
+
+    def __len__(self) -> int:
+        """Return the length of the first axis."""
+        return len(self.values)
+
+    @property
+    def has_offsets(self) -> bool:
+        """Whether values contain constants that say nothing about the data: neutral ones do."""
+        return self.value_function == "neutral" and not self.is_centered
+
+    @property
+    def importance_label(self) -> str:
+        """What `importance` is of several rows, in a few characters: for tables and pictures."""
+        return "mean |value − its mean|" if self.has_offsets else "mean |value|"
+
+    def importance(self) -> Float:
+        """Return how strongly each feature acts; see `Attribution.importance`."""
+        if ROW not in self.axes.present:
+            return np.abs(self.values)
+        if len(self) == 0:
+            raise ValueError("there are no rows to average over")
+        return mean_size(self.values, self.value_function if self.has_offsets else None)
+
+    @property
+    def spreads(self) -> dict[str, Float]:
+        """Standard errors and standard deviations, whichever there are, by their name."""
+        return {} if self.uncertainty is None else self.uncertainty.spreads
+
+    def picked(self, key: Any) -> RowValues:
+        """Return the part at ``[rows, features, outputs]``, by number or by name."""
+        axes, uncertainty = self.axes, self.uncertainty
+        chosen = axes.resolved(key, self.values.shape)
+        return replace(
+            self,
+            values=pick(self.values, axes.present, chosen),
+            base_values=pick(self.base_values, axes.without(FEATURE), chosen),
+            data=pick(self.data, axes.without(OUTPUT), chosen),
+            axes=axes.picked(chosen),
+            uncertainty=None if uncertainty is None else uncertainty.picked(axes.present, chosen),
+        )
+
+    def with_every_axis(self) -> tuple[Float, Float, NDArray[Any]]:
+        """Return values, base values and data with the axes that slicing removed put back."""
+        rows = len(self.values) if ROW in self.axes.present else 1
+        features, named = len(self.axes.features), self.axes.outputs
+        outputs = () if named is None else (len(named),)
+        return (
+            np.reshape(self.values, (rows, features, *outputs)),
+            np.reshape(self.base_values, (rows, *outputs)),
+            np.reshape(self.data, (rows, features)),
+        )
+
+    def in_rows(self) -> RowValues:
+        """Return the same with axes of rows and features, of a single one, too; without draws."""
+        values, base_values, data = self.with_every_axis()
+        outputs = () if self.axes.output_names is None else (OUTPUT,)
+        shape = values.shape if outputs else data.shape
+        return replace(
+            self,
+            values=np.reshape(values, shape),
+            base_values=base_values if outputs else np.reshape(base_values, len(data)),
+            data=data,
+            axes=replace(self.axes, present=(ROW, FEATURE, *outputs)),
+            uncertainty=None if self.uncertainty is None else self.uncertainty.reshaped(shape),
+        )
+
+    def parts(self) -> dict[str, Any]:
+        """Return plain parts for a pickle, without draws, which hold on to the model."""
+        certain = self.uncertainty
+        return {
+            **vars(self),
+            "axes": self.axes.parts(),
+            "uncertainty": None
+            if certain is None
+            else {"standard_errors": certain.standard_errors, "roots": certain.roots},
+        }
+
+    @classmethod
+    def of_parts(cls, parts: dict[str, Any]) -> RowValues:
+        """Return the values of parts, whose arrays come writable out of a file."""
+        uncertain = parts["uncertainty"]
+        return cls(
+            **{
+                **parts,
+                "axes": Axes(**parts["axes"]),
+                "uncertainty": None if uncertain is None else Uncertainty(**uncertain),
+            }
+        )
+
+    def plain(self) -> dict[str, Any]:
+        """Return the fields of a document."""
+        return {
+            "value_function": self.value_function,
+            **plain_axes(self.axes),
+            "values": plain_numbers("values", self.values),
+            "data": plain_entries("data", self.data),
+            "axes": list(self.axes.present),
+            "base_values": plain_numbers("base_values", self.base_values),
+            "is_centered": self.is_centered,
+            **(self.uncertainty or Uncertainty()).plain(),
+        }
+
+    @classmethod
+    def of_document(cls, document: Document) -> RowValues:
+        """Return the values that `plain` has written."""
+        axes = read_axes(document, document.read("axes", tuple))
+        return cls(
+            document.numbers("values", *axes.present)[()],
+            document.numbers("base_values", *axes.without(FEATURE))[()],
+            document.entries("data", *axes.without(OUTPUT))[()],
+            axes,
+            Uncertainty.of_document(document, axes.present),
+            read_value_function(document),
+            document.flag("is_centered"),
+        )
+
+
+def same_for_all(base: float | Float, n_rows: int) -> Float:
+    """Return a number, or those of outputs, for each row: without a copy for each."""
+    own = np.array(base, dtype=np.float64)
+    return np.broadcast_to(owned(own), (n_rows, *own.shape))

@@ -1,0 +1,241 @@
+"""Pictures as SVG that fits any width: lengths are percentages of it, texts keep their size.
+
+Colours are classes, which the page's style sheet knows for light and dark screens.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from html import escape
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pkex.results.tables import shortened
+from pkex.typing import Float
+
+__all__ = ["Drawing", "Scale", "bars", "cells", "lanes"]
+
+# Of a line with a label and bars below it, in pixels.
+_LABEL, _BAR, _GAP = 20, 14, 8
+# Characters that a line has on a phone.
+_LINE = 42
+# Of a line of cells: its height, the percentage of the width before it, characters of its name.
+_CELL, _BEFORE_CELLS, _NAME = 20, 36.0, 16
+# Numbers below this part of the largest have an empty cell.
+_PALEST = 0.005
+
+
+@dataclass
+class Drawing:
+    """A picture that is being drawn.
+
+    Parameters
+    ----------
+    title : str
+        What is shown.
+    description : str
+        What is seen, in words: the text alternative, after the title.
+    height : float
+        In pixels.
+    """
+
+    title: str
+    description: str
+    height: float
+    _parts: list[str] = field(default_factory=list)
+
+    def add(self, tag: str, text: str | None = None, **attributes: str | float) -> None:
+        """Add an element; `_` in names of attributes stands for `-`, and `kind` for `class`."""
+        self._parts.append(_element(tag, text, attributes))
+
+    def label(self, text: str, y: float, x: str = "0", anchor: str = "start") -> None:
+        """Add a text on one line."""
+        self.add("text", text, x=x, y=y, text_anchor=anchor)
+
+    def labels(self, name: str, text: str, y: float) -> None:
+        """Add a name at the left, its middle left out if need be, and a text at the right."""
+        self.label(shortened(name, max(_LINE - len(text), 8)), y)
+        self.label(text, y, "100%", "end")
+
+    def pair(self, pair: Sequence[float], scale: Scale, top: float) -> None:
+        """Add two thin bars from 0, of one sample and of the other."""
+        for kind, y, share in zip(("first", "second"), (top, top + _BAR / 2.0), pair, strict=True):
+            self.add("rect", **scale.between(0.0, share), y=y, height=_BAR / 2.0, kind=kind)
+
+    def path(self, kind: str, points: str, top: float, height: float) -> None:
+        """Add a path over the whole width, in units of a hundredth of width and height."""
+        path = _element("path", None, {"d": points, "kind": kind})
+        self._parts.append(
+            f'<svg x="0" y="{top:g}" width="100%" height="{height:g}" viewBox="0 0 100 100" '
+            f'preserveAspectRatio="none" aria-hidden="true">{path}</svg>'
+        )
+
+    def markup(self) -> str:
+        """Return the picture as an SVG element, with its text alternative."""
+        words = escape(f"{self.title}. {self.description}", quote=True)
+        return (
+            f'<svg class="picture" role="img" aria-label="{words}" width="100%" '
+            f'height="{self.height:g}"><title>{escape(self.title)}</title>'
+            f"{''.join(self._parts)}</svg>"
+        )
+
+
+def _element(tag: str, text: str | None, attributes: dict[str, str | float]) -> str:
+    names = {"kind": "class"}
+    shown = "".join(
+        f' {names.get(name, name.replace("_", "-"))}="{_attribute(value)}"'
+        for name, value in attributes.items()
+    )
+    return f"<{tag}{shown}/>" if text is None else f"<{tag}{shown}>{escape(text)}</{tag}>"
+
+
+def _attribute(value: str | float) -> str:
+    return escape(value, quote=True) if isinstance(value, str) else f"{value:g}"
+
+
+@dataclass(frozen=True)
+class Scale:
+    """Where numbers are, from 1 to 99 percent of the width."""
+
+    low: float
+    high: float
+
+    @classmethod
+    def of(cls, *values: Float | None) -> Scale:
+        """Return one that holds all numbers."""
+        known = np.concatenate([np.ravel(v) for v in values if v is not None])
+        known = known[np.isfinite(known)]
+        if not len(known):
+            return cls(0.0, 1.0)
+        low, high = float(known.min()), float(known.max())
+        return cls(low, high) if low < high else cls(low - 0.5, high + 0.5)
+
+    def place(self, value: float) -> float:
+        """Return the place of a number, in percent: the middle if all numbers are equal."""
+        # Halves, because the difference of two floats may overflow.
+        width = self.high / 2.0 - self.low / 2.0
+        share = (value / 2.0 - self.low / 2.0) / width if width > 0.0 else 0.5
+        return 1.0 + 98.0 * min(max(share, 0.0), 1.0)
+
+    def at(self, value: float) -> str:
+        """Return the same as SVG has it."""
+        return f"{self.place(value):.2f}%"
+
+    def between(self, low: float, high: float) -> dict[str, str]:
+        """Return where a rectangle is, and how wide: a pixel and more."""
+        start, end = sorted((self.place(low), self.place(high)))
+        return {"x": f"{start:.2f}%", "width": f"{max(end - start, 0.15):.2f}%"}
+
+
+def bars(
+    title: str,
+    names: Sequence[str],
+    values: Float,
+    texts: Sequence[str],
+    *,
+    lines: Float | None = None,
+    bands: Float | None = None,
+    marks: Sequence[tuple[Sequence[str], Float]] = (),
+) -> str:
+    """Draw a bar for each feature, in the order given, its name and a text above it.
+
+    Parameters
+    ----------
+    title : str
+    names, texts : sequence of str of length n
+    values : ndarray of shape (n,)
+    lines : ndarray of shape (n, 2), optional
+        The ends of thin lines.
+    bands : ndarray of shape (n, 2), optional
+        The ends of pale bands behind the bars.
+    marks : sequence of pairs
+        The classes of circles, one for each feature, and where they are.
+    """
+    step = _LABEL + _BAR + _GAP
+    scale = Scale.of(np.zeros(1), values, lines, bands, *(places for _, places in marks))
+    spoken = "; ".join(f"{n}: {t}" for n, t in zip(names, texts, strict=True))
+    drawing = Drawing(title, spoken, step * len(names))
+    for place, (name, value, text) in enumerate(zip(names, values.tolist(), texts, strict=True)):
+        top = place * step + _LABEL
+        middle = top + _BAR / 2.0
+        drawing.labels(name, text, top - 5.0)
+        if bands is not None:
+            where = scale.between(*bands[place].tolist())
+            drawing.add("rect", **where, y=top - 1.0, height=_BAR + 2.0, kind="band")
+        where = scale.between(0.0, value)
+        drawing.add("rect", **where, y=top + 2.0, height=_BAR - 4.0, kind="value")
+        if lines is not None and np.isfinite(lines[place]).all():
+            ends = [scale.at(end) for end in lines[place].tolist()]
+            drawing.add("line", x1=ends[0], x2=ends[1], y1=middle, y2=middle, kind="error")
+        for kinds, places in marks:
+            drawing.add("circle", cx=scale.at(places[place]), cy=middle, r=5.0, kind=kinds[place])
+        zero = scale.at(0.0)
+        drawing.add("line", x1=zero, x2=zero, y1=top - 2.0, y2=top + _BAR + 2.0, kind="axis")
+    return drawing.markup()
+
+
+def lanes(
+    title: str, names: Sequence[str], pairs: NDArray[np.float64], texts: Sequence[str]
+) -> str:
+    """Draw two thin bars for each level: its share in one sample and in the other.
+
+    Parameters
+    ----------
+    title : str
+    names, texts : sequence of str of length n
+    pairs : ndarray of shape (n, 2)
+        Shares, from 0 to 1.
+    """
+    step = _LABEL + _BAR + _GAP
+    scale = Scale(0.0, max(float(pairs.max(initial=0.0)), 1e-300))
+    spoken = "; ".join(f"{n}: {t}" for n, t in zip(names, texts, strict=True))
+    drawing = Drawing(title, spoken, step * len(names))
+    for place, (name, pair, text) in enumerate(zip(names, pairs.tolist(), texts, strict=True)):
+        top = place * step + _LABEL
+        drawing.labels(name, text, top - 5.0)
+        drawing.pair(pair, scale, top)
+    return drawing.markup()
+
+
+def cells(
+    title: str,
+    names: Sequence[str],
+    values: Float,
+    description: str,
+    *,
+    heads: Sequence[str] = (),
+) -> str:
+    """Draw a heat map: a line of cells for each name, paler where numbers are smaller.
+
+    Parameters
+    ----------
+    title : str
+    names : sequence of str of length n
+    values : ndarray of shape (n, columns)
+        Cells above 0 have the class "first", cells below 0 the class "second".
+    description : str
+        What is seen, in words.
+    heads : sequence of str, optional
+        A short text above each column.
+    """
+    shades = values / (float(np.abs(values).max(initial=0.0)) or 1.0)
+    above = _LABEL if heads else 0
+    width = (99.0 - _BEFORE_CELLS) / values.shape[1]
+    starts = (_BEFORE_CELLS + width * np.arange(values.shape[1])).tolist()
+    frame = {"x": f"{_BEFORE_CELLS}%", "width": f"{99.0 - _BEFORE_CELLS}%", "kind": "band"}
+    drawing = Drawing(title, description, above + _CELL * len(names))
+    for start, head in zip(starts, heads, strict=False):
+        drawing.label(head, _LABEL - 5.0, f"{start + width / 2.0:.2f}%", "middle")
+    for place, (name, line) in enumerate(zip(names, shades.tolist(), strict=True)):
+        top, height = above + place * _CELL + 1.0, _CELL - 2.0
+        drawing.label(shortened(name, _NAME), top + 13.0, f"{_BEFORE_CELLS - 1.5}%", "end")
+        drawing.add("rect", **frame, y=top, height=height, fill_opacity=0.25)
+        for start, shade in zip(starts, line, strict=True):
+            if abs(shade) >= _PALEST:
+                where = {"x": f"{start:.2f}%", "width": f"{0.95 * width:.2f}%"}
+                kind = "first" if shade > 0.0 else "second"
+                opacity = round(abs(shade), 2)
+                drawing.add("rect", **where, y=top, height=height, kind=kind, fill_opacity=opacity)
+    return drawing.markup()

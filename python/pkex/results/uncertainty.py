@@ -1,0 +1,199 @@
+"""How certain values are: standard errors of estimates, and the posterior of a Gaussian process."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pkex.inputs.arrays import owned
+from pkex.inputs.documents import Document
+from pkex.inputs.plain_data import plain_numbers
+from pkex.results.indexing import Resolved, pick
+from pkex.results.plots import DEVIATIONS
+from pkex.typing import Float
+
+__all__ = [
+    "STANDARD_DEVIATION",
+    "STANDARD_ERROR",
+    "Uncertainty",
+    "ValueDraws",
+    "roots_of",
+    "spread_label",
+]
+
+# Names of what stands beside values: sampling errors of estimates, and the model's uncertainty.
+STANDARD_ERROR, STANDARD_DEVIATION = "standard error", "standard deviation"
+_SHORT = {STANDARD_ERROR: "std err", STANDARD_DEVIATION: "std dev"}
+
+
+class ValueDraws(Protocol):
+    """Functions that are drawn from a model's posterior and explained in all rows."""
+
+    def deviations(
+        self, places: NDArray[np.int64], n: int, random: np.random.Generator
+    ) -> Iterator[Float]:
+        """Yield how values deviate from those of the mean, in blocks of draws, shape (draws, k).
+
+        Parameters
+        ----------
+        places : ndarray of shape (k,)
+            The places of the values, counted along the rows, features and outputs of all.
+        n : int
+            The number of draws.
+        random : numpy.random.Generator
+        """
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Uncertainty:
+    """How certain the values of an attribution are.
+
+    Slicing that removes every axis of the values leaves numbers in the place of arrays.
+
+    Parameters
+    ----------
+    standard_errors : ndarray, in the shape of the values, optional
+        Of the draws that values are estimated from; None of exact values.
+    roots : ndarray, in the shape of the values with one axis more, optional
+        R of the posterior covariances R Rᵀ of a row's values; None without a posterior.
+    draws : ValueDraws, optional
+        Draws of all rows that were explained together.
+    places : ndarray of int64, in the shape of the values, optional
+        The places of the values among those that `draws` has.
+    """
+
+    standard_errors: Float | None = None
+    roots: Float | None = None
+    draws: ValueDraws | None = None
+    places: NDArray[np.int64] | None = None
+
+    def __post_init__(self) -> None:
+        for array in (self.standard_errors, self.roots, self.places):
+            owned(array)
+
+    @classmethod
+    def of_posterior(
+        cls,
+        roots: Float,
+        values: Float,
+        draws: ValueDraws | None = None,
+        standard_errors: Float | None = None,
+    ) -> Uncertainty:
+        """Return the uncertainty of all values that were computed together.
+
+        Parameters
+        ----------
+        roots : ndarray of shape (n, d, outputs, rank)
+        values : ndarray of shape (n, d) or (n, d, outputs)
+        draws : ValueDraws, optional
+        standard_errors : ndarray, in the shape of the values, optional
+        """
+        own = roots.reshape(*values.shape, roots.shape[-1])
+        return cls(standard_errors, own, draws, np.arange(values.size).reshape(values.shape))
+
+    @property
+    def standard_deviations(self) -> Float | None:
+        """The posterior standard deviation of each value; None without a posterior."""
+        if self.roots is None:
+            return None
+        deviations: Float = np.sqrt(np.square(self.roots).sum(axis=-1))
+        return deviations
+
+    @property
+    def spreads(self) -> dict[str, Float]:
+        """Standard errors and posterior standard deviations, whichever are known, by their name."""
+        spreads = {
+            STANDARD_ERROR: self.standard_errors,
+            STANDARD_DEVIATION: self.standard_deviations,
+        }
+        return {name: spread for name, spread in spreads.items() if spread is not None}
+
+    @property
+    def margins(self) -> Float | None:
+        """How far the bounds of 95 % are from each value, by all spreads together."""
+        spreads = list(self.spreads.values())
+        if not spreads:
+            return None
+        return DEVIATIONS * (spreads[0] if len(spreads) == 1 else np.hypot(*spreads))
+
+    def changes(self, n_features: int) -> Float | None:
+        """Return R of the covariances R Rᵀ of a single row's values, (d, k), by all spreads."""
+        roots = None if self.roots is None else self.roots.reshape(n_features, -1)
+        if self.standard_errors is None:
+            return roots
+        errors = np.diag(np.ravel(self.standard_errors))
+        return errors if roots is None else np.concatenate([errors, roots], axis=1)
+
+    def picked(self, axes: Sequence[str], chosen: Mapping[str, Resolved]) -> Uncertainty:
+        """Return the uncertainty of the values that are chosen on each axis."""
+
+        def part(array: Any) -> Any:
+            return None if array is None else pick(array, axes, chosen)
+
+        return Uncertainty(
+            part(self.standard_errors), part(self.roots), self.draws, part(self.places)
+        )
+
+    def reshaped(self, shape: tuple[int, ...]) -> Uncertainty:
+        """Return the uncertainty of values of another shape, without draws."""
+        errors, roots = self.standard_errors, self.roots
+        return Uncertainty(
+            None if errors is None else np.reshape(errors, shape),
+            None if roots is None else np.reshape(roots, (*shape, roots.shape[-1])),
+        )
+
+    def without_draws(self) -> Uncertainty:
+        """Return the uncertainty without the draws, which hold on to the model."""
+        return replace(self, draws=None, places=None)
+
+    def plain(self) -> dict[str, Any]:
+        """Return the fields of a document."""
+        return {
+            name: None if array is None else plain_numbers(name, array)
+            for name, array in (
+                ("standard_errors", self.standard_errors),
+                ("covariance_roots", self.roots),
+            )
+        }
+
+    @classmethod
+    def of_document(cls, document: Document, axes: Sequence[str]) -> Uncertainty | None:
+        """Return the uncertainty that `plain` has written; None if the document has none."""
+        errors, roots = "standard_errors", "covariance_roots"
+        if not document.has(errors) and not document.has(roots):
+            return None
+        return cls(
+            document.numbers(errors, *axes)[()] if document.has(errors) else None,
+            document.numbers(roots, *axes, "rank") if document.has(roots) else None,
+        )
+
+
+def roots_of(covariances: Float) -> Float:
+    """Return R with C = R Rᵀ of each row and output, features before outputs.
+
+    Parameters
+    ----------
+    covariances : ndarray of shape (n, d, d, outputs)
+
+    Returns
+    -------
+    ndarray of shape (n, d, outputs, d)
+    """
+    values, vectors = np.linalg.eigh(covariances.transpose(0, 3, 1, 2))
+    # Rounding alone makes them negative.
+    roots = vectors * np.sqrt(np.maximum(values, 0.0))[..., None, :]
+    # A feature that is sure to have its value has it exactly.
+    variances = np.diagonal(covariances, axis1=1, axis2=2)
+    roots[variances <= 0.0] = 0.0
+    ordered: Float = roots.transpose(0, 2, 1, 3)
+    return ordered
+
+
+def spread_label(name: str, *, is_row: bool) -> str:
+    """Return the head of a column of spreads of one row's values, or of their means over rows."""
+    return f"{'±' if is_row else 'mean'} {_SHORT[name]}"

@@ -1,0 +1,171 @@
+"""What a report of a sensitivity analysis says."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from pkex.inputs.wording import counted
+from pkex.results.report import Figure, PageContent, Table, listed, of_outputs_left_out, percent
+from pkex.results.svg import bars
+from pkex.results.tables import number, shortened
+from pkex.sensitivity.variance_shares import TITLES, VarianceShares
+from pkex.typing import Float
+
+__all__ = ["conclusion", "report_sensitivity", "variances"]
+
+# Inputs in a picture, pairs in a table, outputs.
+_MOST_BARS, _MOST_PAIRS, _MOST_OUTPUTS, _MOST_IN_VERDICT = 20, 15, 6, 3
+
+_READING = (
+    "The variance of the model's output over its inputs, which are independent of each other, is "
+    "divided among them. “Shapley effect” is an input's share: never negative, and all add up to "
+    "100 %.",
+    "“first order” is what an input explains by itself: by so much the variance would fall on "
+    "average if it were known. “total” is what stays unknown while it is not, its part in "
+    "interactions included: an input whose total is near 0 can be fixed.",
+    "The line from the first-order to the total index is what an input does together with others; "
+    "the Shapley effect lies between them.",
+    "Nothing is sampled: the numbers are exact for the model that was given. How well it stands "
+    "for what it is a model of, they do not say.",
+)
+_DRAWN = (
+    "The effect of the function itself, given the data, is between “effect from” and “effect to” "
+    "with a probability of 95 %, by {n} draws from the posterior of the Gaussian process."
+)
+_LEGEND = (
+    ("value", "Shapley effect"),
+    ("mark", "first order"),
+    ("mark filled", "total"),
+    ("error", "interactions"),
+)
+
+
+def report_sensitivity(
+    result: VarianceShares,
+    what: str,
+    computed: Mapping[str, str],
+    notes: tuple[str, ...] = (),
+) -> PageContent:
+    """Say what is known of the variance of a model's output.
+
+    Parameters
+    ----------
+    result : SensitivityResult
+    what : str
+        What was analysed.
+    computed : mapping of str to str
+        What was computed, and how.
+    notes : tuple of str
+    """
+    outputs = _outputs(result)[:_MOST_OUTPUTS]
+    left_out = of_outputs_left_out(len(_outputs(result)) - len(outputs))
+    tables = [table for name, place in outputs for table in _tables(result, name, place)]
+    return PageContent(
+        f"Sensitivity of {what}",
+        conclusion(result),
+        tuple(tables),
+        tuple(_picture(result, name, place) for name, place in outputs),
+        (),
+        "",
+        _reading(result),
+        computed,
+        (*notes, *(note for note in result.notes if note not in notes), *left_out),
+    )
+
+
+def conclusion(result: VarianceShares) -> str:
+    """Return which inputs the variance comes from, of each output."""
+    sentences = []
+    variances = np.ravel(result.variance)
+    for name, place in _outputs(result)[:_MOST_IN_VERDICT]:
+        effects, first, _ = _indices(result, place)
+        order = np.argsort(-effects, kind="stable")[:3].tolist()
+        named = [(shortened(result.feature_names[j]), percent(effects[j])) for j in order]
+        shares = [" carries ".join(named[0]), *(" ".join(pair) for pair in named[1:])]
+        of_output = f" of {name}" if name else ""
+        joint = 1.0 - float(first.sum())
+        sentences.append(
+            f"Of the variance {number(float(variances[place]))} of the output{of_output}, "
+            f"{listed(shares)} (Shapley effects); {percent(max(joint, 0.0))} is due to inputs "
+            "acting together."
+        )
+    left_out = len(_outputs(result)) - _MOST_IN_VERDICT
+    if left_out > 0:
+        sentences.append(f"({counted(left_out, 'more output')}.)")
+    return " ".join(sentences)
+
+
+def variances(result: VarianceShares) -> str:
+    """Return the variance of each output, for what was computed."""
+    return ", ".join(f"{variance:.5g}" for variance in np.ravel(result.variance))
+
+
+def _reading(result: VarianceShares) -> tuple[str, ...]:
+    if result.draws is None:
+        return _READING
+    return (*_READING, _DRAWN.format(n=len(result.draws)))
+
+
+def _outputs(result: VarianceShares) -> list[tuple[str, int]]:
+    """Return the names of the outputs, "" if there is no such axis, and their places."""
+    return [(name, place) for place, name in enumerate(result.output_names or [""])]
+
+
+def _indices(result: VarianceShares, place: int) -> tuple[Float, Float, Float]:
+    """Return effects, first-order and total indices of an output."""
+    found = result.shapley_effects, result.first_order, result.total
+    if result.output_names is None:
+        return found
+    return found[0][:, place], found[1][:, place], found[2][:, place]
+
+
+def _tables(result: VarianceShares, name: str, place: int) -> list[Table]:
+    effects, first, total = _indices(result, place)
+    order = np.argsort(-effects, kind="stable")
+    of_output = f" of {name}" if name else ""
+    names = result.feature_names
+    indices = dict(zip(TITLES.values(), (effects, first, total), strict=True))
+    if result.draws is not None:
+        ends = result.credible_interval("shapley_effects")
+        low, high = ends if result.output_names is None else ends[..., place]
+        indices |= {"effect from": low, "effect to": high}
+    tables = [
+        Table(
+            f"Shares of the variance{of_output}",
+            {
+                "input": [names[j] for j in order.tolist()],
+                **{title: column[order] for title, column in indices.items()},
+            },
+        )
+    ]
+    if result.second_order is not None:
+        second = result.second_order
+        pairs = second if result.output_names is None else second[..., place]
+        one, other = np.triu_indices(len(names), k=1)
+        largest = np.argsort(-np.abs(pairs[one, other]), kind="stable")[:_MOST_PAIRS].tolist()
+        texts = [f"{names[one[k]]} × {names[other[k]]}" for k in largest]
+        columns = {"pair": texts, "second order": pairs[one, other][largest]}
+        left_out = len(one) - len(largest)
+        which = f", the {len(largest)} largest of {len(one)} pairs" if left_out else ""
+        tables.append(Table(f"What pairs explain beyond their inputs{of_output}{which}", columns))
+    return tables
+
+
+def _picture(result: VarianceShares, name: str, place: int) -> Figure:
+    effects, first, total = _indices(result, place)
+    order = np.argsort(-effects, kind="stable")[:_MOST_BARS]
+    title = f"Where the variance comes from{f', {name}' if name else ''}"
+    n = len(order)
+    picture = bars(
+        title,
+        [result.feature_names[j] for j in order.tolist()],
+        effects[order],
+        [percent(effect) for effect in effects[order].tolist()],
+        lines=np.stack([first[order], total[order]], axis=1),
+        marks=[(["mark"] * n, first[order]), (["mark filled"] * n, total[order])],
+    )
+    left_out = len(effects) - n
+    rest = f"{counted(left_out, 'smaller input')} not shown" if left_out else ""
+    return Figure(title, picture, rest, _LEGEND)

@@ -1,0 +1,87 @@
+"""A variance divided among inputs: what results are made of, and what reports read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from pkex.inputs.arrays import ReadOnlyArrays
+from pkex.inputs.choices import check_choice
+from pkex.sensitivity.draws import SensitivityDraws
+from pkex.typing import Float
+
+__all__ = ["TITLES", "VarianceShares"]
+
+# The indices of single inputs, and what they are called.
+TITLES = {
+    "shapley_effects": "Shapley effect",
+    "first_order": "first order",
+    "total": "total",
+}
+_INDICES = ("variance", *TITLES, "second_order")
+_LEVEL = 0.95
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class VarianceShares(ReadOnlyArrays):
+    """A variance and its shares; see `SensitivityResult`."""
+
+    variance: float | Float
+    shapley_effects: Float
+    first_order: Float
+    total: Float
+    second_order: Float | None
+    draws: SensitivityDraws | None
+    _names: tuple[str, ...]
+    _outputs: tuple[str, ...] | None
+    _explained: str
+    _inputs: str
+    notes: tuple[str, ...]
+
+    @property
+    def feature_names(self) -> list[str]:
+        """The names of the inputs: of columns or groups."""
+        return list(self._names)
+
+    @property
+    def output_names(self) -> list[str] | None:
+        """Names along the axis of outputs; None if there is no such axis."""
+        return None if self._outputs is None else list(self._outputs)
+
+    def credible_interval(self, index: str = "shapley_effects", level: float = _LEVEL) -> Float:
+        """Return where an index of the function lies with some probability, given the data.
+
+        The interval leaves out equal shares of the draws at both ends. It need not hold the index
+        of the posterior mean, which is smoother than the functions that are drawn: the variance
+        of these, and what their inputs do in interactions, is larger on average.
+
+        Parameters
+        ----------
+        index : {"shapley_effects", "first_order", "total", "second_order", "variance"}
+        level : float, default 0.95
+            Its probability, under the model.
+
+        Returns
+        -------
+        ndarray of shape (2, ...), the rest as the index
+            The lower ends and the upper ones.
+
+        Raises
+        ------
+        ValueError
+            If there are no draws, no such index, or `level` is not between 0 and 1.
+        """
+        if self.draws is None:
+            raise ValueError(
+                "credible_interval is of draws from the posterior of a Gaussian process: "
+                "pkex.sensitivity(model, inputs, uncertainty=100)"
+            )
+        index = check_choice("index", index, _INDICES)
+        if not 0.0 < level < 1.0:
+            raise ValueError(f"level must be between 0 and 1, such as 0.95; got {level!r}")
+        values = getattr(self.draws, index)
+        if values is None:
+            raise ValueError("second_order is there with order=2 only")
+        ends: Float = np.quantile(values, [(1.0 - level) / 2.0, (1.0 + level) / 2.0], axis=0)
+        return ends
