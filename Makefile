@@ -79,7 +79,8 @@ quick := $(empty) and not slow
 test-oldest: build .venv-oldest/installed ## the Python tests with the oldest libraries
 	$(call pytest,.venv-oldest/bin/python -m pytest -W default tests \
 	    --ignore=tests/execution/test_behaviour.py --ignore=tests/execution/test_reproducibility.py \
-	    --ignore=tests/games --ignore=tests/contracts --ignore-glob='*/test_any_*.py',$(quick))
+	    --ignore=tests/games --ignore=tests/kernels --ignore=tests/functions \
+	    --ignore=tests/contracts --ignore-glob='*/test_any_*.py',$(quick))
 
 # The package is the one built in place, by its entry in the other environment.
 .venv-oldest/installed: tools/oldest.txt .venv/installed
