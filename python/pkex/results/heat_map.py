@@ -62,7 +62,13 @@ def draw_heat_map(
 
 
 def draw_matrix(
-    ax: Axes, values: Float, names: Sequence[str], columns: Sequence[str], label: str
+    ax: Axes,
+    values: Float,
+    names: Sequence[str],
+    columns: Sequence[str],
+    label: str,
+    *,
+    are_sizes: bool = False,
 ) -> None:
     """Draw numbers as colours, with names at lines and columns and a bar of the colours.
 
@@ -74,10 +80,13 @@ def draw_matrix(
     names, columns : sequence of str of length P and T
     label : str
         Of the numbers.
+    are_sizes : bool, default False
+        Whether the numbers are sizes, without a sign: then colours start at 0.
     """
     largest = float(np.nanmax(np.abs(values))) or 1.0
+    colours, least = ("Blues", 0.0) if are_sizes else ("RdBu_r", -largest)
     image = ax.imshow(
-        values, aspect="auto", cmap="RdBu_r", vmin=-largest, vmax=largest, interpolation="nearest"
+        values, aspect="auto", cmap=colours, vmin=least, vmax=largest, interpolation="nearest"
     )
     ax.figure.colorbar(image, ax=ax, label=label, pad=0.02)
     ax.set_yticks(range(len(names)), [literal(name) for name in names])

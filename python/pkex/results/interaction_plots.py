@@ -53,7 +53,7 @@ def _draw_matrix(own: Coefficients, ax: Axes | None, count: int) -> Axes:
     np.fill_diagonal(sizes, np.nan)
     names = [own.features[j] for j in chosen]
     ax = axes_for(ax, len(names) + 6)
-    draw_matrix(ax, sizes, names, names, label="")
+    draw_matrix(ax, sizes, names, names, label="", are_sizes=len(own.values) > 1)
     title = "pairs of features" if own.order == 2 else "pairs of features, of all coalitions"
     ax.set_title(title + note_of_rest(len(own.features) - len(names)), fontsize="medium")
     return ax

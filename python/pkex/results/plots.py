@@ -128,6 +128,8 @@ def draw_bars(
         padding=3,
         fontsize="small",
     )
+    # Room for the numbers on both sides, unless all bars start at 0.
+    ax.use_sticky_edges = starts is None
     ax.margins(x=0.22)
     _finish(ax, labels, has_zero=starts is None)
 
