@@ -15,7 +15,7 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-# The bodies that are looked at, of run_avx512::<…>, and how many calls and spills are known there.
+# The bodies that are looked at, <… as Copies>::on_avx512, and how many calls and spills are known there.
 # (Bodies that fill in factors have loops of every family, of which few are hot: counts see these.)
 BODIES = {
     "game::quantity::FromOneEnd": 0,
@@ -28,10 +28,10 @@ BODIES = {
     "pairs::absent::AddTerm": 0,
     "pairs::workspace::Accumulate": 0,
     "expansion::own_point_means::AddPairsOfPoints": 0,
-    "expansion::background_means::AddWeighted": 0,
+    "simd::sum::AddWeighted": 0,
 }
 
-FUNCTION = re.compile(r"^[0-9a-f]+ <.*run_avx512::<(.*?)(?:, \d+(?:usize)?)?>>:$")
+FUNCTION = re.compile(r"^[0-9a-f]+ <<(.*?)(?:<.*>)? as .*::Copies>::on_avx512::<\d+(?:usize)?>>:$")
 INSTRUCTION = re.compile(r"^ +([0-9a-f]+):\t(\S+) *(.*)$")
 MULTIPLY = re.compile(r"vf[n]?m(add|sub)|vmulpd")
 SPILL = re.compile(r"^%[xyz]mm\d+,.*\(%rsp")

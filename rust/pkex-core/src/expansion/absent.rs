@@ -97,23 +97,19 @@ impl Body for SetDivisor<'_> {
 pub(crate) trait Contrast {
     /// The share of a factor, or of its lack to 1, below which a difference is too small to be
     /// found by subtraction. The smaller, the less often a contrast is computed.
-    const LOSS: f64;
+    fn loss(&self) -> f64;
 
-    /// That of a player in a part of a block; needed only in the lanes where `found` is NaN.
-    fn contrast<A: Arithmetic, const W: usize>(
+    /// The contrast of a player; needed only in the lanes where `found` is NaN.
+    fn of_player(&self, player: usize, found: &Lanes, context: Context<'_>) -> Lanes;
+
+    /// The contrasts of the higher orders of a player whose factors are power series, into as many
+    /// lanes; needed only in the lanes that are `wanted`.
+    fn of_series(
         &self,
         player: usize,
-        part: usize,
-        found: &[f64; W],
-    ) -> [f64; W];
-
-    /// Those of the higher orders of a player whose factors are power series, into as many lanes.
-    fn contrast_of_series<A: Arithmetic, const W: usize>(
-        &self,
-        player: usize,
-        part: usize,
-        found: &[f64; W],
+        wanted: &[bool; LANES],
         higher: &mut [Lanes],
+        context: Context<'_>,
     );
 }
 
@@ -149,30 +145,32 @@ impl OwnFactors for &Block {
     }
 }
 
-/// Fills a block with factors that are known against 1.
-pub(crate) struct FillAgainst<'a, O, C> {
-    pub own: O,
-    pub absent: &'a AbsentFactors,
-    pub block: &'a mut Block,
-    pub contrast: &'a C,
+/// Fills a block with factors that are known against 1; no spread where differences have cancelled,
+/// which are then NaN.
+struct FillAgainst<'a, O> {
+    own: O,
+    absent: &'a AbsentFactors,
+    block: &'a mut Block,
+    loss: f64,
 }
 
-impl<O: OwnFactors, C: Contrast> Body for FillAgainst<'_, O, C> {
-    type Output = Spread;
+impl<O: OwnFactors> Body for FillAgainst<'_, O> {
+    type Output = Option<Spread>;
 
     #[inline(always)]
-    fn run<A: Arithmetic, const W: usize>(self) -> Spread {
-        let Self { own, absent, block, contrast } = self;
+    fn run<A: Arithmetic, const W: usize>(self) -> Option<Spread> {
+        let Self { own, absent, block, loss } = self;
         block.series.weights.clear();
         if own.are_signed() {
-            return fill_signed::<A, _, W>(own, absent, block);
+            return Some(fill_signed::<A, _, W>(own, absent, block));
         }
         if !block.needs_present && !absent.inverse.is_empty() {
-            return fill_quotients::<A, _, C, W>(own, absent, block, contrast);
+            return fill_quotients::<A, _, W>(own, absent, block, loss);
         }
         block.resize(absent.factor.len(), false);
-        let mut against = Against::<A, C> {
+        let mut against = Against::<A> {
             known: absent,
+            loss,
             present: &mut block.present,
             absent: &mut block.absent,
             difference: &mut block.difference,
@@ -180,12 +178,36 @@ impl<O: OwnFactors, C: Contrast> Body for FillAgainst<'_, O, C> {
             of: PhantomData,
         };
         own.factors_into::<A, _, W>(&mut against);
-        if let Some(spread) = against.spread.total() {
-            return spread;
-        }
-        replace_cancelled::<A, C, W>(block, contrast, |_| Lanes::ONE);
-        block.spread_of_fractions::<A, W>()
+        against.spread.total()
     }
+}
+
+/// Fills a block with a row's factors against absent ones.
+pub(crate) fn fill_against(
+    own: impl OwnFactors,
+    absent: &AbsentFactors,
+    block: &mut Block,
+    contrast: &dyn Contrast,
+    context: Context<'_>,
+) -> Spread {
+    let spread = context.run(FillAgainst { own, absent, block, loss: contrast.loss() });
+    spread.unwrap_or_else(|| context.run(ReplaceCancelled { absent, block, contrast, context }))
+}
+
+/// The same of a block's own factors, which may be power series.
+pub(crate) fn fill_block_against(
+    own: &Block,
+    absent: &AbsentFactors,
+    block: &mut Block,
+    contrast: &dyn Contrast,
+    context: Context<'_>,
+) -> Spread {
+    let spread = fill_against(own, absent, block, contrast, context);
+    if !own.series.weights.is_empty() {
+        block.series.weights.clone_from(&own.series.weights);
+        fill_series(&own.series, &absent.higher, block, contrast, context);
+    }
+    spread
 }
 
 /// The same of factors of any sign, which are known to an absolute error: that of c is then found
@@ -231,71 +253,35 @@ impl Sink for SignedAgainst<'_> {
 
 /// The same of games divided by ∏ b: the factors of absent players are 1, c is (a − b)/b.
 #[inline(always)]
-fn fill_quotients<A: Arithmetic, O: OwnFactors, C: Contrast, const W: usize>(
+fn fill_quotients<A: Arithmetic, O: OwnFactors, const W: usize>(
     own: O,
     absent: &AbsentFactors,
     block: &mut Block,
-    contrast: &C,
-) -> Spread {
+    loss: f64,
+) -> Option<Spread> {
     block.resize(absent.factor.len(), true);
     block.divisor = absent.product;
-    let (difference, sums) = (&mut block.difference, Lanes::ZERO);
-    let mut quotients = Quotients::<C> { known: absent, difference, sums, of: PhantomData };
+    // Halvings of factors that are not much smaller.
+    let (loss, difference) = (5.0 * loss, &mut block.difference);
+    let mut quotients = Quotients { known: absent, loss, difference, sums: Lanes::ZERO };
     own.factors_into::<A, _, W>(&mut quotients);
-    let sums = quotients.sums;
-    if sums.0.iter().any(|sum| sum.is_nan()) {
-        replace_cancelled::<A, C, W>(block, contrast, |player| absent.inverse[player]);
-        return block.spread_of_quotients::<W>();
-    }
-    Spread::of_quotients(&sums)
-}
-
-/// Fills the higher orders of a block, if its own factors are power series.
-pub(crate) struct FillSeriesAgainst<'a, C> {
-    pub own: &'a Block,
-    pub absent: &'a AbsentFactors,
-    pub block: &'a mut Block,
-    pub contrast: &'a C,
-}
-
-impl<C: Contrast> Body for FillSeriesAgainst<'_, C> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<A: Arithmetic, const W: usize>(self) {
-        let Self { own, absent, block, contrast } = self;
-        block.series.weights.clone_from(&own.series.weights);
-        fill_series::<A, C, W>(&own.series, &absent.higher, block, contrast);
-    }
-}
-
-/// Fills a block with a block's own factors, which may be power series.
-pub(crate) fn fill_against<C: Contrast>(
-    own: &Block,
-    absent: &AbsentFactors,
-    block: &mut Block,
-    contrast: &C,
-    context: Context<'_>,
-) -> Spread {
-    let spread = context.run(FillAgainst { own, absent, block, contrast });
-    if !own.series.weights.is_empty() {
-        context.run(FillSeriesAgainst { own, absent, block, contrast });
-    }
-    spread
+    let has_cancelled = quotients.sums.0.iter().any(|sum| sum.is_nan());
+    (!has_cancelled).then(|| Spread::of_quotients(&quotients.sums))
 }
 
 /// Takes a block's own factors, and gives it those against the absent ones: NaN for differences of
 /// which too many bits have cancelled.
-struct Against<'a, A, C> {
+struct Against<'a, A> {
     known: &'a AbsentFactors,
+    loss: f64,
     present: &'a mut [Lanes],
     absent: &'a mut [Lanes],
     difference: &'a mut [Lanes],
     spread: RunningSpread,
-    of: PhantomData<(A, C)>,
+    of: PhantomData<A>,
 }
 
-impl<A: Arithmetic, C: Contrast> Sink for Against<'_, A, C> {
+impl<A: Arithmetic> Sink for Against<'_, A> {
     const PRESENT: bool = true;
 
     #[inline(always)]
@@ -311,7 +297,7 @@ impl<A: Arithmetic, C: Contrast> Sink for Against<'_, A, C> {
         // One loop, which is vectorised as a whole.
         for i in 0..W {
             size[i] = larger(a[i], b[i]);
-            c[i] = difference::<C>((a[i], b[i]), (a_less_one[i], b_less_one[i]));
+            c[i] = difference((a[i], b[i]), (a_less_one[i], b_less_one[i]), self.loss);
         }
         self.spread.include::<A, W>(part, &c, &size);
         *self.present[player].part_mut(part) = *a;
@@ -322,15 +308,15 @@ impl<A: Arithmetic, C: Contrast> Sink for Against<'_, A, C> {
 
 /// Takes a block's own factors, and gives it their differences to the absent ones divided by these,
 /// likewise.
-struct Quotients<'a, C> {
+struct Quotients<'a> {
     known: &'a AbsentFactors,
+    loss: f64,
     difference: &'a mut [Lanes],
     /// Of [`share_of_quotient`].
     sums: Lanes,
-    of: PhantomData<C>,
 }
 
-impl<C: Contrast> Sink for Quotients<'_, C> {
+impl Sink for Quotients<'_> {
     // By terms that follow from this one, and are not divided.
     const PRESENT: bool = true;
 
@@ -341,9 +327,7 @@ impl<C: Contrast> Sink for Quotients<'_, C> {
         _a: &[f64; W],
         a_less_one: &[f64; W],
     ) {
-        // Halvings of factors that are not much smaller.
-        let loss = const { 5.0 * C::LOSS };
-        let AbsentFactors { less_one, inverse, .. } = self.known;
+        let (loss, AbsentFactors { less_one, inverse, .. }) = (self.loss, self.known);
         let b_less_one: &[f64; W] = less_one[player].part(part);
         let inverse: &[f64; W] = inverse[player].part(part);
         // Products before what is chosen of them, so that the choice is no branch.
@@ -361,41 +345,58 @@ impl<C: Contrast> Sink for Quotients<'_, C> {
 /// known to more digits. Rounding may spoil a factor exp(−E) as it does its exponent, by a multiple
 /// of E·2⁻⁵³ of itself; what a difference must exceed, so as not to be NaN, grows likewise.
 #[inline(always)]
-fn difference<C: Contrast>((a, b): (f64, f64), (a_less_one, b_less_one): (f64, f64)) -> f64 {
+fn difference((a, b): (f64, f64), (a_less_one, b_less_one): (f64, f64), loss: f64) -> f64 {
     let size = larger(a, b);
     let from_one = a_less_one - b_less_one;
     let lack = -smaller(a_less_one, b_less_one);
     let (c, of) = if size < 0.5 { (a - b, size) } else { (from_one, lack) };
-    if c.abs() < of * in_halvings(C::LOSS, size) { f64::NAN } else { c }
+    if c.abs() < of * in_halvings(loss, size) { f64::NAN } else { c }
 }
 
-/// Puts the contrast, times a factor of each player, where bits have cancelled.
-#[inline(always)]
-fn replace_cancelled<A: Arithmetic, C: Contrast, const W: usize>(
-    block: &mut Block,
-    contrast: &C,
-    factor: impl Fn(usize) -> Lanes,
-) {
-    for (player, difference) in block.difference.iter_mut().enumerate() {
-        for part in 0..LANES / W {
-            let c: &mut [f64; W] = difference.part_mut(part);
-            if c.iter().any(|c| c.is_nan()) {
-                let exact = contrast.contrast::<A, W>(player, part, c);
-                let factor = factor(player);
-                let factor: &[f64; W] = factor.part(part);
-                *c = each_lane(|i| if c[i].is_nan() { exact[i] * factor[i] } else { c[i] });
+/// Puts contrasts where bits have cancelled; returns the spread.
+struct ReplaceCancelled<'a> {
+    absent: &'a AbsentFactors,
+    block: &'a mut Block,
+    contrast: &'a dyn Contrast,
+    context: Context<'a>,
+}
+
+impl Body for ReplaceCancelled<'_> {
+    type Output = Spread;
+
+    #[inline(always)]
+    fn run<A: Arithmetic, const W: usize>(self) -> Spread {
+        let Self { absent, block, contrast, context } = self;
+        let are_quotients = block.absent.is_empty();
+        for (player, difference) in block.difference.iter_mut().enumerate() {
+            if !difference.0.iter().any(|c| c.is_nan()) {
+                continue;
             }
+            let mut exact = contrast.of_player(player, difference, context);
+            if are_quotients {
+                exact = exact.times::<W>(&absent.inverse[player]);
+            }
+            for part in 0..LANES / W {
+                let (c, exact): (&mut [f64; W], &[f64; W]) =
+                    (difference.part_mut(part), exact.part(part));
+                *c = zip_lanes(c, exact, |c, exact| if c.is_nan() { exact } else { c });
+            }
+        }
+        if are_quotients {
+            block.spread_of_quotients::<W>()
+        } else {
+            block.spread_of_fractions::<A, W>()
         }
     }
 }
 
 /// Fills the higher orders of a block whose factors are power series.
-#[inline(always)]
-fn fill_series<A: Arithmetic, C: Contrast, const W: usize>(
+fn fill_series(
     own: &Higher,
     absent: &[Lanes],
     block: &mut Block,
-    contrast: &C,
+    contrast: &dyn Contrast,
+    context: Context<'_>,
 ) {
     let (players, orders, series) = (block.present.len(), own.orders(), &mut block.series);
     series.is_pure = own.is_pure;
@@ -405,31 +406,45 @@ fn fill_series<A: Arithmetic, C: Contrast, const W: usize>(
     series.exact.resize(2 * orders, Lanes::ZERO);
     for player in 0..players {
         let these = player * orders..(player + 1) * orders;
-        let factors = || own.present[these.clone()].iter().zip(&absent[these.clone()]);
         let difference = &mut series.difference[these.clone()];
-        for part in 0..LANES / W {
-            let mut cancelled = [0.0; W];
-            for ((a, b), difference) in factors().zip(&mut *difference) {
-                let (a, b): (&[f64; W], &[f64; W]) = (a.part(part), b.part(part));
-                let c = zip_lanes(a, b, |a, b| a - b);
-                let size = zip_lanes(a, b, |a, b| larger(a.abs(), b.abs()));
-                for i in 0..W {
-                    if c[i].abs() < C::LOSS * size[i] {
-                        cancelled[i] = f64::NAN;
-                    }
-                }
-                *difference.part_mut(part) = c;
-            }
-            if !cancelled.iter().any(|lane: &f64| lane.is_nan()) {
-                continue;
-            }
-            contrast.contrast_of_series::<A, W>(player, part, &cancelled, &mut series.exact);
-            for (difference, exact) in difference.iter_mut().zip(&series.exact) {
-                let (c, exact): (&mut [f64; W], &[f64; W]) =
-                    (difference.part_mut(part), exact.part(part));
-                *c = each_lane(|i| if cancelled[i].is_nan() { exact[i] } else { c[i] });
+        let (present, absent) = (&own.present[these.clone()], &absent[these]);
+        let loss = contrast.loss();
+        let cancelled = context.run(Subtract { present, absent, difference, loss });
+        if !cancelled.contains(&true) {
+            continue;
+        }
+        contrast.of_series(player, &cancelled, &mut series.exact, context);
+        for (difference, exact) in difference.iter_mut().zip(&series.exact) {
+            for lane in (0..LANES).filter(|&lane| cancelled[lane]) {
+                difference.0[lane] = exact.0[lane];
             }
         }
+    }
+}
+
+/// The differences of a player's higher orders; returns in which lanes bits of one have cancelled.
+struct Subtract<'a> {
+    present: &'a [Lanes],
+    absent: &'a [Lanes],
+    difference: &'a mut [Lanes],
+    loss: f64,
+}
+
+impl Body for Subtract<'_> {
+    type Output = [bool; LANES];
+
+    #[inline(always)]
+    fn run<A: Arithmetic, const W: usize>(self) -> [bool; LANES] {
+        let Self { present, absent, difference, loss } = self;
+        let mut cancelled = [false; LANES];
+        for ((a, b), difference) in present.iter().zip(absent).zip(difference) {
+            for (i, cancelled) in cancelled.iter_mut().enumerate() {
+                let (a, b) = (a.0[i], b.0[i]);
+                difference.0[i] = a - b;
+                *cancelled |= (a - b).abs() < loss * larger(a.abs(), b.abs());
+            }
+        }
+        cancelled
     }
 }
 

@@ -17,10 +17,9 @@ use crate::kernel::term::{FillTerm, PackedTerm};
 use crate::matrix::Matrix;
 use crate::memory::{FACTORS, INPUT, Memory, saturating_product};
 use crate::settings::{Context, Settings};
-use crate::simd::arithmetic::Arithmetic;
 use crate::simd::lanes::{LANES, Lanes};
-use crate::simd::level::{Body, Level};
-use crate::simd::sum::Accumulator;
+use crate::simd::level::Level;
+use crate::simd::sum::{Accumulator, AddWeighted};
 use crate::threads::{self, Monitor, Parallelism};
 
 /// BackgroundMeans are kept for all evaluations of an expansion up to this many bytes.
@@ -225,9 +224,11 @@ impl MeanSums {
                 return;
             }
             context.run(FillTerm { term, row: background.rows.row(z), points, block });
-            context.run(AddWeighted { weight, values: &block.present, sums: factor });
-            context.run(AddWeighted { weight, values: &block.difference, sums: less_one });
-            context.run(AddWeighted { weight, values: &block.series.present, sums: higher });
+            let weights = Lanes([weight; LANES]);
+            let values = [&block.present, &block.difference, &block.series.present];
+            for (values, sums) in values.into_iter().zip([&mut *factor, less_one, higher]) {
+                context.run(AddWeighted { weights, values, sums });
+            }
         }
         let AbsentFactors { factor: means, less_one: means_less_one, higher: of_higher, .. } = mean;
         for (means, sums) in [(means, factor), (means_less_one, less_one), (of_higher, higher)] {
@@ -235,24 +236,5 @@ impl MeanSums {
             means.extend(sums.iter().map(Accumulator::lanes));
         }
         mean.set_divisor(context.settings.level);
-    }
-}
-
-/// Adds a weight times values to sums, lane by lane.
-struct AddWeighted<'a> {
-    weight: f64,
-    values: &'a [Lanes],
-    sums: &'a mut [Accumulator],
-}
-
-impl Body for AddWeighted<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<A: Arithmetic, const W: usize>(self) {
-        let weights = Lanes([self.weight; LANES]);
-        for (sum, value) in self.sums.iter_mut().zip(self.values) {
-            sum.add_product::<A, W>(&weights, value);
-        }
     }
 }

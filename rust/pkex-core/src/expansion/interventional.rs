@@ -11,19 +11,18 @@
 use std::ops::Range;
 
 use crate::error::Error;
-use crate::expansion::absent::{AbsentFactors, Contrast, fill_against};
+use crate::expansion::absent::{AbsentFactors, Contrast, fill_block_against};
 use crate::expansion::background::Background;
 use crate::expansion::games::{Absent, Evaluation, locate};
 use crate::expansion::packed::PackedExpansion;
 use crate::game::block::Block;
 use crate::game::spread::Spread;
 use crate::kernel::doubling::Rung;
-use crate::kernel::joint::Entries;
-use crate::kernel::term::{FillTerm, PackedTerm};
+use crate::kernel::joint::Compared;
+use crate::kernel::term::{ContrastOfPlayer, ContrastOfSeries, FillTerm, PackedTerm};
 use crate::memory::Memory;
 use crate::settings::Context;
-use crate::simd::arithmetic::Arithmetic;
-use crate::simd::lanes::Lanes;
+use crate::simd::lanes::{LANES, Lanes, zip_lanes};
 
 /// The values of each background row in turn.
 pub(crate) struct Interventional<'a> {
@@ -107,7 +106,7 @@ impl Absent for Interventional<'_> {
             *of = Some((at.item, at.pair));
         }
         let contrast = BetweenRows { term, x, z, points };
-        fill_against(present, &absent[at.index - *first], block, &contrast, context)
+        fill_block_against(present, &absent[at.index - *first], block, &contrast, context)
     }
 }
 
@@ -120,46 +119,29 @@ pub(crate) struct BetweenRows<'a> {
 }
 
 impl Contrast for BetweenRows<'_> {
-    const LOSS: f64 = 1.0 / 8192.0;
+    fn loss(&self) -> f64 {
+        1.0 / 8192.0
+    }
 
-    #[inline(always)]
-    fn contrast<A: Arithmetic, const W: usize>(
-        &self,
-        player: usize,
-        part: usize,
-        _found: &[f64; W],
-    ) -> [f64; W] {
-        let Self { term, x, z, .. } = self;
+    fn of_player(&self, player: usize, _found: &Lanes, context: Context<'_>) -> Lanes {
+        let &Self { term, x, z, points } = self;
         if term.columns_of(player).all(|column| x[column] - z[column] == 0.0) {
-            return [0.0; W];
+            return Lanes::ZERO;
         }
-        term.contrast::<A, W>(player, self.entries(part)).values()
+        let compared = Compared::Points { x, z, points };
+        let [high, low] = context.run(ContrastOfPlayer { term, player, compared });
+        Lanes(zip_lanes(&high.0, &low.0, |high, low| high + low))
     }
 
-    #[inline(always)]
-    fn contrast_of_series<A: Arithmetic, const W: usize>(
+    fn of_series(
         &self,
         player: usize,
-        part: usize,
-        _found: &[f64; W],
+        _wanted: &[bool; LANES],
         higher: &mut [Lanes],
+        context: Context<'_>,
     ) {
-        if let Some(series) = &self.term.series {
-            let entries = self.entries::<W>(part);
-            self.term.contrast_of_series::<A, W>(series, (player, part), entries, higher);
-        }
-    }
-}
-
-impl BetweenRows<'_> {
-    /// The entries of a column.
-    #[inline(always)]
-    fn entries<const W: usize>(&self, part: usize) -> impl Fn(usize) -> Entries<W> {
-        let Self { x, z, points, .. } = self;
-        move |column| Entries {
-            x: [x[column]; W],
-            z: [z[column]; W],
-            y: *points[column].part(part),
-        }
+        let &Self { term, x, z, points } = self;
+        let compared = Compared::Points { x, z, points };
+        context.run(ContrastOfSeries { term, player, compared, higher });
     }
 }

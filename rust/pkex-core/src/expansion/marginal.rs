@@ -7,7 +7,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::error::Error;
-use crate::expansion::absent::{AbsentFactors, Contrast, FillAgainst, fill_against};
+use crate::expansion::absent::{AbsentFactors, Contrast, fill_against, fill_block_against};
 use crate::expansion::background::Background;
 use crate::expansion::background_means::{BackgroundMeans, MeanSums};
 use crate::expansion::games::{Absent, Evaluation};
@@ -15,14 +15,12 @@ use crate::expansion::packed::PackedExpansion;
 use crate::game::block::Block;
 use crate::game::spread::Spread;
 use crate::kernel::doubling::Rung;
-use crate::kernel::joint::Entries;
-use crate::kernel::series::PackedSeries;
-use crate::kernel::term::{FillTerm, PackedTerm};
+use crate::kernel::joint::Compared;
+use crate::kernel::term::{ContrastOfPlayer, ContrastOfSeries, FillTerm, PackedTerm};
 use crate::memory::Memory;
 use crate::settings::Context;
-use crate::simd::arithmetic::Arithmetic;
 use crate::simd::lanes::{LANES, Lanes, each_lane};
-use crate::simd::sum::Accumulator;
+use crate::simd::sum::{Accumulator, AddWeighted};
 
 /// Values of background rows, each feature's of a row of its own.
 pub(crate) struct Marginal<'a> {
@@ -106,12 +104,12 @@ impl Absent for Marginal<'_> {
         let absent = kept.unwrap_or_else(|| &means[at.index - *first]);
         let contrast = &FromMean { absent: self, term, x, points };
         if let Some(own) = rung {
-            context.run(FillAgainst { own, absent, block, contrast })
+            fill_against(own, absent, block, contrast, context)
         } else if !term.has_own_pairs() {
-            context.run(FillAgainst { own: at, absent, block, contrast })
+            fill_against(at, absent, block, contrast, context)
         } else {
             context.run(FillTerm { term, row: x, points, block: present });
-            fill_against(present, absent, block, contrast, context)
+            fill_block_against(present, absent, block, contrast, context)
         }
     }
 }
@@ -125,40 +123,37 @@ struct FromMean<'a> {
 }
 
 impl Contrast for FromMean<'_> {
-    // Each takes a walk through the background.
-    const LOSS: f64 = 1.0 / 65_536.0;
-
-    #[inline(always)]
-    fn contrast<A: Arithmetic, const W: usize>(
-        &self,
-        player: usize,
-        part: usize,
-        found: &[f64; W],
-    ) -> [f64; W] {
-        let mut c = [0.0; W];
-        if !self.is_only(player) {
-            for i in (0..W).filter(|&i| found[i].is_nan()) {
-                c[i] = self.of_lane::<A, W>(player, part * W + i);
-            }
-        }
-        c
+    fn loss(&self) -> f64 {
+        LOSS_OF_MEANS
     }
 
-    #[inline(always)]
-    fn contrast_of_series<A: Arithmetic, const W: usize>(
+    fn of_player(&self, player: usize, found: &Lanes, context: Context<'_>) -> Lanes {
+        if self.is_only(player) {
+            return Lanes::ZERO;
+        }
+        let term = self.term;
+        mean_contrast(found, self.absent.background, context, |lane, first| {
+            let compared = self.compared(lane, first);
+            context.run(ContrastOfPlayer { term, player, compared })
+        })
+    }
+
+    fn of_series(
         &self,
         player: usize,
-        part: usize,
-        found: &[f64; W],
+        wanted: &[bool; LANES],
         higher: &mut [Lanes],
+        context: Context<'_>,
     ) {
-        let Some(series) = &self.term.series else { return };
-        let mut sums = vec![Accumulator::ZERO; series.orders()];
-        let mut means = vec![Lanes::ZERO; series.orders()];
-        for lane in (0..W).filter(|&i| found[i].is_nan()).map(|i| part * W + i) {
+        let (term, weights) = (self.term, self.absent.background.weights);
+        let mut sums = vec![Accumulator::ZERO; term.orders()];
+        let mut means = vec![Lanes::ZERO; term.orders()];
+        for lane in (0..LANES).filter(|&lane| wanted[lane] && !self.is_only(player)) {
             sums.fill(Accumulator::ZERO);
-            if !self.is_only(player) {
-                self.of_lane_of_series::<A, W>(series, (player, lane), higher, &mut sums);
+            for first in (0..weights.len()).step_by(LANES) {
+                let (compared, weights) = (self.compared(lane, first), in_lanes(weights, first));
+                context.run(ContrastOfSeries { term, player, compared, higher: &mut *higher });
+                context.run(AddWeighted { weights, values: higher, sums: &mut sums });
             }
             for (mean, sum) in means.iter_mut().zip(&sums) {
                 mean.0[lane] = sum.total().value();
@@ -175,60 +170,39 @@ impl FromMean<'_> {
         self.term.columns_of(player).all(is_only)
     }
 
-    /// The entries of a column: of a single point, with background rows from number `first` side by
-    /// side.
-    #[inline(always)]
-    fn entries<const W: usize>(&self, (lane, first): (usize, usize), column: usize) -> Entries<W> {
-        let rows = self.absent.background.rows;
-        let z = |i: usize| rows.row((first + i).min(rows.rows() - 1));
-        let (x, point) = (self.x[column], self.points[column].0[lane]);
-        Entries { x: [x; W], z: each_lane(|i| z(i)[column]), y: [point; W] }
+    /// The row and background rows from number `first`, beside a single point.
+    fn compared(&self, lane: usize, first: usize) -> Compared<'_> {
+        let z = (self.absent.background.rows, first);
+        Compared::Rows { x: self.x, z, point: (self.points, lane) }
     }
+}
 
-    /// The weights of sixteen background rows, 0 beyond the last.
-    fn weights(weights: &[f64]) -> Lanes {
-        Lanes(each_lane(|lane| weights.get(lane).copied().unwrap_or(0.0)))
-    }
+/// [`Contrast::loss`] of contrasts that each take a walk through the background.
+pub(crate) const LOSS_OF_MEANS: f64 = 1.0 / 65_536.0;
 
-    /// That of a single point, with background rows side by side.
-    #[inline(always)]
-    fn of_lane<A: Arithmetic, const W: usize>(&self, player: usize, lane: usize) -> f64 {
-        let mut sum = Accumulator::ZERO;
-        let weights = self.absent.background.weights;
-        for (first, weights) in (0..).step_by(LANES).zip(weights.chunks(LANES)) {
-            let (mut values, mut low) = (Lanes::ZERO, Lanes::ZERO);
-            for part in 0..LANES / W {
-                let entries = |column: usize| self.entries((lane, first + part * W), column);
-                let contrast = self.term.contrast::<A, W>(player, entries);
-                *values.part_mut(part) = contrast.high;
-                *low.part_mut(part) = contrast.low;
-            }
-            let weights = Self::weights(weights);
-            sum.add_product::<A, W>(&weights, &values);
-            sum.add_product::<A, W>(&weights, &low);
-        }
-        sum.total().value()
-    }
-
-    /// Adds those of the higher orders of a single point to sums. `room` holds others afterwards.
-    #[inline(always)]
-    fn of_lane_of_series<A: Arithmetic, const W: usize>(
-        &self,
-        series: &PackedSeries,
-        (player, lane): (usize, usize),
-        room: &mut [Lanes],
-        sums: &mut [Accumulator],
-    ) {
-        let weights = self.absent.background.weights;
-        for (first, weights) in (0..).step_by(LANES).zip(weights.chunks(LANES)) {
-            for part in 0..LANES / W {
-                let entries = |column: usize| self.entries((lane, first + part * W), column);
-                self.term.contrast_of_series::<A, W>(series, (player, part), entries, room);
-            }
-            let weights = Self::weights(weights);
-            for (sum, values) in sums.iter_mut().zip(&*room) {
-                sum.add_product::<A, W>(&weights, values);
+/// The mean over background rows of the contrasts with sixteen of them at a time, from a lane and
+/// the first row's number, for the lanes where `found` is NaN.
+pub(crate) fn mean_contrast(
+    found: &Lanes,
+    background: Background<'_>,
+    context: Context<'_>,
+    contrast: impl Fn(usize, usize) -> [Lanes; 2],
+) -> Lanes {
+    let mut means = Lanes::ZERO;
+    for lane in (0..LANES).filter(|&lane| found.0[lane].is_nan()) {
+        let mut sums = [Accumulator::ZERO];
+        for first in (0..background.weights.len()).step_by(LANES) {
+            let weights = in_lanes(background.weights, first);
+            for value in contrast(lane, first) {
+                context.run(AddWeighted { weights, values: &[value], sums: &mut sums });
             }
         }
+        means.0[lane] = sums[0].total().value();
     }
+    means
+}
+
+/// The weights of sixteen background rows, 0 beyond the last.
+fn in_lanes(weights: &[f64], first: usize) -> Lanes {
+    Lanes(each_lane(|lane| weights.get(first + lane).copied().unwrap_or(0.0)))
 }

@@ -9,10 +9,11 @@
 //! difference is (a − b) a′ + b (a′ − b′), or with the smaller one of a′ and b′ and of a and b where
 //! the two terms have opposite signs: then an error is small beside the products themselves.
 
+use crate::matrix::Matrix;
 use crate::simd::arithmetic::Arithmetic;
 use crate::simd::double::Double;
 use crate::simd::exp::{NEAR, exp_and_expm1, reduced_tail};
-use crate::simd::lanes::{map_lanes, zip_lanes};
+use crate::simd::lanes::{Lanes, each_lane, map_lanes, zip_lanes};
 
 /// Columns in which x and z are compared with y.
 #[derive(Clone, Copy, Debug)]
@@ -20,6 +21,31 @@ pub(crate) struct Entries<const W: usize> {
     pub x: [f64; W],
     pub z: [f64; W],
     pub y: [f64; W],
+}
+
+/// The rows that are compared: x and z with some points, or x and sixteen z with a point.
+#[derive(Clone, Copy)]
+pub(crate) enum Compared<'a> {
+    /// A block of points, column by column.
+    Points { x: &'a [f64], z: &'a [f64], points: &'a [Lanes] },
+    /// The rows from number `first`, beyond the last that one, and the point in a lane.
+    Rows { x: &'a [f64], z: (Matrix<'a>, usize), point: (&'a [Lanes], usize) },
+}
+
+impl Compared<'_> {
+    /// The entries of a column, in a part of the lanes.
+    #[inline(always)]
+    pub fn entries<const W: usize>(&self, column: usize, part: usize) -> Entries<W> {
+        match *self {
+            Self::Points { x, z, points } => {
+                Entries { x: [x[column]; W], z: [z[column]; W], y: *points[column].part(part) }
+            }
+            Self::Rows { x, z: (rows, first), point: (points, lane) } => {
+                let z = |i: usize| rows.row((first + part * W + i).min(rows.rows() - 1))[column];
+                Entries { x: [x[column]; W], z: each_lane(z), y: [points[column].0[lane]; W] }
+            }
+        }
+    }
 }
 
 /// A factor at x and at z, and their difference.

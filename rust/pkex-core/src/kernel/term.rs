@@ -4,7 +4,7 @@ use crate::error::Error;
 use crate::game::block::Block;
 use crate::game::spread::Spread;
 use crate::kernel::family::{Factor, Profile, gaussian, multiplied};
-use crate::kernel::joint::{Entries, Joint};
+use crate::kernel::joint::{Compared, Entries, Joint};
 use crate::kernel::players::Players;
 use crate::kernel::series::{PackedSeries, Series};
 use crate::memory::{INPUT, Memory};
@@ -426,7 +426,7 @@ impl PackedTerm {
 
     /// A player's a − b without cancellation: a between x and y, b between z and y.
     #[inline(always)]
-    pub fn contrast<A: Arithmetic, const W: usize>(
+    fn contrast<A: Arithmetic, const W: usize>(
         &self,
         player: usize,
         entries: impl Fn(usize) -> Entries<W>,
@@ -441,7 +441,7 @@ impl PackedTerm {
     /// The higher orders of a player's a − b without cancellation: a between x and y, b between z
     /// and y; into `higher`, of which the second half is left with others.
     #[inline(always)]
-    pub fn contrast_of_series<A: Arithmetic, const W: usize>(
+    fn contrast_of_series<A: Arithmetic, const W: usize>(
         &self,
         series: &PackedSeries,
         (player, part): (usize, usize),
@@ -484,5 +484,52 @@ impl PackedTerm {
     fn members_of(&self, player: usize) -> &[Member] {
         let start = if player == 0 { 0 } else { self.ends[player - 1] };
         &self.members[start..self.ends[player]]
+    }
+}
+
+/// A player's a − b without cancellation, of the rows that are compared: rounded, and what rounding
+/// left over.
+pub(crate) struct ContrastOfPlayer<'a> {
+    pub term: &'a PackedTerm,
+    pub player: usize,
+    pub compared: Compared<'a>,
+}
+
+impl Body for ContrastOfPlayer<'_> {
+    type Output = [Lanes; 2];
+
+    #[inline(always)]
+    fn run<A: Arithmetic, const W: usize>(self) -> [Lanes; 2] {
+        let Self { term, player, compared } = self;
+        let [mut high, mut low] = [Lanes::ZERO; 2];
+        for part in 0..LANES / W {
+            let c = term.contrast::<A, W>(player, |column| compared.entries(column, part));
+            *high.part_mut(part) = c.high;
+            *low.part_mut(part) = c.low;
+        }
+        [high, low]
+    }
+}
+
+/// The contrasts of the higher orders of a player, if its factor is a power series; into the first
+/// half of `higher`.
+pub(crate) struct ContrastOfSeries<'a> {
+    pub term: &'a PackedTerm,
+    pub player: usize,
+    pub compared: Compared<'a>,
+    pub higher: &'a mut [Lanes],
+}
+
+impl Body for ContrastOfSeries<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<A: Arithmetic, const W: usize>(self) {
+        let Self { term, player, compared, higher } = self;
+        let Some(series) = &term.series else { return };
+        for part in 0..LANES / W {
+            let entries = |column: usize| compared.entries(column, part);
+            term.contrast_of_series::<A, W>(series, (player, part), entries, higher);
+        }
     }
 }

@@ -4,7 +4,7 @@
 //! The factors of a row, a background row and all points are computed once for many pairs.
 
 use crate::error::Error;
-use crate::expansion::absent::{AbsentFactors, fill_against};
+use crate::expansion::absent::{AbsentFactors, fill_block_against};
 use crate::expansion::interventional::{BetweenRows, Interventional};
 use crate::expansion::packed::PackedExpansion;
 use crate::game::block::Block;
@@ -65,7 +65,7 @@ impl AbsentFromPairs for Interventional<'_> {
             absent.less_one.clone_from(&present.difference);
             context.run(FillTerm { term, row: x, points, block: present });
             let contrast = BetweenRows { term, x, z, points };
-            fill_against(present, absent, singles.block_mut(number), &contrast, context);
+            fill_block_against(present, absent, singles.block_mut(number), &contrast, context);
         }
         let singles = singles.of_pair(at.pair);
         context.run(MultiplyBoth { singles, at, block })

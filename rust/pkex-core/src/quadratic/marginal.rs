@@ -6,22 +6,22 @@
 use std::ops::Range;
 
 use crate::error::Error;
-use crate::expansion::absent::{AbsentFactors, Contrast, fill_against};
+use crate::expansion::absent::{AbsentFactors, Contrast, fill_block_against};
 use crate::expansion::background::Background;
+use crate::expansion::marginal::{LOSS_OF_MEANS, mean_contrast};
 use crate::expansion::packed::PackedExpansion;
 use crate::game::block::Block;
 use crate::game::spread::Spread;
-use crate::kernel::joint::Entries;
+use crate::kernel::joint::Compared;
+use crate::kernel::term::ContrastOfPlayer;
 use crate::memory::Memory;
 use crate::quadratic::factors::SingleFactors;
 use crate::quadratic::games::{AbsentFromPairs, PairsOfRow};
 use crate::quadratic::means::MeanSums;
 use crate::quadratic::pairs::Pairs;
-use crate::quadratic::products::{MultiplyPresent, multiplied_contrast};
+use crate::quadratic::products::{MultiplyContrasts, MultiplyPresent};
 use crate::settings::Context;
-use crate::simd::arithmetic::Arithmetic;
-use crate::simd::lanes::{LANES, Lanes, each_lane, zip_lanes};
-use crate::simd::sum::Accumulator;
+use crate::simd::lanes::{LANES, Lanes, map_lanes, zip_lanes};
 
 /// Values of background rows, each feature's of a row of its own.
 pub(crate) struct MarginalOfPairs<'a> {
@@ -81,7 +81,7 @@ impl AbsentFromPairs for MarginalOfPairs<'_> {
         let singles = at.singles(singles, context);
         context.run(MultiplyPresent { singles, at, block: products });
         let contrast = FromMeanOfPairs { background: self.background, at, singles };
-        fill_against(products, &means[at.index - *first], block, &contrast, context)
+        fill_block_against(products, &means[at.index - *first], block, &contrast, context)
     }
 }
 
@@ -94,86 +94,44 @@ struct FromMeanOfPairs<'a> {
 }
 
 impl Contrast for FromMeanOfPairs<'_> {
-    // Each takes a walk through the background.
-    const LOSS: f64 = 1.0 / 65_536.0;
-
-    #[inline(always)]
-    fn contrast<A: Arithmetic, const W: usize>(
-        &self,
-        player: usize,
-        part: usize,
-        found: &[f64; W],
-    ) -> [f64; W] {
-        let mut c = [0.0; W];
-        for i in (0..W).filter(|&i| found[i].is_nan()) {
-            c[i] = self.of_lane::<A, W>(player, part * W + i);
-        }
-        c
+    fn loss(&self) -> f64 {
+        LOSS_OF_MEANS
     }
 
-    #[inline(always)]
-    fn contrast_of_series<A: Arithmetic, const W: usize>(
-        &self,
-        _player: usize,
-        _part: usize,
-        _found: &[f64; W],
-        _higher: &mut [Lanes],
-    ) {
+    fn of_player(&self, player: usize, found: &Lanes, context: Context<'_>) -> Lanes {
+        let PairsOfRow { pair, union, .. } = *self.at;
+        let places = union.places[player];
+        mean_contrast(found, self.background, context, |lane, first| {
+            let one = self.single(0, pair.one, places[0], first, context);
+            let others = self.single(1, (pair.others, lane), places[1], first, context);
+            [context.run(MultiplyContrasts([one, others])), Lanes::ZERO]
+        })
+    }
+
+    fn of_series(&self, _: usize, _: &[bool; LANES], _: &mut [Lanes], _: Context<'_>) {
         // No term of pairs is a power series.
     }
 }
 
 impl FromMeanOfPairs<'_> {
-    /// That of a single pair, with background rows side by side.
-    #[inline(always)]
-    fn of_lane<A: Arithmetic, const W: usize>(&self, player: usize, lane: usize) -> f64 {
-        let (mut sum, weights) = (Accumulator::ZERO, self.background.weights);
-        for first in (0..weights.len()).step_by(LANES) {
-            let mut values = Lanes::ZERO;
-            for part in 0..LANES / W {
-                *values.part_mut(part) = self.of_rows::<A, W>(player, lane, first + part * W);
-            }
-            let weight = |row: usize| weights.get(first + row).copied().unwrap_or(0.0);
-            sum.add_product::<A, W>(&Lanes(each_lane(weight)), &values);
-        }
-        sum.total().value()
-    }
-
-    /// That of a single pair, for background rows from number `first`.
-    #[inline(always)]
-    fn of_rows<A: Arithmetic, const W: usize>(
-        &self,
-        player: usize,
-        lane: usize,
-        first: usize,
-    ) -> [f64; W] {
-        let PairsOfRow { pair, union, .. } = self.at;
-        let places = union.places[player];
-        let [a, b, c] = self.single::<A, W>(0, pair.one, places[0], first);
-        let others = self.single::<A, W>(1, (pair.others, lane), places[1], first);
-        multiplied_contrast::<A, W>([&a, &b, &c], others.each_ref())[2]
-    }
-
-    /// k(x, p), k(z, p) and k(x, p) − k(z, p) of a player at its place in one of the evaluations.
-    #[inline(always)]
-    fn single<A: Arithmetic, const W: usize>(
+    /// k(x, p), k(z, p) and k(x, p) − k(z, p) of a player at its place in one of the evaluations,
+    /// for background rows z from number `first`.
+    fn single(
         &self,
         which: usize,
         (block, lane): (usize, usize),
         place: Option<usize>,
         first: usize,
-    ) -> [[f64; W]; 3] {
-        let Some(place) = place else { return [[1.0; W], [1.0; W], [0.0; W]] };
+        context: Context<'_>,
+    ) -> [Lanes; 3] {
+        let Some(player) = place else { return [Lanes::ONE, Lanes::ONE, Lanes::ZERO] };
         let (term, points) = self.at.expansion.term_and_points(block);
-        let (x, rows) = (self.at.x, self.background.rows);
-        let z = |i: usize| rows.row((first + i).min(rows.rows() - 1));
-        let difference = term.contrast::<A, W>(place, |column| Entries {
-            x: [x[column]; W],
-            z: each_lane(|i| z(i)[column]),
-            y: [points[column].0[lane]; W],
-        });
-        let present = [self.singles[which].present[place].0[lane]; W];
-        let difference = difference.values();
-        [present, zip_lanes(&present, &difference, |a, c| a - c), difference]
+        let z = (self.background.rows, first);
+        let compared = Compared::Rows { x: self.at.x, z, point: (points, lane) };
+        let [high, low] = context.run(ContrastOfPlayer { term, player, compared });
+        let difference = Lanes(zip_lanes(&high.0, &low.0, |high, low| high + low));
+        let present = self.singles[which].present[player].0[lane];
+        let absent = Lanes(map_lanes(&difference.0, |c| present - c));
+        [Lanes([present; LANES]), absent, difference]
     }
 }

@@ -98,6 +98,28 @@ pub(crate) fn multiplied_contrast<A: Arithmetic, const W: usize>(
     [present, absent, difference]
 }
 
+/// The difference a a′ − b b′ of factors a, b and c = a − b and of other ones.
+pub(crate) struct MultiplyContrasts(pub [[Lanes; 3]; 2]);
+
+impl Body for MultiplyContrasts {
+    type Output = Lanes;
+
+    #[inline(always)]
+    fn run<A: Arithmetic, const W: usize>(self) -> Lanes {
+        let Self([one, others]) = self;
+        let mut difference = Lanes::ZERO;
+        for part in 0..LANES / W {
+            let parts = |factors: &'_ [Lanes; 3]| -> [[f64; W]; 3] {
+                [0, 1, 2].map(|kind| *factors[kind].part(part))
+            };
+            let (one, others) = (parts(&one), parts(&others));
+            let [_, _, c] = multiplied_contrast::<A, W>(one.each_ref(), others.each_ref());
+            *difference.part_mut(part) = c;
+        }
+        difference
+    }
+}
+
 /// Those of a player at its places; 1 and 0 where a term does not compare it.
 #[inline(always)]
 fn factors(

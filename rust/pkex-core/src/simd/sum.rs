@@ -6,6 +6,7 @@
 
 use crate::simd::arithmetic::{Arithmetic, two_sum};
 use crate::simd::lanes::{LANES, Lanes, each_lane};
+use crate::simd::level::Body;
 
 /// How rounding errors of sums are treated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -111,5 +112,23 @@ impl Accumulator {
             }
         }
         sums[0]
+    }
+}
+
+/// Adds weights times values to sums, lane by lane.
+pub(crate) struct AddWeighted<'a> {
+    pub weights: Lanes,
+    pub values: &'a [Lanes],
+    pub sums: &'a mut [Accumulator],
+}
+
+impl Body for AddWeighted<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<A: Arithmetic, const W: usize>(self) {
+        for (sum, value) in self.sums.iter_mut().zip(self.values) {
+            sum.add_product::<A, W>(&self.weights, value);
+        }
     }
 }
