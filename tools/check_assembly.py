@@ -27,7 +27,7 @@ BODIES = {
     "walk::cell::Reduce": 2,
     "pairs::absent::AddTerm": 0,
     "pairs::workspace::Accumulate": 0,
-    "expansion::own_point_means::AddPairsOfPoints": 0,
+    "absent::own_point_means::AddPairsOfPoints": 0,
     "simd::sum::AddWeighted": 0,
 }
 

@@ -61,16 +61,18 @@
 //! Every file imports only from files before it in the order of `tests/rooms.rs`; from the bottom
 //! up: `simd` (lanes and instruction sets), `quadrature` (nodes), `game` (what is computed of a
 //! block of sixteen evaluations), `kernel` (their factors), `walk` (tiles, waves, sums),
-//! `product_games`, `expansion`, `quadratic`, `variance` and `pairs` (what the evaluations are),
-//! `coalitions` (worths one by one).
+//! `product_games`, `variance` and `evaluations` (what the evaluations are), `absent` (what stands in
+//! for absent players), `expansion`, `coalitions` (worths one by one), `pairs` (pairs of rows).
 
 // Functions are inlined into one copy per instruction set (see `simd`): there is no other way.
 #![allow(clippy::inline_always)]
 // What tests compare with may come from the system's library.
 #![cfg_attr(test, allow(clippy::disallowed_methods))]
 
+mod absent;
 mod coalitions;
 mod error;
+mod evaluations;
 mod expansion;
 mod game;
 mod kernel;
@@ -78,7 +80,6 @@ mod matrix;
 mod memory;
 mod pairs;
 mod product_games;
-mod quadratic;
 mod quadrature;
 mod settings;
 mod simd;
@@ -86,9 +87,9 @@ mod threads;
 mod variance;
 mod walk;
 
+pub use absent::background::{Background, ValueFunction};
 pub use error::Error;
-pub use expansion::background::{Background, ValueFunction};
-pub use expansion::explain::Expansion;
+pub use expansion::Expansion;
 pub use game::supersets::superset_sums;
 pub use kernel::family::{Factor, Family};
 pub use kernel::gauss_sums::GaussMean;

@@ -12,16 +12,16 @@ const ROOMS: &str = "
     quadrature/  rule bound measure free_end table
     game/        block spread scaling coalitions sweep pair values interactions coalitions_of_two
     game/        recursion series quantity supersets
-    kernel/      joint matern overlap periodic gauss_sums median centering family players series
+    kernel/      product joint matern overlap periodic gauss_sums median centering family players series
     kernel/      term doubling packed
-    walk/        source tiling cell waves items weights chunks pairs
+    walk/        source tiling cell waves items weights chunks pairs triangle computation
     product_games
-    expansion/   background packed absent games neutral interventional
-    expansion/   own_point_means background_means marginal parts
-    quadratic/   triangle pairs factors games products means neutral interventional marginal
-    expansion/   explain
-    coalitions/  tables factors all listed worths
     variance/    games twice
+    evaluations/ packed beside_row points quadratic_form single_factors products
+    absent/      background factors contrast against own_point_means background_means product_means
+    absent/      games neutral interventional marginal
+    expansion
+    coalitions/  tables factors all listed worths
     pairs/       octets absent own weights problem packed workspace tiles totals sums apart
     pairs/       gaussian_means mean_factors permuted
 ";

@@ -1,7 +1,7 @@
 //! Factors of all players in blocks of evaluations, present and absent ones.
 
 use crate::error::Error;
-use crate::expansion::packed::PackedExpansion;
+use crate::evaluations::packed::PackedExpansion;
 use crate::game::block::Block;
 use crate::kernel::term::FillTerm;
 use crate::memory::{FACTORS, Memory};

@@ -11,6 +11,7 @@ use crate::kernel::joint::{Distances, Entries, Joint};
 use crate::kernel::matern::Matern;
 use crate::kernel::overlap::Overlap;
 use crate::kernel::periodic::Periodic;
+use crate::kernel::product::multiplied;
 use crate::memory::{INPUT, Memory};
 use crate::simd::arithmetic::{Arithmetic, Separate, two_sum};
 use crate::simd::double::{self, Double};
@@ -430,16 +431,6 @@ fn ratio<const W: usize>(x: &[f64; W], y: &[f64; W]) -> [f64; W] {
         let half = 0.5 * x + 0.5 * y;
         if half > 0.0 { 0.5 * (x - y) / half } else { 0.0 }
     })
-}
-
-/// (a a′, a a′ − 1) from (a, a − 1) and (a′, a′ − 1): a a′ − 1 = (a − 1) + a (a′ − 1), and for
-/// factors in [0, 1] both terms have one sign.
-#[inline(always)]
-pub(crate) fn multiplied<A: Arithmetic, const W: usize>(
-    (a, c): (&[f64; W], &[f64; W]),
-    (other_a, other_c): (&[f64; W], &[f64; W]),
-) -> ([f64; W], [f64; W]) {
-    (zip_lanes(a, other_a, |a, other| a * other), each_lane(|i| A::mul_add(a[i], other_c[i], c[i])))
 }
 
 /// 1/ℓ, and what rounding took away from it.

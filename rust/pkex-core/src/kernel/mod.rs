@@ -2,7 +2,8 @@
 //!
 //! `family`: all about the kernels of one column, of which `matern`, `overlap` and `periodic` have
 //! files of their own; `centering`: those that are centered on a sample, `gauss_sums`: on which
-//! means; `median`: distances that make length-scales; `joint`: differences of products without cancellation; `players`: whom columns belong to;
+//! means; `median`: distances that make length-scales; `product` and `joint`: products of factors and their
+//! differences without cancellation; `players`: whom columns belong to;
 //! `series`: truncated power series of them; `term`: a product; `doubling`: Gaussian terms from
 //! others; `packed`: a sum of them.
 
@@ -17,5 +18,6 @@ mod overlap;
 pub(crate) mod packed;
 pub(crate) mod periodic;
 pub(crate) mod players;
+pub(crate) mod product;
 pub(crate) mod series;
 pub(crate) mod term;

@@ -3,9 +3,10 @@
 use crate::error::Error;
 use crate::game::block::Block;
 use crate::game::spread::Spread;
-use crate::kernel::family::{Factor, Profile, gaussian, multiplied};
+use crate::kernel::family::{Factor, Profile, gaussian};
 use crate::kernel::joint::{Compared, Entries, Joint};
 use crate::kernel::players::Players;
+use crate::kernel::product::multiplied;
 use crate::kernel::series::{PackedSeries, Series};
 use crate::memory::{INPUT, Memory};
 use crate::simd::arithmetic::Arithmetic;

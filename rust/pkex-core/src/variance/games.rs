@@ -1,7 +1,7 @@
 //! The variance of conditional means, for functions that are sums of products: global sensitivity.
 //!
 //! For f(x) = Σ_e w_e ∏ⱼ φ_ej(xⱼ) and independent inputs X, v(S) = Var(E[f(X) | X_S]) is but for a
-//! constant, (E f)², the sum over pairs of evaluations e and e′ of product games, with
+//! constant, (E f)², the sum over products of evaluations e and e′ of product games, with
 //!
 //!   aⱼ = E[φ_ej φ_e′j],  bⱼ = E φ_ej · E φ_e′j,  cⱼ = aⱼ − bⱼ = Cov(φ_ej, φ_e′j),  weight w_e w_e′.
 //!
@@ -10,16 +10,14 @@
 //! and a factor takes a few multiply-adds.
 
 use crate::error::Error;
-use crate::expansion::parts::{Computation, InParts, MOST_COALITIONS, Values};
 use crate::game::block::Block;
 use crate::game::coalitions::{Coalitions, binomial};
 use crate::game::quantity::{Nodes, Quantity};
 use crate::game::spread::Spread;
 use crate::kernel::players::Players;
+use crate::kernel::product::multiplied_contrast;
 use crate::matrix::Matrix;
 use crate::memory::{INPUT, Memory, RESULT, saturating_product};
-use crate::quadratic::products::multiplied_contrast;
-use crate::quadratic::triangle::{Pair, Triangle};
 use crate::quadrature::measure::Measure;
 use crate::quadrature::rule::Rule;
 use crate::quadrature::table::NodeTable;
@@ -28,9 +26,11 @@ use crate::simd::arithmetic::Arithmetic;
 use crate::simd::lanes::{LANES, Lanes, each_lane, multiply_add_lanes};
 use crate::simd::level::Body;
 use crate::threads::Monitor;
+use crate::walk::computation::{Computation, InParts, MOST_COALITIONS, Values};
 use crate::walk::source::Source;
+use crate::walk::triangle::{Partners, Triangle};
 
-/// The games of a sum of products, over pairs of its evaluations.
+/// The games of a sum of products, over products of two of its evaluations.
 #[derive(Debug)]
 pub struct VarianceGames<'a> {
     means: Matrix<'a>,
@@ -185,7 +185,7 @@ impl Source for VarianceGames<'_> {
         (): &mut (),
         context: Context<'_>,
     ) -> Spread {
-        context.run(FillPairs { games: self, pair: self.triangle.locate(index), block })
+        context.run(FillProducts { games: self, partners: self.triangle.locate(index), block })
     }
 
     fn block_players(&self, _index: usize) -> &[usize] {
@@ -193,9 +193,9 @@ impl Source for VarianceGames<'_> {
     }
 
     fn weights(&self, index: usize) -> impl Iterator<Item = (usize, Lanes)> {
-        let pair = self.triangle.locate(index);
+        let partners = self.triangle.locate(index);
         (0..self.weights.columns()).map(move |output| {
-            let (own, others) = self.weights_of_pairs(pair, output);
+            let (own, others) = self.weights_of_products(partners, output);
             (output, Lanes(each_lane(|lane| own * others.0[lane])))
         })
     }
@@ -209,28 +209,28 @@ impl VarianceGames<'_> {
     #[inline(always)]
     pub(crate) fn of_column<const W: usize>(
         &self,
-        pair: Pair,
+        partners: Partners,
         column: usize,
         part: usize,
     ) -> OfColumn<'_, W> {
-        let one = number(pair.one);
+        let one = number(partners.one);
         let range = self.starts[column]..self.starts[column + 1];
         let own = &self.deviations.row(one)[range.clone()];
-        let others = &self.packed_deviations[pair.others * self.deviations.columns()..][range];
-        let means = &self.packed_means[pair.others * self.means.columns() + column];
+        let others = &self.packed_deviations[partners.others * self.deviations.columns()..][range];
+        let means = &self.packed_means[partners.others * self.means.columns() + column];
         ((own, others), (self.means.row(one)[column], means.part(part)))
     }
 
-    /// The weight of the one evaluation, and those of the others times how often pairs count.
+    /// The weight of the one evaluation, and those of the others times how often products count.
     #[inline(always)]
-    pub(crate) fn weights_of_pairs(&self, pair: Pair, output: usize) -> (f64, Lanes) {
-        let (rows, first) = (self.weights.rows(), pair.others * LANES);
-        let times = pair.times();
+    pub(crate) fn weights_of_products(&self, partners: Partners, output: usize) -> (f64, Lanes) {
+        let (rows, first) = (self.weights.rows(), partners.others * LANES);
+        let times = partners.times();
         let other = |lane: usize| {
             let row = first + lane;
             if row < rows { times.0[lane] * self.weights.row(row)[output] } else { 0.0 }
         };
-        (self.weights.row(number(pair.one))[output], Lanes(each_lane(other)))
+        (self.weights.row(number(partners.one))[output], Lanes(each_lane(other)))
     }
 }
 
@@ -239,26 +239,26 @@ fn number((block, lane): (usize, usize)) -> usize {
     block * LANES + lane
 }
 
-/// Fills a block with the factors of pairs.
-struct FillPairs<'a> {
+/// Fills a block with the factors of products.
+struct FillProducts<'a> {
     games: &'a VarianceGames<'a>,
-    pair: Pair,
+    partners: Partners,
     block: &'a mut Block,
 }
 
-impl Body for FillPairs<'_> {
+impl Body for FillProducts<'_> {
     type Output = Spread;
 
     #[inline(always)]
     fn run<A: Arithmetic, const W: usize>(self) -> Spread {
-        let Self { games, pair, block } = self;
+        let Self { games, partners, block } = self;
         block.resize(games.players.len(), false);
         block.series.weights.clear();
         for (player, columns) in games.columns_of_player.iter().enumerate() {
             for part in 0..LANES / W {
                 let mut factors = [[1.0; W], [1.0; W], [0.0; W]];
                 for (place, &column) in columns.iter().enumerate() {
-                    let own = games.factors::<A, W>(pair, column, part);
+                    let own = games.factors::<A, W>(partners, column, part);
                     factors = match place {
                         0 => own,
                         _ => multiplied_contrast::<A, W>(factors.each_ref(), own.each_ref()),
@@ -278,16 +278,16 @@ impl VarianceGames<'_> {
     #[inline(always)]
     fn factors<A: Arithmetic, const W: usize>(
         &self,
-        pair: Pair,
+        partners: Partners,
         column: usize,
         part: usize,
     ) -> [[f64; W]; 3] {
-        let ((own, others), (mean, means)) = self.of_column::<W>(pair, column, part);
+        let ((own, others), (mean, means)) = self.of_column::<W>(partners, column, part);
         // Two sums, of which one does not wait for the other.
         let mut sums = [[0.0; W]; 2];
-        let (own_pairs, own_last) = own.as_chunks::<2>();
-        let (other_pairs, other_last) = others.as_chunks::<2>();
-        for (g, h) in own_pairs.iter().zip(other_pairs) {
+        let (own_twos, own_last) = own.as_chunks::<2>();
+        let (other_twos, other_last) = others.as_chunks::<2>();
+        for (g, h) in own_twos.iter().zip(other_twos) {
             for (sum, (g, h)) in sums.iter_mut().zip(g.iter().zip(h)) {
                 *sum = multiply_add_lanes::<A, W>(sum, &[*g; W], h.part(part));
             }

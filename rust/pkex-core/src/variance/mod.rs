@@ -1,6 +1,6 @@
 //! How the variance of a function divides among its inputs.
 //!
-//! `games`: as product games of pairs of evaluations, for the engine; `twice`: the same sums in
+//! `games`: as product games of two evaluations, for the engine; `twice`: the same sums in
 //! twice the working precision.
 
 pub(crate) mod games;

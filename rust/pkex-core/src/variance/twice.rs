@@ -10,7 +10,6 @@ use std::ops::Range;
 
 use crate::error::Error;
 use crate::memory::{Memory, RESULT, SUMS, saturating_product};
-use crate::quadratic::triangle::Pair;
 use crate::quadrature::rule::{Node, Rule};
 use crate::settings::{Context, Settings};
 use crate::simd::arithmetic::{Arithmetic, two_sum};
@@ -19,6 +18,7 @@ use crate::simd::lanes::LANES;
 use crate::simd::level::Body;
 use crate::threads::{Monitor, Parallelism};
 use crate::variance::games::VarianceGames;
+use crate::walk::triangle::Partners;
 use crate::walk::waves::Waves;
 
 /// Blocks of a tile, and tiles of a wave.
@@ -29,19 +29,21 @@ const COST: usize = 16;
 
 impl VarianceGames<'_> {
     /// The Shapley values, then v({j}) − v(∅) and v(D) − v(D∖j), player by player and output by
-    /// output; then, if asked for, v({i, j}) − v({i}) − v({j}) + v(∅), pair by pair.
+    /// output; then, if asked for, v({i, j}) − v({i}) − v({j}) + v(∅), coalition
+    /// by coalition of two.
     ///
     /// # Errors
     /// As [`VarianceGames::interactions`].
     pub fn in_twice_the_precision(
         &self,
-        with_pairs: bool,
+        with_interactions: bool,
         settings: &Settings,
         monitor: Monitor<'_>,
     ) -> Result<Vec<f64>, Error> {
         let players = self.columns_of_player.len();
-        let pairs = if with_pairs { players * players.saturating_sub(1) / 2 } else { 0 };
-        let width = saturating_product([3 * players + pairs, self.weights.columns()]);
+        let interactions =
+            if with_interactions { players * players.saturating_sub(1) / 2 } else { 0 };
+        let width = saturating_product([3 * players + interactions, self.weights.columns()]);
         let rule = Rule::gauss_legendre(players.div_ceil(2).max(1));
         let tiles = self.triangle.blocks().div_ceil(BLOCKS_PER_TILE);
         let cost = [self.triangle.blocks(), LANES, players, rule.count() + 2, COST];
@@ -66,7 +68,14 @@ impl VarianceGames<'_> {
                     let blocks = start..(start + BLOCKS_PER_TILE).min(self.triangle.blocks());
                     let context = Context { settings, stop };
                     let rule = &rule;
-                    let tile = TileOfPairs { games: self, blocks, rule, with_pairs, context, sums };
+                    let tile = TileOfProducts {
+                        games: self,
+                        blocks,
+                        rule,
+                        with_interactions,
+                        context,
+                        sums,
+                    };
                     context.run_in_registers(tile);
                 },
             )?;
@@ -84,22 +93,22 @@ impl VarianceGames<'_> {
     }
 }
 
-/// Adds up the pairs of some blocks.
-struct TileOfPairs<'a> {
+/// Adds up the products of some blocks.
+struct TileOfProducts<'a> {
     games: &'a VarianceGames<'a>,
     blocks: Range<usize>,
     rule: &'a Rule,
-    with_pairs: bool,
+    with_interactions: bool,
     context: Context<'a>,
     sums: &'a mut [Double<1>],
 }
 
-impl Body for TileOfPairs<'_> {
+impl Body for TileOfProducts<'_> {
     type Output = ();
 
     #[inline(always)]
     fn run<A: Arithmetic, const W: usize>(self) {
-        let Self { games, blocks, rule, with_pairs, context, sums } = self;
+        let Self { games, blocks, rule, with_interactions, context, sums } = self;
         let outputs = games.weights.columns();
         let mut work = Work::<W>::new(games.columns_of_player.len());
         let mut totals = vec![Double::<W>::of(0.0, 0.0); sums.len()];
@@ -109,11 +118,11 @@ impl Body for TileOfPairs<'_> {
                 if context.is_stopped() {
                     return;
                 }
-                let pair = games.triangle.locate(block);
-                work.fill::<A>(games, pair, part);
-                work.evaluate::<A>(rule, with_pairs);
+                let partners = games.triangle.locate(block);
+                work.fill::<A>(games, partners, part);
+                work.evaluate::<A>(rule, with_interactions);
                 for output in 0..outputs {
-                    let (own, others) = games.weights_of_pairs(pair, output);
+                    let (own, others) = games.weights_of_products(partners, output);
                     let others: &[f64; W] = others.part(part);
                     let weights = Double::from_lanes(|i| A::two_product(own, others[i]));
                     let of_output = totals.iter_mut().skip(output).step_by(outputs);
@@ -131,7 +140,7 @@ impl Body for TileOfPairs<'_> {
     }
 }
 
-/// The factors of the players of some pairs, and what is computed of them.
+/// The factors of the players of some products, and what is computed of them.
 struct Work<const W: usize> {
     present: Vec<Double<W>>,
     absent: Vec<Double<W>>,
@@ -154,13 +163,13 @@ impl<const W: usize> Work<W> {
     }
 
     #[inline(always)]
-    fn fill<A: Arithmetic>(&mut self, games: &VarianceGames<'_>, pair: Pair, part: usize) {
+    fn fill<A: Arithmetic>(&mut self, games: &VarianceGames<'_>, partners: Partners, part: usize) {
         for (player, columns) in games.columns_of_player.iter().enumerate() {
             let one = Double::of(1.0, 0.0);
             let (mut present, mut absent) = (one, one);
             let mut difference = Double::of(0.0, 0.0);
             for &column in columns {
-                let [a, b, c] = factors::<A, W>(games, pair, (column, part));
+                let [a, b, c] = factors::<A, W>(games, partners, (column, part));
                 // a a′ − b b′ = c a′ + b c′.
                 difference = difference.times::<A>(&a).plus(&absent.times::<A>(&c));
                 present = present.times::<A>(&a);
@@ -172,9 +181,9 @@ impl<const W: usize> Work<W> {
         }
     }
 
-    /// Computes the values of each player, then of pairs, without the weights of the games.
+    /// Computes the values of each player, then of coalitions of two, without the weights of the games.
     #[inline(always)]
-    fn evaluate<A: Arithmetic>(&mut self, rule: &Rule, with_pairs: bool) {
+    fn evaluate<A: Arithmetic>(&mut self, rule: &Rule, with_interactions: bool) {
         let count = self.difference.len();
         self.values.clear();
         self.values.resize(3 * count, Double::of(0.0, 0.0));
@@ -186,13 +195,13 @@ impl<const W: usize> Work<W> {
             self.add_node::<A>(node, true, 0);
         }
         self.add_node::<A>(&at_present, true, 2 * count);
-        // The last, as pairs take its products.
+        // The last, as interactions take its products.
         self.add_node::<A>(&at_absent, false, count);
         for place in 0..3 * count {
             self.values[place] = self.values[place].times::<A>(&self.difference[place % count]);
         }
-        if with_pairs {
-            self.add_pairs::<A>();
+        if with_interactions {
+            self.add_interactions::<A>();
         }
     }
 
@@ -215,9 +224,9 @@ impl<const W: usize> Work<W> {
         }
     }
 
-    /// Appends cᵢ cⱼ ∏ bₗ of each pair, from the products of b before each player.
+    /// Appends cᵢ cⱼ ∏ bₗ of each coalition of two, from the products of b before each player.
     #[inline(always)]
-    fn add_pairs<A: Arithmetic>(&mut self) {
+    fn add_interactions<A: Arithmetic>(&mut self) {
         let count = self.difference.len();
         let mut after = vec![Double::of(1.0, 0.0); count + 1];
         for player in (0..count).rev() {
@@ -234,14 +243,14 @@ impl<const W: usize> Work<W> {
     }
 }
 
-/// a, b and c of a column, for the pairs of a block in some lanes.
+/// a, b and c of a column, for the products of a block in some lanes.
 #[inline(always)]
 fn factors<A: Arithmetic, const W: usize>(
     games: &VarianceGames<'_>,
-    pair: Pair,
+    partners: Partners,
     (column, part): (usize, usize),
 ) -> [Double<W>; 3] {
-    let ((own, others), (mean, means)) = games.of_column::<W>(pair, column, part);
+    let ((own, others), (mean, means)) = games.of_column::<W>(partners, column, part);
     let mut c = Double::<W>::of(0.0, 0.0);
     for (g, h) in own.iter().zip(others) {
         for (i, h) in h.part::<W>(part).iter().enumerate() {

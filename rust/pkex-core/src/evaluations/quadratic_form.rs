@@ -1,16 +1,16 @@
-//! The pairs of evaluations of a quadratic form, in blocks: one evaluation beside sixteen.
+//! The evaluations of a quadratic form, in blocks: products of one evaluation of a point and sixteen.
 //!
-//! An evaluation is a pair of a term of the kernel and a point.
+//! An evaluation of a point is a term of the kernel between a row and the point.
 
 use crate::error::Error;
-use crate::expansion::packed::PackedExpansion;
+use crate::evaluations::packed::PackedExpansion;
 use crate::kernel::term::PackedTerm;
 use crate::matrix::Matrix;
 use crate::memory::{INPUT, Memory};
-use crate::quadratic::triangle::{Pair, Triangle};
 use crate::simd::lanes::{LANES, Lanes, each_lane};
+use crate::walk::triangle::{Partners, Triangle};
 
-/// The players of a pair of terms.
+/// The players of two terms.
 #[derive(Debug)]
 pub(crate) struct Union {
     /// Those that one of the terms compares, ascending.
@@ -30,11 +30,11 @@ impl Union {
     }
 }
 
-/// The pairs of an expansion's evaluations, and their weights.
+/// The products of two of an expansion's evaluations, and their weights.
 #[derive(Debug)]
-pub(crate) struct Pairs {
+pub(crate) struct QuadraticForm {
     triangle: Triangle,
-    /// Of each pair of terms.
+    /// Of each two terms.
     unions: Vec<Union>,
     coefficients: Vec<f64>,
     /// Evaluation blocks of a term.
@@ -44,7 +44,7 @@ pub(crate) struct Pairs {
     weights: Vec<f64>,
 }
 
-impl Pairs {
+impl QuadraticForm {
     /// With the weights of a symmetric matrix, a row and a column for each point.
     pub fn new(expansion: &PackedExpansion, weights: Matrix<'_>) -> Result<Self, Error> {
         let (count, terms) = (expansion.count, &expansion.kernel.terms);
@@ -80,7 +80,7 @@ impl Pairs {
         })
     }
 
-    /// Number of blocks of pairs.
+    /// Number of blocks of products.
     pub fn blocks(&self) -> usize {
         self.triangle.blocks()
     }
@@ -90,31 +90,31 @@ impl Pairs {
         self.unions.iter().map(|union| union.players.len()).max().unwrap_or(0)
     }
 
-    /// The pairs of a block.
-    pub fn locate(&self, index: usize) -> Pair {
+    /// The evaluations of a block of products.
+    pub fn locate(&self, index: usize) -> Partners {
         self.triangle.locate(index)
     }
 
     /// The players of a block's terms.
     #[inline(always)]
-    pub fn union(&self, pair: Pair) -> &Union {
-        let [first, second] = self.terms(pair);
+    pub fn union(&self, partners: Partners) -> &Union {
+        let [first, second] = self.terms(partners);
         &self.unions[first * self.coefficients.len() + second]
     }
 
-    /// The weights of a block's pairs, times a share; 0 of those that others stand for.
-    pub fn weights(&self, pair: Pair, share: f64) -> Lanes {
-        let [first, second] = self.terms(pair).map(|term| self.coefficients[term]);
-        let (block, lane) = pair.one;
+    /// The weights of a block's products, times a share; 0 of those that others stand for.
+    pub fn weights(&self, partners: Partners, share: f64) -> Lanes {
+        let [first, second] = self.terms(partners).map(|term| self.coefficients[term]);
+        let (block, lane) = partners.one;
         let row = block % self.blocks_of_term * LANES + lane;
-        let start = pair.others % self.blocks_of_term * LANES;
+        let start = partners.others % self.blocks_of_term * LANES;
         let own = &self.weights[row * self.count..][..self.count];
-        let times = pair.times();
+        let times = partners.times();
         let weight = |other: usize| own.get(start + other).copied().unwrap_or(0.0);
         Lanes(each_lane(|other| weight(other) * (times.0[other] * share * first * second)))
     }
 
-    fn terms(&self, pair: Pair) -> [usize; 2] {
-        [pair.one.0, pair.others].map(|block| block / self.blocks_of_term)
+    fn terms(&self, partners: Partners) -> [usize; 2] {
+        [partners.one.0, partners.others].map(|block| block / self.blocks_of_term)
     }
 }

@@ -1,20 +1,20 @@
-//! The mean factors of pairs over background rows.
+//! The mean factors of products of two evaluations over background rows.
 //!
 //! With factors a and a′ of a row, b is the mean of a a′, and b − 1 that of (a − 1) a′ + (a′ − 1):
 //! for factors in [0, 1] both terms have one sign. These are sums of products, and most of the
-//! time: so the factors of some rows are kept for all pairs of a tile, plain sums over these rows
+//! time: so the factors of some rows are kept for all products of a tile, plain sums over these rows
 //! are formed in registers, and only they are added up with compensation.
 
 use std::ops::Range;
 
+use crate::absent::background::Background;
+use crate::absent::factors::AbsentFactors;
 use crate::error::Error;
-use crate::expansion::absent::AbsentFactors;
-use crate::expansion::background::Background;
-use crate::expansion::packed::PackedExpansion;
+use crate::evaluations::packed::PackedExpansion;
+use crate::evaluations::quadratic_form::QuadraticForm;
 use crate::game::block::Block;
 use crate::kernel::term::FillTerm;
 use crate::memory::{FACTORS, Memory, saturating_product};
-use crate::quadratic::pairs::Pairs;
 use crate::settings::Context;
 use crate::simd::arithmetic::Arithmetic;
 use crate::simd::lanes::{LANES, Lanes, map_lanes, multiply_add_lanes};
@@ -47,26 +47,26 @@ impl RowFactors {
     }
 }
 
-/// What is summed up for the pairs of a tile.
+/// What is summed up for the products of a tile.
 ///
 /// A *place* is a player of an evaluation block; the first one stands for all players that a term
 /// does not compare.
 #[derive(Debug, Default)]
-pub(crate) struct MeanSums {
-    /// The evaluation blocks that the pairs are of, ascending.
+pub(crate) struct ProductMeanSums {
+    /// The evaluation blocks that the products are of, ascending.
     numbers: Vec<usize>,
     /// Of the kept rows, place by place and row by row.
     factors: Vec<RowFactors>,
     /// Σ weight · (a − 1) of the kept rows, place by place.
     less_one: Vec<Lanes>,
-    /// Σ weight · a a′, and that less 1: pair block by pair block, player by player.
+    /// Σ weight · a a′, and that less 1: block of products by block of products, player by player.
     sums: Vec<[Accumulator; 2]>,
     /// The factors of a row and an evaluation block.
     block: Block,
 }
 
-impl MeanSums {
-    /// Makes room for so many blocks of pairs.
+impl ProductMeanSums {
+    /// Makes room for so many blocks of products.
     pub fn reserve(
         &mut self,
         expansion: &PackedExpansion,
@@ -86,19 +86,19 @@ impl MeanSums {
         self.block.reserve(players, 0, memory)
     }
 
-    /// Sets the means of some blocks of pairs; not if told to stop.
+    /// Sets the means of some blocks of products; not if told to stop.
     pub fn means(
         &mut self,
-        (expansion, pairs): (&PackedExpansion, &Pairs),
+        (expansion, form): (&PackedExpansion, &QuadraticForm),
         blocks: Range<usize>,
         background: Background<'_>,
         context: Context<'_>,
         means: &mut [AbsentFactors],
     ) {
-        let unions = || blocks.clone().map(|index| pairs.union(pairs.locate(index)));
+        let unions = || blocks.clone().map(|index| form.union(form.locate(index)));
         self.numbers.clear();
-        for pair in blocks.clone().map(|index| pairs.locate(index)) {
-            self.numbers.extend([pair.one.0, pair.others]);
+        for partners in blocks.clone().map(|index| form.locate(index)) {
+            self.numbers.extend([partners.one.0, partners.others]);
         }
         self.numbers.sort_unstable();
         self.numbers.dedup();
@@ -119,7 +119,7 @@ impl MeanSums {
                 factors: &self.factors,
                 less_one: &self.less_one,
             };
-            context.run(AddRows { pairs, blocks: blocks.clone(), kept, sums: &mut self.sums });
+            context.run(AddRows { form, blocks: blocks.clone(), kept, sums: &mut self.sums });
         }
         let mut sums = self.sums.iter();
         for (union, means) in unions().zip(means) {
@@ -233,9 +233,9 @@ fn products<A: Arithmetic, const W: usize>(
                 *sum = multiply_add_lanes::<A, W>(sum, &[weighted.0[lane]; W], factor);
             }
         };
-        let (pairs, last) = one.as_chunks::<2>();
-        let (other_pairs, other_last) = others.as_chunks::<2>();
-        for ([first, second], [other_first, other_second]) in pairs.iter().zip(other_pairs) {
+        let (twos, last) = one.as_chunks::<2>();
+        let (other_twos, other_last) = others.as_chunks::<2>();
+        for ([first, second], [other_first, other_second]) in twos.iter().zip(other_twos) {
             add(&mut sums[0], first, other_first);
             add(&mut sums[1], second, other_second);
         }
@@ -254,7 +254,7 @@ fn products<A: Arithmetic, const W: usize>(
 
 /// Adds the products of the factors of kept rows.
 struct AddRows<'a> {
-    pairs: &'a Pairs,
+    form: &'a QuadraticForm,
     blocks: Range<usize>,
     kept: Kept<'a>,
     sums: &'a mut [[Accumulator; 2]],
@@ -265,20 +265,20 @@ impl Body for AddRows<'_> {
 
     #[inline(always)]
     fn run<A: Arithmetic, const W: usize>(self) {
-        let Self { pairs, blocks, kept, mut sums } = self;
+        let Self { form, blocks, kept, mut sums } = self;
         let Range { start: mut index, end } = blocks;
         while index < end {
-            // The pairs of an evaluation block with another one, whose factors are in the cache.
-            let pair = pairs.locate(index);
-            let (block, lane) = pair.one;
+            // The products of an evaluation block with another one, whose factors are in the cache.
+            let partners = form.locate(index);
+            let (block, lane) = partners.one;
             let is_same = |&other: &usize| {
-                let other = pairs.locate(other);
-                (other.one.0, other.others) == (block, pair.others)
+                let other = form.locate(other);
+                (other.one.0, other.others) == (block, partners.others)
             };
             let lanes = (index..end).take_while(is_same).count();
-            let places = &pairs.union(pair).places;
+            let places = &form.union(partners).places;
             let (of_blocks, rest) = sums.split_at_mut(lanes * places.len());
-            let (one, others) = (kept.first_place(block), kept.first_place(pair.others));
+            let (one, others) = (kept.first_place(block), kept.first_place(partners.others));
             for (player, &[of_one, of_others]) in places.iter().enumerate() {
                 let one = of_one.map_or(0, |place| one + place);
                 let others = of_others.map_or(0, |place| others + place);

@@ -1,40 +1,40 @@
 //! Kernel expansions f(x) = Σᵢ αᵢ k(x, xᵢ), and what is explained of them.
 //!
-//! Each pair of a point and a term of the kernel is one evaluation of the engine, or one for each
-//! background row; in a quadratic form each two of these pairs.
+//! Each term of the kernel at each point is one evaluation of the engine, or one for each
+//! background row; in a quadratic form each product of two of these.
 
 use std::sync::Arc;
 
+use crate::absent::background::{Background, ValueFunction};
+use crate::absent::background_means::{LastMeans, MeansOfPoints};
+use crate::absent::games::Games;
+use crate::absent::interventional::Interventional;
+use crate::absent::marginal::Marginal;
+use crate::absent::neutral::Neutral;
 use crate::error::Error;
-use crate::expansion::background::{Background, ValueFunction};
-use crate::expansion::background_means::{LastMeans, MeansOfPoints};
-use crate::expansion::games::Games;
-use crate::expansion::interventional::Interventional;
-use crate::expansion::marginal::Marginal;
-use crate::expansion::neutral::Neutral;
-use crate::expansion::packed::PackedExpansion;
-use crate::expansion::parts::{Computation, InParts, MOST_COALITIONS, Values};
+use crate::evaluations::packed::PackedExpansion;
+use crate::evaluations::points::Points;
+use crate::evaluations::products::Products;
+use crate::evaluations::quadratic_form::QuadraticForm;
 use crate::game::coalitions::{Coalitions, binomial};
 use crate::game::quantity::{Nodes, Quantity};
 use crate::kernel::players::Players;
 use crate::kernel::term::Term;
 use crate::matrix::Matrix;
 use crate::memory::{INPUT, Memory, RESULT, saturating_product};
-use crate::quadratic::games::PairGames;
-use crate::quadratic::marginal::MarginalOfPairs;
-use crate::quadratic::pairs::Pairs;
 use crate::quadrature::measure::Measure;
 use crate::quadrature::rule::Rule;
 use crate::quadrature::table::NodeTable;
 use crate::settings::{Method, Settings};
 use crate::threads::Monitor;
+use crate::walk::computation::{Computation, InParts, MOST_COALITIONS, Values};
 
 /// A kernel expansion, or a quadratic form of its kernel's values, packed for the engine.
 #[derive(Debug)]
 pub struct Expansion {
     pub(crate) packed: PackedExpansion,
     /// Of a quadratic form, whose points have no other weights.
-    pairs: Option<Pairs>,
+    form: Option<QuadraticForm>,
     means: LastMeans,
     means_of_points: MeansOfPoints,
 }
@@ -53,7 +53,7 @@ impl Expansion {
     ) -> Result<Self, Error> {
         Ok(Self {
             packed: PackedExpansion::new(points, coefficients, terms, players)?,
-            pairs: None,
+            form: None,
             means: LastMeans::default(),
             means_of_points: MeansOfPoints::default(),
         })
@@ -73,9 +73,9 @@ impl Expansion {
         let ones = Memory::default().filled(points.rows(), 1.0, INPUT)?;
         let ones = Matrix::of_shape(&ones, [points.rows(), 1]);
         let mut expansion = Self::new(points, ones, terms, players)?;
-        let pairs = Pairs::new(&expansion.packed, weights)?;
-        expansion.packed.nodes = NodeTable::new(pairs.most_players());
-        expansion.pairs = Some(pairs);
+        let form = QuadraticForm::new(&expansion.packed, weights)?;
+        expansion.packed.nodes = NodeTable::new(form.most_players());
+        expansion.form = Some(form);
         Ok(expansion)
     }
 
@@ -93,7 +93,7 @@ impl Expansion {
 
     /// Whether it is a quadratic form.
     pub(crate) fn is_quadratic(&self) -> bool {
-        self.pairs.is_some()
+        self.form.is_some()
     }
 
     /// Shapley values: row by row of `x`, player by player, output by output.
@@ -150,9 +150,9 @@ impl Expansion {
             }
             Measure::Density(density) => {
                 // As many factors are left as in the Shapley values of this number of players.
-                let most_players = match &self.pairs {
+                let most_players = match &self.form {
                     None => self.packed.kernel.most_players(),
-                    Some(pairs) => pairs.most_players(),
+                    Some(form) => form.most_players(),
                 };
                 let players = (most_players + 1).saturating_sub(size);
                 let nodes = Nodes::Table(&NodeTable::weighted(players, density));
@@ -191,7 +191,7 @@ impl Expansion {
         let zeros = vec![0.0; columns];
         let any_row = Matrix::of_shape(&zeros, [1, columns]);
         let is_of_points = matches!(value_function, ValueFunction::MarginalOfPoints);
-        if is_of_points && self.packed.count > 0 && self.pairs.is_none() {
+        if is_of_points && self.packed.count > 0 && self.form.is_none() {
             self.means_of_points.of(&self.packed, settings, monitor)?;
         }
         self.compute(any_row, value_function, settings, Values(Quantity::EmptyCoalition, monitor))
@@ -210,68 +210,68 @@ impl Expansion {
         if let Some(background) = value_function.background() {
             self.check_background(background)?;
         }
-        if let Some(pairs) = &self.pairs {
-            return self.compute_pairs(pairs, rows, value_function, settings, computation);
+        if let Some(form) = &self.form {
+            let products = Products { expansion, form };
+            return Self::compute_products(products, rows, value_function, settings, computation);
         }
+        let evaluations = Points(expansion);
         match value_function {
             ValueFunction::Neutral => {
-                computation.of(&Games { expansion, rows, absent: Neutral }, settings)
+                computation.of(&Games { evaluations, rows, absent: Neutral }, settings)
             }
             ValueFunction::Interventional(background) => {
                 let absent = Interventional { background };
-                computation.of(&Games { expansion, rows, absent }, settings)
+                computation.of(&Games { evaluations, rows, absent }, settings)
             }
             ValueFunction::Marginal(background) => {
                 let means =
                     self.means.of(expansion, background, settings, computation.monitor())?;
                 let absent = Marginal::new(background, means);
-                computation.of(&Games { expansion, rows, absent }, settings)
+                computation.of(&Games { evaluations, rows, absent }, settings)
             }
             // Without points there are no evaluations, and no means.
             ValueFunction::MarginalOfPoints if expansion.count == 0 => {
-                computation.of(&Games { expansion, rows, absent: Neutral }, settings)
+                computation.of(&Games { evaluations, rows, absent: Neutral }, settings)
             }
             ValueFunction::MarginalOfPoints => {
                 // Of the computation itself nothing is done yet.
                 let preparation = &mut |_, total| computation.monitor()(0, total);
                 let means = self.means_of_points.of(expansion, settings, preparation)?;
                 let absent = Marginal::new(means.background(), Some(Arc::clone(&means)));
-                computation.of(&Games { expansion, rows, absent }, settings)
+                computation.of(&Games { evaluations, rows, absent }, settings)
             }
         }
     }
 
     /// Computes something of the games of rows, of a quadratic form.
-    fn compute_pairs(
-        &self,
-        pairs: &Pairs,
+    fn compute_products(
+        evaluations: Products<'_>,
         rows: Matrix<'_>,
         value_function: ValueFunction<'_>,
         settings: &Settings,
         computation: impl Computation,
     ) -> Result<Vec<f64>, Error> {
-        let expansion = &self.packed;
+        let expansion = evaluations.expansion;
         match value_function {
             ValueFunction::Interventional(background) => {
                 let absent = Interventional { background };
-                computation.of(&PairGames { expansion, pairs, rows, absent }, settings)
+                computation.of(&Games { evaluations, rows, absent }, settings)
             }
             ValueFunction::Marginal(background) => {
-                let absent = MarginalOfPairs { background };
-                computation.of(&PairGames { expansion, pairs, rows, absent }, settings)
+                let absent = Marginal::new(background, None);
+                computation.of(&Games { evaluations, rows, absent }, settings)
             }
             ValueFunction::MarginalOfPoints if expansion.count > 0 => {
                 let (points, shape) = expansion.unpacked_points()?;
                 let weights = Memory::default().filled(shape[0], 1.0 / shape[0] as f64, INPUT)?;
                 let rows_of_points = Matrix::of_shape(&points, shape);
                 let background = Background { rows: rows_of_points, weights: &weights };
-                let absent = MarginalOfPairs { background };
-                computation.of(&PairGames { expansion, pairs, rows, absent }, settings)
+                let absent = Marginal::new(background, None);
+                computation.of(&Games { evaluations, rows, absent }, settings)
             }
             // Without points there are no evaluations, and no means.
             ValueFunction::Neutral | ValueFunction::MarginalOfPoints => {
-                let absent = Neutral;
-                computation.of(&PairGames { expansion, pairs, rows, absent }, settings)
+                computation.of(&Games { evaluations, rows, absent: Neutral }, settings)
             }
         }
     }

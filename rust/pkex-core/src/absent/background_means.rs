@@ -7,11 +7,11 @@
 use std::ops::Range;
 use std::sync::{Arc, Mutex, OnceLock};
 
+use crate::absent::background::Background;
+use crate::absent::factors::AbsentFactors;
+use crate::absent::own_point_means::means_of_points;
 use crate::error::Error;
-use crate::expansion::absent::AbsentFactors;
-use crate::expansion::background::Background;
-use crate::expansion::own_point_means::means_of_points;
-use crate::expansion::packed::PackedExpansion;
+use crate::evaluations::packed::PackedExpansion;
 use crate::game::block::Block;
 use crate::kernel::term::{FillTerm, PackedTerm};
 use crate::matrix::Matrix;

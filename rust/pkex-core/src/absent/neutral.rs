@@ -3,30 +3,32 @@
 //! The neutral game of a row x (the PKeX-Shapley paper's, its definition 2) is
 //! v(S) = Σᵢ αᵢ ∏_{j∈S} kⱼ(xⱼ, xᵢⱼ), term by term for a kernel that is a sum of products.
 
-use crate::expansion::games::{Absent, Evaluation};
+use crate::absent::games::{Absent, Alternatives};
+use crate::evaluations::beside_row::{Evaluations, RowPlace};
 use crate::game::block::Block;
 use crate::game::spread::Spread;
-use crate::kernel::doubling::Rung;
 use crate::settings::Context;
 
 /// Nothing: factors are 1.
 pub(crate) struct Neutral;
 
-impl Absent for Neutral {
+impl Alternatives for Neutral {}
+
+impl<E: Evaluations> Absent<E> for Neutral {
     type Cache = ();
 
-    fn has_factors(&self) -> bool {
-        false
+    fn factor_bytes(&self, _: &E) -> usize {
+        0
     }
 
     fn fill(
         &self,
-        at: &Evaluation<'_>,
-        rung: Option<Rung<'_>>,
+        evaluations: &E,
+        at: RowPlace<'_>,
         block: &mut Block,
-        (): &mut (),
+        (own, ()): (&mut E::Cache, &mut ()),
         context: Context<'_>,
     ) -> Spread {
-        at.fill_own(rung, block, context)
+        evaluations.fill(at, block, own, context)
     }
 }

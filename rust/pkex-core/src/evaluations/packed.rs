@@ -88,7 +88,7 @@ impl PackedExpansion {
         })
     }
 
-    /// Pairs of a term and a block of points.
+    /// Blocks of evaluations: each of a term and a block of points.
     pub fn evaluation_blocks(&self) -> usize {
         self.kernel.terms.len() * self.weights.blocks()
     }

@@ -1,9 +1,9 @@
-//! The factors of single evaluations, which those of pairs are products of.
+//! The factors of single evaluations, which those of products are made from.
 
 use crate::error::Error;
 use crate::game::block::Block;
 use crate::memory::{FACTORS, Memory};
-use crate::quadratic::triangle::Pair;
+use crate::walk::triangle::Partners;
 
 /// The factors of the evaluation blocks of a row, as far as they have been needed.
 #[derive(Debug, Default)]
@@ -24,14 +24,15 @@ impl SingleFactors {
         self.blocks.iter_mut().try_for_each(|block| block.reserve(players, 0, memory))
     }
 
-    /// The blocks of a pair that are to be filled: not known yet of what two numbers name.
+    /// The blocks that are to be filled for an evaluation and its partners: not known yet of what two
+    /// numbers name.
     #[inline(always)]
-    pub fn missing(&mut self, of: [usize; 2], pair: Pair) -> [Option<usize>; 2] {
+    pub fn missing(&mut self, of: [usize; 2], partners: Partners) -> [Option<usize>; 2] {
         if self.of != Some(of) {
             self.is_filled.fill(false);
             self.of = Some(of);
         }
-        [pair.one.0, pair.others].map(|number| {
+        [partners.one.0, partners.others].map(|number| {
             let is_missing = !self.is_filled[number];
             self.is_filled[number] = true;
             is_missing.then_some(number)
@@ -44,9 +45,9 @@ impl SingleFactors {
         &mut self.blocks[number]
     }
 
-    /// Those of a pair: of the one, and of the others.
+    /// The factors of an evaluation, and of its partners.
     #[inline(always)]
-    pub fn of_pair(&self, pair: Pair) -> [&Block; 2] {
-        [&self.blocks[pair.one.0], &self.blocks[pair.others]]
+    pub fn of_partners(&self, partners: Partners) -> [&Block; 2] {
+        [&self.blocks[partners.one.0], &self.blocks[partners.others]]
     }
 }

@@ -4,8 +4,8 @@
 //! Sums over sixteen rows are plain, and those of such runs compensated: a mean is known to nearly
 //! all its digits, as contrasts with it, in which digits cancel, need.
 
+use crate::absent::factors::AbsentFactors;
 use crate::error::Error;
-use crate::expansion::absent::AbsentFactors;
 use crate::game::block::Block;
 use crate::kernel::term::{FillTerm, PackedTerm};
 use crate::matrix::Matrix;

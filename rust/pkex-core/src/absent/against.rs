@@ -1,117 +1,18 @@
-//! Factors of absent players, and what a block of evaluations becomes by them.
+//! Blocks of factors against absent ones, from factors against 1.
 
 use std::marker::PhantomData;
 
-use crate::error::Error;
-use crate::game::block::{Block, Higher, LEAST_DIVISOR, LEAST_FACTOR};
+use crate::absent::contrast::Contrast;
+use crate::absent::factors::AbsentFactors;
+use crate::game::block::{Block, Higher};
 use crate::game::spread::{RunningSpread, Spread, share_of_quotient};
 use crate::kernel::doubling::Rung;
-use crate::kernel::term::Sink;
-use crate::memory::{FACTORS, Memory, saturating_product};
+use crate::kernel::term::{PackedTerm, Sink};
 use crate::settings::Context;
 use crate::simd::arithmetic::Arithmetic;
-use crate::simd::lanes::{LANES, Lanes, each_lane, map_lanes, multiply_lanes, zip_lanes};
-use crate::simd::level::{Body, Level};
+use crate::simd::lanes::{LANES, Lanes, each_lane, multiply_lanes, zip_lanes};
+use crate::simd::level::Body;
 use crate::simd::numbers::{larger, smaller};
-
-/// Factors b of a block's absent players, and b − 1.
-#[derive(Clone, Debug)]
-pub(crate) struct AbsentFactors {
-    pub factor: Vec<Lanes>,
-    pub less_one: Vec<Lanes>,
-    /// The higher orders of factors that are power series, player by player.
-    pub higher: Vec<Lanes>,
-    /// 1/b, if games may be divided by ∏ b; else none.
-    inverse: Vec<Lanes>,
-    /// ∏ b.
-    product: Lanes,
-}
-
-impl Default for AbsentFactors {
-    fn default() -> Self {
-        let (factor, less_one, higher, inverse) = Default::default();
-        Self { factor, less_one, higher, inverse, product: Lanes::ONE }
-    }
-}
-
-impl AbsentFactors {
-    /// Bytes for each player of a block, whose factors have so many higher orders.
-    pub fn bytes(orders: usize) -> usize {
-        saturating_product([3 + orders, size_of::<Lanes>()])
-    }
-
-    /// Makes games ready for division by ∏ b, once the factors are there.
-    pub fn set_divisor(&mut self, level: Level) {
-        level.run(SetDivisor { absent: self });
-    }
-
-    /// Makes room for that many players, whose factors have so many higher orders.
-    pub fn reserve(
-        &mut self,
-        (players, orders): (usize, usize),
-        memory: &Memory,
-    ) -> Result<(), Error> {
-        memory.reserve(&mut self.factor, players, FACTORS)?;
-        memory.reserve(&mut self.less_one, players, FACTORS)?;
-        memory.reserve(&mut self.inverse, players, FACTORS)?;
-        memory.reserve(&mut self.higher, saturating_product([players, orders]), FACTORS)
-    }
-
-    /// Room for so many blocks of that many players, likewise.
-    pub fn reserve_all(
-        all: &mut Vec<Self>,
-        blocks: usize,
-        of_block: (usize, usize),
-        memory: &Memory,
-    ) -> Result<(), Error> {
-        all.resize_with(blocks, Self::default);
-        all.iter_mut().try_for_each(|factors| factors.reserve(of_block, memory))
-    }
-}
-
-struct SetDivisor<'a> {
-    absent: &'a mut AbsentFactors,
-}
-
-impl Body for SetDivisor<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<A: Arithmetic, const W: usize>(self) {
-        let AbsentFactors { factor, higher, inverse, product, .. } = self.absent;
-        inverse.clear();
-        *product = Lanes::ONE;
-        for factor in factor.iter() {
-            *product = product.times::<W>(factor);
-        }
-        let fits = |lanes: &Lanes, least: f64| lanes.0.iter().all(|lane| *lane >= least);
-        let all_fit = factor.iter().all(|factor| fits(factor, LEAST_FACTOR));
-        if higher.is_empty() && all_fit && fits(product, LEAST_DIVISOR) {
-            let inverted = |b: &Lanes| Lanes(map_lanes(&b.0, |b| 1.0 / b));
-            inverse.extend(factor.iter().map(inverted));
-        }
-    }
-}
-
-/// a − b of single players without cancellation.
-pub(crate) trait Contrast {
-    /// The share of a factor, or of its lack to 1, below which a difference is too small to be
-    /// found by subtraction. The smaller, the less often a contrast is computed.
-    fn loss(&self) -> f64;
-
-    /// The contrast of a player; needed only in the lanes where `found` is NaN.
-    fn of_player(&self, player: usize, found: &Lanes, context: Context<'_>) -> Lanes;
-
-    /// The contrasts of the higher orders of a player whose factors are power series, into as many
-    /// lanes; needed only in the lanes that are `wanted`.
-    fn of_series(
-        &self,
-        player: usize,
-        wanted: &[bool; LANES],
-        higher: &mut [Lanes],
-        context: Context<'_>,
-    );
-}
 
 /// Factors against 1, computed as they are taken or before.
 pub(crate) trait OwnFactors {
@@ -127,6 +28,20 @@ impl OwnFactors for Rung<'_> {
     #[inline(always)]
     fn factors_into<A: Arithmetic, S: Sink, const W: usize>(self, sink: &mut S) {
         self.factors_into::<A, S, W>(sink);
+    }
+}
+
+/// The factors of a term between a row and a block of points.
+pub(crate) struct TermFactors<'a> {
+    pub term: &'a PackedTerm,
+    pub x: &'a [f64],
+    pub points: &'a [Lanes],
+}
+
+impl OwnFactors for TermFactors<'_> {
+    #[inline(always)]
+    fn factors_into<A: Arithmetic, S: Sink, const W: usize>(self, sink: &mut S) {
+        self.term.factors_into::<A, S, W>(self.x, self.points, sink);
     }
 }
 

@@ -1,6 +1,6 @@
-//! The pairs of evaluations, each once, in blocks: one evaluation beside sixteen.
+//! The products of two evaluations, each once, in blocks: one evaluation beside sixteen partners.
 //!
-//! As (p, q) is worth what (q, p) is, each pair is computed once, with p up to q, and counts twice
+//! As (p, q) is worth what (q, p) is, each product is computed once, with p up to q, and counts twice
 //! if they differ.
 
 use std::cmp::Ordering;
@@ -11,15 +11,15 @@ use crate::simd::lanes::Lanes;
 
 /// One evaluation, and a block of evaluations of which those from it on are its partners.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Pair {
+pub(crate) struct Partners {
     /// The evaluation block of the one, and its lane.
     pub one: (usize, usize),
     /// The evaluation block of the others.
     pub others: usize,
 }
 
-impl Pair {
-    /// How often the pairs with the others count: 0 of those that others stand for.
+impl Partners {
+    /// How often the products with the partners count: 0 of those that others stand for.
     #[inline(always)]
     pub fn times(self) -> Lanes {
         Lanes(std::array::from_fn(|other| match (self.others, other).cmp(&self.one) {
@@ -30,12 +30,12 @@ impl Pair {
     }
 }
 
-/// The blocks of pairs of evaluations that come in blocks themselves.
+/// The blocks of products of two evaluations, which come in blocks themselves.
 #[derive(Debug)]
 pub(crate) struct Triangle {
     /// The evaluations in order: their block and lane.
     evaluations: Vec<(usize, usize)>,
-    /// For each evaluation block the number of pair blocks before it, then that of all.
+    /// For each evaluation block the number of blocks of products before it, then that of all.
     starts: Vec<usize>,
 }
 
@@ -51,14 +51,14 @@ impl Triangle {
         Ok(Self { evaluations, starts })
     }
 
-    /// Number of blocks of pairs.
+    /// Number of blocks of products.
     pub fn blocks(&self) -> usize {
         self.starts[self.starts.len() - 1]
     }
 
-    /// The pairs of a block.
-    pub fn locate(&self, index: usize) -> Pair {
+    /// The evaluations of a block of products.
+    pub fn locate(&self, index: usize) -> Partners {
         let others = self.starts.partition_point(|&start| start <= index) - 1;
-        Pair { one: self.evaluations[index - self.starts[others]], others }
+        Partners { one: self.evaluations[index - self.starts[others]], others }
     }
 }

@@ -7,17 +7,25 @@
 //! alone costs a third more than one of many (300 points, 50 background rows, 12 features), since
 //! nothing is kept between calls: a table of all absent factors would take 16 bytes for each
 //! player of each evaluation, and longer to read from memory than the exponentials take.
+//!
+//! In a quadratic form the factors of a row, a background row and all points are computed once for
+//! many products.
 
 use std::ops::Range;
 
+use crate::absent::against::fill_block_against;
+use crate::absent::background::Background;
+use crate::absent::contrast::Contrast;
+use crate::absent::factors::AbsentFactors;
+use crate::absent::games::{Absent, Alternatives};
 use crate::error::Error;
-use crate::expansion::absent::{AbsentFactors, Contrast, fill_block_against};
-use crate::expansion::background::Background;
-use crate::expansion::games::{Absent, Evaluation, locate};
-use crate::expansion::packed::PackedExpansion;
+use crate::evaluations::beside_row::{Evaluations, RowPlace};
+use crate::evaluations::points::Points;
+use crate::evaluations::products::{MultiplyBoth, Products};
+use crate::evaluations::single_factors::SingleFactors;
 use crate::game::block::Block;
 use crate::game::spread::Spread;
-use crate::kernel::doubling::Rung;
+use crate::kernel::doubling::Ladder;
 use crate::kernel::joint::Compared;
 use crate::kernel::term::{ContrastOfPlayer, ContrastOfSeries, FillTerm, PackedTerm};
 use crate::memory::Memory;
@@ -29,19 +37,7 @@ pub(crate) struct Interventional<'a> {
     pub background: Background<'a>,
 }
 
-/// The absent factors of a tile, and the present ones of a row and a block of points.
-#[derive(Debug, Default)]
-pub(crate) struct TileFactors {
-    first: usize,
-    absent: Vec<AbsentFactors>,
-    /// The row, and the pair of a term and a block of points, of the present factors.
-    of: Option<(usize, usize)>,
-    present: Block,
-}
-
-impl Absent for Interventional<'_> {
-    type Cache = TileFactors;
-
+impl Alternatives for Interventional<'_> {
     fn alternatives(&self) -> usize {
         self.background.rows.rows()
     }
@@ -49,6 +45,20 @@ impl Absent for Interventional<'_> {
     fn share(&self, z: usize) -> f64 {
         self.background.weights[z]
     }
+}
+
+/// The absent factors of a tile, and the present ones of a row and a block of points.
+#[derive(Debug, Default)]
+pub(crate) struct TileFactors {
+    first: usize,
+    absent: Vec<AbsentFactors>,
+    /// The row, and the block of evaluations, of the present factors.
+    of: Option<(usize, usize)>,
+    present: Block,
+}
+
+impl<'a> Absent<Points<'a>> for Interventional<'_> {
+    type Cache = TileFactors;
 
     fn preparation(&self) -> usize {
         1
@@ -56,11 +66,12 @@ impl Absent for Interventional<'_> {
 
     fn reserve(
         &self,
+        &Points(expansion): &Points<'a>,
         blocks: usize,
-        of_block: (usize, usize),
         cache: &mut TileFactors,
         memory: &Memory,
     ) -> Result<(), Error> {
+        let of_block = (expansion.players(), expansion.kernel.most_orders());
         cache.present.reserve(of_block.0, 0, memory)?;
         cache.present.reserve_series(of_block, memory)?;
         AbsentFactors::reserve_all(&mut cache.absent, blocks, of_block, memory)
@@ -68,7 +79,7 @@ impl Absent for Interventional<'_> {
 
     fn prepare(
         &self,
-        expansion: &PackedExpansion,
+        evaluations: &Points<'a>,
         blocks: Range<usize>,
         context: Context<'_>,
         cache: &mut TileFactors,
@@ -77,41 +88,83 @@ impl Absent for Interventional<'_> {
         cache.of = None;
         let block = &mut cache.present;
         for (index, absent) in blocks.zip(&mut cache.absent) {
-            let (place, z) = locate(index, self.alternatives());
-            let (term, points) = expansion.term_and_points(expansion.at_place(place));
+            let (number, z) = evaluations.locate(index, self.alternatives());
+            let (term, points) = evaluations.0.term_and_points(number);
             context.run(FillTerm { term, row: self.background.rows.row(z), points, block });
-            absent.factor.clone_from(&block.present);
-            absent.less_one.clone_from(&block.difference);
-            absent.higher.clear();
-            if !block.series.weights.is_empty() {
-                absent.higher.extend_from_slice(&block.series.present);
-            }
+            absent.copy_present(block);
             absent.set_divisor(context.settings.level);
         }
     }
 
     fn fill(
         &self,
-        at: &Evaluation<'_>,
-        rung: Option<Rung<'_>>,
+        evaluations: &Points<'a>,
+        at: RowPlace<'_>,
         block: &mut Block,
-        cache: &mut TileFactors,
+        (ladder, cache): (&mut Ladder, &mut TileFactors),
         context: Context<'_>,
     ) -> Spread {
-        let &Evaluation { x, term, points, .. } = at;
-        let z = self.background.rows.row(at.alternative);
+        let (term, points) = evaluations.0.term_and_points(at.block);
+        let (x, z) = (at.x, self.background.rows.row(at.alternative));
         let TileFactors { first, absent, of, present } = cache;
-        if *of != Some((at.item, at.pair)) {
-            at.fill_own(rung, present, context);
-            *of = Some((at.item, at.pair));
+        if *of != Some((at.item, at.block)) {
+            evaluations.fill(at, present, ladder, context);
+            *of = Some((at.item, at.block));
         }
         let contrast = BetweenRows { term, x, z, points };
         fill_block_against(present, &absent[at.index - *first], block, &contrast, context)
     }
 }
 
+/// Room for the factors of a row and of a background row, and a block of points.
+#[derive(Debug, Default)]
+pub(crate) struct BothFactors {
+    present: Block,
+    absent: AbsentFactors,
+}
+
+impl<'a> Absent<Products<'a>> for Interventional<'_> {
+    type Cache = BothFactors;
+
+    fn reserve(
+        &self,
+        products: &Products<'a>,
+        _blocks: usize,
+        cache: &mut BothFactors,
+        memory: &Memory,
+    ) -> Result<(), Error> {
+        let players = products.expansion.players();
+        cache.present.reserve(players, 0, memory)?;
+        cache.absent.reserve((players, 0), memory)
+    }
+
+    fn fill(
+        &self,
+        products: &Products<'a>,
+        at: RowPlace<'_>,
+        block: &mut Block,
+        (singles, cache): (&mut SingleFactors, &mut BothFactors),
+        context: Context<'_>,
+    ) -> Spread {
+        let BothFactors { present, absent } = cache;
+        let (x, z) = (at.x, self.background.rows.row(at.alternative));
+        let of = products.of_block(at.block);
+        for number in singles.missing([at.item, at.alternative], of.partners).into_iter().flatten()
+        {
+            let (term, points) = products.expansion.term_and_points(number);
+            context.run(FillTerm { term, row: z, points, block: present });
+            absent.copy_present(present);
+            context.run(FillTerm { term, row: x, points, block: present });
+            let contrast = BetweenRows { term, x, z, points };
+            fill_block_against(present, absent, singles.block_mut(number), &contrast, context);
+        }
+        let singles = singles.of_partners(of.partners);
+        context.run(MultiplyBoth { singles, of, block })
+    }
+}
+
 /// k(x, point) − k(z, point).
-pub(crate) struct BetweenRows<'a> {
+struct BetweenRows<'a> {
     pub term: &'a PackedTerm,
     pub x: &'a [f64],
     pub z: &'a [f64],

@@ -1,0 +1,98 @@
+//! Factors of absent players.
+
+use crate::error::Error;
+use crate::game::block::{Block, LEAST_DIVISOR, LEAST_FACTOR};
+use crate::memory::{FACTORS, Memory, saturating_product};
+use crate::simd::arithmetic::Arithmetic;
+use crate::simd::lanes::{Lanes, map_lanes};
+use crate::simd::level::{Body, Level};
+
+/// Factors b of a block's absent players, and b − 1.
+#[derive(Clone, Debug)]
+pub(crate) struct AbsentFactors {
+    pub factor: Vec<Lanes>,
+    pub less_one: Vec<Lanes>,
+    /// The higher orders of factors that are power series, player by player.
+    pub higher: Vec<Lanes>,
+    /// 1/b, if games may be divided by ∏ b; else none.
+    pub inverse: Vec<Lanes>,
+    /// ∏ b.
+    pub product: Lanes,
+}
+
+impl Default for AbsentFactors {
+    fn default() -> Self {
+        let (factor, less_one, higher, inverse) = Default::default();
+        Self { factor, less_one, higher, inverse, product: Lanes::ONE }
+    }
+}
+
+impl AbsentFactors {
+    /// Bytes for each player of a block, whose factors have so many higher orders.
+    pub fn bytes(orders: usize) -> usize {
+        saturating_product([3 + orders, size_of::<Lanes>()])
+    }
+
+    /// Takes the factors that a block holds as those of present players.
+    pub fn copy_present(&mut self, block: &Block) {
+        self.factor.clone_from(&block.present);
+        self.less_one.clone_from(&block.difference);
+        self.higher.clear();
+        if !block.series.weights.is_empty() {
+            self.higher.extend_from_slice(&block.series.present);
+        }
+    }
+
+    /// Makes games ready for division by ∏ b, once the factors are there.
+    pub fn set_divisor(&mut self, level: Level) {
+        level.run(SetDivisor { absent: self });
+    }
+
+    /// Makes room for that many players, whose factors have so many higher orders.
+    pub fn reserve(
+        &mut self,
+        (players, orders): (usize, usize),
+        memory: &Memory,
+    ) -> Result<(), Error> {
+        memory.reserve(&mut self.factor, players, FACTORS)?;
+        memory.reserve(&mut self.less_one, players, FACTORS)?;
+        memory.reserve(&mut self.inverse, players, FACTORS)?;
+        memory.reserve(&mut self.higher, saturating_product([players, orders]), FACTORS)
+    }
+
+    /// Room for so many blocks of that many players, likewise.
+    pub fn reserve_all(
+        all: &mut Vec<Self>,
+        blocks: usize,
+        of_block: (usize, usize),
+        memory: &Memory,
+    ) -> Result<(), Error> {
+        all.resize_with(blocks, Self::default);
+        all.iter_mut().try_for_each(|factors| factors.reserve(of_block, memory))
+    }
+}
+
+/// Makes games ready for division by ∏ b.
+struct SetDivisor<'a> {
+    absent: &'a mut AbsentFactors,
+}
+
+impl Body for SetDivisor<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<A: Arithmetic, const W: usize>(self) {
+        let AbsentFactors { factor, higher, inverse, product, .. } = self.absent;
+        inverse.clear();
+        *product = Lanes::ONE;
+        for factor in factor.iter() {
+            *product = product.times::<W>(factor);
+        }
+        let fits = |lanes: &Lanes, least: f64| lanes.0.iter().all(|lane| *lane >= least);
+        let all_fit = factor.iter().all(|factor| fits(factor, LEAST_FACTOR));
+        if higher.is_empty() && all_fit && fits(product, LEAST_DIVISOR) {
+            let inverted = |b: &Lanes| Lanes(map_lanes(&b.0, |b| 1.0 / b));
+            inverse.extend(factor.iter().map(inverted));
+        }
+    }
+}

@@ -1,0 +1,293 @@
+//! Marginal games: the features outside a coalition are drawn from the background independently.
+//!
+//! In a sum over points, b is the mean of k(z, point) over background rows z. In a quadratic form the
+//! absent factor of the product of p and q is the mean of k(z, p) k(z, q): that of the product, not
+//! the product of the means, as the game is the mean of the form.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use crate::absent::against::{TermFactors, fill_against, fill_block_against};
+use crate::absent::background::Background;
+use crate::absent::background_means::{BackgroundMeans, MeanSums};
+use crate::absent::contrast::{Contrast, LOSS_OF_MEANS, in_lanes, mean_contrast};
+use crate::absent::factors::AbsentFactors;
+use crate::absent::games::{Absent, Alternatives};
+use crate::absent::product_means::ProductMeanSums;
+use crate::error::Error;
+use crate::evaluations::beside_row::{Evaluations, RowPlace};
+use crate::evaluations::points::Points;
+use crate::evaluations::products::{MultiplyContrasts, MultiplyPresent, ProductBlock, Products};
+use crate::game::block::Block;
+use crate::game::spread::Spread;
+use crate::kernel::doubling::Ladder;
+use crate::kernel::joint::Compared;
+use crate::kernel::term::{ContrastOfPlayer, ContrastOfSeries, FillTerm, PackedTerm};
+use crate::memory::Memory;
+use crate::settings::Context;
+use crate::simd::lanes::{LANES, Lanes, map_lanes, zip_lanes};
+use crate::simd::sum::{Accumulator, AddWeighted};
+
+/// Values of background rows, each feature's of a row of its own.
+pub(crate) struct Marginal<'a> {
+    background: Background<'a>,
+    means: Option<Arc<BackgroundMeans>>,
+    /// For each column its only entry in the background, if there are no others.
+    only_entry: Vec<Option<f64>>,
+}
+
+impl<'a> Marginal<'a> {
+    /// With the means of the background, if they are kept.
+    pub fn new(background: Background<'a>, means: Option<Arc<BackgroundMeans>>) -> Self {
+        let z = background.rows;
+        let only_entry = |column: usize| {
+            let first = z.row(0)[column];
+            (1..z.rows()).all(|row| z.row(row)[column] - first == 0.0).then_some(first)
+        };
+        let only_entry = (0..z.columns()).map(only_entry).collect();
+        Self { background, means, only_entry }
+    }
+}
+
+impl Alternatives for Marginal<'_> {}
+
+/// The means of a tile, where they are not kept; and the present factors of a block.
+#[derive(Debug, Default)]
+pub(crate) struct TileMeans<S> {
+    first: usize,
+    means: Vec<AbsentFactors>,
+    sums: S,
+    present: Block,
+}
+
+impl<'a> Absent<Points<'a>> for Marginal<'_> {
+    type Cache = TileMeans<MeanSums>;
+
+    fn preparation(&self) -> usize {
+        if self.means.is_some() { 0 } else { self.background.rows.rows() }
+    }
+
+    fn reserve(
+        &self,
+        &Points(expansion): &Points<'a>,
+        blocks: usize,
+        cache: &mut Self::Cache,
+        memory: &Memory,
+    ) -> Result<(), Error> {
+        let of_block = (expansion.players(), expansion.kernel.most_orders());
+        cache.present.reserve(of_block.0, 0, memory)?;
+        cache.present.reserve_series(of_block, memory)?;
+        if self.means.is_some() {
+            return Ok(());
+        }
+        cache.sums.reserve(of_block, memory)?;
+        AbsentFactors::reserve_all(&mut cache.means, blocks, of_block, memory)
+    }
+
+    fn prepare(
+        &self,
+        points: &Points<'a>,
+        blocks: Range<usize>,
+        context: Context<'_>,
+        cache: &mut Self::Cache,
+    ) {
+        let TileMeans { first, means, sums, .. } = cache;
+        *first = blocks.start;
+        for (index, mean) in blocks.zip(means) {
+            let (block, _) = points.locate(index, 1);
+            sums.mean(points.0.term_and_points(block), self.background, context, mean);
+        }
+    }
+
+    fn fill(
+        &self,
+        &Points(expansion): &Points<'a>,
+        at: RowPlace<'_>,
+        block: &mut Block,
+        (ladder, cache): (&mut Ladder, &mut Self::Cache),
+        context: Context<'_>,
+    ) -> Spread {
+        let ((term, points), x) = (expansion.term_and_points(at.block), at.x);
+        let TileMeans { first, means, present, .. } = cache;
+        let kept = self.means.as_ref().map(|means| means.of_block(at.block));
+        let absent = kept.unwrap_or_else(|| &means[at.index - *first]);
+        let contrast = &FromMean { absent: self, term, x, points };
+        if let Some(own) = expansion.rung(ladder, at.block, (at.item, x)) {
+            fill_against(own, absent, block, contrast, context)
+        } else if !term.has_own_pairs() {
+            fill_against(TermFactors { term, x, points }, absent, block, contrast, context)
+        } else {
+            context.run(FillTerm { term, row: x, points, block: present });
+            fill_block_against(present, absent, block, contrast, context)
+        }
+    }
+}
+
+impl<'a> Absent<Products<'a>> for Marginal<'_> {
+    type Cache = TileMeans<ProductMeanSums>;
+
+    fn preparation(&self) -> usize {
+        self.background.rows.rows()
+    }
+
+    fn prepared_bytes(&self, _: &Products<'a>) -> usize {
+        // And the sums that they are made from.
+        AbsentFactors::bytes(0) + 2 * size_of::<Accumulator>()
+    }
+
+    fn reserve(
+        &self,
+        products: &Products<'a>,
+        blocks: usize,
+        cache: &mut Self::Cache,
+        memory: &Memory,
+    ) -> Result<(), Error> {
+        let players = products.expansion.players();
+        cache.sums.reserve(products.expansion, blocks, memory)?;
+        cache.present.reserve(players, 0, memory)?;
+        AbsentFactors::reserve_all(&mut cache.means, blocks, (players, 0), memory)
+    }
+
+    fn prepare(
+        &self,
+        &Products { expansion, form }: &Products<'a>,
+        blocks: Range<usize>,
+        context: Context<'_>,
+        cache: &mut Self::Cache,
+    ) {
+        cache.first = blocks.start;
+        cache.sums.means((expansion, form), blocks, self.background, context, &mut cache.means);
+    }
+
+    fn fill(
+        &self,
+        products: &Products<'a>,
+        at: RowPlace<'_>,
+        block: &mut Block,
+        (factors, cache): (&mut <Products<'a> as Evaluations>::Cache, &mut Self::Cache),
+        context: Context<'_>,
+    ) -> Spread {
+        let TileMeans { first, means, present, .. } = cache;
+        let of = products.of_block(at.block);
+        let singles = products.singles(at, factors, context);
+        context.run(MultiplyPresent { singles, of, block: present });
+        let contrast = FromMeanProduct { absent: self, products, x: at.x, of, singles };
+        fill_block_against(present, &means[at.index - *first], block, &contrast, context)
+    }
+}
+
+/// The mean of k(x, point) − k(z, point) over background rows z.
+struct FromMean<'a> {
+    absent: &'a Marginal<'a>,
+    term: &'a PackedTerm,
+    x: &'a [f64],
+    points: &'a [Lanes],
+}
+
+impl Contrast for FromMean<'_> {
+    fn loss(&self) -> f64 {
+        LOSS_OF_MEANS
+    }
+
+    fn of_player(&self, player: usize, found: &Lanes, context: Context<'_>) -> Lanes {
+        if self.is_only(player) {
+            return Lanes::ZERO;
+        }
+        let term = self.term;
+        mean_contrast(found, self.absent.background, context, |lane, first| {
+            let compared = self.compared(lane, first);
+            context.run(ContrastOfPlayer { term, player, compared })
+        })
+    }
+
+    fn of_series(
+        &self,
+        player: usize,
+        wanted: &[bool; LANES],
+        higher: &mut [Lanes],
+        context: Context<'_>,
+    ) {
+        let (term, weights) = (self.term, self.absent.background.weights);
+        let mut sums = vec![Accumulator::ZERO; term.orders()];
+        let mut means = vec![Lanes::ZERO; term.orders()];
+        for lane in (0..LANES).filter(|&lane| wanted[lane] && !self.is_only(player)) {
+            sums.fill(Accumulator::ZERO);
+            for first in (0..weights.len()).step_by(LANES) {
+                let (compared, weights) = (self.compared(lane, first), in_lanes(weights, first));
+                context.run(ContrastOfSeries { term, player, compared, higher: &mut *higher });
+                context.run(AddWeighted { weights, values: higher, sums: &mut sums });
+            }
+            for (mean, sum) in means.iter_mut().zip(&sums) {
+                mean.0[lane] = sum.total().value();
+            }
+        }
+        higher[..means.len()].copy_from_slice(&means);
+    }
+}
+
+impl FromMean<'_> {
+    /// Whether the background has only the row's entries in all columns of a player.
+    fn is_only(&self, player: usize) -> bool {
+        let is_only = |column: usize| self.absent.only_entry[column] == Some(self.x[column]);
+        self.term.columns_of(player).all(is_only)
+    }
+
+    /// The row and background rows from number `first`, beside a single point.
+    fn compared(&self, lane: usize, first: usize) -> Compared<'_> {
+        let z = (self.absent.background.rows, first);
+        Compared::Rows { x: self.x, z, point: (self.points, lane) }
+    }
+}
+
+/// The mean of k(x, p) k(x, q) − k(z, p) k(z, q) over background rows z.
+struct FromMeanProduct<'a> {
+    absent: &'a Marginal<'a>,
+    products: &'a Products<'a>,
+    x: &'a [f64],
+    of: ProductBlock<'a>,
+    /// The factors of the one evaluation, and of its partners.
+    singles: [&'a Block; 2],
+}
+
+impl Contrast for FromMeanProduct<'_> {
+    fn loss(&self) -> f64 {
+        LOSS_OF_MEANS
+    }
+
+    fn of_player(&self, player: usize, found: &Lanes, context: Context<'_>) -> Lanes {
+        let ProductBlock { partners, union } = self.of;
+        let places = union.places[player];
+        mean_contrast(found, self.absent.background, context, |lane, first| {
+            let one = self.single(0, partners.one, places[0], first, context);
+            let others = self.single(1, (partners.others, lane), places[1], first, context);
+            [context.run(MultiplyContrasts([one, others])), Lanes::ZERO]
+        })
+    }
+
+    fn of_series(&self, _: usize, _: &[bool; LANES], _: &mut [Lanes], _: Context<'_>) {
+        // No term of a quadratic form is a power series.
+    }
+}
+
+impl FromMeanProduct<'_> {
+    /// k(x, p), k(z, p) and k(x, p) − k(z, p) of a player at its place in one of the evaluations,
+    /// for background rows z from number `first`.
+    fn single(
+        &self,
+        which: usize,
+        (block, lane): (usize, usize),
+        place: Option<usize>,
+        first: usize,
+        context: Context<'_>,
+    ) -> [Lanes; 3] {
+        let Some(player) = place else { return [Lanes::ONE, Lanes::ONE, Lanes::ZERO] };
+        let (term, points) = self.products.expansion.term_and_points(block);
+        let z = (self.absent.background.rows, first);
+        let compared = Compared::Rows { x: self.x, z, point: (points, lane) };
+        let [high, low] = context.run(ContrastOfPlayer { term, player, compared });
+        let difference = Lanes(zip_lanes(&high.0, &low.0, |high, low| high + low));
+        let present = self.singles[which].present[player].0[lane];
+        let absent = Lanes(map_lanes(&difference.0, |c| present - c));
+        [Lanes([present; LANES]), absent, difference]
+    }
+}

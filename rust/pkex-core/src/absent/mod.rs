@@ -1,0 +1,18 @@
+//! What stands in for absent players, in the games of rows.
+//!
+//! `background`: value functions; `factors`: absent factors of a block; `contrast`: a − b without
+//! cancellation; `against`: blocks of both; `own_point_means`, `background_means` and
+//! `product_means`: mean factors; `games`: the games of rows, whatever is absent; `neutral`,
+//! `interventional` and `marginal`: what it may be.
+
+pub(crate) mod against;
+pub(crate) mod background;
+pub(crate) mod background_means;
+pub(crate) mod contrast;
+pub(crate) mod factors;
+pub(crate) mod games;
+pub(crate) mod interventional;
+pub(crate) mod marginal;
+pub(crate) mod neutral;
+pub(crate) mod own_point_means;
+pub(crate) mod product_means;

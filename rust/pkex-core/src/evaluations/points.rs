@@ -1,0 +1,89 @@
+//! The evaluations of a sum f(x) = Σᵢ αᵢ k(x, xᵢ): one for each
+//! term of the kernel and point.
+
+use crate::error::Error;
+use crate::evaluations::beside_row::{Evaluations, RowPlace};
+use crate::evaluations::packed::PackedExpansion;
+use crate::game::block::Block;
+use crate::game::spread::Spread;
+use crate::kernel::doubling::{FillRung, Ladder};
+use crate::kernel::term::FillTerm;
+use crate::memory::{Memory, saturating_product};
+use crate::settings::Context;
+use crate::simd::lanes::Lanes;
+
+/// The points of an expansion.
+#[derive(Clone, Copy)]
+pub(crate) struct Points<'a>(pub &'a PackedExpansion);
+
+impl Evaluations for Points<'_> {
+    type Cache = Ladder;
+
+    fn expansion(&self) -> &PackedExpansion {
+        self.0
+    }
+
+    fn orders(&self) -> usize {
+        self.0.kernel.most_orders()
+    }
+
+    fn outputs(&self) -> usize {
+        self.0.outputs()
+    }
+
+    fn blocks(&self) -> usize {
+        self.0.evaluation_blocks()
+    }
+
+    fn alternatives_adjoin(&self) -> bool {
+        true
+    }
+
+    fn locate(&self, index: usize, alternatives: usize) -> (usize, usize) {
+        (self.0.at_place(index / alternatives), index % alternatives)
+    }
+
+    fn terms(&self) -> usize {
+        let kernel = &self.0.kernel;
+        if kernel.shares_players() { kernel.terms.len() } else { 1 }
+    }
+
+    fn block_bytes(&self, prepared: usize) -> usize {
+        saturating_product([self.0.columns(), size_of::<Lanes>()]).saturating_add(prepared)
+    }
+
+    fn reserve(&self, ladder: &mut Ladder, memory: &Memory) -> Result<(), Error> {
+        ladder.reserve(self.0.kernel.links.slots, self.0.players(), memory)
+    }
+
+    fn start(&self, ladder: &mut Ladder) {
+        ladder.clear();
+    }
+
+    fn fill(
+        &self,
+        at: RowPlace<'_>,
+        block: &mut Block,
+        ladder: &mut Ladder,
+        context: Context<'_>,
+    ) -> Spread {
+        // Factors may follow from those of another term.
+        if let Some(rung) = self.0.rung(ladder, at.block, (at.item, at.x)) {
+            return context.run(FillRung { rung, block });
+        }
+        let (term, points) = self.0.term_and_points(at.block);
+        context.run(FillTerm { term, row: at.x, points, block })
+    }
+
+    fn players(&self, block: usize) -> &[usize] {
+        &self.0.term_and_points(block).0.players
+    }
+
+    fn coefficient(&self, block: usize, share: f64) -> f64 {
+        self.0.coefficient(block) * share
+    }
+
+    fn weights(&self, block: usize, _share: f64) -> impl Iterator<Item = (usize, Lanes)> {
+        self.0.unscaled_weights(block)
+    }
+}
