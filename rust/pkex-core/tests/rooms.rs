@@ -10,7 +10,7 @@ const ROOMS: &str = "
     simd/        arithmetic level numbers lanes exp double sin sum
     memory settings matrix
     quadrature/  rule bound measure free_end table
-    game/        block spread scaling coalitions sweep pair values interactions coalitions_of_two
+    game/        block spread scaling coalitions two_players sweep interactions coalitions_of_two
     game/        recursion series quantity supersets
     kernel/      product joint matern overlap periodic gauss_sums median centering family players series
     kernel/      term doubling packed

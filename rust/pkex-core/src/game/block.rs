@@ -30,7 +30,7 @@ pub struct Block {
 
 /// The least ∏ b that games are divided by. The factors of players that rise, from 1, then grow to
 /// no more than 1/∏ b together; so their product is not so much larger near t = 1 that the rounding
-/// of falling factors counts, which is absolute there (`game::values`).
+/// of falling factors counts, which is absolute there (`game::sweep`).
 pub(crate) const LEAST_DIVISOR: f64 = 1.0 / 1024.0;
 
 /// The least b by which factors are divided: c is then found from what a and b lack to 1 alone, to

@@ -1,7 +1,7 @@
 //! ∫ ∏_{l≠i,j} Fₗ(t) dt for every coalition {i, j} of two players, by nodes seen from t = 0.
 //!
-//! In games with b = 1 (Fₗ = 1 + t cₗ) players go through the nodes by twos, as in [`values`]. Two
-//! such pairs, {i, i′} and {j, j′}, make four coalitions. With A = weight · ∏ of the factors of all
+//! In games with b = 1 (Fₗ = 1 + t cₗ) players go through the nodes by twos, as in [`sweep`]. Two
+//! such twos, {i, i′} and {j, j′}, make four coalitions. With A = weight · ∏ of the factors of all
 //! other players at a node t, and the moments M_k = Σ tᵏ A over the nodes,
 //!
 //!   Ω_ij = ∫ (1 + t cᵢ′) (1 + t cⱼ′) ∏ of all others = (M₀ + cᵢ′ M₁) + cⱼ′ (M₁ + cᵢ′ M₂):
@@ -9,7 +9,7 @@
 //! five instructions a node for the four of them, which take three each one by one
 //! ([`interactions`]).
 //!
-//! [`values`]: crate::game::values
+//! [`sweep`]: crate::game::sweep
 //! [`interactions`]: crate::game::interactions
 
 use std::ops::Range;
@@ -17,23 +17,23 @@ use std::ops::Range;
 use crate::error::Error;
 use crate::game::block::Block;
 use crate::game::coalitions::Coalitions;
-use crate::game::pair::{MOST_FROM_ONE_END, Pair, PerPair, in_groups};
+use crate::game::two_players::{MOST_FROM_ONE_END, PerTwo, TwoPlayers, in_groups};
 use crate::memory::Memory;
 use crate::quadrature::free_end::FreeEnd;
 use crate::quadrature::rule::Node;
 use crate::simd::arithmetic::Arithmetic;
 use crate::simd::lanes::{LANES, Lanes, each_lane, multiply_add_lanes, multiply_lanes, zip_lanes};
 
-/// Room for what is kept of each pair, between blocks.
+/// Room for what is kept of each two players, between blocks.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct PairsAtNodes {
-    /// The product of a pair's two factors.
-    factors: PerPair,
-    /// The weight of the node times the factors of all pairs after this one.
-    after: PerPair,
+pub(crate) struct TwosAtNodes {
+    /// The product of the two factors.
+    factors: PerTwo,
+    /// The weight of the node times the factors of all twos after this one.
+    after: PerTwo,
 }
 
-impl PairsAtNodes {
+impl TwosAtNodes {
     /// Makes room for games of that many players.
     pub fn reserve(&mut self, players: usize, memory: &Memory) -> Result<(), Error> {
         self.factors.reserve(players.next_multiple_of(2), memory)?;
@@ -49,7 +49,7 @@ pub(crate) fn omega<A: Arithmetic, const W: usize>(
     rule: &FreeEnd,
     coalitions: &Coalitions,
     block: &mut Block,
-    room: &mut PairsAtNodes,
+    room: &mut TwosAtNodes,
 ) {
     let Block { difference, omega, .. } = block;
     omega.clear();
@@ -59,9 +59,10 @@ pub(crate) fn omega<A: Arithmetic, const W: usize>(
     difference.resize(players.next_multiple_of(2), Lanes::ZERO);
     room.factors.resize(difference.len());
     room.after.resize(difference.len());
+    const { assert!(MOST_FROM_ONE_END == 8, "the cases below") };
     let mut end = [rule.value, rule.slope];
     for (nodes, _) in in_groups((&rule.nodes, &[]), MOST_FROM_ONE_END) {
-        let mut sweep = Sweep { end, coalitions, difference, omega, room };
+        let mut sweep = SweepOfTwos { end, coalitions, difference, omega, room };
         match nodes.len() {
             // Of an odd number one more has no weight.
             0..=2 => sweep.run::<A, W, 2>(nodes),
@@ -75,49 +76,49 @@ pub(crate) fn omega<A: Arithmetic, const W: usize>(
 }
 
 /// A pass over the coalitions with some nodes.
-struct Sweep<'a> {
+struct SweepOfTwos<'a> {
     /// The weights of value and slope at t = 0.
     end: [f64; 2],
     coalitions: &'a Coalitions,
     difference: &'a [Lanes],
     omega: &'a mut [Lanes],
-    room: &'a mut PairsAtNodes,
+    room: &'a mut TwosAtNodes,
 }
 
-impl Sweep<'_> {
+impl SweepOfTwos<'_> {
     /// Adds what `N` nodes contribute to Ω; nodes that are missing have no weight.
     #[inline(always)]
     fn run<A: Arithmetic, const W: usize, const N: usize>(&mut self, nodes: &[Node]) {
         let missing = Node { step: 0.0, weight: 0.0 };
         let nodes: [Node; N] = std::array::from_fn(|n| nodes.get(n).copied().unwrap_or(missing));
-        let (pairs, _) = self.difference.as_chunks::<2>();
-        let factors = &mut self.room.factors.registers::<W, N>()[..pairs.len()];
-        let after = &mut self.room.after.registers::<W, N>()[..pairs.len()];
+        let (twos, _) = self.difference.as_chunks::<2>();
+        let factors = &mut self.room.factors.registers::<W, N>()[..twos.len()];
+        let after = &mut self.room.after.registers::<W, N>()[..twos.len()];
         for part in 0..LANES / W {
-            let sum = multiply_up::<A, W, N>(&nodes, part, pairs, factors, after);
+            let sum = multiply_up::<A, W, N>(&nodes, part, twos, factors, after);
             let [value, slope] = self.end;
-            let at = AtNodes { nodes, value, slope, part, pairs, factors, after };
+            let at = AtNodes { nodes, value, slope, part, twos, factors, after };
             at.add_all::<A>(self.coalitions, &sum, self.omega);
         }
     }
 }
 
-/// Stores the factors of each pair and the products of those after it; returns the sum of all c.
+/// Stores the factors of each two players and the products of those after it; returns the sum of all c.
 #[inline(always)]
 fn multiply_up<A: Arithmetic, const W: usize, const N: usize>(
     nodes: &[Node; N],
     part: usize,
-    pairs: &[[Lanes; 2]],
+    twos: &[[Lanes; 2]],
     factors: &mut [[[f64; W]; N]],
     after: &mut [[[f64; W]; N]],
 ) -> [f64; W] {
     let mut product: [[f64; W]; N] = std::array::from_fn(|n| [nodes[n].weight; W]);
     let mut sum = [0.0; W];
-    for ((c, factors), after) in pairs.iter().zip(factors).zip(after).rev() {
+    for ((c, factors), after) in twos.iter().zip(factors).zip(after).rev() {
         let c = [c[0].part(part), c[1].part(part)];
-        let pair = Pair::new::<A>([&[1.0; W]; 2], c);
+        let two = TwoPlayers::new::<A>([&[1.0; W]; 2], c);
         for n in 0..N {
-            factors[n] = pair.at::<A>(nodes[n].step);
+            factors[n] = two.at::<A>(nodes[n].step);
             after[n] = product[n];
             product[n] = multiply_lanes(&product[n], &factors[n]);
         }
@@ -126,13 +127,13 @@ fn multiply_up<A: Arithmetic, const W: usize, const N: usize>(
     sum
 }
 
-/// Some lanes of the pairs' factors at `N` nodes.
+/// Some lanes of the twos' factors at `N` nodes.
 struct AtNodes<'a, const W: usize, const N: usize> {
     nodes: [Node; N],
     value: f64,
     slope: f64,
     part: usize,
-    pairs: &'a [[Lanes; 2]],
+    twos: &'a [[Lanes; 2]],
     factors: &'a [[[f64; W]; N]],
     after: &'a [[[f64; W]; N]],
 }
@@ -151,12 +152,12 @@ impl Row {
     }
 }
 
-/// The pairs after one that have a second player of these rows, those of its members.
-fn later_pairs(pair: usize, rows: &[Row; 2]) -> Range<usize> {
+/// The twos after one that have a second player of these rows, those of its members.
+fn later_twos(two: usize, rows: &[Row; 2]) -> Range<usize> {
     let asked = rows.iter().map(|row| &row.second).filter(|second| !second.is_empty());
     let start = asked.clone().map(|second| second.start / 2).fold(usize::MAX, usize::min);
     let end = asked.map(|second| second.end.div_ceil(2)).fold(0, usize::max);
-    start.max(pair + 1)..end
+    start.max(two + 1)..end
 }
 
 impl<const W: usize, const N: usize> AtNodes<'_, W, N> {
@@ -165,15 +166,15 @@ impl<const W: usize, const N: usize> AtNodes<'_, W, N> {
     fn add_all<A: Arithmetic>(&self, coalitions: &Coalitions, sum: &[f64; W], omega: &mut [Lanes]) {
         let first = coalitions.first_of_two();
         let mut before = [[1.0; W]; N];
-        for (pair, factors) in self.factors.iter().enumerate().take(first.end.div_ceil(2)) {
-            if pair >= first.start / 2 {
-                let rows = [2 * pair, 2 * pair + 1].map(|player| {
+        for (two, factors) in self.factors.iter().enumerate().take(first.end.div_ceil(2)) {
+            if two >= first.start / 2 {
+                let rows = [2 * two, 2 * two + 1].map(|player| {
                     let (start, second) = coalitions.of_two(player);
                     Row { start, second }
                 });
-                let others = self.without(sum, pair);
-                self.add_pair::<A>((pair, &rows[0]), &before, &others, omega);
-                self.add_rows::<A>((pair, &rows), before, &others, omega);
+                let others = self.without(sum, two);
+                self.add_two::<A>((two, &rows[0]), &before, &others, omega);
+                self.add_rows::<A>((two, &rows), before, &others, omega);
             }
             for n in 0..N {
                 before[n] = multiply_lanes(&before[n], &factors[n]);
@@ -181,44 +182,44 @@ impl<const W: usize, const N: usize> AtNodes<'_, W, N> {
         }
     }
 
-    /// Adds to Ω of a pair itself.
+    /// Adds to Ω of two players themselves.
     #[inline(always)]
-    fn add_pair<A: Arithmetic>(
+    fn add_two<A: Arithmetic>(
         &self,
-        (pair, row): (usize, &Row),
+        (two, row): (usize, &Row),
         before: &[[f64; W]; N],
         others: &[f64; W],
         omega: &mut [Lanes],
     ) {
-        let Some(place) = row.place(2 * pair + 1) else { return };
+        let Some(place) = row.place(2 * two + 1) else { return };
         let mut total = self.of_end::<A>(others);
-        for (before, after) in before.iter().zip(&self.after[pair]) {
+        for (before, after) in before.iter().zip(&self.after[two]) {
             total = multiply_add_lanes::<A, W>(&total, before, after);
         }
         let omega: &mut [f64; W] = omega[place].part_mut(self.part);
         *omega = zip_lanes(omega, &total, |omega, total| omega + total);
     }
 
-    /// Adds to Ω of each member of a pair and each player after it.
+    /// Adds to Ω of either of two players and each player after it.
     #[inline(always)]
     fn add_rows<A: Arithmetic>(
         &self,
-        (pair, rows): (usize, &[Row; 2]),
+        (two, rows): (usize, &[Row; 2]),
         mut run: [[f64; W]; N],
         others: &[f64; W],
         omega: &mut [Lanes],
     ) {
-        let Self { nodes, slope, part, pairs, factors, after, .. } = *self;
-        let later = later_pairs(pair, rows);
+        let Self { nodes, slope, part, twos, factors, after, .. } = *self;
+        let later = later_twos(two, rows);
         if later.is_empty() {
             return;
         }
-        for factors in &factors[pair + 1..later.start] {
+        for factors in &factors[two + 1..later.start] {
             for n in 0..N {
                 run[n] = multiply_lanes(&run[n], &factors[n]);
             }
         }
-        let own = [pairs[pair][1].part(part), pairs[pair][0].part(part)];
+        let own = [twos[two][1].part(part), twos[two][0].part(part)];
         for other in later {
             let [mut m0, mut m1, mut m2] =
                 [self.of_end::<A>(&self.without(others, other)), [slope; W], [0.0; W]];
@@ -236,7 +237,7 @@ impl<const W: usize, const N: usize> AtNodes<'_, W, N> {
                 let linear: [f64; W] = multiply_add_lanes::<A, W>(&m1, &m2, own);
                 for member in 0..2 {
                     let Some(place) = row.place(2 * other + member) else { continue };
-                    let c: &[f64; W] = pairs[other][1 - member].part(part);
+                    let c: &[f64; W] = twos[other][1 - member].part(part);
                     let omega: &mut [f64; W] = omega[place].part_mut(part);
                     *omega = each_lane(|i| omega[i] + A::mul_add(linear[i], c[i], constant[i]));
                 }
@@ -250,10 +251,10 @@ impl<const W: usize, const N: usize> AtNodes<'_, W, N> {
         each_lane(|i| A::mul_add(sum[i], self.slope, self.value))
     }
 
-    /// A sum of c without those of a pair.
+    /// A sum of c without those of two players.
     #[inline(always)]
-    fn without(&self, sum: &[f64; W], pair: usize) -> [f64; W] {
-        let c: [&[f64; W]; 2] = [0, 1].map(|member| self.pairs[pair][member].part(self.part));
+    fn without(&self, sum: &[f64; W], two: usize) -> [f64; W] {
+        let c: [&[f64; W]; 2] = [0, 1].map(|member| self.twos[two][member].part(self.part));
         each_lane(|i| sum[i] - (c[0][i] + c[1][i]))
     }
 }
@@ -261,7 +262,7 @@ impl<const W: usize, const N: usize> AtNodes<'_, W, N> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::game::interactions::{self, Products};
+    use crate::game::interactions::{self, CoalitionProducts};
     use crate::quadrature::rule::Rule;
     use crate::simd::arithmetic::Separate;
 
@@ -289,8 +290,8 @@ mod tests {
                 let rule = FreeEnd::new(count);
                 for part in Coalitions::parts(players, 2, most).unwrap() {
                     let (mut found, mut expected) = (block(players), block(players));
-                    omega::<Separate, 4>(&rule, &part, &mut found, &mut PairsAtNodes::default());
-                    let products = &mut Products::default();
+                    omega::<Separate, 4>(&rule, &part, &mut found, &mut TwosAtNodes::default());
+                    let products = &mut CoalitionProducts::default();
                     interactions::omega::<Separate, 4>(&exact, &part, &mut expected, products);
                     assert_eq!(found.omega.len(), part.count());
                     assert_eq!(found.difference, block(players).difference);

@@ -7,7 +7,6 @@
 use crate::error::Error;
 use crate::game::block::Block;
 use crate::game::coalitions::{Coalitions, Cursor};
-use crate::game::sweep::{End, MOST_NODES, Sweep, pass};
 use crate::memory::{FACTORS, Memory};
 use crate::quadrature::rule::{Node, Rule};
 use crate::simd::arithmetic::Arithmetic;
@@ -15,7 +14,7 @@ use crate::simd::lanes::{LANES, Lanes, multiply_add_lanes, multiply_lanes, zip_l
 
 /// Room for products, kept between blocks.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Products {
+pub(crate) struct CoalitionProducts {
     cursor: Cursor,
     /// For player j and node n: the node's weight times the factors of players j, j + 1, ….
     suffixes: Vec<Lanes>,
@@ -26,7 +25,7 @@ pub(crate) struct Products {
     differences: Vec<Lanes>,
 }
 
-impl Products {
+impl CoalitionProducts {
     /// Room for a cursor.
     pub fn cursor(&mut self) -> &mut Cursor {
         &mut self.cursor
@@ -54,34 +53,92 @@ pub(crate) fn omega<A: Arithmetic, const W: usize>(
     rule: &Rule,
     coalitions: &Coalitions,
     block: &mut Block,
-    products: &mut Products,
+    products: &mut CoalitionProducts,
 ) {
     let players = block.difference.len();
     products.suffixes.resize((players + 1) * MOST_NODES, Lanes::ONE);
     products.before.resize(coalitions.size() * MOST_NODES, Lanes::ONE);
     block.omega.clear();
     block.omega.resize(coalitions.count(), Lanes::ZERO);
-    pass::<A, W, _>(rule, block, &mut ByCoalition { coalitions, products });
+    let Block { present, absent, difference, omega, .. } = &mut *block;
+    let mut sweep = CoalitionSweep { coalitions, difference, omega, products: &mut *products };
+    if absent.is_empty() {
+        sweep.run::<A, W, _>(&rule.from_absent, One);
+    } else {
+        sweep.run::<A, W, _>(&rule.from_absent, Each(absent));
+    }
+    sweep.run::<A, W, _>(&rule.from_present, Each(present));
     multiply_differences::<W>(coalitions, block, products);
 }
 
-/// Ω of every coalition.
-struct ByCoalition<'a> {
-    coalitions: &'a Coalitions,
-    products: &'a mut Products,
+/// Most nodes that go through the players together: as many products as registers hold.
+const MOST_NODES: usize = 4;
+
+/// The factors at the end of [0, 1] from which nodes are seen.
+trait End: Copy {
+    fn factor<const W: usize>(self, player: usize, part: usize) -> [f64; W];
 }
 
-impl Sweep for ByCoalition<'_> {
+/// Every factor is 1.
+#[derive(Clone, Copy)]
+struct One;
+
+/// One factor per player.
+#[derive(Clone, Copy)]
+struct Each<'a>(&'a [Lanes]);
+
+impl End for One {
     #[inline(always)]
-    fn sweep<A: Arithmetic, const W: usize, const N: usize, E: End>(
+    fn factor<const W: usize>(self, _player: usize, _part: usize) -> [f64; W] {
+        [1.0; W]
+    }
+}
+
+impl End for Each<'_> {
+    #[inline(always)]
+    fn factor<const W: usize>(self, player: usize, part: usize) -> [f64; W] {
+        *self.0[player].part(part)
+    }
+}
+
+/// A pass over the coalitions.
+struct CoalitionSweep<'a> {
+    coalitions: &'a Coalitions,
+    difference: &'a [Lanes],
+    omega: &'a mut [Lanes],
+    products: &'a mut CoalitionProducts,
+}
+
+impl CoalitionSweep<'_> {
+    /// Adds what nodes seen from one end contribute, in groups of nearly equal size.
+    #[inline(always)]
+    fn run<A: Arithmetic, const W: usize, E: End>(&mut self, nodes: &[Node], end: E) {
+        let mut rest = nodes;
+        while !rest.is_empty() {
+            let groups = rest.len().div_ceil(MOST_NODES);
+            let (group, others) = rest.split_at(rest.len().div_ceil(groups));
+            rest = others;
+            match *group {
+                [n0] => self.group::<A, W, 1, E>([n0], end),
+                [n0, n1] => self.group::<A, W, 2, E>([n0, n1], end),
+                [n0, n1, n2] => self.group::<A, W, 3, E>([n0, n1, n2], end),
+                [n0, n1, n2, n3] => self.group::<A, W, 4, E>([n0, n1, n2, n3], end),
+                _ => unreachable!("a group has 1 to {MOST_NODES} nodes"),
+            }
+        }
+    }
+
+    /// Adds what `N` nodes contribute, given the factors at their end of [0, 1].
+    #[inline(always)]
+    fn group<A: Arithmetic, const W: usize, const N: usize, E: End>(
         &mut self,
         nodes: [Node; N],
         end: E,
-        difference: &[Lanes],
-        omega: &mut [Lanes],
     ) {
+        let Self { coalitions, difference, .. } = *self;
+        let omega = &mut *self.omega;
         let players = difference.len();
-        let Products { cursor, suffixes, before, .. } = &mut *self.products;
+        let CoalitionProducts { cursor, suffixes, before, .. } = &mut *self.products;
         let suffixes = &mut suffixes.as_chunks_mut::<N>().0[..=players];
         let before = before.as_chunks_mut::<N>().0;
         for part in 0..LANES / W {
@@ -94,7 +151,7 @@ impl Sweep for ByCoalition<'_> {
                     *suffixes[player][n].part_mut(part) = suffix;
                 }
             }
-            add_nodes::<A, W, N, E>((self.coalitions, cursor), factors, (suffixes, before), omega);
+            add_nodes::<A, W, N, E>((coalitions, cursor), factors, (suffixes, before), omega);
         }
     }
 }
@@ -179,9 +236,9 @@ fn add_nodes<A: Arithmetic, const W: usize, const N: usize, E: End>(
 pub(crate) fn multiply_differences<const W: usize>(
     coalitions: &Coalitions,
     block: &mut Block,
-    products: &mut Products,
+    products: &mut CoalitionProducts,
 ) {
-    let Products { cursor, before, differences, .. } = products;
+    let CoalitionProducts { cursor, before, differences, .. } = products;
     let c = &block.difference;
     differences.clear();
     if coalitions.size() == 0 {

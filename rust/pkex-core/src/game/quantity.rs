@@ -3,14 +3,14 @@
 use crate::error::Error;
 use crate::game::block::{Block, Higher};
 use crate::game::coalitions::Coalitions;
-use crate::game::coalitions_of_two::{self, PairsAtNodes};
-use crate::game::interactions::{self, Products};
-use crate::game::pair::PerPair;
+use crate::game::coalitions_of_two::{self, TwosAtNodes};
+use crate::game::interactions::{self, CoalitionProducts};
 use crate::game::recursion::{self, RecursionRows};
 use crate::game::scaling::Scaling;
 use crate::game::series::{self, Polynomials};
 use crate::game::spread::Spread;
-use crate::game::values;
+use crate::game::sweep;
+use crate::game::two_players::PerTwo;
 use crate::memory::{Memory, saturating_product};
 use crate::quadrature::free_end::FreeEnd;
 use crate::quadrature::rule::Rule;
@@ -131,10 +131,10 @@ impl Quantity<'_> {
 /// Room for the computation, kept between blocks.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Scratch {
-    prefixes: PerPair,
+    prefixes: PerTwo,
     rows: RecursionRows,
-    products: Products,
-    pairs: PairsAtNodes,
+    products: CoalitionProducts,
+    twos: TwosAtNodes,
     polynomials: Polynomials,
 }
 
@@ -151,7 +151,7 @@ impl Scratch {
             Quantity::ShapleyByRecursion(_) => self.rows.reserve(players, memory),
             Quantity::Interactions(coalitions, _) => {
                 if !quantity.needs_present() {
-                    self.pairs.reserve(players, memory)?;
+                    self.twos.reserve(players, memory)?;
                 }
                 self.products.reserve(players, coalitions, memory)
             }
@@ -190,7 +190,7 @@ impl Quantity<'_> {
             return;
         }
         let scaling = Scaling::apply(block, spread);
-        let Scratch { prefixes, rows, products, pairs, .. } = scratch;
+        let Scratch { prefixes, rows, products, twos, .. } = scratch;
         match self {
             Self::GrandCoalition => context.run(WholeCoalition { block, is_present: true }),
             Self::EmptyCoalition => context.run(WholeCoalition { block, is_present: false }),
@@ -211,7 +211,7 @@ impl Quantity<'_> {
                 let coalitions = &coalitions.among(players);
                 match nodes.rule_of_unit(spread) {
                     Some(rule) if coalitions.size() == 2 && block.absent.is_empty() => {
-                        context.run_in_registers(OfTwo { rule, coalitions, block, pairs });
+                        context.run_in_registers(OfTwo { rule, coalitions, block, twos });
                         context.run(MultiplyDifferences { coalitions, block, products });
                     }
                     _ => {
@@ -290,7 +290,7 @@ impl Body for ByRecursion<'_> {
 struct FromOneEnd<'a> {
     rule: &'a FreeEnd,
     block: &'a mut Block,
-    prefixes: &'a mut PerPair,
+    prefixes: &'a mut PerTwo,
 }
 
 impl Body for FromOneEnd<'_> {
@@ -298,14 +298,14 @@ impl Body for FromOneEnd<'_> {
 
     #[inline(always)]
     fn run<A: Arithmetic, const W: usize>(self) {
-        values::omega_from_one_end::<A, W>(self.rule, self.block, self.prefixes);
+        sweep::omega_from_one_end::<A, W>(self.rule, self.block, self.prefixes);
     }
 }
 
 struct FromBothEnds<'a> {
     rule: &'a Rule,
     block: &'a mut Block,
-    prefixes: &'a mut PerPair,
+    prefixes: &'a mut PerTwo,
 }
 
 impl Body for FromBothEnds<'_> {
@@ -313,7 +313,7 @@ impl Body for FromBothEnds<'_> {
 
     #[inline(always)]
     fn run<A: Arithmetic, const W: usize>(self) {
-        values::omega_from_both_ends::<A, W>(self.rule, self.block, self.prefixes);
+        sweep::omega_from_both_ends::<A, W>(self.rule, self.block, self.prefixes);
     }
 }
 
@@ -321,7 +321,7 @@ struct OfCoalitions<'a> {
     rule: &'a Rule,
     coalitions: &'a Coalitions,
     block: &'a mut Block,
-    products: &'a mut Products,
+    products: &'a mut CoalitionProducts,
 }
 
 impl Body for OfCoalitions<'_> {
@@ -337,7 +337,7 @@ struct OfTwo<'a> {
     rule: &'a FreeEnd,
     coalitions: &'a Coalitions,
     block: &'a mut Block,
-    pairs: &'a mut PairsAtNodes,
+    twos: &'a mut TwosAtNodes,
 }
 
 impl Body for OfTwo<'_> {
@@ -345,14 +345,14 @@ impl Body for OfTwo<'_> {
 
     #[inline(always)]
     fn run<A: Arithmetic, const W: usize>(self) {
-        coalitions_of_two::omega::<A, W>(self.rule, self.coalitions, self.block, self.pairs);
+        coalitions_of_two::omega::<A, W>(self.rule, self.coalitions, self.block, self.twos);
     }
 }
 
 struct MultiplyDifferences<'a> {
     coalitions: &'a Coalitions,
     block: &'a mut Block,
-    products: &'a mut Products,
+    products: &'a mut CoalitionProducts,
 }
 
 impl Body for MultiplyDifferences<'_> {

@@ -14,7 +14,7 @@
 //!
 //! It needs the rows h in reverse, so every √(d/2)-th is kept and those between are made again:
 //! half as much work more, for d√(2d) numbers instead of d²/2. Eight games are computed at a time,
-//! for the sake of memory: of 10,000 players, 90 MB a thread.
+//! for the sake of memory: with 10,000 players they take 90 MB a thread.
 
 use std::ops::Range;
 
@@ -37,7 +37,7 @@ impl Numbers {
     const ZERO: Self = Self([0.0; GAMES]);
 }
 
-/// RecursionRows of the recursion, kept between blocks.
+/// The rows of the recursion, kept between blocks.
 #[derive(Clone, Debug, Default)]
 pub struct RecursionRows {
     /// Every stride-th row, without its zeros.

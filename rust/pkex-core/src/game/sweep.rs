@@ -1,88 +1,313 @@
-//! Passes over the nodes of a rule, a few at a time.
+//! Ω by quadrature, for all players of a block at once.
+//!
+//! Ωⱼ = ∫₀¹ ∏_{l≠j} Fₗ(t) dt with Fₗ(t) = bₗ + t cₗ (Owen 1972). Nothing is ever divided (factors
+//! may be 0) and no logarithm is taken (they may be negative): at each node the products of the
+//! factors before and after two players are kept as a running prefix and suffix. Seen from an
+//! end of [0, 1] with the factors e, a step s away, the two themselves make
+//!
+//!   Fᵢ Fⱼ = eᵢ eⱼ + s (eᵢ cⱼ + eⱼ cᵢ) + s² cᵢ cⱼ,
+//!
+//! and with A = weight · prefix · suffix at a node, M₀ = Σ A and M₁ = Σ s A over the nodes,
+//!
+//!   Ωᵢ = eⱼ M₀ + cⱼ M₁,    Ωⱼ = eᵢ M₀ + cᵢ M₁.
+//!
+//! Nine instructions per node and two players: three on the way up (F, prefix), six on the way down (A, M,
+//! F, suffix).
 
 use crate::game::block::Block;
+use crate::game::two_players::{
+    MOST_FROM_EACH_END, MOST_FROM_ONE_END, PerTwo, TwoPlayers, in_groups,
+};
+use crate::quadrature::free_end::FreeEnd;
 use crate::quadrature::rule::{Node, Rule};
 use crate::simd::arithmetic::Arithmetic;
-use crate::simd::lanes::Lanes;
+use crate::simd::lanes::{LANES, Lanes, each_lane, multiply_add_lanes, multiply_lanes, zip_lanes};
 
-/// Most nodes that go through the players together: as many products as registers hold.
-pub(crate) const MOST_NODES: usize = 4;
-
-/// What a group of nodes contributes to Ω.
-pub(crate) trait Sweep {
-    /// Adds what `N` nodes contribute, given the factors at their end of [0, 1].
-    fn sweep<A: Arithmetic, const W: usize, const N: usize, E: End>(
-        &mut self,
-        nodes: [Node; N],
-        end: E,
-        difference: &[Lanes],
-        omega: &mut [Lanes],
-    );
+/// Ω of every player into `block.omega`, of games with b = 1, by nodes seen from t = 0.
+///
+/// Errors near t = 1 are absolute, and small beside Ω where 1 + c is in [0, 1].
+#[inline(always)]
+pub fn omega_from_one_end<A: Arithmetic, const W: usize>(
+    rule: &FreeEnd,
+    block: &mut Block,
+    prefixes: &mut PerTwo,
+) {
+    let Block { difference, omega, .. } = block;
+    omega.fill(Lanes::ZERO);
+    prefixes.resize(difference.len());
+    const { assert!(MOST_FROM_ONE_END == 8, "the cases below") };
+    let mut ends = OneEnd { value: rule.value, slope: rule.slope };
+    for (near, far) in in_groups((&rule.nodes, &[]), MOST_FROM_ONE_END) {
+        let mut sweep = Sweep { ends, difference, omega, prefixes };
+        match near.len() {
+            1 => sweep.run::<A, W, 1, 1>(near, far),
+            2 => sweep.run::<A, W, 2, 2>(near, far),
+            3 => sweep.run::<A, W, 3, 3>(near, far),
+            4 => sweep.run::<A, W, 4, 4>(near, far),
+            5 => sweep.run::<A, W, 5, 5>(near, far),
+            6 => sweep.run::<A, W, 6, 6>(near, far),
+            7 => sweep.run::<A, W, 7, 7>(near, far),
+            _ => sweep.run::<A, W, 8, 8>(near, far),
+        }
+        ends = OneEnd { value: 0.0, slope: 0.0 };
+    }
 }
 
-/// Passes over the nodes of a rule in groups of at most [`MOST_NODES`].
+/// Ω of every player into `block.omega`, by nodes that are each seen from the nearer end.
 #[inline(always)]
-pub(crate) fn pass<A: Arithmetic, const W: usize, S: Sweep>(
+pub fn omega_from_both_ends<A: Arithmetic, const W: usize>(
     rule: &Rule,
     block: &mut Block,
-    sweep: &mut S,
+    prefixes: &mut PerTwo,
 ) {
     let Block { present, absent, difference, omega, .. } = block;
-    if absent.is_empty() {
-        sweep_all::<A, W, _, S>(&rule.from_absent, One, difference, omega, sweep);
-    } else {
-        sweep_all::<A, W, _, S>(&rule.from_absent, Each(absent), difference, omega, sweep);
+    omega.fill(Lanes::ZERO);
+    prefixes.resize(difference.len());
+    const { assert!(MOST_FROM_EACH_END == 5, "the cases below") };
+    let ends = BothEnds { near: absent, far: present };
+    for (near, far) in in_groups((&rule.from_absent, &rule.from_present), MOST_FROM_EACH_END) {
+        let mut sweep = Sweep { ends, difference, omega, prefixes };
+        match (near.len(), far.len()) {
+            (0, _) => sweep.run::<A, W, 1, 0>(near, far),
+            (1, 0) => sweep.run::<A, W, 1, 1>(near, far),
+            (1, _) => sweep.run::<A, W, 2, 1>(near, far),
+            (2, 1) => sweep.run::<A, W, 3, 2>(near, far),
+            (2, _) => sweep.run::<A, W, 4, 2>(near, far),
+            (3, 2) => sweep.run::<A, W, 5, 3>(near, far),
+            (3, _) => sweep.run::<A, W, 6, 3>(near, far),
+            (4, 3) => sweep.run::<A, W, 7, 4>(near, far),
+            (4, _) => sweep.run::<A, W, 8, 4>(near, far),
+            // Nine nodes are ten, one of which has no weight.
+            _ => sweep.run::<A, W, 10, 5>(near, far),
+        }
     }
-    sweep_all::<A, W, _, S>(&rule.from_present, Each(present), difference, omega, sweep);
 }
 
-/// The factors at the end of [0, 1] from which nodes are seen.
-pub(crate) trait End: Copy {
-    fn factor<const W: usize>(self, player: usize, part: usize) -> [f64; W];
+/// The factors at the ends of [0, 1] from which nodes are seen.
+trait Ends: Copy {
+    /// That of a player at the end of the near nodes, and of the far ones.
+    fn near<const W: usize>(self, player: usize, part: usize) -> [f64; W];
+    fn far<const W: usize>(self, player: usize, part: usize) -> [f64; W];
+
+    /// What the near end itself adds to M₀ and M₁, from the sum of the c of all other players.
+    fn moments<A: Arithmetic, const W: usize>(self, others: &[f64; W]) -> [[f64; W]; 2];
 }
 
-/// Every factor is 1.
+/// Every factor is 1 at t = 0, where value and slope of the product have these weights.
 #[derive(Clone, Copy)]
-struct One;
+struct OneEnd {
+    value: f64,
+    slope: f64,
+}
 
-/// One factor per player.
-#[derive(Clone, Copy)]
-struct Each<'a>(&'a [Lanes]);
-
-impl End for One {
+impl Ends for OneEnd {
     #[inline(always)]
-    fn factor<const W: usize>(self, _player: usize, _part: usize) -> [f64; W] {
+    fn near<const W: usize>(self, _player: usize, _part: usize) -> [f64; W] {
         [1.0; W]
     }
-}
 
-impl End for Each<'_> {
     #[inline(always)]
-    fn factor<const W: usize>(self, player: usize, part: usize) -> [f64; W] {
-        *self.0[player].part(part)
+    fn far<const W: usize>(self, _player: usize, _part: usize) -> [f64; W] {
+        [0.0; W]
+    }
+
+    #[inline(always)]
+    fn moments<A: Arithmetic, const W: usize>(self, others: &[f64; W]) -> [[f64; W]; 2] {
+        let Self { value, slope } = self;
+        [each_lane(|i| A::mul_add(others[i], slope, value)), [slope; W]]
     }
 }
 
-/// Sweeps nodes seen from one end, in groups of nearly equal size.
-#[inline(always)]
-fn sweep_all<A: Arithmetic, const W: usize, E: End, S: Sweep>(
-    nodes: &[Node],
-    end: E,
-    difference: &[Lanes],
-    omega: &mut [Lanes],
-    by: &mut S,
-) {
-    let mut rest = nodes;
-    while !rest.is_empty() {
-        let groups = rest.len().div_ceil(MOST_NODES);
-        let (group, others) = rest.split_at(rest.len().div_ceil(groups));
-        rest = others;
-        match *group {
-            [n0] => by.sweep::<A, W, 1, E>([n0], end, difference, omega),
-            [n0, n1] => by.sweep::<A, W, 2, E>([n0, n1], end, difference, omega),
-            [n0, n1, n2] => by.sweep::<A, W, 3, E>([n0, n1, n2], end, difference, omega),
-            [n0, n1, n2, n3] => by.sweep::<A, W, 4, E>([n0, n1, n2, n3], end, difference, omega),
-            _ => unreachable!("a group has 1 to {MOST_NODES} nodes"),
+/// Factors of absent players at t = 0, and of present ones at t = 1.
+#[derive(Clone, Copy)]
+struct BothEnds<'a> {
+    near: &'a [Lanes],
+    far: &'a [Lanes],
+}
+
+impl Ends for BothEnds<'_> {
+    #[inline(always)]
+    fn near<const W: usize>(self, player: usize, part: usize) -> [f64; W] {
+        *self.near[player].part(part)
+    }
+
+    #[inline(always)]
+    fn far<const W: usize>(self, player: usize, part: usize) -> [f64; W] {
+        *self.far[player].part(part)
+    }
+
+    #[inline(always)]
+    fn moments<A: Arithmetic, const W: usize>(self, _others: &[f64; W]) -> [[f64; W]; 2] {
+        [[0.0; W]; 2]
+    }
+}
+
+/// A pass over the players with some nodes.
+struct Sweep<'a, E> {
+    ends: E,
+    difference: &'a [Lanes],
+    omega: &'a mut [Lanes],
+    prefixes: &'a mut PerTwo,
+}
+
+impl<E: Ends> Sweep<'_, E> {
+    /// Adds what `N` nodes, the first `B` of them near ones, contribute to Ω; nodes that are missing
+    /// have no weight.
+    #[inline(always)]
+    fn run<A: Arithmetic, const W: usize, const N: usize, const B: usize>(
+        &mut self,
+        near: &[Node],
+        far: &[Node],
+    ) {
+        let missing = Node { step: 0.0, weight: 0.0 };
+        let node = |n: usize| if n < B { near.get(n) } else { far.get(n - B) };
+        let nodes: [Node; N] = std::array::from_fn(|n| node(n).copied().unwrap_or(missing));
+        let Self { ends, difference, .. } = *self;
+        let (twos, last) = difference.as_chunks::<2>();
+        let prefixes = &mut self.prefixes.registers::<W, N>()[..twos.len()];
+        let (omega, omega_of_last) = self.omega.as_chunks_mut::<2>();
+        for part in 0..LANES / W {
+            let at = AtNodes::<E, N, B> { ends, nodes, part };
+            let (prefix, mut sum) = at.ascend::<A, W>(twos, prefixes);
+            let mut suffix: [[f64; W]; N] = std::array::from_fn(|n| [nodes[n].weight; W]);
+            if let ([c], [omega]) = (last, &mut *omega_of_last) {
+                let player = (difference.len() - 1, c.part(part));
+                let total = at.last::<A, W>(player, &prefix, &mut suffix, &sum);
+                let omega: &mut [f64; W] = omega.part_mut(part);
+                *omega = zip_lanes(omega, &total, |omega, total| omega + total);
+                sum = zip_lanes(&sum, player.1, |sum, c| sum + c);
+            }
+            at.descend::<A, W>(twos, prefixes, &mut suffix, &sum, &mut omega[..twos.len()]);
         }
+    }
+}
+
+/// Some lanes of the players' factors at `N` nodes, the first `B` of them near ones.
+#[derive(Clone, Copy)]
+struct AtNodes<E, const N: usize, const B: usize> {
+    ends: E,
+    nodes: [Node; N],
+    part: usize,
+}
+
+impl<E: Ends, const N: usize, const B: usize> AtNodes<E, N, B> {
+    /// Stores the products before each two players; those of all, and the sum of their c.
+    #[inline(always)]
+    fn ascend<A: Arithmetic, const W: usize>(
+        &self,
+        twos: &[[Lanes; 2]],
+        prefixes: &mut [[[f64; W]; N]],
+    ) -> ([[f64; W]; N], [f64; W]) {
+        let (mut prefix, mut sum) = ([[1.0; W]; N], [0.0; W]);
+        for (number, (c, stored)) in twos.iter().zip(prefixes).enumerate() {
+            let [near, far] = self.polynomials::<A, W>(number, c);
+            for n in 0..N {
+                let factor = if n < B { &near } else { &far }.at::<A>(self.nodes[n].step);
+                stored[n] = prefix[n];
+                prefix[n] = multiply_lanes(&prefix[n], &factor);
+            }
+            sum = zip_lanes(&sum, &self.sum(c), |sum, c| sum + c);
+        }
+        (prefix, sum)
+    }
+
+    /// What is added to Ω of a player that is left over, from its number and c; then its
+    /// factors are among the suffixes.
+    #[inline(always)]
+    fn last<A: Arithmetic, const W: usize>(
+        &self,
+        (player, c): (usize, &[f64; W]),
+        prefix: &[[f64; W]; N],
+        suffix: &mut [[f64; W]; N],
+        sum: &[f64; W],
+    ) -> [f64; W] {
+        let Self { ends, nodes, part } = *self;
+        let [mut total, _] = ends.moments::<A, W>(sum);
+        for n in 0..N {
+            total = multiply_add_lanes::<A, W>(&total, &prefix[n], &suffix[n]);
+            let end: [f64; W] =
+                if n < B { ends.near(player, part) } else { ends.far(player, part) };
+            let factor = each_lane(|i| A::mul_add(nodes[n].step, c[i], end[i]));
+            suffix[n] = multiply_lanes(&suffix[n], &factor);
+        }
+        total
+    }
+
+    /// Adds to Ω of all twos, from the last to the first.
+    #[inline(always)]
+    fn descend<A: Arithmetic, const W: usize>(
+        &self,
+        twos: &[[Lanes; 2]],
+        prefixes: &[[[f64; W]; N]],
+        suffix: &mut [[f64; W]; N],
+        sum: &[f64; W],
+        omega: &mut [[Lanes; 2]],
+    ) {
+        let nodes = self.nodes;
+        for (number, ((c, stored), omega)) in twos.iter().zip(prefixes).zip(omega).enumerate().rev()
+        {
+            let [near, far] = self.polynomials::<A, W>(number, c);
+            let others = zip_lanes(sum, &self.sum(c), |sum, c| sum - c);
+            let [mut of_near, mut by_step] = self.ends.moments::<A, W>(&others);
+            let mut of_far = [0.0; W];
+            for n in 0..N {
+                let product = multiply_lanes(&stored[n], &suffix[n]);
+                if n < B {
+                    of_near = zip_lanes(&of_near, &product, |sum, a| sum + a);
+                } else {
+                    of_far = zip_lanes(&of_far, &product, |sum, a| sum + a);
+                }
+                by_step = each_lane(|i| A::mul_add(product[i], nodes[n].step, by_step[i]));
+                let factor = if n < B { &near } else { &far }.at::<A>(nodes[n].step);
+                suffix[n] = multiply_lanes(&suffix[n], &factor);
+            }
+            self.add::<A, W>(number, c, [&of_near, &of_far, &by_step], omega);
+        }
+    }
+
+    /// Adds to Ω of two players what its moments say: those of the near and the far nodes, M₀, and of
+    /// all, M₁.
+    #[inline(always)]
+    fn add<A: Arithmetic, const W: usize>(
+        &self,
+        number: usize,
+        c: &[Lanes; 2],
+        [of_near, of_far, by_step]: [&[f64; W]; 3],
+        omega: &mut [Lanes; 2],
+    ) {
+        let Self { ends, part, .. } = *self;
+        for (player, omega) in omega.iter_mut().enumerate() {
+            let (other, c) = (2 * number + 1 - player, c[1 - player].part(part));
+            let omega: &mut [f64; W] = omega.part_mut(part);
+            let mut total = multiply_add_lanes::<A, W>(omega, by_step, c);
+            if B > 0 {
+                total = multiply_add_lanes::<A, W>(&total, of_near, &ends.near(other, part));
+            }
+            if B < N {
+                total = multiply_add_lanes::<A, W>(&total, of_far, &ends.far(other, part));
+            }
+            *omega = total;
+        }
+    }
+
+    /// The polynomials of two players, at the near end and at the far one.
+    #[inline(always)]
+    fn polynomials<A: Arithmetic, const W: usize>(
+        &self,
+        number: usize,
+        c: &[Lanes; 2],
+    ) -> [TwoPlayers<W>; 2] {
+        let Self { ends, part, .. } = *self;
+        let (first, second) = (2 * number, 2 * number + 1);
+        let c = [c[0].part(part), c[1].part(part)];
+        let near = [&ends.near(first, part), &ends.near(second, part)];
+        let far = [&ends.far(first, part), &ends.far(second, part)];
+        [TwoPlayers::new::<A>(near, c), TwoPlayers::new::<A>(far, c)]
+    }
+
+    /// The sum of two players' c.
+    #[inline(always)]
+    fn sum<const W: usize>(&self, c: &[Lanes; 2]) -> [f64; W] {
+        zip_lanes(c[0].part(self.part), c[1].part(self.part), |a, b| a + b)
     }
 }

@@ -1,4 +1,4 @@
-//! Players by twos: the product of two factors, and what is kept for each pair.
+//! Players by twos: the product of two factors, and what is kept for each two.
 
 use crate::error::Error;
 use crate::memory::{FACTORS, Memory, saturating_product};
@@ -14,12 +14,12 @@ pub(crate) const MOST_FROM_EACH_END: usize = 5;
 /// Numbers in a cache line.
 const LINE: usize = 8;
 
-/// Room for a number of each pair of players at each node, kept between blocks.
+/// Room for a number of each two players at each node, kept between blocks.
 #[derive(Clone, Debug, Default)]
-pub struct PerPair(Vec<f64>);
+pub struct PerTwo(Vec<f64>);
 
-impl PerPair {
-    /// Numbers for games of that many players: sixteen lanes at most for each node and pair.
+impl PerTwo {
+    /// Numbers for games of that many players: sixteen lanes at most for each node and two players.
     fn length(players: usize) -> usize {
         let nodes = MOST_FROM_ONE_END.max(2 * MOST_FROM_EACH_END);
         saturating_product([players / 2, nodes * LANES]).saturating_add(LINE)
@@ -35,7 +35,7 @@ impl PerPair {
         self.0.resize(Self::length(players), 0.0);
     }
 
-    /// `N` registers of `W` lanes for each pair of players, from the start of a cache line.
+    /// `N` registers of `W` lanes for each two players, from the start of a cache line.
     #[inline(always)]
     pub(crate) fn registers<const W: usize, const N: usize>(&mut self) -> &mut [[[f64; W]; N]] {
         let start = self.0.as_ptr().align_offset(LINE * size_of::<f64>()).min(LINE);
@@ -59,13 +59,13 @@ pub(crate) fn in_groups<'a>(
 }
 
 /// The product of two players' factors as a polynomial of the step from an end.
-pub(crate) struct Pair<const W: usize> {
+pub(crate) struct TwoPlayers<const W: usize> {
     constant: [f64; W],
     linear: [f64; W],
     square: [f64; W],
 }
 
-impl<const W: usize> Pair<W> {
+impl<const W: usize> TwoPlayers<W> {
     /// Of their factors at that end, and their c.
     #[inline(always)]
     pub fn new<A: Arithmetic>(ends: [&[f64; W]; 2], c: [&[f64; W]; 2]) -> Self {
