@@ -25,7 +25,7 @@ BODIES = {
     "game::quantity::OfTwo": 8,
     "game::quantity::OfSeries": 0,
     "walk::cell::Reduce": 2,
-    "pairs::absent::AddTerm": 0,
+    "game::quantity::AddValues": 0,
     "pairs::workspace::Accumulate": 0,
     "absent::own_point_means::AddPairsOfPoints": 0,
     "simd::sum::AddWeighted": 0,

@@ -22,7 +22,7 @@ const ROOMS: &str = "
     absent/      games neutral interventional marginal
     expansion
     coalitions/  tables factors all listed worths
-    pairs/       octets absent own weights problem packed workspace tiles totals sums apart
+    pairs/       octets layout absent own weights problem packed workspace tiles totals sums
     pairs/       gaussian_means mean_factors permuted
 ";
 

@@ -14,10 +14,10 @@ use crate::settings::{Context, Settings};
 use crate::simd::arithmetic::Arithmetic;
 use crate::simd::lanes::{LANES, Lanes};
 use crate::simd::level::Body;
-use crate::simd::sum::{Accumulator, Sum, Summation};
+use crate::simd::sum::{Accumulator, AddWeighted, Sum, Summation};
 use crate::threads::Monitor;
 use crate::walk::chunks::{Chunks, PackedRows};
-use crate::walk::pairs::{PairWalk, Tile};
+use crate::walk::pairs::{PairWalk, Tile, TileWork};
 
 /// Sums of each player: of its factors, and of these less 1.
 const KINDS: usize = 2;
@@ -34,23 +34,12 @@ pub(crate) fn means_of_points(
     let blocks = (320 / width.max(1)).clamp(1, 16);
     let chunks = Chunks::new(std::slice::from_ref(&(0..points.rows())), blocks);
     let packed = PackedRows::new(points, &chunks, |row| row)?;
-    let pairs = PointPairs { points, packed, term };
+    let pairs = PointPairs { points, packed, term, blocks };
     let memory = Memory::default();
     let mut totals =
         memory.filled(saturating_product([points.rows(), width]), Sum::default(), FACTORS)?;
-    let rows = |tile: Tile<'_>| [tile.first, tile.second].map(|chunk| chunk.rows.len());
     PairWalk::new(&chunks, false, width, settings)?.run(
-        (
-            |tile| saturating_product([rows(tile).into_iter().sum(), width, size_of::<f64>()]),
-            |tile, sums: &mut [Vec<f64>; 2]| {
-                let mut both = sums.iter_mut().zip(rows(tile));
-                both.try_for_each(|(sums, rows)| {
-                    memory.reserve(sums, saturating_product([rows, width]), FACTORS)
-                })
-            },
-        ),
-        || PointWorkspace::new(term.players.len(), blocks, &memory),
-        |workspace, tile, sums, context| pairs.add_up(tile, context, workspace, sums),
+        &pairs,
         |tile, sums| {
             for (chunk, sums) in [tile.first, tile.second].into_iter().zip(sums) {
                 let totals = &mut totals[chunk.rows.start * width..][..sums.len()];
@@ -99,6 +88,8 @@ struct PointPairs<'a> {
     points: Matrix<'a>,
     packed: PackedRows,
     term: &'a PackedTerm,
+    /// Most blocks of a chunk.
+    blocks: usize,
 }
 
 /// What a thread keeps between tiles: sums player by player, of both kinds.
@@ -124,7 +115,38 @@ impl PointWorkspace {
 }
 
 impl PointPairs<'_> {
-    /// The sums of the rows of both chunks over a tile's pairs.
+    /// Sums of a point.
+    fn width(&self) -> usize {
+        KINDS * self.term.players.len()
+    }
+}
+
+impl TileWork for PointPairs<'_> {
+    type Workspace = PointWorkspace;
+    /// Of the rows of the first chunk, and of the second.
+    type Sums = [Vec<f64>; 2];
+
+    fn bytes(&self, tile: Tile<'_>) -> usize {
+        let rows = tile.first.rows.len() + tile.second.rows.len();
+        saturating_product([rows, self.width(), size_of::<f64>()])
+    }
+
+    fn reserve(
+        &self,
+        tile: Tile<'_>,
+        sums: &mut [Vec<f64>; 2],
+        memory: &Memory,
+    ) -> Result<(), Error> {
+        let rows = [tile.first, tile.second].map(|chunk| chunk.rows.len());
+        sums.iter_mut().zip(rows).try_for_each(|(sums, rows)| {
+            memory.reserve(sums, saturating_product([rows, self.width()]), FACTORS)
+        })
+    }
+
+    fn workspace(&self, memory: &Memory) -> Result<PointWorkspace, Error> {
+        PointWorkspace::new(self.term.players.len(), self.blocks, memory)
+    }
+
     fn add_up(
         &self,
         tile: Tile<'_>,
@@ -132,7 +154,7 @@ impl PointPairs<'_> {
         workspace: &mut PointWorkspace,
         sums: &mut [Vec<f64>; 2],
     ) {
-        let width = KINDS * self.term.players.len();
+        let width = self.width();
         let length = tile.second.blocks() * width;
         workspace.columns.clear();
         workspace.columns.resize(length, Accumulator::ZERO);
@@ -146,7 +168,8 @@ impl PointPairs<'_> {
                 self.add_row(row, tile, context, workspace);
                 sums[0].extend(workspace.row.iter().map(Lanes::total));
             }
-            context.run(Flush { workspace });
+            let PointWorkspace { run: values, columns: sums, .. } = workspace;
+            context.run(AddWeighted { weights: Lanes::ONE, values, sums });
         }
         workspace.run.clear();
         workspace.run.extend(workspace.columns.iter().map(Accumulator::lanes));
@@ -154,7 +177,9 @@ impl PointPairs<'_> {
         let rows = 0..tile.second.rows.len();
         sums[1].extend(rows.flat_map(|row| column(row).map(move |sum| sum.0[row % LANES])));
     }
+}
 
+impl PointPairs<'_> {
     /// Adds the pairs of a row and the second chunk of a tile.
     fn add_row(
         &self,
@@ -164,7 +189,7 @@ impl PointPairs<'_> {
         workspace: &mut PointWorkspace,
     ) {
         let PointWorkspace { block, row: of_row, run, .. } = workspace;
-        let (term, width) = (self.term, KINDS * self.term.players.len());
+        let (term, width) = (self.term, self.width());
         of_row.clear();
         of_row.resize(width, Lanes::ZERO);
         for index in tile.blocks_of(row) {
@@ -197,23 +222,6 @@ impl Body for AddPairsOfPoints<'_> {
                 of_row[kind].add_product::<A, W>(value, &mask);
                 of_columns[kind].add_product::<A, W>(value, &mask);
             }
-        }
-    }
-}
-
-/// Adds the sums of a run of rows to those of all runs.
-struct Flush<'a> {
-    workspace: &'a mut PointWorkspace,
-}
-
-impl Body for Flush<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<A: Arithmetic, const W: usize>(self) {
-        let PointWorkspace { run, columns, .. } = self.workspace;
-        for (sum, of_run) in columns.iter_mut().zip(run) {
-            sum.add_product::<A, W>(&Lanes::ONE, of_run);
         }
     }
 }

@@ -379,3 +379,24 @@ impl Body for OfSeries<'_> {
         series::coefficients::<A, W>(self.rule, self.coalitions, self.block, self.polynomials);
     }
 }
+
+/// Adds a multiple of the values of a block, in their places among others.
+pub(crate) struct AddValues<'a> {
+    pub scale: Lanes,
+    pub block: &'a Block,
+    pub places: &'a [usize],
+    pub values: &'a mut [Lanes],
+}
+
+impl Body for AddValues<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<A: Arithmetic, const W: usize>(self) {
+        let Self { scale, block, places, values } = self;
+        let factors = block.omega.iter().zip(&block.difference);
+        for ((omega, difference), &place) in factors.zip(places) {
+            values[place].add_product::<A, W>(&scale, &omega.times::<W>(difference));
+        }
+    }
+}

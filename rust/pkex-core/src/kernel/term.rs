@@ -279,9 +279,10 @@ impl PackedTerm {
     }
 
     /// The coefficients that it has filled a block with, less those of 1: of s⁰, then the others.
-    pub fn less_one<'a>(&self, block: &'a Block) -> impl Iterator<Item = &'a Lanes> {
+    pub fn less_one<'a>(&self, block: &'a Block) -> [&'a [Lanes]; 2] {
         let higher = self.players.len() * self.orders();
-        block.difference.iter().chain(&block.series.present[..higher])
+        debug_assert_eq!(block.difference.len(), self.players.len());
+        [&block.difference, &block.series.present[..higher]]
     }
 
     /// Factors between the row `x` and a block of points, given column by column: b is 1.

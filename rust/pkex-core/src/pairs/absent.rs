@@ -274,25 +274,3 @@ impl Body for SetAbsent<'_> {
         block.spread_of_fractions::<A, W>()
     }
 }
-
-/// Adds a term's values, times a coefficient, to the pairs'.
-pub(crate) struct AddTerm<'a> {
-    pub term: &'a PackedTerm,
-    pub coefficient: f64,
-    pub block: &'a Block,
-    pub gamma: &'a mut [Lanes],
-}
-
-impl Body for AddTerm<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<A: Arithmetic, const W: usize>(self) {
-        let coefficient = Lanes([self.coefficient; LANES]);
-        let values = self.block.omega.iter().zip(&self.block.difference);
-        for ((omega, difference), &player) in values.zip(&self.term.players) {
-            let value = omega.times::<W>(difference);
-            self.gamma[player].add_product::<A, W>(&value, &coefficient);
-        }
-    }
-}

@@ -9,14 +9,12 @@ use crate::kernel::term::{FillTerm, PackedTerm, Term, most_orders};
 use crate::matrix::Matrix;
 use crate::memory::{Memory, PAIRS, RESULT, saturating_product};
 use crate::pairs::gaussian_means::gaussian_mean;
-use crate::settings::Settings;
-use crate::simd::arithmetic::Arithmetic;
+use crate::settings::{Context, Settings};
 use crate::simd::lanes::Lanes;
-use crate::simd::level::Body;
-use crate::simd::sum::{Sum, add_each};
+use crate::simd::sum::{AddPlainly, Sum, add_each};
 use crate::threads::Monitor;
 use crate::walk::chunks::{Chunks, PackedRows};
-use crate::walk::pairs::PairWalk;
+use crate::walk::pairs::{PairWalk, Tile, TileWork};
 
 /// Blocks of a chunk of rows.
 const BLOCKS: usize = 16;
@@ -72,39 +70,9 @@ fn set_pair_means(
     let chunks = Chunks::new(std::slice::from_ref(&(0..count)), BLOCKS);
     let points = PackedRows::new(rows, &chunks, |row| row)?;
     let mut totals = memory.filled(factors, Sum::default(), PAIRS)?;
+    let work = FactorPairs { rows, points, terms, players: players.count(), factors };
     PairWalk::new(&chunks, false, factors, settings)?.run(
-        (
-            |_| saturating_product([factors, size_of::<f64>()]),
-            |_, sums: &mut Vec<f64>| memory.reserve(sums, factors, PAIRS),
-        ),
-        || {
-            let mut workspace = MeanWorkspace::default();
-            memory.reserve(&mut workspace.sums, factors, PAIRS)?;
-            workspace.block.reserve(players.count(), 0, &memory)?;
-            let orders = terms.iter().map(PackedTerm::orders).max().unwrap_or(0);
-            workspace.block.reserve_series((players.count(), orders), &memory)?;
-            Ok(workspace)
-        },
-        |workspace, tile, sums: &mut Vec<f64>, context| {
-            workspace.sums.clear();
-            workspace.sums.resize(factors, Lanes::ZERO);
-            for row in tile.first.rows.clone() {
-                for index in tile.blocks_of(row) {
-                    let mask = tile.mask(row, index);
-                    let (x, points) = (rows.row(row), points.block(tile.second, index));
-                    let MeanWorkspace { block, sums } = &mut *workspace;
-                    let mut sums = &mut sums[..];
-                    for term in terms {
-                        context.run(FillTerm { term, row: x, points, block });
-                        let (of_term, rest) = sums.split_at_mut(term.coefficients());
-                        context.run(AddLessOne { term, block, mask: &mask, sums: of_term });
-                        sums = rest;
-                    }
-                }
-            }
-            sums.clear();
-            sums.extend(workspace.sums.iter().map(Lanes::total));
-        },
+        &work,
         |_, sums| add_each(&mut totals, sums, settings.summation),
         &memory,
         monitor,
@@ -156,6 +124,16 @@ fn set_gaussian_means(
     PackedTerm::new(&rest, players)
 }
 
+/// The factors of all pairs of rows.
+struct FactorPairs<'a> {
+    rows: Matrix<'a>,
+    points: PackedRows,
+    terms: &'a [PackedTerm],
+    players: usize,
+    /// Number of all terms' factors, and of their higher orders.
+    factors: usize,
+}
+
 /// What a thread keeps between tiles.
 #[derive(Default)]
 struct MeanWorkspace {
@@ -164,22 +142,54 @@ struct MeanWorkspace {
     sums: Vec<Lanes>,
 }
 
-/// Adds the factors less 1, and their higher orders, of the pairs in a block.
-struct AddLessOne<'a> {
-    term: &'a PackedTerm,
-    block: &'a Block,
-    mask: &'a Lanes,
-    sums: &'a mut [Lanes],
-}
+impl TileWork for FactorPairs<'_> {
+    type Workspace = MeanWorkspace;
+    type Sums = Vec<f64>;
 
-impl Body for AddLessOne<'_> {
-    type Output = ();
+    fn bytes(&self, _: Tile<'_>) -> usize {
+        saturating_product([self.factors, size_of::<f64>()])
+    }
 
-    #[inline(always)]
-    fn run<A: Arithmetic, const W: usize>(self) {
-        let Self { term, block, mask, sums } = self;
-        for (sum, value) in sums.iter_mut().zip(term.less_one(block)) {
-            sum.add_product::<A, W>(value, mask);
+    fn reserve(&self, _: Tile<'_>, sums: &mut Vec<f64>, memory: &Memory) -> Result<(), Error> {
+        memory.reserve(sums, self.factors, PAIRS)
+    }
+
+    fn workspace(&self, memory: &Memory) -> Result<MeanWorkspace, Error> {
+        let mut workspace = MeanWorkspace::default();
+        memory.reserve(&mut workspace.sums, self.factors, PAIRS)?;
+        workspace.block.reserve(self.players, 0, memory)?;
+        let orders = self.terms.iter().map(PackedTerm::orders).max().unwrap_or(0);
+        workspace.block.reserve_series((self.players, orders), memory)?;
+        Ok(workspace)
+    }
+
+    fn add_up(
+        &self,
+        tile: Tile<'_>,
+        context: Context<'_>,
+        workspace: &mut MeanWorkspace,
+        sums: &mut Vec<f64>,
+    ) {
+        let MeanWorkspace { block, sums: lanes } = workspace;
+        lanes.clear();
+        lanes.resize(self.factors, Lanes::ZERO);
+        for row in tile.first.rows.clone() {
+            for index in tile.blocks_of(row) {
+                let weights = tile.mask(row, index);
+                let (x, points) = (self.rows.row(row), self.points.block(tile.second, index));
+                let mut rest = &mut lanes[..];
+                for term in self.terms {
+                    context.run(FillTerm { term, row: x, points, block });
+                    for values in term.less_one(block) {
+                        let (sums, others) = rest.split_at_mut(values.len());
+                        context.run(AddPlainly { weights, values, sums });
+                        rest = others;
+                    }
+                }
+                debug_assert!(rest.is_empty(), "all terms' factors have a sum");
+            }
         }
+        sums.clear();
+        sums.extend(lanes.iter().map(Lanes::total));
     }
 }

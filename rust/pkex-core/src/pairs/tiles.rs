@@ -3,16 +3,17 @@
 use std::ops::Range;
 
 use crate::error::Error;
-use crate::game::quantity::{Nodes, Quantity};
+use crate::game::quantity::{AddValues, Nodes, Quantity};
 use crate::memory::{Memory, PAIRS, saturating_product};
-use crate::pairs::absent::{AddTerm, fill_pairs};
+use crate::pairs::absent::fill_pairs;
+use crate::pairs::layout::Layout;
 use crate::pairs::octets::Correlate;
 use crate::pairs::packed::PackedPairs;
 use crate::pairs::workspace::{Accumulate, AddAlone, AddOwnAlone, AloneSums, PairWorkspace, weigh};
 use crate::settings::Context;
 use crate::simd::lanes::{LANES, Lanes};
 use crate::walk::chunks::Chunk;
-use crate::walk::pairs::Tile;
+use crate::walk::pairs::{Tile, TileWork};
 
 /// Plain sums of one tile; the last axis of each is players.
 #[derive(Clone, Debug, Default)]
@@ -33,15 +34,13 @@ impl TileSums {
         tile: Tile<'_>,
         memory: &Memory,
     ) -> Result<(), Error> {
-        let room = |sums: &mut Vec<f64>, count| {
-            memory.reserve(sums, saturating_product([count, packed.players()]), PAIRS)
-        };
+        let room = |sums: &mut Vec<f64>, count| memory.reserve(sums, count, PAIRS);
         for (rows, chunk) in self.rows.iter_mut().zip([tile.first, tile.second]) {
-            room(rows, chunk.rows.len() * packed.row_sums())?;
+            room(rows, saturating_product([chunk.rows.len(), packed.layout.in_row]))?;
         }
         memory.reserve(&mut self.groups, packed.group_sums(tile), PAIRS)?;
-        room(&mut self.alone, 1)?;
-        room(&mut self.squares, 1)
+        room(&mut self.alone, packed.layout.players)?;
+        room(&mut self.squares, packed.layout.players)
     }
 
     /// All sums, in one order.
@@ -62,9 +61,9 @@ impl TileSums {
             sums.clear();
             sums.resize(length, 0.0);
         };
-        let players = packed.players();
+        let players = packed.layout.players;
         for (rows, chunk) in self.rows.iter_mut().zip([tile.first, tile.second]) {
-            zeros(rows, chunk.rows.len() * packed.row_sums() * players);
+            zeros(rows, chunk.rows.len() * packed.layout.in_row);
         }
         zeros(&mut self.groups, packed.group_sums(tile));
         zeros(&mut self.alone, players);
@@ -72,9 +71,23 @@ impl TileSums {
     }
 }
 
-impl PackedPairs<'_> {
-    /// Sums the pairs of one tile.
-    pub fn add_up(
+impl TileWork for PackedPairs<'_> {
+    type Workspace = PairWorkspace;
+    type Sums = TileSums;
+
+    fn bytes(&self, tile: Tile<'_>) -> usize {
+        PackedPairs::bytes(self, tile)
+    }
+
+    fn reserve(&self, tile: Tile<'_>, sums: &mut TileSums, memory: &Memory) -> Result<(), Error> {
+        sums.reserve(self, tile, memory)
+    }
+
+    fn workspace(&self, memory: &Memory) -> Result<PairWorkspace, Error> {
+        PairWorkspace::new(self, memory)
+    }
+
+    fn add_up(
         &self,
         tile: Tile<'_>,
         context: Context<'_>,
@@ -84,9 +97,9 @@ impl PackedPairs<'_> {
         sums.reset(self, tile);
         workspace.reset(self, tile.second.blocks());
         let groups = &self.problem.groups;
-        let in_row = self.row_sums() * self.players();
-        for start in tile.first.rows.clone().step_by(self.rows_together()) {
-            let rows = start..(start + self.rows_together()).min(tile.first.rows.end);
+        let in_row = self.layout.in_row;
+        for start in tile.first.rows.clone().step_by(self.layout.rows_together) {
+            let rows = start..(start + self.layout.rows_together).min(tile.first.rows.end);
             workspace.rows.fill(Lanes::ZERO);
             for block in tile.blocks_of(start) {
                 self.add_block(tile, rows.clone(), block, context, workspace);
@@ -102,7 +115,9 @@ impl PackedPairs<'_> {
         into_totals(&workspace.alone, &mut sums.alone);
         into_totals(&workspace.squares, &mut sums.squares);
     }
+}
 
+impl PackedPairs<'_> {
     /// Adds the pairs of some rows and a block to running sums.
     fn add_block(
         &self,
@@ -113,9 +128,9 @@ impl PackedPairs<'_> {
         workspace: &mut PairWorkspace,
     ) {
         let at = (tile.second, block);
-        let in_row = self.row_sums() * self.players();
+        let in_row = self.layout.in_row;
         if self.weights.exchanges() {
-            workspace.octet.reset(self.values_in_groups());
+            workspace.octet.reset(self.layout.values);
         }
         for (place, row) in rows.enumerate() {
             let mask = tile.mask(row, block);
@@ -128,7 +143,7 @@ impl PackedPairs<'_> {
             context.run(Accumulate { sums, chunk: tile.second, row_sums, workspace });
         }
         if self.weights.exchanges() {
-            let sums = &mut workspace.columns[block * self.in_column()..];
+            let sums = &mut workspace.columns[block * self.layout.in_column..];
             context.run(Correlate { pairs: &mut workspace.octet, sums });
         }
     }
@@ -156,8 +171,8 @@ impl PackedPairs<'_> {
                 context,
             );
             if !self.is_one_term() {
-                let coefficient = absent.coefficient;
-                context.run(AddTerm { term, coefficient, block, gamma });
+                let scale = Lanes([absent.coefficient; LANES]);
+                context.run(AddValues { scale, block, places: &term.players, values: gamma });
             }
         }
         if let Some(own) = &self.own {
@@ -173,16 +188,15 @@ impl PackedPairs<'_> {
         workspace: &mut PairWorkspace,
         sums: &mut TileSums,
     ) {
-        let in_row = self.row_sums() * self.players();
-        let together = self.rows_together();
-        let (values, in_group) = (self.values_in_groups(), self.in_group());
+        let Layout { rows_together: together, values, in_row, in_column, in_group, .. } =
+            self.layout;
         let groups = self.groups_of(second);
         // In the place of each row are sums for one transformed place in an octet, so that an octet
         // that is not whole has as many.
         for place in 0..second.rows.len().next_multiple_of(together) {
             let (block, lane) = (place / LANES, place % LANES);
-            let columns = &workspace.columns[block * self.in_column()..][..self.in_column()];
-            let (of_groups, others) = columns.split_at(self.in_group_of_column());
+            let column = &workspace.columns[block * in_column..][..in_column];
+            let of_groups = &column[self.layout.column_groups.clone()];
             let row = (second.rows.start + place).min(second.rows.end - 1);
             let other = group * groups.len() + self.problem.groups[row] - groups.start;
             let into_group = &mut sums.groups[other * in_group..][..in_group];
@@ -191,23 +205,25 @@ impl PackedPairs<'_> {
                 add_lane(sums, lanes, lane);
             }
             if let Some(into_row) = sums.rows[1].chunks_mut(in_row).nth(place) {
-                let (weighted, rest) = into_row.split_at_mut(in_row - others.len());
-                add_lane(weighted, of_groups, lane);
-                add_lane(rest, others, lane);
+                let (weighted, plain) = into_row.split_at_mut(self.layout.row_plain.start);
+                add_lane(weighted, &column[self.layout.column_weighted.clone()], lane);
+                add_lane(plain, &column[self.layout.column_plain.clone()], lane);
             }
         }
         workspace.columns.fill(Lanes::ZERO);
     }
 }
 
-/// Adds one lane of each to sums, of which there may be fewer.
+/// Adds one lane of each to sums.
 fn add_lane(sums: &mut [f64], lanes: &[Lanes], lane: usize) {
+    debug_assert_eq!(sums.len(), lanes.len());
     for (sum, lanes) in sums.iter_mut().zip(lanes) {
         *sum += lanes.0[lane];
     }
 }
 
 fn into_totals(lanes: &[Lanes], totals: &mut [f64]) {
+    debug_assert!(totals.len() <= lanes.len(), "an octet may not be whole");
     for (total, lanes) in totals.iter_mut().zip(lanes) {
         *total = lanes.total();
     }

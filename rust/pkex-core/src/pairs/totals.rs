@@ -23,7 +23,11 @@ pub(crate) struct Totals {
 impl Totals {
     pub fn new(packed: &PackedPairs<'_>, memory: &Memory) -> Result<Self, Error> {
         let zeros = |length: usize| {
-            memory.filled(saturating_product([length, packed.players()]), Sum::default(), PAIRS)
+            memory.filled(
+                saturating_product([length, packed.layout.players]),
+                Sum::default(),
+                PAIRS,
+            )
         };
         let groups = packed.group_count();
         let group_pairs = saturating_product([groups, groups + 1]) / 2;
@@ -31,7 +35,7 @@ impl Totals {
         Ok(Self {
             rows: zeros(saturating_product([packed.problem.rows.rows(), ROW_SUMS]))?,
             groups: memory.filled(
-                saturating_product([group_pairs, packed.in_group()]),
+                saturating_product([group_pairs, packed.layout.in_group]),
                 Sum::default(),
                 PAIRS,
             )?,
@@ -48,8 +52,8 @@ impl Totals {
         sums: &TileSums,
         summation: Summation,
     ) {
-        let (players, is_target) = (packed.players(), packed.weights.is_target());
-        let in_row = packed.row_sums() * players;
+        let (players, is_target) = (packed.layout.players, packed.weights.is_target());
+        let in_row = packed.layout.in_row;
         for (side, [chunk, other]) in
             [[tile.first, tile.second], [tile.second, tile.first]].into_iter().enumerate()
         {
@@ -61,7 +65,7 @@ impl Totals {
         }
         let (row_groups, column_groups) =
             (packed.groups_of(tile.first), packed.groups_of(tile.second));
-        let width = packed.in_group();
+        let width = packed.layout.in_group;
         for (number, values) in sums.groups.chunks(width).enumerate() {
             let one = row_groups.start + number / column_groups.len();
             let other = column_groups.start + number % column_groups.len();
@@ -93,12 +97,12 @@ impl Totals {
             squares: values(self.squares),
         };
         if packed.weights.exchanges() {
-            for of_groups in sums.groups.chunks_mut(packed.in_group()) {
-                octets::transform_back(of_groups, packed.values_in_groups());
+            for of_groups in sums.groups.chunks_mut(packed.layout.in_group) {
+                octets::transform_back(of_groups, packed.layout.values);
             }
         }
         match sums.rows.iter().position(|value| !value.is_finite()) {
-            Some(index) => Err(Error::Overflow { row: index / (ROW_SUMS * packed.players()) }),
+            Some(index) => Err(Error::Overflow { row: index / (ROW_SUMS * packed.layout.players) }),
             None => Ok(sums),
         }
     }

@@ -15,7 +15,7 @@ use crate::settings::Context;
 use crate::simd::arithmetic::Arithmetic;
 use crate::simd::lanes::{LANES, Lanes, zip_lanes};
 use crate::simd::level::Body;
-use crate::walk::chunks::{Chunk, Chunks};
+use crate::walk::chunks::Chunk;
 
 /// What a thread keeps between tiles.
 #[derive(Debug, Default)]
@@ -38,8 +38,8 @@ pub(crate) struct PairWorkspace {
 
 impl PairWorkspace {
     /// With room for the sums of any tile.
-    pub fn new(packed: &PackedPairs<'_>, chunks: &Chunks, memory: &Memory) -> Result<Self, Error> {
-        let players = packed.players();
+    pub fn new(packed: &PackedPairs<'_>, memory: &Memory) -> Result<Self, Error> {
+        let (layout, players) = (&packed.layout, packed.layout.players);
         let mut workspace = Self::default();
         let Self { block, scratch, gamma, octet, rows, columns, alone, squares, .. } =
             &mut workspace;
@@ -54,27 +54,27 @@ impl PairWorkspace {
             scratch.reserve_series(quantity, series, memory)?;
         }
         if packed.weights.exchanges() {
-            octet.reserve(packed.values_in_groups(), memory)?;
+            octet.reserve(layout.values, memory)?;
         }
-        let blocks = chunks.all().iter().map(Chunk::blocks).max().unwrap_or(0);
-        memory.reserve(columns, saturating_product([blocks, packed.in_column()]), PAIRS)?;
-        let row_sums = packed.rows_together() * packed.row_sums();
-        for (sums, count) in [(gamma, 1), (rows, row_sums), (alone, 1), (squares, 1)] {
-            memory.reserve(sums, saturating_product([count, players]), PAIRS)?;
+        let blocks = packed.most_blocks;
+        memory.reserve(columns, saturating_product([blocks, layout.in_column]), PAIRS)?;
+        memory.reserve(rows, saturating_product([layout.rows_together, layout.in_row]), PAIRS)?;
+        for sums in [gamma, alone, squares] {
+            memory.reserve(sums, players, PAIRS)?;
         }
         Ok(workspace)
     }
 
     /// Sets all sums to 0, for a tile with so many blocks of columns.
     pub fn reset(&mut self, packed: &PackedPairs<'_>, blocks: usize) {
-        let players = packed.players();
+        let (layout, players) = (&packed.layout, packed.layout.players);
         let zeros = |lanes: &mut Vec<Lanes>, length| {
             lanes.clear();
             lanes.resize(length, Lanes::ZERO);
         };
         zeros(&mut self.gamma, if packed.is_one_term() { 0 } else { players });
-        zeros(&mut self.rows, packed.rows_together() * packed.row_sums() * players);
-        zeros(&mut self.columns, blocks * packed.in_column());
+        zeros(&mut self.rows, layout.rows_together * layout.in_row);
+        zeros(&mut self.columns, blocks * layout.in_column);
         zeros(&mut self.alone, players);
         zeros(&mut self.squares, players);
     }
@@ -132,7 +132,7 @@ impl Body for AddOwnAlone<'_> {
     #[inline(always)]
     fn run<A: Arithmetic, const W: usize>(self) {
         let Self { own, chunk, sums, workspace } = self;
-        let players = sums.packed.players();
+        let players = sums.packed.layout.players;
         let own = OwnOfPairs { own: Some(own), at: (chunk, sums.block), row: sums.row };
         for player in 0..players {
             let mut halves = Lanes::ZERO;
@@ -181,15 +181,16 @@ impl AloneSums<'_> {
         let PairWorkspace { octet, alone, columns, .. } = workspace;
         let value = &self.of_pairs::<W>(value);
         alone[player].add_product::<A, W>(value, self.weight);
-        if !self.packed.problem.alone_in_groups {
+        let layout = &self.packed.layout;
+        if layout.alone.is_empty() {
             return;
         }
-        let first = self.packed.players();
         if self.packed.weights.exchanges() {
-            octet.values_of(self.row)[first + player].add_product::<A, W>(value, self.mask);
+            let values = &mut octet.values_of(self.row)[layout.alone.clone()];
+            values[player].add_product::<A, W>(value, self.mask);
         } else {
-            let columns = &mut columns[self.block * self.packed.in_column()..];
-            columns[first + player].add_product::<A, W>(value, self.weight);
+            let columns = &mut columns[self.block * layout.in_column..][layout.alone.clone()];
+            columns[player].add_product::<A, W>(value, self.weight);
         }
     }
 }
@@ -210,15 +211,17 @@ impl Body for Accumulate<'_> {
     fn run<A: Arithmetic, const W: usize>(self) {
         let AloneSums { packed, row, block: number, mask, weight, .. } = self.sums;
         let PairWorkspace { block, gamma, octet, rows, columns, squares, .. } = self.workspace;
-        let width = packed.in_column();
-        let columns = &mut columns[number * width..][..width];
-        let (of_groups, others) = columns.split_at_mut(packed.in_group_of_column());
+        let layout = &packed.layout;
+        let column = &mut columns[number * layout.in_column..][..layout.in_column];
+        let (column, column_plain) = column.split_at_mut(layout.column_plain.start);
+        let (row_weighted, row_plain) = rows[self.row_sums].split_at_mut(layout.row_plain.start);
         let mut sums = RunningSums {
             weight,
             mask,
-            row: &mut rows[self.row_sums],
-            of_groups,
-            others,
+            row_weighted,
+            row_plain,
+            column_weighted: &mut column[layout.column_weighted.clone()],
+            column_plain,
             octet: packed.weights.exchanges().then(|| octet.values_of(row)),
             squares,
         };
@@ -245,11 +248,12 @@ impl Body for Accumulate<'_> {
 struct RunningSums<'a> {
     weight: &'a Lanes,
     mask: &'a Lanes,
-    row: &'a mut [Lanes],
-    /// Of the columns: over groups, and others.
-    of_groups: &'a mut [Lanes],
-    others: &'a mut [Lanes],
-    /// The values of the row's octet, if octets exchange targets: its pairs are summed later.
+    row_weighted: &'a mut [Lanes],
+    row_plain: &'a mut [Lanes],
+    column_weighted: &'a mut [Lanes],
+    column_plain: &'a mut [Lanes],
+    /// The values of the row's octet, if octets exchange targets: its pairs are summed over groups
+    /// later.
     octet: Option<&'a mut [Lanes]>,
     squares: &'a mut [Lanes],
 }
@@ -262,19 +266,14 @@ impl RunningSums<'_> {
         value: &Lanes,
         is_target: bool,
     ) {
-        let players = self.squares.len();
-        self.row[player].add_product::<A, W>(value, self.weight);
-        let plain = if let Some(octet) = &mut self.octet {
+        self.row_weighted[player].add_product::<A, W>(value, self.weight);
+        self.column_weighted[player].add_product::<A, W>(value, self.weight);
+        if let Some(octet) = &mut self.octet {
             octet[player] = value.times::<W>(self.mask);
-            self.others[player].add_product::<A, W>(value, self.weight);
-            players
-        } else {
-            self.of_groups[player].add_product::<A, W>(value, self.weight);
-            0
-        };
+        }
         if is_target {
-            self.row[players + player].add_product::<A, W>(value, self.mask);
-            self.others[plain + player].add_product::<A, W>(value, self.mask);
+            self.row_plain[player].add_product::<A, W>(value, self.mask);
+            self.column_plain[player].add_product::<A, W>(value, self.mask);
         } else {
             let square = value.times::<W>(value);
             self.squares[player].add_product::<A, W>(&square, self.mask);

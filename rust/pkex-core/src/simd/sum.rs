@@ -127,6 +127,26 @@ impl Body for AddWeighted<'_> {
 
     #[inline(always)]
     fn run<A: Arithmetic, const W: usize>(self) {
+        debug_assert_eq!(self.sums.len(), self.values.len());
+        for (sum, value) in self.sums.iter_mut().zip(self.values) {
+            sum.add_product::<A, W>(&self.weights, value);
+        }
+    }
+}
+
+/// The same without what rounding leaves over.
+pub(crate) struct AddPlainly<'a> {
+    pub weights: Lanes,
+    pub values: &'a [Lanes],
+    pub sums: &'a mut [Lanes],
+}
+
+impl Body for AddPlainly<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<A: Arithmetic, const W: usize>(self) {
+        debug_assert_eq!(self.sums.len(), self.values.len());
         for (sum, value) in self.sums.iter_mut().zip(self.values) {
             sum.add_product::<A, W>(&self.weights, value);
         }

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::error::Error;
 use crate::game::block::Block;
-use crate::game::quantity::{Quantity, Scratch};
+use crate::game::quantity::{AddValues, Quantity, Scratch};
 use crate::memory::{Memory, SUMS};
 use crate::settings::Context;
 use crate::simd::arithmetic::Arithmetic;
@@ -99,7 +99,7 @@ pub(crate) fn add_up_cell<S: Source>(
         let coefficient = source.coefficient(index);
         let mut scale = Lanes(map_lanes(&block.divisor.0, |divisor| coefficient * divisor));
         if !values.is_empty() {
-            context.run(AddTerm { scale, block, places, values });
+            context.run(AddValues { scale, block, places, values });
             if !source.ends_run(index) && index + 1 < end {
                 continue;
             }
@@ -117,27 +117,6 @@ pub(crate) fn add_up_cell<S: Source>(
     }
     for (sum, accumulator) in sums.iter_mut().zip(accumulators) {
         *sum = accumulator.total();
-    }
-}
-
-/// Adds a multiple of the values of a block.
-struct AddTerm<'a> {
-    scale: Lanes,
-    block: &'a Block,
-    places: &'a [usize],
-    values: &'a mut [Lanes],
-}
-
-impl Body for AddTerm<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<A: Arithmetic, const W: usize>(self) {
-        let Self { scale, block, places, values } = self;
-        let factors = block.omega.iter().zip(&block.difference);
-        for ((omega, difference), &place) in factors.zip(places) {
-            values[place].add_product::<A, W>(&scale, &omega.times::<W>(difference));
-        }
     }
 }
 

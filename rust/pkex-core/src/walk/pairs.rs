@@ -42,6 +42,29 @@ impl Tile<'_> {
     }
 }
 
+/// What is summed over the pairs of a tile.
+pub(crate) trait TileWork: Sync {
+    /// What a thread keeps between tiles.
+    type Workspace;
+    /// The sums of a tile.
+    type Sums: Default + Send;
+
+    /// The bytes of a tile's sums.
+    fn bytes(&self, tile: Tile<'_>) -> usize;
+    /// Makes room for a tile's sums.
+    fn reserve(&self, tile: Tile<'_>, sums: &mut Self::Sums, memory: &Memory) -> Result<(), Error>;
+    /// A workspace with room for any tile.
+    fn workspace(&self, memory: &Memory) -> Result<Self::Workspace, Error>;
+    /// Sets the sums of a tile.
+    fn add_up(
+        &self,
+        tile: Tile<'_>,
+        context: Context<'_>,
+        workspace: &mut Self::Workspace,
+        sums: &mut Self::Sums,
+    );
+}
+
 /// Tiles in the order in which their sums are collected.
 pub(crate) struct PairWalk<'a> {
     tiles: Vec<Tile<'a>>,
@@ -97,41 +120,35 @@ impl<'a> PairWalk<'a> {
         self
     }
 
-    /// Sets the sums of each tile by `add_up`, and hands them to `collect` in the tiles' order. The
-    /// sums of a tile take `bytes`, for which `reserve` makes room; workspaces are reserved in
-    /// `memory`.
-    pub fn run<S: Default + Send, W>(
+    /// Sets the sums of each tile, and hands them to `collect` in the tiles' order. Workspaces and
+    /// sums are reserved in `memory`.
+    pub fn run<T: TileWork>(
         &self,
-        (bytes, reserve): (
-            impl Fn(Tile<'_>) -> usize,
-            impl Fn(Tile<'_>, &mut S) -> Result<(), Error>,
-        ),
-        workspace: impl Fn() -> Result<W, Error> + Sync,
-        add_up: impl Fn(&mut W, Tile<'_>, &mut S, Context<'_>) + Sync,
-        mut collect: impl FnMut(Tile<'_>, &S),
+        work: &T,
+        mut collect: impl FnMut(Tile<'_>, &T::Sums),
         memory: &Memory,
         monitor: Monitor<'_>,
     ) -> Result<(), Error> {
         let settings = self.settings;
         let mut waves = Waves::new(self.tiles.len(), monitor);
-        let mut wave: Vec<S> = Vec::new();
+        let mut wave: Vec<T::Sums> = Vec::new();
         let mut done = 0;
         while done < self.tiles.len() {
-            let tiles = &self.tiles[done..][..self.wave_length(done, &bytes)];
+            let tiles = &self.tiles[done..][..self.wave_length(done, work)];
             if wave.len() < tiles.len() {
-                wave.resize_with(tiles.len(), S::default);
+                wave.resize_with(tiles.len(), T::Sums::default);
             }
             for (sums, tile) in wave.iter_mut().zip(tiles) {
-                reserve(*tile, sums)?;
+                work.reserve(*tile, sums, memory)?;
             }
             waves.compute(
                 memory,
                 (tiles.len(), 1),
                 self.parallelism,
                 wave.iter_mut().zip(tiles),
-                &workspace,
+                || work.workspace(memory),
                 |workspace, (sums, tile), stop| {
-                    add_up(workspace, *tile, sums, Context { settings, stop });
+                    work.add_up(*tile, Context { settings, stop }, workspace, sums);
                 },
             )?;
             for (tile, sums) in tiles.iter().zip(&wave) {
@@ -143,14 +160,14 @@ impl<'a> PairWalk<'a> {
     }
 
     /// How many of the tiles from number `start` on are computed before the next ones.
-    fn wave_length(&self, start: usize, bytes: impl Fn(Tile<'_>) -> usize) -> usize {
+    fn wave_length(&self, start: usize, work: &impl TileWork) -> usize {
         let least = match self.parallelism {
             Parallelism::Inline | Parallelism::Within(_) => 1,
             Parallelism::Shared(threads) | Parallelism::Threads(threads) => 2 * threads,
         };
         let rest = &self.tiles[start..];
         let fits = |total: &mut usize, tile: &Tile<'_>| {
-            *total = total.saturating_add(bytes(*tile));
+            *total = total.saturating_add(work.bytes(*tile));
             (*total <= WAVE_BYTES).then_some(())
         };
         rest.iter().scan(0, fits).count().max(least).min(rest.len())
