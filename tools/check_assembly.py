@@ -15,8 +15,9 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-# The bodies that are looked at, <… as Copies>::on_avx512, and how many calls and spills are known there.
-# (Bodies that fill in factors have loops of every family, of which few are hot: counts see these.)
+# The bodies that are looked at, <… as Copies>::on_avx512, and how many calls and spills are known
+# there. (Bodies that fill in factors have loops of every family, of which few are hot: counts see
+# these.)
 BODIES = {
     "game::quantity::FromOneEnd": 0,
     "game::quantity::FromBothEnds": 30,

@@ -1,7 +1,7 @@
-"""The compiled engine. Arguments are validated in Python before they get here."""
+"""The compiled engine. Its errors name its own arguments: Python validates users' before."""
 
 from collections.abc import Callable, Iterable
-from typing import Any, final
+from typing import final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,10 +11,9 @@ __all__ = [
     "available_threads",
     "gauss_mean",
     "gauss_mean_at",
-    "hsic_sums",
     "mean_factors",
     "median_distance",
-    "mmd_sums",
+    "pair_sums",
     "permuted_sums",
     "product_game",
     "self_pairs",
@@ -44,6 +43,25 @@ _Sample = tuple[
     NDArray[np.int64],
     NDArray[np.float64] | None,
     NDArray[np.int64],
+]
+# What pairs weigh: (number of rows of the first class, rows' weights, whether pairs within the
+# second class are left out, whether halves of γ(a, a) are taken away); or (targets, their terms,
+# offsets, a constant, whether octets exchange targets, of which of both kernels halves are taken
+# away).
+_Weighting = (
+    tuple[int, NDArray[np.float64] | None, bool, bool]
+    | tuple[
+        NDArray[np.float64],
+        list[_Term],
+        NDArray[np.float64],
+        float,
+        bool,
+        tuple[bool, bool],
+    ]
+)
+# Of rows, of groups (·, weights, ·), alone and squares.
+_PairSums = tuple[
+    NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]
 ]
 _Progress = Callable[[int, int], None]
 
@@ -130,22 +148,15 @@ def product_game(
     summation: str,
     n_threads: int,
 ) -> NDArray[np.float64]: ...
-def mmd_sums(
-    points: NDArray[np.float64],
-    n_first: int,
-    terms: list[_Term],
-    players: NDArray[np.int64],
-    absent: NDArray[np.float64] | None,
-    groups: NDArray[np.int64],
-    weights: NDArray[np.float64] | None,
+def pair_sums(
+    sample: _Sample,
+    weighting: _Weighting,
     *,
-    skips_second: bool,
-    takes_halves: bool,
     alone_in_groups: bool,
     summation: str,
     n_threads: int,
     progress: _Progress | None = None,
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]: ...
+) -> _PairSums: ...
 def mean_factors(
     points: NDArray[np.float64],
     terms: list[_Term],
@@ -170,39 +181,21 @@ def self_pairs(
     players: NDArray[np.int64],
     absent: NDArray[np.float64] | None,
 ) -> NDArray[np.float64]: ...
-def hsic_sums(
-    points: NDArray[np.float64],
-    terms: list[_Term],
-    players: NDArray[np.int64],
-    targets: NDArray[np.float64],
-    target_terms: list[_Term],
-    offsets: NDArray[np.float64],
-    constant: float,
-    absent: NDArray[np.float64] | None,
-    groups: NDArray[np.int64],
-    *,
-    exchanges: bool,
-    takes_halves: tuple[bool, bool],
-    alone_in_groups: bool,
-    summation: str,
-    n_threads: int,
-    progress: _Progress | None = None,
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]: ...
 def tile_sums(
     sample: _Sample,
-    weighting: tuple[Any, ...],
+    weighting: _Weighting,
     *,
     alone_in_groups: bool,
     tiles: tuple[int, int],
 ) -> NDArray[np.float64]: ...
 def sums_of_parts(
     sample: _Sample,
-    weighting: tuple[Any, ...],
+    weighting: _Weighting,
     parts: Callable[[int], Iterable[NDArray[np.float64]]],
     *,
     alone_in_groups: bool,
     summation: str,
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]: ...
+) -> _PairSums: ...
 def permuted_sums(
     weights: NDArray[np.float64],
     values: NDArray[np.float64],

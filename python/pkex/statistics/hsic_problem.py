@@ -13,7 +13,7 @@ from pkex.execution.computation import Computation
 from pkex.kernels.heuristic import evenly_random
 from pkex.statistics.pair_sums import KernelTerms, pair_matrix, pair_sums
 from pkex.statistics.standard_errors import within_sample
-from pkex.statistics.tiles_on_workers import has_workers_for, sums_of_workers
+from pkex.statistics.tiles_on_workers import sums_over_pairs
 from pkex.typing import Float, Report
 
 __all__ = ["SAMPLE", "HSICProblem"]
@@ -102,29 +102,12 @@ class HSICProblem:
         of_pairs, absent = (self.offsets, self.constant), self.terms.absent
         halves = self.terms.takes_halves, self.target_terms.takes_halves
         how = self.how.reporting(self.reports["sums"])
-        if has_workers_for(self.rows, how):
-            sample = (self.rows, self.terms.terms, self.terms.players, absent, groups)
-            weighting = (self.targets, self.target_terms.terms, *of_pairs, exchanges, halves)
-            rows, of_groups, alone, _ = sums_of_workers(
-                sample, weighting, how, alone_in_groups=alone_in_groups
-            )
-            return rows, of_groups, alone[0]
-        return _core.hsic_sums(
-            self.rows,
-            self.terms.terms,
-            self.terms.players,
-            self.targets,
-            self.target_terms.terms,
-            *of_pairs,
-            absent,
-            groups,
-            exchanges=exchanges,
-            takes_halves=halves,
-            alone_in_groups=alone_in_groups,
-            summation=how.summation,
-            n_threads=how.n_threads,
-            progress=how.progress,
+        sample = (self.rows, self.terms.terms, self.terms.players, absent, groups)
+        weighting = (self.targets, self.target_terms.terms, *of_pairs, exchanges, halves)
+        rows, of_groups, alone, _ = sums_over_pairs(
+            sample, weighting, how, alone_in_groups=alone_in_groups
         )
+        return rows, of_groups, alone[0]
 
     def projections(self, rows: Float) -> Float:
         """Return for the sampled rows a the mean over all c of Γ_ac L̃_ac, both doubly centred.

@@ -25,7 +25,7 @@ from pkex.kernels.domain import Domain
 from pkex.kernels.factors import PackedTerm, expanded
 from pkex.kernels.family import PackedFactor
 from pkex.kernels.series import PackedSeries, multiplied
-from pkex.statistics.tiles_on_workers import has_workers_for, sums_of_workers
+from pkex.statistics.tiles_on_workers import sums_over_pairs
 from pkex.typing import Float, Report
 
 __all__ = ["KernelTerms", "PairSums", "pair_matrix", "pair_sums", "pair_triangle", "total"]
@@ -272,30 +272,12 @@ def pair_sums(
     if groups is None:
         groups = np.zeros(len(rows), dtype=np.int64)
         groups[n_first:] = int(n_first > 0)
-    if has_workers_for(rows, how):
-        sample = (rows, terms.terms, terms.players, terms.absent, groups)
-        weighting = (n_first, weights, skips_second, terms.takes_halves)
-        of_rows, of_groups, *others = sums_of_workers(
-            sample, weighting, how, alone_in_groups=alone_in_groups
-        )
-        return PairSums(of_rows, of_groups[:, 0], *others)
-    return PairSums(
-        *_core.mmd_sums(
-            rows,
-            n_first,
-            terms.terms,
-            terms.players,
-            terms.absent,
-            groups,
-            weights,
-            skips_second=skips_second,
-            takes_halves=terms.takes_halves,
-            alone_in_groups=alone_in_groups,
-            summation=how.summation,
-            n_threads=how.n_threads,
-            progress=how.progress,
-        )
+    sample = (rows, terms.terms, terms.players, terms.absent, groups)
+    weighting = (n_first, weights, skips_second, terms.takes_halves)
+    of_rows, of_groups, *others = sums_over_pairs(
+        sample, weighting, how, alone_in_groups=alone_in_groups
     )
+    return PairSums(of_rows, of_groups[:, 0], *others)
 
 
 def total(rows: Float, weights: Float | None = None) -> Float:

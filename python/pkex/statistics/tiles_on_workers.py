@@ -19,7 +19,7 @@ from pkex.execution.backends import Workers
 from pkex.execution.computation import Computation
 from pkex.typing import Float
 
-__all__ = ["has_workers_for", "sums_of_workers"]
+__all__ = ["sums_over_pairs"]
 
 # Rows of which there are enough pairs to be worth the way, many seconds of one core.
 _MANY_ROWS = 20_000
@@ -31,16 +31,20 @@ _Sample: TypeAlias = tuple[Float, list[Any], NDArray[np.int64], Float | None, ND
 _Weighting: TypeAlias = tuple[Any, ...]
 
 
-def has_workers_for(rows: Float, how: Computation) -> bool:
-    """Whether sums over the pairs of these rows are for workers, and there are some."""
-    return how.workers is not None and len(rows) >= _MANY_ROWS
-
-
-def sums_of_workers(
+def sums_over_pairs(
     sample: _Sample, weighting: _Weighting, how: Computation, *, alone_in_groups: bool
 ) -> tuple[Float, Float, Float, Float]:
     """Return sums over pairs: of rows, of groups (·, weights, ·), alone and squares."""
-    assert how.workers is not None, "there are workers"
+    rows = sample[0]
+    if how.workers is None or len(rows) < _MANY_ROWS:
+        return _core.pair_sums(
+            sample,
+            weighting,
+            alone_in_groups=alone_in_groups,
+            summation=how.summation,
+            n_threads=how.n_threads,
+            progress=how.progress,
+        )
     work = partial(_tile_sums, sample, weighting, alone_in_groups)
     return _core.sums_of_parts(
         sample,

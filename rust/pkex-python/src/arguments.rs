@@ -18,13 +18,10 @@ pub struct Array {
 }
 
 impl Array {
-    pub fn copied(array: &PyReadonlyArray2<'_, f64>) -> PyResult<Self> {
-        let [rows, columns] = array.shape() else {
-            return Err(PyValueError::new_err("expected a two-dimensional array"));
-        };
-        let not_contiguous = |_| PyValueError::new_err("expected a C-contiguous array");
-        let data = self::copied(array.as_slice().map_err(not_contiguous)?)?;
-        Ok(Self { data, shape: [*rows, *columns] })
+    /// Of finite numbers, row by row.
+    pub fn copied(argument: &str, array: &PyReadonlyArray2<'_, f64>) -> PyResult<Self> {
+        let shape = [array.shape()[0], array.shape()[1]];
+        Ok(Self { data: finite(argument, array)?, shape })
     }
 
     pub fn rows(&self) -> usize {
@@ -46,6 +43,32 @@ pub fn copied(numbers: &[f64]) -> PyResult<Vec<f64>> {
     reserve(&mut copy, numbers.len())?;
     copy.extend_from_slice(numbers);
     Ok(copy)
+}
+
+/// A copy of finite numbers, row by row.
+pub fn finite<D: Dimension>(
+    argument: &str,
+    array: &PyReadonlyArray<'_, f64, D>,
+) -> PyResult<Vec<f64>> {
+    let refused = |what: &str| PyValueError::new_err(format!("{argument} must be {what}"));
+    // Slices of Fortran's order would come column by column.
+    let numbers = match array.as_slice() {
+        Ok(numbers) if array.is_c_contiguous() => numbers,
+        _ => return Err(refused("a C-contiguous array")),
+    };
+    // All of them are looked at, several at a time.
+    if !numbers.iter().fold(true, |are_finite, x| are_finite & x.is_finite()) {
+        return Err(refused("finite: without NaN and infinity"));
+    }
+    copied(numbers)
+}
+
+/// A finite number.
+pub fn finite_number(argument: &str, number: f64) -> PyResult<f64> {
+    if number.is_finite() {
+        return Ok(number);
+    }
+    Err(PyValueError::new_err(format!("{argument} must be finite, got {number}")))
 }
 
 /// Makes room for more entries.
@@ -89,7 +112,10 @@ impl Game {
                 let games: [(_, Against); 2] =
                     [("interventional", Self::Interventional), ("marginal", Self::Marginal)];
                 let game = choice("game", &name, &games)?;
-                Ok(game(Array::copied(&rows)?, weights.as_array().to_vec()))
+                Ok(game(
+                    Array::copied("background", &rows)?,
+                    finite("background weights", &weights)?,
+                ))
             }
         }
     }
@@ -116,6 +142,12 @@ pub enum MeasureArgument {
     Density((f64, u32, u32, u32)),
 }
 
+/// The largest power or degree of a density: with so many its nodes are found in a second.
+const MOST_DEGREE: u32 = 4096;
+
+/// The most threads of a call.
+const MOST_THREADS: usize = 4096;
+
 impl MeasureArgument {
     pub fn checked(self) -> PyResult<Measure> {
         match self {
@@ -124,6 +156,13 @@ impl MeasureArgument {
                 Err(PyValueError::new_err(format!("a point must be in [0, 1], got {t}")))
             }
             Self::Density((scale, of_t, of_rest, degree)) => {
+                let scale = finite_number("a density's scale", scale)?;
+                let degrees = [of_t, of_rest, degree];
+                if degrees.iter().any(|degree| *degree > MOST_DEGREE) {
+                    return Err(PyValueError::new_err(format!(
+                        "a density's powers and degree must be at most {MOST_DEGREE}, got {degrees:?}"
+                    )));
+                }
                 Ok(Measure::Density(Density { scale, powers: (of_t, of_rest), degree }))
             }
         }
@@ -161,14 +200,14 @@ fn term((coefficient, parts, series): &TermArgument<'_>) -> PyResult<Term> {
 
 fn series((weights, form, columns, rates, parts): &SeriesArgument<'_>) -> PyResult<Series> {
     let forms = [("exponential", Form::Exponential), ("linear", Form::Linear)];
-    let (columns, rates) = (indices("columns", columns)?, rates.as_array());
+    let (columns, rates) = (indices("columns", columns)?, finite("rates", rates)?);
     if rates.len() != columns.len() {
         return Err(PyValueError::new_err("expected as many rates as columns"));
     }
     Ok(Series {
-        weights: copied(weights.as_slice()?)?,
+        weights: finite("a series' weights", weights)?,
         form: choice("form", form, &forms)?,
-        dots: columns.into_iter().zip(rates.iter().copied()).collect(),
+        dots: columns.into_iter().zip(rates).collect(),
         factors: factors(parts)?,
     })
 }
@@ -206,6 +245,32 @@ pub fn indices<D: Dimension>(
     Ok(indices)
 }
 
+/// The players of columns: numbered from 0 without gaps.
+pub fn players(array: &PyReadonlyArray1<'_, i64>) -> PyResult<Players> {
+    let of_column = indices("players", array)?;
+    let mut has_column = vec![false; of_column.len()];
+    for &player in &of_column {
+        let count = has_column.len();
+        *has_column.get_mut(player).ok_or_else(|| {
+            PyValueError::new_err(format!("{count} columns have no player of number {player}"))
+        })? = true;
+    }
+    let count = of_column.iter().max().map_or(0, |last| last + 1);
+    if has_column[..count].contains(&false) {
+        return Err(PyValueError::new_err("players must be numbered from 0 without gaps"));
+    }
+    Ok(Players::grouped(of_column))
+}
+
+/// The points, terms, players, absent factors and groups of a sample.
+pub type SampleArgument<'py> = (
+    PyReadonlyArray2<'py, f64>,
+    Vec<TermArgument<'py>>,
+    PyReadonlyArray1<'py, i64>,
+    Option<PyReadonlyArray2<'py, f64>>,
+    PyReadonlyArray1<'py, i64>,
+);
+
 /// A sample whose pairs are summed.
 pub struct Sample {
     points: Array,
@@ -216,18 +281,12 @@ pub struct Sample {
 }
 
 impl Sample {
-    pub fn new(
-        points: &PyReadonlyArray2<'_, f64>,
-        terms: &[TermArgument<'_>],
-        players: &PyReadonlyArray1<'_, i64>,
-        absent: Option<&PyReadonlyArray2<'_, f64>>,
-        groups: &PyReadonlyArray1<'_, i64>,
-    ) -> PyResult<Self> {
+    pub fn copied((points, terms, players, absent, groups): &SampleArgument<'_>) -> PyResult<Self> {
         Ok(Self {
-            points: Array::copied(points)?,
+            points: Array::copied("points", points)?,
             terms: self::terms(terms)?,
-            players: Players::grouped(indices("players", players)?),
-            absent: absent.map(Array::copied).transpose()?,
+            players: self::players(players)?,
+            absent: absent.as_ref().map(|absent| Array::copied("absent", absent)).transpose()?,
             groups: indices("groups", groups)?,
         })
     }
@@ -277,11 +336,11 @@ impl Sums {
         players: &PyReadonlyArray1<'_, i64>,
     ) -> PyResult<Self> {
         Ok(Self {
-            means: Array::copied(means)?,
-            deviations: Array::copied(deviations)?,
+            means: Array::copied("means", means)?,
+            deviations: Array::copied("deviations", deviations)?,
             starts: indices("starts", starts)?,
-            weights: Array::copied(weights)?,
-            players: Players::grouped(indices("players", players)?),
+            weights: Array::copied("weights", weights)?,
+            players: self::players(players)?,
         })
     }
 
@@ -312,6 +371,11 @@ pub fn summation(name: &str) -> PyResult<Summation> {
 
 /// How a call computes: the level is that of this process.
 pub fn settings(summation: &str, threads: usize) -> PyResult<Settings> {
+    if !(1..=MOST_THREADS).contains(&threads) {
+        return Err(PyValueError::new_err(format!(
+            "n_threads must be from 1 to {MOST_THREADS}, got {threads}"
+        )));
+    }
     Ok(Settings { summation: self::summation(summation)?, threads, level: call::level() })
 }
 

@@ -27,10 +27,11 @@ impl Expansion {
         players: Option<PyReadonlyArray1<'_, i64>>,
         pack: Pack,
     ) -> PyResult<Self> {
-        let (points, weights) = (Array::copied(&points)?, Array::copied(&weights)?);
+        let (points, weights) =
+            (Array::copied("points", &points)?, Array::copied("weights", &weights)?);
         let terms = arguments::terms(&terms)?;
         let players = match players {
-            Some(players) => Players::grouped(arguments::indices("players", &players)?),
+            Some(players) => arguments::players(&players)?,
             None => Players::columns(points.columns()),
         };
         pack(points.matrix(), weights.matrix(), &terms, players).map(Self).map_err(call::to_python)
@@ -77,7 +78,7 @@ impl Expansion {
         n_threads: usize,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<Bound<'py, PyArray3<f64>>> {
-        let x = Array::copied(&X)?;
+        let x = Array::copied("X", &X)?;
         let game = Game::copied(game)?;
         let method = arguments::method(method)?;
         let settings = settings(summation, n_threads)?;
@@ -104,7 +105,7 @@ impl Expansion {
         n_threads: usize,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<Bound<'py, PyArray3<f64>>> {
-        let x = Array::copied(&X)?;
+        let x = Array::copied("X", &X)?;
         let game = Game::copied(game)?;
         let measure = measure.checked()?;
         let settings = settings(summation, n_threads)?;
@@ -147,9 +148,10 @@ impl Expansion {
         n_threads: usize,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<Bound<'py, PyArray4<f64>>> {
-        let x = Array::copied(&X)?;
-        let background = background.as_ref().map(Array::copied).transpose()?;
-        let members = members.as_ref().map(|m| PyResult::Ok(m.as_slice()?.to_vec())).transpose()?;
+        let x = Array::copied("X", &X)?;
+        let background =
+            background.as_ref().map(|rows| Array::copied("background", rows)).transpose()?;
+        let members = members.map(|members| members.as_array().iter().copied().collect::<Vec<_>>());
         let settings = settings(summation, n_threads)?;
         let worths = call::run(py, progress, |monitor: Monitor<'_>| {
             let rows = background.as_ref().map(Array::matrix);
@@ -172,7 +174,7 @@ impl Expansion {
         n_threads: usize,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        let x = Array::copied(&X)?;
+        let x = Array::copied("X", &X)?;
         let settings = settings(summation, n_threads)?;
         let shape = [x.rows(), self.0.outputs()];
         let predict = |monitor: Monitor<'_>| self.0.predict(x.matrix(), &settings, monitor);

@@ -21,7 +21,7 @@ pub fn superset_sums<'py>(
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyArray3<f64>>> {
     let shape = values.as_array().dim();
-    let values = arguments::copied(values.as_slice()?)?;
+    let values = arguments::finite("values", &values)?;
     let settings = settings("compensated", n_threads)?;
     let (sizes, table) = ((smaller, larger), (shape.0, shape.2));
     let sums = call::run(py, progress, |monitor: Monitor<'_>| {
@@ -46,10 +46,11 @@ pub fn product_game<'py>(
     summation: &str,
     n_threads: usize,
 ) -> PyResult<Bound<'py, PyArray2<f64>>> {
-    let present = Array::copied(&present)?;
-    let absent = absent.map(|absent| Array::copied(&absent)).transpose()?;
-    let difference = difference.map(|difference| Array::copied(&difference)).transpose()?;
-    let weights = Array::copied(&weights)?;
+    let present = Array::copied("present", &present)?;
+    let absent = absent.map(|absent| Array::copied("absent", &absent)).transpose()?;
+    let difference =
+        difference.map(|difference| Array::copied("difference", &difference)).transpose()?;
+    let weights = Array::copied("weights", &weights)?;
     let games = ProductGames {
         present: present.matrix(),
         absent: absent.as_ref().map(Array::matrix),

@@ -3,12 +3,12 @@
 // PyO3 hands arguments over by value.
 #![allow(clippy::needless_pass_by_value)]
 
-mod apart;
 mod arguments;
 mod call;
 mod columns;
 mod expansion;
 mod games;
+mod pair_sums;
 mod pairs;
 
 use pyo3::prelude::*;
@@ -18,8 +18,6 @@ use pyo3::prelude::*;
 mod _core {
     use pyo3::prelude::*;
 
-    #[pymodule_export]
-    use crate::apart::{sums_of_parts, tile_sums};
     use crate::call;
     #[pymodule_export]
     use crate::columns::{gauss_mean, gauss_mean_at, median_distance};
@@ -28,7 +26,9 @@ mod _core {
     #[pymodule_export]
     use crate::games::{product_game, superset_sums, variance_games, variance_games_twice};
     #[pymodule_export]
-    use crate::pairs::{hsic_sums, mean_factors, mmd_sums, permuted_sums, self_pairs};
+    use crate::pair_sums::{pair_sums, sums_of_parts, tile_sums};
+    #[pymodule_export]
+    use crate::pairs::{mean_factors, permuted_sums, self_pairs};
 
     #[pymodule_init]
     fn initialise(_module: &Bound<'_, PyModule>) -> PyResult<()> {

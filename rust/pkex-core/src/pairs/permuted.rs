@@ -77,13 +77,16 @@ fn check(weights: Matrix<'_>, values: Matrix<'_>, orders: &[usize]) -> Result<()
     let shape = |argument, expected, got: usize| {
         Err(Error::Shape { argument, expected, got: got.to_string() })
     };
+    if rows == 0 {
+        return shape("weights", "at least one row".to_owned(), rows);
+    }
     if weights.columns() != rows {
         return shape("weights", format!("{rows} columns"), weights.columns());
     }
     if values.rows() != rows * (rows + 1) / 2 {
         return shape("values", format!("the pairs of {rows} rows"), values.rows());
     }
-    if !orders.len().is_multiple_of(rows.max(1)) {
+    if !orders.len().is_multiple_of(rows) {
         return shape("orders", format!("{rows} columns"), orders.len());
     }
     match orders.iter().find(|&&row| row >= rows) {

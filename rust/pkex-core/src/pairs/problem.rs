@@ -6,7 +6,7 @@ use crate::kernel::term::Term;
 use crate::matrix::Matrix;
 use crate::pairs::absent::check_absent;
 use crate::pairs::octets::OCTET;
-use crate::pairs::weights::{Classes, Weighting};
+use crate::pairs::weights::{Classes, TargetWeights, Weighting};
 use crate::walk::chunks::Chunks;
 
 /// A sample whose pairs are to be summed.
@@ -50,6 +50,15 @@ impl PairProblem<'_> {
         if self.rows.columns() != self.players.column_count() {
             let expected = format!("{} columns", self.players.column_count());
             return Err(shape("rows", expected, self.rows.columns()));
+        }
+        let targets = match self.weighting {
+            Weighting::Classes(_) => None,
+            Weighting::Target(TargetWeights { targets, .. }) => Some(("targets", targets)),
+        };
+        for (argument, matrix) in [("rows", self.rows)].into_iter().chain(targets) {
+            if matrix.columns() == 0 {
+                return Err(shape(argument, "at least one column".to_owned(), 0));
+            }
         }
         let rows = self.rows.rows();
         if self.groups.len() != rows {

@@ -1,5 +1,5 @@
-//! Pairs of rows whose tiles are computed in several processes: what each of them does, and how
-//! one puts all together.
+//! Sums over the pairs of rows of samples, which MMD and HSIC consist of: at once, or from tiles
+//! that are computed in several processes.
 
 use std::ops::Range;
 
@@ -8,17 +8,8 @@ use pkex_core::{Classes, Error, Monitor, OCTET, TargetWeights, Term, Weighting};
 use pyo3::prelude::*;
 use pyo3::types::PyIterator;
 
-use crate::arguments::{self, Array, Sample, TermArgument};
+use crate::arguments::{self, Array, Sample, SampleArgument, TermArgument, finite, finite_number};
 use crate::call;
-
-/// The points, terms, players, absent factors and groups of a sample.
-type SampleArgument<'py> = (
-    PyReadonlyArray2<'py, f64>,
-    Vec<TermArgument<'py>>,
-    PyReadonlyArray1<'py, i64>,
-    Option<PyReadonlyArray2<'py, f64>>,
-    PyReadonlyArray1<'py, i64>,
-);
 
 /// What pairs weigh: the number of rows of the first class, rows' weights, whether pairs within the
 /// second are left out, and whether halves of γ(a, a) are taken away; or targets, their terms,
@@ -62,7 +53,7 @@ impl OwnedWeighting {
             WeightingArgument::Classes((first, weights, skips_second, takes_halves)) => {
                 Self::Classes {
                     first: *first,
-                    weights: weights.as_ref().map(|weights| weights.as_array().to_vec()),
+                    weights: weights.as_ref().map(|w| finite("weights", w)).transpose()?,
                     skips_second: *skips_second,
                     takes_halves: *takes_halves,
                 }
@@ -75,10 +66,10 @@ impl OwnedWeighting {
                 exchanges,
                 takes_halves,
             )) => Self::Target {
-                targets: Array::copied(targets)?,
+                targets: Array::copied("targets", targets)?,
                 terms: arguments::terms(terms)?,
-                offsets: offsets.as_array().to_vec(),
-                constant: *constant,
+                offsets: finite("offsets", offsets)?,
+                constant: finite_number("constant", *constant)?,
                 exchanges: *exchanges,
                 takes_halves: *takes_halves,
             },
@@ -118,12 +109,12 @@ struct Problem {
 
 impl Problem {
     fn copied(
-        (points, terms, players, absent, groups): &SampleArgument<'_>,
+        sample: &SampleArgument<'_>,
         weighting: &WeightingArgument<'_>,
         alone_in_groups: bool,
     ) -> PyResult<Self> {
         Ok(Self {
-            sample: Sample::new(points, terms, players, absent.as_ref(), groups)?,
+            sample: Sample::copied(sample)?,
             weighting: OwnedWeighting::copied(weighting)?,
             alone_in_groups,
         })
@@ -132,12 +123,54 @@ impl Problem {
     fn run<R: Send>(
         &self,
         py: Python<'_>,
+        progress: Option<Py<PyAny>>,
         compute: impl FnOnce(pkex_core::PairProblem<'_>, Monitor<'_>) -> Result<R, Error> + Send,
     ) -> PyResult<R> {
-        call::run(py, None, |monitor: Monitor<'_>| {
+        call::run(py, progress, |monitor: Monitor<'_>| {
             compute(self.sample.problem(self.weighting.weighting(), self.alone_in_groups), monitor)
         })
     }
+}
+
+impl Problem {
+    /// Sums in the shapes that [`pair_sums`] returns.
+    fn arrays<'py>(&self, py: Python<'py>, sums: pkex_core::PairSums) -> PyResult<PairSums<'py>> {
+        let (rows, players) = (self.sample.rows(), self.sample.players.count());
+        let (weights, classes) = match self.weighting {
+            OwnedWeighting::Target { exchanges: true, .. } => (OCTET.pow(2), 1),
+            OwnedWeighting::Target { exchanges: false, .. } => (1, 1),
+            OwnedWeighting::Classes { .. } => (1, 3),
+        };
+        let in_group = if self.alone_in_groups { 2 * players } else { players };
+        let squares = sums.squares.len() / players.max(1);
+        Ok((
+            call::array(py, sums.rows, [rows, 2, players])?,
+            call::array(py, sums.groups, [self.sample.group_pairs(), weights, in_group])?,
+            call::array(py, sums.alone, [classes, players])?,
+            call::array(py, sums.squares, [squares, players])?,
+        ))
+    }
+}
+
+/// Sums over the pairs of a sample: for each row two sums of γ, of shape (rows, 2, players), Σwγ
+/// over each class or with a target Σwγ and Σγ; for each pair of groups (and the exchanges of
+/// targets within octets of both) Σwγ, followed by Σw v({j}) if asked for; then Σw v({j}) and Σγ²
+/// for each pair of classes, or of all pairs and none with a target.
+#[pyfunction]
+#[pyo3(signature = (sample, weighting, *, alone_in_groups, summation, n_threads, progress = None))]
+pub fn pair_sums<'py>(
+    py: Python<'py>,
+    sample: SampleArgument<'py>,
+    weighting: WeightingArgument<'py>,
+    alone_in_groups: bool,
+    summation: &str,
+    n_threads: usize,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<PairSums<'py>> {
+    let problem = Problem::copied(&sample, &weighting, alone_in_groups)?;
+    let settings = arguments::settings(summation, n_threads)?;
+    let sums = problem.run(py, progress, |problem, monitor| problem.sums(&settings, monitor))?;
+    problem.arrays(py, sums)
 }
 
 /// The plain sums of the tiles from one number to another, of all of these together.
@@ -153,7 +186,8 @@ pub fn tile_sums<'py>(
     let problem = Problem::copied(&sample, &weighting, alone_in_groups)?;
     let settings = arguments::settings("compensated", 1)?;
     let tiles: Range<usize> = tiles.0..tiles.1;
-    let sums = problem.run(py, |problem, monitor| problem.tile_sums(tiles, &settings, monitor))?;
+    let sums =
+        problem.run(py, None, |problem, monitor| problem.tile_sums(tiles, &settings, monitor))?;
     Ok(PyArray1::from_vec(py, sums))
 }
 
@@ -187,20 +221,7 @@ pub fn sums_of_parts<'py>(
         return Err(error);
     }
     let sums = sums.map_err(call::to_python)?;
-    let (rows, players) = (problem.sample.rows(), problem.sample.players.count());
-    let (weights, classes) = match problem.weighting {
-        OwnedWeighting::Target { exchanges: true, .. } => (OCTET.pow(2), 1),
-        OwnedWeighting::Target { exchanges: false, .. } => (1, 1),
-        OwnedWeighting::Classes { .. } => (1, 3),
-    };
-    let in_group = if alone_in_groups { 2 * players } else { players };
-    let squares = sums.squares.len() / players.max(1);
-    Ok((
-        call::array(py, sums.rows, [rows, 2, players])?,
-        call::array(py, sums.groups, [problem.sample.group_pairs(), weights, in_group])?,
-        call::array(py, sums.alone, [classes, players])?,
-        call::array(py, sums.squares, [squares, players])?,
-    ))
+    problem.arrays(py, sums)
 }
 
 type PairSums<'py> = (
@@ -212,6 +233,5 @@ type PairSums<'py> = (
 
 fn next_part(parts: &mut Bound<'_, PyIterator>) -> PyResult<Option<Vec<f64>>> {
     let Some(part) = parts.next() else { return Ok(None) };
-    let part: PyReadonlyArray1<'_, f64> = part?.extract()?;
-    arguments::copied(part.as_slice()?).map(Some)
+    finite("a part's sums", &part?.extract::<PyReadonlyArray1<'_, f64>>()?).map(Some)
 }
