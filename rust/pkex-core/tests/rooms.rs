@@ -12,7 +12,7 @@ const ROOMS: &str = "
     quadrature/  rule bound measure free_end table
     game/        block spread scaling coalitions two_players sweep interactions coalitions_of_two
     game/        recursion series quantity supersets
-    kernel/      product joint matern overlap periodic gauss_sums median centering family players series
+    kernel/      product joint exponential matern overlap periodic gauss_sums median centering family players series
     kernel/      term doubling packed
     walk/        source tiling cell waves items weights chunks pairs triangle computation
     product_games

@@ -217,15 +217,13 @@ fn factors(parts: &[FactorArgument<'_>]) -> PyResult<Vec<Factor>> {
     for (family, columns, parameters) in parts {
         let family = self::family(family)?;
         let (columns, parameters) = (indices("columns", columns)?, parameters.as_array());
-        let has_second = family.with_second_parameter(1.0).is_some();
-        if parameters.dim() != (columns.len(), 1 + usize::from(has_second)) {
-            return Err(PyValueError::new_err("expected each column's parameters in a row"));
+        let wrong = || PyValueError::new_err("expected each column's parameters in a row");
+        if parameters.nrows() != columns.len() {
+            return Err(wrong());
         }
         reserve(&mut factors, columns.len())?;
         for (column, own) in columns.into_iter().zip(parameters.rows()) {
-            let second = own.get(1).and_then(|value| family.with_second_parameter(*value));
-            let family = second.unwrap_or(family);
-            factors.push(Factor { family, column, parameter: own[0] });
+            factors.push(family.factor(column, &own.to_vec()).ok_or_else(wrong)?);
         }
     }
     Ok(factors)

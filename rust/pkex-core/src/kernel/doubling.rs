@@ -84,10 +84,17 @@ fn times_narrower(term: &PackedTerm, before: &PackedTerm) -> Option<u32> {
 #[derive(Debug, Default)]
 pub(crate) struct Ladder(Vec<Slot>);
 
+/// Which factors a slot keeps, by the numbers of what they are between.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct FactorNumbers {
+    row: usize,
+    block: usize,
+    term: usize,
+}
+
 #[derive(Debug, Default)]
 struct Slot {
-    /// The row, the block of points and the term.
-    of: Option<(usize, usize, usize)>,
+    of: Option<FactorNumbers>,
     present: Vec<Lanes>,
     less_one: Vec<Lanes>,
 }
@@ -117,9 +124,10 @@ impl Ladder {
     ) -> Option<Rung<'a>> {
         let Link { slot, before } = links.of_terms[number]?;
         let slot = &mut self.0[slot];
-        let is_kept = |&(before, _): &(usize, u32)| slot.of == Some((item, block, before));
+        let of = FactorNumbers { row: item, block, term: number };
+        let is_kept = |&(term, _): &(usize, u32)| slot.of == Some(FactorNumbers { term, ..of });
         let times = before.filter(is_kept).map(|(_, times)| times);
-        Some(Rung { term, row, points, slot, times, of: (item, block, number) })
+        Some(Rung { term, row, points, slot, times, of })
     }
 }
 
@@ -131,7 +139,7 @@ pub(crate) struct Rung<'a> {
     points: &'a [Lanes],
     slot: &'a mut Slot,
     times: Option<u32>,
-    of: (usize, usize, usize),
+    of: FactorNumbers,
 }
 
 impl Rung<'_> {

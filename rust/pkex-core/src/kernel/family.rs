@@ -7,6 +7,7 @@ use std::f64::consts::FRAC_1_SQRT_2;
 
 use crate::error::Error;
 use crate::kernel::centering::Centering;
+use crate::kernel::exponential::{Chi2, Exponential, Gaussian, Laplacian};
 use crate::kernel::joint::{Distances, Entries, Joint};
 use crate::kernel::matern::Matern;
 use crate::kernel::overlap::Overlap;
@@ -16,10 +17,11 @@ use crate::memory::{INPUT, Memory};
 use crate::simd::arithmetic::{Arithmetic, Separate, two_sum};
 use crate::simd::double::{self, Double};
 use crate::simd::exp::exp_and_expm1;
-use crate::simd::lanes::{each_lane, map_lanes, zip_lanes};
+use crate::simd::lanes::{map_lanes, zip_lanes};
 use crate::simd::sin::Period;
 
 /// A family of one-dimensional kernels k(x, y) with a parameter; most are functions of r = x − y.
+/// Those that are not centered have values in [0, 1].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Family {
     /// exp(−(r/ℓ)²/2) with the length-scale ℓ.
@@ -94,14 +96,20 @@ impl Family {
         matches!(self, Self::CenteredRbf { .. } | Self::CenteredCategorical)
     }
 
-    /// The family with a second parameter of this value; `None` if it has a single one.
+    /// A factor on a column with these parameters, which are the family's own and perhaps a second
+    /// one; `None` if their number is another.
     #[must_use]
-    pub fn with_second_parameter(self, value: f64) -> Option<Self> {
-        match self {
-            Self::Periodic { .. } => Some(Self::Periodic { period: value }),
-            Self::CenteredRbf { .. } => Some(Self::CenteredRbf { weight: value }),
-            _ => None,
-        }
+    pub fn factor(self, column: usize, parameters: &[f64]) -> Option<Factor> {
+        let (family, parameter) = match (self, parameters) {
+            (Self::Periodic { .. }, &[parameter, period]) => (Self::Periodic { period }, parameter),
+            (Self::CenteredRbf { .. }, &[parameter, weight]) => {
+                (Self::CenteredRbf { weight }, parameter)
+            }
+            (Self::Periodic { .. } | Self::CenteredRbf { .. }, _) => return None,
+            (family, &[parameter]) => (family, parameter),
+            _ => return None,
+        };
+        Some(Factor { family, column, parameter })
     }
 }
 
@@ -266,7 +274,7 @@ impl Profile {
         let laplacian = |r: f64| -(r.abs() * self.laplacian);
         let (mut a, mut c) = match (self.rbf > 0.0, self.laplacian > 0.0) {
             _ if self.chi2 > 0.0 => {
-                let chi2 = chi2_exponent(self.chi2, r, x, y);
+                let chi2 = Chi2(self.chi2).exponent::<A, W>(x, y);
                 exp_and_expm1::<A, W>(&zip_lanes(r, &chi2, |r, chi2| rbf(r) + laplacian(r) - chi2))
             }
             (true, false) => exp_and_expm1::<A, W>(&map_lanes(r, rbf)),
@@ -297,10 +305,10 @@ impl Profile {
     #[inline(always)]
     pub fn join<A: Arithmetic, const W: usize>(&self, joint: &mut Joint<W>, at: &Entries<W>) {
         if self.rbf > 0.0 {
-            join_gaussian::<A, W>((self.rbf, self.rbf_low), at, joint);
+            Gaussian((self.rbf, self.rbf_low)).join::<A, W>(joint, at);
         }
         if self.laplacian > 0.0 {
-            join_laplacian::<A, W>((self.laplacian, self.laplacian_low), at, joint);
+            Laplacian((self.laplacian, self.laplacian_low)).join::<A, W>(joint, at);
         }
         for single in &self.singles {
             match single {
@@ -316,7 +324,7 @@ impl Profile {
             joint.include_factors(a, b, zip_lanes(&a, &b, |a, b| a - b));
         }
         if self.chi2 > 0.0 {
-            join_chi2(self.chi2, at, joint);
+            Chi2(self.chi2).join::<A, W>(joint, at);
         }
     }
 }
@@ -329,40 +337,6 @@ pub(crate) fn gaussian<A: Arithmetic, const W: usize>(
     y: &[f64; W],
 ) -> ([f64; W], [f64; W]) {
     exp_and_expm1::<A, W>(&map_lanes(y, |y| -(((x - y) * rate) * ((x - y) * rate))))
-}
-
-/// Multiplies by exp(−(r/ℓ)²), from 1/ℓ.
-#[inline(always)]
-fn join_gaussian<A: Arithmetic, const W: usize>(
-    inverse: (f64, f64),
-    at: &Entries<W>,
-    joint: &mut Joint<W>,
-) {
-    let distances = Distances::new(at);
-    let square = |r: f64| (r * inverse.0) * (r * inverse.0);
-    let change = distances.change_of_squares::<A>(&Double::of(inverse.0, inverse.1));
-    let Distances { from_x, from_z, .. } = distances;
-    joint.include_exponents(
-        (&map_lanes(&from_x.high, square), &map_lanes(&from_z.high, square)),
-        &change,
-    );
-}
-
-/// Multiplies by exp(−|r|/ℓ), from 1/ℓ.
-#[inline(always)]
-fn join_laplacian<A: Arithmetic, const W: usize>(
-    inverse: (f64, f64),
-    at: &Entries<W>,
-    joint: &mut Joint<W>,
-) {
-    let Distances { from_x, from_z, .. } = Distances::new(at);
-    let scaled = |r: f64| r.abs() * inverse.0;
-    let change = from_x.size().plus(&from_z.size().negated());
-    let change = change.times::<A>(&Double::of(inverse.0, inverse.1));
-    joint.include_exponents(
-        (&map_lanes(&from_x.high, scaled), &map_lanes(&from_z.high, scaled)),
-        &change,
-    );
 }
 
 /// 1/(1+s), and 1/(1+s) − 1 = −s/(1+s), which is −1 at s = ∞, with s = (r/ℓ)², from 1/ℓ.
@@ -390,47 +364,6 @@ fn join_cauchy<A: Arithmetic, const W: usize>(
     let (at_x, at_z) = (denominator(&distances.from_x), denominator(&distances.from_z));
     let change = distances.change_of_squares::<A>(&inverse).negated();
     joint.include_denominators::<A>((&at_x, &at_z), &change);
-}
-
-/// Multiplies by exp(−γ (r/√(x + y))²).
-#[inline(always)]
-fn join_chi2<const W: usize>(gamma: f64, at: &Entries<W>, joint: &mut Joint<W>) {
-    let Entries { x, z, y } = at;
-    let exponent = |x: &[f64; W]| chi2_exponent(gamma, &zip_lanes(x, y, |x, y| x - y), x, y);
-    let change = chi2_change(gamma, &zip_lanes(x, z, |x, z| x - z), (x, z, y));
-    let change = Double { high: change, low: [0.0; W] };
-    joint.include_exponents((&exponent(x), &exponent(z)), &change);
-}
-
-/// The exponent γ (x − y)²/(x + y), 0 where x = y = 0. `r` is x − y.
-#[inline(always)]
-fn chi2_exponent<const W: usize>(gamma: f64, r: &[f64; W], x: &[f64; W], y: &[f64; W]) -> [f64; W] {
-    let ratio = ratio(x, y);
-    zip_lanes(r, &ratio, |r, ratio| (gamma * r) * ratio)
-}
-
-/// The exponent of χ² at x less that at z, without cancellation where x ≈ z. `step` is x − z.
-///
-/// (u − y)²/(u + y) is u − 3y + 4y²/(u + y). So the difference is (x − z)(1 − (1 − p)(1 − q)) with
-/// p = (x − y)/(x + y), 1 − p = 2y/(x + y), and q the same of z.
-#[inline(always)]
-fn chi2_change<const W: usize>(
-    gamma: f64,
-    step: &[f64; W],
-    (x, z, y): (&[f64; W], &[f64; W], &[f64; W]),
-) -> [f64; W] {
-    let (p, q) = (ratio(x, y), ratio(z, y));
-    each_lane(|i| (gamma * step[i]) * (p[i] + q[i] - p[i] * q[i]))
-}
-
-/// (x − y)/(x + y), from −1 to 1, and 0 where x = y = 0.
-#[inline(always)]
-fn ratio<const W: usize>(x: &[f64; W], y: &[f64; W]) -> [f64; W] {
-    zip_lanes(x, y, |x, y| {
-        // Halves, whose sum does not overflow.
-        let half = 0.5 * x + 0.5 * y;
-        if half > 0.0 { 0.5 * (x - y) / half } else { 0.0 }
-    })
 }
 
 /// 1/ℓ, and what rounding took away from it.

@@ -3,10 +3,10 @@
 
 use std::f64::consts::SQRT_2;
 
-use crate::kernel::joint::{Distances, Entries, Joint};
+use crate::kernel::exponential::Exponential;
+use crate::kernel::joint::{Distances, Entries};
 use crate::simd::arithmetic::Arithmetic;
 use crate::simd::double::Double;
-use crate::simd::exp::exp_and_expm1;
 use crate::simd::lanes::{map_lanes, zip_lanes};
 use crate::simd::sin::Period;
 
@@ -25,36 +25,28 @@ impl Periodic {
         Self { rate: if rate.is_finite() { rate } else { f64::MAX }, period }
     }
 
-    /// k(x, y) and k(x, y) − 1.
-    #[inline(always)]
-    pub fn factor<A: Arithmetic, const W: usize>(
-        &self,
-        x: &[f64; W],
-        y: &[f64; W],
-    ) -> ([f64; W], [f64; W]) {
-        let r = Double::difference(&self.period.within(x), &self.period.within(y));
-        exp_and_expm1::<A, W>(&map_lanes(&self.exponent::<A, W>(&r), |exponent| -exponent))
-    }
-
     /// 2 sin²(π r/p)/ℓ².
     #[inline(always)]
-    fn exponent<A: Arithmetic, const W: usize>(&self, r: &Double<W>) -> [f64; W] {
+    fn of_distance<A: Arithmetic, const W: usize>(&self, r: &Double<W>) -> [f64; W] {
         map_lanes(&self.period.sine::<A, W>(r), |sine| (sine * self.rate) * (sine * self.rate))
     }
+}
 
-    /// Multiplies the two products that are compared by the kernel at x and at z.
-    ///
-    /// The exponents differ by 2/ℓ² times sin²α − sin²β = sin(α − β) sin(α + β).
+impl Exponential for Periodic {
     #[inline(always)]
-    pub fn join<A: Arithmetic, const W: usize>(&self, joint: &mut Joint<W>, at: &Entries<W>) {
+    fn exponent<A: Arithmetic, const W: usize>(&self, x: &[f64; W], y: &[f64; W]) -> [f64; W] {
+        let r = Double::difference(&self.period.within(x), &self.period.within(y));
+        self.of_distance::<A, W>(&r)
+    }
+
+    /// 2/ℓ² times sin²α − sin²β = sin(α − β) sin(α + β).
+    #[inline(always)]
+    fn change<A: Arithmetic, const W: usize>(&self, at: &Entries<W>) -> Double<W> {
         let within = |entries| self.period.within(entries);
         let at = Entries { x: within(&at.x), z: within(&at.z), y: within(&at.y) };
-        let Distances { from_x, from_z, step, sum } = Distances::new(&at);
+        let Distances { step, sum, .. } = Distances::new(&at);
         let sines = (self.period.sine::<A, W>(&step), self.period.sine::<A, W>(&sum));
         let change = zip_lanes(&sines.0, &sines.1, |a, b| (a * self.rate) * (b * self.rate));
-        joint.include_exponents(
-            (&self.exponent::<A, W>(&from_x), &self.exponent::<A, W>(&from_z)),
-            &Double { high: change, low: [0.0; W] },
-        );
+        Double { high: change, low: [0.0; W] }
     }
 }

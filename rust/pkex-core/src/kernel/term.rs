@@ -372,7 +372,8 @@ impl PackedTerm {
     }
 
     /// The factors between the row `x` and a block of points, given column by column, without those
-    /// of higher orders.
+    /// of higher orders. They are in [0, 1], which all that takes them relies on: sums of |c| are
+    /// sums of −c, and differences of products keep their digits.
     #[inline(always)]
     pub fn factors_into<A: Arithmetic, S: Sink, const W: usize>(
         &self,
@@ -396,6 +397,10 @@ impl PackedTerm {
                         multiplied::<A, W>((&a, &c), (&factor.0, &factor.1))
                     };
                 }
+                debug_assert!(
+                    a.iter().all(|a| a.is_nan() || (0.0..=1.0 + 1e-14).contains(a)),
+                    "factors are in [0, 1] unless a family is centered, got {a:?}"
+                );
                 sink.take((player, part), &a, &c);
             }
         }
