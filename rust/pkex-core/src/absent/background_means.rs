@@ -22,7 +22,7 @@ use crate::simd::level::Level;
 use crate::simd::sum::{Accumulator, AddWeighted};
 use crate::threads::{self, Monitor, Parallelism};
 
-/// BackgroundMeans are kept for all evaluations of an expansion up to this many bytes.
+/// The most bytes of means that are kept between calls, of all evaluations of an expansion.
 const MOST_BYTES: usize = 128 << 20;
 
 /// Mean factors of a background, by evaluation block.

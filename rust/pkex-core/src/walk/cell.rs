@@ -30,7 +30,7 @@ pub(crate) struct CellWorkspace<C> {
 }
 
 impl<C: Default> CellWorkspace<C> {
-    /// With room for any cell, so that no memory is reserved later.
+    /// With room for any cell: where memory is missing, the call fails before it computes.
     pub fn new<S: Source<Cache = C>>(
         source: &S,
         quantity: Quantity<'_>,
