@@ -1,7 +1,7 @@
 //! Weighted sums of product games given as arrays: the engine itself.
 
 use crate::error::Error;
-use crate::game::block::Block;
+use crate::game::block::{AbsentFactor, Block};
 use crate::game::quantity::{Nodes, Quantity};
 use crate::game::spread::Spread;
 use crate::matrix::Matrix;
@@ -169,7 +169,7 @@ impl Body for FillGames<'_> {
     fn run<A: Arithmetic, const W: usize>(self) -> Spread {
         let Self { games, index, block } = self;
         let &ProductGames { present, absent, difference, .. } = games;
-        block.resize(present.columns(), false);
+        block.begin(present.columns(), AbsentFactor::Each);
         fill_columns(&mut block.present, present, index);
         match absent {
             Some(absent) => fill_columns(&mut block.absent, absent, index),

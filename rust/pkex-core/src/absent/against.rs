@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 
 use crate::absent::contrast::Contrast;
 use crate::absent::factors::AbsentFactors;
-use crate::game::block::{Block, Higher};
+use crate::game::block::{AbsentFactor, Block, Higher};
 use crate::game::spread::{RunningSpread, Spread, share_of_quotient};
 use crate::kernel::doubling::Rung;
 use crate::kernel::term::{PackedTerm, Sink};
@@ -75,14 +75,13 @@ impl<O: OwnFactors> Body for FillAgainst<'_, O> {
     #[inline(always)]
     fn run<A: Arithmetic, const W: usize>(self) -> Option<Spread> {
         let Self { own, absent, block, loss } = self;
-        block.series.weights.clear();
         if own.are_signed() {
             return Some(fill_signed::<A, _, W>(own, absent, block));
         }
         if !block.needs_present && !absent.inverse.is_empty() {
             return fill_quotients::<A, _, W>(own, absent, block, loss);
         }
-        block.resize(absent.factor.len(), false);
+        block.begin(absent.factor.len(), AbsentFactor::Each);
         let mut against = Against::<A> {
             known: absent,
             loss,
@@ -118,7 +117,7 @@ pub(crate) fn fill_block_against(
     context: Context<'_>,
 ) -> Spread {
     let spread = fill_against(own, absent, block, contrast, context);
-    if !own.series.weights.is_empty() {
+    if own.series.is_there() {
         block.series.weights.clone_from(&own.series.weights);
         fill_series(&own.series, &absent.higher, block, contrast, context);
     }
@@ -133,7 +132,7 @@ fn fill_signed<A: Arithmetic, O: OwnFactors, const W: usize>(
     absent: &AbsentFactors,
     block: &mut Block,
 ) -> Spread {
-    block.resize(absent.factor.len(), false);
+    block.begin(absent.factor.len(), AbsentFactor::Each);
     block.is_signed = true;
     let Block { present, absent: factors, difference, .. } = block;
     let mut sink = SignedAgainst { known: absent, present, absent: factors, difference };
@@ -174,7 +173,7 @@ fn fill_quotients<A: Arithmetic, O: OwnFactors, const W: usize>(
     block: &mut Block,
     loss: f64,
 ) -> Option<Spread> {
-    block.resize(absent.factor.len(), true);
+    block.begin(absent.factor.len(), AbsentFactor::One);
     block.divisor = absent.product;
     // Halvings of factors that are not much smaller.
     let (loss, difference) = (5.0 * loss, &mut block.difference);
@@ -282,7 +281,7 @@ impl Body for ReplaceCancelled<'_> {
     #[inline(always)]
     fn run<A: Arithmetic, const W: usize>(self) -> Spread {
         let Self { absent, block, contrast, context } = self;
-        let are_quotients = block.absent.is_empty();
+        let are_quotients = block.absent_factor() == AbsentFactor::One;
         for (player, difference) in block.difference.iter_mut().enumerate() {
             if !difference.0.iter().any(|c| c.is_nan()) {
                 continue;
@@ -315,7 +314,7 @@ fn fill_series(
 ) {
     let (players, orders, series) = (block.present.len(), own.orders(), &mut block.series);
     series.is_pure = own.is_pure;
-    series.resize(players, false);
+    series.begin(players, AbsentFactor::Each);
     series.present.copy_from_slice(&own.present);
     series.absent.copy_from_slice(absent);
     series.exact.resize(2 * orders, Lanes::ZERO);

@@ -6,7 +6,7 @@ use crate::evaluations::beside_row::{Evaluations, RowPlace};
 use crate::evaluations::packed::PackedExpansion;
 use crate::evaluations::quadratic_form::{QuadraticForm, Union};
 use crate::evaluations::single_factors::SingleFactors;
-use crate::game::block::Block;
+use crate::game::block::{AbsentFactor, Block};
 use crate::game::spread::Spread;
 use crate::kernel::product::{multiplied, multiplied_contrast};
 use crate::kernel::term::FillTerm;
@@ -120,8 +120,7 @@ impl Body for MultiplyPresent<'_> {
     #[inline(always)]
     fn run<A: Arithmetic, const W: usize>(self) -> Spread {
         let Self { singles, of: ProductBlock { partners, union }, block } = self;
-        block.resize(union.players.len(), true);
-        block.series.weights.clear();
+        block.begin(union.players.len(), AbsentFactor::One);
         let mut sums = Lanes::ZERO;
         for (player, &places) in union.places.iter().enumerate() {
             let present = singles.map(|single| [&single.present, &single.difference]);
@@ -152,8 +151,7 @@ impl Body for MultiplyBoth<'_> {
     #[inline(always)]
     fn run<A: Arithmetic, const W: usize>(self) -> Spread {
         let Self { singles, of: ProductBlock { partners, union }, block } = self;
-        block.resize(union.players.len(), false);
-        block.series.weights.clear();
+        block.begin(union.players.len(), AbsentFactor::Each);
         for (player, &places) in union.places.iter().enumerate() {
             let present = singles.map(|single| [&single.present, &single.difference]);
             let absent = singles.map(|single| [&single.absent, &single.difference]);

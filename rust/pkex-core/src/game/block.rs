@@ -37,6 +37,25 @@ pub(crate) const LEAST_DIVISOR: f64 = 1.0 / 1024.0;
 /// few bits less than from a and b where both are small.
 pub(crate) const LEAST_FACTOR: f64 = 1.0 / 16.0;
 
+/// What the factors of absent players are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AbsentFactor {
+    /// All are 1.
+    One,
+    /// Each player has its own.
+    Each,
+}
+
+impl AbsentFactor {
+    /// Of so many factors, the number of those that are kept.
+    fn count(self, factors: usize) -> usize {
+        match self {
+            Self::One => 0,
+            Self::Each => factors,
+        }
+    }
+}
+
 /// The coefficients of s, s², …, p of them, of factors that are power series in s; those of s⁰ are
 /// the factors themselves. A game is then worth Σ_q w_q [s^q] ∏ of the factors.
 #[derive(Clone, Debug, Default)]
@@ -67,12 +86,17 @@ impl Higher {
         if self.absent.is_empty() { &self.present } else { &self.difference }
     }
 
-    /// Sets the number of players; `unit_absent` says that every absent factor is 1.
-    pub fn resize(&mut self, players: usize, unit_absent: bool) {
+    /// Whether factors are power series.
+    pub fn is_there(&self) -> bool {
+        !self.weights.is_empty()
+    }
+
+    /// Sets the number of players.
+    pub fn begin(&mut self, players: usize, absent: AbsentFactor) {
         let count = players * self.orders();
         self.present.resize(count, Lanes::ZERO);
         for factors in [&mut self.absent, &mut self.difference] {
-            factors.resize(if unit_absent { 0 } else { count }, Lanes::ZERO);
+            factors.resize(absent.count(count), Lanes::ZERO);
         }
     }
 }
@@ -118,14 +142,21 @@ impl Block {
         Ok(())
     }
 
-    /// Sets the number of players; `unit_absent` says that every absent factor is 1.
-    pub fn resize(&mut self, players: usize, unit_absent: bool) {
+    /// Starts anew with games of so many players, whose factors are numbers.
+    pub fn begin(&mut self, players: usize, absent: AbsentFactor) {
         self.present.resize(players, Lanes::ONE);
         self.difference.resize(players, Lanes::ZERO);
         self.omega.resize(players, Lanes::ZERO);
-        self.absent.resize(if unit_absent { 0 } else { players }, Lanes::ONE);
+        self.absent.resize(absent.count(players), Lanes::ONE);
         self.divisor = Lanes::ONE;
         self.is_signed = false;
+        self.series.weights.clear();
+    }
+
+    /// Whether the absent factors are 1, or each player has one.
+    #[inline(always)]
+    pub fn absent_factor(&self) -> AbsentFactor {
+        if self.absent.is_empty() { AbsentFactor::One } else { AbsentFactor::Each }
     }
 
     /// Gives factors, filled for absent ones of 1, absent ones of another size: one for each

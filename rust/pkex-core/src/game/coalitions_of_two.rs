@@ -262,6 +262,7 @@ impl<const W: usize, const N: usize> AtNodes<'_, W, N> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::game::block::AbsentFactor;
     use crate::game::interactions::{self, CoalitionProducts};
     use crate::quadrature::rule::Rule;
     use crate::simd::arithmetic::Separate;
@@ -274,7 +275,7 @@ mod tests {
             (state >> 11) as f64 / (1_u64 << 53) as f64
         };
         let mut block = Block::default();
-        block.resize(players, true);
+        block.begin(players, AbsentFactor::One);
         for (a, c) in block.present.iter_mut().zip(&mut block.difference) {
             *a = Lanes(std::array::from_fn(|_| 1.25 * number()));
             *c = Lanes(each_lane(|i| a.0[i] - 1.0));

@@ -1,7 +1,7 @@
 //! What is computed of each game of a block.
 
 use crate::error::Error;
-use crate::game::block::{Block, Higher};
+use crate::game::block::{AbsentFactor, Block, Higher};
 use crate::game::coalitions::Coalitions;
 use crate::game::coalitions_of_two::{self, TwosAtNodes};
 use crate::game::interactions::{self, CoalitionProducts};
@@ -185,7 +185,7 @@ impl Quantity<'_> {
         scratch: &mut Scratch,
         context: Context<'_>,
     ) {
-        if !block.series.weights.is_empty() {
+        if block.series.is_there() {
             self.evaluate_series(spread, (block, players), scratch, context);
             return;
         }
@@ -198,7 +198,7 @@ impl Quantity<'_> {
                 context.run(ByRecursion { block, rows, context });
             }
             Self::Values(nodes) => match nodes.rule_of_unit(spread) {
-                Some(rule) if block.absent.is_empty() => {
+                Some(rule) if block.absent_factor() == AbsentFactor::One => {
                     context.run_in_registers(FromOneEnd { rule, block, prefixes });
                 }
                 _ => {
@@ -210,7 +210,9 @@ impl Quantity<'_> {
             Self::Interactions(coalitions, nodes) => {
                 let coalitions = &coalitions.among(players);
                 match nodes.rule_of_unit(spread) {
-                    Some(rule) if coalitions.size() == 2 && block.absent.is_empty() => {
+                    Some(rule)
+                        if coalitions.size() == 2 && block.absent_factor() == AbsentFactor::One =>
+                    {
                         context.run_in_registers(OfTwo { rule, coalitions, block, twos });
                         context.run(MultiplyDifferences { coalitions, block, products });
                     }

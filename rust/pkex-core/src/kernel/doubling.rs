@@ -10,7 +10,7 @@
 //! are powers of a root of 2, and nearly all their terms need no exponential.
 
 use crate::error::Error;
-use crate::game::block::Block;
+use crate::game::block::{AbsentFactor, Block};
 use crate::game::spread::Spread;
 use crate::kernel::family::gaussian;
 use crate::kernel::term::{PackedTerm, Sink, UnitFactors};
@@ -201,8 +201,7 @@ impl Body for FillRung<'_> {
     #[inline(always)]
     fn run<A: Arithmetic, const W: usize>(self) -> Spread {
         let Self { rung, block } = self;
-        block.resize(rung.term.players.len(), true);
-        block.series.weights.clear();
+        block.begin(rung.term.players.len(), AbsentFactor::One);
         if block.needs_present {
             let mut factors = UnitFactors::<true>::of(block);
             rung.factors_into::<A, _, W>(&mut factors);

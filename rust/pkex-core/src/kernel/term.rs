@@ -1,7 +1,7 @@
 //! Kernels as sums of product kernels, and the factors they give a block of evaluations.
 
 use crate::error::Error;
-use crate::game::block::Block;
+use crate::game::block::{AbsentFactor, Block};
 use crate::game::spread::Spread;
 use crate::kernel::family::{Factor, Profile, gaussian};
 use crate::kernel::joint::{Compared, Entries, Joint};
@@ -293,11 +293,10 @@ impl PackedTerm {
         points: &[Lanes],
         block: &mut Block,
     ) -> Spread {
-        block.resize(self.players.len(), true);
+        block.begin(self.players.len(), AbsentFactor::One);
         let mut factors = UnitFactors::<true>::of(block);
         self.factors_into::<A, _, W>(x, points, &mut factors);
         let spread = factors.spread();
-        block.series.weights.clear();
         if let Some(series) = &self.series {
             self.fill_series::<A, W>(series, x, points, block);
         }
@@ -312,8 +311,7 @@ impl PackedTerm {
         points: &[Lanes],
         block: &mut Block,
     ) -> Spread {
-        block.resize(self.players.len(), true);
-        block.series.weights.clear();
+        block.begin(self.players.len(), AbsentFactor::One);
         let mut factors = UnitFactors::<false>::of(block);
         self.gaussians_into::<A, _, W>(x, points, &mut factors);
         factors.spread()
@@ -328,8 +326,7 @@ impl PackedTerm {
         points: &[Lanes],
         block: &mut Block,
     ) -> Spread {
-        block.resize(self.players.len(), true);
-        block.series.weights.clear();
+        block.begin(self.players.len(), AbsentFactor::One);
         block.is_signed = true;
         for (player, difference) in block.difference.iter_mut().enumerate() {
             let Some((first, others)) = self.members_of(player).split_first() else { continue };
@@ -418,7 +415,7 @@ impl PackedTerm {
         let (orders, higher) = (series.orders(), &mut block.series);
         higher.weights.extend_from_slice(&series.weights);
         higher.is_pure = self.is_pure;
-        higher.resize(self.players.len(), true);
+        higher.begin(self.players.len(), AbsentFactor::One);
         if orders == 0 {
             return;
         }

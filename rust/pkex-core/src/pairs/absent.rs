@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 
 use crate::error::Error;
-use crate::game::block::{Block, LEAST_DIVISOR, LEAST_FACTOR};
+use crate::game::block::{AbsentFactor, Block, LEAST_DIVISOR, LEAST_FACTOR};
 use crate::game::spread::{Spread, share_of_quotient};
 use crate::kernel::packed::PackedKernel;
 use crate::kernel::players::Players;
@@ -136,7 +136,7 @@ impl<'a> AbsentPlayers<'a> {
     #[inline(always)]
     fn set_series<A: Arithmetic, const W: usize>(&self, term: &PackedTerm, block: &mut Block) {
         let (players, orders) = (term.players.len(), term.orders());
-        block.series.resize(players, false);
+        block.series.begin(players, AbsentFactor::Each);
         for place in 0..players * orders {
             let (player, order) = (term.players[place / orders], place % orders + 1);
             let absent = self.of_order(player, order);
@@ -216,8 +216,7 @@ impl Body for FillQuotients<'_> {
     #[inline(always)]
     fn run<A: Arithmetic, const W: usize>(self) -> Spread {
         let Self { term, divisors, row, points, block } = self;
-        block.resize(term.players.len(), true);
-        block.series.weights.clear();
+        block.begin(term.players.len(), AbsentFactor::One);
         let (difference, sums) = (&mut block.difference, Lanes::ZERO);
         let mut sink = Quotients::<A> { divisors, difference, sums, of: PhantomData };
         term.factors_into::<A, _, W>(row, points, &mut sink);

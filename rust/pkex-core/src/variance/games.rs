@@ -10,7 +10,7 @@
 //! and a factor takes a few multiply-adds.
 
 use crate::error::Error;
-use crate::game::block::Block;
+use crate::game::block::{AbsentFactor, Block};
 use crate::game::coalitions::{Coalitions, binomial};
 use crate::game::quantity::{Nodes, Quantity};
 use crate::game::spread::Spread;
@@ -252,8 +252,7 @@ impl Body for FillProducts<'_> {
     #[inline(always)]
     fn run<A: Arithmetic, const W: usize>(self) -> Spread {
         let Self { games, partners, block } = self;
-        block.resize(games.players.len(), false);
-        block.series.weights.clear();
+        block.begin(games.players.len(), AbsentFactor::Each);
         for (player, columns) in games.columns_of_player.iter().enumerate() {
             for part in 0..LANES / W {
                 let mut factors = [[1.0; W], [1.0; W], [0.0; W]];
