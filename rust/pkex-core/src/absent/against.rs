@@ -283,10 +283,11 @@ impl Body for ReplaceCancelled<'_> {
         let Self { absent, block, contrast, context } = self;
         let are_quotients = block.absent_factor() == AbsentFactor::One;
         for (player, difference) in block.difference.iter_mut().enumerate() {
-            if !difference.0.iter().any(|c| c.is_nan()) {
+            let cancelled = difference.0.map(f64::is_nan);
+            if !cancelled.contains(&true) {
                 continue;
             }
-            let mut exact = contrast.of_player(player, difference, context);
+            let mut exact = contrast.of_player(player, &cancelled, context);
             if are_quotients {
                 exact = exact.times::<W>(&absent.inverse[player]);
             }

@@ -11,8 +11,8 @@ pub(crate) trait Contrast {
     /// found by subtraction. The smaller, the less often a contrast is computed.
     fn loss(&self) -> f64;
 
-    /// The contrast of a player; needed only in the lanes where `found` is NaN.
-    fn of_player(&self, player: usize, found: &Lanes, context: Context<'_>) -> Lanes;
+    /// The contrast of a player; needed only in the lanes that are `wanted`.
+    fn of_player(&self, player: usize, wanted: &[bool; LANES], context: Context<'_>) -> Lanes;
 
     /// The contrasts of the higher orders of a player whose factors are power series, into as many
     /// lanes; needed only in the lanes that are `wanted`.
@@ -29,15 +29,15 @@ pub(crate) trait Contrast {
 pub(crate) const LOSS_OF_MEANS: f64 = 1.0 / 65_536.0;
 
 /// The mean over background rows of the contrasts with sixteen of them at a time, from a lane and
-/// the first row's number, for the lanes where `found` is NaN.
+/// the first row's number, for the lanes that are `wanted`.
 pub(crate) fn mean_contrast(
-    found: &Lanes,
+    wanted: &[bool; LANES],
     background: Background<'_>,
     context: Context<'_>,
     contrast: impl Fn(usize, usize) -> [Lanes; 2],
 ) -> Lanes {
     let mut means = Lanes::ZERO;
-    for lane in (0..LANES).filter(|&lane| found.0[lane].is_nan()) {
+    for lane in (0..LANES).filter(|&lane| wanted[lane]) {
         let mut sums = [Accumulator::ZERO];
         for first in (0..background.weights.len()).step_by(LANES) {
             let weights = in_lanes(background.weights, first);

@@ -176,7 +176,7 @@ impl Contrast for BetweenRows<'_> {
         1.0 / 8192.0
     }
 
-    fn of_player(&self, player: usize, _found: &Lanes, context: Context<'_>) -> Lanes {
+    fn of_player(&self, player: usize, _wanted: &[bool; LANES], context: Context<'_>) -> Lanes {
         let &Self { term, x, z, points } = self;
         if term.columns_of(player).all(|column| x[column] - z[column] == 0.0) {
             return Lanes::ZERO;

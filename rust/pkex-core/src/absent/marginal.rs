@@ -189,12 +189,12 @@ impl Contrast for FromMean<'_> {
         LOSS_OF_MEANS
     }
 
-    fn of_player(&self, player: usize, found: &Lanes, context: Context<'_>) -> Lanes {
+    fn of_player(&self, player: usize, wanted: &[bool; LANES], context: Context<'_>) -> Lanes {
         if self.is_only(player) {
             return Lanes::ZERO;
         }
         let term = self.term;
-        mean_contrast(found, self.absent.background, context, |lane, first| {
+        mean_contrast(wanted, self.absent.background, context, |lane, first| {
             let compared = self.compared(lane, first);
             context.run(ContrastOfPlayer { term, player, compared })
         })
@@ -254,10 +254,10 @@ impl Contrast for FromMeanProduct<'_> {
         LOSS_OF_MEANS
     }
 
-    fn of_player(&self, player: usize, found: &Lanes, context: Context<'_>) -> Lanes {
+    fn of_player(&self, player: usize, wanted: &[bool; LANES], context: Context<'_>) -> Lanes {
         let ProductBlock { partners, union } = self.of;
         let places = union.places[player];
-        mean_contrast(found, self.absent.background, context, |lane, first| {
+        mean_contrast(wanted, self.absent.background, context, |lane, first| {
             let one = self.single(0, partners.one, places[0], first, context);
             let others = self.single(1, (partners.others, lane), places[1], first, context);
             [context.run(MultiplyContrasts([one, others])), Lanes::ZERO]
