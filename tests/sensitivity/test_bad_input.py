@@ -154,7 +154,7 @@ def test_a_model_without_points_does_not_vary():
 
 def test_functions_that_are_no_sums_of_products_are_refused():
     of_variance = pkex.adapters.registry.AdaptedModel(
-        PosteriorVariance([[0.0]], [[1.0]], RBF()), "predict", None
+        PosteriorVariance([[0.0]], [[1.0]], RBF()), method="predict", predict=None
     )
 
     class Model:

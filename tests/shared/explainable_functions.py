@@ -300,4 +300,4 @@ class Explained:
 
 @pkex.adapters.register(Explained)
 def _(model):
-    return pkex.adapters.AdaptedModel(model.function, "predict", model.predict)
+    return pkex.adapters.AdaptedModel(model.function, method="predict", predict=model.predict)
