@@ -1,4 +1,8 @@
-"""The package's own exception, and how it warns."""
+"""The package's exceptions and warnings.
+
+Bad input is described by fields, and its text is made of them where it is shown: `Wording` has the
+words of Python, `pkex.commands.wording` those of the command line. Nothing reads a text.
+"""
 
 from __future__ import annotations
 
@@ -7,14 +11,255 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Any, Self, TypeAlias
 
-__all__ = ["UnsupportedModelError", "subject", "warn"]
+__all__ = [
+    "HERE",
+    "Argument",
+    "InputError",
+    "InputTypeError",
+    "InputWarning",
+    "Message",
+    "Option",
+    "Text",
+    "UnsupportedModelError",
+    "Wording",
+    "joined",
+    "reword",
+    "subject",
+    "text_of",
+    "warn",
+    "words",
+]
 
 # What warnings begin with: which of several things they are about.
 _SUBJECT: ContextVar[str] = ContextVar("subject", default="")
 
 
-class UnsupportedModelError(TypeError, ValueError):
+@dataclass(frozen=True)
+class Argument:
+    """An argument that a message names, such as X; on the command line it is a file."""
+
+    name: str
+
+    def __str__(self) -> str:
+        return self.name
+
+
+@dataclass(frozen=True)
+class Option:
+    """An option with its value, as a message advises it: a keyword argument, or ``--option value``.
+
+    Parameters
+    ----------
+    name : str
+        Of the keyword argument.
+    value : object, optional
+    python : str, optional
+        The words for Python; name=value by default.
+    """
+
+    name: str
+    value: object = None
+    python: str = ""
+
+    def __str__(self) -> str:
+        return self.python or f"{self.name}={self.value!r}"
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a reason has " in row 3, column 'age'", if not at its end."""
+
+
+HERE = Place()
+Part: TypeAlias = str | Argument | Option | Place
+Text: TypeAlias = Part | tuple[Part, ...]
+
+
+class Wording:
+    """The words for arguments, options and places: here those of Python."""
+
+    def argument(self, name: str) -> str:
+        """Return the name of an argument."""
+        return name
+
+    def option(self, option: Option) -> str | None:
+        """Return an option with its value, None where there is no such option."""
+        return str(option)
+
+    def place(self, argument: str | None, row: int, column: int | str | None) -> str:
+        """Return a row, which counts from 0, and a column by its name or number."""
+        return f"row {row}" + ("" if column is None else f", column {column!r}")
+
+
+_PYTHON = Wording()
+
+
+def joined(*texts: Text) -> Text:
+    """Return texts as one."""
+    return tuple(part for text in texts for part in _parts(text))
+
+
+def _parts(text: Text) -> tuple[Part, ...]:
+    return text if isinstance(text, tuple) else (text,)
+
+
+def words(text: Text, wording: Wording = _PYTHON) -> str | None:
+    """Return a text in some wording, None if that lacks an option of it."""
+    found = []
+    for part in _parts(text):
+        if isinstance(part, Option):
+            option = wording.option(part)
+            if option is None:
+                return None
+            found.append(option)
+        elif not isinstance(part, Place):
+            found.append(wording.argument(part.name) if isinstance(part, Argument) else part)
+    return "".join(found)
+
+
+class Worded:
+    """An error or a warning whose text is made where it is shown."""
+
+    # Of `str`: Python's, or that of another library whose explainer pkex stands in for.
+    _wording = _PYTHON
+
+    def _text(self, wording: Wording) -> str:
+        """Return the text in some wording."""
+        raise NotImplementedError
+
+    def __str__(self) -> str:
+        return self._text(self._wording)
+
+
+def text_of(message: BaseException | str, wording: Wording) -> str:
+    """Return the text of an error or a warning, of pkex or others, in some wording."""
+    return message._text(wording) if isinstance(message, Worded) else str(message)
+
+
+def reword(message: BaseException, wording: Wording) -> None:
+    """Let an error of pkex show its text in some wording."""
+    if isinstance(message, Worded):
+        message._wording = wording
+
+
+class Message(Worded):
+    """The fields of an error or a warning about input, of which its text is made.
+
+    Parameters
+    ----------
+    argument : str, Argument, Option or None
+        The subject of the text: an argument, an option with its value, or nothing.
+    reason : str or tuple
+        The predicate: what is wrong, and what is expected. A tuple has parts, of which the
+        wording decides on options, names of arguments and the place `HERE`.
+    fix : str, tuple or list of these
+        What to do; a list has alternatives. Those with an option that a wording lacks are left out.
+    row : int, optional
+    column : int or str, optional
+        The number or, if it is known, the name. Without a row it belongs to the subject.
+    kind : str, optional
+        What the value is, for those who handle it: "missing", "infinite", "date" or "text" …
+    """
+
+    args: tuple[Any, ...]
+    # What stands before the text, such as which of several tables it is about.
+    before = ""
+
+    def __init__(
+        self,
+        argument: str | Argument | Option | None,
+        reason: Text,
+        fix: Text | list[Text] = "",
+        row: int | None = None,
+        column: int | str | None = None,
+        kind: str | None = None,
+    ) -> None:
+        # Pickles and copies are made of the arguments.
+        super().__init__(argument, reason, fix, row, column, kind)  # type: ignore[call-arg]
+        self._subject, self.reason, self.fix = argument, reason, fix
+        self.row, self.column, self.kind = row, column, kind
+
+    @property
+    def argument(self) -> str | None:
+        """The name of the argument or option that is first named."""
+        if isinstance(self._subject, str):
+            return self._subject
+        named = (self._subject, *_parts(self.reason))
+        return next((part.name for part in named if isinstance(part, Argument | Option)), None)
+
+    def with_fields(self, **fields: Any) -> Self:
+        """Return the same with other fields."""
+        names = ("argument", "reason", "fix", "row", "column", "kind")
+        changed = type(self)(**{**dict(zip(names, self.args, strict=True)), **fields})
+        changed.before, changed._wording = self.before, self._wording
+        return changed
+
+    def within(self, before: str) -> Self:
+        """Return the same with words that say which of several things it is about."""
+        changed = self.with_fields()
+        changed.before = before + self.before
+        return changed
+
+    def _text(self, wording: Wording) -> str:
+        """Return the text in some wording."""
+        place, parts = "", _parts(self.reason)
+        if self.row is not None:
+            place = f" in {wording.place(self.argument, self.row, self.column)}"
+        if HERE not in parts:
+            parts = (*parts, HERE)
+        said = _certain(tuple(place if part == HERE else part for part in parts), wording)
+        if self._subject is not None:
+            subject = self._subject
+            if isinstance(subject, str):
+                subject = Argument(subject)
+            name = _certain(subject, wording)
+            if self.column is not None and self.row is None:
+                name = f"column {self.column!r} of {name}"
+            said = f"{name} {said}"
+        fixes = self.fix if isinstance(self.fix, list) else [self.fix]
+        known = [fix for fix in (words(each, wording) for each in fixes) if fix]
+        if not known:
+            return self.before + said
+        fix = ", or ".join(known)
+        word = fix.split()[0]
+        if word.isalpha() and len(word) > 1:
+            fix = f"{fix[0].upper()}{fix[1:]}"
+        return f"{self.before}{said}{'' if said.endswith('?') else '.'} {fix}"
+
+
+def _certain(text: Text, wording: Wording) -> str:
+    """Return a text that is not left out: with Python's words for options that are not known."""
+    found = words(text, wording)
+    return str(words(text)) if found is None else found
+
+
+class InputError(Message, ValueError):
+    """An argument that cannot be used: see `Message` for its fields.
+
+    Examples
+    --------
+    >>> import pkex
+    >>> from pkex.errors import InputError
+    >>> try:
+    ...     pkex.mmd([[0.0, 1.0], [2.0, float("nan")]], [[0.0, 1.0], [2.0, 3.0]])
+    ... except InputError as error:
+    ...     print(error.argument, error.row, error.column, error.kind)
+    X 1 x1 missing
+    """
+
+
+class InputTypeError(InputError, TypeError):
+    """An argument of a wrong type: also a TypeError."""
+
+
+class InputWarning(Message, UserWarning):
+    """A warning about an argument, with the same fields."""
+
+
+class UnsupportedModelError(Worded, TypeError, ValueError):
     """A model, kernel or function that cannot be explained exactly.
 
     It is both a TypeError, as shapiq has it, and a ValueError.
@@ -23,6 +268,11 @@ class UnsupportedModelError(TypeError, ValueError):
     `Explainer` is made, and also when a model's own output contradicts what its fitted attributes
     say; later only where a calibrated probability steps within rounding error of a decision value.
     A wrong explanation is never returned in silence.
+
+    Parameters
+    ----------
+    message : str or tuple
+        Text; a tuple has parts, as in `Message`.
 
     Examples
     --------
@@ -38,6 +288,10 @@ class UnsupportedModelError(TypeError, ValueError):
     # Where users import it from, which tracebacks show.
     __module__ = "pkex"
 
+    def _text(self, wording: Wording) -> str:
+        """Return the text in some wording."""
+        return _certain(self.args[0], wording)
+
 
 @contextmanager
 def subject(words: str) -> Iterator[None]:
@@ -49,11 +303,14 @@ def subject(words: str) -> Iterator[None]:
         _SUBJECT.reset(token)
 
 
-def warn(message: str) -> None:
+def warn(message: str | InputWarning) -> None:
     """Warn, pointing at the line outside pkex that led here."""
     level = 2
     frame = sys._getframe(1)
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("pkex."):
         frame = frame.f_back
         level += 1
-    warnings.warn(_SUBJECT.get() + message, UserWarning, stacklevel=level)
+    if isinstance(message, str):
+        message = InputWarning(None, message)
+    message.before = _SUBJECT.get()
+    warnings.warn(message, stacklevel=level)

@@ -167,7 +167,7 @@ def test_models_fitted_on_single_precision_or_frames_are_read(name):
     assert explanation.feature_names == names
     total = explanation.values.sum(axis=1) + explanation.base_values
     np.testing.assert_allclose(total, output(frame), rtol=0, atol=1e-4 * np.abs(total).max())
-    with pytest.raises(ValueError, match="do not match"):
+    with pytest.raises(ValueError, match="X has other columns"):
         explainer(frame.rename(columns={"column 0": "other"}))
 
 

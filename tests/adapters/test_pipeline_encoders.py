@@ -140,10 +140,10 @@ def test_an_unknown_category_is_an_error_that_names_its_place(place):
     rows = MIXED_FRAME[:30].copy()
     rows.iloc[place] = rows.iloc[29, 5] = 77
     row, column = place
-    where = rf"77.0 in row {row}, column {column} \('{NAMES[column]}'\): .* OneHotEncoder .*remove"
-    with pytest.raises(ValueError, match=f"X has the entry {where}"):
+    where = rf"77.0 in row {row}, column '{NAMES[column]}': .* OneHotEncoder .*remove"
+    with pytest.raises(ValueError, match=f"X has the value {where}"):
         pkex.Explainer(pipeline)(rows)
-    with pytest.raises(ValueError, match=f"background has the entry {where}"):
+    with pytest.raises(ValueError, match=f"background has the value {where}"):
         pkex.Explainer(pipeline, rows)
 
 
@@ -156,7 +156,7 @@ def test_a_missing_category_is_an_error_that_names_its_place():
         ("X", pkex.Explainer(pipeline)),
         ("background", functools.partial(pkex.Explainer, pipeline)),
     ):
-        message = rf"{argument} has a missing entry \(NaN\) in row 4, column 5 \('f'\).*fill"
+        message = rf"{argument} has a missing value \(NaN\) in row 4, column 5 \('f'\).*fill"
         with pytest.raises(ValueError, match=message):
             explain(rows)
 
@@ -194,7 +194,7 @@ def test_numbers_that_floats_do_not_tell_apart_are_refused_where_an_encoder_gets
             ("X", pkex.Explainer(pipeline)),
             ("background", functools.partial(pkex.Explainer, pipeline)),
         ):
-            message = rf"{argument} has the entry 90071992.* in row 5, column 0 \('id'\): .*astype"
+            message = rf"{argument} has the value 90071992.* in row 5, column 'id': .*astype"
             with pytest.raises(ValueError, match=message):
                 explain(rows)
 

@@ -126,9 +126,9 @@ def test_rows_that_a_step_takes_out_of_range_are_refused_with_their_place():
     pipeline = make_pipeline(StandardScaler(), SVR()).fit(1e-5 * BASE, Y)
     rows = BASE[:5].copy()
     rows[3, 1] = 1e305
-    with pytest.raises(ValueError, match=r"X has the entry 1e\+305 in row 3, column 1, .* inf;"):
+    with pytest.raises(ValueError, match=r"X has the value 1e\+305 in row 3, column 1, .* inf;"):
         pkex.Explainer(pipeline)(rows)
-    with pytest.raises(ValueError, match=r"background has the entry 1e\+305 in row 3, column 1"):
+    with pytest.raises(ValueError, match=r"background has the value 1e\+305 in row 3, column 1"):
         pkex.Explainer(pipeline, rows)
 
 
@@ -213,10 +213,10 @@ def test_a_function_of_one_number_is_a_step_as_a_ufunc():
 
 def test_missing_entries_that_no_step_fills_are_refused_with_their_place():
     pipeline, _ = fitted("StandardScaler")
-    with pytest.raises(ValueError, match=r"missing entry \(NaN\) in row 0, column 1.*fill"):
+    with pytest.raises(ValueError, match=r"missing value \(NaN\) in row 0, column 1.*fill"):
         pkex.Explainer(pipeline)(MISSING)
     pipeline = make_pipeline(StandardScaler(), SVR()).fit(FRAME, Y)
-    with pytest.raises(ValueError, match=r"missing entry \(NaN\) in row 0, column 1 \('b'\)"):
+    with pytest.raises(ValueError, match=r"missing value \(NaN\) in row 0, column 'b'"):
         pkex.Explainer(pipeline)(MISSING)
 
 
@@ -241,7 +241,7 @@ def test_infinite_entries_are_refused_with_their_place():
     pipeline, _ = fitted("SimpleImputer")
     rows = MISSING.copy()
     rows[2, 3] = np.inf
-    with pytest.raises(ValueError, match=r"infinite entry \(inf\) in row 2, column 3"):
+    with pytest.raises(ValueError, match=r"infinite value \(inf\) in row 2, column 3"):
         pkex.Explainer(pipeline)(rows)
 
 
@@ -250,7 +250,7 @@ def test_entries_that_a_step_is_not_defined_for_are_refused_with_their_place():
     pipeline, _ = fitted("function")
     rows = POSITIVE.copy()
     rows[3, 2] = -1.0
-    with pytest.raises(ValueError, match=r"X has the entry -1.0 in row 3, column 2, which .* nan"):
+    with pytest.raises(ValueError, match=r"X has the value -1.0 in row 3, column 2, which .* nan"):
         pkex.Explainer(pipeline)(rows)
 
 

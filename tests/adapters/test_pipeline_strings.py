@@ -155,7 +155,7 @@ def test_unknown_categories_are_what_the_encoder_makes_of_them():
     pipeline, _ = with_strings("OrdinalEncoder")
     for explainer in (pkex.Explainer(pipeline), pkex.Explainer(pipeline, SHOP[:6])):
         with pytest.raises(
-            ValueError, match=r"X has the entry 'mauve' in row 0, column 1 \('colour'\): "
+            ValueError, match=r"X has the value 'mauve' in row 0, column 'colour': "
         ):
             explainer(rows)
 
@@ -175,7 +175,7 @@ def test_masked_entries_in_columns_of_strings_are_refused_with_their_place():
     rows = np.ma.masked_array(data.to_numpy(object), mask=np.zeros(data.shape, bool))
     assert np.isfinite(pkex.Explainer(pipeline).shap_values(rows)).all()
     rows.mask[4, 1] = True
-    with pytest.raises(ValueError, match="X has a masked entry in row 4, column 1"):
+    with pytest.raises(ValueError, match="X has a masked value in row 4, column 1"):
         pkex.Explainer(pipeline)(rows)
 
 

@@ -269,7 +269,7 @@ def test_unnamed_dimensions_take_the_names_of_the_rows():
         ("batch", 48, r"column 3 \('batch'\): it is none of the categories 16, 32, 64$"),
         ("momentum", 1.5, r"column 4 \('momentum'\): its dimension goes from -0\.5 to 1$"),
         ("depth", 21, r"column 1 \('depth'\): its dimension goes from 1 to 20$"),
-        ("rate", np.nan, r"X has a missing entry \(NaN\) in row 1, column 0 \('rate'\)"),
+        ("rate", np.nan, r"X has a missing value \(NaN\) in row 1, column 0 \('rate'\)"),
     ],
 )
 def test_entries_outside_of_the_space_are_refused(name, entry, message):

@@ -79,7 +79,7 @@ def test_an_explainer_of_one_job_is_made_by_one_thread(made, monkeypatch):
 
 def test_missing_and_infinite_entries_are_refused(made):
     explainer = pkex.Explainer(made[0])
-    for value, message in ((np.nan, "missing entry"), (np.inf, "infinite entry")):
+    for value, message in ((np.nan, "missing value"), (np.inf, "infinite value")):
         rows = ROWS.copy()
         rows[2, 3] = value
         with pytest.raises(ValueError, match=rf"X has .*{message}.*in row 2, column 3"):

@@ -56,7 +56,7 @@ def test_warnings_name_the_file_and_the_option(run, files, tmp_path):
     done = run("hsic", tmp_path / "t.csv", "--target", "y", "--format", "json")
     first, second = done.err.splitlines()
     assert "the target holds integers of only 3 different values" in first
-    assert "if they are labels of classes, give --categorical y" in first
+    assert "If they are labels of classes, give --categorical y" in first
     assert (
         second == f"pkex: warning: column ['c'] of {tmp_path / 't.csv'} is constant and "
         "contributes nothing"
@@ -76,7 +76,7 @@ def test_advice_is_what_commands_can_follow(run, tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("a,y\n" + "".join(f"1,{n % 4}\n" for n in range(20)), encoding="utf-8")
     done = run("hsic", path, "--target", "y", "--permutations", 0)
-    assert "--categorical y; if they are numbers, write them with a point" in done.err
-    assert "so that there is no distance to take as the length-scale; give rows that" in done.err
+    assert "--categorical y; if they are numbers, write them with a decimal point" in done.err
+    assert "are equal: there is no distance to take as the length-scale. Give rows that" in done.err
     assert "pkex.kernels" not in done.err
     assert "floats" not in done.err

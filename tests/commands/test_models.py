@@ -161,7 +161,7 @@ def test_columns_that_a_model_needs_are_named(run, files, models, tmp_path):
 @pytest.mark.parametrize("command", ["explain", "sensitivity", "background"])
 @pytest.mark.parametrize(
     ("entry", "said"),
-    [("", "the entry is missing"), ("inf", "the number is infinite"), ("x", "'x'")],
+    [("", "a missing value (NaN)"), ("inf", "an infinite value (inf)"), ("x", "'x'")],
 )
 def test_entries_that_a_model_refuses_are_found(run, files, models, tmp_path, command, entry, said):
     path = tmp_path / "t.csv"

@@ -110,7 +110,7 @@ WIDE = {"model": "wide.skops", "rows": "wide.csv", "background": "wide.csv"}
     [
         ([], WIDE, "has 15 features, .* by --coalitions 1000"),
         (["--coalitions", "31"], WIDE, "--coalitions must be an even integer from 60 on"),
-        (["--regularization", "0"], {}, "--regularization must be from 1e-08 on"),
+        (["--regularization", "0"], {}, "--regularization must be at least 1e-08"),
         (["--uncertainty"], {}, "uncertainty is for the mean of a Gaussian process"),
         (["--link", "logit"], {}, "--link logit is outside of the mean over the background"),
         (["--landmarks", "0"], {}, "--landmarks must be a positive integer"),
@@ -132,10 +132,10 @@ def test_options_of_another_game_are_refused(run, tables):
 def test_a_background_that_is_needed_is_asked_for(run, tables):
     game = "--value-function", "observational"
     done = run("explain", tables / "svr.skops", tables / "rows.csv", *game)
-    assert "give these as --background FILE, for instance" in done.err
+    assert "Give these as --background FILE, for instance" in done.err
     assert "--value-function marginal (the default)" in done.err
 
 
 def test_warnings_name_options(explain):
     err = explain("--landmarks", 2).err
-    assert "--landmarks 2: what coalitions are worth is" in err
+    assert "--landmarks 2 changes the values of coalitions by" in err

@@ -81,7 +81,7 @@ def test_more_features_than_can_be_enumerated_are_estimated(draws):
     exact = explainer.shap_values(wide[:2])
     estimate = explainer.estimate(wide[:2], **draws, random_state=1)
     assert np.all(np.abs(estimate.values - exact) <= 5.0 * estimate.standard_errors + 1e-12)
-    with pytest.raises(ValueError, match="its values are exact for any number of features"):
+    with pytest.raises(ValueError, match="Its values are exact for any number of features"):
         pkex.Explainer(model).estimate(wide[:2], **draws)
 
 
@@ -233,5 +233,5 @@ def test_the_observational_game_of_many_features_is_estimated_row_by_row_alike()
 
 
 def test_orders_of_the_observational_game_are_refused_with_what_to_do():
-    with pytest.raises(ValueError, match=r"take n_coalitions.*or exact values: explainer"):
+    with pytest.raises(ValueError, match=r"Take n_coalitions.*or exact values: explainer"):
         GIVEN.estimate(ROWS, n_permutations=20)

@@ -205,7 +205,9 @@ def test_columns_that_are_not_named_by_strings_are_shown_and_not_compared(model,
 
 def test_columns_named_by_strings_and_others_are_refused_as_scikit_learn_does(explainer):
     rows = pd.DataFrame(ROWS, columns=["age", "bmi", 2, "s1"])
-    with pytest.raises(TypeError, match=r"X are named by strings and by others, such as 2 \(int"):
+    with pytest.raises(
+        TypeError, match=r"X has columns named by strings and by others, such as 2 \(int"
+    ):
         explainer(rows)
 
 

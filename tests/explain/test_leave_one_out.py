@@ -64,7 +64,7 @@ def test_values_are_those_of_the_background_without_the_row(transform, n_landmar
     assert explainer.expected_value == pytest.approx(SHARES @ MODEL.predict(X))
 
 
-@pytest.mark.filterwarnings("ignore:n_landmarks=12. what coalitions are worth")
+@pytest.mark.filterwarnings("ignore:n_landmarks=12 changes the values of coalitions")
 def test_with_landmarks_the_row_is_left_out_of_the_regression_on_them():
     game = pkex.Observational(KERNEL, 0.01, 12, leave_one_out=True)
     explainer = pkex.Explainer(MODEL, X, background_weights=SHARES, value_function=game)
@@ -131,7 +131,7 @@ def test_estimates_uncertainties_and_penalties_leave_rows_out_as_well():
 
 def test_a_background_of_nothing_but_the_row_is_refused():
     explainer = pkex.Explainer(MODEL, X[[3, 9]], value_function=GAME)
-    with pytest.raises(ValueError, match="row 1 is all that the background has"):
+    with pytest.raises(ValueError, match="X has the only row of the background in row 1, so"):
         explainer.shap_values(X[[0, 3]])
     with pytest.raises(TypeError, match="leave_one_out must be True or False; got 1"):
         pkex.Observational(leave_one_out=1)

@@ -163,7 +163,7 @@ def test_what_has_no_covariances_is_refused():
     few = GaussianProcessRegressor(alpha=0.1, optimizer=None).fit(wide[:, :14], wide[:, 0])
     many = RANDOM.normal(size=(600, 14))
     explainer = pkex.Explainer(few, many, value_function="observational")
-    with pytest.raises(ValueError, match=r"1e.12 of 600 background rows and 14 features"):
+    with pytest.raises(ValueError, match=r"1e.12 for 600 background rows and 14 features"):
         explainer(wide[:1, :14], uncertainty=True)
 
 

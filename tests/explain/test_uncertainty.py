@@ -336,7 +336,7 @@ def test_values_that_cannot_be_told_from_0_are_drawn_pale(explanation):
 
 def test_the_neutral_game_is_refused_with_the_reason():
     explainer = pkex.Explainer(fitted(KERNELS["the usual"]), value_function="neutral")
-    with pytest.raises(pkex.UnsupportedModelError, match="made of what the function is at rows"):
+    with pytest.raises(pkex.UnsupportedModelError, match="average of the function at rows"):
         explainer(ROWS, uncertainty=True)
 
 

@@ -117,7 +117,7 @@ def test_the_repr_is_short(arrays):
     ("changed", "error", "message"),
     [
         ({"points": [1.0, 2.0]}, ValueError, r"points must be two-dimensional.*\(2,\).*reshape"),
-        ({"points": [[1.0], [np.nan]]}, ValueError, "points has a missing entry.*row 1, column 0"),
+        ({"points": [[1.0], [np.nan]]}, ValueError, "points has a missing value.*row 1, column 0"),
         ({"points": np.empty((2, 0))}, ValueError, r"points is empty: got shape \(2, 0\)"),
         ({"points": [["a"], ["b"]]}, TypeError, "points must hold real numbers.*strings"),
         ({"coefficients": [1.0]}, ValueError, r"coefficients.*each row of points; got shape \(1,"),
@@ -157,7 +157,7 @@ def test_names_of_columns_are_those_of_data_frames(arrays):
     assert (named.feature_names, expansion.feature_names) == (tuple(names), None)
     rows = pd.DataFrame(np.ones((2, d)), columns=names)
     np.testing.assert_array_equal(named.predict(rows), expansion.predict(rows.to_numpy()))
-    with pytest.raises(ValueError, match="columns of X are in another order than those of the exp"):
+    with pytest.raises(ValueError, match="X has its columns in another order than the exp"):
         named.predict(rows[names[::-1]])
     # Without names, neither is anything compared.
     mixed = rows.set_axis([0, *names[1:]], axis=1)

@@ -198,8 +198,8 @@ def test_the_magnitude_is_that_of_all_terms():
 @pytest.mark.parametrize(
     ("coefficients", "intercept", "error", "message"),
     [
-        ([1.0, np.nan], 0.0, ValueError, "coefficients has a missing entry"),
-        ([1.0, np.inf], 0.0, ValueError, "coefficients has an infinite entry"),
+        ([1.0, np.nan], 0.0, ValueError, "coefficients has a missing value"),
+        ([1.0, np.inf], 0.0, ValueError, "coefficients has an infinite value"),
         (np.ones((2, 2, 2)), 0.0, ValueError, "coefficients must have shape"),
         (["a", "b"], 0.0, TypeError, "coefficients must hold real numbers"),
         ([1.0, 2.0], [1.0], ValueError, "intercept must be a number"),

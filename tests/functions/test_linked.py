@@ -81,7 +81,7 @@ def test_features_are_drawn_independently_where_combinations_are_few():
     assert explainer.expected_value == pytest.approx(base, rel=1e-12)
     with pytest.raises(ValueError, match=r"40\^5 rows.*value_function='interventional'"):
         pkex.Explainer(model, X, value_function="marginal", transform=np.tanh)
-    with pytest.raises(ValueError, match=r"own points.*value_function='interventional'"):
+    with pytest.raises(ValueError, match=r"stored points.*value_function='interventional'"):
         pkex.Explainer(model, value_function="marginal", transform=np.tanh)
 
 

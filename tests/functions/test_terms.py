@@ -176,9 +176,7 @@ def test_columns_may_be_named_and_data_frames_are_compared():
     table = pd.DataFrame([[2.0, 4.0, 0.0]], columns=["bp", "age", "sex"])
     assert f.predict(table) == pytest.approx([10.0])
     assert pkex.Explainer(f, table).feature_names == ["bp", "age", "sex"]
-    with pytest.raises(
-        ValueError, match="columns of X are in another order than those of the terms"
-    ):
+    with pytest.raises(ValueError, match="X has its columns in another order than the terms"):
         f.predict(table[["age", "bp", "sex"]])
 
 
@@ -265,5 +263,5 @@ def test_games_without_a_background_are_refused_with_the_remedy():
         with pytest.raises(ValueError, match="background"):
             pkex.Explainer(F, value_function=game)
     many = np.zeros((300, 5))
-    with pytest.raises(ValueError, match=r"each of the 2 features of terms\[1\] on its own"):
+    with pytest.raises(ValueError, match=r"each of the 2 features of terms\[1\] independently"):
         pkex.Explainer(F, many, value_function="marginal")

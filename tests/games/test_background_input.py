@@ -57,7 +57,7 @@ def test_summaries_and_maskers_of_shap_are_backgrounds():
     named = SVR().fit(pd.DataFrame(X, columns=NAMES), Y)
     other = pd.DataFrame(X, columns=NAMES[::-1])
     for background in (shap.kmeans(other, 4), shap.maskers.Independent(other)):
-        with pytest.raises(ValueError, match="columns of background are in another order"):
+        with pytest.raises(ValueError, match="background has its columns in another order"):
             pkex.Explainer(named, background)
 
 
@@ -75,7 +75,7 @@ def test_the_background_names_columns_that_the_model_does_not():
     model, _ = fitted("SVR")
     explainer = pkex.Explainer(model, frame)
     assert explainer(ROWS).feature_names == NAMES
-    with pytest.raises(ValueError, match="another order than those of the background"):
+    with pytest.raises(ValueError, match="another order than the background"):
         explainer(pd.DataFrame(ROWS, columns=NAMES[::-1]))
 
 
@@ -108,12 +108,12 @@ def with_entry(value):
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
-        ({"value_function": "interventional"}, ValueError, "give these as background=Z"),
+        ({"value_function": "interventional"}, ValueError, "Give these as background=Z"),
         ({"background_weights": [1.0]}, ValueError, "but no background"),
         (
             {"background": Z, "value_function": "neutral"},
             ValueError,
-            "'neutral' uses no background.*leave out background",
+            "'neutral' does not use a background.*Leave out background",
         ),
         ({"background": Z, "value_function": "mean"}, ValueError, "must be one of 'neutral'"),
         ({"background": Z[0]}, ValueError, r"background must be two-dim.*background\.reshape"),
@@ -123,12 +123,12 @@ def with_entry(value):
         (
             {"background": with_entry(np.nan)},
             ValueError,
-            "background has a missing entry .* in row 2, column 3",
+            "background has a missing value .* in row 2, column 3",
         ),
         (
             {"background": with_entry(np.inf)},
             ValueError,
-            "background has an infinite entry .* in row 2, column 3",
+            "background has an infinite value .* in row 2, column 3",
         ),
         (
             {"background": Z, "background_weights": [1.0, 2.0]},
@@ -143,7 +143,7 @@ def with_entry(value):
         (
             {"background": Z, "background_weights": -WEIGHTS},
             ValueError,
-            "must not be negative; got -1.0 for row 0",
+            "must not be negative; got -1.0 in row 0",
         ),
         (
             {"background": Z, "background_weights": 0.0 * WEIGHTS},
@@ -153,7 +153,7 @@ def with_entry(value):
         (
             {"background": Z, "background_weights": np.where(WEIGHTS == 4.0, np.nan, 1.0)},
             ValueError,
-            "background_weights has a missing entry .* in row 6",
+            "background_weights has a missing value .* in row 6",
         ),
         ({"background": Z, "background_weights": ["a"] * 7}, TypeError, "background_weights must"),
     ],
@@ -166,7 +166,7 @@ def test_a_bad_background_is_answered_with_what_is_wrong(options, error, message
 
 def test_a_background_of_other_columns_is_answered_with_their_names():
     model = SVR().fit(pd.DataFrame(X, columns=NAMES), Y)
-    with pytest.raises(ValueError, match=r"columns of background .*missing \['s2'\].*\['s9'\]"):
+    with pytest.raises(ValueError, match=r"background has other .*missing \['s2'\].*\['s9'\]"):
         pkex.Explainer(model, pd.DataFrame(Z, columns=[*NAMES[:4], "s9"]))
 
 

@@ -87,7 +87,7 @@ def test_results_do_not_depend_on_the_number_of_threads(rng):
         ({"difference": np.ones((2, 1))}, ValueError, r"present and difference.*\(2, 1\)"),
         ({"difference": np.ones((2, 2))}, ValueError, "difference must be present − absent"),
         ({"weights": [1.0]}, ValueError, r"weights must have shape \(2,\).*got shape \(1,\)"),
-        ({"weights": [1.0, np.inf]}, ValueError, "weights has an infinite entry.*row 1"),
+        ({"weights": [1.0, np.inf]}, ValueError, "weights has an infinite value.*row 1"),
         ({"index": "SII"}, ValueError, "index must be one of 'SV', 'BV'; got 'SII'"),
         ({"index": "BV", "method": "recursion"}, ValueError, "Shapley values only; take method='q"),
         ({"method": "exact"}, ValueError, "method must be one of 'quadrature', 'recursion'"),

@@ -279,7 +279,7 @@ def test_a_row_may_be_a_series_whose_names_are_checked():
     for same in (FRAME.iloc[1], FRAME.iloc[1].astype(object), pd.Series(X[1]), list(X[1])):
         np.testing.assert_array_equal(explainer.shap_values(same), values[1])
     for explain in (explainer.shap_values, explainer.shap_interaction_values):
-        with pytest.raises(ValueError, match="the columns of X are in another order"):
+        with pytest.raises(ValueError, match="X has its columns in another order"):
             explain(FRAME.iloc[1][::-1])
 
 

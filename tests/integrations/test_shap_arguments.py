@@ -31,10 +31,10 @@ TEXT = shap.maskers.Text()
         ({"link": NAMES}, ValueError, "link must be 'identity'.*link is the third"),
         ({"algorithm": "partition"}, ValueError, "algorithm must be one of 'auto', 'exact'"),
         ({"data": Z}, TypeError, "masker and data are two names"),
-        ({"masker": Z[0]}, ValueError, r"background\.reshape\(1, -1\)"),
+        ({"masker": Z[0]}, ValueError, r"masker\.reshape\(1, -1\)"),
         ({"masker": shap.maskers.Partition(X)}, NotImplementedError, "clustering.*Owen values"),
-        ({"masker": shap.maskers.Impute(X)}, TypeError, "background must be rows"),
-        ({"masker": TEXT}, TypeError, "background must be rows: .*; got shap's Text"),
+        ({"masker": shap.maskers.Impute(X)}, TypeError, "masker must be rows"),
+        ({"masker": TEXT}, TypeError, "masker must be rows: .*; got shap's Text"),
         ({"samples": 100}, TypeError, "has no argument 'samples'.*it takes model, masker, link"),
         ({"nsamples": 0}, ValueError, "nsamples has no effect.*at least 1; got 0"),
         ({"keep_index": "no"}, ValueError, "keep_index must be True or False; got 'no'"),
@@ -55,7 +55,7 @@ def test_one_error_names_all_that_is_wrong_with_the_arguments():
             lambda rows: rows, Z, foo=1, bar=2, link="probit", nsamples="x", silent=3
         )
     title, *problems = str(caught.value).split("\n- ")
-    assert title == "5 things are in the way:"
+    assert title == "5 problems:"
     for problem, start in zip(
         problems,
         [
@@ -103,16 +103,16 @@ def test_one_error_names_all_that_is_wrong_with_a_call():
                 "output_names": ["f", "g"],
                 "groups": {"ab": [0, 9]},
             },
-            ["value_function", "n_jobs", "feature_names", "background", "groups", "output_names"],
+            ["value_function", "n_jobs", "feature_names", "masker", "groups", "output_names"],
         ),
         (
             {"masker": X[:, :2], "link": "probit", "nsamples": -1, "value_function": "x"},
-            ["link", "nsamples", "value_function", "background has the wrong number of columns"],
+            ["link", "nsamples", "value_function", "masker has the wrong number of columns"],
         ),
     ],
 )
 def test_one_error_names_all_that_is_wrong_with_what_pkex_takes(options, words):
-    with pytest.raises(ValueError, match="things are in the way") as caught:
+    with pytest.raises(ValueError, match="problems:") as caught:
         KernelMachineExplainer(MODEL, **options)
     problems = str(caught.value).split("\n- ")[1:]
     assert len(problems) == len(words)
@@ -122,7 +122,7 @@ def test_one_error_names_all_that_is_wrong_with_what_pkex_takes(options, words):
 
 def test_groups_are_compared_with_the_names_of_a_background_of_bad_weights():
     frame = pd.DataFrame(Z, columns=NAMES)
-    with pytest.raises(ValueError, match=r"(?s)^2 things .*background_weights .*groups: 'g' has"):
+    with pytest.raises(ValueError, match=r"(?s)^2 problems:.*background_weights .*groups: 'g' has"):
         KernelMachineExplainer(MODEL, frame, background_weights=[1.0], groups={"g": ["a", "z"]})
 
 
@@ -134,7 +134,7 @@ def test_a_refusal_is_not_shown_twice():
 
 def test_groups_of_names_that_a_bad_background_would_have_told_are_not_refused():
     gap = pd.DataFrame(np.full((3, D), np.nan), columns=NAMES)
-    with pytest.raises(ValueError, match=r"^background has a missing entry"):
+    with pytest.raises(ValueError, match=r"^masker has a missing value"):
         KernelMachineExplainer(MODEL, gap, groups={"ab": ["a", "b"]})
 
 

@@ -154,10 +154,10 @@ def test_negative_entries_are_refused_with_their_place_and_the_remedy(counts):
         "Y  ": lambda: Chi2()(counts, bad),
     }
     for name, call in calls.items():
-        message = rf"^{name.strip()} has the entry -0.5 in row 2, column 3, .*at least 0$"
+        message = rf"^{name.strip()} has the value -0.5 in row 2, column 3, .*at least 0$"
         with pytest.raises(ValueError, match=message):
             call()
-    with pytest.raises(ValueError, match=r"^y has the entry -1 in row 0, column 0"):
+    with pytest.raises(ValueError, match=r"^y has the value -1 in row 0, column 0"):
         pkex.hsic(counts, y - 1.0, target_kernel=Chi2())
 
 

@@ -159,9 +159,9 @@ def test_entries_that_are_no_counts_are_named(entry):
     wrong = BITS.copy()
     wrong[2, 3] = entry
     message = (
-        "has the entry "
+        "has the value "
         + re.escape(f"{entry:g}")
-        + " in row 2, column 3, and the Tanimoto kernel compares counts"
+        + " in row 2, column 3, but the Tanimoto kernel compares counts"
     )
     with pytest.raises(ValueError, match=f"^points {message}"):
         pkex.KernelExpansion(wrong, ALPHAS, Tanimoto())

@@ -164,7 +164,7 @@ def test_bad_rows_and_weights_are_refused(model):
     target = Y if model is ShapleyRegularizedRidge else Y > 0.0
     for weights, message in (
         (np.zeros(30), "sample_weight must not all be zero"),
-        (np.where(X[:, 0] > 0.0, 1.0, -1.0), "sample_weight must not be negative; got -1.0 for"),
+        (np.where(X[:, 0] > 0.0, 1.0, -1.0), "sample_weight must not be negative; got -1.0 in row"),
         (np.ones(29), "sample_weight must have"),
     ):
         with pytest.raises(ValueError, match=message):

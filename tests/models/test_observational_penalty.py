@@ -125,7 +125,7 @@ def test_kernels_that_are_no_products_are_penalised_as_well(name):
     assert_maps_are_values(ShapleyRegularizedRidge(**options).fit(X, Y), "observational")
 
 
-@pytest.mark.filterwarnings("ignore:n_landmarks=12. what coalitions are worth")
+@pytest.mark.filterwarnings("ignore:n_landmarks=12 changes the values of coalitions")
 @pytest.mark.parametrize("number", [12, N])
 def test_weights_are_made_on_landmarks(number):
     game = pkex.Observational(n_landmarks=number, kernel=RBF(3.0))

@@ -252,9 +252,9 @@ def test_names_are_kept_and_compared(model):
     np.testing.assert_array_equal(explanation.data, LEFT - RIGHT)
     assert explanation.to_frame().columns.tolist() == NAMES
     assert found.explain_context(contexts).feature_names == ["wind", "rain"]
-    with pytest.raises(ValueError, match="columns of right are in another order than those of"):
+    with pytest.raises(ValueError, match="right has its columns in another order than"):
         found.explain_items(FRAMES[0], FRAMES[1][NAMES[::-1]], contexts)
-    with pytest.raises(ValueError, match=r"columns of context do not match .* missing \['wind'\]"):
+    with pytest.raises(ValueError, match=r"context has other columns .* missing \['wind'\]"):
         output(found, *FRAMES, contexts.rename(columns={"wind": "snow"}))
     again = found.fit(LEFT, RIGHT, target_of(model))
     assert not hasattr(again, "feature_names_in_")
@@ -263,7 +263,7 @@ def test_names_are_kept_and_compared(model):
 
 def test_columns_that_are_numbered_are_in_the_same_order():
     left = pd.DataFrame(LEFT, columns=[5, 6, 7])
-    with pytest.raises(ValueError, match="columns of right are in another order than those of lef"):
+    with pytest.raises(ValueError, match="right has its columns in another order than lef"):
         PreferenceRidge().fit(left, pd.DataFrame(RIGHT, columns=[7, 6, 5]))
     halves = PreferenceRidge().fit(left, pd.DataFrame(RIGHT))
     expected = PreferenceRidge().fit(LEFT, RIGHT).predict(LEFT, RIGHT)
@@ -302,7 +302,10 @@ def test_the_explainer_says_what_explains_them(model):
     [
         ((LEFT, RIGHT[:, :2]), "right has the wrong number of columns: expected 3, got 2"),
         ((LEFT, RIGHT[:-1]), r"left and right must have as many rows, .* got 30 and 29"),
-        ((FRAMES[0], FRAMES[1].rename(columns={"age": "size"})), r"the columns of right do not"),
+        (
+            (FRAMES[0], FRAMES[1].rename(columns={"age": "size"})),
+            "right has other columns than left",
+        ),
         ((LEFT, np.where(LEFT > 2.0, np.nan, RIGHT)), r"right .*(missing|NaN|nan)"),
         ((LEFT[0], RIGHT[0]), r"left must"),
         (
@@ -381,7 +384,7 @@ def test_draws_and_wins_of_left_are_margins_and_warned_of_as_what_may_be_labels(
         ({"alpha": 0.0}, "alpha must be a finite number above 0; got 0.0"),
         ({"kernel": RBF([1.0, 2.0])}, "kernel: .*length"),
         ({"context_kernel": RBF([1.0, 2.0, 3.0])}, "context_kernel: .*length"),
-        ({"kernel": Chi2()}, "left and right has the entry -"),
+        ({"kernel": Chi2()}, "left and right has the value -"),
         ({"kernel": RBF() * Linear()}, r"kernel: RBF.* is, or has in it, a power series .* take"),
         (
             {"context_kernel": Polynomial(3, 1.0, -50.0)},
@@ -431,7 +434,7 @@ def test_games_that_there_are_not_are_refused(monkeypatch):
     model = fitted(PreferenceRidge)
     with pytest.raises(ValueError, match="value_function must be one of 'neutral', "):
         model.explain_items(LEFT, RIGHT, value_function="paper")
-    with pytest.raises(ValueError, match="value_function='neutral' uses no background"):
+    with pytest.raises(ValueError, match="value_function='neutral' does not use a background"):
         model.explain_items(LEFT, RIGHT, background=LEFT, value_function="neutral")
     with pytest.raises(TypeError, match="backgroud"):
         model.explain_items(LEFT, RIGHT, backgroud=LEFT)

@@ -26,11 +26,15 @@ def refused(error, message, *args, **options):
 def test_inputs_must_have_the_columns_of_the_model():
     refused(ValueError, "inputs has the wrong number of columns: expected 3", MODEL, ROWS[:, :2])
     frame = pd.DataFrame(ROWS[:, :2], columns=NAMES[:2])
-    refused(ValueError, r"inputs do not match those of the model: missing \['bp'\]", MODEL, frame)
+    refused(ValueError, r"inputs has other columns than the model: missing \['bp'\]", MODEL, frame)
     some = {"age": NORMAL, "bmi": NORMAL, "height": NORMAL}
-    message = r"inputs do not match those of the model: missing \['bp'\]; not expected \['height'\]"
+    message = (
+        r"inputs has other columns than the model: missing \['bp'\]; not expected \['height'\]"
+    )
     refused(ValueError, message, MODEL, some)
-    refused(ValueError, "inputs has 2 distributions, but the model 3 columns", MODEL, [NORMAL] * 2)
+    refused(
+        ValueError, "inputs has 2 distributions, but the model has 3 columns", MODEL, [NORMAL] * 2
+    )
 
 
 def test_columns_have_the_names_that_are_given():
@@ -49,8 +53,8 @@ def test_columns_have_the_names_that_are_given():
 def test_inputs_must_be_finite_rows_or_frozen_distributions():
     rows = ROWS.copy()
     rows[2, 1] = np.nan
-    refused(ValueError, "inputs has a missing entry", MODEL, rows)
-    refused(TypeError, "inputs is a single distribution; give a list", MODEL, NORMAL)
+    refused(ValueError, "inputs has a missing value", MODEL, rows)
+    refused(TypeError, r"inputs is a single distribution\. Give a list", MODEL, NORMAL)
     refused(TypeError, "inputs must be rows, or a frozen", MODEL, [NORMAL, stats.norm, NORMAL])
     refused(TypeError, "inputs must be rows, or a frozen", MODEL, dict.fromkeys(NAMES, 1.0))
 
@@ -72,9 +76,9 @@ def test_bounds_and_problems_of_salib_are_told_how_to_become_distributions():
 
 
 def test_columns_of_entries_beside_distributions_are_checked():
-    refused(ValueError, r"'bp' must be a column of shape \(m,\)", MODEL, [NORMAL, NORMAL, ROWS])
-    refused(ValueError, "'bp' must be a column", MODEL, [NORMAL, NORMAL, np.array([])])
-    refused(ValueError, "missing entry.*'bp'", MODEL, [NORMAL, NORMAL, np.array([1.0, np.nan])])
+    refused(ValueError, r"'bp' of inputs must have shape \(m,\)", MODEL, [NORMAL, NORMAL, ROWS])
+    refused(ValueError, "'bp' of inputs must have shape", MODEL, [NORMAL, NORMAL, np.array([])])
+    refused(ValueError, "missing value.*'bp'", MODEL, [NORMAL, NORMAL, np.array([1.0, np.nan])])
     refused(TypeError, r"numpy.array\(entries\)", MODEL, [NORMAL, NORMAL, [1.0, 2.0, 3.0]])
 
 
@@ -86,23 +90,28 @@ def test_the_model_comes_first():
 
 @pytest.mark.parametrize("frozen", [stats.cauchy(), stats.t(2.0), stats.norm(0.0, -1.0)])
 def test_distributions_without_a_finite_variance_are_refused(frozen):
-    refused(ValueError, "distribution of 'bmi' has the variance", MODEL, [NORMAL, frozen, NORMAL])
+    refused(
+        ValueError,
+        "'bmi' of inputs has a distribution with the variance",
+        MODEL,
+        [NORMAL, frozen, NORMAL],
+    )
 
 
 def test_tails_that_cannot_be_integrated_are_refused():
-    message = "density of 'bmi' is no smooth function with tails"
+    message = "'bmi' of inputs has a density that is not smooth"
     refused(ValueError, message, MODEL, [NORMAL, stats.t(2.05), NORMAL])
 
 
 def test_too_many_values_of_a_discrete_distribution_are_refused():
-    message = "distribution of 'age' has 200001 values; at most 100000"
+    message = "'age' of inputs has a distribution of 200001 values; at most 100000"
     refused(ValueError, message, MODEL, [stats.randint(0, 200_001), NORMAL, NORMAL])
 
 
 def test_entries_for_which_the_kernel_is_not_defined_are_refused():
     model = pkex.KernelExpansion([[1.0, 0.0]], [1.0], Chi2())
     frozen = [stats.randint(0, 3), stats.randint(-1, 3)]
-    refused(ValueError, "inputs has the entry -1 in row 0, column 1", model, frozen)
+    refused(ValueError, "column 'x1' of inputs has the value -1, but", model, frozen)
 
 
 def test_weights_are_those_of_rows():
@@ -180,7 +189,7 @@ def test_a_variance_that_is_lost_in_rounding_is_refused():
 
 def test_kernels_with_kinks_that_are_sums_of_gaussians_are_told_to_take_rows():
     model = pkex.KernelExpansion(RNG.random((100, 2)), np.ones(100), Matern(0.5, nu=0.5))
-    message = "a kernel such as Matern with nu = 0.5 .* give rows instead"
+    message = "a kernel such as Matern with nu = 0.5 .* Give rows instead"
     refused(ValueError, message, model, [stats.uniform()] * 2)
     few = pkex.KernelExpansion([[0.0, 0.1], [0.3, 0.2]], [1.0, 2.0], Matern(0.5, nu=0.5))
     assert pkex.sensitivity(few, np.array([[0.0, 0.0], [0.3, 0.5]])).total.min() > 0.0
@@ -189,6 +198,11 @@ def test_kernels_with_kinks_that_are_sums_of_gaussians_are_told_to_take_rows():
 def test_rules_that_do_not_become_exact_enough_are_refused():
     # Length-scales of which no rule has enough nodes.
     model = pkex.KernelExpansion(np.linspace(-1.0, 1.0, 500)[:, None], np.ones(500), RBF(1e-7))
-    refused(ValueError, "nodes for the distribution of 'x0' would be needed", model, [NORMAL])
+    refused(
+        ValueError,
+        "'x0' of inputs has a distribution that takes more than .* nodes",
+        model,
+        [NORMAL],
+    )
     model = pkex.KernelExpansion([[0.0], [0.3]], [1.0, 2.0], Laplacian(1e-9))
     assert pkex.sensitivity(model, np.array([[0.0], [0.3], [0.5]])).total.tolist() == [1.0]

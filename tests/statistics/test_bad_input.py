@@ -38,9 +38,9 @@ def test_samples_must_have_the_same_columns():
     with pytest.raises(ValueError, match="Y has the wrong number of columns: expected 3, got 2"):
         pkex.mmd(X, Y[:, :2])
     x = pd.DataFrame(X, columns=NAMES)
-    with pytest.raises(ValueError, match=r"columns of Y do not match those of X: missing \['bp'\]"):
+    with pytest.raises(ValueError, match=r"Y has other columns than X: missing \['bp'\]"):
         pkex.mmd(x, pd.DataFrame(Y, columns=["age", "bmi", "s1"]))
-    with pytest.raises(ValueError, match="columns of Y are in another order than those of X"):
+    with pytest.raises(ValueError, match="Y has its columns in another order than X"):
         pkex.witness(x, pd.DataFrame(Y, columns=NAMES[::-1]))
 
 
@@ -48,7 +48,7 @@ def test_samples_must_have_the_same_columns():
 def test_columns_of_data_frames_are_compared_whatever_their_labels(labels):
     x, y = (pd.DataFrame(rows, columns=pd.Index(labels, tupleize_cols=False)) for rows in (X, Y))
     turned = y.iloc[:, ::-1]
-    message = "columns of {} are in another order than those of {}"
+    message = "{} has its columns in another order than {}"
     for call in (pkex.mmd, pkex.witness):
         call(x, y)
         with pytest.raises(ValueError, match=message.format("Y", "X")):
@@ -70,14 +70,14 @@ def test_the_place_of_a_missing_entry_is_named(value):
     place = "in row 2, column 1"
     with pytest.raises(ValueError, match=f"X has .* {place}"):
         pkex.mmd(with_entry(X, value), Y)
-    with pytest.raises(ValueError, match=rf"Y has .* {place} \('bmi'\)"):
+    with pytest.raises(ValueError, match=r"Y has .* in row 2, column 'bmi'"):
         pkex.mmd(pd.DataFrame(X, columns=NAMES), with_entry(Y, value))
     with pytest.raises(ValueError, match=f"X has .* {place}"):
         pkex.hsic(with_entry(X, value), TARGET)
     with pytest.raises(ValueError, match=r"y has .* in row 3"):
         pkex.hsic(X, np.where(np.arange(20) == 3, value, TARGET))
     frame = pd.DataFrame({"a": TARGET, "b": np.where(np.arange(20) == 3, value, TARGET)})
-    with pytest.raises(ValueError, match=r"y\['b'\] has .* in row 3"):
+    with pytest.raises(ValueError, match=r"y has .* in row 3, column 'b'"):
         pkex.hsic(X, frame)
 
 
@@ -107,9 +107,9 @@ def test_standard_errors_need_four_rows_in_each_sample(n, m):
 
 def test_lengths_must_agree():
     for y in (TARGET[:19], np.full(19, np.nan), ["a"] * 19, np.ones((19, 3))):
-        with pytest.raises(ValueError, match=r"the same number of rows; got 20 and 19$"):
+        with pytest.raises(ValueError, match=r"as many rows as X; got 19, expected 20$"):
             pkex.hsic(X, y)
-    with pytest.raises(ValueError, match=r"got 20 and 1; y has shape \(1, 20\): pass .* y\[0\]"):
+    with pytest.raises(ValueError, match=r"got 1, expected 20\. Pass .* y\[0\]"):
         pkex.hsic(X, TARGET[None])
 
 
@@ -132,7 +132,7 @@ def test_arrays_of_text_and_dates_are_refused_with_what_to_do():
             lambda table=table: pkex.hsic(table, TARGET),
             lambda table=table: pkex.MMDDrift(X[:, :2]).predict(table),
         ):
-            with pytest.raises(TypeError, match=f"must hold real numbers; .*; {remedy}"):
+            with pytest.raises(TypeError, match=f"must hold real numbers; .*{remedy[1:]}"):
                 call()
 
 
@@ -315,10 +315,10 @@ def test_a_group_may_be_a_single_column_and_have_its_name():
         (3.0, ValueError, "weights must be a tuple of two"),
         ((np.ones(15), None), ValueError, r"weights\[0\] must have shape \(20,\)"),
         ((None, np.ones((15, 2))), ValueError, r"weights\[1\] must have shape \(15,\)"),
-        ((None, np.arange(15) - 2.0), ValueError, r"weights\[1\] must not be .* -2.0 for row 0 of"),
+        ((None, np.arange(15) - 2.0), ValueError, r"weights\[1\] must not be .* -2.0 in row 0"),
         ((np.zeros(20), None), ValueError, r"weights\[0\] must not all be zero"),
         ((np.eye(20)[0], None), ValueError, r"weights\[0\] must be positive for at least two rows"),
-        ((np.full(20, np.nan), None), ValueError, r"weights\[0\] has a missing entry"),
+        ((np.full(20, np.nan), None), ValueError, r"weights\[0\] has a missing value"),
         ((["a"] * 20, None), TypeError, r"weights\[0\] must hold real numbers"),
     ],
 )
@@ -409,10 +409,10 @@ def test_targets_are_numbers_or_labels_without_gaps(y, error, message):
 @pytest.mark.parametrize("y", [TARGET, np.repeat(["a", "b"], 10), np.repeat([True, False], 10)])
 def test_masked_targets_are_refused_with_their_row(y):
     masked = np.ma.masked_array(y, mask=np.arange(20) == 3)
-    with pytest.raises(ValueError, match="y has a masked entry in row 3; fill or remove it"):
+    with pytest.raises(ValueError, match=r"y has a masked value in row 3\. Fill or remove it"):
         pkex.hsic(X, masked)
     columns = np.ma.masked_array(np.stack([y, y], 1), mask=np.eye(20, 2, k=-3))
-    with pytest.raises(ValueError, match="y has a masked entry in row 3, column 0"):
+    with pytest.raises(ValueError, match="y has a masked value in row 3, column 0"):
         pkex.hsic(X, columns)
     whole = pkex.hsic(X, np.ma.masked_array(y, mask=False))
     np.testing.assert_array_equal(whole.values, pkex.hsic(X, y).values)

@@ -102,7 +102,7 @@ def test_most_samples_of_one_distribution_have_no_changes():
 
 RNG = np.random.default_rng(0)
 DOUBTFUL = {
-    "counter": (np.arange(12), "goes up by 1 from row to row; if it counts the rows, drop column"),
+    "counter": (np.arange(12), "goes up by 1 from row to row. If it counts the rows, drop column"),
     "order": (RNG.permutation(400)[:200], "holds integers that are all different"),
     "user_id": (RNG.permutation(10**7)[:40], "holds integers that are all different"),
     "zip": (RNG.choice([10115, 20095, 80331], 40), r"holds integers, .*give categorical=\['zip'\]"),

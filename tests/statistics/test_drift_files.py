@@ -86,7 +86,7 @@ def test_a_detector_of_a_mixed_table_is_kept_with_its_levels(rng, tmp_path):
     assert result.columns == expected.columns
     assert result.to_dict() == expected.to_dict()
     assert result.rows.new_levels == {"city": ("Bern",)}
-    with pytest.raises(ValueError, match="another order than those of X_reference"):
+    with pytest.raises(ValueError, match="another order than X_reference"):
         again.predict(y[["day", "member", "city", "size"]])
 
 

@@ -368,7 +368,7 @@ def test_columns_that_are_not_named_by_strings_are_shown_as_text(rng):
     result = pkex.mmd(*numbered)
     assert list(result.feature_names) == ["5", "7"]
     np.testing.assert_array_equal(result.values, pkex.mmd(x, y).values)
-    with pytest.raises(ValueError, match="another order than those of X: column 0 is 7"):
+    with pytest.raises(ValueError, match="another order than X: column 0 is 7"):
         pkex.mmd(numbered[0], numbered[1][[7, 5]])
     named = numbered[0].set_axis(["a", "b"], axis=1)
     assert list(pkex.mmd(named, numbered[1]).feature_names) == ["a", "b"]

@@ -127,11 +127,11 @@ def test_columns_must_be_those_of_the_reference(reference, batch):
     result = drift.predict(pd.DataFrame(batch, columns=names))
     assert result.feature_names == names
     np.testing.assert_array_equal(result.values, drift.predict(batch).values)
-    with pytest.raises(ValueError, match="another order than those of X_reference"):
+    with pytest.raises(ValueError, match="another order than X_reference"):
         drift.predict(pd.DataFrame(batch, columns=names[::-1]))
     with pytest.raises(ValueError, match="expected 4, got 3"):
         drift.predict(batch[:, :3])
-    with pytest.raises(ValueError, match=r"NaN.*row 0, column 1 \('b'\)"):
+    with pytest.raises(ValueError, match=r"NaN.*row 0, column 'b'"):
         drift.predict(np.where(np.arange(4) == 1, np.nan, batch))
     with pytest.raises(ValueError, match="X must have at least 2 rows; got 1 row"):
         drift.predict(batch[:1])

@@ -262,7 +262,7 @@ def test_other_bad_input_is_refused_with_the_reason():
             selector().fit(rows, None)
     gaps = FRAME.copy()
     gaps.loc[3, "b"] = np.nan
-    with pytest.raises(ValueError, match="X has a missing entry"):
+    with pytest.raises(ValueError, match="X has a missing value"):
         selector().fit(gaps, Y)
 
 

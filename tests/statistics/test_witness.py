@@ -56,7 +56,7 @@ def test_the_witness_knows_the_names_of_its_columns(samples):
             assert explainer(samples[0]).feature_names == names
             np.testing.assert_array_equal(known.predict(x), known.predict(samples[0]))
             for call in (explainer, known.predict):
-                with pytest.raises(ValueError, match="columns of X are in another order"):
+                with pytest.raises(ValueError, match="X has its columns in another order"):
                     call(x[names[::-1]])
     grouped = pkex.Explainer(witness, groups={"pair": ["a", "c"]})
     assert grouped(x).feature_names == ["pair", "b", "d", "e", "f", "g"]

@@ -76,7 +76,7 @@ def test_rounding_that_is_no_rounding_of_columns_is_refused(options, message):
 
 def test_an_entry_that_a_transform_has_no_value_for_is_refused_by_row_and_column():
     model = SingleTaskGP(X + 1.0, Y, input_transform=Log10([1]))
-    with pytest.raises(ValueError, match=r"^X has the entry 0\.0 in row 0, column 1, which"):
+    with pytest.raises(ValueError, match=r"^X has the value 0\.0 in row 0, column 1, which"):
         pkex.Explainer(model).shap_values([[1.0, 0.0, 1.0]])
 
 

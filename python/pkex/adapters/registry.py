@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from pkex.adapters.advice import advice
 from pkex.adapters.attributes import usable
-from pkex.errors import UnsupportedModelError
+from pkex.errors import Text, UnsupportedModelError, joined
 from pkex.functions.base import Function
 from pkex.functions.encoded import EncodedExpansion
 from pkex.functions.expansion import KernelExpansion
@@ -263,11 +263,13 @@ def _unknown(model_class: type) -> UnsupportedModelError:
     return unsupported(name, f": {instead}" if instead else "")
 
 
-def unsupported(what: str, instead: str = "") -> UnsupportedModelError:
+def unsupported(what: Text, instead: Text = "") -> UnsupportedModelError:
     """Return the error that names what is not supported, and lists what is."""
     others = [cls.__name__ for cls in _adapt.registry if not _is_built_in(cls)]
     supported = ", ".join([_SUPPORTED, *others])
-    return UnsupportedModelError(f"{what} is not supported{instead}. Supported: {supported}")
+    return UnsupportedModelError(
+        joined(what, " is not supported", instead, f". Supported: {supported}")
+    )
 
 
 def _is_built_in(cls: type) -> bool:

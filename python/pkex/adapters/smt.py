@@ -29,6 +29,7 @@ from pkex.adapters.registry import AdaptedModel, Variance, register, unsupported
 from pkex.adapters.rounding import scaling_rounding
 from pkex.adapters.smt_correlations import BY_NAME, kernel_of_rates
 from pkex.adapters.variances import described_variance, rounding_of_factor
+from pkex.errors import Option
 from pkex.functions.base import Function
 from pkex.functions.combination import Combination
 from pkex.functions.gaussian_process.kriging import KrigingVariance
@@ -74,8 +75,8 @@ def _variance(model: Any, mean: AdaptedModel, kernel: Kernel, predictive: bool) 
     name = type(model).__name__
     if predictive:
         raise unsupported(
-            f"target='predictive_variance' of {name}",
-            ": predict_variances has no noise; take target='variance'",
+            (Option("target", "predictive_variance"), f" of {name}"),
+            (": predict_variances has no noise; take ", Option("target", "variance")),
         )
     if model.options["poly"] != "constant":
         raise unsupported(

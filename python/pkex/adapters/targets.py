@@ -17,7 +17,7 @@ from pkex.adapters.registry import (
     reads_probabilities,
 )
 from pkex.adapters.verification import verify
-from pkex.errors import UnsupportedModelError
+from pkex.errors import InputError, InputTypeError, Option, UnsupportedModelError
 from pkex.functions.linked import Linked, LinkedOutputs
 from pkex.inputs.choices import check_choice
 from pkex.typing import Float
@@ -55,8 +55,10 @@ def adapted_to(model: Any, target: Target | None) -> AdaptedModel:
         return _of_predict_proba(model, owner)
     is_of_model = _is_among(target, "probability", "log-odds")
     if (is_of_model and method) or (method == "predict_proba" and _is_among(target, *_TARGETS)):
-        raise ValueError(
-            f"target={target!r} is of a model, and {name}.{method} was given; pass the model itself"
+        raise InputError(
+            Option("target", target),
+            f"is of a model, and {name}.{method} was given",
+            "pass the model itself",
         )
     if _is_among(target, "std"):
         variance = of_target(adapt(model), target, name)
@@ -82,10 +84,16 @@ def _of_predict_proba(method: MethodType, owner: Any) -> AdaptedModel:
 def _log_odds(known: Probabilities, name: str) -> AdaptedModel:
     if known.log_odds is None:
         raise UnsupportedModelError(
-            "target='log-odds' is for classifiers of two classes whose log-odds are a sum: of "
-            "logistic regression, and of decision values that one sigmoid or one temperature "
-            f"calibrates; of {name} take target='probability', with link='logit' for log-odds of "
-            "mean probabilities"
+            (
+                Option("target", "log-odds"),
+                " is for classifiers of two classes whose log-odds are a sum: of logistic "
+                "regression, and of decision values that one sigmoid or one temperature "
+                f"calibrates. For {name} take ",
+                Option("target", "probability"),
+                ", with ",
+                Option("link", "logit"),
+                " for log-odds of mean probabilities",
+            )
         )
     return known.log_odds
 
@@ -111,7 +119,10 @@ def _deviation(variance: AdaptedModel) -> AdaptedModel:
     )
 
 
-_NO_VARIANCE = "target='std': its v(S) is made of a number that is no variance, and may be below 0"
+_NO_VARIANCE = (
+    Option("target", "std"),
+    ": its v(S) is made of a number that is not a variance, and may be below 0",
+)
 
 
 def _root(variances: Float) -> Float:
@@ -142,18 +153,24 @@ def of_target(adapted: AdaptedModel, target: Target | None, name: str) -> Adapte
     if target is None:
         return adapted
     if not isinstance(target, str):
-        raise TypeError(
-            f"target must be one of {', '.join(map(repr, _TARGETS))}: what is explained of a "
-            f"Gaussian process or a classifier; got {type(target).__name__}. The values that a "
-            "model was fitted to are not needed"
+        raise InputTypeError(
+            "target",
+            f"must be one of {', '.join(map(repr, _TARGETS))}: what is explained of a Gaussian "
+            f"process or a classifier; got {type(target).__name__}. The values that a model was "
+            "fitted to are not needed",
         )
     target = check_choice("target", target, _TARGETS, _SYNONYMS)
     variance = variance_of(adapted)
     if variance is None:
         lacks = "posterior" if target == "mean" else "variance"
         raise UnsupportedModelError(
-            f"target={target!r} is for Gaussian processes, alone or at the end of a Pipeline; of "
-            f"{name} no {lacks} is known. Leave target out to explain its {adapted.title}"
+            (
+                Option("target", target),
+                " is for Gaussian processes, alone or at the end of a Pipeline; of "
+                f"{name} no {lacks} is known. Leave ",
+                Option("target", python="target"),
+                f" out to explain its {adapted.title}",
+            )
         )
     return adapted if target == "mean" else variance.adapt(target == "predictive_variance")
 

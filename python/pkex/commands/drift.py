@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import re
-import warnings
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pkex.commands.answers import Answer, present
-from pkex.commands.failure import naming, warned
+from pkex.commands.failure import IsMeant, failures, warning_lines
 from pkex.commands.options import check_output, most_rows, remedy_of_missing, table_options
 from pkex.commands.tables import Sheet, read_table
 from pkex.commands.tested import (
@@ -24,6 +22,8 @@ from pkex.commands.tested import (
     record_of,
 )
 from pkex.commands.two_tables import alike
+from pkex.commands.wording import CommandWording
+from pkex.errors import InputWarning
 
 if TYPE_CHECKING:
     from pkex import MMDResult
@@ -65,9 +65,9 @@ def run(options: argparse.Namespace) -> int:
     """Compare the tables, write what was found, and return the exit status."""
     kind = check_output(options, options.reference, options.current)
     check_test(options, needs_test=options.fail_on_drift is not None)
-    called = {"X and Y": "both files", "X": options.reference, "Y": options.current}
-    called[f"n_permutations={options.permutations}"] = f"--permutations {options.permutations}"
-    with warned(called) as told, naming(called):
+    files = {"X and Y": "both files", "X": options.reference, "Y": options.current}
+    wording = CommandWording(files)
+    with warning_lines(wording, _is_meant(options)) as told, failures(wording):
         sheets = _read(options)
         first, second = np.random.default_rng(options.seed).spawn(2)
         most = most_rows(options)
@@ -78,6 +78,16 @@ def run(options: argparse.Namespace) -> int:
             result = _with_changes_of_all(result, sheets, options)
     present(_answer(result, (reference, current), names, options, told), kind, options.output)
     return _DRIFT if _fails(result, options) else 0
+
+
+def _is_meant(options: argparse.Namespace) -> IsMeant:
+    """Return whether a warning is about texts, checked when read, or about a named column."""
+
+    def is_meant(warning: InputWarning) -> bool:
+        is_named = warning.column in options.columns
+        return warning.kind == "texts" or (is_named and warning.kind == "integers")
+
+    return is_meant
 
 
 def _fails(result: MMDResult, options: argparse.Namespace) -> bool:
@@ -99,11 +109,6 @@ def _compared(reference: Sheet, current: Sheet, options: argparse.Namespace) -> 
 
     for sheet in (reference, current):
         sheet.check_numbers(remedy_of_missing(options))
-    # Texts were looked at when they were read, and columns that are named are meant.
-    warnings.filterwarnings("ignore", r"column .* of X holds texts", UserWarning)
-    for column in options.columns:
-        about = rf"column {re.escape(repr(column))} of X (holds integers|goes up by 1)"
-        warnings.filterwarnings("ignore", about, UserWarning)
     return pkex.mmd(reference.frame, current.frame, **how_tested(options))
 
 

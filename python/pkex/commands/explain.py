@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping
-from contextlib import nullcontext
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
@@ -13,7 +12,7 @@ import numpy as np
 
 from pkex.adapters.targets import Target
 from pkex.commands.answers import Answer, present
-from pkex.commands.failure import Failure, naming, warned
+from pkex.commands.failure import Failure, failures, warning_lines
 from pkex.commands.models import add_model, in_words, read_model, tables_for
 from pkex.commands.options import (
     Progress,
@@ -25,6 +24,7 @@ from pkex.commands.options import (
     table_options,
 )
 from pkex.commands.tables import read_table
+from pkex.commands.wording import CommandWording
 from pkex.functions.linked import LINKS
 from pkex.games.value_functions import ValueFunction
 from pkex.results.tables import shortened
@@ -115,12 +115,12 @@ def _add_observational(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Explain the rows, write the values, and return the exit status."""
     kind = check_output(options, options.data, options.model, options.background)
-    called = {"X": options.data, "background": options.background or "background"}
-    called |= {"The model": options.model, "the model": options.model}
-    with warned(called) as warnings, naming(called):
+    files = {"X": options.data, "background": options.background or "background"}
+    wording = CommandWording(files | {"the model": options.model})
+    with warning_lines(wording) as warnings, failures(wording):
         game = _game(options)
         model = read_model(options.model, options)
-        explainer, explanation = _explained(model, game, options)
+        explainer, explanation = _explained(model, game, options, wording)
     answer = _answer(explainer, explanation, in_words(model), options, warnings)
     present(answer, kind, options.output)
     return 0
@@ -147,28 +147,29 @@ def _game(options: argparse.Namespace) -> Any:
 
 
 def _explained(
-    model: Any, game: Any, options: argparse.Namespace
+    model: Any, game: Any, options: argparse.Namespace, wording: CommandWording
 ) -> tuple[Explainer, Explanation | Estimate]:
     import pkex
 
     how = tables_for(model, table_options(options))
     data = read_table(options.data, how)
+    wording.locate("X", data)
     rows = None if options.background is None else read_table(options.background, how)
-    with nullcontext() if rows is None else rows.located():
-        explainer = pkex.Explainer(
-            model,
-            None if rows is None else rows.frame,
-            target=options.target,
-            value_function=game,
-            link=options.link,
-            outputs=_outputs(options.outputs),
-        )
+    if rows is not None:
+        wording.locate("background", rows)
+    explainer = pkex.Explainer(
+        model,
+        None if rows is None else rows.frame,
+        target=options.target,
+        value_function=game,
+        link=options.link,
+        outputs=_outputs(options.outputs),
+    )
     asked: dict[str, Any] = {"uncertainty": options.uncertainty, "progress": Progress.shown()}
-    with data.located():
-        if options.coalitions is None:
-            return explainer, explainer(data.frame, **asked)
-        drawn = {"n_coalitions": options.coalitions, "random_state": options.seed}
-        return explainer, explainer.estimate(data.frame, **drawn, **asked)
+    if options.coalitions is None:
+        return explainer, explainer(data.frame, **asked)
+    drawn = {"n_coalitions": options.coalitions, "random_state": options.seed}
+    return explainer, explainer.estimate(data.frame, **drawn, **asked)
 
 
 def _outputs(given: list[str] | None) -> int | str | list[int | str] | None:

@@ -3,42 +3,17 @@
 from __future__ import annotations
 
 import os
-import re
 import sys
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import IO
+from typing import IO, TypeAlias
 
-__all__ = ["Failure", "flush", "naming", "needing", "reason", "say", "warned"]
+from pkex.errors import InputWarning, Wording, text_of
 
+__all__ = ["Failure", "IsMeant", "failures", "flush", "needing", "reason", "say", "warning_lines"]
 
-# Advice for who writes Python, by patterns, and what it is for who gives commands.
-_ADVICE = {
-    r"; give (\w+), such as \1=pkex\.kernels\.RBF\(1\.0\)": "; give rows that differ",
-    r", or give \w+=pkex\.kernels\.RBF\(length_scales\)": "",
-    ", or the labels as strings; if they are numbers, give them as floats": (
-        "; if they are numbers, write them with a point, such as 1.0"
-    ),
-    "missing='indicator'": "--missing indicator",
-    r"\bgive categorical=\['([^']+)'\]": r"give --categorical \1",
-    r"\bdrop column '([^']+)'": r"leave it out: --exclude \1",
-    r"\bestimator='(\w+)'": r"--estimator \1",
-    r"\bbudget=(\d+)": r"--budget \1",
-    r"\bbackground=(?:X_train|Z)\b": "--background FILE",
-    r", or give (?:a kernel|value_function=pkex.Observational\(kernel\) with a kernel) "
-    r"that is \.on\(the other columns\)": "",
-    r"\bvalue_function=pkex\.Observational\((\w+=\w+)\)": r"\1",
-    r"\bn_(landmarks|coalitions)=(\d+)": r"--\1 \2",
-    r"\bn_(landmarks|coalitions)\b": r"--\1",
-    r"\bleave_one_out=True": "--leave-one-out",
-    r"\bregularization (must|than)\b": r"--regularization \1",
-    r", or join columns by groups=\{\.\.\.\}": "",
-    r"(?:pkex\.Explainer\(\.\.\.\)|explainer)\.estimate\([^)]*\)": "--coalitions 1000",
-    r"(?:explainer\(X, )?\buncertainty=True\b\)?": "--uncertainty",
-    r"\b(link|target)='([\w-]+)'": r"--\1 \2",
-    r"\bvalue_function='(\w+)'": r"--value-function \1",
-}
+IsMeant: TypeAlias = Callable[[InputWarning], bool]
 
 
 class Failure(Exception):
@@ -104,54 +79,38 @@ def needing(what: str, library: str) -> Iterator[None]:
 
 
 @contextmanager
-def naming(names: Mapping[str, str]) -> Iterator[None]:
-    """Turn what pkex refuses into a failure, in which arguments have the names of files.
-
-    Parameters
-    ----------
-    names : mapping of str to str
-        By the argument that a message names: X, for one.
-    """
+def failures(wording: Wording) -> Iterator[None]:
+    """Turn errors of pkex into failures, in the words of a command."""
     try:
         yield
     except ImportError as error:
         raise Failure(str(error)) from None
     except (ValueError, TypeError, OverflowError, MemoryError) as error:
-        raise Failure(_renamed(str(error), names) or type(error).__name__) from None
+        raise Failure(text_of(error, wording) or type(error).__name__) from None
 
 
 @contextmanager
-def warned(names: Mapping[str, str]) -> Iterator[list[str]]:
-    """Collect what is warned of, each once, and say it in a line of standard error.
+def warning_lines(wording: Wording, is_meant: IsMeant = lambda _: False) -> Iterator[list[str]]:
+    """Collect the texts of warnings, each once, and write each as a line of standard error.
 
     Parameters
     ----------
-    names : mapping of str to str
-        As of `naming`.
+    wording : Wording
+    is_meant : callable
+        Says of a warning whether the user already knows, so that it is left out.
     """
-    told: list[str] = []
+    lines: list[str] = []
 
-    def tell(message: Warning | str, *_: object, **__: object) -> None:
-        text = " ".join(_renamed(str(message), names).split())
-        if text not in told:
-            told.append(text)
+    def show(message: Warning | str, *_: object, **__: object) -> None:
+        if isinstance(message, InputWarning) and is_meant(message):
+            return
+        text = " ".join(text_of(message, wording).split())
+        if text not in lines:
+            lines.append(text)
             say(f"pkex: warning: {text}\n")
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         warnings.simplefilter("always", UserWarning)
-        warnings.showwarning = tell
-        yield told
-
-
-def _renamed(message: str, names: Mapping[str, str]) -> str:
-    """Return a message with other names of arguments; within quotes are those of columns.
-
-    Where a background is spoken of, with an article, it is no name.
-    """
-    for advice, own in _ADVICE.items():
-        message = re.sub(advice, own, message)
-    if not names:
-        return message
-    pattern = rf"(?<!\bthe )(?<!\ba )(?<!['\w.-])({'|'.join(map(re.escape, names))})(?!['\w])"
-    return re.sub(pattern, lambda found: names[found[1]], message)
+        warnings.showwarning = show
+        yield lines

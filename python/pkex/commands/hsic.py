@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pkex.commands.answers import Answer, present
-from pkex.commands.failure import Failure, naming, warned
+from pkex.commands.failure import Failure, failures, warning_lines
 from pkex.commands.options import (
     check_output,
     most_rows,
@@ -26,6 +26,7 @@ from pkex.commands.tested import (
     how_tested,
     record_of,
 )
+from pkex.commands.wording import CommandWording
 
 if TYPE_CHECKING:
     from pkex import HSICResult
@@ -60,11 +61,8 @@ def run(options: argparse.Namespace) -> int:
     """Measure the dependence, write what was found, and return the exit status."""
     kind = check_output(options, options.data)
     check_test(options)
-    labels = f"--categorical {','.join(options.target)}"
-    called = {"X": options.data, "y": "the target", "target_kernel=Categorical()": labels}
-    called["target_kernel=pkex.kernels.Categorical()"] = labels
-    called[f"n_permutations={options.permutations}"] = f"--permutations {options.permutations}"
-    with warned(called) as warnings, naming(called):
+    wording = CommandWording({"X": options.data, "y": "the target"})
+    with warning_lines(wording) as warnings, failures(wording):
         sheet = _read(options)
         result = _measured(sheet, options)
     present(_answer(result, sheet, options, warnings), kind, options.output)

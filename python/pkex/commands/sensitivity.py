@@ -11,11 +11,12 @@ import numpy as np
 
 from pkex.commands.answers import Answer, present
 from pkex.commands.distributions import are_distributions, read_distributions
-from pkex.commands.failure import naming, warned
+from pkex.commands.failure import failures, warning_lines
 from pkex.commands.models import add_model, in_words, read_model, tables_for
 from pkex.commands.options import Progress, add_output, add_table, check_output, table_options
 from pkex.commands.sources import Source
 from pkex.commands.tables import read_table
+from pkex.commands.wording import CommandWording
 
 if TYPE_CHECKING:
     from pkex import SensitivityResult
@@ -51,16 +52,17 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 def run(options: argparse.Namespace) -> int:
     """Divide the variance, write what was found, and return the exit status."""
     kind = check_output(options, options.inputs, options.model)
-    called = {"inputs are": f"{options.inputs} is", "inputs": options.inputs}
-    called |= {"The model": options.model, "the model": options.model}
-    with warned(called) as warnings, naming(called):
+    wording = CommandWording({"inputs": options.inputs, "the model": options.model})
+    with warning_lines(wording) as warnings, failures(wording):
         model = read_model(options.model, options)
-        result = _analysed(model, options)
+        result = _analysed(model, options, wording)
     present(_answer(result, in_words(model), options, warnings), kind, options.output)
     return 0
 
 
-def _analysed(model: Any, options: argparse.Namespace) -> SensitivityResult:
+def _analysed(
+    model: Any, options: argparse.Namespace, wording: CommandWording
+) -> SensitivityResult:
     import pkex
 
     how: dict[str, Any] = {"order": options.order, "progress": Progress.shown()}
@@ -68,8 +70,8 @@ def _analysed(model: Any, options: argparse.Namespace) -> SensitivityResult:
     if are_distributions(source):
         return pkex.sensitivity(model, read_distributions(source), **how)
     sheet = read_table(source, tables_for(model, table_options(options)))
-    with sheet.located():
-        return pkex.sensitivity(model, sheet.frame, **how)
+    wording.locate("inputs", sheet)
+    return pkex.sensitivity(model, sheet.frame, **how)
 
 
 def _answer(

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
@@ -35,9 +33,6 @@ __all__ = ["Sheet", "TableOptions", "read_table"]
 
 # How files begin.
 _PARQUET, _ARROW_FILE, _ARROW_STREAM = b"PAR1", b"ARROW1", b"\xff\xff\xff\xff"
-
-# An entry in messages.
-_ENTRY = re.compile(r"\brow (\d+), column \d+ \(('[^']*')\)")
 
 
 @dataclass(frozen=True)
@@ -88,11 +83,9 @@ class Sheet:
     n_rows: int
     source: CSVFile | None = None
 
-    def place(self, row: int) -> str:
+    def line(self, row: int) -> str:
         """Return where a row is, by its number from 0: the line of a CSV file, else its number."""
-        if self.source is None:
-            return f"{self.name}, row {row + 1}"
-        return f"{self.name}, line {self.source.line_of(row)}"
+        return f"row {row + 1}" if self.source is None else f"line {self.source.line_of(row)}"
 
     def sampled(self, most: int, generator: np.random.Generator) -> Sheet:
         """Return at most so many rows, drawn at random, in their order."""
@@ -131,16 +124,6 @@ class Sheet:
         for name in columns:
             is_missing = self.frame[name].isna().to_numpy()
             self._refuse(name, is_missing, f"the entry is missing; {remedy}")
-
-    @contextmanager
-    def located(self) -> Iterator[None]:
-        """Say of an entry that a model refuses where it is in the file."""
-        try:
-            yield
-        except (ValueError, TypeError) as error:
-            if re.search("missing|infinite", str(error)):
-                self.check_numbers("fill it, or leave the row out")
-            raise ValueError(_ENTRY.sub(self._in_file, str(error))) from None
 
     def check_alike(self, column: str) -> None:
         """Refuse texts in a column that otherwise holds numbers or dates."""
@@ -182,18 +165,13 @@ class Sheet:
         """What the fraction of a number begins with."""
         return "." if self.source is None else self.source.decimal
 
-    def _in_file(self, entry: re.Match[str]) -> str:
-        """Return where an entry is, by the number of its row from 0 and the name of its column."""
-        place = self.place(int(entry[1])).removeprefix(f"{self.name}, ")
-        return f"{place}, column {entry[2]}"
-
     def _refuse(self, name: str, is_wrong: Any, what: str) -> None:
         if not is_wrong.any():
             return
         row = int(self.frame.index[int(np.argmax(is_wrong))])
         number = int(is_wrong.sum())
         more = f" ({number} such entries in the column)" if number > 1 else ""
-        raise Failure(f"{self.place(row)}, column {name!r}: {what}{more}")
+        raise Failure(f"{self.name}, {self.line(row)}, column {name!r}: {what}{more}")
 
 
 def read_table(path: str | Source, options: TableOptions) -> Sheet:

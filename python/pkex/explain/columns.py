@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pkex.adapters import AdaptedModel
+from pkex.errors import InputError
 from pkex.games.background import unwrapped_background
 from pkex.inputs.choices import check_names
 from pkex.inputs.columns import Labels, check_column_names, numbered
@@ -107,15 +108,19 @@ class Columns:
     def _row(self, entries: Mapping[Any, Any], argument: str) -> NDArray[Any]:
         """Return the entries of columns by name as one row, in the order of the columns."""
         if self.compared is None:
-            raise ValueError(
-                f"{argument} is a dict, but the names of the model's columns are unknown. Pass an "
-                f"array with {counted(self.number, 'column')}, or feature_names to the Explainer"
+            raise InputError(
+                argument,
+                "is a dict, but the names of the model's columns are unknown",
+                f"pass an array with {counted(self.number, 'column')}, or feature_names to the "
+                "Explainer",
             )
         for name, entry in entries.items():
             if np.ndim(entry) or isinstance(entry, Mapping):
-                raise ValueError(
-                    f"{argument} is a dict, which is one row, but {name!r} has the entries "
-                    f"{shortened(repr(entry))}. Pass several rows as pandas.DataFrame({argument})"
+                raise InputError(
+                    argument,
+                    f"is a dict, which is one row, but {name!r} has the values "
+                    f"{shortened(repr(entry))}",
+                    f"pass several rows as pandas.DataFrame({argument})",
                 )
         if entries.keys() != set(self.compared):
             check_column_names(list(entries), self.compared, argument, self.compared_with)
@@ -136,9 +141,10 @@ class Columns:
         """
         data, own_weights, own_names = unwrapped_background(background)
         if own_weights is not None and weights is not None:
-            raise ValueError(
-                "background_weights was given, but the background has weights of its own; pass "
-                "its data with the weights that are meant"
+            raise InputError(
+                "background_weights",
+                "was given, but the background has weights of its own",
+                "pass its data with the weights that are meant",
             )
         table = self.read(data, "background", own_names)
         given = own_weights if weights is None else weights

@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pkex.errors import UnsupportedModelError
+from pkex.errors import InputError, Option, UnsupportedModelError
 from pkex.execution.computation import Computation
 from pkex.execution.progress import Progress
 from pkex.execution.settings import Settings
@@ -167,10 +167,11 @@ class Estimating(Described):
         count = check_permutations(n_permutations, p)
         if isinstance(function, Conditional):
             exact = ", or exact values: explainer(X)" if p <= MOST_CONDITIONED else ""
-            raise ValueError(
-                "n_permutations would factor a matrix for each feature of each order, and is not "
-                "for value_function='observational'; take n_coalitions, such as "
-                f"n_coalitions=1000{exact}"
+            raise InputError(
+                "n_permutations",
+                "would factor a matrix for each feature of each order, and is not for "
+                "value_function='observational'",
+                f"take n_coalitions, such as n_coalitions=1000{exact}",
             )
         return partial(estimated, self._game, from_orders(p, count, generator))
 
@@ -183,8 +184,13 @@ class Estimating(Described):
         """
         if not isinstance(self._function, Conditional):
             raise UnsupportedModelError(
-                "uncertainty=True of estimates is for value_function='observational'; exact values "
-                "of Gaussian processes have it in other games: explainer(X, uncertainty=True)"
+                (
+                    Option("uncertainty", True),
+                    " of estimates is for ",
+                    Option("value_function", "observational"),
+                    ". Exact values of Gaussian processes have it in other games: ",
+                    Option("uncertainty", True, python="explainer(X, uncertainty=True)"),
+                )
             )
         joint = self._posterior.joint_draws(rows, self._game, None, self._players, self._settings)
         functions = joint.functions(_DRAWS, generator)
@@ -221,9 +227,11 @@ class Estimating(Described):
 
     def _check_draws_rows(self, instead: str) -> None:
         if self._game.is_marginal and not self._function.draws_rows:
-            raise ValueError(
-                "value_function='marginal' draws each absent feature on its own, and its "
-                f"coalitions are not evaluated one by one; {instead}"
+            raise InputError(
+                Option("value_function", "marginal"),
+                "draws each absent feature independently, and its coalitions are not evaluated "
+                "one by one",
+                instead,
             )
 
 

@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from pkex.errors import InputError
 from pkex.execution.computation import Computation
 from pkex.functions.base import Function
 from pkex.functions.linked import Linked, LinkedOutputs
@@ -46,10 +47,11 @@ def check_number_of_draws(name: str, number: int, n_players: int) -> None:
     """
     most = _MOST_DRAWN // n_players // 2 * 2
     if number > most:
-        raise ValueError(
-            f"{name} must be at most {most:,} of {n_players} features, whose draws are held "
-            f"together; got {number:,}. Standard errors fall as one over the root of the number: "
-            "for smaller ones, take the mean of estimates by several seeds, random_state=0, 1, …"
+        raise InputError(
+            name,
+            f"must be at most {most:,} of {n_players} features, whose draws are held together; got "
+            f"{number:,}. Standard errors fall as one over the root of the number",
+            "for smaller ones, take the mean of estimates by several seeds, random_state=0, 1, …",
         )
 
 

@@ -6,6 +6,7 @@ from functools import partial
 
 import numpy as np
 
+from pkex.errors import InputError
 from pkex.execution.computation import Computation
 from pkex.explain.estimation import BLOCK, OfRow, RowGame, check_number_of_draws
 from pkex.functions.conditional import Conditional
@@ -30,7 +31,7 @@ def check_coalitions(number: object, n_players: int) -> int:
     )
     count = as_integer("n_coalitions", number, what, least=least)
     if count % 2:
-        raise ValueError(f"n_coalitions must be {what}; got {count}")
+        raise InputError("n_coalitions", f"must be {what}; got {count}")
     check_number_of_draws("n_coalitions", count, n_players)
     return count
 

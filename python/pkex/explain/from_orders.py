@@ -13,6 +13,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
+from pkex.errors import InputError
 from pkex.execution.computation import Computation
 from pkex.explain.estimation import BLOCK, OfRow, RowGame, check_number_of_draws
 from pkex.inputs.integers import as_integer
@@ -32,7 +33,7 @@ def check_permutations(number: object, n_players: int) -> int:
     )
     count = as_integer("n_permutations", number, what, least=_LEAST)
     if count % 2:
-        raise ValueError(f"n_permutations must be {what}; got {count}")
+        raise InputError("n_permutations", f"must be {what}; got {count}")
     check_number_of_draws("n_permutations", count, n_players)
     return count
 

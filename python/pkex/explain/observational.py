@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pkex.errors import warn
+from pkex.errors import InputError, InputWarning, Option, Text, warn
 from pkex.execution.computation import Computation
 from pkex.explain.columns import Columns
 from pkex.functions.base import Function
@@ -49,10 +49,17 @@ def given_background(
         If the link is outside of means, or rows cannot be compared.
     """
     if link != "identity":
-        raise ValueError(
-            f"link={link!r} is outside of the mean over the background, and value_function="
-            "'observational' has weighted means, which need not be where it is defined; leave link "
-            "out, or explain target='log-odds'"
+        raise InputError(
+            Option("link", link),
+            (
+                "is outside of the mean over the background, and ",
+                Option("value_function", "observational"),
+                " has weighted means, which need not be where it is defined",
+            ),
+            [
+                ("leave ", Option("link", python="link"), " out"),
+                ("explain ", Option("target", "log-odds")),
+            ],
         )
     if game.background is None:
         raise ValueError("the observational game has a background")
@@ -90,9 +97,12 @@ def warn_of_constant_players(function: Conditional) -> None:
     if constant and not is_constant.all():
         names = shown([levels.names[column] for column in constant])
         warn(
-            f"background: the entries of {names} are all equal, so that nothing about other "
-            "columns follows from knowing them: their values are of what the model itself makes of "
-            "them; give a background in which they vary for more"
+            InputWarning(
+                "background",
+                f"has the constant columns {names}, so that nothing about other columns follows "
+                "from knowing them: their Shapley values come from the model alone",
+                "give a background in which they vary",
+            )
         )
 
 
@@ -121,8 +131,13 @@ def landmark_error(function: Conditional, how: Computation) -> float | None:
     error = float(np.sqrt(np.mean((found - wanted) ** 2)) / spread) if spread > 0.0 else 0.0
     if error > _LARGE:
         beside = "all rows" if more is None else "twice as many"
+        fix: list[Text] = ["take more", ("take ", Option("kernel", python="a wider kernel"))]
         warn(
-            f"n_landmarks={number}: what coalitions are worth is {error:.0%} of its spread away "
-            f"from what it is with {beside} as landmarks; take more, or a wider kernel"
+            InputWarning(
+                Option("n_landmarks", number),
+                f"changes the values of coalitions by {error:.0%} of their spread, compared with "
+                f"{beside} as landmarks",
+                fix,
+            )
         )
     return error

@@ -11,11 +11,12 @@ from numpy.typing import NDArray
 
 from pkex.adapters import AdaptedModel, verify
 from pkex.adapters.targets import variance_of
-from pkex.errors import UnsupportedModelError
+from pkex.errors import InputError, Option, Text, UnsupportedModelError
 from pkex.execution.computation import Computation
 from pkex.execution.settings import Settings
 from pkex.explain.joint_draws import JointDraws
 from pkex.explain.outputs import Outputs
+from pkex.functions.advice import JOINED_COLUMNS
 from pkex.functions.base import Function
 from pkex.functions.conditional import check_number_of_players
 from pkex.functions.covariances import covariances
@@ -45,14 +46,14 @@ class Posterior:
     ----------
     variance : Function, optional
         Its variance, with the outputs and players of the function.
-    reason : str, default ""
+    reason : str or tuple, default ""
         Without a variance, why there is none.
     conditioning : ConditionalBackground, optional
         In the observational game, how background rows count.
     """
 
     variance: Function | None
-    reason: str = ""
+    reason: Text = ""
     conditioning: ConditionalBackground | None = None
 
     @classmethod
@@ -83,7 +84,7 @@ class Posterior:
             described = variance.adapt(False)
             verify(described, model)
         except UnsupportedModelError as error:
-            return cls(None, str(error))
+            return cls(None, error.args[0])
         return cls(Outputs.chosen(described, outputs, output_names)[1])
 
     def grouped(self, players: NDArray[Any]) -> Posterior:
@@ -120,10 +121,15 @@ class Posterior:
             raise UnsupportedModelError(self.reason)
         if game.value_function == "neutral":
             raise UnsupportedModelError(
-                "uncertainty=True is not for value_function='neutral': in the neutral game v(S) is "
-                "a sum over kernels of some columns, and not made of what the function is at rows, "
-                "so that functions drawn from the Gaussian process have no such values; give a "
-                "background, or take value_function='marginal'"
+                (
+                    Option("uncertainty", True),
+                    " is not for ",
+                    Option("value_function", "neutral"),
+                    ": in the neutral game v(S) is a sum over kernels of some columns, not an "
+                    "average of the function at rows, so that functions drawn from the Gaussian "
+                    "process have no such values. Give a background, or take ",
+                    Option("value_function", "marginal"),
+                )
             )
         if self.conditioning is None:
             return roots_of(covariances(self.variance, rows, game, how))
@@ -162,9 +168,15 @@ def _check_steps(n_players: int, n_rows: int) -> None:
     """Refuse covariances in the observational game that would take hours for a row."""
     steps = float(n_rows) ** 2 * 2.0**n_players * n_players**2
     if steps > _MOST_STEPS:
-        raise ValueError(
-            f"uncertainty=True in the observational game takes m² 2^d d² steps for a row, "
-            f"{steps:.0e} of {n_rows:,} background rows and {n_players} features: pkex goes up to "
-            f"{_MOST_STEPS:.0e}. Take fewer background rows, or join columns by groups={{...}}; or "
-            "estimate values: explainer.estimate(X, n_coalitions=1000, uncertainty=True)"
+        drawn = "explainer.estimate(X, n_coalitions=1000, uncertainty=True)"
+        raise InputError(
+            Option("uncertainty", True),
+            "in the observational game takes m² 2^d d² steps for a row, "
+            f"{steps:.0e} for {n_rows:,} background rows and {n_players} features: pkex goes up to "
+            f"{_MOST_STEPS:.0e}",
+            [
+                "take fewer background rows",
+                JOINED_COLUMNS,
+                ("estimate values: ", Option("n_coalitions", 1000, python=drawn)),
+            ],
         )

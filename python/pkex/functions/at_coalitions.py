@@ -12,7 +12,9 @@ from functools import singledispatch
 import numpy as np
 from numpy.typing import NDArray
 
+from pkex.errors import InputError, Option
 from pkex.execution.computation import Computation
+from pkex.functions.advice import JOINED_COLUMNS
 from pkex.functions.base import Function, finite
 from pkex.games.coalitions import coalitions
 from pkex.games.indices import Quantity
@@ -79,10 +81,11 @@ def _neutral(function: Function, row: Float, members: Members, how: Computation)
     """Return the worths of a neutral game, sums of the Möbius coefficients of their parts."""
     p = function.n_players
     if p > MOST_PLAYERS:
-        raise ValueError(
-            f"value_function='neutral' of {p} features, behind a link or estimated, is for kernels "
-            f"that are products over features; of others it is for up to {MOST_PLAYERS}: give a "
-            "background, or join columns by groups={...}"
+        raise InputError(
+            Option("value_function", "neutral"),
+            f"of {p} features, behind a link or estimated, is for kernels that are products over "
+            f"features; of others it is for up to {MOST_PLAYERS}",
+            ["give a background", JOINED_COLUMNS],
         )
     table = np.empty((2**p, function.n_outputs))
     for size in range(p + 1):

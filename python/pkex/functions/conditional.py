@@ -14,8 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pkex.errors import InputError, Option
 from pkex.execution.computation import Computation
 from pkex.execution.side_by_side import side_by_side
+from pkex.functions.advice import JOINED_COLUMNS, estimated_by
 from pkex.functions.base import Function, finite
 from pkex.functions.composite import Composite
 from pkex.functions.conditional_expansion import worths_given
@@ -42,11 +44,18 @@ _MOST_SIDE_BY_SIDE, _MOST_TOGETHER = 1 << 24, 1 << 27
 def check_number_of_players(p: int) -> None:
     """Refuse more players than have all of their coalitions looked at."""
     if p > MOST_CONDITIONED:
-        raise ValueError(
-            f"the model has {p} features, and exact values of value_function='observational' take "
-            f"all 2^{p} coalitions of {p} features, with a factorisation for each: pkex goes up to "
-            f"{MOST_CONDITIONED} features. Estimate values, with standard errors, by "
-            "pkex.Explainer(...).estimate(X, n_coalitions=1000), or join columns by groups={...}"
+        raise InputError(
+            None,
+            (
+                f"the model has {p} features, and exact values of ",
+                Option("value_function", "observational"),
+                f" take all 2^{p} coalitions of {p} features, with a factorization for each: pkex "
+                f"goes up to {MOST_CONDITIONED} features",
+            ),
+            [
+                estimated_by("pkex.Explainer(...).estimate(X, n_coalitions=1000)"),
+                JOINED_COLUMNS,
+            ],
         )
 
 

@@ -9,8 +9,9 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pkex.errors import UnsupportedModelError
+from pkex.errors import InputError, Option, Text, UnsupportedModelError, joined
 from pkex.execution.computation import Computation
+from pkex.functions.advice import JOINED_COLUMNS, estimated_by
 from pkex.functions.at_coalitions import MOST_PLAYERS, Members, at_coalitions
 from pkex.functions.base import Function, finite
 from pkex.functions.composite import Composite
@@ -51,7 +52,7 @@ class LinkedOutputs:
         Whether predictions have an output axis.
     steps : callable, optional
         From such arrays to whether rounding of the outputs decides on the result, shape (k,).
-    not_neutral : str, default ""
+    not_neutral : str or tuple, default ""
         Why it is not made of neutral worths, if it is not.
     """
 
@@ -59,7 +60,7 @@ class LinkedOutputs:
     number: int
     has_axis: bool = True
     steps: Steps | None = None
-    not_neutral: str = ""
+    not_neutral: Text = ""
 
 
 class Linked(Composite):
@@ -170,10 +171,14 @@ class Linked(Composite):
         outside = ~((means > 0.0) & (means < 1.0))
         if outside.any():
             place, output = np.argwhere(outside)[0].tolist()
-            raise ValueError(
-                f"link='logit' is for values between 0 and 1, and {where.format(place)} is "
-                f"{means[place, output]:.17g}; leave link out, or explain probabilities that are "
-                "neither 0 nor 1"
+            raise InputError(
+                Option("link", "logit"),
+                f"is for values between 0 and 1, and {where.format(place)} is "
+                f"{means[place, output]:.17g}",
+                [
+                    ("leave ", Option("link", python="link"), " out"),
+                    "explain probabilities that are neither 0 nor 1",
+                ],
             )
         return np.log(means) - np.log1p(-means)
 
@@ -200,11 +205,12 @@ class Linked(Composite):
     def _check_players(self) -> None:
         p = self.n_players
         if p > MOST_PLAYERS:
-            raise ValueError(
-                f"what is explained is no sum over features, and its exact values are made of all "
-                f"2^{p} coalitions of its {p} features: pkex goes up to {MOST_PLAYERS} features. "
-                "Estimate them, with standard errors, by pkex.Explainer(...).estimate(X, "
-                "n_permutations=1000, random_state=0), or join columns by groups={...}"
+            drawn = "pkex.Explainer(...).estimate(X, n_permutations=1000, random_state=0)"
+            raise InputError(
+                None,
+                "what is explained is not a sum over features, and its exact values are made of "
+                f"all 2^{p} coalitions of its {p} features: pkex goes up to {MOST_PLAYERS}",
+                [estimated_by(drawn), JOINED_COLUMNS],
             )
 
     def worths(
@@ -253,9 +259,13 @@ class Linked(Composite):
         game = self._of_rows_together(game)
         if game.background is None:
             if self._outputs.not_neutral:
-                raise ValueError(
-                    f"value_function='neutral' is not for {self._outputs.not_neutral}; give a "
-                    "background, or leave value_function out"
+                raise InputError(
+                    Option("value_function", "neutral"),
+                    joined("is not for ", self._outputs.not_neutral),
+                    [
+                        "give a background",
+                        ("leave ", Option("value_function", python="value_function"), " out"),
+                    ],
                 )
             bases = np.concatenate([np.ravel(base) for base in self._bases(game, how)])
             means = self._of_rows(bases[None], lambda _: "the empty coalition")
@@ -271,15 +281,13 @@ class Linked(Composite):
         if not game.is_marginal:
             return game
         if game.background is None:
-            raise ValueError(_INDEPENDENT.format("the model's own points, all combinations"))
+            raise _independent("the model's stored points, all combinations")
         rows, weights = game.background
         players, n_players = self.players, self.n_players
         if len(rows) == 1:
             return replace(game, value_function="interventional")
         if len(rows) ** n_players > _MOST_COMBINATIONS:
-            raise ValueError(
-                _INDEPENDENT.format(f"{len(rows)}^{n_players} rows, all combinations of entries")
-            )
+            raise _independent(f"{len(rows)}^{n_players} rows, all combinations of values")
         return Game("interventional", combined(rows, weights, players))
 
     def grouped(self, players: NDArray[np.int64]) -> Linked:
@@ -311,19 +319,29 @@ class Linked(Composite):
 def _check_mixed_rows(n_combinations: int, n_players: int) -> None:
     n_rows = n_combinations << n_players
     if n_rows > _MOST_MIXED:
-        raise ValueError(
-            f"value_function='marginal' would take {n_rows} outputs of the model for each row: "
-            f"{n_combinations} combinations of entries in 2^{n_players} coalitions; up to "
-            f"{_MOST_MIXED} are taken. Give a background for value_function='interventional', "
-            "whose rows are drawn as they are, or join columns by groups={...}"
+        raise InputError(
+            Option("value_function", "marginal"),
+            f"would take {n_rows} outputs of the model for each row: {n_combinations} combinations "
+            f"of values in 2^{n_players} coalitions; up to {_MOST_MIXED} are taken",
+            [_WHOLE_ROWS, JOINED_COLUMNS],
         )
 
 
-_INDEPENDENT = (
-    "value_function='marginal' draws each absent feature on its own, and of what is no sum over "
-    "features it would be the mean over {}; give a background for value_function='interventional', "
-    f"whose rows are drawn as they are (up to {_MOST_COMBINATIONS} combinations are taken)"
+_WHOLE_ROWS = (
+    "give a background for ",
+    Option("value_function", "interventional"),
+    ", whose rows are drawn as they are",
 )
+
+
+def _independent(over: str) -> InputError:
+    return InputError(
+        Option("value_function", "marginal"),
+        "draws each absent feature independently, and for a function that is not a sum over "
+        f"features it would be the mean over {over}; up to {_MOST_COMBINATIONS} combinations are "
+        "taken",
+        _WHOLE_ROWS,
+    )
 
 
 @at_coalitions.register

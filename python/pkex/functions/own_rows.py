@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pkex.errors import warn
+from pkex.errors import InputWarning, Option, warn
 from pkex.games.conditioning import ConditionalBackground
 from pkex.games.own_rows import OwnRows
 
@@ -48,11 +48,22 @@ def warn_of_own_rows(
         for weights in conditioning.weights(some, coalitions)
     ]
     if np.mean(shares) > _MUCH:
+        regularization = conditioning.settings.regularization
+        without = "value_function=pkex.Observational(leave_one_out=True)"
         warn(
-            f"{len(known)} of {len(X)} rows are in the background themselves, and have "
-            f"{np.mean(shares):.0%} of the weight while half of the features are known: what each "
-            "feature says of the others is so hidden. Leave them out there by "
-            "value_function=pkex.Observational(leave_one_out=True), explain rows that are not in "
-            "the background, or give a larger regularization than "
-            f"{conditioning.settings.regularization:g}"
+            InputWarning(
+                None,
+                f"{len(known)} of {len(X)} rows are in the background themselves, and have "
+                f"{np.mean(shares):.0%} of the weight while half of the features are known, which "
+                "hides the dependence between features",
+                [
+                    ("leave them out by ", Option("leave_one_out", True, python=without)),
+                    "explain rows that are not in the background",
+                    (
+                        "give a larger ",
+                        Option("regularization", python="regularization"),
+                        f" than {regularization:g}",
+                    ),
+                ],
+            )
         )

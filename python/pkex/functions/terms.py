@@ -14,8 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pkex.errors import InputError, Option
 from pkex.execution.computation import Computation
 from pkex.execution.threads import thread_count
+from pkex.functions.advice import JOINED_COLUMNS, estimated_by
 from pkex.functions.base import Function, finite
 from pkex.functions.column_functions import (
     ColumnFunction,
@@ -287,11 +289,12 @@ class TermExpansion(Function):
         for term in self._terms:
             players = np.unique(self._players[list(term.columns)])
             if len(players) > _MOST_PLAYERS:
-                raise ValueError(
-                    f"{term.name} has {len(players)} features, and is looked at in all 2^"
-                    f"{len(players)} coalitions of them: up to {_MOST_PLAYERS} features are. "
-                    "Estimate values, with standard errors, by explainer.estimate(X, "
-                    "n_coalitions=1000, random_state=0), or join columns by groups={...}"
+                drawn = "explainer.estimate(X, n_coalitions=1000, random_state=0)"
+                raise InputError(
+                    None,
+                    f"{term.name} has {len(players)} features, and is evaluated in all 2^"
+                    f"{len(players)} coalitions of them: pkex goes up to {_MOST_PLAYERS} features",
+                    [estimated_by(drawn), JOINED_COLUMNS],
                 )
             found.setdefault(tuple(players.tolist()), []).append(term)
         return found
@@ -304,10 +307,15 @@ class TermExpansion(Function):
     def _background(self, term: ColumnFunction, game: Game) -> tuple[Float, Float]:
         """Return what a term's absent columns are drawn from, shape (m, k), and its weights."""
         if game.background is None:
-            raise ValueError(
-                f"value_function={game.value_function!r} needs factors of a kernel, or its points, "
-                "and a sum of functions of columns has none: give a background=Z, such as (a "
-                "sample of) the training data"
+            raise InputError(
+                Option("value_function", game.value_function),
+                "needs factors of a kernel, or its points, and a sum of functions of columns has "
+                "none",
+                (
+                    "give ",
+                    Option("background", "FILE", python="background=Z"),
+                    ", such as (a sample of) the training data",
+                ),
             )
         rows, weights = game.background
         columns = list(term.columns)
@@ -316,10 +324,18 @@ class TermExpansion(Function):
             return rows[:, columns], weights
         n_players = int(players.max()) + 1
         if len(rows) ** n_players > _MIXED:
-            raise ValueError(
-                f"value_function='marginal' draws each of the {n_players} features of {term.name} "
-                f"on its own, of {len(rows)}^{n_players} rows: up to {_MIXED} are; take fewer rows "
-                "as the background, or value_function='interventional' (the default with one)"
+            raise InputError(
+                Option("value_function", "marginal"),
+                f"draws each of the {n_players} features of {term.name} independently, of "
+                f"{len(rows)}^{n_players} rows: up to {_MIXED} are taken",
+                [
+                    "take fewer rows as the background",
+                    (
+                        "take ",
+                        Option("value_function", "interventional"),
+                        " (the default with a background)",
+                    ),
+                ],
             )
         return combined(rows[:, columns], weights, players)
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pkex.errors import UnsupportedModelError
+from pkex.errors import HERE, InputError, Option, UnsupportedModelError
 from pkex.execution.computation import Computation
 from pkex.functions.at_coalitions import Members, at_coalitions, members_or_all
 from pkex.functions.base import Function
@@ -211,25 +211,24 @@ class Transformed(Function):
         if not np.isfinite(mapped).all():
             row, place = np.argwhere(~np.isfinite(mapped))[0]
             why = (
-                f", which the model's steps turn into {mapped[row, place]}; values are defined for "
-                "finite entries only"
+                f", which the model's steps turn into {mapped[row, place]}; Shapley values are "
+                "defined for finite values only"
             )
             raise self._refused(rows, row, int(self._columns.sources[place]), argument, why)
         return np.ascontiguousarray(mapped)
 
     def _refused(
         self, rows: NDArray[Any], row: int, column: int, argument: str, why: str
-    ) -> ValueError:
+    ) -> InputError:
         """Return the error that the map is not defined for an entry."""
-        name = "" if self._feature_names is None else f" ({self._feature_names[column]!r})"
-        where = f"row {row}, column {column}{name}"
+        name = column if self._feature_names is None else self._feature_names[column]
         (entry,) = rows[row, [column]].tolist()
         if entry is None or entry != entry:  # NaN, in rows of objects too
-            return ValueError(
-                f"{argument} has a missing entry ({'NaN' if entry else 'None'}) in {where}, which "
-                "no step of the model fills; fill or remove it"
-            )
-        return ValueError(f"{argument} has the entry {entry!r} in {where}{why}")
+            which = "NaN" if entry else "None"
+            what = f"has a missing value ({which})", HERE, ", which no step of the model fills"
+            return InputError(argument, what, "fill or remove it", row, name, "missing")
+        what = f"has the value {entry!r}", HERE, why
+        return InputError(argument, what, "", row, name, "value")
 
     def _first_refused(self, rows: NDArray[Any]) -> tuple[int, int]:
         """Return the row and column of an entry that the map refuses, found by trial.
@@ -273,8 +272,11 @@ def _(variance: Transformed, X: Float, game: Game, how: Computation) -> Float:
     if game.given is not None:
         if len(places) < n_players:
             raise UnsupportedModelError(
-                "uncertainty=True in the observational game is of models that use every column: "
-                "those that a step of a Pipeline drops have values there, too; leave them out of X"
+                (
+                    Option("uncertainty", True),
+                    " in the observational game is for models that use every column: those that a "
+                    "step of a Pipeline drops also have values there. Leave them out of X",
+                )
             )
         # Coalitions are numbered by the columns of X.
         numbered = variance._grouped.grouped(places)

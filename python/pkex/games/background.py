@@ -6,6 +6,8 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
+from pkex.errors import InputTypeError
+
 __all__ = ["unwrapped_background"]
 
 
@@ -21,16 +23,18 @@ def unwrapped_background(
     name = type(background).__name__
     if name == "DenseData":
         if any(len(group) > 1 for group in background.groups):
-            raise TypeError(
-                "background is a DenseData with groups of columns; pass its data and weights, and "
-                "the groups as groups={'name': [columns]}"
+            raise InputTypeError(
+                "background",
+                "is a DenseData with groups of columns",
+                "pass its data and weights, and the groups as groups={'name': [columns]}",
             )
         return background.data, background.weights, _names(background.group_names)
     if name in ("Independent", "Partition"):
         return background.data, None, _names(getattr(background, "feature_names", None))
-    raise TypeError(
-        f"background must be rows: an array, a DataFrame, what shap.kmeans returns, or one of the "
-        f"maskers shap.maskers.Independent and Partition; got shap's {name}"
+    raise InputTypeError(
+        "background",
+        "must be rows: an array, a DataFrame, the result of shap.kmeans, or one of the maskers "
+        f"shap.maskers.Independent and Partition; got shap's {name}",
     )
 
 

@@ -9,12 +9,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pkex.errors import HERE, InputError, Option, Text
 from pkex.typing import Float
 
 __all__ = ["CategoryCodes"]
 
 # The number of labels that the background has not: of none of its rows.
 _UNKNOWN = -1.0
+_OTHER_COLUMNS = Option(
+    "kernel",
+    python="value_function=pkex.Observational(kernel) with a kernel that is .on(the other columns)",
+)
 # As many labels may be all different.
 _FEW = 10
 
@@ -74,10 +79,26 @@ class CategoryCodes:
                 found[:, column] = [codes.get(_label(own), _UNKNOWN) for own in entries.tolist()]
         if not np.isfinite(found).all():
             row, column = np.argwhere(~np.isfinite(found))[0].tolist()
-            raise ValueError(
-                f"{argument}: row {row} has {rows[row, column]} in {self.names[column]}, a "
-                "column of numbers, by which value_function='observational' compares rows; fill it "
-                "in, or take value_function='interventional' (the default with a background)"
+            raise InputError(
+                argument,
+                (
+                    f"has the value {rows[row, column]}",
+                    HERE,
+                    ", a column of numbers, by which ",
+                    Option("value_function", "observational"),
+                    " compares rows",
+                ),
+                [
+                    "fill it in",
+                    (
+                        "take ",
+                        Option("value_function", "interventional"),
+                        " (the default with a background)",
+                    ),
+                ],
+                row,
+                self.names[column],
+                "missing",
             )
         return found
 
@@ -87,17 +108,16 @@ def _numbered(entries: NDArray[Any], name: str) -> dict[object, float]:
     try:
         labels = dict.fromkeys(map(_label, entries.tolist()))
     except TypeError as error:
-        raise ValueError(
-            f"background: {name} has entries that are neither numbers nor labels ({error}), and "
-            "value_function='observational' compares rows by them; leave the column out, or give a "
-            "kernel that is .on(the other columns)"
-        ) from None
+        what = f"has values that are neither numbers nor labels ({error}), and "
+        compares = (what, Option("value_function", "observational"), " compares rows by them")
+        fix: list[Text] = ["leave the column out", ("give ", _OTHER_COLUMNS)]
+        raise InputError("background", compares, fix, column=name) from None
     if len(labels) > max(_FEW, len(entries) // 2):
-        raise ValueError(
-            f"background: {name} has {len(labels)} different labels in {len(entries)} rows, which "
-            "so are hardly ever alike in it; give dates as numbers, and leave names of rows out, "
-            "or give value_function=pkex.Observational(kernel) with a kernel that is .on(the other "
-            "columns)"
+        raise InputError(
+            "background",
+            f"has {len(labels)} different labels in {len(entries)} rows: hardly any are equal",
+            ["give dates as numbers, and leave names of rows out", ("give ", _OTHER_COLUMNS)],
+            column=name,
         )
     return {label: float(place) for place, label in enumerate(labels)}
 

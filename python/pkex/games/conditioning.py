@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pkex.errors import HERE, InputError, Option
 from pkex.execution.memory import is_of_memory
 from pkex.games.category_codes import CategoryCodes
 from pkex.games.landmarks import Features, linear_algebra, sampled_rows
@@ -95,10 +96,18 @@ class ConditionalBackground:
 
     def __post_init__(self) -> None:
         if self.settings.n_landmarks is None and len(self.rows) > _MOST_ROWS:
-            raise ValueError(
-                f"background has {len(self.rows):,} rows, and value_function='observational' makes "
-                f"weights on up to {_MOST_ROWS:,}; take a sample of them, or make weights on some: "
-                "value_function=pkex.Observational(n_landmarks=300)"
+            few = "value_function=pkex.Observational(n_landmarks=300)"
+            raise InputError(
+                "background",
+                (
+                    f"has {len(self.rows):,} rows, and ",
+                    Option("value_function", "observational"),
+                    f" makes weights on up to {_MOST_ROWS:,}",
+                ),
+                [
+                    "take a sample of them",
+                    ("make weights on some: ", Option("n_landmarks", 300, python=few)),
+                ],
             )
         linear_algebra()
 
@@ -152,9 +161,17 @@ class ConditionalBackground:
         own = OwnRows.of(X, self.rows)
         numbers = np.bincount(own.explained, minlength=len(X))
         if (numbers == len(self.rows)).any():
-            raise ValueError(
-                f"X: row {int(numbers.argmax())} is all that the background has, and with "
-                "leave_one_out=True nothing is left; give a background with other rows"
+            raise InputError(
+                "X",
+                (
+                    "has the only row of the background",
+                    HERE,
+                    ", so that with ",
+                    Option("leave_one_out", True),
+                    " nothing is left",
+                ),
+                "give a background with other rows",
+                row=int(numbers.argmax()),
             )
         return own
 
@@ -261,13 +278,21 @@ class ConditionalWeights:
         solved: Float = linalg.cho_solve(factor, sides, check_finite=False)
         return solved
 
-    def _not_positive(self, present: NDArray[np.bool_]) -> ValueError:
+    def _not_positive(self, present: NDArray[np.bool_]) -> InputError:
         """Return the error that the kernel is none on some columns of the background."""
         among = ", ".join(np.array(self.conditioning.levels.names)[present].tolist())
         settings = self.conditioning.settings
-        return ValueError(
-            f"the kernel of value_function=pkex.Observational(kernel={settings.kernel}) is not "
-            f"positive definite on the background in {among}, so that there are no weights of "
-            f"rows; take a Gaussian (the default), or a regularization above "
-            f"{settings.regularization:g}"
+        game = f"value_function=pkex.Observational(kernel={settings.kernel})"
+        return InputError(
+            None,
+            f"the kernel of {game} is not positive definite on the background in {among}, so that "
+            "there are no weights of rows",
+            [
+                "take a Gaussian (the default)",
+                (
+                    "take a ",
+                    Option("regularization", python="regularization"),
+                    f" above {settings.regularization:g}",
+                ),
+            ],
         )

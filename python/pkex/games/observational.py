@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from pkex.errors import InputError, InputTypeError
 from pkex.games.category_codes import CategoryCodes
 from pkex.games.landmarks import sampled_rows
 from pkex.inputs.integers import as_integer
@@ -161,11 +162,12 @@ class Observational:
 
 def _positive(size: Any) -> float:
     if isinstance(size, bool) or not isinstance(size, Real):
-        raise TypeError(f"regularization must be a positive number; got {size!r}")
+        raise InputTypeError("regularization", f"must be a positive number; got {size!r}")
     if not _LEAST_REGULARIZATION <= float(size) < np.inf:
-        raise ValueError(
-            f"regularization must be from {_LEAST_REGULARIZATION:g} on and finite, such as 1e-3; "
-            f"got {size!r}. With less, weights would be what rounding makes of them"
+        raise InputError(
+            "regularization",
+            f"must be at least {_LEAST_REGULARIZATION:g} and finite, such as 1e-3; got {size!r}. "
+            "With less, rounding errors decide on the weights",
         )
     return float(size)
 

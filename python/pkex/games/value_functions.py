@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal, TypeAlias, get_args
 
+from pkex.errors import InputError, Option
 from pkex.games.means import column_means
 from pkex.games.observational import Observational
 from pkex.inputs.choices import check_choice
@@ -105,42 +106,81 @@ def chosen_value_function(
         )
     if background is None:
         if chosen in _FROM_ROWS:
-            raise ValueError(
-                f"value_function={chosen!r} {_FROM_ROWS[chosen]} background rows; give these as "
-                "background=Z, for instance (a sample of) the training data, or take "
-                "value_function='marginal' (the default), which without a background draws absent "
-                "features from the model's own points"
+            raise InputError(
+                Option("value_function", chosen),
+                f"{_FROM_ROWS[chosen]} background rows",
+                [
+                    (
+                        "give these as ",
+                        Option("background", "FILE", python="background=Z"),
+                        ", for instance (a sample of) the training data",
+                    ),
+                    (
+                        "take ",
+                        Option("value_function", "marginal"),
+                        " (the default), which without a background draws absent features from "
+                        "the model's stored points",
+                    ),
+                ],
             )
         if weights is not None:
-            raise ValueError("background_weights was given, but no background whose rows it weighs")
+            raise InputError(
+                "background_weights", "was given, but no background whose rows it weighs"
+            )
     elif chosen == "neutral":
-        raise ValueError(
-            "value_function='neutral' uses no background, but one was given; leave out background, "
-            "or take value_function='interventional' (the default with a background) or 'marginal'"
+        raise InputError(
+            Option("value_function", "neutral"),
+            "does not use a background, but one was given",
+            [
+                ("leave out ", Option("background", python="background")),
+                (
+                    "take ",
+                    Option("value_function", "interventional"),
+                    " (the default with a background) or 'marginal'",
+                ),
+            ],
         )
     return chosen
+
+
+_TRAINING_DATA = (
+    "give ",
+    Option("background", "FILE", python="background=X_train"),
+    ", the training data or a sample of it",
+)
 
 
 def check_points(value_function: ValueFunction, background: object, keeps_points: bool) -> None:
     """Refuse the game of a model's own points if some part of the model keeps none."""
     if value_function == "marginal" and background is None and not keeps_points:
-        raise ValueError(
-            "background is needed for this model: without one, absent features are drawn from the "
-            "rows that a model keeps of its training data in the columns of X. A linear model or a "
-            "TermExpansion, alone or as a part of another, keeps none; for a Pipeline's "
-            "target='std' or transform, only rows after its steps are kept. Give "
-            "background=X_train or a sample of it; or, of a linear model, take "
-            "value_function='neutral', in which an absent feature contributes 0"
+        raise InputError(
+            "background",
+            (
+                "is needed for this model: without one, absent features are drawn from the rows "
+                "that a model keeps of its training data in the columns of X. A linear model or a "
+                "TermExpansion, alone or as a part of another, keeps none; for a Pipeline's ",
+                Option("target", "std"),
+                " or transform, only rows after its steps are kept",
+            ),
+            [
+                _TRAINING_DATA,
+                (
+                    "of a linear model, take ",
+                    Option("value_function", "neutral"),
+                    ", in which an absent feature contributes 0",
+                ),
+            ],
         )
 
 
 def game_of_points(points: Float | None) -> Game:
     """Return the game that draws whole rows from a model's own points, all of the same weight."""
     if points is None or not len(points):
-        raise ValueError(
-            "background is needed: what is explained is no sum over features, and without a "
-            "background whole rows are drawn from the points of the model, of which this one has "
-            "none in the columns of X, or several of its parts different ones. Give "
-            "background=X_train or a sample of it"
+        raise InputError(
+            "background",
+            "is needed: what is explained is not a sum over features, and without a background "
+            "whole rows are drawn from the points of the model, of which this one has none in the "
+            "columns of X, or several of its parts different ones",
+            _TRAINING_DATA,
         )
     return Game("interventional", (points, equal_weights(len(points))))

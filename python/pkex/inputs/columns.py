@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from pkex.errors import Argument, InputError, InputTypeError
 from pkex.inputs.wording import shown
 
 __all__ = [
@@ -93,10 +94,11 @@ class Labels:
         is_name = [isinstance(label, str) for label in labels.columns or ()]
         if any(is_name) and not all(is_name):
             other = (labels.columns or ())[is_name.index(False)]
-            raise TypeError(
-                f"the columns of {argument} are named by strings and by others, such as {other!r} "
-                f"({type(other).__name__}); name all of them by strings: "
-                f"{argument}.columns = {argument}.columns.astype(str)"
+            raise InputTypeError(
+                argument,
+                f"has columns named by strings and by others, such as {other!r} "
+                f"({type(other).__name__})",
+                f"name all of them by strings: {argument}.columns = {argument}.columns.astype(str)",
             )
         return labels
 
@@ -143,11 +145,19 @@ def check_column_names(
         ]
         if len(got) != len(expected):
             problems.append(f"expected {len(expected)} columns, got {len(got)}")
-        raise ValueError(
-            f"the columns of {name} do not match those of {expected_by}: {'; '.join(problems)}"
+        raise InputError(
+            name,
+            ("has other columns than ", Argument(expected_by), ": ", "; ".join(problems)),
+            kind="columns",
         )
     first = next(place for place, column in enumerate(got) if column != expected[place])
-    raise ValueError(
-        f"the columns of {name} are in another order than those of {expected_by}: column {first} "
-        f"is {got[first]!r}, expected {expected[first]!r}; the order expected is {shown(expected)}"
+    raise InputError(
+        name,
+        (
+            "has its columns in another order than ",
+            Argument(expected_by),
+            f": column {first} is {got[first]!r}, expected {expected[first]!r}; the order "
+            f"expected is {shown(expected)}",
+        ),
+        kind="columns",
     )

@@ -7,6 +7,8 @@ from typing import SupportsIndex
 
 import numpy as np
 
+from pkex.errors import InputError, InputTypeError
+
 __all__ = ["as_integer", "whole"]
 
 
@@ -39,7 +41,7 @@ def as_integer(name: str, value: object, what: str, *, least: int | None = None)
     """
     number = whole(value)
     if number is None:
-        raise TypeError(f"{name} must be {what}; got {value!r} ({type(value).__name__})")
+        raise InputTypeError(name, f"must be {what}; got {value!r} ({type(value).__name__})")
     if least is not None and number < least:
-        raise ValueError(f"{name} must be {what}; got {number}")
+        raise InputError(name, f"must be {what}; got {number}")
     return number

@@ -7,6 +7,7 @@ imported: their objects are recognised by what they can do.
 
 from __future__ import annotations
 
+import datetime as dt
 import math
 from collections.abc import Collection, Sequence
 from numbers import Complex, Number, Real
@@ -15,6 +16,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from pkex.errors import HERE, Argument, InputError, InputTypeError, Text
 from pkex.inputs.columns import column_labels, is_frame
 from pkex.typing import Float
 
@@ -22,6 +24,7 @@ __all__ = ["LARGE", "as_matrix", "as_table", "as_vector_or_matrix", "rounded", "
 
 # What the engine reads.
 _LAYOUT: Final = ("C_CONTIGUOUS", "ALIGNED")
+_TIMES = (dt.date, dt.time, dt.timedelta, np.datetime64, np.timedelta64)
 # From here on float64 does not have all integers.
 LARGE: Final = 2.0**53
 
@@ -61,7 +64,7 @@ def as_matrix(
     array = _as_array(data, name)
     if array.ndim == 1 and array.dtype.names is None:
         # Before the entries: a row of a mixed table has strings. Records have entries of their own.
-        raise ValueError(_of_one_dimension(data, name, array.shape))
+        raise _of_one_dimension(data, name, array.shape)
     matrix = _as_float64(array, data, name, labels)
     _check_shape(matrix, name, n_columns, allow_no_rows)
     if not np.isfinite(matrix).all():
@@ -139,42 +142,47 @@ def as_vector_or_matrix(data: Any, name: str, *, n_rows: int, rows_of: str) -> F
     """Return one number, or one row of numbers, for each row of something else."""
     array = _as_float64(_as_array(data, name), data, name, None)
     if array.ndim not in (1, 2) or len(array) != n_rows or 0 in array.shape[1:]:
-        raise ValueError(
-            f"{name} must have shape ({n_rows},) or ({n_rows}, n_outputs), one entry or row for "
-            f"each row of {rows_of}; got shape {array.shape}"
+        raise InputError(
+            name,
+            f"must have shape ({n_rows},) or ({n_rows}, n_outputs), one value or row for each row "
+            f"of {rows_of}; got shape {array.shape}",
         )
     if not np.isfinite(array).all():
         raise _not_finite(array, ~np.isfinite(array), name, None)
     return np.require(array, requirements=_LAYOUT)
 
 
-def _two_dimensional(name: str) -> str:
-    return f"{name} must be two-dimensional, of shape (n_rows, n_columns)"
+_TWO_DIMENSIONAL = "must be two-dimensional, of shape (n_rows, n_columns); got"
 
 
-def _of_one_dimension(data: Any, name: str, shape: tuple[int, ...]) -> str:
-    """Return the message for what may be one row or one column, with what makes it a table."""
+def _of_one_dimension(data: Any, name: str, shape: tuple[int, ...]) -> InputError:
+    """Return the error for what may be one row or one column, with what makes it a table."""
+    argument = Argument(name)
+    row: tuple[str | Argument, ...]
+    column: tuple[str | Argument, ...]
     if hasattr(data, "to_frame"):
-        row = f"{name}.to_frame().T" if hasattr(data, "iloc") else ""
-        column, got = f"{name}.to_frame()", f"a Series of length {shape[0]}"
+        row = (argument, ".to_frame().T") if hasattr(data, "iloc") else ()
+        column, got = (argument, ".to_frame()"), f"a Series of length {shape[0]}"
+    elif hasattr(data, "reshape"):
+        row, column = (argument, ".reshape(1, -1)"), (argument, ".reshape(-1, 1)")
+        got = f"shape {shape}"
     else:
-        start = f"{name}.reshape(" if hasattr(data, "reshape") else f"np.reshape({name}, "
-        shapes = ("1, -1", "-1, 1") if hasattr(data, "reshape") else ("(1, -1)", "(-1, 1)")
-        (row, column), got = (f"{start}{to})" for to in shapes), f"shape {shape}"
-    remedies = [f"{row} if it is one row"] if row else []
-    remedies.append(f"{column} if it is one column")
-    return f"{_two_dimensional(name)}; got {got}: give {', or '.join(remedies)}"
+        row, column = (("np.reshape(", argument, f", {to})") for to in ((1, -1), (-1, 1)))
+        got = f"shape {shape}"
+    fixes: list[Text] = [("give ", *row, " if it is one row")] if row else []
+    fixes.append(("" if row else "give ", *column, " if it is one column"))
+    return InputError(name, f"{_TWO_DIMENSIONAL} {got}", fixes)
 
 
 def _check_shape(array: Float, name: str, n_columns: int | None, allow_no_rows: bool) -> None:
     if array.ndim != 2:
-        raise ValueError(f"{_two_dimensional(name)}; got shape {array.shape}")
+        raise InputError(name, f"{_TWO_DIMENSIONAL} shape {array.shape}")
     rows, columns = array.shape
     if columns == 0 or (rows == 0 and not allow_no_rows):
-        raise ValueError(f"{name} is empty: got shape {array.shape}")
+        raise InputError(name, f"is empty: got shape {array.shape}")
     if n_columns is not None and columns != n_columns:
-        raise ValueError(
-            f"{name} has the wrong number of columns: expected {n_columns}, got {columns}"
+        raise InputError(
+            name, f"has the wrong number of columns: expected {n_columns}, got {columns}"
         )
 
 
@@ -199,7 +207,7 @@ def _as_float64(array: NDArray[Any], data: Any, name: str, names: Sequence[str] 
             return array.astype(np.float64, copy=False)
     if array.dtype.kind == "O" and array.ndim > 0:
         return _floats_of_objects(array, name, names)
-    raise _not_numbers(name, f"got {type(data).__name__}", array.dtype.kind, array.dtype)
+    raise _not_numbers(name, f"{type(data).__name__} of ", array.dtype)
 
 
 _KINDS = {
@@ -213,18 +221,24 @@ _KINDS = {
 }
 
 
-def _not_numbers(name: str, what: str, kind: str, dtype: object) -> TypeError:
-    of_what = f" of {_KINDS[kind]} (dtype {dtype})" if kind in _KINDS else ""
-    return TypeError(f"{name} must hold real numbers; {what}{of_what}")
+# What errors call those that have a fix of their own.
+_ERRORS = dict.fromkeys("UST", "text") | dict.fromkeys("Mm", "date")
+
+
+def _not_numbers(
+    name: str, what: str, dtype: Any, column: str | None = None, kind: str | None = None
+) -> InputTypeError:
+    kind = kind or dtype.kind
+    got = f"{what}{_KINDS[kind]} (dtype {dtype})" if kind in _KINDS else f"{what}dtype {dtype}"
+    reason = f"must hold real numbers; got {got}"
+    return InputTypeError(name, reason, column=column, kind=_ERRORS.get(kind))
 
 
 def unmasked(data: np.ma.MaskedArray[Any, Any], name: str) -> NDArray[Any]:
     """Return the entries of a masked array, none of which may be masked."""
     masked = np.argwhere(np.ma.getmaskarray(data))
     if len(masked):
-        raise ValueError(
-            f"{name} has a masked entry in {_place(masked[0], None)}; fill or remove it"
-        )
+        raise InputError(name, "has a masked value", _FILL, *_place(masked[0]), kind="missing")
     return np.asarray(data.data)
 
 
@@ -232,9 +246,10 @@ def _array_of_sequence(data: Any, name: str) -> NDArray[Any]:
     try:
         return np.asarray(data)
     except (TypeError, ValueError) as error:
-        raise ValueError(
-            f"{name} must be a table of numbers with rows of equal length; "
-            f"got {type(data).__name__} that is none ({error})"
+        raise InputError(
+            name,
+            "must be a table of numbers with rows of equal length; "
+            f"got a {type(data).__name__} that is not ({error})",
         ) from None
 
 
@@ -247,7 +262,7 @@ def _array_of_frame(frame: Any, name: str) -> NDArray[Any]:
         # pandas and numpy types have a kind; polars types say whether they are temporal.
         kind = getattr(dtype, "kind", "M" if _is_temporal(dtype) else "f")
         if kind not in "fiubO":
-            raise _not_numbers(name, f"column {column!r} is", kind, dtype)
+            raise _not_numbers(name, "", dtype, str(column), kind)
         objects |= kind == "O"
     if objects:
         return np.asarray(frame.to_numpy(dtype=object))
@@ -270,23 +285,22 @@ def _floats_of_objects(array: NDArray[Any], name: str, names: Sequence[str] | No
         elif _is_real(item):
             floats[index] = rounded(item)
         else:
-            raise TypeError(
-                f"{name} must hold real numbers; got {item!r} ({type(item).__name__}) "
-                f"in {_place(index, names)}{_of_strings(item)}"
-            )
+            what = f"must hold real numbers; got {item!r} ({type(item).__name__})"
+            row, column = _place(index, names)
+            kind = "text" if isinstance(item, str) else "date" if isinstance(item, _TIMES) else None
+            raise InputTypeError(name, what, _fix_of_text(item), row, column, kind)
     return floats
 
 
-def _of_strings(item: object) -> str:
-    """Return where strings of numbers come from."""
+def _fix_of_text(item: object) -> str:
+    """Return what to do about a number that is written as a text."""
     try:
         is_number = isinstance(item, str) and math.isfinite(float(item))
     except ValueError:
         is_number = False
-    remedy = (
-        "; convert it. NumPy's arrays of numbers and strings hold strings alone, unless made with"
-    )
-    return f"{remedy} dtype=object" if is_number else ""
+    if not is_number:
+        return ""
+    return "convert it. NumPy makes texts of numbers beside texts, except with dtype=object"
 
 
 def _is_na(item: object) -> bool:
@@ -310,17 +324,26 @@ def rounded(number: Any) -> float:
 
 def _not_finite(
     array: Float, wrong: NDArray[np.bool_], name: str, names: Sequence[str] | None
-) -> ValueError:
+) -> InputError:
     places = np.argwhere(wrong)
     value = array[tuple(places[0])]
-    more = f", and {len(places) - 1} more such entries" if len(places) > 1 else ""
-    what = "a missing entry (NaN)" if np.isnan(value) else f"an infinite entry ({value})"
-    return ValueError(f"{name} has {what} in {_place(places[0], names)}{more}; fill or remove it")
+    is_missing = bool(np.isnan(value))
+    what = "missing value (NaN)" if is_missing else f"infinite value ({value})"
+    more = f", and {len(places) - 1} more such values" if len(places) > 1 else ""
+    reason = f"has {'a' if is_missing else 'an'} {what}", HERE, more
+    kind = "missing" if is_missing else "infinite"
+    return InputError(name, reason, _FILL, *_place(places[0], names), kind=kind)
 
 
-def _place(index: Sequence[int] | NDArray[np.intp], names: Sequence[str] | None) -> str:
-    words = [f"row {index[0]}"] if len(index) else ["the only entry"]
-    if len(index) > 1:
-        column = int(index[1])
-        words.append(f"column {column}" + (f" ({names[column]!r})" if names else ""))
-    return ", ".join(words)
+_FILL = "fill or remove it"
+
+
+def _place(
+    index: Sequence[int] | NDArray[np.intp], names: Sequence[str] | None = None
+) -> tuple[int | None, int | str | None]:
+    """Return the row and the column of a value, by its name if it is known."""
+    row = int(index[0]) if len(index) else None
+    if len(index) < 2:
+        return row, None
+    column = int(index[1])
+    return row, names[column] if names else column

@@ -17,12 +17,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pkex.errors import InputError, InputTypeError, Option
 from pkex.inputs.columns import Labels, is_frame, numbered
 from pkex.inputs.matrix import LARGE, as_matrix, rounded
 
 __all__ = [
     "DAY",
     "TableColumn",
+    "drop",
     "has_large",
     "holds_numbers_only",
     "holds_times",
@@ -45,7 +47,7 @@ _BASES: tuple[tuple[str, tuple[type, ...]], ...] = (
 )
 # What messages call them.
 _NAMES = {
-    "boolean": "truth values",
+    "boolean": "booleans",
     "text": "text",
     "date": "dates",
     "duration": "durations",
@@ -142,15 +144,15 @@ def table_columns(data: Any, argument: str, names: Sequence[str] | None) -> list
         return _columns_of_array(data, argument, names)
     columns = _columns_of(data)
     if not columns or len(columns[0]) == 0:
-        raise ValueError(f"{argument} is empty: got {len(columns)} columns, no rows")
+        raise InputError(argument, f"is empty: got {len(columns)} columns, no rows")
     assert names is not None, "such tables name their columns"
     if len(columns) != len(names):
-        raise ValueError(
-            f"{argument} has the wrong number of columns: expected {len(names)}, got {len(columns)}"
+        raise InputError(
+            argument,
+            f"has the wrong number of columns: expected {len(names)}, got {len(columns)}",
         )
     return [
-        read_column(column, name, f"column {name!r} of {argument}")
-        for name, column in zip(names, columns, strict=True)
+        read_column(column, name, argument) for name, column in zip(names, columns, strict=True)
     ]
 
 
@@ -164,7 +166,7 @@ def _columns_of_array(data: Any, argument: str, names: Sequence[str] | None) -> 
     if has_large(matrix):
         sources = np.asarray(data.toarray() if hasattr(data, "toarray") else data).T
     return [
-        _of_floats(column, name, of_type, f"column {name!r} of {argument}", source)
+        _of_floats(column, name, of_type, argument, source)
         for name, column, source in zip(names, matrix.T, sources, strict=True)
     ]
 
@@ -225,8 +227,8 @@ def holds_times(column: Any) -> bool:
     return _base_of(next(present, None)) in ("date", "duration")
 
 
-def read_column(column: Any, name: str, where: str) -> TableColumn:
-    """Read a column of a table, which messages call `where`.
+def read_column(column: Any, name: str, argument: str) -> TableColumn:
+    """Read a column of a table that is an argument.
 
     Raises
     ------
@@ -235,25 +237,27 @@ def read_column(column: Any, name: str, where: str) -> TableColumn:
     """
     dtype = str(_dtype(column))
     if _ZONE.search(dtype):
-        raise _of_zone(where)
+        raise _of_zone(name, argument)
     is_category = dtype.startswith(_CATEGORIES)
     if not is_category:
         if _is_numeric(column):
-            return _of_numbers(column, name, where, dtype)
+            return _of_numbers(column, name, argument, dtype)
         if dtype.startswith(_TIMES) and not dtype.endswith("[pyarrow]"):
             return _of_times(np.asarray(column), name)
     entries = _listed(column)
     missing = np.array([is_missing(entry) for entry in entries], dtype=bool)
-    base = _common_base(entries, missing, where)
+    base = _common_base(entries, missing, name, argument)
     if is_category:
         # Categories of dates are told apart by their texts.
         base = "text" if base in ("date", "duration") else base
         return TableColumn(name, "category", base, _as_labels(entries, missing), missing)
     if base in ("integer", "number"):
-        return _of_floats(_as_floats(entries), name, base, where, entries)
+        return _of_floats(_as_floats(entries), name, base, argument, entries)
     if base in ("date", "duration"):
         unit = "datetime64[us]" if base == "date" else "timedelta64[us]"
-        times = ["NaT" if m else _naive(e, where) for e, m in zip(entries, missing, strict=True)]
+        if any(getattr(entry, "tzinfo", None) is not None for entry in entries):
+            raise _of_zone(name, argument)
+        times = ["NaT" if m else _naive(e) for e, m in zip(entries, missing, strict=True)]
         return _of_times(np.array(times, dtype=unit), name)
     return TableColumn(name, base, base, _as_labels(entries, missing), missing)
 
@@ -273,7 +277,7 @@ def _base_of(entry: object) -> str | None:
     return next((base for base, types in _BASES if isinstance(entry, types)), None)
 
 
-def _common_base(entries: list[Any], missing: NDArray[np.bool_], where: str) -> str:
+def _common_base(entries: list[Any], missing: NDArray[np.bool_], name: str, argument: str) -> str:
     """Return what all entries are that are not missing, "empty" if all are."""
     found: dict[str, Any] = {}
     for entry, absent in zip(entries, missing.tolist(), strict=True):
@@ -281,18 +285,23 @@ def _common_base(entries: list[Any], missing: NDArray[np.bool_], where: str) -> 
             continue
         base = _base_of(entry)
         if base is None:
-            raise TypeError(
-                f"{where} has an entry {entry!r} ({type(entry).__name__}), which is neither a "
-                "number, a text, a truth value nor a date; turn the column into such, or drop it"
+            raise InputTypeError(
+                argument,
+                f"has a value {entry!r} ({type(entry).__name__}), which is neither a number, a "
+                "text, a boolean nor a date",
+                ["convert the column", drop(name)],
+                column=name,
             )
         found.setdefault(base, entry)
     if {"integer", "number"} == set(found):
         return "number"
     if len(found) > 1:
         examples = " and ".join(f"{entry!r} ({_NAMES[base]})" for base, entry in found.items())
-        raise TypeError(
-            f"{where} has entries of several kinds, such as {examples}; make them of one kind, for "
-            "example all text with .astype(str)"
+        raise InputTypeError(
+            argument,
+            f"has values of several kinds, such as {examples}",
+            "make them of one kind, for example all text with .astype(str)",
+            column=name,
         )
     return next(iter(found), "empty")
 
@@ -350,7 +359,7 @@ def _duration_text(microseconds: int, nanoseconds: int) -> str:
     return f"{text} and {nanoseconds} ns" if nanoseconds else text
 
 
-def _of_numbers(column: Any, name: str, where: str, dtype: str) -> TableColumn:
+def _of_numbers(column: Any, name: str, argument: str, dtype: str) -> TableColumn:
     of_type = "integer" if re.match(r"u?int", dtype, re.IGNORECASE) else "number"
     if hasattr(column, "iloc") and dtype != "object":
         floats = column.to_numpy(dtype=np.float64, na_value=np.nan)
@@ -360,22 +369,23 @@ def _of_numbers(column: Any, name: str, where: str, dtype: str) -> TableColumn:
         floats = column.to_numpy(zero_copy_only=False)
     else:
         floats = column if isinstance(column, np.ndarray) else column.to_numpy()
-    return _of_floats(floats, name, of_type, where, column)
+    return _of_floats(floats, name, of_type, argument, column)
 
 
 def _as_floats(entries: list[Any]) -> list[float]:
     return [np.nan if is_missing(entry) else rounded(entry) for entry in entries]
 
 
-def _of_floats(floats: Any, name: str, of_type: str, where: str, source: Any = None) -> TableColumn:
+def _of_floats(
+    floats: Any, name: str, of_type: str, argument: str, source: Any = None
+) -> TableColumn:
     """Return a column of numbers, with the `source` if there are too large ones for float64."""
     entries = np.array(floats, dtype=np.float64)
-    infinite = np.flatnonzero(np.isinf(entries))
-    if len(infinite):
-        raise ValueError(
-            f"{where} has an infinite entry ({entries[infinite[0]]}) in row {infinite[0]}; replace "
-            "or remove it"
-        )
+    infinite = np.flatnonzero(np.isinf(entries)).tolist()
+    if infinite:
+        what = f"has an infinite value ({entries[infinite[0]]})"
+        fix = "replace or remove it"
+        raise InputError(argument, what, fix, infinite[0], name, kind="infinite")
     kept = source if has_large(entries) else None
     return TableColumn(name, of_type, of_type, entries, np.isnan(entries), kept)
 
@@ -389,19 +399,25 @@ def _of_times(times: NDArray[Any], name: str) -> TableColumn:
     return TableColumn(name, base, base, entries, missing)
 
 
-def _naive(entry: Any, where: str) -> Any:
+def _naive(entry: Any) -> Any:
     """Return a time as NumPy reads it, which has no time zone."""
-    if getattr(entry, "tzinfo", None) is not None:
-        raise _of_zone(where)
     if isinstance(entry, np.datetime64 | np.timedelta64):
         return entry
     is_date = isinstance(entry, dt.date)
     return np.datetime64(entry) if is_date else np.timedelta64(entry)
 
 
-def _of_zone(where: str) -> TypeError:
-    return TypeError(
-        f"{where} has dates with a time zone; give all in one zone, without it: with pandas "
+def _of_zone(name: str, argument: str) -> InputTypeError:
+    return InputTypeError(
+        argument,
+        "has dates with a time zone",
+        "give all in one zone, without it: with pandas "
         ".dt.tz_convert('UTC').dt.tz_localize(None), with polars "
-        ".dt.convert_time_zone('UTC').dt.replace_time_zone(None)"
+        ".dt.convert_time_zone('UTC').dt.replace_time_zone(None)",
+        column=name,
     )
+
+
+def drop(name: str) -> Option:
+    """Return the advice to leave a column out."""
+    return Option("exclude", name, python=f"drop column {name!r}")

@@ -7,6 +7,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
+from pkex.errors import InputError
 from pkex.inputs.matrix import as_vector_or_matrix
 from pkex.typing import Float
 
@@ -42,16 +43,15 @@ def relative_weights(weights: ArrayLike, name: str, n_rows: int, rows_of: str) -
     """
     array = as_vector_or_matrix(weights, name, n_rows=n_rows, rows_of=rows_of)
     if array.ndim != 1:
-        raise ValueError(
-            f"{name} must have shape ({n_rows},), one entry for each row of {rows_of}; "
-            f"got shape {array.shape}"
+        raise InputError(
+            name,
+            f"must have shape ({n_rows},), one value for each row of {rows_of}; "
+            f"got shape {array.shape}",
         )
     if (array < 0.0).any():
         row = int(np.argmax(array < 0.0))
-        raise ValueError(
-            f"{name} must not be negative; got {array[row]} for row {row} of {rows_of}"
-        )
+        raise InputError(name, f"must not be negative; got {array[row]}", row=row)
     if not array.any():
-        raise ValueError(f"{name} must not all be zero")
+        raise InputError(name, "must not all be zero")
     relative: Float = array / array.max()
     return relative

@@ -13,6 +13,7 @@ from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
+from pkex.errors import InputError, Message, Option, Wording, reword
 from pkex.inputs.choices import check_choice
 from pkex.inputs.integers import whole
 from pkex.inputs.keywords import unknown_keywords, with_known_keywords
@@ -20,6 +21,7 @@ from pkex.inputs.keywords import unknown_keywords, with_known_keywords
 __all__ = [
     "PROBLEMS",
     "Check",
+    "LibraryWording",
     "check_flag",
     "check_integer",
     "check_random_state",
@@ -88,12 +90,35 @@ def with_checked_arguments(
     return decorated
 
 
+class LibraryWording(Wording):
+    """The words of another library, which has other names for some arguments.
+
+    Parameters
+    ----------
+    names : dict of str to str
+        By those of `pkex.Explainer`.
+    """
+
+    def __init__(self, names: Mapping[str, str]) -> None:
+        self._names = names
+
+    def argument(self, name: str) -> str:
+        """Return the name of an argument in that library."""
+        return self._names.get(name, name)
+
+    def option(self, option: Option) -> str | None:
+        """Return an option with its value by the name in that library."""
+        return f"{self.argument(option.name)}{str(option).removeprefix(option.name)}"
+
+
 @contextmanager
-def noted(problems: list[Exception]) -> Iterator[None]:
-    """Add what is in the way to a list instead of raising it."""
+def noted(problems: list[Exception], wording: Wording | None = None) -> Iterator[None]:
+    """Add what is in the way to a list instead of raising it; in the words of another library."""
     try:
         yield
     except PROBLEMS as error:
+        if wording is not None:
+            reword(error, wording)
         problems.append(error)
 
 
@@ -103,12 +128,12 @@ def raise_together(problems: Sequence[Exception]) -> None:
         raise problems[0]
     if problems:
         # A problem may be several itself.
-        named = [part for problem in problems for part in _parts(str(problem))]
-        raise type(problems[0])(_BULLET.join([f"{len(named)} things are in the way:", *named]))
-
-
-def _parts(message: str) -> list[str]:
-    return message.split(_BULLET)[1:] or [message]
+        parts = [part for problem in problems for part in getattr(problem, "parts", (problem,))]
+        text = _BULLET.join([f"{len(parts)} problems:", *map(str, parts)])
+        kind = type(problems[0])
+        error = kind(None, text) if issubclass(kind, Message) else kind(text)
+        vars(error)["parts"] = tuple(parts)
+        raise error
 
 
 # --- checks ---
@@ -122,14 +147,14 @@ def one_of(*words: str) -> Check:
 def check_flag(name: str, value: Any) -> None:
     """Refuse what is neither True nor False."""
     if not isinstance(value, bool | np.bool_):
-        raise ValueError(f"{name} must be True or False; got {value!r}")
+        raise InputError(name, f"must be True or False; got {value!r}")
 
 
 def check_integer(name: str, value: Any, least: int, why: str = "") -> None:
     """Refuse what is no integer, or less than `least`."""
     number = whole(value)
     if number is None or number < least:
-        raise ValueError(f"{name} {why}must be an integer, at least {least}; got {value!r}")
+        raise InputError(name, f"{why}must be an integer, at least {least}; got {value!r}")
 
 
 def count(*words: str | None, least: int = 1) -> Check:

@@ -8,12 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from pkex.errors import HERE, InputError
 from pkex.kernels.factors import Term
 from pkex.typing import Float
 
 __all__ = ["AllowedValues"]
-
-_INSTEAD = "; leave the column to another kernel with kernel.on(columns), or "
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +66,7 @@ class AllowedValues:
 _MOST = 1e12
 _OF_COUNTS = "the Tanimoto kernel compares counts, 0, 1, 2, …, up to 1e12; of fingerprints, 0 and 1"
 _AS_COUNTS = "turn it into such numbers"
-_NOT_NEGATIVE = "the Chi2 kernel compares entries that are not negative, such as counts"
+_NOT_NEGATIVE = "the Chi2 kernel compares values that are not negative, such as counts"
 _SCALED = "scale it to be at least 0"
 
 
@@ -76,15 +75,20 @@ def _refuse(
     columns: NDArray[np.int64],
     rows: Float,
     name: str,
-    what_and_remedy: tuple[str, str],
+    what_and_fix: tuple[str, str],
 ) -> None:
     """Name the first wrong entry among some columns of rows."""
     if wrong.any():
         row, place = np.argwhere(wrong)[0]
-        what, remedy = what_and_remedy
-        raise ValueError(
-            f"{name} has the entry {rows[row, columns[place]]:g} in row {row}, column "
-            f"{columns[place]}, and {what}{_INSTEAD}{remedy}"
+        what, fix = what_and_fix
+        column = int(columns[place])
+        raise InputError(
+            name,
+            (f"has the value {rows[row, column]:g}", HERE, f", but {what}"),
+            ["leave the column to another kernel with kernel.on(columns)", fix],
+            int(row),
+            column,
+            "value",
         )
 
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pkex.errors import Argument, InputError, Option
 from pkex.inputs.columns import Labels
 from pkex.inputs.matrix import as_matrix
 from pkex.kernels.base import Kernel
@@ -21,11 +22,35 @@ from pkex.kernels.scales import ColumnScale
 from pkex.kernels.stationary import RBF
 from pkex.typing import Float
 
-__all__ = ["EXACT_UP_TO", "Heuristic", "evenly_random", "heuristic", "median_heuristic", "pooled"]
+__all__ = [
+    "EXACT_UP_TO",
+    "Heuristic",
+    "equal_rows",
+    "evenly_random",
+    "heuristic",
+    "median_heuristic",
+    "pooled",
+]
 
 # With more rows than this, the median is that of a subsample of as many.
 EXACT_UP_TO = 2000
 _GOLDEN_RATIO = 1.618033988749895
+
+
+def equal_rows(argument: str, kernel: str) -> InputError:
+    """Return the error of rows without distances, for the default of an argument `kernel`."""
+    return InputError(
+        None,
+        (
+            "all rows of ",
+            Argument(argument),
+            " are equal: there is no distance to take as the length-scale",
+        ),
+        [
+            "give rows that differ",
+            ("give ", Option(kernel, python=f"{kernel}, such as {kernel}=pkex.kernels.RBF(1.0)")),
+        ],
+    )
 
 
 def median_heuristic(*samples: ArrayLike, standardize: bool = True) -> Kernel:
@@ -113,10 +138,7 @@ def heuristic(
     squares = _squared_distances(columns, len(chosen))
     distance, found = _typical_distance(squares)
     if distance == 0.0:
-        raise ValueError(
-            f"all rows of {what} are equal, so that there is no distance to take as the "
-            f"length-scale; give {argument}, such as {argument}=pkex.kernels.RBF(1.0)"
-        )
+        raise equal_rows(what, argument)
     among = f"all {n} rows" if n <= EXACT_UP_TO else f"a subsample of {EXACT_UP_TO} of {n} rows"
     of_columns = [scale.times(distance) for scale in scales]
     if not standardize or len(scales) == 1:

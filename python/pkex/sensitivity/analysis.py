@@ -170,7 +170,9 @@ def sensitivity(
     outputs, function = Outputs.chosen(adapted, None, None)
     read = Inputs.read(inputs, weights, Columns.of(adapted, feature_names))
     players = as_players(groups, read.names)
-    sums = products(function, read.covering_rows())
+    covering = read.covering_rows()
+    with read.located(covering):
+        sums = products(function, covering)
     n_draws = number_of_draws(uncertainty)
     with settings.computing(progress) as how, advising(_FASTER):
         shares = (0.1, 0.9, 4.0) if n_draws else (0.1, 0.9)

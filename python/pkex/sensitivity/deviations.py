@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from pkex.errors import InputError
 from pkex.functions.products import Products
 from pkex.sensitivity.distributions import Marginal
 from pkex.typing import Float, Report
@@ -142,12 +143,14 @@ def _exact_rule(
         if error <= _ERROR:
             return rule
         rule, found = finer, moments
-    raise ValueError(
-        f"inputs: more than {most} nodes for the distribution of {name!r} would be needed to "
-        f"integrate the model's factors to {_ERROR:.0e}, as these change over much shorter "
-        "distances, or have jumps: a kernel such as Matern with nu = 0.5 is a sum of ever "
-        "narrower Gaussians, and wide or long-tailed distributions have many widths of others; "
-        "give rows instead, such as a large sample of it, or cut its tails off"
+    raise InputError(
+        "inputs",
+        f"has a distribution that takes more than {most} nodes to integrate the model's factors to "
+        f"{_ERROR:.0e}, as these change over much shorter distances, or have jumps: a kernel such "
+        "as Matern with nu = 0.5 is a sum of ever narrower Gaussians, and wide or long-tailed "
+        "distributions have many widths of others",
+        ["give rows instead, such as a large sample of it", "cut its tails off"],
+        column=name,
     )
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pkex.errors import InputError, InputTypeError
 from pkex.functions.widths import Width
 from pkex.results.tables import shortened
 from pkex.typing import Float
@@ -142,9 +143,11 @@ class Continuous(Marginal):
             ):
                 return
             before = variance
-        raise ValueError(
-            f"inputs: the density of {name!r} is no smooth function with tails that pkex can "
-            "integrate to 1e-12; give rows instead, such as a large sample of it"
+        raise InputError(
+            "inputs",
+            "has a density that is not smooth, or whose tails pkex cannot integrate to 1e-12",
+            "give rows instead, such as a large sample of it",
+            column=name,
         )
 
     def _beyond(self, tail: float) -> float:
@@ -260,20 +263,22 @@ def distribution_of(frozen: Any, name: str) -> Marginal:
     """
     generic = getattr(frozen, "dist", None)
     if generic is None or not all(hasattr(frozen, part) for part in ("ppf", "support", "var")):
-        raise TypeError(
-            "inputs must be rows, or a frozen distribution of scipy.stats for each column, such as "
+        raise InputTypeError(
+            "inputs",
+            "must be rows, or a frozen distribution of scipy.stats for each column, such as "
             f"scipy.stats.uniform(0.0, 1.0); got {shortened(repr(frozen))} for {name!r}"
-            f"{_remedy(frozen)}"
+            f"{_remedy(frozen)}",
         )
     is_discrete = hasattr(generic, "pmf")
     # Of a single value it is 0, or what rounding leaves of it.
     with np.errstate(all="ignore"):
         variance = float(frozen.var())
     if not (np.isfinite(variance) if is_discrete else 0.0 < variance < np.inf):
-        raise ValueError(
-            f"inputs: the distribution of {name!r} has the variance {variance}; give one whose "
-            "variance is positive and finite, for instance truncated (its parameters may be out of "
-            "range, too)"
+        raise InputError(
+            "inputs",
+            f"has a distribution with the variance {variance}; its parameters may be out of range",
+            "give one whose variance is positive and finite, for instance truncated",
+            column=name,
         )
     return _discrete(frozen, name) if is_discrete else Continuous(frozen, name)
 
@@ -293,9 +298,12 @@ def _discrete(frozen: Any, name: str) -> Atoms:
         last = last if np.isfinite(last) else frozen.ppf(1.0 - 2.0**-53)
         low, high = max(low, frozen.ppf(_TAILS[0])), min(high, last)
         if high - low >= _MOST_ATOMS:
-            raise ValueError(
-                f"inputs: the distribution of {name!r} has {high - low + 1:.0f} values; at most "
-                f"{_MOST_ATOMS} are supported: give a continuous one, or rows"
+            raise InputError(
+                "inputs",
+                f"has a distribution of {high - low + 1:.0f} values; at most {_MOST_ATOMS} are "
+                "supported",
+                ["give a continuous one", "give rows"],
+                column=name,
             )
         entries = np.arange(low, high + 1.0)
     weights = np.asarray(frozen.pmf(entries), dtype=np.float64)

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pkex.errors import warn
+from pkex.errors import Argument, InputError, InputTypeError, InputWarning, warn
 from pkex.explain.columns import Columns
 from pkex.inputs.columns import check_column_names
 from pkex.inputs.matrix import as_table
+from pkex.inputs.table_columns import is_missing
 from pkex.inputs.weights import as_weights, equal_weights
 from pkex.inputs.wording import counted, shown
 from pkex.sensitivity.distributions import Atoms, Marginal, distribution_of, is_distribution
@@ -35,12 +37,15 @@ class Inputs:
         What they are, for the result.
     notes : tuple of str, default ()
         What is easily misread.
+    rows : ndarray of shape (n, d), optional
+        As they were given.
     """
 
     marginals: list[Marginal]
     names: tuple[str, ...]
     description: str
     notes: tuple[str, ...] = ()
+    rows: NDArray[Any] | None = None
 
     @classmethod
     def read(cls, inputs: Any, weights: ArrayLike | None, columns: Columns) -> Inputs:
@@ -58,7 +63,8 @@ class Inputs:
             if isinstance(marginal, Atoms) and len(marginal.rule()[0]) == 1
         ]
         if constant:
-            warn(f"inputs are constant in {shown(constant)}: the indices of such columns are 0")
+            what = f" are constant in {shown(constant)}: the indices of such columns are 0"
+            warn(InputWarning(None, (Argument("inputs"), what)))
         return found
 
     def covering_rows(self) -> NDArray[Any]:
@@ -69,6 +75,23 @@ class Inputs:
         for column, own in enumerate(nodes):
             rows[:, column] = np.resize(own, length)
         return rows
+
+    @contextmanager
+    def located(self, covering: NDArray[Any]) -> Iterator[None]:
+        """Name rows of the inputs in errors about rows that cover the columns."""
+        try:
+            yield
+        except InputError as error:
+            if error.row is None or error.column is None:
+                raise
+            column = error.column
+            place = self.names.index(column) if isinstance(column, str) else column
+            row, value = None, covering[error.row, place]
+            if self.rows is not None:
+                own = self.rows[:, place].tolist()
+                same = [x == value or (is_missing(x) and is_missing(value)) for x in own]
+                row = same.index(True)
+            raise error.with_fields(row=row, column=self.names[place]) from None
 
     def sample(self, n: int, random: np.random.Generator) -> NDArray[Any]:
         """Return rows of a Latin hypercube (McKay et al. 1979), of shape (n, d)."""
@@ -86,9 +109,11 @@ class Inputs:
 
 def _of_rows(inputs: Any, weights: ArrayLike | None, columns: Columns) -> Inputs:
     if len(columns.names) != 2 and _are_pairs(inputs, len(columns.names)):
-        raise ValueError(
-            "inputs has 2 entries for each column of the model; if these are bounds, give "
-            "distributions: [scipy.stats.uniform(lo, hi - lo) for lo, hi in inputs]"
+        raise InputError(
+            "inputs",
+            "has 2 values for each column of the model",
+            "if these are bounds, give distributions: "
+            "[scipy.stats.uniform(lo, hi - lo) for lo, hi in inputs]",
         )
     table = columns.read(inputs, "inputs")
     rows, n_rows = table.rows, len(table.rows)
@@ -97,7 +122,8 @@ def _of_rows(inputs: Any, weights: ArrayLike | None, columns: Columns) -> Inputs
         shares = as_weights(weights, "weights", n_rows, "inputs")
     rows, shares = rows[shares > 0.0], shares[shares > 0.0]
     marginals: list[Marginal] = [Atoms.of_column(column, shares) for column in rows.T]
-    return Inputs(marginals, table.names, counted(len(rows), "row"), (_INDEPENDENT,))
+    description = counted(len(rows), "row")
+    return Inputs(marginals, table.names, description, (_INDEPENDENT,), table.rows)
 
 
 def _are_pairs(inputs: Any, number: int) -> bool:
@@ -128,10 +154,8 @@ def _of_column(entries: Any, number: int, columns: Columns) -> Atoms:
     """Read the entries of one column, each of which counts as often as it occurs."""
     name = columns.names[number]
     if np.ndim(entries) != 1 or not len(entries):
-        raise ValueError(
-            f"inputs: the entries for {name!r} must be a column of shape (m,); got shape "
-            f"{np.shape(entries)}"
-        )
+        what = f"must have shape (m,); got shape {np.shape(entries)}"
+        raise InputError("inputs", what, column=name)
     table = as_table(
         np.asarray(entries)[:, None],
         "inputs",
@@ -147,9 +171,10 @@ def _by_columns(inputs: Any, names: tuple[str, ...]) -> list[Any] | None:
     if isinstance(inputs, Mapping):
         return _by_names(inputs, names)
     if is_distribution(inputs):
-        raise TypeError(
-            "inputs is a single distribution; give a list with one for each column, or a dict of "
-            f"them by the names {shown(names)}"
+        raise InputTypeError(
+            "inputs",
+            "is a single distribution",
+            f"give a list with one for each column, or a dict of them by the names {shown(names)}",
         )
     is_list = isinstance(inputs, Sequence) or getattr(inputs, "ndim", 2) == 1
     given = list(inputs) if is_list else []
@@ -158,9 +183,10 @@ def _by_columns(inputs: Any, names: tuple[str, ...]) -> list[Any] | None:
     if hasattr(inputs, "items"):  # a Series
         return _by_names(dict(inputs.items()), names)
     if len(given) != len(names):
-        raise ValueError(
-            f"inputs has {counted(len(given), 'distribution')}, but the model "
-            f"{counted(len(names), 'column')}: {shown(names)}"
+        raise InputError(
+            "inputs",
+            f"has {counted(len(given), 'distribution')}, but the model has "
+            f"{counted(len(names), 'column')}: {shown(names)}",
         )
     return given
 
@@ -169,9 +195,11 @@ def _by_names(inputs: Mapping[Any, Any], names: tuple[str, ...]) -> list[Any]:
     """Return what a dict has for each column, whose names may be numbers."""
     given = {str(name): one for name, one in inputs.items()}
     if {"num_vars", "names", "bounds"} <= given.keys() - set(names):
-        raise ValueError(
-            "inputs is a problem of SALib; give distributions by name: {name: scipy.stats.uniform("
-            "lo, hi - lo) for name, (lo, hi) in zip(problem['names'], problem['bounds'])}"
+        raise InputError(
+            "inputs",
+            "is a problem of SALib",
+            "give distributions by name: {name: scipy.stats.uniform(lo, hi - lo) "
+            "for name, (lo, hi) in zip(problem['names'], problem['bounds'])}",
         )
     if sorted(given) != sorted(names):
         if set(inputs) == set(range(len(names))):

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from pkex.errors import subject, warn
+from pkex.errors import InputError, subject, warn
 from pkex.inputs.columns import is_frame
 
 __all__ = [
@@ -57,6 +57,8 @@ def about_batch(name: object) -> Iterator[None]:
     try:
         with subject(f"batch {name!r}: "):
             yield
+    except InputError as error:
+        raise error.within(f"batch {name!r}: ") from error
     except (TypeError, ValueError) as error:
         raise type(error)(f"batch {name!r}: {error}") from error
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from pkex.errors import InputError
 from pkex.execution.backends import active_workers
 from pkex.execution.computation import Computation
 from pkex.execution.progress import parts_of
@@ -178,8 +179,10 @@ def check_distances(batch: Float, reference: Float, largest: Float, names: Seque
         spans = both.max(axis=0) - both.min(axis=0)
     if (spans > largest).any():
         name = names[int(np.argmax(spans / largest))]
-        raise ValueError(
-            f"column {name!r} of X has entries thousands of times as far from X_reference as "
-            "that is wide, and there the sum of products for the kernel is not exact; are they "
-            "codes of missing entries? Replace them, or compare with pkex.mmd"
+        raise InputError(
+            "X",
+            "has values thousands of times as far from X_reference as that is wide, and there the "
+            "sum of products for the kernel is not exact; are they codes of missing values?",
+            ["replace them", "compare with pkex.mmd"],
+            column=name,
         )

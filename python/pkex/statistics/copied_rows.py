@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pkex.errors import warn
+from pkex.errors import Argument, InputWarning, warn
 from pkex.inputs.wording import counted
 from pkex.typing import Float
 
@@ -54,6 +54,13 @@ def warn_of_copied_rows(rows: Float, n_columns: int, what: str) -> None:
     n_copies = n - distinct
     if most_varied and n_copies >= fewest and n_copies >= 3 * (distinct - most_varied):
         warn(
-            f"{n_copies} of {counted(n, 'row')} of {what} equal an earlier row in all columns; "
-            "if rows were copied, p-values are too small: leave copies out"
+            InputWarning(
+                None,
+                (
+                    f"{n_copies} of {counted(n, 'row')} of ",
+                    Argument(what),
+                    " equal an earlier row in all columns",
+                ),
+                "if rows were copied, p-values are too small: leave copies out",
+            )
         )

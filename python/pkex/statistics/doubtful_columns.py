@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 
-from pkex.errors import warn
+from pkex.errors import InputWarning, Option, warn
+from pkex.inputs.table_columns import drop
 from pkex.statistics.encoding import Column
 from pkex.typing import Float
 
@@ -46,38 +48,39 @@ def warn_of_doubtful_columns(
         What messages call the rows.
     """
     for j, column in enumerate(columns):
-        words = None
+        warning = None
         if column.compared == "numbers":
-            words = _doubt_of_numbers(rows[:_MOST_ROWS, j], column.name)
+            warning = _doubt_of_numbers(rows[:_MOST_ROWS, j], column.name, what)
         elif column.type == "text" and j not in categorical:
-            words = _doubt_of_texts(column)
-        if words is not None:
-            warn(f"column {column.name!r} of {what} {words}")
+            warning = _doubt_of_texts(column, what)
+        if warning is not None:
+            warn(warning)
 
 
-def _doubt_of_numbers(entries: Float, name: str) -> str | None:
+def _doubt_of_numbers(entries: Float, name: str, argument: str) -> InputWarning | None:
     n = len(entries)
     if n < _FEW or not (entries == np.rint(entries)).all():
         return None
+    doubt = partial(InputWarning, argument, column=name, kind="integers")
     if (np.diff(entries) == 1.0).all():
-        return f"goes up by 1 from row to row; if it counts the rows, drop column {name!r}"
+        return doubt("goes up by 1 from row to row", ("if it counts the rows, ", drop(name)))
     distinct = len(np.unique(entries))
     span = float(entries.max() - entries.min()) + 1.0
     is_running = n * (n - 1.0) >= 2.0 * _EXPONENT * span
     if distinct == n and (is_running or _ID.search(name)):
-        return (
-            "holds integers that are all different, as running numbers and ids are; if it does not "
-            f"measure anything, drop column {name!r}"
+        return doubt(
+            "holds integers that are all different, as running numbers and ids are",
+            ("if it does not measure anything, ", drop(name)),
         )
     if 2 < distinct < n and _CODE.search(name):
-        return (
-            "holds integers, which are compared as numbers; if they are codes, give "
-            f"categorical=[{name!r}]"
+        return doubt(
+            "holds integers, which are compared as numbers",
+            ("if they are codes, give ", Option("categorical", [name])),
         )
     return None
 
 
-def _doubt_of_texts(column: Column) -> str | None:
+def _doubt_of_texts(column: Column, argument: str) -> InputWarning | None:
     texts = [level for level in (column.levels or ())[:_MOST_LABELS] if isinstance(level, str)]
     for look, meaning, remedy in (
         (_DATE, "dates", "convert them, for example with pandas.to_datetime"),
@@ -85,8 +88,11 @@ def _doubt_of_texts(column: Column) -> str | None:
     ):
         alike = [text for text in texts if look.fullmatch(text)]
         if 2 * len(alike) > len(texts):
-            return (
-                f"holds texts such as {alike[0]!r}, which are compared as labels; if they are "
-                f"{meaning}, {remedy}"
+            return InputWarning(
+                argument,
+                f"holds texts such as {alike[0]!r}, which are compared as labels",
+                f"if they are {meaning}, {remedy}",
+                column=column.name,
+                kind="texts",
             )
     return None

@@ -53,7 +53,7 @@ class EncodedColumns(TableMap):
     def __call__(self, rows: NDArray[Any]) -> Float:
         """Return rows of a table, which an explainer has read, as numbers."""
         columns = [
-            read_column(_unread(column, own), own.name, f"column {own.name!r} of X")
+            read_column(_unread(column, own), own.name, "X")
             for column, own in zip(rows.T, self._encoding.columns, strict=True)
         ]
         return self._encoding.rows(columns, "X")

@@ -13,22 +13,35 @@ from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
+from pkex.errors import Argument, InputError, InputTypeError, Option, Text
 from pkex.games.players import Players
 from pkex.inputs.choices import places_of
-from pkex.inputs.table_columns import DAY, TableColumn, time_text
+from pkex.inputs.table_columns import DAY, TableColumn, drop, time_text
 from pkex.inputs.wording import counted, shown
 from pkex.typing import Float
 
-__all__ = ["LABELS", "MISSING", "TYPES", "Column", "Encoding", "Missing", "categorical_columns"]
+__all__ = [
+    "INDICATOR",
+    "LABELS",
+    "MISSING",
+    "TYPES",
+    "Column",
+    "Encoding",
+    "Missing",
+    "categorical_columns",
+]
 
 Missing: TypeAlias = Literal["error", "indicator"]
 MISSING: tuple[Missing, ...] = get_args(Missing)
 
 # Columns of a kind that a line lists.
 _MOST = 6
-_REMEDY = (
-    "fill or remove them, or give missing='indicator', which puts the median in their place and "
-    "also compares where entries are missing"
+# How missing numbers can be compared.
+INDICATOR = (
+    "give ",
+    Option("missing", "indicator"),
+    ", which puts the median in the place of missing numbers and also compares where values are "
+    "missing",
 )
 
 
@@ -89,8 +102,7 @@ class Column:
 
     def _check(self, column: TableColumn, argument: str, known_from: str) -> None:
         """Refuse a column of another kind, or with missing entries that nothing stands for."""
-        where = f"in {known_from}"
-        _check_same(self.type, self._family, column, argument, where, self.is_label)
+        _check_same(self.type, self._family, column, argument, known_from, self.is_label)
         if not self.is_label and self.imputed is None and column.missing.any():
             raise _of_missing(argument, [column])
 
@@ -106,7 +118,7 @@ class Column:
 _FAMILIES = {
     "number": "numbers",
     "integer": "numbers",
-    "boolean": "truth values",
+    "boolean": "booleans",
     "text": "text",
     "date": "dates",
     "duration": "durations",
@@ -286,18 +298,19 @@ def categorical_columns(given: Iterable[int | str] | None, names: Sequence[str])
     if given is None:
         return frozenset()
     if isinstance(given, str) or not isinstance(given, Iterable):
-        raise TypeError(
-            "categorical must be a list of columns, by name or number, such as ['city']; "
-            f"got {given!r}"
+        raise InputTypeError(
+            "categorical",
+            f"must be a list of columns, by name or number, such as ['city']; got {given!r}",
         )
     found = set()
     for key in given:
         places = places_of(key, names) or []
         if len(places) != 1:
             what = "the name of several columns" if places else "no column"
-            raise ValueError(
-                f"categorical has {key!r}, which is {what}; choose by number from 0 to "
-                f"{len(names) - 1} or by name from {shown(names)}"
+            raise InputError(
+                "categorical",
+                f"has {key!r}, which is {what}",
+                f"choose by number from 0 to {len(names) - 1} or by name from {shown(names)}",
             )
         found.add(places[0])
     return frozenset(found)
@@ -312,15 +325,14 @@ def _fitted(of_samples: Sequence[TableColumn], arguments: list[str], is_given: b
     first = next((c for c in of_samples if c.base != "empty"), None)
     name = of_samples[0].name
     if first is None or all(column.missing.all() for column in of_samples):
-        raise ValueError(
-            f"column {name!r} of {' and '.join(arguments)} has only missing entries; drop it"
-        )
+        every = " and ".join(arguments)
+        raise InputError(every, "has only missing values", drop(name), column=name, kind="missing")
     of_type = first.type
     place = arguments[[c is first for c in of_samples].index(True)]
     for column, argument in zip(of_samples, arguments, strict=True):
         if column.base == "empty":
             continue
-        _check_same(first.type, _FAMILIES[first.base], column, argument, f"in {place}", is_given)
+        _check_same(first.type, _FAMILIES[first.base], column, argument, place, is_given)
         if column.type == "number" and of_type == "integer":
             of_type = "number"
     if is_given or _is_label(first):
@@ -353,10 +365,14 @@ def _check_same(
     if other == family and (is_given or not is_label or column.type == of_type or family == "text"):
         return
     listed = f"categories ({family})" if of_type == "category" else family
-    remedy = f", or give categorical={[column.name]!r}" if other == family else ""
-    raise TypeError(
-        f"column {column.name!r} of {argument} holds {column.words}, but {listed} {where}; make "
-        f"both of one kind{remedy}"
+    fix: list[Text] = ["make both of one kind"]
+    if other == family:
+        fix.append(("give ", Option("categorical", [column.name])))
+    raise InputTypeError(
+        argument,
+        (f"holds {column.words}, but {listed} in ", Argument(where)),
+        fix,
+        column=column.name,
     )
 
 
@@ -401,10 +417,9 @@ def _base(level: object) -> str:
     return "text" if isinstance(level, str) else "number"
 
 
-def _of_missing(argument: str, columns: Sequence[TableColumn]) -> ValueError:
+def _of_missing(argument: str, columns: Sequence[TableColumn]) -> InputError:
     names = [column.name for column in columns]
+    what = f"has missing values in column{'s' if len(names) > 1 else ''} {shown(names)}, the first"
     row = int(np.flatnonzero(columns[0].missing)[0])
-    return ValueError(
-        f"{argument} has missing entries in column{'s' if len(names) > 1 else ''} {shown(names)} "
-        f"(first in row {row}, column {names[0]!r}); {_REMEDY}"
-    )
+    fix: list[Text] = ["fill or remove them", INDICATOR]
+    return InputError(argument, what, fix, row, names[0], kind="missing")

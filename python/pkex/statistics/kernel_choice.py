@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from pkex.errors import warn
+from pkex.errors import Argument, InputError, InputTypeError, InputWarning, Option, warn
 from pkex.inputs.wording import shown
 from pkex.kernels import Categorical, Kernel
 from pkex.kernels.base import namesake
-from pkex.kernels.heuristic import evenly_random, heuristic
+from pkex.kernels.heuristic import equal_rows, evenly_random, heuristic
 from pkex.kernels.orthogonal import OrthogonalANOVA
 from pkex.kernels.scales import ColumnScale, Constants
 from pkex.statistics.labels import check_labels, warn_of_many_labels
@@ -74,8 +74,7 @@ def chosen_kernel(
     d = len(names)
     of_table = [j for j in labels if j < d]
     if labels:
-        titles = [f"column {name!r} of {what}" for name in names]
-        warn_of_many_labels(rows, of_table, titles, _MANY)
+        warn_of_many_labels(rows, of_table, what, names, _MANY)
     if kernel is None:
         return default_kernel(rows, what, argument, labels, looks_ahead=looks_ahead)
     given = check_kernel(kernel, argument, d)
@@ -84,10 +83,11 @@ def chosen_kernel(
     given.check_rows(table, what)
     if isinstance(given, OrthogonalANOVA):
         if labels:
-            raise ValueError(
-                f"{argument} is an OrthogonalANOVA, which compares numbers, but {what} has columns "
-                "of categories or missing values, whose codes it does not know; leave out "
-                f"{argument}: the default is an OrthogonalANOVA fitted to {what}"
+            raise InputError(
+                argument,
+                "is an OrthogonalANOVA, which compares numbers, but some columns of "
+                f"{what} are categories or have missing values, whose codes it does not know",
+                f"leave out {argument}: the default is an OrthogonalANOVA fitted to {what}",
             )
         return given, None
     warn_of_extremes(given, table, argument)
@@ -118,10 +118,7 @@ def default_kernel(
         If all rows are equal.
     """
     if (rows == rows[0]).all():
-        raise ValueError(
-            f"all rows of {what} are equal, so that there is no distance to take as the "
-            f"length-scale; give {argument}, such as {argument}=pkex.kernels.RBF(1.0)"
-        )
+        raise equal_rows(what, argument)
     kernel = OrthogonalANOVA.of(rows, labels, looks_ahead=looks_ahead)
     note = (
         f"each column centered on {len(rows)} rows of {what}; length-scales of numbers twice the "
@@ -153,10 +150,16 @@ def without_rounding(
     if rounded:
         plural = len(rounded) > 1
         warn(
-            f"column{'s' if plural else ''} {shown(rounded)} of {what} "
-            f"{'vary' if plural else 'varies'} by no more than rounding to float32 would, and "
-            f"count{'' if plural else 's'} as constant in the default kernel; if these differences "
-            "matter, subtract an offset"
+            InputWarning(
+                None,
+                (
+                    f"column{'s' if plural else ''} {shown(rounded)} of ",
+                    Argument(what),
+                    f" {'vary' if plural else 'varies'} by no more than rounding to float32 would, "
+                    f"and count{'' if plural else 's'} as constant in the default kernel",
+                ),
+                "if these differences matter, subtract an offset",
+            )
         )
     return constants.settled(rows)
 
@@ -164,15 +167,16 @@ def without_rounding(
 def check_kernel(kernel: object, argument: str, n_columns: int) -> Kernel:
     """Return a kernel of so many columns, or say what one is."""
     if not isinstance(kernel, Kernel):
-        raise TypeError(
-            f"{argument} must be a kernel of pkex.kernels, such as RBF(length_scale=1.0), which "
-            "has gamma = 1/(2·length_scale²), or None for the default; "
-            f"got {kernel!r} ({type(kernel).__name__}){namesake(kernel)}"
+        raise InputTypeError(
+            argument,
+            "must be a kernel of pkex.kernels, such as RBF(length_scale=1.0), which has "
+            "gamma = 1/(2·length_scale²), or None for the default; "
+            f"got {kernel!r} ({type(kernel).__name__}){namesake(kernel)}",
         )
     try:
         kernel.terms(n_columns)
     except ValueError as error:
-        raise ValueError(f"{argument}: {error}") from None
+        raise InputError(None, (Argument(argument), f": {error}")) from None
     return kernel
 
 
@@ -217,11 +221,25 @@ def _warn_of_outliers(
             hidden.append(name)
     if hidden:
         warn(
-            f"half of the entries of column{'s' if len(hidden) > 1 else ''} {shown(hidden)} of "
-            f"{what} lie within {100.0 * _NARROW:.2g} % of a standard deviation: are there "
-            "outliers, or codes of missing entries, such as -999? The default kernel scales by the "
-            "standard deviation, which they make up, and hides differences among the rest; remove, "
-            f"clip or transform them, or give {argument}=pkex.kernels.RBF(length_scales)"
+            InputWarning(
+                None,
+                (
+                    f"half of the values of column{'s' if len(hidden) > 1 else ''} "
+                    f"{shown(hidden)} of ",
+                    Argument(what),
+                    f" lie within {100.0 * _NARROW:.2g} % of a standard deviation: are there "
+                    "outliers, or codes of missing values, such as -999? The default kernel scales "
+                    "by the standard deviation, which they make up, and hides differences among "
+                    "the rest",
+                ),
+                [
+                    "remove, clip or transform them",
+                    (
+                        "give ",
+                        Option(argument, python=f"{argument}=pkex.kernels.RBF(length_scales)"),
+                    ),
+                ],
+            )
         )
 
 
@@ -250,8 +268,12 @@ def warn_of_one_column(
     share = 1.0 / (1.0 + others)
     if share > _MOST_OF_ALL:
         warn(
-            f"column {names[largest]!r} makes up {100.0 * share:.4g} % of the mean squared "
-            f"distance between rows of {what} in units of {argument}, and hides other columns; "
-            "pkex.kernels.median_heuristic returns a kernel that scales each column by its "
-            "standard deviation"
+            InputWarning(
+                what,
+                f"makes up {100.0 * share:.4g} % of the mean squared distance between rows in "
+                f"units of {argument}, and hides other columns",
+                "pkex.kernels.median_heuristic returns a kernel that scales each column by its "
+                "standard deviation",
+                column=names[largest],
+            )
         )

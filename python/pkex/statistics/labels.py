@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from pkex.errors import warn
+from pkex.errors import InputError, InputWarning, warn
 from pkex.inputs.wording import shown
 from pkex.kernels import Kernel
 from pkex.typing import Float
@@ -58,10 +58,11 @@ def check_labels(
     wrong = [names[j] for j in labels if j in subtracted]
     if wrong:
         hold = "hold" if " and " in what else "holds"
-        raise ValueError(
-            f"{what} {hold} labels (column{'s' if len(wrong) > 1 else ''} {shown(wrong)}), but "
-            f"{argument} is {kernel!r}, which is one of numbers; take "
-            "pkex.kernels.Categorical() for labels, or turn them into numbers"
+        raise InputError(
+            what,
+            f"{hold} labels (column{'s' if len(wrong) > 1 else ''} {shown(wrong)}), but "
+            f"{argument} is {kernel!r}, which is one of numbers",
+            "take pkex.kernels.Categorical() for labels, or turn them into numbers",
         )
 
 
@@ -76,13 +77,11 @@ def without_labels(rows: Float, kernel: Kernel) -> Float:
 
 
 def warn_of_many_labels(
-    rows: Float, labels: Sequence[int], titles: Sequence[str], remedy: str
+    rows: Float, labels: Sequence[int], argument: str, names: Sequence[str], fix: str
 ) -> None:
     """Warn of labels that mostly differ from each other: numbers, perhaps, read as text."""
     for j in labels:
         number = len(np.unique(rows[:, j]))
         if number > len(rows) / 2 and len(rows) >= FEW:
-            warn(
-                f"{titles[j]} has {number} different labels in {len(rows)} rows, so that hardly "
-                f"any rows are equal in it; {remedy}"
-            )
+            what = f"has {number} different labels in {len(rows)} rows: hardly any rows are equal"
+            warn(InputWarning(argument, what, fix, column=names[j] if len(names) > 1 else None))

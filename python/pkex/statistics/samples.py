@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from pkex.errors import warn
+from pkex.errors import Argument, InputError, InputWarning, warn
 from pkex.inputs.choices import check_choice
 from pkex.inputs.columns import column_labels, numbered
 from pkex.inputs.matrix import as_matrix
 from pkex.inputs.table import Table
 from pkex.inputs.table_columns import TableColumn, holds_numbers_only, table_columns, table_labels
 from pkex.inputs.wording import counted, shown
-from pkex.statistics.encoding import MISSING, Encoding, Missing, categorical_columns
+from pkex.statistics.encoding import INDICATOR, MISSING, Encoding, Missing, categorical_columns
 from pkex.typing import Float
 
 __all__ = [
@@ -27,11 +26,11 @@ __all__ = [
     "warn_of_constant_columns",
 ]
 
-# What to do about entries that are no numbers, by what the error calls them.
-_REMEDIES = {
-    "date|time": "give a DataFrame, whose dates become days, or dates as numbers, such as days "
-    "since the first",
-    "str": "give a DataFrame, whose columns of text are compared as labels",
+# What to do about values that are not numbers, by the kind of error.
+_FIXES = {
+    "date": "give a DataFrame, whose dates become days, or dates as numbers, such as days since "
+    "the first",
+    "text": "give a DataFrame, whose columns of text are compared as labels",
 }
 
 
@@ -41,22 +40,17 @@ def as_rows(
     """Return a table as `as_matrix` does, whose error says what to do about dates and texts."""
     try:
         return as_matrix(data, name, n_columns=n_columns, names=names)
-    except TypeError as error:
-        for words, remedy in _REMEDIES.items():
-            if re.search(words, str(error), re.IGNORECASE):
-                raise TypeError(f"{error}; {remedy}") from None
-        raise
-    except ValueError as error:
-        if "missing entry (NaN)" not in str(error) or name.startswith("y"):
+    except InputError as error:
+        if error.kind in _FIXES:
+            raise error.with_fields(fix=[error.fix, _FIXES[error.kind]]) from None
+        if error.kind != "missing" or name == "y":
             raise
         rows = as_matrix(data, name, n_columns=n_columns, names=names, allow_missing=True)
         lacking = np.flatnonzero(np.isnan(rows).any(axis=0)).tolist()
         titles = column_labels(data) or names or numbered(rows.shape[1])
-        raise ValueError(
-            f"{error}, or give missing='indicator', which puts the median in the place of missing "
-            "numbers and also compares where entries are missing (columns with missing entries: "
-            f"{shown([titles[j] for j in lacking])})"
-        ) from None
+        which = f" (columns with missing values: {shown([titles[j] for j in lacking])})"
+        fix = [error.fix, (*INDICATOR, which)]
+        raise error.with_fields(fix=fix) from None
 
 
 def read_samples(
@@ -158,16 +152,16 @@ def two_samples(
 
 def _check_column_count(columns: Sequence[TableColumn], expected: int, name: str) -> None:
     if len(columns) != expected:
-        raise ValueError(
-            f"{name} has the wrong number of columns: expected {expected}, got {len(columns)}"
+        raise InputError(
+            name, f"has the wrong number of columns: expected {expected}, got {len(columns)}"
         )
 
 
 def check_row_count(rows: Float, name: str, least: int, why: str = "") -> None:
     """Refuse a sample of too few rows."""
     if len(rows) < least:
-        raise ValueError(
-            f"{name} must have at least {least} rows{why}; got {counted(len(rows), 'row')}"
+        raise InputError(
+            name, f"must have at least {least} rows{why}; got {counted(len(rows), 'row')}"
         )
 
 
@@ -190,8 +184,9 @@ def warn_of_constant_columns(
     constant = [name for name, found in zip(names, is_constant, strict=True) if found]
     if constant:
         plural = len(constant) > 1
-        warn(
-            f"column{'s' if plural else ''} {shown(constant)} of {what} "
-            f"{'are' if plural else 'is'} constant and contribute{'' if plural else 's'} nothing"
+        effect = (
+            f" {'are' if plural else 'is'} constant and contribute{'' if plural else 's'} nothing"
             f"{'' if to is None else f' to {to}'}"
         )
+        columns = f"column{'s' if plural else ''} {shown(constant)} of "
+        warn(InputWarning(None, (columns, Argument(what), effect)))

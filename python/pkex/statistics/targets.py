@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pkex.errors import warn
+from pkex.errors import InputError, InputWarning, Option, Text, warn
 from pkex.inputs.matrix import unmasked
 from pkex.inputs.table_columns import holds_times, read_column
 from pkex.kernels import Categorical, Kernel
@@ -91,7 +90,7 @@ def as_target(y: Any, kernel: Kernel | None, n_rows: int, missing: Missing = "er
     d, labels = len(names), encoding.labels or [j for j, label in enumerate(is_label) if label]
     warn_of_constant_columns(rows[:, :d], names, "y")
     if kernel is None:
-        warn_of_many_labels(rows, [j for j in labels if j < d], list(_titles(names)), _MANY)
+        warn_of_many_labels(rows, [j for j in labels if j < d], "y", names, _MANY)
         _warn_of_integers(columns, is_label, names)
         numbers = [j for j in range(d) if j not in labels]
         of_numbers = [names[j] for j in numbers]
@@ -99,7 +98,7 @@ def as_target(y: Any, kernel: Kernel | None, n_rows: int, missing: Missing = "er
         return Target(rows, names, *_default_kernel(rows, numbers, names), encoding)
     given = check_kernel(kernel, "target_kernel", d)
     check_labels(given, [j for j in labels if j < d], names, "y", "target_kernel")
-    warn_of_many_labels(rows, label_columns(given, d), list(_titles(names)), _MANY)
+    warn_of_many_labels(rows, label_columns(given, d), "y", names, _MANY)
     table = np.ascontiguousarray(rows[:, :d])
     given.check_rows(table, "y")
     warn_of_extremes(given, without_labels(table, given), "target_kernel")
@@ -114,15 +113,16 @@ def _as_numbers(
 
     Without such the encoding is a plain one, of labels too.
     """
-    titles = list(_titles(names))
     if missing == "indicator" or any(map(holds_times, columns)):
-        read = [read_column(*own) for own in zip(columns, names, titles, strict=True)]
+        read = [read_column(*own, "y") for own in zip(columns, names, strict=True)]
         encoding = Encoding.fit({"y": read}, frozenset(), missing)
         return encoding.rows(read, "y"), encoding, [c.is_label for c in encoding.columns]
     is_label = [_holds_labels(column) for column in columns]
     parts = [
-        _numbered(column, name) if label else as_rows(np.asarray(column)[:, None], name)[:, 0]
-        for column, name, label in zip(columns, titles, is_label, strict=True)
+        _numbered(column, name if len(names) > 1 else None)
+        if label
+        else as_rows(np.asarray(column)[:, None], "y", names=(name,))[:, 0]
+        for column, name, label in zip(columns, names, is_label, strict=True)
     ]
     return np.ascontiguousarray(np.column_stack(parts)), Encoding.plain(names), is_label
 
@@ -136,31 +136,31 @@ def _holds_integers(array: NDArray[Any]) -> bool:
 
 def _warn_of_integers(columns: list[Any], is_label: list[bool], names: tuple[str, ...]) -> None:
     """Warn of integers with so few different values that they may be labels."""
-    for column, label, title in zip(columns, is_label, _titles(names), strict=True):
+    for column, label, name in zip(columns, is_label, names, strict=True):
         array = np.asarray(column)
         if label or not _holds_integers(array):
             continue
         number = len(np.unique(array))
         # Of two numbers the Gaussian kernel is that of labels up to a factor, once centred.
         if 2 < number <= FEW and 3 * number <= len(array):
-            warn(
-                f"{title} holds integers of only {number} different values, which are taken for "
-                "numbers; if they are labels of classes, give "
-                "target_kernel=pkex.kernels.Categorical(), or the labels as strings; if they are "
-                "numbers, give them as floats"
+            kernel = "target_kernel=pkex.kernels.Categorical()"
+            fix = (
+                "if they are labels of classes, give ",
+                Option("categorical", name, python=f"{kernel}, or the labels as strings"),
+                "; if they are numbers, write them with a decimal point, such as 1.0",
             )
+            what = f"holds integers of only {number} different values, which are taken for numbers"
+            of_several = name if len(names) > 1 else None
+            warn(InputWarning("y", what, fix, column=of_several, kind="integers"))
 
 
 def _check_length(columns: list[Any], n_rows: int) -> None:
     length = len(columns[0])
     if length == n_rows:
         return
-    remedy = ""
-    if (length, len(columns)) == (1, n_rows):
-        remedy = f"; y has shape (1, {n_rows}): pass its only row, y[0], if that is the target"
-    raise ValueError(
-        f"X and y must have the same number of rows; got {n_rows} and {length}{remedy}"
-    )
+    is_row = (length, len(columns)) == (1, n_rows)
+    fix = "pass its only row, y[0], if that is the target" if is_row else ""
+    raise InputError("y", f"must have as many rows as X; got {length}, expected {n_rows}", fix)
 
 
 def _default_kernel(rows: Float, numbers: list[int], names: tuple[str, ...]) -> tuple[Kernel, str]:
@@ -191,11 +191,13 @@ def _columns(y: Any) -> tuple[list[Any], tuple[str, ...]]:
     else:
         array = _as_array(y)
         if array.ndim not in (1, 2):
-            raise ValueError(f"y must have shape (n,) or (n, n_columns); got shape {array.shape}")
+            raise InputError(
+                "y", f"must have shape (n,) or (n, n_columns); got shape {array.shape}"
+            )
         columns = [array] if array.ndim == 1 else list(array.T)
         names = ("y",) if array.ndim == 1 else tuple(f"y{j}" for j in range(len(columns)))
     if not columns or len(columns[0]) == 0:
-        raise ValueError("y is empty")
+        raise InputError("y", "is empty")
     return columns, names
 
 
@@ -210,17 +212,12 @@ def _as_array(y: Any) -> NDArray[Any]:
         is_mixed = array.dtype.kind in "US" and not isinstance(y, np.ndarray)
         return np.asarray(y, dtype=object) if is_mixed else array
     except ValueError as error:
-        raise ValueError(f"y must have rows of equal length ({error})") from None
+        raise InputError("y", f"must have rows of equal length ({error})") from None
 
 
 def _name(series: Any) -> str:
     name = getattr(series, "name", None)
     return name if isinstance(name, str) and name else "y"
-
-
-def _titles(names: tuple[str, ...]) -> Iterable[str]:
-    """Return what messages call the columns."""
-    return ("y",) if len(names) == 1 else (f"y[{name!r}]" for name in names)
 
 
 def _holds_labels(column: Any) -> bool:
@@ -233,16 +230,15 @@ def _holds_labels(column: Any) -> bool:
     return any(isinstance(item, str | bytes | bool | np.bool_) for item in array.flat)
 
 
-def _numbered(column: Any, name: str) -> Float:
+def _numbered(column: Any, name: str | None) -> Float:
     """Give labels numbers, in the order in which they first occur."""
     numbers: dict[Any, int] = {}
     found = np.empty(len(column))
     for row, label in enumerate(np.asarray(column, dtype=object).tolist()):
         # pandas' NA cannot be compared; NaN differs from itself.
         if label is None or type(label).__name__ == "NAType" or label != label:
-            raise ValueError(
-                f"{name} has a missing label in row {row}; fill or remove it, or "
-                "give missing='indicator', which makes it a label of its own"
-            )
+            option = Option("missing", "indicator")
+            fix: list[Text] = ["fill or remove it", ("give ", option, ", which makes it a label")]
+            raise InputError("y", "has a missing label", fix, row, name, kind="missing")
         found[row] = numbers.setdefault(label, len(numbers))
     return found

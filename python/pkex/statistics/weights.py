@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pkex.errors import InputError, Option
 from pkex.inputs.weights import equal_weights, relative_weights
 from pkex.typing import Float
 
@@ -64,10 +65,11 @@ def weight_of_pairs(weights: Float, of: str) -> float:
     after = np.cumsum(np.append(0.0, weights[:0:-1]))[::-1]
     pairs = math.fsum(weights * (before + after))
     if pairs < 1e-280:
-        raise ValueError(
-            f"weights[{'XY'.index(of)}] must leave some weight to pairs of different rows of {of}; "
-            f"that of one row is over 1e280 times all others' together: bring them closer, or "
-            f"take estimator='biased'"
+        raise InputError(
+            f"weights[{'XY'.index(of)}]",
+            f"must leave some weight to pairs of different rows of {of}; that of one row is over "
+            "1e280 times all others' together",
+            ["bring them closer", ("take ", Option("estimator", "biased"))],
         )
     return pairs
 

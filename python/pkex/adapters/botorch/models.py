@@ -40,6 +40,7 @@ from pkex.adapters.gpytorch.process import side_by_side
 from pkex.adapters.gpytorch.tensors import array_of, exactly, predicting, tensor_like
 from pkex.adapters.registry import AdaptedModel, Variance, register, unsupported
 from pkex.adapters.variances import described_variance
+from pkex.errors import Option
 from pkex.functions.base import Function
 from pkex.functions.combination import Combination
 from pkex.functions.expansion import KernelExpansion
@@ -182,7 +183,8 @@ def _variances(model: Any, strategies: dict[Any, Any], predictive: bool) -> _Rea
     if isinstance(model, ApproximateGPyTorchModel):
         if predictive:
             raise unsupported(
-                f"target='predictive_variance' of {name}", ": target='variance' of it is"
+                (Option("target", "predictive_variance"), f" of {name}"),
+                (": ", Option("target", "variance"), " of it is"),
             )
         function, rounding = variational_variance(model.model)
         return [function], False, rounding

@@ -35,6 +35,7 @@ from pkex.adapters.gpytorch.process import (
 from pkex.adapters.gpytorch.tensors import array_of, predicting, resolution_of, tensor_like
 from pkex.adapters.registry import AdaptedModel, Variance, register, unsupported
 from pkex.adapters.variances import described_variance, rounding_of_factor
+from pkex.errors import Option
 from pkex.functions.base import Function
 from pkex.functions.combination import Combination
 from pkex.functions.gaussian_process.variance import PosteriorVariance
@@ -130,8 +131,8 @@ def adapt_approximate(model: ApproximateGP) -> AdaptedModel:
 def _variance(model: Any, mean: AdaptedModel, is_batch: bool, predictive: bool) -> AdaptedModel:
     if predictive:
         raise unsupported(
-            f"target='predictive_variance' of {type(model).__name__}",
-            ": its likelihood is no part of it; take target='variance'",
+            (Option("target", "predictive_variance"), f" of {type(model).__name__}"),
+            (": its likelihood is not part of it; take ", Option("target", "variance")),
         )
     function, rounding = variational_variance(model)
     like = inducing_points(model)

@@ -23,7 +23,7 @@ from pkex.adapters.gpytorch.kernels import KernelReader
 from pkex.adapters.gpytorch.tensors import array_of, predicting, resolution_of
 from pkex.adapters.registry import unsupported
 from pkex.adapters.variances import rounding_of_factor
-from pkex.errors import UnsupportedModelError
+from pkex.errors import Option, UnsupportedModelError
 from pkex.functions.gaussian_process.variance import PosteriorVariance
 from pkex.kernels import Kernel
 from pkex.typing import Float
@@ -47,8 +47,11 @@ def noise_of_rows(model: Any, strategies: dict[Any, Any]) -> Float:
     name = type(model).__name__
     if type(model.likelihood) is FixedNoiseGaussianLikelihood:
         raise unsupported(
-            f"target='predictive_variance' of {name} with FixedNoiseGaussianLikelihood",
-            ": the noise of new rows is not known; take target='variance'",
+            (
+                Option("target", "predictive_variance"),
+                f" of {name} with FixedNoiseGaussianLikelihood",
+            ),
+            (": the noise of new rows is not known; take ", Option("target", "variance")),
         )
     with predicting(model, strategies):
         prior = strategies[model].train_prior_dist

@@ -23,6 +23,7 @@ from pkex.adapters.variances import (
     noise_of_kernel,
     rounding_of_factor,
 )
+from pkex.errors import Option
 from pkex.functions.base import Function
 from pkex.functions.gaussian_process.variance import PosteriorVariance
 from pkex.functions.linear import LinearFunction
@@ -82,8 +83,11 @@ def variance_of_classifier(
     name = type(model).__name__
     if predictive:
         raise unsupported(
-            f"target='predictive_variance' of {name}",
-            ": a class has no noise to be added to the latent function; take target='variance'",
+            (Option("target", "predictive_variance"), f" of {name}"),
+            (
+                ": a class has no noise to be added to the latent function; take ",
+                Option("target", "variance"),
+            ),
         )
     functions, noises, roundings = latent_variances(model, machines)
     is_single = not mean.expansion.has_output_axis

@@ -36,7 +36,7 @@ from pkex.adapters.sklearn.description import feature_names, pair_names
 from pkex.adapters.sklearn.fitted import FrozenEstimator, check_fitted, check_own, inside
 from pkex.adapters.sklearn.made_of import made_of, parts_of
 from pkex.adapters.sklearn.own_output import own_output, passed_on
-from pkex.errors import UnsupportedModelError
+from pkex.errors import Option, UnsupportedModelError
 from pkex.functions.base import Function
 from pkex.functions.combination import Combination
 from pkex.functions.stack import Stack
@@ -105,9 +105,12 @@ def adapt_calibrated(classifier: CalibratedClassifierCV) -> AdaptedModel:
     if number > 1:
         raise unsupported(
             f"CalibratedClassifierCV of {number} classifiers",
-            ": it averages their probabilities; to explain these, pass model.predict_proba, or "
-            "target='probability'; or fit it with ensemble=False, or "
-            "on a frozen classifier, to have one decision function",
+            (
+                ": it averages their probabilities. To explain these, pass model.predict_proba or ",
+                Option("target", "probability"),
+                "; or fit it with ensemble=False, or on a frozen classifier, to have one decision "
+                "function",
+            ),
         )
     # Compared with that classifier: the method of the whole has probabilities only, in which
     # digits are lost that are not to be found again.

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pkex.errors import UnsupportedModelError
+from pkex.errors import Option, UnsupportedModelError
 from pkex.execution.computation import Computation
 from pkex.functions.base import Function
 from pkex.functions.covariances import covariances
@@ -44,8 +44,11 @@ def _total(values: Float) -> Float:
 def _(variance: Linked, X: Float, game: Game, how: Computation) -> Float:
     # No other variance is behind a link.
     raise UnsupportedModelError(
-        "uncertainty=True is for values with a normal distribution; those of a mixture of Gaussian "
-        "processes, such as a fully Bayesian model, have none"
+        (
+            Option("uncertainty", True),
+            " is for values with a normal distribution; those of a mixture of Gaussian processes, "
+            "such as a fully Bayesian model, have none",
+        )
     )
 
 

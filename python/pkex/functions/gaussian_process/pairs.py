@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pkex import _core
-from pkex.errors import UnsupportedModelError
+from pkex.errors import Option, Text, UnsupportedModelError, joined
 from pkex.execution.computation import Computation
 from pkex.execution.progress import advising
 from pkex.functions.gaussian_process.latent import LatentVariance
@@ -128,9 +128,12 @@ class VarianceReduction:
     def _check_game(self, game: Game) -> None:
         if has_series(self._variance.terms):
             raise UnsupportedModelError(
-                f"the variance under {self._variance.kernel!r} has a prior that is not the same in "
-                f"all rows: of up to {MOST_PLAYERS} features the interventional and the neutral "
-                f"game are supported; {self._remedy}"
+                joined(
+                    f"the variance under {self._variance.kernel!r} has a prior that is not the "
+                    f"same in all rows: of up to {MOST_PLAYERS} features the interventional and "
+                    "the neutral game are supported; ",
+                    self._fix,
+                )
             )
         if not self.are_exact(game):
             share = self._rounding(game) / self._variance.prior
@@ -163,17 +166,21 @@ class VarianceReduction:
             raise self._inexact(f"{found(row)} {errors[row]:.0e} of the prior variance")
 
     @property
-    def _remedy(self) -> str:
-        remedy = "give a background, for value_function='interventional'"
+    def _fix(self) -> Text:
+        background = "give a background, for ", Option("value_function", "interventional")
         has_few = int(self._players.max(initial=-1)) < MOST_PLAYERS
-        return remedy if has_few else f"{remedy}, and columns in groups"
+        return background if has_few else (*background, ", and columns in groups")
 
     def _inexact(self, found: str) -> UnsupportedModelError:
         return UnsupportedModelError(
-            "the variance is here a sum over pairs of training rows, which are nearly dependent: "
-            f"its terms cancel, and {found}; pkex goes up to {_LARGEST_ROUNDING:.0e}. Either "
-            f"{self._remedy} (of up to {MOST_PLAYERS} features it takes no pairs), or fit the "
-            "model with more noise (a larger alpha or WhiteKernel)"
+            joined(
+                "the variance is here a sum over pairs of training rows, which are nearly "
+                f"dependent: its terms cancel, and {found}; pkex goes up to "
+                f"{_LARGEST_ROUNDING:.0e}. Either ",
+                self._fix,
+                f" (of up to {MOST_PLAYERS} features it takes no pairs), or fit the model with "
+                "more noise (a larger alpha or WhiteKernel)",
+            )
         )
 
 

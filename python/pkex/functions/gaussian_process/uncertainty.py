@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pkex.errors import UnsupportedModelError
+from pkex.errors import Option, UnsupportedModelError
 from pkex.execution.computation import Computation
 from pkex.execution.progress import share
 from pkex.functions.gaussian_process.given import GivenBackground
@@ -69,9 +69,11 @@ class Conditioned:
         kernel = self.variance.kernel
         if has_series(self.variance.terms):
             raise UnsupportedModelError(
-                "uncertainty=True is for kernels that are products over features or sums of such, "
-                f"as RBF, Matern and RationalQuadratic are; {kernel!r} has dot products or is "
-                "additive"
+                (
+                    Option("uncertainty", True),
+                    " is for kernels that are products over features or sums of such, as RBF, "
+                    f"Matern and RationalQuadratic are; {kernel!r} has dot products or is additive",
+                )
             )
         rows, weights = game.background or (self._points, equal_weights(len(self._points)))
         everything = np.concatenate([self._points, rows])

@@ -18,7 +18,13 @@ from pkex.games.observational import Observational
 from pkex.games.value_functions import ValueFunction
 from pkex.inputs.choices import check_names
 from pkex.integrations import as_background, as_one_row
-from pkex.integrations.arguments import PROBLEMS, noted, raise_together, with_checked_arguments
+from pkex.integrations.arguments import (
+    PROBLEMS,
+    LibraryWording,
+    noted,
+    raise_together,
+    with_checked_arguments,
+)
 from pkex.integrations.examination import examined
 from pkex.integrations.shap.arguments import (
     CALL,
@@ -68,11 +74,17 @@ def _check_construction(
         # Of which an unknown one is noted elsewhere.
         options["link"] = link_name(options["link"]) or "identity"
     background = as_background(data if masker is None else masker)
-    explainer = examined(problems, _inner(model), background, **options)
+    wording = _wording(data)
+    explainer = examined(problems, _inner(model), background, wording=wording, **options)
     if explainer is not None and output_names is not None:
         with noted(problems):
             check_names("output_names", output_names, explainer._function.n_outputs)
     raise_together(problems)
+
+
+def _wording(data: Any) -> LibraryWording:
+    """Return the words of shap, where the background is a masker, or data."""
+    return LibraryWording({"background": "masker" if data is None else "data"})
 
 
 def _inner(model: Any) -> Any:
@@ -210,7 +222,7 @@ class KernelMachineExplainer(KernelExplainerAttributes, shap.Explainer):  # type
         model = _inner(model)
         self._arguments = {"model": model, "masker": background, **options}
         first: list[Exception] = []
-        with noted(first):
+        with noted(first, _wording(data)):
             _check_masker(masker, data)
             self._output_name = None
             if output_names is not None and not adapted_to(model, None).expansion.has_output_axis:

@@ -10,7 +10,7 @@ from functools import partial
 
 import numpy as np
 
-from pkex.errors import warn
+from pkex.errors import InputError, InputWarning, Option, warn
 from pkex.execution.computation import Computation
 from pkex.execution.progress import Progress, duration
 from pkex.inputs.choices import SAMPLED_ESTIMATORS, SampledEstimator
@@ -36,13 +36,14 @@ def check_budget(budget: object, estimator: str) -> Budget:
     if budget is None:
         return None
     if estimator not in SAMPLED_ESTIMATORS:
-        raise ValueError(
-            f"estimator={estimator!r} compares all pairs of rows, and takes no budget: leave it "
-            "out, or take estimator='incomplete'"
+        raise InputError(
+            Option("estimator", estimator),
+            "compares all pairs of rows, and does not take a budget",
+            ["leave it out", ("take ", Option("estimator", "incomplete"))],
         )
     if isinstance(budget, timedelta):
         if budget <= timedelta(0):
-            raise ValueError(f"budget must be a positive time; got {budget!r}")
+            raise InputError("budget", f"must be a positive time; got {budget!r}")
         return budget
     valid = "a positive number of pairs of rows, a datetime.timedelta, or None"
     return as_integer("budget", budget, valid, least=1)
@@ -93,10 +94,16 @@ def warn_of_all_pairs(rows: Float, terms: KernelTerms, how: Computation) -> None
     compare = partial(pair_sums, some, len(some), terms, how=how.alone())
     whole = _seconds(compare) * n_pairs / (pairs_among(len(some)) * how.n_threads)
     if whole > _LONG:
+        how_many = "as many of them as its budget says, a number or a time"
         warn(
-            f"all {n_pairs:.2g} pairs of rows are going to take about {duration(whole)}; "
-            "estimator='incomplete' compares as many of them as its budget says, a number or a "
-            "time, with standard errors and p-values"
+            InputWarning(
+                None,
+                f"all {n_pairs:.2g} pairs of rows are going to take about {duration(whole)}",
+                (
+                    Option("estimator", "incomplete"),
+                    f" compares {how_many}, with standard errors and p-values",
+                ),
+            )
         )
 
 

@@ -28,6 +28,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from pkex.errors import InputError, Option, Text
 from pkex.statistics.sampled.budget import Sampling, pairs_among
 
 __all__ = ["Design", "n_reference"]
@@ -91,18 +92,20 @@ class Design:
     @staticmethod
     def check(sampling: Sampling, n_rows: tuple[int, ...], unit: tuple[int, ...]) -> None:
         """Refuse too few rows, and too small a budget."""
-        asked = f"estimator={sampling.estimator!r}"
+        asked = Option("estimator", sampling.estimator)
         least = [math.ceil(_PARTS * u / (1.0 - _MOST_REFERENCE)) + 1 for u in unit]
         if any(n < some for n, some in zip(n_rows, least, strict=True)):
-            raise ValueError(
-                f"{asked} is for many rows, here at least {' and '.join(map(str, least))}; got "
-                f"{' and '.join(map(str, n_rows))}: " + _instead(n_rows)
+            raise InputError(
+                asked,
+                f"is for many rows, here at least {' and '.join(map(str, least))}; got "
+                f"{' and '.join(map(str, n_rows))}",
+                _instead(n_rows),
             )
         if isinstance(sampling.budget, int) and sampling.budget < _least_pairs(unit):
-            raise ValueError(
-                f"budget={sampling.budget} is too small: {asked} takes at least "
-                f"{_least_pairs(unit)} pairs, those of {_PARTS} blocks of {sum(unit)} rows"
-            )
+            pairs = f" takes at least {_least_pairs(unit)} pairs"
+            blocks = f", those of {_PARTS} blocks of {sum(unit)} rows"
+            budget = Option("budget", sampling.budget)
+            raise InputError(budget, ("is too small: ", asked, pairs + blocks))
 
     @staticmethod
     def _of_one_round(
@@ -165,13 +168,16 @@ def n_reference(n: int, n_all: int) -> int:
     return int(n * min(_MOST_REFERENCE, _REFERENCE / n_all))
 
 
-def _instead(n_rows: tuple[int, ...]) -> str:
+def _instead(n_rows: tuple[int, ...]) -> Text:
     """Return what to do about too few rows."""
+    exact = Option("estimator", "unbiased")
     if max(n_rows) <= _FEW:
-        return "estimator='unbiased' compares all pairs of so few in no time"
+        return exact, " compares all pairs of so few in no time"
     return (
-        "give estimator='unbiased' the smaller sample and a random part of the larger, of some ten "
-        "times as many rows: more of them would tell little more"
+        "give ",
+        exact,
+        " the smaller sample and a random part of the larger, of some ten times as many rows: more "
+        "of them would change little",
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from pkex.errors import warn
+from pkex.errors import Argument, InputWarning, warn
 from pkex.inputs.wording import shown
 from pkex.kernels.scales import Constants
 from pkex.typing import Float
@@ -42,8 +42,14 @@ def with_rare(reference: Float, extremes: Float, names: Mapping[int, str], what:
     titles = [names[j] for j in rare if j in names]
     if titles:
         warn(
-            f"of columns {shown(titles)} all entries of the {len(reference)} rows of {what} are "
-            "equal, and some others are not: length-scales and means of absent features are found "
-            "as if one of these rows had the most distant entry"
+            InputWarning(
+                None,
+                (
+                    f"columns {shown(titles)} of the {len(reference)} rows of ",
+                    Argument(what),
+                    " are constant, and of other rows are not: length-scales and means of absent "
+                    "features are found as if one of these rows had the most distant value",
+                ),
+            )
         )
     return changed

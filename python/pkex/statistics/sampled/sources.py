@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pkex.errors import Argument, InputError, InputTypeError, Option
 from pkex.explain.dask_rows import is_lazy, parts_of_rows
 from pkex.inputs.columns import Labels, check_column_names, index_columns, numbered, unnamed
 from pkex.inputs.matrix import as_matrix
@@ -96,16 +97,20 @@ def read_sources(
     sources = [_numbers(data, name) for name, data in given.items()]
     for source, name in zip(sources, given, strict=True):
         if not (source.n_rows and source.n_columns):
-            raise ValueError(
-                f"{name} is empty: it has {source.n_rows} rows of {source.n_columns} columns"
+            raise InputError(
+                name, f"is empty: it has {source.n_rows} rows of {source.n_columns} columns"
             )
     first, name = sources[0], next(iter(given))
     for source, other in zip(sources[1:], list(given)[1:], strict=True):
         source.labels.check_same(first.labels, other, name)
         if source.n_columns != first.n_columns:
-            raise ValueError(
-                f"{name} and {other} must have the same columns; got {first.n_columns} and "
-                f"{source.n_columns} of them"
+            raise InputError(
+                other,
+                (
+                    "must have as many columns as ",
+                    Argument(name),
+                    f"; got {source.n_columns}, expected {first.n_columns}",
+                ),
             )
     texts = next((source.labels.texts for source in sources if source.labels.texts), None)
     names = texts or numbered(first.n_columns)
@@ -121,9 +126,10 @@ def refuse_files(given: Mapping[str, Any], estimator: str) -> None:
     """Refuse paths of files where all rows are needed at once."""
     for name, data in given.items():
         if is_file(data):
-            raise ValueError(
-                f"{name}={str(data)!r}: paths of files are for estimator='incomplete' and "
-                f"'block'; for {estimator!r} read the file before, such as by pandas.read_parquet"
+            raise InputError(
+                Option(name, str(data)),
+                "is the path of a file, which is for estimator='incomplete' and 'block'",
+                f"for {estimator!r} read the file before, such as by pandas.read_parquet",
             )
 
 
@@ -147,7 +153,7 @@ def _numbers(data: Any, name: str) -> Source:
         return _Array(data, Labels(), name)
     (table,), encoding = read_samples({name: data}, None, "error")
     if not encoding.is_plain:
-        raise TypeError(f"{name} must hold numbers, as what it is compared with")
+        raise InputTypeError(name, "must hold numbers, as what it is compared with")
     return _Array(table.rows, table.labels, name)
 
 
@@ -156,12 +162,10 @@ def counted_from(start: int) -> Iterator[None]:
     """Say in errors of a chunk, whose own rows begin with 0, which of all rows it is."""
     try:
         yield
-    except (ValueError, TypeError) as error:
-        kind = TypeError if isinstance(error, TypeError) else ValueError
-        row = re.compile(r"\brow (\d+)")
-        raise kind(
-            row.sub(lambda found: f"row {start + int(found[1])}", str(error), count=1)
-        ) from None
+    except InputError as error:
+        if error.row is None:
+            raise
+        raise error.with_fields(row=start + error.row) from None
 
 
 class Beside(Source):
@@ -228,16 +232,18 @@ class _Parquet(Source):
             # Without reading ahead, which would hold whole files.
             return self._open(file, pre_buffer=False)
         except ValueError as error:  # of pyarrow, too
-            raise ValueError(f"{self._name}: {str(file)!r} is no Parquet file: {error}") from None
+            what = f"{str(file)!r} is not a Parquet file: {error}"
+            raise InputError(None, (Argument(self._name), f": {what}")) from None
 
     def _check_types(self, schema: Any, names: tuple[str, ...], file: Path) -> None:
         is_number = re.compile("u?int|half|float|double|bool")
         fields = [field for field in schema if field.name in names]
         wrong = [field.name for field in fields if not is_number.match(str(field.type))]
         if wrong:
-            raise TypeError(
-                f"{self._name} must hold numbers, which columns {shown(wrong)} of {str(file)!r} do "
-                "not: leave them out, or write them as numbers"
+            raise InputTypeError(
+                self._name,
+                f"must hold numbers, which columns {shown(wrong)} of {str(file)!r} do not",
+                ["leave them out", "write them as numbers"],
             )
 
     def chunks(self) -> Iterator[Float]:
@@ -266,7 +272,7 @@ class _Partitions(Source):
 
     def __init__(self, data: Any, name: str) -> None:
         if not hasattr(data, "columns") and data.ndim != 2:
-            raise ValueError(f"{name} must have two dimensions; got shape {data.shape}")
+            raise InputError(name, f"must have two dimensions; got shape {data.shape}")
         self._parts, self._name = parts_of_rows(data), name
         lengths = import_module("dask").compute(*(part.shape[0] for part in self._parts))
         labels = Labels(tuple(data.columns)) if hasattr(data, "columns") else Labels()
@@ -284,8 +290,6 @@ class _Partitions(Source):
         try:
             with counted_from(start):
                 return as_matrix(table, self._name, names=self.labels.texts)
-        except TypeError as error:
-            raise TypeError(
-                f"{error}; give {self._name}.compute(), whose columns of text and dates are "
-                "compared, too"
-            ) from None
+        except InputTypeError as error:
+            fix = f"give {self._name}.compute(), whose columns of text and dates are also compared"
+            raise error.with_fields(fix=fix) from None
