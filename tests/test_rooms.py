@@ -12,6 +12,7 @@ ROOMS = [
     "errors",
     "typing",
     "inputs",
+    "tables",
     "execution",
     "kernels",
     "games",

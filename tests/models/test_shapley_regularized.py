@@ -14,10 +14,10 @@ from sklearn.linear_model import LogisticRegression
 import pkex
 from pkex.execution.computation import Computation
 from pkex.games.value_functions import Game
-from pkex.inputs.weights import equal_weights
 from pkex.kernels import RBF, Laplacian
 from pkex.models import ShapleyRegularizedClassifier, ShapleyRegularizedRidge
 from pkex.models.penalties.value_maps import maps_by_engine
+from pkex.tables.weights import equal_weights
 
 RNG = np.random.default_rng(0)
 N = 40

@@ -11,7 +11,7 @@ from numpy.polynomial import legendre
 
 import pkex
 from pkex.statistics.dependence import DependenceTest
-from pkex.statistics.encoding import Column, Encoding
+from pkex.tables.encode import Column, Encoding
 
 LEVELS = Column("label", "text", "labels", tuple("abcde"))
 COLUMNS = (*(Column(f"x{j}", "number", "numbers") for j in range(3)), LEVELS)

@@ -29,7 +29,8 @@ from pkex.adapters.sklearn.probability_links import logistic, of_softmax
 from pkex.functions.column_maps import ColumnMap, scattered
 from pkex.functions.terms import TermExpansion
 from pkex.functions.transformed import Transformed
-from pkex.inputs.columns import numbered
+from pkex.tables.labels import numbered
+from pkex.tables.missing import is_missing
 from pkex.typing import Float
 
 
@@ -201,7 +202,7 @@ _Bins = _Cuts | _Codes
 
 def _text(entry: Any) -> str | None:
     """Return an entry as the text that interpret takes it for, None if it is missing."""
-    if entry is None or entry != entry:
+    if is_missing(entry):
         return None
     if isinstance(entry, bool | np.bool_):
         return str(int(entry))

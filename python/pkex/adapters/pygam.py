@@ -13,7 +13,7 @@ from pygam import GAM
 from pkex.adapters.registry import AdaptedModel, register, unsupported
 from pkex.errors import UnsupportedModelError
 from pkex.functions.terms import TermExpansion
-from pkex.inputs.columns import numbered
+from pkex.tables.labels import numbered
 from pkex.typing import Float
 
 

@@ -117,7 +117,7 @@ def _with_changes_of_all(
 ) -> MMDResult:
     """Return a result of samples with the changes of all rows: a sample may lack rare levels."""
     from pkex.statistics.column_changes import column_changes
-    from pkex.statistics.samples import two_samples
+    from pkex.tables.samples import two_samples
 
     for sheet in sheets:
         sheet.check_numbers(remedy_of_missing(options))

@@ -17,7 +17,7 @@ from pkex.commands.failure import Failure
 from pkex.commands.sources import STANDARD_INPUT
 from pkex.commands.tables import TableOptions
 from pkex.inputs.choices import ESTIMATORS, SAMPLED_ESTIMATORS, Estimator
-from pkex.statistics.encoding import MISSING
+from pkex.tables.encode import MISSING
 
 __all__ = [
     "Progress",

@@ -23,8 +23,8 @@ from pkex.commands.entries import (
 from pkex.commands.failure import Failure, needing
 from pkex.commands.sources import Source
 from pkex.errors import warn
-from pkex.inputs.columns import index_columns, unnamed
 from pkex.inputs.wording import counted, shown
+from pkex.tables.labels import index_columns, unnamed
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -13,12 +13,12 @@ from pkex.adapters import AdaptedModel
 from pkex.errors import InputError
 from pkex.games.background import unwrapped_background
 from pkex.inputs.choices import check_names
-from pkex.inputs.columns import Labels, check_column_names, numbered
-from pkex.inputs.matrix import as_table
-from pkex.inputs.table import Table
-from pkex.inputs.weights import as_weights, equal_weights
 from pkex.inputs.wording import counted
 from pkex.results.tables import shortened
+from pkex.tables.labels import Labels, check_column_names, numbered
+from pkex.tables.read import as_table
+from pkex.tables.table import Table
+from pkex.tables.weights import as_weights, equal_weights
 from pkex.typing import Float
 
 __all__ = ["Columns"]

@@ -13,16 +13,12 @@ import numpy as np
 
 from pkex.execution.backends import InOnePiece
 from pkex.explain.columns import Columns
-from pkex.inputs.columns import Labels, check_column_names
 from pkex.inputs.optional import missing_library
+from pkex.tables.labels import Labels, check_column_names
+from pkex.tables.stream import parts_of_rows
 from pkex.typing import Float
 
-__all__ = ["is_lazy", "on_dask_rows", "opened", "parts_of_rows"]
-
-
-def is_lazy(data: Any) -> bool:
-    """Whether rows are an array or a table of Dask's."""
-    return hasattr(data, "dask") and (hasattr(data, "map_blocks") or hasattr(data, "to_delayed"))
+__all__ = ["on_dask_rows", "opened"]
 
 
 def opened(data: Any, columns: Columns) -> Any:
@@ -99,13 +95,6 @@ def on_dask_rows(
         for length, part in zip(lengths, parts_of_rows(data), strict=True)
     ]
     return da.concatenate(chunks, allow_unknown_chunksizes=True)
-
-
-def parts_of_rows(data: Any) -> list[Any]:
-    """Return what computes the rows of each chunk or partition, all columns of them."""
-    if hasattr(data, "map_blocks"):
-        return list(data.rechunk({1: -1}).to_delayed()[:, 0])
-    return list(data.to_delayed())
 
 
 class _OfChunk:

@@ -22,11 +22,11 @@ from pkex.games.players import Players
 from pkex.games.value_functions import Game, ValueFunction
 from pkex.inputs.arrays import read_only_view
 from pkex.inputs.skops_files import SkopsGuard
-from pkex.inputs.weights import equal_weights
 from pkex.inputs.wording import counted
 from pkex.results.hints import AttributeHints
 from pkex.results.row_values import RowValues
 from pkex.results.uncertainty import Uncertainty
+from pkex.tables.weights import equal_weights
 from pkex.typing import Float
 
 __all__ = ["Described"]

@@ -17,7 +17,7 @@ from pkex.execution.computation import Computation
 from pkex.execution.progress import Progress
 from pkex.execution.settings import Settings
 from pkex.explain.columns import Columns
-from pkex.explain.dask_rows import is_lazy, on_dask_rows, opened
+from pkex.explain.dask_rows import on_dask_rows, opened
 from pkex.explain.estimating import Estimating
 from pkex.explain.explained import Explained
 from pkex.explain.interacting import Interacting
@@ -42,6 +42,7 @@ from pkex.inputs.choices import Method, Summation, check_choice
 from pkex.inputs.keywords import with_known_keywords
 from pkex.results.explanation import Explanation
 from pkex.results.uncertainty import Uncertainty
+from pkex.tables.stream import is_lazy
 from pkex.typing import Float
 
 __all__ = ["Explainer"]

@@ -24,8 +24,8 @@ from pkex.games.conditioning import ConditionalBackground
 from pkex.games.players import Players
 from pkex.games.value_functions import Game
 from pkex.games.worths import members_of
-from pkex.inputs.weights import equal_weights
 from pkex.results.uncertainty import roots_of
+from pkex.tables.weights import equal_weights
 from pkex.typing import Float
 
 __all__ = ["Posterior"]

@@ -23,14 +23,14 @@ from pkex.functions.weighted import Weighted, checked_intercept, probing_rows
 from pkex.games.indices import SHAPLEY, Quantity
 from pkex.games.value_functions import NEUTRAL, Game
 from pkex.inputs.arrays import read_only
-from pkex.inputs.columns import Labels, check_column_names
 from pkex.inputs.keywords import with_known_keywords
-from pkex.inputs.matrix import as_matrix, as_vector_or_matrix
 from pkex.inputs.wording import counted
 from pkex.kernels import Kernel
 from pkex.kernels.allowed_values import AllowedValues
 from pkex.kernels.base import namesake
 from pkex.kernels.factors import has_series
+from pkex.tables.labels import Labels, check_column_names
+from pkex.tables.read import as_matrix, as_vector_or_matrix
 from pkex.typing import Float, Report
 
 __all__ = ["KernelExpansion"]

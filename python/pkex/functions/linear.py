@@ -20,9 +20,9 @@ from pkex.games.indices import SHAPLEY, Quantity
 from pkex.games.means import added, blocks, column_means
 from pkex.games.value_functions import NEUTRAL, Game
 from pkex.inputs.arrays import read_only
-from pkex.inputs.matrix import as_matrix, as_vector_or_matrix
-from pkex.inputs.weights import equal_weights
 from pkex.inputs.wording import counted
+from pkex.tables.read import as_matrix, as_vector_or_matrix
+from pkex.tables.weights import equal_weights
 from pkex.typing import Float
 
 __all__ = ["LinearFunction"]

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from pkex.functions.column_functions import Monomial
 from pkex.functions.terms import TermExpansion
-from pkex.inputs.columns import numbered
+from pkex.tables.labels import numbered
 from pkex.typing import Float
 
 __all__ = ["polynomial"]

@@ -36,10 +36,10 @@ from pkex.games.means import added
 from pkex.games.value_functions import NEUTRAL, Game
 from pkex.games.worths import members_of, quantity_of
 from pkex.inputs.choices import as_names
-from pkex.inputs.columns import Labels, check_column_names
 from pkex.inputs.keywords import with_known_keywords
-from pkex.inputs.matrix import as_matrix
 from pkex.inputs.wording import counted
+from pkex.tables.labels import Labels, check_column_names
+from pkex.tables.read import as_matrix
 from pkex.typing import Float
 
 __all__ = ["TermExpansion"]

@@ -25,8 +25,9 @@ from pkex.games.coalitions import coalitions, ranks
 from pkex.games.indices import SHAPLEY, Quantity
 from pkex.games.value_functions import NEUTRAL, Game
 from pkex.inputs.arrays import read_only
-from pkex.inputs.matrix import as_matrix
-from pkex.inputs.weights import equal_weights
+from pkex.tables.missing import is_missing
+from pkex.tables.read import as_matrix
+from pkex.tables.weights import equal_weights
 from pkex.typing import Float
 
 __all__ = ["Transformed"]
@@ -223,7 +224,7 @@ class Transformed(Function):
         """Return the error that the map is not defined for an entry."""
         name = column if self._feature_names is None else self._feature_names[column]
         (entry,) = rows[row, [column]].tolist()
-        if entry is None or entry != entry:  # NaN, in rows of objects too
+        if is_missing(entry):
             which = "NaN" if entry else "None"
             what = f"has a missing value ({which})", HERE, ", which no step of the model fills"
             return InputError(argument, what, "fill or remove it", row, name, "missing")

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pkex.errors import HERE, InputError, Option, Text
+from pkex.tables.missing import is_missing
 from pkex.typing import Float
 
 __all__ = ["CategoryCodes"]
@@ -124,7 +125,7 @@ def _numbered(entries: NDArray[Any], name: str) -> dict[object, float]:
 
 def _label(entry: object) -> object:
     """Return an entry; all that are missing are one label."""
-    return None if entry is None or entry != entry else entry
+    return None if is_missing(entry) else entry
 
 
 def _number(entry: object) -> float:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pkex.tables.missing import is_missing
 from pkex.typing import Float
 
 __all__ = ["OwnRows"]
@@ -59,4 +60,4 @@ class OwnRows:
 
 def _comparable(row: list[Any]) -> tuple[Any, ...]:
     """Return the entries of a row; missing ones are alike."""
-    return tuple(None if entry is None or entry != entry else entry for entry in row)
+    return tuple(None if is_missing(entry) else entry for entry in row)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -39,6 +39,11 @@ class Players:
     def columns(self) -> Iterator[NDArray[np.intp]]:
         """Yield the numbers of each player's columns."""
         return (np.flatnonzero(self.of_column == player) for player in range(len(self)))
+
+    def with_copies(self, columns: Sequence[int]) -> Players:
+        """Return the players where copies of some columns stand behind all."""
+        of_copies = self.of_column[np.asarray(columns, dtype=np.intp)]
+        return replace(self, of_column=np.concatenate([self.of_column, of_copies]))
 
     def renamed(self, names: Sequence[str]) -> list[str]:
         """Return the names of the players where the columns have names not known before.

@@ -11,7 +11,7 @@ from pkex import _core
 from pkex.execution.threads import check_n_jobs, thread_count
 from pkex.inputs.choices import METHODS, SUMMATIONS, Method, Summation, check_choice
 from pkex.inputs.keywords import with_known_keywords
-from pkex.inputs.matrix import as_matrix, as_vector_or_matrix
+from pkex.tables.read import as_matrix, as_vector_or_matrix
 from pkex.typing import Float
 
 __all__ = ["product_game"]

@@ -18,7 +18,7 @@ from pkex.errors import InputError, Option
 from pkex.games.means import column_means
 from pkex.games.observational import Observational
 from pkex.inputs.choices import check_choice
-from pkex.inputs.weights import equal_weights
+from pkex.tables.weights import equal_weights
 from pkex.typing import Float
 
 __all__ = [

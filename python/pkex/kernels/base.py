@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pkex.inputs.integers import as_integer
-from pkex.inputs.matrix import as_matrix
 from pkex.kernels.allowed_values import AllowedValues
 from pkex.kernels.factors import Term
+from pkex.tables.read import as_matrix
 from pkex.typing import Float
 
 __all__ = ["Constant", "Kernel", "amplitude_and_kernel", "namesake"]

@@ -15,11 +15,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pkex.errors import Argument, InputError, Option
-from pkex.inputs.columns import Labels
-from pkex.inputs.matrix import as_matrix
 from pkex.kernels.base import Kernel
 from pkex.kernels.scales import ColumnScale
 from pkex.kernels.stationary import RBF
+from pkex.tables.labels import Labels
+from pkex.tables.read import as_matrix
 from pkex.typing import Float
 
 __all__ = [

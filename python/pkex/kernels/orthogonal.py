@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pkex.inputs.choices import places_of
-from pkex.inputs.matrix import as_matrix
 from pkex.kernels.base import Kernel
 from pkex.kernels.centered import (
     CenteredCategories,
@@ -21,6 +20,7 @@ from pkex.kernels.centered import (
 )
 from pkex.kernels.factors import Term
 from pkex.kernels.heuristic import pooled
+from pkex.tables.read import as_matrix
 from pkex.typing import Float
 
 __all__ = ["OrthogonalANOVA"]

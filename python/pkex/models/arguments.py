@@ -12,10 +12,10 @@ from numpy.typing import ArrayLike
 
 from pkex.errors import warn
 from pkex.inputs.choices import places_of
-from pkex.inputs.weights import relative_weights
 from pkex.inputs.wording import shown
 from pkex.kernels import Kernel
 from pkex.statistics.kernel_choice import check_kernel, gaussian_kernel
+from pkex.tables.weights import relative_weights
 from pkex.typing import Float
 
 __all__ = [

@@ -12,12 +12,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from pkex.errors import Argument, InputError, InputTypeError, InputWarning, warn
 from pkex.explain.columns import Columns
-from pkex.inputs.columns import check_column_names
-from pkex.inputs.matrix import as_table
-from pkex.inputs.table_columns import is_missing
-from pkex.inputs.weights import as_weights, equal_weights
 from pkex.inputs.wording import counted, shown
 from pkex.sensitivity.distributions import Atoms, Marginal, distribution_of, is_distribution
+from pkex.tables.kinds import Kind, kind_of
+from pkex.tables.labels import check_column_names
+from pkex.tables.missing import is_missing
+from pkex.tables.read import as_table
+from pkex.tables.weights import as_weights, equal_weights
 
 __all__ = ["Inputs"]
 
@@ -143,7 +144,7 @@ def _of_distributions(inputs: Any, weights: ArrayLike | None, columns: Columns) 
         raise ValueError("weights are those of rows, but inputs are distributions; leave them out")
     marginals = [
         _of_column(one, number, columns)
-        if isinstance(one, np.ndarray) or hasattr(one, "to_numpy")
+        if kind_of(one) in (Kind.ARRAY, Kind.SERIES)
         else distribution_of(one, names[number])
         for number, one in enumerate(given)
     ]

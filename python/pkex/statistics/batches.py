@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from pkex.errors import InputError, subject, warn
-from pkex.inputs.columns import is_frame
+from pkex.tables.kinds import is_frame
 
 __all__ = [
     "about_batch",

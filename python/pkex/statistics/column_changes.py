@@ -17,11 +17,11 @@ from typing import Any
 import numpy as np
 
 from pkex.inputs.integers import as_integer
-from pkex.inputs.table_columns import DAY
 from pkex.inputs.wording import counted
 from pkex.results.report import Table, percent
 from pkex.results.tables import number, shortened
-from pkex.statistics.encoding import Column, Encoding
+from pkex.tables.columns import DAY
+from pkex.tables.encode import Column, Encoding
 from pkex.typing import Float
 
 __all__ = ["ColumnChange", "OutOfRange", "column_changes", "lines_of_changes", "table_of_changes"]

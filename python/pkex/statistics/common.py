@@ -29,7 +29,7 @@ from pkex.kernels.factors import has_mixtures
 from pkex.kernels.scales import Constants
 from pkex.statistics.kernel_choice import check_kernel, chosen_kernel, without_rounding
 from pkex.statistics.pair_sums import KernelTerms
-from pkex.statistics.samples import warn_of_constant_columns
+from pkex.tables.samples import warn_of_constant_columns
 from pkex.typing import Float, Report
 
 __all__ = [

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from pkex.inputs.choices import places_of
 from pkex.inputs.wording import shown
-from pkex.statistics.encoding import Column, Encoding
+from pkex.tables.encode import Column, Encoding
 from pkex.typing import Float
 
 __all__ = ["ComparedRows"]

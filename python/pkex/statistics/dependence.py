@@ -27,9 +27,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pkex.statistics.encoding import Encoding
 from pkex.statistics.permutations import Blocks, two_sample_blocks
 from pkex.statistics.significance import Relabelled
+from pkex.tables.encode import Encoding
 from pkex.typing import Float
 
 __all__ = ["DependenceTest", "PairDependence"]

@@ -13,8 +13,8 @@ from functools import partial
 import numpy as np
 
 from pkex.errors import InputWarning, Option, warn
-from pkex.inputs.table_columns import drop
-from pkex.statistics.encoding import Column
+from pkex.tables.columns import drop
+from pkex.tables.encode import Column
 from pkex.typing import Float
 
 __all__ = ["warn_of_doubtful_columns"]

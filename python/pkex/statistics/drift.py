@@ -15,7 +15,6 @@ from pkex.execution.progress import Progress, reporting, share
 from pkex.games.players import as_players
 from pkex.inputs.choices import Estimator, StatisticsConvention, Summation
 from pkex.inputs.keywords import with_known_keywords
-from pkex.inputs.table_columns import table_labels
 from pkex.inputs.wording import counted, shown
 from pkex.kernels import Kernel
 from pkex.kernels.domain import ERRORS, Domain
@@ -38,22 +37,23 @@ from pkex.statistics.drift_file import KEPT, Kept, read, write
 from pkex.statistics.drift_result import DriftResult
 from pkex.statistics.drift_test import DriftTest, Plan, Reference
 from pkex.statistics.drift_timeline import DriftTimeline
-from pkex.statistics.encoding import Missing, categorical_columns
 from pkex.statistics.kernel_choice import chosen_kernel, without_rounding
 from pkex.statistics.pair_sums import KernelTerms, PairSums, pair_sums, total
 from pkex.statistics.pair_weights import PairWeights
 from pkex.statistics.permutations import Blocks, check_fits, warn_of_few_relabellings
-from pkex.statistics.samples import (
-    check_row_count,
-    encoded,
-    read_samples,
-    warn_of_constant_columns,
-)
 from pkex.statistics.significance import Significance
 from pkex.statistics.standard_errors import between_samples, within_sample
 from pkex.statistics.statistic_result import Parts
 from pkex.statistics.statistic_summary import described
 from pkex.statistics.unusual_rows import warn_of_unusual_rows
+from pkex.tables.columns import table_labels
+from pkex.tables.encode import Missing, categorical_columns
+from pkex.tables.samples import (
+    check_row_count,
+    encoded,
+    read_samples,
+    warn_of_constant_columns,
+)
 from pkex.typing import Float, Report
 
 __all__ = ["MMDDrift"]
@@ -170,7 +170,7 @@ class MMDDrift:
         self._warn_of_unusual("X_reference", rows)
         domain = Domain.around(rows, ERRORS[-1])
         self._spans = largest_spans(self._kernel, domain, self._encoding.labels)
-        players = self._encoding.players(self._players)
+        players = self._players.with_copies(self._encoding.flagged)
         terms, self._unit = in_units(KernelTerms.of(self._kernel, players, domain))
         terms = terms.for_estimator(estimator)
         self._test = DriftTest.of(alpha, n_permutations, batch_size, random_state, len(rows))

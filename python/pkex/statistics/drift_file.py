@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pkex.games.players import Players
-from pkex.inputs.columns import Labels
 from pkex.kernels import Kernel
 from pkex.kernels.domain import ERRORS, Domain
 from pkex.kernels.plain import kernel_of, plain_kernel
@@ -30,9 +29,10 @@ from pkex.statistics.drift_file_checks import (
     checked_test,
 )
 from pkex.statistics.drift_test import DriftTest, Reference
-from pkex.statistics.encoding import Encoding
 from pkex.statistics.labels import check_labels
 from pkex.statistics.pair_sums import KernelTerms
+from pkex.tables.encode import Encoding
+from pkex.tables.labels import Labels
 from pkex.typing import Float
 
 __all__ = ["KEPT", "Kept", "read", "write"]
@@ -166,7 +166,7 @@ def _made_of(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Kept:
     labels = [j for j in encoding.labels if j < d]
     check_labels(kernel, labels, encoding.row_names, "X_reference", "kernel")
     domain = Domain.around(rows, ERRORS[-1])
-    terms, unit = in_units(KernelTerms.of(kernel, encoding.players(players), domain))
+    terms, unit = in_units(KernelTerms.of(kernel, players.with_copies(encoding.flagged), domain))
     terms = terms.for_estimator(chosen.estimator)
     if "absent" in arrays:
         terms = replace(terms, absent=_floats(arrays["absent"], 2))

@@ -10,8 +10,8 @@ import numpy as np
 from pkex.games.players import Players
 from pkex.kernels.scales import Constants
 from pkex.statistics.drift_test import DriftTest, Reference
-from pkex.statistics.encoding import LABELS, TYPES, Column, Encoding
 from pkex.statistics.permutations import check_fits
+from pkex.tables.encode import LABELS, TYPES, Column, Encoding
 from pkex.typing import Float
 
 __all__ = [

@@ -10,14 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pkex.inputs.documents import Document
-from pkex.inputs.table_columns import DAY
 from pkex.inputs.wording import counted
 from pkex.results.entries import Columns, Entries
 from pkex.results.tables import number
 from pkex.statistics.compared_rows import ComparedRows
 from pkex.statistics.drift_test import checked_alpha
-from pkex.statistics.encoding import Column
 from pkex.statistics.mmd_result import MMDResult
+from pkex.tables.columns import DAY
+from pkex.tables.encode import Column
 from pkex.typing import Float
 
 __all__ = ["DriftResult"]

@@ -9,16 +9,16 @@ from numpy.typing import NDArray
 
 from pkex.functions.column_maps import scattered
 from pkex.functions.encoded import TableMap
-from pkex.inputs.columns import Labels
-from pkex.inputs.table_columns import (
-    is_missing,
+from pkex.tables.columns import (
     is_time,
     read_column,
     table_labels,
     time_text,
 )
-from pkex.statistics.encoding import Column, Encoding
-from pkex.statistics.samples import encoded
+from pkex.tables.encode import Column, Encoding
+from pkex.tables.labels import Labels
+from pkex.tables.missing import is_missing
+from pkex.tables.samples import encoded
 from pkex.typing import Float
 
 __all__ = ["EncodedColumns"]

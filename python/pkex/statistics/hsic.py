@@ -32,7 +32,6 @@ from pkex.inputs.randomness import as_generator
 from pkex.kernels import Kernel
 from pkex.statistics.common import Conventions, exact_domain, in_units, with_kernel
 from pkex.statistics.copied_rows import warn_of_copied_rows
-from pkex.statistics.encoding import Encoding, Missing
 from pkex.statistics.hsic_problem import SAMPLE, HSICProblem
 from pkex.statistics.hsic_result import HSICResult
 from pkex.statistics.hsic_significance import tested_in_octets, tested_row_by_row
@@ -51,12 +50,13 @@ from pkex.statistics.sampled.budget import (
     warn_of_all_pairs,
 )
 from pkex.statistics.sampled.hsic import sampled_hsic
-from pkex.statistics.sampled.sources import refuse_files
-from pkex.statistics.samples import check_row_count, read_samples
 from pkex.statistics.standard_errors import hsic_errors
 from pkex.statistics.statistic_result import Parts
 from pkex.statistics.targets import as_target
 from pkex.statistics.unusual_rows import warn_of_unusual_rows
+from pkex.tables.encode import Encoding, Missing
+from pkex.tables.samples import check_row_count, read_samples
+from pkex.tables.stream import refuse_files
 from pkex.typing import Float, Report
 
 __all__ = ["hsic"]
@@ -248,7 +248,7 @@ def hsic(
 def _players(rows: Float, encoding: Encoding, players: Players, is_attributed: bool) -> Players:
     """Return the players, or those of a side that is not attributed: its columns."""
     if is_attributed:
-        return encoding.players(players)
+        return players.with_copies(encoding.flagged)
     d = rows.shape[1]
     return Players(tuple(f"{j}" for j in range(d)), np.arange(d, dtype=np.int64))
 

@@ -40,7 +40,6 @@ from pkex.statistics.copied_rows import warn_of_copied_rows
 from pkex.statistics.dependence import DependenceTest
 from pkex.statistics.doubtful_columns import warn_of_doubtful_columns
 from pkex.statistics.encoded_columns import EncodedColumns
-from pkex.statistics.encoding import Missing, categorical_columns
 from pkex.statistics.kernel_choice import check_rows, chosen_kernel
 from pkex.statistics.mmd_result import MMDResult
 from pkex.statistics.pair_sums import KernelTerms, PairSums, pair_sums, total
@@ -58,12 +57,13 @@ from pkex.statistics.sampled.budget import (
     warn_of_all_pairs,
 )
 from pkex.statistics.sampled.mmd import sampled_mmd
-from pkex.statistics.sampled.sources import refuse_files
-from pkex.statistics.samples import two_samples
 from pkex.statistics.standard_errors import between_samples, within_sample
 from pkex.statistics.statistic_result import Parts
 from pkex.statistics.unusual_rows import warn_of_unusual_rows
 from pkex.statistics.weights import RowWeights, weight_of_pairs
+from pkex.tables.encode import Missing, categorical_columns
+from pkex.tables.samples import two_samples
+from pkex.tables.stream import refuse_files
 from pkex.typing import Float
 
 __all__ = ["mmd", "witness"]
@@ -250,7 +250,8 @@ def mmd(
     )
     sizes = {"X": len(x), "Y": len(y)}
     warn_of_unusual_rows(used, pooled, sizes, "MMD²", is_biased=estimator == "biased")
-    terms, unit = in_units(KernelTerms.of(used, encoding.players(players), exact_domain(pooled)))
+    encoded = players.with_copies(encoding.flagged)
+    terms, unit = in_units(KernelTerms.of(used, encoded, exact_domain(pooled)))
     terms = terms.for_estimator(estimator)
     compared = used.engine_rows(pooled)
     warn_of_all_pairs(compared, terms, chosen.computation())

@@ -18,13 +18,13 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import _safe_indexing, validation
 
 from pkex.inputs.choices import Estimator, StatisticsConvention, check_choice
-from pkex.inputs.columns import numbered
 from pkex.inputs.integers import as_integer
 from pkex.inputs.scikit_learn import FINITE, keep_names, validated
 from pkex.kernels import Kernel
-from pkex.statistics.encoding import Missing, categorical_columns
 from pkex.statistics.hsic import hsic
 from pkex.statistics.hsic_result import HSICResult
+from pkex.tables.encode import Missing, categorical_columns
+from pkex.tables.labels import numbered
 from pkex.typing import Float
 
 if TYPE_CHECKING:

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pkex.inputs.columns import column_labels, numbered
 from pkex.inputs.wording import counted
 from pkex.results.column_pictures import compared, related
 from pkex.results.entries import Columns, Entries
@@ -17,9 +16,12 @@ from pkex.results.svg import bars
 from pkex.results.tables import number
 from pkex.statistics.column_changes import table_of_changes
 from pkex.statistics.conclusion import DEPENDENCE, DIFFERENCE, Wording, conclusion, is_found
-from pkex.statistics.encoding import Encoding
 from pkex.statistics.statistic_result import StatisticResult
 from pkex.statistics.statistic_summary import COLUMNS, described
+from pkex.tables.columns import table_labels
+from pkex.tables.encode import Encoding
+from pkex.tables.kinds import Kind, columns_of, dense, kind_of
+from pkex.tables.labels import column_labels, numbered
 from pkex.typing import Float
 
 __all__ = ["n_permutations", "report_dependence", "report_difference", "settings"]
@@ -287,18 +289,13 @@ def _columns(table: Any, names: tuple[str, ...]) -> Columns:
     """Return the columns of a table with their names, which may be those given if it has none."""
     if isinstance(table, Columns):
         return table
-    if hasattr(table, "column_names"):
-        labels = table.column_names
-        return Columns(labels, [Entries.of(column.to_numpy()) for column in table.columns])
-    labels = column_labels(table)
-    if labels is not None:
-        by_place = hasattr(table, "iloc")
-        places = enumerate(labels)
-        own = [table.iloc[:, j] if by_place else table[name] for j, name in places]
+    columns = columns_of(table)
+    if columns is not None:
+        labels = table_labels(table, None).texts or ()
+        is_arrow = kind_of(table) is Kind.ARROW
+        own = [column.to_numpy() if is_arrow else column for column in columns]
         return Columns(labels, [Entries.of(column) for column in own])
-    if hasattr(table, "toarray"):
-        table = table.toarray()
-    array = np.asarray(table)
+    array = np.asarray(dense(table))
     if array.ndim not in (1, 2):
         raise TypeError(
             "the samples of a report must be tables in memory, such as data frames; got "

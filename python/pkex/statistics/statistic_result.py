@@ -21,7 +21,6 @@ from pkex.results.result import Result
 from pkex.results.summary import Summary
 from pkex.results.tables import number
 from pkex.statistics.documents import attribution_fields, kernel_parameters
-from pkex.statistics.encoding import Column, Encoding
 from pkex.statistics.significance import Significance
 from pkex.statistics.statistic_summary import (
     COLUMNS,
@@ -31,6 +30,7 @@ from pkex.statistics.statistic_summary import (
     notes_of,
     table,
 )
+from pkex.tables.encode import Column, Encoding
 from pkex.typing import Float
 
 if TYPE_CHECKING:

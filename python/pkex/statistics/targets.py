@@ -9,10 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pkex.errors import InputError, InputWarning, Option, Text, warn
-from pkex.inputs.matrix import unmasked
-from pkex.inputs.table_columns import holds_times, read_column
 from pkex.kernels import Categorical, Kernel
-from pkex.statistics.encoding import Encoding, Missing
 from pkex.statistics.kernel_choice import (
     check_kernel,
     gaussian_kernel,
@@ -28,7 +25,12 @@ from pkex.statistics.labels import (
     warn_of_many_labels,
     without_labels,
 )
-from pkex.statistics.samples import as_rows, warn_of_constant_columns
+from pkex.tables.columns import holds_times, read_column, table_labels
+from pkex.tables.encode import Encoding, Missing
+from pkex.tables.kinds import Kind, columns_of, dense, kind_of
+from pkex.tables.missing import is_missing
+from pkex.tables.read import unmasked
+from pkex.tables.samples import as_rows, warn_of_constant_columns
 from pkex.typing import Float
 
 __all__ = ["Target", "as_target"]
@@ -179,14 +181,10 @@ def _default_kernel(rows: Float, numbers: list[int], names: tuple[str, ...]) -> 
 
 def _columns(y: Any) -> tuple[list[Any], tuple[str, ...]]:
     """Return the columns of a target one by one, and their names."""
-    if hasattr(y, "column_names"):  # pyarrow
-        columns, names = list(y.columns), tuple(y.column_names)
-    elif hasattr(y, "columns") and hasattr(y, "to_numpy"):
-        # By their places, for names may be equal in pandas.
-        whole = hasattr(y, "iloc")
-        columns = [y.iloc[:, j] if whole else y[name] for j, name in enumerate(y.columns)]
-        names = tuple(str(name) for name in y.columns)
-    elif hasattr(y, "to_numpy"):
+    columns = columns_of(y)
+    if columns is not None:
+        names = table_labels(y, None).texts or ()
+    elif kind_of(y) is Kind.SERIES:
         columns, names = [y], (_name(y),)
     else:
         array = _as_array(y)
@@ -204,10 +202,8 @@ def _columns(y: Any) -> tuple[list[Any], tuple[str, ...]]:
 def _as_array(y: Any) -> NDArray[Any]:
     if isinstance(y, np.ma.MaskedArray):
         return unmasked(y, "y")
-    if hasattr(y, "toarray"):
-        return np.asarray(y.toarray())
     try:
-        array = np.asarray(y)
+        array = np.asarray(dense(y))
         # Of numbers beside strings, NumPy would make strings.
         is_mixed = array.dtype.kind in "US" and not isinstance(y, np.ndarray)
         return np.asarray(y, dtype=object) if is_mixed else array
@@ -235,8 +231,7 @@ def _numbered(column: Any, name: str | None) -> Float:
     numbers: dict[Any, int] = {}
     found = np.empty(len(column))
     for row, label in enumerate(np.asarray(column, dtype=object).tolist()):
-        # pandas' NA cannot be compared; NaN differs from itself.
-        if label is None or type(label).__name__ == "NAType" or label != label:
+        if is_missing(label):
             option = Option("missing", "indicator")
             fix: list[Text] = ["fill or remove it", ("give ", option, ", which makes it a label")]
             raise InputError("y", "has a missing label", fix, row, name, kind="missing")

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pkex.errors import InputError, Option
-from pkex.inputs.weights import equal_weights, relative_weights
+from pkex.tables.weights import equal_weights, relative_weights
 from pkex.typing import Float
 
 __all__ = ["RowWeights", "weight_of_pairs"]

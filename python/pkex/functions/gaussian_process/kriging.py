@@ -19,8 +19,8 @@ from pkex.functions.gaussian_process.variance import PosteriorVariance
 from pkex.games.indices import SHAPLEY, Quantity
 from pkex.games.value_functions import NEUTRAL, Game
 from pkex.games.worths import quantity_of
-from pkex.inputs.matrix import as_matrix
 from pkex.kernels import Kernel
+from pkex.tables.read import as_matrix
 from pkex.typing import Float
 
 __all__ = ["KrigingVariance"]

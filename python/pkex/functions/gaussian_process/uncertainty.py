@@ -26,9 +26,9 @@ from pkex.functions.gaussian_process.latent import LatentVariance
 from pkex.functions.packing import Packing
 from pkex.functions.point_values import values_of_points
 from pkex.games.value_functions import Game
-from pkex.inputs.weights import equal_weights
 from pkex.kernels import Term
 from pkex.kernels.factors import has_mixtures, has_series
+from pkex.tables.weights import equal_weights
 from pkex.typing import Float, Report
 
 __all__ = ["Conditioned"]

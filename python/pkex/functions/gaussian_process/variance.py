@@ -24,10 +24,10 @@ from pkex.games.indices import SHAPLEY, Quantity
 from pkex.games.value_functions import NEUTRAL, Game
 from pkex.games.worths import quantity_of
 from pkex.inputs.arrays import read_only, read_only_view
-from pkex.inputs.matrix import as_matrix
 from pkex.inputs.wording import counted
 from pkex.kernels import Kernel
 from pkex.kernels.factors import has_mixtures, has_series
+from pkex.tables.read import as_matrix
 from pkex.typing import Float
 
 __all__ = ["PosteriorVariance"]

@@ -14,7 +14,6 @@ from pkex.execution.threads import check_n_jobs, thread_count
 from pkex.games.observational import Observational
 from pkex.games.value_functions import Game
 from pkex.inputs.choices import check_choice
-from pkex.inputs.columns import numbered
 from pkex.kernels import Kernel
 from pkex.models.arguments import (
     checked_number,
@@ -30,6 +29,7 @@ from pkex.models.penalties.conditional_maps import (
 )
 from pkex.models.penalties.value_maps import maps_by_engine
 from pkex.models.span import Span
+from pkex.tables.labels import numbered
 from pkex.typing import Float
 
 __all__ = ["Penalised", "PenalisedGame", "Problem"]

@@ -12,8 +12,8 @@ from pkex.functions.conditional import MOST_CONDITIONED
 from pkex.games.conditioning import ConditionalBackground
 from pkex.games.observational import Observational
 from pkex.games.value_functions import Game, ValueFunction, chosen_value_function
-from pkex.inputs.weights import equal_weights
 from pkex.models.preferences.preferential import joined
+from pkex.tables.weights import equal_weights
 from pkex.typing import Float
 
 __all__ = ["Absent"]

@@ -21,7 +21,6 @@ from pkex.games.observational import Observational
 from pkex.games.value_functions import ValueFunction
 from pkex.inputs.keywords import with_known_keywords
 from pkex.inputs.scikit_learn import keep_names
-from pkex.inputs.weights import equal_weights
 from pkex.inputs.wording import shown
 from pkex.kernels import Kernel
 from pkex.kernels.factors import has_series
@@ -34,6 +33,7 @@ from pkex.models.preferences.item_values import item_values, item_values_against
 from pkex.models.preferences.preferential import Contexts, Preferential, joined
 from pkex.models.preferences.sides import Sides, refuse_equal
 from pkex.results.explanation import Explanation
+from pkex.tables.weights import equal_weights
 from pkex.typing import Float
 
 __all__ = ["Preference"]

@@ -12,11 +12,11 @@ from sklearn.utils.validation import column_or_1d
 
 from pkex.errors import warn
 from pkex.explain.columns import Columns
-from pkex.inputs.columns import Labels
-from pkex.inputs.matrix import as_matrix, as_vector_or_matrix
-from pkex.inputs.table import Table
-from pkex.inputs.table_columns import is_missing
 from pkex.inputs.wording import counted, shown
+from pkex.tables.labels import Labels
+from pkex.tables.missing import is_missing
+from pkex.tables.read import as_matrix, as_vector_or_matrix
+from pkex.tables.table import Table
 from pkex.typing import Float
 
 __all__ = ["Sides", "labels_of", "margins", "refuse_equal", "two_classes", "warn_of_labels"]

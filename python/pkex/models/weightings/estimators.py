@@ -17,7 +17,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from pkex.execution.threads import check_n_jobs, thread_count
 from pkex.functions.terms import TermExpansion
-from pkex.inputs.columns import numbered
 from pkex.inputs.integers import as_integer
 from pkex.inputs.randomness import as_generator
 from pkex.inputs.scikit_learn import validated
@@ -33,6 +32,7 @@ from pkex.models.weightings.closed_forms import (
 )
 from pkex.models.weightings.fit import fitted_coefficients, in_threads
 from pkex.models.weightings.subsets import Star, Subsets
+from pkex.tables.labels import numbered
 from pkex.typing import Float
 
 if TYPE_CHECKING:

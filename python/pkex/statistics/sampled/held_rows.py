@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pkex.statistics.sampled.design import Design
-from pkex.statistics.sampled.sources import Source, counted_from
+from pkex.tables.stream import Source, counted_from
 from pkex.typing import Float
 
 __all__ = ["Sample", "parts"]

@@ -17,7 +17,6 @@ from pkex.inputs.choices import Side
 from pkex.inputs.wording import shown
 from pkex.kernels import Kernel
 from pkex.statistics.common import Conventions, exact_domain, in_units, with_kernel
-from pkex.statistics.encoding import Encoding, Missing
 from pkex.statistics.hsic_problem import HSICProblem
 from pkex.statistics.hsic_result import HSICResult
 from pkex.statistics.hsic_significance import tested_by_exchanges
@@ -32,8 +31,9 @@ from pkex.statistics.sampled.estimate_over_design import estimate_over_design
 from pkex.statistics.sampled.held_rows import Sample
 from pkex.statistics.sampled.means import of_parts_of_reference
 from pkex.statistics.sampled.reference import with_rare
-from pkex.statistics.sampled.sources import Beside, Source, is_file, read_sources
 from pkex.statistics.targets import Target, as_target
+from pkex.tables.encode import Encoding, Missing
+from pkex.tables.stream import Beside, Source, is_file, read_sources
 from pkex.typing import Float, Report
 
 __all__ = ["sampled_hsic"]
@@ -210,7 +210,7 @@ class _Side:
     ) -> _Side:
         """Expand a kernel over the players, or over the columns of a side without players."""
         if is_attributed:
-            players = encoding.players(players)
+            players = players.with_copies(encoding.flagged)
         else:
             numbers = np.arange(len(columns), dtype=np.int64)
             players = Players(tuple(map(str, numbers)), numbers)

@@ -18,7 +18,6 @@ from pkex.statistics.column_changes import column_changes
 from pkex.statistics.common import Conventions, exact_domain, in_units, with_kernel
 from pkex.statistics.dependence import DependenceTest
 from pkex.statistics.doubtful_columns import warn_of_doubtful_columns
-from pkex.statistics.encoding import Missing, categorical_columns
 from pkex.statistics.kernel_choice import check_rows
 from pkex.statistics.mmd_result import MMDResult
 from pkex.statistics.pair_sums import KernelTerms, pair_sums
@@ -31,8 +30,9 @@ from pkex.statistics.sampled.estimate_over_design import estimate_over_design
 from pkex.statistics.sampled.held_rows import Sample
 from pkex.statistics.sampled.means import of_parts_of_reference
 from pkex.statistics.sampled.reference import with_rare
-from pkex.statistics.sampled.sources import read_sources
 from pkex.statistics.significance import Significance
+from pkex.tables.encode import Missing, categorical_columns
+from pkex.tables.stream import read_sources
 from pkex.typing import Float
 
 __all__ = ["sampled_mmd"]
@@ -72,7 +72,7 @@ def sampled_mmd(
     reference = with_rare(reference, extremes, dict(enumerate(names)), what)
     reference, used, bandwidth = with_kernel(reference, names, what, kernel, encoding.labels)
     domain = exact_domain(extremes)
-    terms, factor = in_units(KernelTerms.of(used, encoding.players(players), domain))
+    terms, factor = in_units(KernelTerms.of(used, players.with_copies(encoding.flagged), domain))
     terms = terms.for_estimator("unbiased")
     with reporting(sampling.progress) as report:
         terms, how = chosen.with_means(terms, reference, None)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pkex.errors import InputError
-from pkex.inputs.matrix import as_vector_or_matrix
+from pkex.tables.read import as_vector_or_matrix
 from pkex.typing import Float
 
 __all__ = ["as_weights", "equal_weights", "relative_weights"]

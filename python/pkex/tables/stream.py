@@ -14,16 +14,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pkex.errors import Argument, InputError, InputTypeError, Option
-from pkex.explain.dask_rows import is_lazy, parts_of_rows
-from pkex.inputs.columns import Labels, check_column_names, index_columns, numbered, unnamed
-from pkex.inputs.matrix import as_matrix
 from pkex.inputs.optional import missing_library
 from pkex.inputs.wording import shown
-from pkex.statistics.encoding import Encoding, Missing
-from pkex.statistics.samples import as_rows, read_samples
+from pkex.tables.encode import Encoding, Missing
+from pkex.tables.labels import Labels, check_column_names, index_columns, numbered, unnamed
+from pkex.tables.read import as_matrix
+from pkex.tables.samples import as_rows, read_samples
 from pkex.typing import Float
 
-__all__ = ["Beside", "Source", "counted_from", "is_file", "read_sources", "refuse_files"]
+__all__ = [
+    "Beside",
+    "Source",
+    "counted_from",
+    "is_file",
+    "is_lazy",
+    "parts_of_rows",
+    "read_sources",
+    "refuse_files",
+]
 
 # Rows of a chunk.
 _CHUNK = 1 << 16
@@ -115,6 +123,18 @@ def read_sources(
     texts = next((source.labels.texts for source in sources if source.labels.texts), None)
     names = texts or numbered(first.n_columns)
     return sources, names, Encoding.plain(names)
+
+
+def is_lazy(data: Any) -> bool:
+    """Whether rows are an array or a table of Dask's."""
+    return hasattr(data, "dask") and (hasattr(data, "map_blocks") or hasattr(data, "to_delayed"))
+
+
+def parts_of_rows(data: Any) -> list[Any]:
+    """Return what computes the rows of each chunk or partition, all columns of them."""
+    if hasattr(data, "map_blocks"):
+        return list(data.rechunk({1: -1}).to_delayed()[:, 0])
+    return list(data.to_delayed())
 
 
 def is_file(data: Any) -> bool:

@@ -18,8 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pkex.errors import InputError, InputTypeError, Option
-from pkex.inputs.columns import Labels, is_frame, numbered
-from pkex.inputs.matrix import LARGE, as_matrix, rounded
+from pkex.tables.kinds import Kind, columns_of, dense, is_pandas, kind_of, values_of
+from pkex.tables.labels import Labels, numbered
+from pkex.tables.missing import is_missing
+from pkex.tables.read import LARGE, as_matrix, rounded
 
 __all__ = [
     "DAY",
@@ -28,7 +30,6 @@ __all__ = [
     "has_large",
     "holds_numbers_only",
     "holds_times",
-    "is_missing",
     "is_time",
     "read_column",
     "table_columns",
@@ -97,7 +98,7 @@ class TableColumn:
 
     def exactly(self) -> list[Any]:
         """Return numbers that labels can be: integers as such, whatever their size."""
-        given = self.entries.tolist() if self.source is None else _listed(self.source)
+        given = self.entries.tolist() if self.source is None else values_of(self.source)
         return [None if m else _exact(x) for x, m in zip(given, self.missing, strict=True)]
 
     @property
@@ -109,18 +110,17 @@ class TableColumn:
 
 def table_labels(data: Any, argument: str | None) -> Labels:
     """Return the labels of a table, of pyarrow too; compared with others if it has a name here."""
-    if hasattr(data, "column_names"):
+    if kind_of(data) is Kind.ARROW:
         return Labels(tuple(data.column_names))
     return Labels.of(data) if argument is None else Labels.comparable(data, argument)
 
 
 def holds_numbers_only(data: Any) -> bool:
     """Whether a table is one of numbers by the types of its columns; arrays are."""
-    if hasattr(data, "column_names"):
+    if kind_of(data) is Kind.ARROW:
         return False
-    if isinstance(data, np.ndarray) or not is_frame(data):
-        return True
-    return all(_is_numeric(column) and not _is_wide(column) for column in _columns_of(data))
+    columns = columns_of(data) or ()
+    return all(_is_numeric(column) and not _is_wide(column) for column in columns)
 
 
 def table_columns(data: Any, argument: str, names: Sequence[str] | None) -> list[TableColumn]:
@@ -140,9 +140,9 @@ def table_columns(data: Any, argument: str, names: Sequence[str] | None) -> list
         If it is empty, or a column has entries of several kinds, infinite numbers, a time zone, or
         what is neither a number, a label nor a time.
     """
-    if not (hasattr(data, "column_names") or is_frame(data)) or isinstance(data, np.ndarray):
+    columns = columns_of(data)
+    if columns is None:
         return _columns_of_array(data, argument, names)
-    columns = _columns_of(data)
     if not columns or len(columns[0]) == 0:
         raise InputError(argument, f"is empty: got {len(columns)} columns, no rows")
     assert names is not None, "such tables name their columns"
@@ -164,7 +164,7 @@ def _columns_of_array(data: Any, argument: str, names: Sequence[str] | None) -> 
     of_type = "integer" if kind in "iu" else "number"
     sources: Any = [None] * len(names)
     if has_large(matrix):
-        sources = np.asarray(data.toarray() if hasattr(data, "toarray") else data).T
+        sources = np.asarray(dense(data)).T
     return [
         _of_floats(column, name, of_type, argument, source)
         for name, column, source in zip(names, matrix.T, sources, strict=True)
@@ -174,24 +174,6 @@ def _columns_of_array(data: Any, argument: str, names: Sequence[str] | None) -> 
 def has_large(numbers: NDArray[Any]) -> bool:
     """Whether there are numbers so large that float64 has not all integers of their size."""
     return bool((np.abs(numbers, dtype=np.float64) >= LARGE).any())
-
-
-def is_missing(entry: object) -> bool:
-    """Whether an entry says that there is none: None, NaN, pandas' NA and NaT."""
-    if entry is None or type(entry).__name__ in ("NAType", "NaTType"):
-        return True
-    if isinstance(entry, np.datetime64 | np.timedelta64):
-        return bool(np.isnat(entry))
-    return isinstance(entry, Real | Decimal) and bool(entry != entry)
-
-
-def _columns_of(data: Any) -> list[Any]:
-    """Return the columns, by their places, for names may be equal in pandas."""
-    if hasattr(data, "column_names"):
-        return list(data.columns)
-    if hasattr(data, "iloc"):
-        return [data.iloc[:, j] for j in range(len(data.columns))]
-    return [data[name] for name in data.columns]
 
 
 def _dtype(column: Any) -> Any:
@@ -223,7 +205,7 @@ def holds_times(column: Any) -> bool:
         return True
     if dtype != "object":
         return False
-    present = (entry for entry in _listed(column) if not is_missing(entry))
+    present = (entry for entry in values_of(column) if not is_missing(entry))
     return _base_of(next(present, None)) in ("date", "duration")
 
 
@@ -244,7 +226,7 @@ def read_column(column: Any, name: str, argument: str) -> TableColumn:
             return _of_numbers(column, name, argument, dtype)
         if dtype.startswith(_TIMES) and not dtype.endswith("[pyarrow]"):
             return _of_times(np.asarray(column), name)
-    entries = _listed(column)
+    entries = values_of(column)
     missing = np.array([is_missing(entry) for entry in entries], dtype=bool)
     base = _common_base(entries, missing, name, argument)
     if is_category:
@@ -260,15 +242,6 @@ def read_column(column: Any, name: str, argument: str) -> TableColumn:
         times = ["NaT" if m else _naive(e) for e, m in zip(entries, missing, strict=True)]
         return _of_times(np.array(times, dtype=unit), name)
     return TableColumn(name, base, base, _as_labels(entries, missing), missing)
-
-
-def _listed(column: Any) -> list[Any]:
-    """Return the entries as Python's objects."""
-    for method in ("to_pylist", "to_list", "tolist"):
-        if hasattr(column, method):
-            entries: list[Any] = getattr(column, method)()
-            return entries
-    return list(column)
 
 
 def _base_of(entry: object) -> str | None:
@@ -361,10 +334,10 @@ def _duration_text(microseconds: int, nanoseconds: int) -> str:
 
 def _of_numbers(column: Any, name: str, argument: str, dtype: str) -> TableColumn:
     of_type = "integer" if re.match(r"u?int", dtype, re.IGNORECASE) else "number"
-    if hasattr(column, "iloc") and dtype != "object":
+    if is_pandas(column) and dtype != "object":
         floats = column.to_numpy(dtype=np.float64, na_value=np.nan)
     elif dtype == "object" or dtype.lower().startswith("decimal") or _is_wide(column):
-        floats = _as_floats(_listed(column))
+        floats = _as_floats(values_of(column))
     elif hasattr(column, "to_pylist"):  # pyarrow: with missing entries there is no view
         floats = column.to_numpy(zero_copy_only=False)
     else:

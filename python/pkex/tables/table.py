@@ -7,7 +7,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from pkex.inputs.columns import Labels, numbered
+from pkex.tables.labels import Labels, numbered
 
 __all__ = ["Table"]
 

@@ -9,12 +9,12 @@ import numpy as np
 
 from pkex.errors import Argument, InputError, InputWarning, warn
 from pkex.inputs.choices import check_choice
-from pkex.inputs.columns import column_labels, numbered
-from pkex.inputs.matrix import as_matrix
-from pkex.inputs.table import Table
-from pkex.inputs.table_columns import TableColumn, holds_numbers_only, table_columns, table_labels
 from pkex.inputs.wording import counted, shown
-from pkex.statistics.encoding import INDICATOR, MISSING, Encoding, Missing, categorical_columns
+from pkex.tables.columns import TableColumn, holds_numbers_only, table_columns, table_labels
+from pkex.tables.encode import INDICATOR, MISSING, Encoding, Missing, categorical_columns
+from pkex.tables.labels import column_labels, numbered
+from pkex.tables.read import as_matrix
+from pkex.tables.table import Table
 from pkex.typing import Float
 
 __all__ = [

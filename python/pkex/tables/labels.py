@@ -8,25 +8,18 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-import numpy as np
-
 from pkex.errors import Argument, InputError, InputTypeError
 from pkex.inputs.wording import shown
+from pkex.tables.kinds import is_frame, is_pandas
 
 __all__ = [
     "Labels",
     "check_column_names",
     "column_labels",
     "index_columns",
-    "is_frame",
     "numbered",
     "unnamed",
 ]
-
-
-def is_frame(data: Any) -> bool:
-    """Say whether data is a DataFrame, of pandas or polars."""
-    return hasattr(data, "to_numpy") and hasattr(data, "columns")
 
 
 def column_labels(data: Any) -> tuple[str, ...] | None:
@@ -35,7 +28,7 @@ def column_labels(data: Any) -> tuple[str, ...] | None:
 
 
 def _columns(data: Any) -> Sequence[Any] | None:
-    return None if isinstance(data, np.ndarray) or not is_frame(data) else tuple(data.columns)
+    return tuple(data.columns) if is_frame(data) else None
 
 
 def unnamed(names: Sequence[str]) -> list[str]:
@@ -79,7 +72,7 @@ class Labels:
         columns = _columns(data)
         if columns is None:
             return cls()
-        return cls(tuple(columns), data.index.copy() if hasattr(data, "iloc") else None)
+        return cls(tuple(columns), data.index.copy() if is_pandas(data) else None)
 
     @classmethod
     def comparable(cls, data: Any, argument: str) -> Labels:

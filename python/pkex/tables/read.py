@@ -17,7 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pkex.errors import HERE, Argument, InputError, InputTypeError, Text
-from pkex.inputs.columns import column_labels, is_frame
+from pkex.tables.kinds import Kind, dense, is_frame, is_pandas, kind_of
+from pkex.tables.labels import column_labels
+from pkex.tables.missing import is_missing
 from pkex.typing import Float
 
 __all__ = ["LARGE", "as_matrix", "as_table", "as_vector_or_matrix", "rounded", "unmasked"]
@@ -103,23 +105,26 @@ def as_table(
     table = table.astype(object)
     for column in free:
         # pandas' NA is known to no encoder.
-        table[:, column] = [np.nan if _is_na(entry) else entry for entry in objects[:, column]]
+        table[:, column] = [
+            np.nan if entry is not None and is_missing(entry) else entry
+            for entry in objects[:, column]
+        ]
     return table
 
 
 def _objects(data: Any) -> NDArray[Any] | None:
     """Return the entries of a table that may hold others than numbers."""
     kind = getattr(getattr(data, "dtype", None), "kind", "O")
-    if hasattr(data, "toarray") or kind in "fb" or (kind in "iu" and np.all(_fits(data))):
+    if kind_of(data) is Kind.SPARSE or kind in "fb" or (kind in "iu" and np.all(_fits(data))):
         return None
-    if is_frame(data) and not hasattr(data, "iloc"):
-        # Polars: NumPy has no common type for dates beside numbers, and rounds large integers.
+    if kind_of(data) is Kind.POLARS:
+        # NumPy has no common type for dates beside numbers, and rounds large integers.
         whole = np.empty(data.shape, dtype=object)
         for j, column in enumerate(data.columns):
             whole[:, j] = data[column].to_list()
         return whole
     try:
-        whole = data.to_numpy(dtype=object) if hasattr(data, "iloc") else np.asarray(data, object)
+        whole = data.to_numpy(dtype=object) if is_pandas(data) else np.asarray(data, object)
     except ValueError:  # rows of different lengths
         return None
     return whole if whole.ndim == 2 else None
@@ -160,8 +165,8 @@ def _of_one_dimension(data: Any, name: str, shape: tuple[int, ...]) -> InputErro
     argument = Argument(name)
     row: tuple[str | Argument, ...]
     column: tuple[str | Argument, ...]
-    if hasattr(data, "to_frame"):
-        row = (argument, ".to_frame().T") if hasattr(data, "iloc") else ()
+    if kind_of(data) is Kind.SERIES and hasattr(data, "to_frame"):
+        row = (argument, ".to_frame().T") if is_pandas(data) else ()
         column, got = (argument, ".to_frame()"), f"a Series of length {shape[0]}"
     elif hasattr(data, "reshape"):
         row, column = (argument, ".reshape(1, -1)"), (argument, ".reshape(-1, 1)")
@@ -188,15 +193,11 @@ def _check_shape(array: Float, name: str, n_columns: int | None, allow_no_rows: 
 
 def _as_array(data: Any, name: str) -> NDArray[Any]:
     """Return what was given as an array, of numbers or not."""
-    if isinstance(data, np.ndarray):
-        if isinstance(data, np.ma.MaskedArray):
-            data = unmasked(data, name)
-        return np.asarray(data)
-    if hasattr(data, "toarray") and hasattr(data, "tocsr"):
-        return np.asarray(data.toarray())
     if is_frame(data):
         return _array_of_frame(data, name)
-    return _array_of_sequence(data, name)
+    if isinstance(data, np.ma.MaskedArray):
+        data = unmasked(data, name)
+    return _array_of_sequence(dense(data), name)
 
 
 def _as_float64(array: NDArray[Any], data: Any, name: str, names: Sequence[str] | None) -> Float:
@@ -266,7 +267,7 @@ def _array_of_frame(frame: Any, name: str) -> NDArray[Any]:
         objects |= kind == "O"
     if objects:
         return np.asarray(frame.to_numpy(dtype=object))
-    if hasattr(frame, "iloc"):
+    if is_pandas(frame):
         # Nullable columns: missing entries become NaN, to be reported as such.
         return np.asarray(frame.to_numpy(dtype=np.float64, na_value=np.nan))
     return np.asarray(frame.to_numpy())
@@ -280,7 +281,7 @@ def _floats_of_objects(array: NDArray[Any], name: str, names: Sequence[str] | No
     """Convert objects that are numbers one by one; None and pandas' NA become NaN."""
     floats = np.empty(array.shape)
     for index, item in np.ndenumerate(array):
-        if item is None or _is_na(item):
+        if is_missing(item):
             floats[index] = np.nan
         elif _is_real(item):
             floats[index] = rounded(item)
@@ -301,10 +302,6 @@ def _fix_of_text(item: object) -> str:
     if not is_number:
         return ""
     return "convert it. NumPy makes texts of numbers beside texts, except with dtype=object"
-
-
-def _is_na(item: object) -> bool:
-    return type(item).__name__ == "NAType"
 
 
 def _is_real(item: object) -> bool:

@@ -14,10 +14,9 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 
 from pkex.errors import Argument, InputError, InputTypeError, Option, Text
-from pkex.games.players import Players
 from pkex.inputs.choices import places_of
-from pkex.inputs.table_columns import DAY, TableColumn, drop, time_text
 from pkex.inputs.wording import counted, shown
+from pkex.tables.columns import DAY, TableColumn, drop, time_text
 from pkex.typing import Float
 
 __all__ = [
@@ -251,11 +250,6 @@ class Encoding:
                 if new:
                     found[j] = new
         return found
-
-    def players(self, players: Players) -> Players:
-        """Return the players of the rows' columns, given those of the table's."""
-        own = players.of_column
-        return replace(players, of_column=np.concatenate([own, own[self.flagged]]))
 
     def described(self) -> str | None:
         """Say in a line what was done with columns that are not numbers, None if all are."""

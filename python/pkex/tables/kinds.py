@@ -1,0 +1,77 @@
+"""The one dispatch on kinds of data: whose object a table or a column is.
+
+Objects are recognized by what they can do, and no library is imported. narwhals, which has one
+interface for data frames, was tried: it does not accept equal column names, arrays, sparse matrices
+and lists, so that half of the cases here would remain.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import Any
+
+import numpy as np
+
+__all__ = ["Kind", "columns_of", "dense", "is_frame", "is_pandas", "kind_of", "values_of"]
+
+
+class Kind(Enum):
+    """Whose object a table or a column is."""
+
+    ARRAY = "an array of NumPy"
+    PANDAS = "a DataFrame of pandas"
+    POLARS = "a DataFrame of polars"
+    ARROW = "a Table of pyarrow"
+    SPARSE = "a sparse matrix of SciPy"
+    SERIES = "a column of pandas, polars or pyarrow"
+    OTHER = "a list, or anything else"
+
+
+def kind_of(data: Any) -> Kind:
+    """Return what a table or a column is."""
+    if isinstance(data, np.ndarray):
+        return Kind.ARRAY
+    if hasattr(data, "column_names"):
+        return Kind.ARROW
+    if hasattr(data, "to_numpy"):
+        if not hasattr(data, "columns"):
+            return Kind.SERIES
+        return Kind.PANDAS if is_pandas(data) else Kind.POLARS
+    return Kind.SPARSE if hasattr(data, "toarray") else Kind.OTHER
+
+
+def is_frame(data: Any) -> bool:
+    """Whether data are a DataFrame of pandas or polars."""
+    return kind_of(data) in (Kind.PANDAS, Kind.POLARS)
+
+
+def is_pandas(data: Any) -> bool:
+    """Whether a DataFrame or a column is one of pandas."""
+    return hasattr(data, "iloc")
+
+
+def columns_of(data: Any) -> list[Any] | None:
+    """Return the columns of a table that has such, by their places; None of others.
+
+    In pandas, names may be equal.
+    """
+    kind = kind_of(data)
+    if kind is Kind.ARROW:
+        return list(data.columns)
+    if kind is Kind.PANDAS:
+        return [data.iloc[:, j] for j in range(len(data.columns))]
+    return [data[name] for name in data.columns] if kind is Kind.POLARS else None
+
+
+def dense(data: Any) -> Any:
+    """Return data, a sparse matrix as an array."""
+    return data.toarray() if kind_of(data) is Kind.SPARSE else data
+
+
+def values_of(column: Any) -> list[Any]:
+    """Return the values of a column as objects of Python."""
+    for method in ("to_pylist", "to_list", "tolist"):
+        if hasattr(column, method):
+            values: list[Any] = getattr(column, method)()
+            return values
+    return list(column)

@@ -1,0 +1,21 @@
+"""The one test of missing values."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from numbers import Real
+
+import numpy as np
+
+__all__ = ["is_missing"]
+
+
+def is_missing(value: object) -> bool:
+    """Whether a value says that there is none: None, NaN, pandas' NA and NaT."""
+    if isinstance(value, str | int):
+        return False
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    if isinstance(value, np.datetime64 | np.timedelta64):
+        return bool(np.isnat(value))
+    return isinstance(value, float | Real | Decimal) and bool(value != value)
