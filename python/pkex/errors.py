@@ -18,6 +18,7 @@ __all__ = [
     "HERE",
     "Argument",
     "InputError",
+    "InputOverflowError",
     "InputTypeError",
     "InputWarning",
     "Message",
@@ -253,6 +254,10 @@ class InputError(Message, ValueError):
 
 class InputTypeError(InputError, TypeError):
     """An argument of a wrong type: also a TypeError."""
+
+
+class InputOverflowError(Message, OverflowError):
+    """An argument with numbers that are too large."""
 
 
 class InputWarning(Message, UserWarning):

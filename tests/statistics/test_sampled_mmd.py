@@ -9,7 +9,7 @@ from brute_force_statistics import SumOfProducts, attributed, mmd_statistic
 import pkex
 from pkex.kernels import RBF, Laplacian, Matern
 from pkex.statistics import block_significance
-from pkex.statistics.sampled import budget, mmd, shelves, sources
+from pkex.statistics.sampled import budget, held_rows, mmd
 from pkex.statistics.sampled.design import Design
 
 ESTIMATORS = ["incomplete", "block"]
@@ -233,7 +233,7 @@ def test_results_have_equal_bits_for_any_threads_and_shelves(monkeypatch, estima
     assert bits(pkex.mmd(x, y, n_jobs=2, **options)) == bits(expected)
     # Some parts at a time, or one.
     for held in (50_000, 1):
-        monkeypatch.setattr(shelves, "_HELD", held)
+        monkeypatch.setattr(held_rows, "_HELD", held)
         assert bits(pkex.mmd(x, y, n_jobs=2, **options)) == bits(expected)
 
 
@@ -363,8 +363,8 @@ def test_a_missing_entry_is_named_by_its_row_of_all():
 
 def test_a_file_that_changes_while_it_is_read_is_refused(written, monkeypatch):
     (x, _), (path, _) = written
-    monkeypatch.setattr(shelves, "_HELD", 1)
-    chunks = sources._Parquet.chunks
+    monkeypatch.setattr(held_rows, "_HELD", 1)
+    chunks = stream._Parquet.chunks
     reads = []
 
     def shrinking(self):
@@ -372,7 +372,7 @@ def test_a_file_that_changes_while_it_is_read_is_refused(written, monkeypatch):
         for chunk in chunks(self):
             yield chunk[: 90 if len(reads) > 3 else None]
 
-    monkeypatch.setattr(sources._Parquet, "chunks", shrinking)
+    monkeypatch.setattr(stream._Parquet, "chunks", shrinking)
     with pytest.raises(ValueError, match="changed while it was read: it had 1500 rows"):
         pkex.mmd(path, x, estimator="block", random_state=0)
 

@@ -197,10 +197,10 @@ def _read_csv(source: Source, options: TableOptions) -> Sheet:
     if options.decimal == delimiter:
         raise Failure(f"{source.name}: --decimal ',' needs another --delimiter, such as ';'")
     file = CSVFile(source, delimiter, options.decimal)
-    header = file.header()
-    columns = _chosen(header, file.name, options)
-    frame = file.read(header, columns, set(options.categorical))
-    sheet, padded = Sheet(frame, file.name, len(frame), file), file.padded(header)
+    with file.opened() as lines:
+        columns = _chosen(lines.header, file.name, options)
+        frame, padded = lines.frame(columns, set(options.categorical)), lines.padded
+    sheet = Sheet(frame, file.name, len(frame), file)
     for column in columns:
         if kind_of(frame[column]) == "labels" and column not in options.categorical:
             sheet.check_alike(column)

@@ -12,7 +12,15 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from pkex.errors import warn
+from pkex.errors import (
+    Argument,
+    InputOverflowError,
+    InputWarning,
+    Option,
+    Text,
+    joined,
+    warn,
+)
 from pkex.kernels import Kernel
 from pkex.kernels.orthogonal import OrthogonalANOVA
 from pkex.typing import Float
@@ -68,32 +76,40 @@ def warn_of_unusual_rows(
     with_others = (outweighs & ~np.eye(len(unusual), dtype=bool)).any(axis=1)
     if with_others.any():
         largest = float(pairs[with_others].max())
-        message = (
-            f"{_named(unusual[with_others], samples)}: unusual in so many columns at once that "
-            f"single pairs of these rows decide {statistic} and its values (kernel up to "
-            f"{largest:.2g}, of other pairs about {typical:.2g}); univariate results are not "
-            "affected. Check these rows, or pass "
-            f"kernel=pkex.kernels.median_heuristic({', '.join(samples)}), which bounds each pair"
+        what = (
+            ": unusual in so many columns at once that single pairs of these rows decide "
+            f"{statistic} and its values (kernel up to {largest:.2g}, of other pairs about "
+            f"{typical:.2g}); univariate results are not affected"
         )
+        bounded = f"kernel=pkex.kernels.median_heuristic({', '.join(samples)})"
+        fixes: list[Text] = [
+            "check these rows",
+            ("pass ", Option("kernel", python=bounded), ", which bounds each pair"),
+        ]
+        found = joined(*_named(unusual[with_others], samples), what)
         if largest > _LARGEST:
-            raise OverflowError(message)
-        warn(message)
+            raise InputOverflowError(None, found, fixes)
+        warn(InputWarning(None, found, fixes))
     elif is_biased and outweighs.any():
-        warn(
-            f"{_named(unusual[outweighs.any(axis=1)], samples)}: unusual in so many columns at "
-            f"once that pairs of a row with itself decide the biased {statistic} and its values. "
-            "Pass estimator='unbiased', which leaves these pairs out"
+        what = (
+            ": unusual in so many columns at once that pairs of a row with itself decide the "
+            f"biased {statistic} and its values"
         )
+        fix = "pass ", Option("estimator", "unbiased"), ", which leaves these pairs out"
+        found = joined(*_named(unusual[outweighs.any(axis=1)], samples), what)
+        warn(InputWarning(None, found, fix))
 
 
-def _named(rows: NDArray[np.intp], samples: Mapping[str, int]) -> str:
+def _named(rows: NDArray[np.intp], samples: Mapping[str, int]) -> list[str | Argument]:
     """Return the words for some of the rows of samples that were put together."""
-    words, start = [], 0
+    words: list[str | Argument] = []
+    start = 0
     for sample, n_rows in samples.items():
         own = (rows[(start <= rows) & (rows < start + n_rows)] - start).tolist()
         start += n_rows
         if own:
             listed = ", ".join(map(str, own[:_NAMED]))
             more = f" and {len(own) - _NAMED} more" if len(own) > _NAMED else ""
-            words.append(f"{'row' if len(own) == 1 else 'rows'} {listed}{more} of {sample}")
-    return "; ".join(words)
+            row = f"{'; ' if words else ''}{'row' if len(own) == 1 else 'rows'} "
+            words += [f"{row}{listed}{more} of ", Argument(sample)]
+    return words
