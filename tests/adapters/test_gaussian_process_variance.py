@@ -225,7 +225,7 @@ def test_standard_deviations_are_of_processes_alone():
 
 def test_standard_deviations_are_not_for_the_neutral_game_nor_for_many_features():
     model = fitted(KERNELS["the usual"])
-    with pytest.raises(ValueError, match=r"is not for target=.std.: .* is no variance"):
+    with pytest.raises(ValueError, match=r"is not for target=.std.: .* is not a variance"):
         pkex.Explainer(model, target="std", value_function="neutral")
     rows = np.random.default_rng(0).normal(size=(20, 17))
     wide = GaussianProcessRegressor(RBF(3.0) + NOISE, optimizer=None).fit(rows, rows[:, 0])

@@ -156,7 +156,7 @@ def test_a_missing_category_is_an_error_that_names_its_place():
         ("X", pkex.Explainer(pipeline)),
         ("background", functools.partial(pkex.Explainer, pipeline)),
     ):
-        message = rf"{argument} has a missing value \(NaN\) in row 4, column 5 \('f'\).*fill"
+        message = rf"{argument} has a missing value \(NaN\) in row 4, column 'f'.*fill"
         with pytest.raises(ValueError, match=message):
             explain(rows)
 

@@ -164,9 +164,9 @@ def test_strings_in_columns_of_numbers_are_refused_with_their_place():
     pipeline, data = with_strings("OneHotEncoder")
     rows = data.astype(object)
     rows.loc[3, "weight"] = "heavy"
-    with pytest.raises(TypeError, match=r"'heavy' \(str\) in row 3, column 2 \('weight'\)"):
+    with pytest.raises(TypeError, match=r"'heavy' \(str\) in row 3, column 'weight'"):
         pkex.Explainer(pipeline)(rows)
-    with pytest.raises(TypeError, match=r"background must .*'heavy' \(str\) in row 3, column 2"):
+    with pytest.raises(TypeError, match=r"background must .*'heavy' \(str\) in row 3, column 'weight'"):
         pkex.Explainer(pipeline, rows)
 
 

@@ -150,7 +150,7 @@ def test_without_a_background_rows_are_drawn_from_the_models_own_points():
     np.testing.assert_array_equal(explainer.background, model.support_vectors_)
     against = pkex.Explainer(model.predict_proba, model.support_vectors_)
     np.testing.assert_array_equal(explainer.shap_values(ROWS), against.shap_values(ROWS))
-    with pytest.raises(ValueError, match="background is needed: what is explained is no sum"):
+    with pytest.raises(ValueError, match="background is needed: what is explained is not a sum"):
         pkex.Explainer(fitted("Pipeline").predict_proba)
 
 
@@ -270,7 +270,7 @@ def test_folds_without_a_class_and_pairs_that_are_calibrated_are_refused_with_th
 
 def test_an_ensemble_without_predict_proba_is_told_of_it():
     ensemble = fitted("sigmoids")
-    with pytest.raises(pkex.UnsupportedModelError, match=r"pass model\.predict_proba, or target="):
+    with pytest.raises(pkex.UnsupportedModelError, match=r"pass model\.predict_proba or target="):
         pkex.Explainer(ensemble, Z)
     machine = fitted("SVC")
     with pytest.raises(pkex.UnsupportedModelError, match="its predict_proba is, too"):

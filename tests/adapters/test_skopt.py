@@ -265,11 +265,11 @@ def test_unnamed_dimensions_take_the_names_of_the_rows():
 @pytest.mark.parametrize(
     ("name", "entry", "message"),
     [
-        ("activation", "selu", r"column 2 \('activation'\): it is none of the categories 'relu'"),
-        ("batch", 48, r"column 3 \('batch'\): it is none of the categories 16, 32, 64$"),
-        ("momentum", 1.5, r"column 4 \('momentum'\): its dimension goes from -0\.5 to 1$"),
-        ("depth", 21, r"column 1 \('depth'\): its dimension goes from 1 to 20$"),
-        ("rate", np.nan, r"X has a missing value \(NaN\) in row 1, column 0 \('rate'\)"),
+        ("activation", "selu", r"column 'activation': it is none of the categories 'relu'"),
+        ("batch", 48, r"column 'batch': it is none of the categories 16, 32, 64$"),
+        ("momentum", 1.5, r"column 'momentum': its dimension goes from -0\.5 to 1$"),
+        ("depth", 21, r"column 'depth': its dimension goes from 1 to 20$"),
+        ("rate", np.nan, r"X has a missing value \(NaN\) in row 1, column 'rate'"),
     ],
 )
 def test_entries_outside_of_the_space_are_refused(name, entry, message):
@@ -284,7 +284,7 @@ def test_numbers_that_became_strings_are_named():
     optimizer = tried()
     rows = np.array([[str(entry) for entry in row] for row in optimizer.Xi[:3]])
     with pytest.raises(
-        TypeError, match=r"row 0, column 0 \('rate'\); convert it.*with dtype=object"
+        TypeError, match=r"row 0, column 'rate'\. Convert it.*with dtype=object"
     ):
         pkex.Explainer(optimizer)(rows)
 

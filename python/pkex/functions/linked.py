@@ -208,8 +208,8 @@ class Linked(Composite):
             drawn = "pkex.Explainer(...).estimate(X, n_permutations=1000, random_state=0)"
             raise InputError(
                 None,
-                "what is explained is not a sum over features, and its exact values are made of "
-                f"all 2^{p} coalitions of its {p} features: pkex goes up to {MOST_PLAYERS}",
+                f"what is explained is not a sum over features, and exact values take all 2^{p} "
+                f"coalitions of its {p} features: pkex goes up to {MOST_PLAYERS} features",
                 [estimated_by(drawn), JOINED_COLUMNS],
             )
 
