@@ -1,4 +1,4 @@
-"""Errors and warnings about input: their fields, and their text in every wording."""
+"""Errors and warnings about input: their fields, and their text in every vocabulary."""
 
 import copy
 import pickle
@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import pkex
-from pkex.commands.wording import CommandWording
+from pkex.commands.vocabulary import CommandVocabulary
 from pkex.errors import (
     HERE,
     Argument,
@@ -20,7 +20,7 @@ from pkex.errors import (
     text_of,
     warn,
 )
-from pkex.integrations.arguments import LibraryWording, raise_together
+from pkex.integrations.arguments import LibraryVocabulary, raise_together
 
 ADVICE = InputError(
     "X",
@@ -42,12 +42,12 @@ PYTHON = (
 
 def test_one_error_has_the_words_of_python_of_commands_and_of_other_libraries():
     assert str(ADVICE) == PYTHON
-    commands = CommandWording({"X": "a.csv", "background": "b.csv"})
+    commands = CommandVocabulary({"X": "a.csv", "background": "b.csv"})
     assert text_of(ADVICE, commands) == (
         "a.csv has a missing value in row 3, column 'age', unlike b.csv. Fill it, or give "
         "--missing indicator"
     )
-    library = LibraryWording({"background": "masker", "missing": "gaps"})
+    library = LibraryVocabulary({"background": "masker", "missing": "gaps"})
     expected = PYTHON.replace("background", "masker").replace("missing='", "gaps='")
     assert text_of(ADVICE, library) == expected
 
@@ -64,7 +64,7 @@ def test_one_error_has_the_words_of_python_of_commands_and_of_other_libraries():
 )
 def test_options_are_keywords_or_options_of_commands(option, python, command):
     assert str(option) == python
-    assert CommandWording({}).option(option) == command
+    assert CommandVocabulary({}).option(option) == command
 
 
 @pytest.mark.parametrize("kind", [InputError, InputTypeError, InputWarning])
@@ -107,7 +107,7 @@ def test_warnings_say_what_they_are_about():
 def test_unsupported_models_are_worded_too():
     error = pkex.UnsupportedModelError(("take ", Option("target", "variance")))
     assert str(error) == "take target='variance'"
-    assert text_of(error, CommandWording({})) == "take --target variance"
+    assert text_of(error, CommandVocabulary({})) == "take --target variance"
     assert str(pickle.loads(pickle.dumps(error))) == str(error)
 
 

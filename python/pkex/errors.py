@@ -1,7 +1,7 @@
 """The package's exceptions and warnings.
 
-Bad input is described by fields, and its text is made of them where it is shown: `Wording` has the
-words of Python, `pkex.commands.wording` those of the command line. Nothing reads a text.
+Bad input is described by fields, and its text is made of them where it is shown: `Vocabulary` has the
+words of Python, `pkex.commands.vocabulary` those of the command line. Nothing reads a text.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ __all__ = [
     "Option",
     "Text",
     "UnsupportedModelError",
-    "Wording",
+    "Vocabulary",
     "joined",
     "reword",
     "subject",
@@ -79,7 +79,7 @@ Part: TypeAlias = str | Argument | Option | Place
 Text: TypeAlias = Part | tuple[Part, ...]
 
 
-class Wording:
+class Vocabulary:
     """The words for arguments, options and places: here those of Python."""
 
     def argument(self, name: str) -> str:
@@ -95,7 +95,7 @@ class Wording:
         return f"row {row}" + ("" if column is None else f", column {column!r}")
 
 
-_PYTHON = Wording()
+_PYTHON = Vocabulary()
 
 
 def joined(*texts: Text) -> Text:
@@ -107,17 +107,17 @@ def _parts(text: Text) -> tuple[Part, ...]:
     return text if isinstance(text, tuple) else (text,)
 
 
-def words(text: Text, wording: Wording = _PYTHON) -> str | None:
-    """Return a text in some wording, None if that lacks an option of it."""
+def words(text: Text, vocabulary: Vocabulary = _PYTHON) -> str | None:
+    """Return a text in the words of a vocabulary, None if that lacks an option of it."""
     found = []
     for part in _parts(text):
         if isinstance(part, Option):
-            option = wording.option(part)
+            option = vocabulary.option(part)
             if option is None:
                 return None
             found.append(option)
         elif not isinstance(part, Place):
-            found.append(wording.argument(part.name) if isinstance(part, Argument) else part)
+            found.append(vocabulary.argument(part.name) if isinstance(part, Argument) else part)
     return "".join(found)
 
 
@@ -125,25 +125,25 @@ class Worded:
     """An error or a warning whose text is made where it is shown."""
 
     # Of `str`: Python's, or that of another library whose explainer pkex stands in for.
-    _wording = _PYTHON
+    _vocabulary = _PYTHON
 
-    def _text(self, wording: Wording) -> str:
-        """Return the text in some wording."""
+    def _text(self, vocabulary: Vocabulary) -> str:
+        """Return the text in the words of a vocabulary."""
         raise NotImplementedError
 
     def __str__(self) -> str:
-        return self._text(self._wording)
+        return self._text(self._vocabulary)
 
 
-def text_of(message: BaseException | str, wording: Wording) -> str:
-    """Return the text of an error or a warning, of pkex or others, in some wording."""
-    return message._text(wording) if isinstance(message, Worded) else str(message)
+def text_of(message: BaseException | str, vocabulary: Vocabulary) -> str:
+    """Return the text of an error or a warning, of pkex or others, in the words of a vocabulary."""
+    return message._text(vocabulary) if isinstance(message, Worded) else str(message)
 
 
-def reword(message: BaseException, wording: Wording) -> None:
-    """Let an error of pkex show its text in some wording."""
+def reword(message: BaseException, vocabulary: Vocabulary) -> None:
+    """Let an error of pkex show its text in the words of a vocabulary."""
     if isinstance(message, Worded):
-        message._wording = wording
+        message._vocabulary = vocabulary
 
 
 class Message(Worded):
@@ -155,9 +155,9 @@ class Message(Worded):
         The subject of the text: an argument, an option with its value, or nothing.
     reason : str or tuple
         The predicate: what is wrong, and what is expected. A tuple has parts, of which the
-        wording decides on options, names of arguments and the place `HERE`.
+        vocabulary decides on options, names of arguments and the place `HERE`.
     fix : str, tuple or list of these
-        What to do; a list has alternatives. Those with an option that a wording lacks are left out.
+        What to do; a list has alternatives. Those with an option that a vocabulary lacks are left out.
     row : int, optional
     column : int or str, optional
         The number or, if it is known, the name. Without a row it belongs to the subject.
@@ -195,7 +195,7 @@ class Message(Worded):
         """Return the same with other fields."""
         names = ("argument", "reason", "fix", "row", "column", "kind")
         changed = type(self)(**{**dict(zip(names, self.args, strict=True)), **fields})
-        changed.before, changed._wording = self.before, self._wording
+        changed.before, changed._vocabulary = self.before, self._vocabulary
         return changed
 
     def within(self, before: str) -> Self:
@@ -204,24 +204,24 @@ class Message(Worded):
         changed.before = before + self.before
         return changed
 
-    def _text(self, wording: Wording) -> str:
-        """Return the text in some wording."""
+    def _text(self, vocabulary: Vocabulary) -> str:
+        """Return the text in the words of a vocabulary."""
         place, parts = "", _parts(self.reason)
         if self.row is not None:
-            place = f" in {wording.place(self.argument, self.row, self.column)}"
+            place = f" in {vocabulary.place(self.argument, self.row, self.column)}"
         if HERE not in parts:
             parts = (*parts, HERE)
-        said = _certain(tuple(place if part == HERE else part for part in parts), wording)
+        said = _certain(tuple(place if part == HERE else part for part in parts), vocabulary)
         if self._subject is not None:
             subject = self._subject
             if isinstance(subject, str):
                 subject = Argument(subject)
-            name = _certain(subject, wording)
+            name = _certain(subject, vocabulary)
             if self.column is not None and self.row is None:
                 name = f"column {self.column!r} of {name}"
             said = f"{name} {said}"
         fixes = self.fix if isinstance(self.fix, list) else [self.fix]
-        known = [fix for fix in (words(each, wording) for each in fixes) if fix]
+        known = [fix for fix in (words(each, vocabulary) for each in fixes) if fix]
         if not known:
             return self.before + said
         fix = ", or ".join(known)
@@ -231,9 +231,9 @@ class Message(Worded):
         return f"{self.before}{said}{'' if said.endswith('?') else '.'} {fix}"
 
 
-def _certain(text: Text, wording: Wording) -> str:
+def _certain(text: Text, vocabulary: Vocabulary) -> str:
     """Return a text that is not left out: with Python's words for options that are not known."""
-    found = words(text, wording)
+    found = words(text, vocabulary)
     return str(words(text)) if found is None else found
 
 
@@ -293,9 +293,9 @@ class UnsupportedModelError(Worded, TypeError, ValueError):
     # Where users import it from, which tracebacks show.
     __module__ = "pkex"
 
-    def _text(self, wording: Wording) -> str:
-        """Return the text in some wording."""
-        return _certain(self.args[0], wording)
+    def _text(self, vocabulary: Vocabulary) -> str:
+        """Return the text in the words of a vocabulary."""
+        return _certain(self.args[0], vocabulary)
 
 
 @contextmanager

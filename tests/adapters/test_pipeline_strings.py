@@ -166,7 +166,7 @@ def test_strings_in_columns_of_numbers_are_refused_with_their_place():
     rows.loc[3, "weight"] = "heavy"
     with pytest.raises(TypeError, match=r"'heavy' \(str\) in row 3, column 'weight'"):
         pkex.Explainer(pipeline)(rows)
-    with pytest.raises(TypeError, match=r"background must .*'heavy' \(str\) in row 3, column 'weight'"):
+    with pytest.raises(TypeError, match=r"background must .*'heavy' .* row 3, column 'weight'"):
         pkex.Explainer(pipeline, rows)
 
 

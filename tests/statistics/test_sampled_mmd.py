@@ -11,6 +11,7 @@ from pkex.kernels import RBF, Laplacian, Matern
 from pkex.statistics import block_significance
 from pkex.statistics.sampled import budget, held_rows, mmd
 from pkex.statistics.sampled.design import Design
+from pkex.tables import stream
 
 ESTIMATORS = ["incomplete", "block"]
 # Blocks of 32 rows of each sample, and so many of these.

@@ -22,7 +22,7 @@ from pkex.commands.tested import (
     record_of,
 )
 from pkex.commands.two_tables import alike
-from pkex.commands.wording import CommandWording
+from pkex.commands.vocabulary import CommandVocabulary
 from pkex.errors import InputWarning
 
 if TYPE_CHECKING:
@@ -66,8 +66,8 @@ def run(options: argparse.Namespace) -> int:
     kind = check_output(options, options.reference, options.current)
     check_test(options, needs_test=options.fail_on_drift is not None)
     files = {"X and Y": "both files", "X": options.reference, "Y": options.current}
-    wording = CommandWording(files)
-    with warning_lines(wording, _is_meant(options)) as told, failures(wording):
+    vocabulary = CommandVocabulary(files)
+    with warning_lines(vocabulary, _is_meant(options)) as told, failures(vocabulary):
         sheets = _read(options)
         first, second = np.random.default_rng(options.seed).spawn(2)
         most = most_rows(options)

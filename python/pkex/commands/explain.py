@@ -24,7 +24,7 @@ from pkex.commands.options import (
     table_options,
 )
 from pkex.commands.tables import read_table
-from pkex.commands.wording import CommandWording
+from pkex.commands.vocabulary import CommandVocabulary
 from pkex.functions.linked import LINKS
 from pkex.games.value_functions import ValueFunction
 from pkex.results.tables import shortened
@@ -116,11 +116,11 @@ def run(options: argparse.Namespace) -> int:
     """Explain the rows, write the values, and return the exit status."""
     kind = check_output(options, options.data, options.model, options.background)
     files = {"X": options.data, "background": options.background or "background"}
-    wording = CommandWording(files | {"the model": options.model})
-    with warning_lines(wording) as warnings, failures(wording):
+    vocabulary = CommandVocabulary(files | {"the model": options.model})
+    with warning_lines(vocabulary) as warnings, failures(vocabulary):
         game = _game(options)
         model = read_model(options.model, options)
-        explainer, explanation = _explained(model, game, options, wording)
+        explainer, explanation = _explained(model, game, options, vocabulary)
     answer = _answer(explainer, explanation, in_words(model), options, warnings)
     present(answer, kind, options.output)
     return 0
@@ -147,16 +147,16 @@ def _game(options: argparse.Namespace) -> Any:
 
 
 def _explained(
-    model: Any, game: Any, options: argparse.Namespace, wording: CommandWording
+    model: Any, game: Any, options: argparse.Namespace, vocabulary: CommandVocabulary
 ) -> tuple[Explainer, Explanation | Estimate]:
     import pkex
 
     how = tables_for(model, table_options(options))
     data = read_table(options.data, how)
-    wording.locate("X", data)
+    vocabulary.locate("X", data)
     rows = None if options.background is None else read_table(options.background, how)
     if rows is not None:
-        wording.locate("background", rows)
+        vocabulary.locate("background", rows)
     explainer = pkex.Explainer(
         model,
         None if rows is None else rows.frame,

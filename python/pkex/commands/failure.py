@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import IO, TypeAlias
 
-from pkex.errors import InputWarning, Wording, text_of
+from pkex.errors import InputWarning, Vocabulary, text_of
 
 __all__ = ["Failure", "IsMeant", "failures", "flush", "needing", "reason", "say", "warning_lines"]
 
@@ -79,23 +79,25 @@ def needing(what: str, library: str) -> Iterator[None]:
 
 
 @contextmanager
-def failures(wording: Wording) -> Iterator[None]:
+def failures(vocabulary: Vocabulary) -> Iterator[None]:
     """Turn errors of pkex into failures, in the words of a command."""
     try:
         yield
     except ImportError as error:
         raise Failure(str(error)) from None
     except (ValueError, TypeError, OverflowError, MemoryError) as error:
-        raise Failure(text_of(error, wording) or type(error).__name__) from None
+        raise Failure(text_of(error, vocabulary) or type(error).__name__) from None
 
 
 @contextmanager
-def warning_lines(wording: Wording, is_meant: IsMeant = lambda _: False) -> Iterator[list[str]]:
+def warning_lines(
+    vocabulary: Vocabulary, is_meant: IsMeant = lambda _: False
+) -> Iterator[list[str]]:
     """Collect the texts of warnings, each once, and write each as a line of standard error.
 
     Parameters
     ----------
-    wording : Wording
+    vocabulary : Vocabulary
     is_meant : callable
         Says of a warning whether the user already knows, so that it is left out.
     """
@@ -104,7 +106,7 @@ def warning_lines(wording: Wording, is_meant: IsMeant = lambda _: False) -> Iter
     def show(message: Warning | str, *_: object, **__: object) -> None:
         if isinstance(message, InputWarning) and is_meant(message):
             return
-        text = " ".join(text_of(message, wording).split())
+        text = " ".join(text_of(message, vocabulary).split())
         if text not in lines:
             lines.append(text)
             say(f"pkex: warning: {text}\n")

@@ -26,7 +26,7 @@ from pkex.commands.tested import (
     how_tested,
     record_of,
 )
-from pkex.commands.wording import CommandWording
+from pkex.commands.vocabulary import CommandVocabulary
 
 if TYPE_CHECKING:
     from pkex import HSICResult
@@ -61,8 +61,8 @@ def run(options: argparse.Namespace) -> int:
     """Measure the dependence, write what was found, and return the exit status."""
     kind = check_output(options, options.data)
     check_test(options)
-    wording = CommandWording({"X": options.data, "y": "the target"})
-    with warning_lines(wording) as warnings, failures(wording):
+    vocabulary = CommandVocabulary({"X": options.data, "y": "the target"})
+    with warning_lines(vocabulary) as warnings, failures(vocabulary):
         sheet = _read(options)
         result = _measured(sheet, options)
     present(_answer(result, sheet, options, warnings), kind, options.output)

@@ -16,7 +16,7 @@ from pkex.commands.models import add_model, in_words, read_model, tables_for
 from pkex.commands.options import Progress, add_output, add_table, check_output, table_options
 from pkex.commands.sources import Source
 from pkex.commands.tables import read_table
-from pkex.commands.wording import CommandWording
+from pkex.commands.vocabulary import CommandVocabulary
 
 if TYPE_CHECKING:
     from pkex import SensitivityResult
@@ -52,16 +52,16 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 def run(options: argparse.Namespace) -> int:
     """Divide the variance, write what was found, and return the exit status."""
     kind = check_output(options, options.inputs, options.model)
-    wording = CommandWording({"inputs": options.inputs, "the model": options.model})
-    with warning_lines(wording) as warnings, failures(wording):
+    vocabulary = CommandVocabulary({"inputs": options.inputs, "the model": options.model})
+    with warning_lines(vocabulary) as warnings, failures(vocabulary):
         model = read_model(options.model, options)
-        result = _analysed(model, options, wording)
+        result = _analysed(model, options, vocabulary)
     present(_answer(result, in_words(model), options, warnings), kind, options.output)
     return 0
 
 
 def _analysed(
-    model: Any, options: argparse.Namespace, wording: CommandWording
+    model: Any, options: argparse.Namespace, vocabulary: CommandVocabulary
 ) -> SensitivityResult:
     import pkex
 
@@ -70,7 +70,7 @@ def _analysed(
     if are_distributions(source):
         return pkex.sensitivity(model, read_distributions(source), **how)
     sheet = read_table(source, tables_for(model, table_options(options)))
-    wording.locate("inputs", sheet)
+    vocabulary.locate("inputs", sheet)
     return pkex.sensitivity(model, sheet.frame, **how)
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from pkex.commands.failure import Failure, failures
 from pkex.commands.options import Progress, add_missing, add_output, add_table, add_test
-from pkex.commands.wording import CommandWording
+from pkex.commands.vocabulary import CommandVocabulary
 from pkex.inputs.choices import Estimator
 from pkex.statistics.sampled.budget import check_budget
 
@@ -53,7 +53,7 @@ def check_test(options: argparse.Namespace, *, needs_test: bool = False) -> None
 
     The smallest p-value of B permutations is 1 / (B + 1).
     """
-    with failures(CommandWording({})):
+    with failures(CommandVocabulary({})):
         check_budget(options.budget, options.estimator)
     least = math.ceil(1.0 / options.alpha - 1e-9) - 1
     if (options.permutations or needs_test) and options.permutations < least:

@@ -13,7 +13,7 @@ from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
-from pkex.errors import InputError, Message, Option, Wording, reword
+from pkex.errors import InputError, Message, Option, Vocabulary, reword
 from pkex.inputs.choices import check_choice
 from pkex.inputs.integers import whole
 from pkex.inputs.keywords import unknown_keywords, with_known_keywords
@@ -21,7 +21,7 @@ from pkex.inputs.keywords import unknown_keywords, with_known_keywords
 __all__ = [
     "PROBLEMS",
     "Check",
-    "LibraryWording",
+    "LibraryVocabulary",
     "check_flag",
     "check_integer",
     "check_random_state",
@@ -90,7 +90,7 @@ def with_checked_arguments(
     return decorated
 
 
-class LibraryWording(Wording):
+class LibraryVocabulary(Vocabulary):
     """The words of another library, which has other names for some arguments.
 
     Parameters
@@ -112,13 +112,13 @@ class LibraryWording(Wording):
 
 
 @contextmanager
-def noted(problems: list[Exception], wording: Wording | None = None) -> Iterator[None]:
+def noted(problems: list[Exception], vocabulary: Vocabulary | None = None) -> Iterator[None]:
     """Add what is in the way to a list instead of raising it; in the words of another library."""
     try:
         yield
     except PROBLEMS as error:
-        if wording is not None:
-            reword(error, wording)
+        if vocabulary is not None:
+            reword(error, vocabulary)
         problems.append(error)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pkex
 from pkex.adapters import verify
 from pkex.adapters.targets import adapted_to
-from pkex.errors import Wording
+from pkex.errors import Vocabulary
 from pkex.execution.threads import check_n_jobs
 from pkex.explain.columns import Columns
 from pkex.explain.links import behind_link
@@ -34,7 +34,7 @@ def examined(
     link: Link = "identity",
     feature_names: Any = None,
     n_jobs: Any = -1,
-    wording: Wording | None = None,
+    vocabulary: Vocabulary | None = None,
 ) -> pkex.Explainer | None:
     """Add to a list all that `pkex.Explainer` would refuse one by one.
 
@@ -48,30 +48,30 @@ def examined(
     """
     explainer = pkex.Explainer.__new__(pkex.Explainer)
     chosen = None
-    with noted(problems, wording):
+    with noted(problems, vocabulary):
         chosen = chosen_value_function(value_function, background, background_weights)
-    with noted(problems, wording):
+    with noted(problems, vocabulary):
         check_n_jobs(n_jobs)
     known = len(problems)
-    with noted(problems, wording):
+    with noted(problems, vocabulary):
         adapted = adapted_to(model, None)
         verify(adapted, model)
         adapted = behind_link(adapted, link, None)
     if len(problems) > known:
         return None  # of what it has, nothing is known
     if chosen is not None:
-        with noted(problems, wording):
+        with noted(problems, vocabulary):
             check_points(chosen, background, adapted.expansion.keeps_points)
             if value_function is None and background is None and adapted.expansion.draws_rows:
                 game_of_points(adapted.expansion.own_points())
     explainer._outputs, explainer._function = Outputs.chosen(adapted, None, None)
-    with noted(problems, wording):
+    with noted(problems, vocabulary):
         explainer._outputs, explainer._function = Outputs.chosen(adapted, outputs, None)
     columns = Columns.of(adapted, None)
-    with noted(problems, wording):
+    with noted(problems, vocabulary):
         columns = Columns.of(adapted, feature_names)
     known = len(problems)
-    with noted(problems, wording):
+    with noted(problems, vocabulary):
         if background is not None:
             # It names the columns even if its weights are bad.
             _, columns = columns.read_background(background, None)
@@ -80,6 +80,6 @@ def examined(
     # Groups may have names of columns that a background would have told, if not an array.
     is_background_read = len(problems) == known or isinstance(background, np.ndarray | list)
     if groups is not None and (columns.known_names or is_background_read):
-        with noted(problems, wording):
+        with noted(problems, vocabulary):
             explainer._players = as_players(groups, columns.names)
     return explainer

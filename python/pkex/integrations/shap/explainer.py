@@ -20,7 +20,7 @@ from pkex.inputs.choices import check_names
 from pkex.integrations import as_background, as_one_row
 from pkex.integrations.arguments import (
     PROBLEMS,
-    LibraryWording,
+    LibraryVocabulary,
     noted,
     raise_together,
     with_checked_arguments,
@@ -74,17 +74,17 @@ def _check_construction(
         # Of which an unknown one is noted elsewhere.
         options["link"] = link_name(options["link"]) or "identity"
     background = as_background(data if masker is None else masker)
-    wording = _wording(data)
-    explainer = examined(problems, _inner(model), background, wording=wording, **options)
+    vocabulary = _vocabulary(data)
+    explainer = examined(problems, _inner(model), background, vocabulary=vocabulary, **options)
     if explainer is not None and output_names is not None:
         with noted(problems):
             check_names("output_names", output_names, explainer._function.n_outputs)
     raise_together(problems)
 
 
-def _wording(data: Any) -> LibraryWording:
+def _vocabulary(data: Any) -> LibraryVocabulary:
     """Return the words of shap, where the background is a masker, or data."""
-    return LibraryWording({"background": "masker" if data is None else "data"})
+    return LibraryVocabulary({"background": "masker" if data is None else "data"})
 
 
 def _inner(model: Any) -> Any:
@@ -222,7 +222,7 @@ class KernelMachineExplainer(KernelExplainerAttributes, shap.Explainer):  # type
         model = _inner(model)
         self._arguments = {"model": model, "masker": background, **options}
         first: list[Exception] = []
-        with noted(first, _wording(data)):
+        with noted(first, _vocabulary(data)):
             _check_masker(masker, data)
             self._output_name = None
             if output_names is not None and not adapted_to(model, None).expansion.has_output_axis:

@@ -27,7 +27,7 @@ from pkex.inputs.choices import check_choice
 from pkex.integrations import as_background, as_one_row, as_rows
 from pkex.integrations.arguments import (
     Check,
-    LibraryWording,
+    LibraryVocabulary,
     check_flag,
     check_integer,
     count,
@@ -86,7 +86,7 @@ _CONSTRUCTOR: dict[str, Check] = {
     "verbose": check_flag,
 }
 # What is passed on to a `pkex.Explainer` as it is.
-_WORDING = LibraryWording({"background": "data"})
+_VOCABULARY = LibraryVocabulary({"background": "data"})
 _OPTIONS = ("background_weights", "groups", "n_jobs")
 
 
@@ -123,7 +123,7 @@ def _check_construction(
         as_background(data),
         value_function=value_function,
         outputs=outputs,
-        wording=_WORDING,
+        vocabulary=_VOCABULARY,
         **options,
     )
     if explainer is not None:
@@ -244,7 +244,7 @@ class ProductKernelExplainer(Explainer):
             "joint_marginal_distribution": joint_marginal_distribution,
         }
         first: list[Exception] = []
-        with noted(first, _WORDING):
+        with noted(first, _VOCABULARY):
             raise_together(_problems_of_orders(**of_values))
             game = _game(value_function, data, **how)
             self._explainer = pkex.Explainer(

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from pkex.commands.tables import Sheet
-from pkex.errors import Option, Wording
+from pkex.errors import Option, Vocabulary
 
-__all__ = ["CommandWording"]
+__all__ = ["CommandVocabulary"]
 
 # The options of Python that commands have, too: --option value, without the n_ of numbers.
 _OPTIONS = frozenset(
@@ -31,7 +31,7 @@ _OPTIONS = frozenset(
 )
 
 
-class CommandWording(Wording):
+class CommandVocabulary(Vocabulary):
     """The words of a command.
 
     Parameters
