@@ -1,7 +1,7 @@
 """The package's exceptions and warnings.
 
-Bad input is described by fields, and its text is made of them where it is shown: `Vocabulary` has the
-words of Python, `pkex.commands.vocabulary` those of the command line. Nothing reads a text.
+Bad input is described by fields, and its text is made of them where it is shown: `Vocabulary` has
+the words of Python, `pkex.commands.vocabulary` those of the command line. Nothing reads a text.
 """
 
 from __future__ import annotations
@@ -157,7 +157,8 @@ class Message(Worded):
         The predicate: what is wrong, and what is expected. A tuple has parts, of which the
         vocabulary decides on options, names of arguments and the place `HERE`.
     fix : str, tuple or list of these
-        What to do; a list has alternatives. Those with an option that a vocabulary lacks are left out.
+        What to do; a list has alternatives. One with an option that a vocabulary lacks is left
+        out.
     row : int, optional
     column : int or str, optional
         The number or, if it is known, the name. Without a row it belongs to the subject.
