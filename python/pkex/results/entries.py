@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pkex.results.tables import number
+from pkex.tables.missing import is_missing
 from pkex.typing import Float
 
 __all__ = ["MISSING", "Columns", "Entries", "are_few"]
@@ -56,10 +57,10 @@ class Entries:
         if array.dtype.kind == "m":
             return cls(array / np.timedelta64(1, "D"))
         entries = np.asarray(column, dtype=object).tolist()
-        known = [entry for entry in entries if not _is_missing(entry)]
+        known = [entry for entry in entries if not is_missing(entry)]
         if known and all(isinstance(e, Real) and not isinstance(e, bool) for e in known):
-            return cls(np.array([np.nan if _is_missing(e) else float(e) for e in entries]))
-        return cls(None, tuple(MISSING if _is_missing(e) else str(e) for e in entries))
+            return cls(np.array([np.nan if is_missing(e) else float(e) for e in entries]))
+        return cls(None, tuple(MISSING if is_missing(e) else str(e) for e in entries))
 
     @property
     def known(self) -> Float:
@@ -148,7 +149,3 @@ def _seconds(array: NDArray[Any]) -> Float:
     seconds = array.astype("datetime64[s]").astype(np.int64).astype(np.float64)
     seconds[np.isnat(array)] = np.nan
     return seconds
-
-
-def _is_missing(entry: Any) -> bool:
-    return entry is None or type(entry).__name__ in ("NAType", "NaTType") or entry != entry

@@ -26,6 +26,7 @@ from pkex.sensitivity.inputs import Inputs
 from pkex.sensitivity.result import SensitivityResult
 from pkex.sensitivity.uncertainty import draws_of, number_of_draws
 from pkex.sensitivity.worths import Worths
+from pkex.tables.kinds import Kind, kind_of
 
 __all__ = ["sensitivity"]
 
@@ -160,7 +161,8 @@ def sensitivity(
     if most > 2:
         raise ValueError(f"order must be 1, or 2 for pairs, too; got {most}")
     # Results of searches are mappings, too.
-    if type(model) in (np.ndarray, list, tuple, dict) or hasattr(model, "to_numpy"):
+    is_table = kind_of(model) in (Kind.ARRAY, Kind.PANDAS, Kind.POLARS, Kind.SERIES)
+    if is_table or type(model) in (list, tuple, dict):
         raise UnsupportedModelError(
             f"the model comes first: pkex.sensitivity(model, inputs); got a {type(model).__name__}"
         )

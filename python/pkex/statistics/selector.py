@@ -24,6 +24,7 @@ from pkex.kernels import Kernel
 from pkex.statistics.hsic import hsic
 from pkex.statistics.hsic_result import HSICResult
 from pkex.tables.encode import Missing, categorical_columns
+from pkex.tables.kinds import columns_of, is_pandas
 from pkex.tables.labels import numbered
 from pkex.typing import Float
 
@@ -349,12 +350,12 @@ def _checked(selector: HSICSelector, X: Any, y: Any) -> tuple[Any, Any]:
 
     Tables with columns of their own, such as data frames, need not hold numbers: `hsic` reads them.
     """
-    if not hasattr(X, "columns"):
+    if columns_of(X) is None:
         options: dict[str, Any] = {"accept_sparse": "csr", "ensure_min_samples": 2}
         if selector.missing == "indicator":
             options[FINITE] = "allow-nan"
         X, checked = validated(selector, X, y, multi_output=True, **options)
-        return X, y if hasattr(y, "iloc") else checked
+        return X, y if is_pandas(y) else checked
     if y is None:
         raise ValueError("HSICSelector requires y to be passed, but the target y is None")
     keep_names(selector, X, reset=True)
