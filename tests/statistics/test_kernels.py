@@ -195,7 +195,9 @@ def test_skewed_and_rare_entries_are_no_outliers(rng):
 @pytest.mark.filterwarnings("ignore:kernel is nearly 0")
 def test_one_column_that_makes_up_nearly_all_distances_is_warned_of(rng, kernel, name):
     x, y = rng.normal(size=(2, 40, 3)) * [1.0, 1000.0, 1.0]
-    message = rf"'{name}' makes up .* % .* hides other columns\. pkex.kernels.median_heuristic"
+    message = (
+        rf"'{name}' of .* makes up .* % .* hides other columns\. pkex.kernels.median_heuristic"
+    )
     for call in (
         lambda: pkex.mmd(x, y, kernel=kernel),
         lambda: pkex.hsic(x, x[:, 0], kernel=kernel),
