@@ -369,7 +369,7 @@ def test_a_few_nearly_dependent_rows_among_many_are_found():
 def test_values_that_do_not_add_up_to_the_variance_are_refused_with_both(monkeypatch):
     model, rows, new = process_of_a_hidden_cluster()
     # As if the bound were too low.
-    monkeypatch.setattr(pairs.PairSums, "are_exact", lambda *_: True)
+    monkeypatch.setattr(pairs.VarianceReduction, "are_exact", lambda *_: True)
     options = {"target": "variance", "value_function": "marginal"}
     explainer = pkex.Explainer(model, rows[100:106], **options)
     message = r"row 1 base value and values add up to \S+ where the variance is 1\.\d+e-11"

@@ -30,6 +30,8 @@ __all__ = ["warn_of_unusual_rows"]
 # The most unusual rows whose pairs are looked at, the rows that these are compared with, and the
 # rows that a message names.
 _MOST, _COMPARED, _NAMED = 32, 64, 3
+# Of fewer rows none is usual.
+_FEWEST_ROWS = 10
 # Squares of larger kernels, summed over pairs, may overflow.
 _LARGEST = 1e130
 
@@ -59,7 +61,7 @@ def warn_of_unusual_rows(
     OverflowError
         If the kernel between two of the rows is beyond 1e130.
     """
-    if not isinstance(kernel, OrthogonalANOVA):
+    if len(rows) < _FEWEST_ROWS or not isinstance(kernel, OrthogonalANOVA):
         return
     n, own = len(rows), kernel.log_diagonal(rows)
     is_unusual = own - np.median(own) > math.log(n)
