@@ -105,6 +105,12 @@ def test_standard_errors_need_four_rows_in_each_sample(n, m):
     assert np.isfinite(result.values).all()
 
 
+def test_text_in_a_column_beyond_those_of_the_other_sample_has_its_place():
+    wide = np.array([[0.0, 1.0, "u"], [1.0, 0.0, "v"]], dtype=object)
+    with pytest.raises(TypeError, match="got 'u' .str. in row 0, column 2"):
+        pkex.mmd(wide, pd.DataFrame({"a": [0.0, 1.0], "b": [1.0, 0.0]}))
+
+
 def test_lengths_must_agree():
     for y in (TARGET[:19], np.full(19, np.nan), ["a"] * 19, np.ones((19, 3))):
         with pytest.raises(ValueError, match=r"as many rows as X; got 19, expected 20$"):

@@ -343,4 +343,5 @@ def _place(
     if len(index) < 2:
         return row, None
     column = int(index[1])
-    return row, names[column] if names else column
+    # There may be more columns than names: that is the next error.
+    return row, names[column] if names and column < len(names) else column
