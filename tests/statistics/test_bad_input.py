@@ -107,7 +107,7 @@ def test_standard_errors_need_four_rows_in_each_sample(n, m):
 
 def test_text_in_a_column_beyond_those_of_the_other_sample_has_its_place():
     wide = np.array([[0.0, 1.0, "u"], [1.0, 0.0, "v"]], dtype=object)
-    with pytest.raises(TypeError, match="got 'u' .str. in row 0, column 2"):
+    with pytest.raises(TypeError, match=r"got 'u' .str. in row 0, column 2"):
         pkex.mmd(wide, pd.DataFrame({"a": [0.0, 1.0], "b": [1.0, 0.0]}))
 
 
