@@ -184,6 +184,8 @@ def test_samples_have_the_covariances():
     drawn = explanation.sample(20_000, random_state=0)
     assert drawn.shape == (20_000, *explanation.shape)
     np.testing.assert_array_equal(drawn, explanation.sample(20_000, random_state=0))
+    legacy = [explanation.sample(3, np.random.RandomState(0)) for _ in range(2)]
+    np.testing.assert_array_equal(*legacy)
     for row in range(len(ROWS)):
         covariance = explanation.covariance(row)
         found = np.cov(drawn[:, row].T) - covariance

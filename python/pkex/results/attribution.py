@@ -11,6 +11,7 @@ from numpy.typing import DTypeLike, NDArray
 from pkex.inputs.documents import Document
 from pkex.inputs.integers import as_integer
 from pkex.inputs.keywords import with_known_keywords
+from pkex.inputs.randomness import as_generator
 from pkex.results.attribution_plots import KINDS, draw_rows
 from pkex.results.attribution_summary import summary_of
 from pkex.results.axes import FEATURE, OUTPUT, ROW
@@ -259,7 +260,9 @@ class Attribution(RowResult[RowValues]):
         return covariances if OUTPUT in self._axes.present else covariances[..., 0]
 
     def sample(
-        self, n: int, random_state: int | np.random.Generator | None = None
+        self,
+        n: int,
+        random_state: int | np.random.Generator | np.random.RandomState | None = None,
     ) -> NDArray[np.float64]:
         """Return values of functions drawn from the posterior.
 
@@ -270,7 +273,7 @@ class Attribution(RowResult[RowValues]):
         ----------
         n : int
             How often.
-        random_state : int or numpy.random.Generator, optional
+        random_state : int, numpy.random.Generator or RandomState, optional
             A seed, or where random numbers are taken from.
 
         Returns
@@ -285,7 +288,7 @@ class Attribution(RowResult[RowValues]):
         roots, _ = self._posterior("sample")
         n = as_integer("n", n, "a positive integer", least=1)
         rows, _, outputs, rank = roots.shape
-        normal = np.random.default_rng(random_state).standard_normal((n, rows, outputs, rank))
+        normal = as_generator(random_state).standard_normal((n, rows, outputs, rank))
         changes = np.einsum("ndor,snor->sndo", roots, normal)
         drawn: Float = self.values + changes.reshape(n, *np.shape(self.values))
         return drawn

@@ -46,7 +46,7 @@ def sensitivity(
     feature_names: Sequence[str] | None = None,
     order: int = 1,
     uncertainty: int = 0,
-    random_state: int | np.random.Generator | None = None,
+    random_state: int | np.random.Generator | np.random.RandomState | None = None,
     summation: Summation = "compensated",
     n_jobs: int | None = -1,
     progress: Progress = False,
@@ -83,7 +83,7 @@ def sensitivity(
     uncertainty : int, default 0
         Of a Gaussian process, how many functions are drawn from its posterior, from 20 on, such as
         100: the result has the indices of each as `draws`, and intervals. See the notes.
-    random_state : int, numpy.random.Generator or None, default None
+    random_state : int, numpy.random.Generator, RandomState or None, default None
         The seed of these draws; nothing else is random.
     summation : {"compensated", "plain"}, default "compensated"
         How sums over pairs of points are formed.

@@ -57,7 +57,7 @@ def draws_of(
     inputs : Inputs
     n : int
         The number of draws.
-    random_state : int, Generator or None
+    random_state : int, Generator, RandomState or None
     computed : tuple of (ndarray of int64 of shape (d,), {1, 2}, Computation)
         The players of columns, the order, and how all is computed.
 
