@@ -249,7 +249,7 @@ class InputError(Message, ValueError):
     ...     pkex.mmd([[0.0, 1.0], [2.0, float("nan")]], [[0.0, 1.0], [2.0, 3.0]])
     ... except InputError as error:
     ...     print(error.argument, error.row, error.column, error.kind)
-    X 1 x1 missing
+    X 1 1 missing
     """
 
 

@@ -10,7 +10,7 @@ import pytest
 from pages import Page
 
 from pkex.results.column_pictures import compared, related
-from pkex.results.entries import Entries
+from pkex.results.column_values import ColumnValues
 
 N = 40
 RNG = np.random.default_rng(0)
@@ -53,9 +53,9 @@ def _check(figure):
 
 @pytest.mark.parametrize("name", COLUMNS)
 def test_any_columns_can_be_shown_beside_and_against_each_other(name):
-    first = Entries.of(COLUMNS[name])
+    first = ColumnValues.of(COLUMNS[name])
     for column in COLUMNS.values():
-        second = Entries.of(column)
+        second = ColumnValues.of(column)
         _check(compared("column", first, second, ("one", "other")))
         _check(related("column", first, "target", second))
 
@@ -64,15 +64,15 @@ def test_any_columns_can_be_shown_beside_and_against_each_other(name):
     ("value", "words"), [(0.0, "40 points, one is constant; vertical axis"), (np.nan, "0 points")]
 )
 def test_values_without_a_rank_correlation_say_why(value, words):
-    rows = Entries.of(np.arange(40.0) ** 1.5)
-    figure = related("a", rows, "value", Entries(np.full(40, value), are_measured=True))
+    rows = ColumnValues.of(np.arange(40.0) ** 1.5)
+    figure = related("a", rows, "value", ColumnValues(np.full(40, value), are_measured=True))
     _check(figure)
     assert f"value by a. {words}" in figure.picture
     assert "nan" not in figure.picture
 
 
 def test_entries_are_described_in_words():
-    words = {name: Entries.of(column).in_words() for name, column in COLUMNS.items()}
+    words = {name: ColumnValues.of(column).in_words() for name, column in COLUMNS.items()}
     assert words["constant"] == "median 1, middle half from 1 to 1"
     assert words["missing"] == "no entries"
     assert words["days"] == "median 2026-03-20, middle half from 2026-03-11 to 2026-03-30"
@@ -85,7 +85,7 @@ def test_entries_are_described_in_words():
 
 def test_bars_of_a_histogram_hold_all_rows_and_show_where_entries_are_cut():
     figure = compared(
-        "x", Entries.of(COLUMNS["outlier"]), Entries.of(COLUMNS["numbers"]), ("a", "b")
+        "x", ColumnValues.of(COLUMNS["outlier"]), ColumnValues.of(COLUMNS["numbers"]), ("a", "b")
     )
     texts = Page(figure.picture).text("text")
     assert len([text for text in texts if text.startswith("≥ ")]) == 1

@@ -20,7 +20,7 @@ from pkex.commands.failure import Failure, flush, needing, reason
 from pkex.inputs.wording import counted
 from pkex.results.files import write_whole
 from pkex.results.page import page
-from pkex.results.report import PageContent, Table
+from pkex.results.report import PageContent, ReportTable
 from pkex.results.tables import aligned, shortened
 
 __all__ = ["FORMATS", "Answer", "format_of", "present"]
@@ -148,13 +148,13 @@ def _wrapped(text: str, subsequent_indent: str = "") -> list[str]:
     return [line.replace("\N{NO-BREAK SPACE}%", " %") for line in lines]
 
 
-def _lines_of(table: Table) -> list[str]:
+def _lines_of(table: ReportTable) -> list[str]:
     columns = table.cells(_MOST_LINES)
     columns[0] = [shortened(text) for text in columns[0]]
     return [f"{table.caption}:", *aligned(columns), *_rest(table)]
 
 
-def _rest(table: Table) -> list[str]:
+def _rest(table: ReportTable) -> list[str]:
     left_out = len(table) - _MOST_LINES
     return [f"({counted(left_out, 'more line')}: --format csv)"] if left_out > 0 else []
 

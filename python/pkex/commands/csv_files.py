@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, cast
 
 from pkex.commands.failure import Failure
-from pkex.commands.sources import Source
+from pkex.commands.file_bytes import FileBytes
 from pkex.inputs.wording import counted
 
 if TYPE_CHECKING:
@@ -37,13 +37,13 @@ class CSVFile:
 
     Parameters
     ----------
-    source : Source
+    source : FileBytes
     delimiter : str
     decimal : str
         What the fraction of a number begins with.
     """
 
-    source: Source
+    source: FileBytes
     delimiter: str
     decimal: str = "."
 

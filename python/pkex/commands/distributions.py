@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 
 from pkex.commands.failure import Failure, needing
-from pkex.commands.sources import Source
+from pkex.commands.file_bytes import FileBytes
 
 __all__ = ["are_distributions", "read_distributions"]
 
 _EXAMPLE = '{"distribution": "norm", "loc": 0, "scale": 1}'
 
 
-def are_distributions(source: Source) -> bool:
+def are_distributions(source: FileBytes) -> bool:
     """Whether a file is JSON, by its name or how it begins."""
     if source.path.endswith(".json"):
         return True
@@ -23,7 +23,7 @@ def are_distributions(source: Source) -> bool:
         return stream.read(64).lstrip()[:1] in (b"{", b"[")
 
 
-def read_distributions(source: Source) -> dict[str, Any] | list[Any]:
+def read_distributions(source: FileBytes) -> dict[str, Any] | list[Any]:
     """Return what JSON says of each input: a frozen distribution, or an array of entries.
 
     Raises

@@ -10,8 +10,8 @@ from importlib.util import find_spec
 from typing import IO, Any
 
 from pkex.commands.failure import Failure, needing, reason
+from pkex.commands.file_bytes import FileBytes
 from pkex.commands.skops_types import safe_types
-from pkex.commands.sources import Source
 from pkex.commands.tables import TableOptions
 from pkex.results.tables import shortened
 
@@ -51,7 +51,7 @@ def read_model(path: str, options: argparse.Namespace) -> Any:
         If there is no such file, it is not trusted, or it cannot be loaded.
     """
     try:
-        source = Source.of(path)
+        source = FileBytes.of(path)
         with source.opened() as file:
             if zipfile.is_zipfile(file):
                 return _of_skops(source, options.trust)
@@ -83,7 +83,7 @@ def tables_for(model: Any, options: TableOptions) -> TableOptions:
     return replace(options, columns=tuple(str(name) for name in known))
 
 
-def _of_skops(source: Source, trusted: list[str]) -> Any:
+def _of_skops(source: FileBytes, trusted: list[str]) -> Any:
     with needing("loading skops files", "skops"):
         import skops
         from skops import io

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from pkex.commands.answers import FORMATS, format_of
 from pkex.commands.failure import Failure
-from pkex.commands.sources import STANDARD_INPUT
+from pkex.commands.file_bytes import STANDARD_INPUT
 from pkex.commands.tables import TableOptions
 from pkex.inputs.choices import ESTIMATORS, SAMPLED_ESTIMATORS, Estimator
 from pkex.tables.encode import MISSING

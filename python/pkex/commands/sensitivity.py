@@ -12,9 +12,9 @@ import numpy as np
 from pkex.commands.answers import Answer, present
 from pkex.commands.distributions import are_distributions, read_distributions
 from pkex.commands.failure import failures, warning_lines
+from pkex.commands.file_bytes import FileBytes
 from pkex.commands.models import add_model, in_words, read_model, tables_for
 from pkex.commands.options import Progress, add_output, add_table, check_output, table_options
-from pkex.commands.sources import Source
 from pkex.commands.tables import read_table
 from pkex.commands.vocabulary import CommandVocabulary
 
@@ -66,7 +66,7 @@ def _analysed(
     import pkex
 
     how: dict[str, Any] = {"order": options.order, "progress": Progress.shown()}
-    source = Source.of(options.inputs)
+    source = FileBytes.of(options.inputs)
     if are_distributions(source):
         return pkex.sensitivity(model, read_distributions(source), **how)
     sheet = read_table(source, tables_for(model, table_options(options)))

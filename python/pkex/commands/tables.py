@@ -21,7 +21,7 @@ from pkex.commands.entries import (
     not_like_most,
 )
 from pkex.commands.failure import Failure, needing
-from pkex.commands.sources import Source
+from pkex.commands.file_bytes import FileBytes
 from pkex.errors import warn
 from pkex.inputs.wording import counted, shown
 from pkex.tables.labels import index_columns, unnamed
@@ -174,7 +174,7 @@ class Sheet:
         raise Failure(f"{self.name}, {self.line(row)}, column {name!r}: {what}{more}")
 
 
-def read_table(path: str | Source, options: TableOptions) -> Sheet:
+def read_table(path: str | FileBytes, options: TableOptions) -> Sheet:
     """Read a table from a file, or from standard input if the path is "-".
 
     Raises
@@ -182,7 +182,7 @@ def read_table(path: str | Source, options: TableOptions) -> Sheet:
     Failure
         If there is no such file, it is no table, or lacks a column.
     """
-    source = path if isinstance(path, Source) else Source.of(path)
+    source = path if isinstance(path, FileBytes) else FileBytes.of(path)
     with source.opened() as stream:
         start = stream.read(6)
     if start.startswith((_PARQUET, _ARROW_FILE, _ARROW_STREAM)):
@@ -192,7 +192,7 @@ def read_table(path: str | Source, options: TableOptions) -> Sheet:
         return _read_csv(source, options)
 
 
-def _read_csv(source: Source, options: TableOptions) -> Sheet:
+def _read_csv(source: FileBytes, options: TableOptions) -> Sheet:
     delimiter = options.delimiter or ("\t" if ".tsv" in Path(source.path).suffixes else ",")
     if options.decimal == delimiter:
         raise Failure(f"{source.name}: --decimal ',' needs another --delimiter, such as ';'")
@@ -212,7 +212,7 @@ def _read_csv(source: Source, options: TableOptions) -> Sheet:
     return sheet
 
 
-def _read_arrow(source: Source, start: bytes, options: TableOptions) -> Sheet:
+def _read_arrow(source: FileBytes, start: bytes, options: TableOptions) -> Sheet:
     import pyarrow as pa
     from pyarrow import parquet
 

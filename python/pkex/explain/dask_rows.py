@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from pkex.execution.backends import InOnePiece
-from pkex.explain.columns import Columns
+from pkex.explain.model_columns import ModelColumns
 from pkex.inputs.optional import missing_library
 from pkex.tables.labels import Labels, check_column_names
 from pkex.tables.stream import parts_of_rows
@@ -21,13 +21,13 @@ from pkex.typing import Float
 __all__ = ["on_dask_rows", "opened"]
 
 
-def opened(data: Any, columns: Columns) -> Any:
+def opened(data: Any, columns: ModelColumns) -> Any:
     """Return rows, those of Parquet files as a table of Dask's that reads them when it must.
 
     Parameters
     ----------
     data : path of a file *.parquet or a directory of such, or else what is returned as it is
-    columns : Columns
+    columns : ModelColumns
         Those that are read, if they are known by name.
 
     Raises
@@ -56,7 +56,7 @@ def opened(data: Any, columns: Columns) -> Any:
 
 
 def on_dask_rows(
-    values: Callable[[Any], Float], data: Any, columns: Columns, shape: tuple[int, ...]
+    values: Callable[[Any], Float], data: Any, columns: ModelColumns, shape: tuple[int, ...]
 ) -> Any:
     """Return the values of rows as an array of Dask's, a chunk for each of the rows' chunks.
 
@@ -65,7 +65,7 @@ def on_dask_rows(
     values : callable
         Gives those of some rows; can be pickled.
     data : dask.array.Array or dask.dataframe.DataFrame of shape (n, d)
-    columns : Columns
+    columns : ModelColumns
         Those that it must have.
     shape : tuple of int
         That of one row's values.

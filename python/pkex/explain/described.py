@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pkex.execution.settings import Settings
-from pkex.explain.columns import Columns
-from pkex.explain.explained import Explained
+from pkex.explain.explained_rows import ExplainedRows
 from pkex.explain.links import Transform
+from pkex.explain.model_columns import ModelColumns
 from pkex.explain.outputs import Outputs
 from pkex.explain.posterior import Posterior
 from pkex.functions.base import Function
@@ -39,7 +39,7 @@ class Described(SkopsGuard, AttributeHints):
 
     # The value of the empty coalition.
     _base: float | Float
-    _columns: Columns
+    _columns: ModelColumns
     # The model and its method, in words.
     _explained: str
     _function: Function
@@ -158,13 +158,13 @@ class Described(SkopsGuard, AttributeHints):
         return float(self._base[0]) if self._outputs.drops_axis else self._base.copy()
 
     def _result(
-        self, explained: Explained, values: Float, uncertainty: Uncertainty | None
+        self, explained: ExplainedRows, values: Float, uncertainty: Uncertainty | None
     ) -> RowValues:
         """Return values of rows with all that results hold, without an output axis that goes.
 
         Parameters
         ----------
-        explained : Explained
+        explained : ExplainedRows
         values : ndarray of shape (n, players) or (n, players, outputs)
         uncertainty : Uncertainty or None
         """

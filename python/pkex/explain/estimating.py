@@ -15,7 +15,7 @@ from pkex.execution.progress import Progress
 from pkex.execution.settings import Settings
 from pkex.explain.described import Described
 from pkex.explain.estimation import Estimator, RowGame, estimated, linked
-from pkex.explain.explained import Explained
+from pkex.explain.explained_rows import ExplainedRows
 from pkex.explain.from_coalitions import check_coalitions, from_coalitions, of_rows_together
 from pkex.explain.from_orders import check_permutations, from_orders
 from pkex.explain.joint_draws import JointDraws
@@ -123,7 +123,7 @@ class Estimating(Described):
         generator = as_generator(random_state)
         estimator = self._estimator(n_permutations, n_coalitions, generator)
         self._check_draws_rows("its values are exact for any number of features: explainer(X)")
-        explained = Explained.read(X, self._columns, self._players)
+        explained = ExplainedRows.read(X, self._columns, self._players)
         posterior = None
         with self._settings.computing(progress) as how:
             if isinstance(self._function, Conditional):
@@ -219,7 +219,7 @@ class Estimating(Described):
             If the game draws each feature on its own.
         """
         self._check_draws_rows("take value_function='interventional' or 'neutral'")
-        explained = Explained.read(row, self._columns, self._players)
+        explained = ExplainedRows.read(row, self._columns, self._players)
         first, function = explained.rows[0], self._function
         if isinstance(function, Conditional):
             return _WorthsGiven(function, first, self._settings)

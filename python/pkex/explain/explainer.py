@@ -16,12 +16,12 @@ from pkex.adapters.targets import Target, adapted_to
 from pkex.execution.computation import Computation
 from pkex.execution.progress import Progress
 from pkex.execution.settings import Settings
-from pkex.explain.columns import Columns
 from pkex.explain.dask_rows import on_dask_rows, opened
 from pkex.explain.estimating import Estimating
-from pkex.explain.explained import Explained
+from pkex.explain.explained_rows import ExplainedRows
 from pkex.explain.interacting import Interacting
 from pkex.explain.links import Transform, behind_link
+from pkex.explain.model_columns import ModelColumns
 from pkex.explain.observational import given_background, landmark_error, warn_of_constant_players
 from pkex.explain.outputs import Outputs
 from pkex.explain.posterior import Posterior
@@ -291,7 +291,7 @@ class Explainer(Estimating, Interacting):
 
         self._outputs, self._function = Outputs.chosen(adapted, outputs, output_names)
         self._posterior = Posterior.of(adapted, owner, outputs, output_names)
-        self._columns = Columns.of(adapted, feature_names)
+        self._columns = ModelColumns.of(adapted, feature_names)
         rows = None
         if background is not None:
             rows, self._columns = self._columns.read_background(background, background_weights)
@@ -359,7 +359,7 @@ class Explainer(Estimating, Interacting):
         MemoryError
             If the values are too large for memory.
         """
-        explained = Explained.read(X, self._columns, self._players)
+        explained = ExplainedRows.read(X, self._columns, self._players)
         roots = uncertainty_of_values = None
         with self._settings.computing(progress) as how:
             if uncertainty:

@@ -6,7 +6,7 @@ from numpy.typing import ArrayLike
 
 from pkex.execution.progress import Progress
 from pkex.explain.described import Described
-from pkex.explain.explained import Explained
+from pkex.explain.explained_rows import ExplainedRows
 from pkex.explain.interaction_values import check_interactions, interaction_values
 from pkex.games.indices import Index
 from pkex.inputs.keywords import with_known_keywords
@@ -82,7 +82,7 @@ class Interacting(Described):
                 f"method={self.method!r} computes Shapley values only; make an Explainer with "
                 "method='quadrature' for interactions"
             )
-        explained = Explained.read(X, self._columns, self._players)
+        explained = ExplainedRows.read(X, self._columns, self._players)
         rows, function = explained.rows, self._function
         check_interactions(index, order, function.n_players, len(rows), function.n_outputs)
         with self._settings.computing(progress) as how:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from pkex.errors import InputError, InputWarning, Option, Text, warn
 from pkex.execution.computation import Computation
-from pkex.explain.columns import Columns
+from pkex.explain.model_columns import ModelColumns
 from pkex.functions.base import Function
 from pkex.functions.conditional import Conditional
 from pkex.functions.linked import Link
@@ -30,7 +30,7 @@ _COALITIONS, _ROWS, _LARGE, _ALL_ROWS = 8, 16, 0.05, 2000
 
 
 def given_background(
-    function: Function, given: Any, game: Game, columns: Columns, link: Link
+    function: Function, given: Any, game: Game, columns: ModelColumns, link: Link
 ) -> Conditional:
     """Return a function whose absent features follow the present ones.
 
@@ -40,7 +40,7 @@ def given_background(
     given : Observational or "observational"
     game : Game
         With a background.
-    columns : Columns
+    columns : ModelColumns
     link : {"identity", "logit"}
 
     Raises

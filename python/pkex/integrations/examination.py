@@ -11,8 +11,8 @@ from pkex.adapters import verify
 from pkex.adapters.targets import adapted_to
 from pkex.errors import Vocabulary
 from pkex.execution.threads import check_n_jobs
-from pkex.explain.columns import Columns
 from pkex.explain.links import behind_link
+from pkex.explain.model_columns import ModelColumns
 from pkex.explain.outputs import Outputs
 from pkex.functions.linked import Link
 from pkex.games.players import as_players
@@ -67,9 +67,9 @@ def examined(
     explainer._outputs, explainer._function = Outputs.chosen(adapted, None, None)
     with noted(problems, vocabulary):
         explainer._outputs, explainer._function = Outputs.chosen(adapted, outputs, None)
-    columns = Columns.of(adapted, None)
+    columns = ModelColumns.of(adapted, None)
     with noted(problems, vocabulary):
-        columns = Columns.of(adapted, feature_names)
+        columns = ModelColumns.of(adapted, feature_names)
     known = len(problems)
     with noted(problems, vocabulary):
         if background is not None:

@@ -9,8 +9,8 @@ import numpy as np
 
 from pkex.inputs.wording import counted
 from pkex.results.column_pictures import related
-from pkex.results.entries import Entries
-from pkex.results.report import Figure, PageContent, Table, listed, of_outputs_left_out
+from pkex.results.column_values import ColumnValues
+from pkex.results.report import Figure, PageContent, ReportTable, listed, of_outputs_left_out
 from pkex.results.row_values import RowValues
 from pkex.results.svg import bars
 from pkex.results.tables import number, numbers, shortened
@@ -164,7 +164,7 @@ def _of_spreads(attribution: RowValues) -> list[str]:
     return [" ".join([*found, _READING_MEANS, *sizes])]
 
 
-def _tables(attribution: RowValues, name: str) -> list[Table]:
+def _tables(attribution: RowValues, name: str) -> list[ReportTable]:
     order = _order(attribution)
     values = attribution.values[:, order]
     spreads = attribution.spreads
@@ -182,7 +182,7 @@ def _tables(attribution: RowValues, name: str) -> list[Table]:
         columns |= beside
         columns["mean value"] = values.mean(axis=0)
         columns |= {"lowest": values.min(axis=0), "highest": values.max(axis=0)}
-    sizes = Table(f"How much each feature moves the output{of_output}", columns)
+    sizes = ReportTable(f"How much each feature moves the output{of_output}", columns)
     some = attribution.picked(slice(_MOST_ROWS))
     rows: dict[str, Any] = {"row": [str(1 + row) for row in range(len(some))]}
     rows["base value"] = some.base_values
@@ -194,7 +194,7 @@ def _tables(attribution: RowValues, name: str) -> list[Table]:
         rows[title] = _with_spreads(some.picked((slice(None), j)))
     rows["output"] = some.base_values + some.values.sum(axis=1)
     what = " ± ".join(["values", *spreads]) + " of the strongest features"
-    return [sizes, Table(f"The first rows{of_output}: {what}", rows)]
+    return [sizes, ReportTable(f"The first rows{of_output}: {what}", rows)]
 
 
 def _with_spreads(feature: RowValues) -> Float | list[str]:
@@ -225,6 +225,6 @@ def _details(attribution: RowValues) -> tuple[Figure, ...]:
     for j in _order(attribution)[:_MOST_DETAILS]:
         column = np.array(attribution.data[:, j].tolist(), dtype=object)
         name = attribution.axes.features[j]
-        values = Entries(attribution.values[:, j], are_measured=True)
-        figures.append(related(name, Entries.of(column), f"value of {name}", values))
+        values = ColumnValues(attribution.values[:, j], are_measured=True)
+        figures.append(related(name, ColumnValues.of(column), f"value of {name}", values))
     return tuple(figures)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from pkex.inputs.wording import counted
-from pkex.results.entries import MISSING, Entries, are_few
+from pkex.results.column_values import MISSING, ColumnValues, are_few
 from pkex.results.report import Figure, percent
 from pkex.results.svg import Drawing, Scale, lanes
 from pkex.results.tables import shortened
@@ -25,13 +25,15 @@ _TOP, _HEIGHT, _AXIS = 6.0, 130.0, 20.0
 _STEP = 42.0
 
 
-def compared(name: str, first: Entries, second: Entries, labels: tuple[str, str]) -> Figure:
+def compared(
+    name: str, first: ColumnValues, second: ColumnValues, labels: tuple[str, str]
+) -> Figure:
     """Show a column in two samples, side by side.
 
     Parameters
     ----------
     name : str
-    first, second : Entries
+    first, second : ColumnValues
     labels : tuple of str
         What the samples are called.
     """
@@ -49,11 +51,11 @@ def compared(name: str, first: Entries, second: Entries, labels: tuple[str, str]
     return Figure(name, _histogram(title, words, first, second), words, legend)
 
 
-def _hold_numbers(*columns: Entries) -> bool:
+def _hold_numbers(*columns: ColumnValues) -> bool:
     return all(column.numbers is not None for column in columns)
 
 
-def _levels(title: str, first: Entries, second: Entries) -> str:
+def _levels(title: str, first: ColumnValues, second: ColumnValues) -> str:
     """Draw how often levels occur in both samples."""
     counts = [column.as_levels().counts() for column in (first, second)]
     sizes = [max(sum(own.values()), 1) for own in counts]
@@ -79,7 +81,7 @@ def _ordered(counts: Counter[str]) -> list[str]:
     return frequent
 
 
-def _histogram(title: str, words: str, first: Entries, second: Entries) -> str:
+def _histogram(title: str, words: str, first: ColumnValues, second: ColumnValues) -> str:
     """Draw the shares of rows in bins: filled for one sample, a line for the other."""
     pooled = np.concatenate([first.known, second.known])
     low, high = _range(pooled)
@@ -130,7 +132,10 @@ def _steps(scale: Scale, edges: Float, heights: Float) -> str:
 
 
 def _axis(
-    drawing: Drawing, column: Entries, ends: tuple[float, float], signs: tuple[str, str] = ("", "")
+    drawing: Drawing,
+    column: ColumnValues,
+    ends: tuple[float, float],
+    signs: tuple[str, str] = ("", ""),
 ) -> None:
     """Draw a horizontal axis at the foot, with its ends and its middle."""
     ground = _TOP + _HEIGHT
@@ -142,7 +147,7 @@ def _axis(
     drawing.label(signs[1] + column.text(high), ground + 15.0, "100%", "end")
 
 
-def related(name: str, column: Entries, other_name: str, other: Entries) -> Figure:
+def related(name: str, column: ColumnValues, other_name: str, other: ColumnValues) -> Figure:
     """Show how a column goes with another one, the target or a value.
 
     Numbers are points, or quartiles by the levels of the other one; levels of both are shares.
@@ -162,11 +167,11 @@ def related(name: str, column: Entries, other_name: str, other: Entries) -> Figu
     return _stacks(title, name, column.as_levels(), other_name, other.as_levels())
 
 
-def _are_many(column: Entries) -> bool:
+def _are_many(column: ColumnValues) -> bool:
     return _hold_numbers(column) and not are_few(column)
 
 
-def _points(title: str, column: Entries, other: Entries) -> str:
+def _points(title: str, column: ColumnValues, other: ColumnValues) -> str:
     x, y = column.numbers, other.numbers
     assert x is not None, "levels have no places"
     assert y is not None, "nor here"
@@ -204,7 +209,7 @@ def _ranks(values: Float) -> Float:
     return ranks
 
 
-def _boxes(title: str, groups: Entries, column: Entries) -> str:
+def _boxes(title: str, groups: ColumnValues, column: ColumnValues) -> str:
     """Draw the quartiles of a column for each level of another, below each other."""
     assert groups.levels is not None, "levels"
     assert column.numbers is not None, "numbers"
@@ -246,7 +251,9 @@ def _in_order(name: str) -> tuple[bool, float, str]:
     return (False, value, "") if np.isfinite(value) else (True, 0.0, name)
 
 
-def _stacks(title: str, name: str, column: Entries, other_name: str, other: Entries) -> Figure:
+def _stacks(
+    title: str, name: str, column: ColumnValues, other_name: str, other: ColumnValues
+) -> Figure:
     """Draw for each level the shares of the other column's levels, one after another."""
     assert column.levels is not None, "levels"
     assert other.levels is not None, "levels, too"

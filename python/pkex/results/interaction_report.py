@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from pkex.inputs.wording import counted
 from pkex.results.coefficients import Coefficients
-from pkex.results.report import Figure, PageContent, Table, listed
+from pkex.results.report import Figure, PageContent, ReportTable, listed
 from pkex.results.svg import bars, cells
 from pkex.results.tables import number, numbers
 from pkex.typing import Float
@@ -85,7 +85,7 @@ def _strongest(own: Coefficients, output: str) -> str:
     return f"the strongest {things}{of_output} {verb} {listed(named)}"
 
 
-def _tables(own: Coefficients, output: str) -> list[Table]:
+def _tables(own: Coefficients, output: str) -> list[ReportTable]:
     """Return a table of the strongest coalitions, and one of the strongest features beside it."""
     of_output = f" of {output}" if output else ""
     d, count = len(own.features), own.values.shape[1]
@@ -99,7 +99,7 @@ def _tables(own: Coefficients, output: str) -> list[Table]:
 
 def _table(
     own: Coefficients, title: str, places: NDArray[np.intp], thing: str, count: int
-) -> Table:
+) -> ReportTable:
     columns: dict[str, list[str] | Float] = {thing: [own.name(k) for k in places.tolist()]}
     columns[own.label] = own.sizes[places]
     if len(own.values) > 1:
@@ -110,7 +110,7 @@ def _table(
             "highest": values.max(axis=0),
         }
     which = f", the {len(places)} strongest of {count:,}" if len(places) < count else ""
-    return Table(f"{title}{which}", columns)
+    return ReportTable(f"{title}{which}", columns)
 
 
 def _figures(own: Coefficients, output: str) -> list[Figure]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from html import escape
 
 from pkex.results.files import write_whole
-from pkex.results.report import Figure, PageContent, Table
+from pkex.results.report import Figure, PageContent, ReportTable
 
 __all__ = ["page", "written"]
 
@@ -87,7 +87,7 @@ def _key(kind: str) -> str:
     return f'<rect class="{kind}" x="1" y="2" width="24" height="10"/>'
 
 
-def _table(table: Table) -> str:
+def _table(table: ReportTable) -> str:
     columns = table.cells()
     head = "".join(f'<th scope="col">{escape(column[0])}</th>' for column in columns)
     lines = "".join(

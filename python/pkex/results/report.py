@@ -11,11 +11,11 @@ from pkex.inputs.wording import counted
 from pkex.results.tables import numbers
 from pkex.typing import Float
 
-__all__ = ["Figure", "PageContent", "Table", "listed", "of_outputs_left_out", "percent"]
+__all__ = ["Figure", "PageContent", "ReportTable", "listed", "of_outputs_left_out", "percent"]
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class ReportTable:
     """Columns below titles, of which the first says what a line is about.
 
     Parameters
@@ -70,7 +70,7 @@ class PageContent:
     title : str
     conclusion : str
         What was found, in a few sentences.
-    tables : tuple of Table
+    tables : tuple of ReportTable
     overview : tuple of Figure
         What is seen of all features together.
     details : tuple of Figure
@@ -86,7 +86,7 @@ class PageContent:
 
     title: str
     conclusion: str
-    tables: tuple[Table, ...]
+    tables: tuple[ReportTable, ...]
     overview: tuple[Figure, ...]
     details: tuple[Figure, ...]
     details_title: str

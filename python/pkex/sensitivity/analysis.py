@@ -13,7 +13,7 @@ from pkex.adapters import adapt, verify
 from pkex.errors import UnsupportedModelError
 from pkex.execution.progress import Progress, advising, parts_of
 from pkex.execution.settings import Settings
-from pkex.explain.columns import Columns
+from pkex.explain.model_columns import ModelColumns
 from pkex.explain.outputs import Outputs
 from pkex.functions.products import products
 from pkex.games.players import as_players
@@ -170,7 +170,7 @@ def sensitivity(
     verify(adapted, model, n_threads=settings.n_threads)
     owner = model.__self__ if isinstance(model, MethodType) else model
     outputs, function = Outputs.chosen(adapted, None, None)
-    read = Inputs.read(inputs, weights, Columns.of(adapted, feature_names))
+    read = Inputs.read(inputs, weights, ModelColumns.of(adapted, feature_names))
     players = as_players(groups, read.names)
     covering = read.covering_rows()
     with read.located(covering):

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pkex.errors import Argument, InputError, InputTypeError, InputWarning, warn
-from pkex.explain.columns import Columns
+from pkex.explain.model_columns import ModelColumns
 from pkex.inputs.wording import counted, shown
 from pkex.sensitivity.distributions import Atoms, Marginal, distribution_of, is_distribution
 from pkex.tables.kinds import Kind, kind_of
@@ -49,7 +49,7 @@ class Inputs:
     rows: NDArray[Any] | None = None
 
     @classmethod
-    def read(cls, inputs: Any, weights: ArrayLike | None, columns: Columns) -> Inputs:
+    def read(cls, inputs: Any, weights: ArrayLike | None, columns: ModelColumns) -> Inputs:
         """Read rows with weights, or distributions by the names of columns or in their order.
 
         Raises
@@ -108,7 +108,7 @@ class Inputs:
         return rows
 
 
-def _of_rows(inputs: Any, weights: ArrayLike | None, columns: Columns) -> Inputs:
+def _of_rows(inputs: Any, weights: ArrayLike | None, columns: ModelColumns) -> Inputs:
     if len(columns.names) != 2 and _are_pairs(inputs, len(columns.names)):
         raise InputError(
             "inputs",
@@ -134,7 +134,9 @@ def _are_pairs(inputs: Any, number: int) -> bool:
     return all(isinstance(item, Sequence) and len(item) == 2 for item in inputs)
 
 
-def _of_distributions(inputs: Any, weights: ArrayLike | None, columns: Columns) -> Inputs | None:
+def _of_distributions(
+    inputs: Any, weights: ArrayLike | None, columns: ModelColumns
+) -> Inputs | None:
     """Read distributions, if it is these that were given."""
     names = columns.names
     given = _by_columns(inputs, names)
@@ -151,7 +153,7 @@ def _of_distributions(inputs: Any, weights: ArrayLike | None, columns: Columns) 
     return Inputs(marginals, names, counted(len(names), "independent distribution"))
 
 
-def _of_column(entries: Any, number: int, columns: Columns) -> Atoms:
+def _of_column(entries: Any, number: int, columns: ModelColumns) -> Atoms:
     """Read the entries of one column, each of which counts as often as it occurs."""
     name = columns.names[number]
     if np.ndim(entries) != 1 or not len(entries):

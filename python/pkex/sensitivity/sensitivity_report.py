@@ -7,7 +7,14 @@ from collections.abc import Mapping
 import numpy as np
 
 from pkex.inputs.wording import counted
-from pkex.results.report import Figure, PageContent, Table, listed, of_outputs_left_out, percent
+from pkex.results.report import (
+    Figure,
+    PageContent,
+    ReportTable,
+    listed,
+    of_outputs_left_out,
+    percent,
+)
 from pkex.results.svg import bars
 from pkex.results.tables import number, shortened
 from pkex.sensitivity.variance_shares import TITLES, VarianceShares
@@ -121,7 +128,7 @@ def _indices(result: VarianceShares, place: int) -> tuple[Float, Float, Float]:
     return found[0][:, place], found[1][:, place], found[2][:, place]
 
 
-def _tables(result: VarianceShares, name: str, place: int) -> list[Table]:
+def _tables(result: VarianceShares, name: str, place: int) -> list[ReportTable]:
     effects, first, total = _indices(result, place)
     order = np.argsort(-effects, kind="stable")
     of_output = f" of {name}" if name else ""
@@ -132,7 +139,7 @@ def _tables(result: VarianceShares, name: str, place: int) -> list[Table]:
         low, high = ends if result.output_names is None else ends[..., place]
         indices |= {"effect from": low, "effect to": high}
     tables = [
-        Table(
+        ReportTable(
             f"Shares of the variance{of_output}",
             {
                 "input": [names[j] for j in order.tolist()],
@@ -149,7 +156,9 @@ def _tables(result: VarianceShares, name: str, place: int) -> list[Table]:
         columns = {"pair": texts, "second order": pairs[one, other][largest]}
         left_out = len(one) - len(largest)
         which = f", the {len(largest)} largest of {len(one)} pairs" if left_out else ""
-        tables.append(Table(f"What pairs explain beyond their inputs{of_output}{which}", columns))
+        tables.append(
+            ReportTable(f"What pairs explain beyond their inputs{of_output}{which}", columns)
+        )
     return tables
 
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from pkex.inputs.integers import as_integer
 from pkex.inputs.wording import counted
-from pkex.results.report import Table, percent
+from pkex.results.report import ReportTable, percent
 from pkex.results.tables import number, shortened
 from pkex.tables.columns import DAY
 from pkex.tables.encode import Column, Encoding
@@ -292,11 +292,11 @@ def lines_of_changes(changes: Sequence[ColumnChange]) -> list[str]:
     return lines
 
 
-def table_of_changes(changes: Sequence[ColumnChange]) -> Table:
+def table_of_changes(changes: Sequence[ColumnChange]) -> ReportTable:
     """Return a table with a line for each change of a column."""
     lines = [(change.name, *cell) for change in changes for cell in change.cells().items()]
     columns = {
         title: [line[place] for line in lines]
         for place, title in enumerate(("column", "change", "observed"))
     }
-    return Table("Column changes, observed and not tested", columns)
+    return ReportTable("Column changes, observed and not tested", columns)

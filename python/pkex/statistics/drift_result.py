@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from pkex.inputs.documents import Document
 from pkex.inputs.wording import counted
-from pkex.results.entries import Columns, Entries
+from pkex.results.column_values import ColumnValues, ReportColumns
 from pkex.results.tables import number
 from pkex.statistics.compared_rows import ComparedRows
 from pkex.statistics.drift_test import checked_alpha
@@ -154,14 +154,14 @@ class DriftResult(MMDResult):
     def _level(self) -> float:
         return self.alpha
 
-    def _samples(self) -> tuple[Columns, Columns] | None:
+    def _samples(self) -> tuple[ReportColumns, ReportColumns] | None:
         if not len(self.rows.reference):
             return None
         columns = self.rows.encoding.columns
         pairs = [self._entries(place, column) for place, column in enumerate(columns)]
-        first, second = (tuple(map(Entries.of, own)) for own in zip(*pairs, strict=True))
+        first, second = (tuple(map(ColumnValues.of, own)) for own in zip(*pairs, strict=True))
         names = [column.name for column in columns]
-        return Columns(names, first), Columns(names, second)
+        return ReportColumns(names, first), ReportColumns(names, second)
 
     def _entries(self, place: int, column: Column) -> tuple[NDArray[Any], NDArray[Any]]:
         """Return the entries of a column in both samples, dates as such."""

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from pkex.inputs.wording import counted
 from pkex.results.column_pictures import compared, related
-from pkex.results.entries import Columns, Entries
-from pkex.results.report import Figure, PageContent, Table, percent
+from pkex.results.column_values import ColumnValues, ReportColumns
+from pkex.results.report import Figure, PageContent, ReportTable, percent
 from pkex.results.svg import bars
 from pkex.results.tables import number
 from pkex.statistics.column_changes import table_of_changes
@@ -236,7 +236,7 @@ def _shares(result: StatisticResult, alpha: float) -> Float:
     return np.full(len(result.values), np.nan) if shares is None else shares
 
 
-def _table(result: StatisticResult, alpha: float) -> Table:
+def _table(result: StatisticResult, alpha: float) -> ReportTable:
     order = np.argsort(-result.values, kind="stable")
     of_whole = _shares(result, alpha)
     columns: dict[str, Any] = {"feature": [result.feature_names[j] for j in order.tolist()]}
@@ -245,7 +245,7 @@ def _table(result: StatisticResult, alpha: float) -> Table:
         column = getattr(result, name)
         if column is not None:
             columns[title] = column[order]
-    return Table(f"{result.label} divided among features, the largest value first", columns)
+    return ReportTable(f"{result.label} divided among features, the largest value first", columns)
 
 
 def _picture(result: StatisticResult, wording: Wording, alpha: float) -> Figure:
@@ -285,16 +285,16 @@ def _strongest(result: StatisticResult, most: int) -> NDArray[np.intp]:
     return strongest[np.argsort(-result.values[strongest], kind="stable")]
 
 
-def _columns(table: Any, names: tuple[str, ...]) -> Columns:
+def _columns(table: Any, names: tuple[str, ...]) -> ReportColumns:
     """Return the columns of a table with their names, which may be those given if it has none."""
-    if isinstance(table, Columns):
+    if isinstance(table, ReportColumns):
         return table
     columns = columns_of(table)
     if columns is not None:
         labels = table_labels(table, None).texts or ()
         is_arrow = kind_of(table) is Kind.ARROW
         own = [column.to_numpy() if is_arrow else column for column in columns]
-        return Columns(labels, [Entries.of(column) for column in own])
+        return ReportColumns(labels, [ColumnValues.of(column) for column in own])
     array = np.asarray(dense(table))
     if array.ndim not in (1, 2):
         raise TypeError(
@@ -304,4 +304,4 @@ def _columns(table: Any, names: tuple[str, ...]) -> Columns:
     array = array[:, None] if array.ndim == 1 else array
     n_columns = array.shape[1]
     labels = names if len(names) == n_columns else numbered(n_columns)
-    return Columns(labels, [Entries.of(column) for column in array.T])
+    return ReportColumns(labels, [ColumnValues.of(column) for column in array.T])

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pkex.inputs.wording import counted
-from pkex.results.report import Figure, PageContent, Table
+from pkex.results.report import Figure, PageContent, ReportTable
 from pkex.results.svg import bars, cells
 from pkex.results.tables import number, numbers, shortened
 from pkex.statistics.batches import counted_batches
@@ -82,7 +82,7 @@ def report_timeline(
     return PageContent(
         f"Drift in {title}",
         _conclusion(results, names, is_drift),
-        (Table(f"Batches, compared with the reference{which}", columns),),
+        (ReportTable(f"Batches, compared with the reference{which}", columns),),
         (_bars(titles, statistics, texts), _heat_map(some, titles, heads)),
         (),
         "",

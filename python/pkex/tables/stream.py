@@ -23,8 +23,8 @@ from pkex.tables.samples import as_rows, read_samples
 from pkex.typing import Float
 
 __all__ = [
-    "Beside",
-    "Source",
+    "JoinedStreams",
+    "RowStream",
     "counted_from",
     "is_file",
     "is_lazy",
@@ -37,7 +37,7 @@ __all__ = [
 _CHUNK = 1 << 16
 
 
-class Source:
+class RowStream:
     """Rows of numbers that may be read again and again, in the same order.
 
     Parameters
@@ -64,14 +64,14 @@ def read_sources(
     missing: Missing,
     *,
     compares_names: bool = True,
-) -> tuple[list[Source], tuple[str, ...], Encoding]:
+) -> tuple[list[RowStream], tuple[str, ...], Encoding]:
     """Read samples of the same columns, by their names, as sources of rows of numbers.
 
     Files and arrays of numbers are read chunk by chunk, other tables as `read_samples` does.
 
     Returns
     -------
-    sources : list of Source
+    sources : list of RowStream
         Of the columns of the encoding.
     names : tuple of str
         Those of the table's columns.
@@ -91,7 +91,7 @@ def read_sources(
         categorical is None and missing == "error" and all(map(_is_array, given.values()))
     ):
         tables, encoding = read_samples(given, categorical, missing, compares_names=compares_names)
-        sources: list[Source] = [
+        sources: list[RowStream] = [
             _Array(table.rows, table.labels, name)
             for table, name in zip(tables, given, strict=True)
         ]
@@ -163,7 +163,7 @@ def _is_array(data: Any) -> bool:
     return isinstance(data, np.ndarray) and data.ndim == 2 and data.dtype.kind in "fiu"
 
 
-def _numbers(data: Any, name: str) -> Source:
+def _numbers(data: Any, name: str) -> RowStream:
     """Return a table of numbers as a source."""
     if is_file(data):
         return _Parquet(Path(data), name)
@@ -188,10 +188,10 @@ def counted_from(start: int) -> Iterator[None]:
         raise error.with_fields(row=start + error.row) from None
 
 
-class Beside(Source):
+class JoinedStreams(RowStream):
     """The columns of a source, and behind them those of an array of as many rows."""
 
-    def __init__(self, source: Source, others: Float) -> None:
+    def __init__(self, source: RowStream, others: Float) -> None:
         super().__init__(source.n_rows, source.n_columns + others.shape[1], source.labels)
         self._source, self._others = source, others
 
@@ -203,7 +203,7 @@ class Beside(Source):
             start += len(chunk)
 
 
-class _Array(Source):
+class _Array(RowStream):
     """An array, of which a chunk at a time becomes float64: a memory-mapped one stays on disk."""
 
     def __init__(self, rows: NDArray[Any], labels: Labels, name: str) -> None:
@@ -219,7 +219,7 @@ class _Array(Source):
             yield chunk
 
 
-class _Parquet(Source):
+class _Parquet(RowStream):
     """A Parquet file, or those of a directory in the order of their names."""
 
     def __init__(self, path: Path, name: str) -> None:
@@ -287,7 +287,7 @@ def _columns_of(schema: Any) -> tuple[str, ...]:
     return tuple(name for name in schema.names if name not in index)
 
 
-class _Partitions(Source):
+class _Partitions(RowStream):
     """An array or a table of Dask's, of which one partition at a time is computed and read."""
 
     def __init__(self, data: Any, name: str) -> None:

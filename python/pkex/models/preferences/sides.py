@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import column_or_1d
 
 from pkex.errors import warn
-from pkex.explain.columns import Columns
+from pkex.explain.model_columns import ModelColumns
 from pkex.inputs.wording import counted, shown
 from pkex.tables.labels import Labels
 from pkex.tables.missing import is_missing
@@ -28,12 +28,12 @@ class Sides:
 
     Parameters
     ----------
-    items : Columns
-    contexts : Columns, optional
+    items : ModelColumns
+    contexts : ModelColumns, optional
     """
 
-    items: Columns
-    contexts: Columns | None = None
+    items: ModelColumns
+    contexts: ModelColumns | None = None
 
     @classmethod
     def of_fit(cls, left: Any, context: Any) -> Sides:
@@ -92,14 +92,14 @@ class Sides:
         return table
 
 
-def _columns_of(table: Any, argument: str, by: str) -> Columns:
+def _columns_of(table: Any, argument: str, by: str) -> ModelColumns:
     names = Labels.comparable(table, argument).names
     return _columns(as_matrix(table, argument).shape[1], names, by)
 
 
-def _columns(number: int, names: Sequence[str] | None, by: str) -> Columns:
+def _columns(number: int, names: Sequence[str] | None, by: str) -> ModelColumns:
     known = None if names is None else tuple(map(str, names))
-    return Columns(number, frozenset(), False, known, known, by)
+    return ModelColumns(number, frozenset(), False, known, known, by)
 
 
 def _check_rows(left: Float, other: Float, argument: str) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pkex.statistics.sampled.design import Design
-from pkex.tables.stream import Source, counted_from
+from pkex.tables.stream import RowStream, counted_from
 from pkex.typing import Float
 
 __all__ = ["Sample", "parts"]
@@ -27,7 +27,7 @@ class Sample:
 
     Parameters
     ----------
-    source : Source
+    source : RowStream
     places : ndarray of int, shape (n,)
         The place of each row of the source in that order.
     reference : ndarray of shape (n_reference, d)
@@ -36,7 +36,7 @@ class Sample:
         The smallest and the largest entry of each column.
     """
 
-    source: Source
+    source: RowStream
     places: _Places
     reference: Float
     extremes: Float
@@ -44,7 +44,7 @@ class Sample:
     @classmethod
     def of(
         cls,
-        source: Source,
+        source: RowStream,
         check: Callable[[Float], None],
         n_reference: int,
         generator: np.random.Generator,
@@ -73,7 +73,7 @@ class Sample:
         return rows
 
 
-def _placed(source: Source, places: _Places) -> Iterator[tuple[Float, _Places]]:
+def _placed(source: RowStream, places: _Places) -> Iterator[tuple[Float, _Places]]:
     """Yield the rows of a source, some at a time, with their places."""
     start = 0
     for chunk in source.chunks():

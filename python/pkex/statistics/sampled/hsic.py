@@ -33,7 +33,7 @@ from pkex.statistics.sampled.means import of_parts_of_reference
 from pkex.statistics.sampled.reference import with_rare
 from pkex.statistics.targets import Target, as_target
 from pkex.tables.encode import Encoding, Missing
-from pkex.tables.stream import Beside, Source, is_file, read_sources
+from pkex.tables.stream import JoinedStreams, RowStream, is_file, read_sources
 from pkex.typing import Float, Report
 
 __all__ = ["sampled_hsic"]
@@ -109,7 +109,7 @@ class _Joined:
 
     Parameters
     ----------
-    source : Source
+    source : RowStream
     columns, targets : ndarray of int
         Which columns are data, and which targets.
     names, target_names : tuple of str
@@ -121,7 +121,7 @@ class _Joined:
         What a target in a file is.
     """
 
-    source: Source
+    source: RowStream
     columns: NDArray[np.intp]
     targets: NDArray[np.intp]
     names: tuple[str, ...]
@@ -145,7 +145,7 @@ class _Joined:
         )
         if not (is_file(X) and isinstance(y, str)):
             target = as_target(y, target_kernel, source.n_rows, missing)
-            beside = Beside(source, target.rows)
+            beside = JoinedStreams(source, target.rows)
             columns, targets = np.split(np.arange(beside.n_columns), [source.n_columns])
             return cls(beside, columns, targets, names, target.names, encoding, target)
         if y not in names or len(names) < 2:

@@ -15,7 +15,7 @@ from pkex.results.tables import number
 from pkex.tables.missing import is_missing
 from pkex.typing import Float
 
-__all__ = ["MISSING", "Columns", "Entries", "are_few"]
+__all__ = ["MISSING", "ColumnValues", "ReportColumns", "are_few"]
 
 # What a missing level is called.
 MISSING = "(missing)"
@@ -27,7 +27,7 @@ _DAY = 86400.0
 
 
 @dataclass(frozen=True, eq=False)
-class Entries:
+class ColumnValues:
     """A column: numbers or levels.
 
     Parameters
@@ -47,7 +47,7 @@ class Entries:
     are_measured: bool = False
 
     @classmethod
-    def of(cls, column: Any) -> Entries:
+    def of(cls, column: Any) -> ColumnValues:
         """Read a column of a table, of whatever type."""
         array = np.asarray(column)
         if array.dtype.kind in "fiu" and str(getattr(column, "dtype", "")) != "category":
@@ -105,28 +105,28 @@ class Entries:
         """Return how often each level occurs."""
         return Counter(self.as_levels().levels)
 
-    def as_levels(self) -> Entries:
+    def as_levels(self) -> ColumnValues:
         """Return the same with numbers as texts."""
         if self.numbers is None:
             return self
         texts = [MISSING if np.isnan(v) else self.text(v) for v in self.numbers]
-        return Entries(None, tuple(texts))
+        return ColumnValues(None, tuple(texts))
 
 
 @dataclass(frozen=True, eq=False)
-class Columns:
+class ReportColumns:
     """Columns and their names, of which some may be equal.
 
     Parameters
     ----------
     names : sequence of str
-    entries : sequence of Entries
+    entries : sequence of ColumnValues
     """
 
     names: Sequence[str]
-    entries: Sequence[Entries]
+    entries: Sequence[ColumnValues]
 
-    def of(self, names: Sequence[str], place: int) -> Entries | None:
+    def of(self, names: Sequence[str], place: int) -> ColumnValues | None:
         """Return what one of some names stands for: by its place if all are those of the columns.
 
         None if there is no such column, or several.
@@ -137,7 +137,7 @@ class Columns:
         return self.entries[same[0]] if len(same) == 1 else None
 
 
-def are_few(*columns: Entries) -> bool:
+def are_few(*columns: ColumnValues) -> bool:
     """Whether columns of numbers have few different ones, or none, all together."""
     if any(column.are_measured for column in columns):
         return False

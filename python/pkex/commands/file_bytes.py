@@ -12,13 +12,13 @@ from typing import IO
 
 from pkex.commands.failure import Failure, reason
 
-__all__ = ["STANDARD_INPUT", "Source"]
+__all__ = ["STANDARD_INPUT", "FileBytes"]
 
 STANDARD_INPUT = "-"
 
 
 @dataclass(frozen=True)
-class Source:
+class FileBytes:
     """Bytes of a file, or of standard input.
 
     Parameters
@@ -32,7 +32,7 @@ class Source:
     content: bytes | None = None
 
     @classmethod
-    def of(cls, path: str) -> Source:
+    def of(cls, path: str) -> FileBytes:
         """Find a file; standard input is "-".
 
         Raises

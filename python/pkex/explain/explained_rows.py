@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
 
-from pkex.explain.columns import Columns
+from pkex.explain.model_columns import ModelColumns
 from pkex.games.players import Players
 from pkex.results.axes import FEATURE, OUTPUT, ROW, Axes
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Explained"]
+__all__ = ["ExplainedRows"]
 
 
 @dataclass(frozen=True, eq=False)
-class Explained:
+class ExplainedRows:
     """What is explained, in columns and in features, which may be groups of columns.
 
     Parameters
@@ -38,13 +38,13 @@ class Explained:
     row_index: pd.Index | None
 
     @classmethod
-    def read(cls, X: Any, columns: Columns, players: Players | None) -> Explained:
+    def read(cls, X: Any, columns: ModelColumns, players: Players | None) -> ExplainedRows:
         """Read a table that must have certain columns.
 
         Parameters
         ----------
         X : array-like, DataFrame or sparse matrix of shape (n, d)
-        columns : Columns
+        columns : ModelColumns
         players : Players, optional
             None if each column is a feature of its own.
         """

@@ -21,11 +21,11 @@ from pkex.tables.table import Table
 from pkex.tables.weights import as_weights, equal_weights
 from pkex.typing import Float
 
-__all__ = ["Columns"]
+__all__ = ["ModelColumns"]
 
 
 @dataclass(frozen=True)
-class Columns:
+class ModelColumns:
     """What is known of the columns of rows before there are any.
 
     Parameters
@@ -51,7 +51,7 @@ class Columns:
     compared_with: str = "the model"
 
     @classmethod
-    def of(cls, adapted: AdaptedModel, given: Sequence[str] | None) -> Columns:
+    def of(cls, adapted: AdaptedModel, given: Sequence[str] | None) -> ModelColumns:
         """Return the columns of a model; its own names are compared, those given are shown."""
         function = adapted.expansion
         own, n = adapted.feature_names, function.n_features
@@ -130,13 +130,13 @@ class Columns:
 
     def read_background(
         self, background: Any, weights: ArrayLike | None
-    ) -> tuple[tuple[Float, Float], Columns]:
+    ) -> tuple[tuple[Float, Float], ModelColumns]:
         """Read background rows and their weights, those of weight 0 left out.
 
         Returns
         -------
         background : tuple of ndarray of shape (m, d) and ndarray of shape (m,)
-        columns : Columns
+        columns : ModelColumns
             With the names of the background's columns if none were known.
         """
         data, own_weights, own_names = unwrapped_background(background)
