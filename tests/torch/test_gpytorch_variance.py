@@ -168,7 +168,7 @@ def test_values_are_as_sure_as_the_covariance_of_the_function_says(name):
         (lambda: given_noise(torch.float64), "the noise of new rows is not known"),
         (
             lambda: approximate(torch.float64, variational.VariationalStrategy),
-            "its likelihood is no part of it",
+            "its likelihood is not part of it",
         ),
         (
             lambda: coupled(
