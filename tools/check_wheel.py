@@ -1,5 +1,7 @@
 """Try the installed package: explain two models and check the values."""
 
+import os
+import subprocess
 import sys
 import sysconfig
 from pathlib import Path
@@ -13,6 +15,10 @@ import pkex
 site = Path(sysconfig.get_path("platlib")).resolve()
 if not Path(pkex.__file__).resolve().is_relative_to(site):
     sys.exit(f"pkex comes from {pkex.__file__}, not from {site}")
+
+# All instruction sets are in it, not those of the machine alone that built it.
+portable = {**os.environ, "PKEX_SIMD": "portable"}
+subprocess.run([sys.executable, "-I", "-c", "import pkex"], env=portable, check=True)
 
 X, y = load_diabetes(return_X_y=True)
 X /= X.std(axis=0)

@@ -179,7 +179,8 @@ class Message(Worded):
         column: int | str | None = None,
         kind: str | None = None,
     ) -> None:
-        # Pickles and copies are made of the arguments.
+        # Pickles and copies are made of the arguments, which the exception that each subclass is
+        # as well takes; type checkers see `object` here.
         super().__init__(argument, reason, fix, row, column, kind)  # type: ignore[call-arg]
         self._subject, self.reason, self.fix = argument, reason, fix
         self.row, self.column, self.kind = row, column, kind

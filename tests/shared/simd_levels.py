@@ -24,5 +24,8 @@ def simd_levels():
 
 
 def only_native():
-    """Whether the extension was built for this machine's level alone, as while one develops."""
+    """Whether the extension was built for this machine's level alone, as while one develops.
+
+    `make test` builds all levels, and tools/check_wheel.py finds the portable one in the wheel.
+    """
     return "portable" not in simd_levels()

@@ -170,6 +170,7 @@ class Result(AttributeHints):
         0        3.0 -1.0
         """
         try:
+            # `_frame` of each class imports it again: where it is missing, all say so alike.
             import pandas as pd  # noqa: F401
         except ImportError as error:
             raise missing_library(f"{type(self).__name__}.to_frame", "pandas") from error
