@@ -101,7 +101,7 @@ class Problem:
         settings = Settings(method, summation, n_jobs)
         check_choice("link", link, LINKS)
         chosen_game = chosen_value_function(value_function, background, background_weights)
-        check_points(chosen_game, background, adapted.expansion.keeps_points)
+        check_points(chosen_game, background, adapted.function.keeps_points)
         verify(adapted, model, n_threads=settings.n_threads)
         adapted = behind_link(adapted, link, transform)
 

@@ -61,9 +61,9 @@ def examined(
         return None  # of what it has, nothing is known
     if chosen is not None:
         with noted(problems, vocabulary):
-            check_points(chosen, background, adapted.expansion.keeps_points)
-            if value_function is None and background is None and adapted.expansion.draws_rows:
-                game_of_points(adapted.expansion.own_points())
+            check_points(chosen, background, adapted.function.keeps_points)
+            if value_function is None and background is None and adapted.function.draws_rows:
+                game_of_points(adapted.function.own_points())
     of_results, _ = Outputs.chosen(adapted, None, None)
     with noted(problems, vocabulary):
         of_results, _ = Outputs.chosen(adapted, outputs, None)

@@ -15,7 +15,7 @@ from pkex.adapters.rounding import scaling_rounding, square_rounding
 from pkex.adapters.sklearn.kernel_polynomials import kernel_of
 from pkex.adapters.sklearn.kernel_trees import FACTORS_BY_NU, TreeReader
 from pkex.errors import UnsupportedModelError
-from pkex.functions.expansion import KernelExpansion
+from pkex.functions.kernel_sum import KernelSum
 from pkex.kernels import Constant, Kernel
 from pkex.kernels.mixtures import MaternMixture
 from pkex.typing import Float
@@ -23,7 +23,7 @@ from pkex.typing import Float
 
 def covariance_expansion(
     model: Any, covariance: Any, rows: Any, coefficients: Float, intercept: Any
-) -> tuple[KernelExpansion, float]:
+) -> tuple[KernelSum, float]:
     """Return intercept + Σ_i coefficients_i · covariance(x, rows_i) for new rows x.
 
     Parameters
@@ -39,7 +39,7 @@ def covariance_expansion(
 
     Returns
     -------
-    expansion : KernelExpansion
+    expansion : KernelSum
     rounding : float
         The relative rounding error of scikit-learn's own kernel values.
 

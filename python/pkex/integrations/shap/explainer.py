@@ -225,7 +225,7 @@ class KernelMachineExplainer(KernelExplainerAttributes, shap.Explainer):  # type
         with noted(first, _vocabulary(data)):
             _check_masker(masker, data)
             self._output_name = None
-            if output_names is not None and not adapted_to(model, None).expansion.has_output_axis:
+            if output_names is not None and not adapted_to(model, None).function.has_output_axis:
                 self._output_name = check_names("output_names", output_names, 1)[0]
                 del options["output_names"]
             self._explainer = pkex.Explainer(model, background, **options)

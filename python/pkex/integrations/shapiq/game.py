@@ -93,7 +93,7 @@ class KernelGame(Game):
         is_sum = link == "identity" and transform is None
         if value_function is None and rows is None and is_sum:
             # Its marginal game, the default there, is not evaluated at coalitions.
-            draws_rows = adapted_to(model, target).expansion.draws_rows
+            draws_rows = adapted_to(model, target).function.draws_rows
             value_function = None if draws_rows else "neutral"
         self._explainer = pkex.Explainer(
             model,
