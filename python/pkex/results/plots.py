@@ -393,8 +393,10 @@ def draw_indices(
     places = np.arange(len(order))
     ax.barh(places, effects[order], color=_VALUE, alpha=0.55, label="Shapley effect")
     ax.hlines(places, first[order], total[order], color=_ALONE, linewidth=1.5)
-    ax.plot(first[order], places, "o", color=_ALONE, markerfacecolor="white", label="first order")
-    ax.plot(total[order], places, "o", color=_ALONE, label="total")
+    # Whole circles at 0, too.
+    circles: dict[str, Any] = {"color": _ALONE, "clip_on": False, "zorder": 3.0}
+    ax.plot(first[order], places, "o", markerfacecolor="white", label="first order", **circles)
+    ax.plot(total[order], places, "o", label="total", **circles)
     if intervals is not None:
         # Below the middle of the bars, where the lines of the indices are.
         low, high = intervals[:, order]
