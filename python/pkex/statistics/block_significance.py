@@ -18,7 +18,7 @@ def tested(
     groups: Float,
     blocks: Blocks,
     weights: PairWeights,
-    diagonals: list[Float],
+    own: Float,
     n_permutations: int,
     generator: np.random.Generator,
 ) -> Significance:
@@ -31,14 +31,14 @@ def tested(
     blocks : Blocks
     weights : PairWeights
         Of pairs of the first sample, and of the second.
-    diagonals : list of two ndarrays of shape (P,)
+    own : ndarray of shape (2, P)
         What pairs of a row with itself add to both, which no relabelling changes.
     """
     drawn = blocks.relabelled(n_permutations, generator)
     labels = np.concatenate([blocks.in_first[None], drawn])
     of_both = np.split(groups, 2, axis=1)
     return Significance.of(
-        *(relabelled(of, labels, weights, d) for of, d in zip(of_both, diagonals, strict=True))
+        *(relabelled(of, labels, weights, d) for of, d in zip(of_both, own, strict=True))
     )
 
 

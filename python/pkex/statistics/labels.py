@@ -8,7 +8,7 @@ import numpy as np
 
 from pkex.errors import InputError, InputWarning, warn
 from pkex.inputs.wording import shown
-from pkex.kernels import Kernel
+from pkex.statistics.chosen_kernel import ChosenKernel
 from pkex.typing import Float
 
 __all__ = ["FEW", "check_labels", "label_columns", "warn_of_many_labels", "without_labels"]
@@ -17,27 +17,31 @@ __all__ = ["FEW", "check_labels", "label_columns", "warn_of_many_labels", "witho
 FEW = 10
 
 
-def label_columns(kernel: Kernel, n_columns: int) -> list[int]:
+def label_columns(chosen: ChosenKernel, n_columns: int) -> list[int]:
     """Return the columns that a kernel compares as labels."""
-    places = kernel.engine_columns(n_columns)
-    found = {
+    return sorted(_columns(chosen, n_columns, as_labels=True))
+
+
+def _columns(chosen: ChosenKernel, n_columns: int, *, as_labels: bool) -> set[int]:
+    """Return the columns that factors of a kernel compare as labels, or as numbers."""
+    places = chosen.kernel.engine_columns(n_columns)
+    return {
         int(places[column])
-        for term in kernel.terms(n_columns)
+        for term in chosen.terms
         for factor in term.all_factors
-        if factor.definition.compares_labels
+        if factor.definition.compares_labels == as_labels
         for column in factor.columns
     }
-    return sorted(found)
 
 
 def check_labels(
-    kernel: Kernel, labels: Sequence[int], names: Sequence[str], what: str, argument: str
+    chosen: ChosenKernel, labels: Sequence[int], names: Sequence[str], what: str, argument: str
 ) -> None:
     """Refuse a kernel that subtracts labels.
 
     Parameters
     ----------
-    kernel : Kernel
+    chosen : ChosenKernel
     labels : sequence of int
         The columns that hold them.
     names : sequence of str
@@ -45,15 +49,8 @@ def check_labels(
     what, argument : str
         What messages call the rows, and the kernel.
     """
-    terms, places = kernel.terms(len(names)), kernel.engine_columns(len(names))
-    subtracted = {
-        int(places[column])
-        for term in terms
-        for factor in term.all_factors
-        if not factor.definition.compares_labels
-        for column in factor.columns
-    }
-    for series in (term.series for term in terms if term.series is not None):
+    subtracted = _columns(chosen, len(names), as_labels=False)
+    for series in (term.series for term in chosen.terms if term.series is not None):
         subtracted.update(series.columns.tolist())
     wrong = [names[j] for j in labels if j in subtracted]
     if wrong:
@@ -61,18 +58,18 @@ def check_labels(
         raise InputError(
             what,
             f"{hold} labels (column{'s' if len(wrong) > 1 else ''} {shown(wrong)}), but "
-            f"{argument} is {kernel!r}, which is one of numbers",
+            f"{argument} is {chosen.kernel!r}, which is one of numbers",
             "take pkex.kernels.Categorical() for labels, or turn them into numbers",
         )
 
 
-def without_labels(rows: Float, kernel: Kernel) -> Float:
+def without_labels(rows: Float, chosen: ChosenKernel) -> Float:
     """Return the rows as if all had the same labels, so that the kernel is that of the numbers.
 
     Many labels are nothing to warn of: rows of different ones have nothing in common.
     """
     same = rows.copy()
-    same[:, label_columns(kernel, rows.shape[1])] = 0.0
+    same[:, label_columns(chosen, rows.shape[1])] = 0.0
     return same
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pkex.statistics.standard_errors import mmd_errors
 from pkex.typing import Float
@@ -33,6 +33,10 @@ class PairWeights:
         if estimator == "biased":
             return cls(1.0 / n**2, 1.0 / m**2, between, 1.0 / n + 1.0 / m)
         return cls(1.0 / (n * (n - 1.0)), 1.0 / (m * (m - 1.0)), between)
+
+    def exchanged(self) -> PairWeights:
+        """Return the weights with the second sample first."""
+        return replace(self, first=self.second, second=self.first)
 
     def combine(self, sums: Float) -> Float:
         """Weigh sums over unordered pairs (3, P): within the first, between, within the second."""

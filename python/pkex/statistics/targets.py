@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 
 from pkex.errors import InputError, InputWarning, Option, Text, warn
 from pkex.kernels import Categorical, Kernel
+from pkex.kernels.scales import Constants
+from pkex.statistics.chosen_kernel import ChosenKernel
 from pkex.statistics.kernel_choice import (
-    check_kernel,
     gaussian_kernel,
     warn_of_extremes,
     warn_of_one_column,
-    with_missing,
     without_rounding,
 )
 from pkex.statistics.labels import (
@@ -47,19 +47,14 @@ class Target:
     ----------
     rows : ndarray of shape (n, dy)
         Labels are numbered.
-    names : tuple of str
-        Of the columns.
-    kernel : Kernel
-    bandwidth : str or None
-        How the length-scale was found, or that labels are compared; None if the kernel was given.
+    chosen : ChosenKernel
+        Its bandwidth says how the length-scale was found, or that labels are compared.
     encoding : Encoding
         How dates and missing entries became numbers.
     """
 
     rows: Float
-    names: tuple[str, ...]
-    kernel: Kernel
-    bandwidth: str | None
+    chosen: ChosenKernel
     encoding: Encoding
 
 
@@ -96,16 +91,18 @@ def as_target(y: Any, kernel: Kernel | None, n_rows: int, missing: Missing = "er
         _warn_of_integers(columns, is_label, names)
         numbers = [j for j in range(d) if j not in labels]
         of_numbers = [names[j] for j in numbers]
-        rows[:, numbers] = without_rounding(rows[:, numbers], of_numbers, "y")
-        return Target(rows, names, *_default_kernel(rows, numbers, names), encoding)
-    given = check_kernel(kernel, "target_kernel", d)
+        some = rows[:, numbers]
+        rows[:, numbers] = without_rounding(some, of_numbers, "y", Constants.of(some))
+        default, bandwidth = _default_kernel(rows, numbers, names)
+        return Target(rows, ChosenKernel.of(default, rows.shape[1], bandwidth), encoding)
+    given = ChosenKernel.checked(kernel, "target_kernel", d)
     check_labels(given, [j for j in labels if j < d], names, "y", "target_kernel")
     warn_of_many_labels(rows, label_columns(given, d), "y", names, _MANY)
     table = np.ascontiguousarray(rows[:, :d])
-    given.check_rows(table, "y")
+    given.check_rows(table, slice(d), "y")
     warn_of_extremes(given, without_labels(table, given), "target_kernel")
     warn_of_one_column(given, table, names, "y", "target_kernel")
-    return Target(rows, names, with_missing(given, d, rows.shape[1]), None, encoding)
+    return Target(rows, given.with_missing(d, rows.shape[1]), encoding)
 
 
 def _as_numbers(
