@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from pkex.statistics.pair_weights import PairWeights
 from pkex.statistics.permutations import Blocks
 from pkex.statistics.relabelled_quadratic import block_form
 from pkex.statistics.significance import Relabelled, Significance
+from pkex.statistics.two_sample_sums import PairWeights
 from pkex.typing import Float
 
 __all__ = ["relabelled", "tested"]

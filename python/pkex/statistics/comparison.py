@@ -18,19 +18,57 @@ from pkex.kernels import Kernel
 from pkex.kernels.domain import ERRORS, Domain
 from pkex.results.axes import FEATURE, Axes
 from pkex.statistics.chosen_kernel import ChosenKernel
-from pkex.statistics.conventions import Conventions
 from pkex.statistics.kernel_choice import chosen_kernel, with_settled_constants
 from pkex.statistics.kernel_terms import KernelTerms
 from pkex.statistics.significance import Significance
-from pkex.statistics.statistic_values import StatisticValues
+from pkex.statistics.statistic_options import Conventions
 from pkex.tables.encode import Column, Encoding
 from pkex.typing import Float, Report
 
-__all__ = ["Comparison", "exact_domain"]
+__all__ = ["Comparison", "StatisticValues", "exact_domain"]
+
+
+@dataclass(frozen=True, eq=False)
+class StatisticValues:
+    """A statistic divided among players; see `StatisticResult`.
+
+    Parameters
+    ----------
+    values, alone : ndarray of shape (P,)
+    standard_errors : ndarray of shape (P,), optional
+    significance : Significance, optional
+    """
+
+    values: Float
+    alone: Float
+    standard_errors: Float | None = None
+    significance: Significance | None = None
+
+    def times(self, unit: float) -> StatisticValues:
+        """Return the values of a multiple of the statistic.
+
+        Raises
+        ------
+        OverflowError
+            If it is too large for a float, or too small.
+        """
+        errors, tested = self.standard_errors, self.significance
+        with np.errstate(over="ignore", invalid="ignore"):
+            values = unit * self.values
+        if unit == 0.0 or not np.isfinite(values).all():
+            raise OverflowError(
+                "the statistic is out of the range of floats, for the amplitude of kernel or "
+                "target_kernel is; multiply the kernel by a number that brings it closer to 1"
+            )
+        if errors is not None:
+            errors = unit * errors
+        if tested is not None:
+            tested = replace(tested, permuted_values=unit * tested.permuted_values)
+        return StatisticValues(values, unit * self.alone, errors, tested)
 
 
 class _SharedFields(TypedDict):
-    """The fields of a `StatisticResult`."""
+    """The fields of a `StatisticResult`, by their names."""
 
     values: Float
     standard_errors: Float | None
@@ -126,12 +164,13 @@ class Comparison:
         is_divided: bool = True,
     ) -> Comparison:
         """Expand a kernel over the players' columns, or over all as one; see `prepare`."""
-        of_column = np.zeros(len(encoding.row_names), dtype=np.int64)
         if is_divided:
             of_column = players.with_copies(encoding.flagged).of_column
-        places = chosen.kernel.engine_columns(len(of_column))
-        terms, unit = KernelTerms.of(chosen.terms, of_column[places], domain).in_units()
-        terms = terms.for_estimator(is_biased=conventions.is_biased)
+        else:
+            of_column = np.zeros(len(encoding.row_names), dtype=np.int64)
+        terms, unit = KernelTerms.of(
+            chosen.terms, of_column[chosen.columns], domain, is_biased=conventions.is_biased
+        )
         return cls(conventions, encoding, players, chosen.kernel, chosen.bandwidth, terms, unit)
 
     def with_means(self, rows: Float, report: Report | None) -> tuple[Comparison, Computation]:
@@ -144,7 +183,8 @@ class Comparison:
         report : callable, optional
         """
         how = self.conventions.computation(report)
-        if self.conventions.value_function == "neutral":
+        # Centered kernels have mean 0 over the sample, so that the factors are 1.
+        if self.conventions.value_function == "neutral" or self.terms.are_centered:
             return self, how
         # The means take a third of the time, or next to none of Gaussian kernels.
         of_means, report = parts_of(report, 1.0, 2.0)
@@ -161,7 +201,9 @@ class Comparison:
         of_other : float
             The unit of the other side of a dependence.
         """
-        found = found.times(self.unit * of_other)
+        unit = self.unit * of_other
+        if unit != 1.0:
+            found = found.times(unit)
         return {
             "values": found.values,
             "standard_errors": found.standard_errors,

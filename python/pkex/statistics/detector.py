@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pkex.errors import warn
+from pkex.errors import InputError, warn
 from pkex.execution.progress import Progress, reporting
 from pkex.games.players import Players
 from pkex.inputs.wording import shown
 from pkex.kernels import Kernel
+from pkex.kernels.domain import ERRORS, Domain
 from pkex.kernels.scales import Constants
-from pkex.statistics.batch_comparison import batch_comparison, check_distances
 from pkex.statistics.block_significance import tested
-from pkex.statistics.chosen_kernel import given_kernel
+from pkex.statistics.chosen_kernel import ChosenKernel, given_kernel
 from pkex.statistics.column_changes import column_changes
 from pkex.statistics.compared_rows import ComparedRows
-from pkex.statistics.comparison import Comparison
-from pkex.statistics.conventions import Conventions
+from pkex.statistics.comparison import Comparison, StatisticValues
 from pkex.statistics.copied_rows import warn_of_copied_rows
 from pkex.statistics.dependence import DependenceTest
 from pkex.statistics.drift_reference import Plan, Reference
@@ -28,9 +28,9 @@ from pkex.statistics.drift_result import DriftResult
 from pkex.statistics.drift_test import DriftTest
 from pkex.statistics.kernel_choice import chosen_kernel, with_settled_constants
 from pkex.statistics.pair_sums import pair_sums
-from pkex.statistics.pair_weights import PairWeights
 from pkex.statistics.permutations import warn_of_few_relabellings
-from pkex.statistics.statistic_values import StatisticValues
+from pkex.statistics.statistic_options import Conventions
+from pkex.statistics.two_sample_sums import PairWeights
 from pkex.statistics.unusual_rows import warn_of_unusual_rows
 from pkex.tables.columns import table_labels
 from pkex.tables.encode import Encoding
@@ -39,7 +39,7 @@ from pkex.tables.samples import check_row_count, encoded
 from pkex.tables.table import Table
 from pkex.typing import Float, Report
 
-__all__ = ["Detector"]
+__all__ = ["Detector", "batch_comparison"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,9 +80,7 @@ class Detector:
     ) -> Detector:
         """Prepare the comparison with the rows of a reference, and sum over their pairs."""
         what, d = "X_reference", len(encoding.names)
-        given = given_kernel(kernel, d)
-        if given is not None:
-            given.check_rows(table.rows, slice(d), what)
+        given = given_kernel(kernel, d, X_reference=table.rows)
         later = "batches that have the same value there"
         rows, constants = with_settled_constants(
             table.rows, encoding, what, given, later_rows=later
@@ -141,7 +139,7 @@ class Detector:
             )
         batch = self.constants.settled(batch)
         if self.spans is not None:
-            check_distances(batch, self.reference.rows, self.spans, names)
+            _check_distances(batch, self.reference.rows, self.spans, names)
         return batch, new_levels
 
     def _values(
@@ -165,14 +163,14 @@ class Detector:
         )
         of_samples = reference.beside(sums, m)
         weights = PairWeights.of(conventions.estimator, n, m)
-        values = replace(of_samples.mmd(weights, terms), standard_errors=of_samples.errors(weights))
+        own, batch_first = weights.self_pairs * terms.self_pair(), weights.exchanged()
+        values = replace(of_samples.mmd(weights, own), standard_errors=of_samples.errors(weights))
         if blocks is None:
             return values
         warn_of_few_relabellings(test.n_permutations, blocks.share_of_same(pooled))
         of_reference = reference.sums_of_blocks(plan)
         # Pairs of the reference's blocks are the end of the triangle.
         sums.groups[-len(of_reference) :] += of_reference
-        own, batch_first = weights.self_pairs * terms.self_pair(), weights.exchanged()
         significance = tested(sums.groups, blocks, batch_first, own, test.n_permutations, generator)
         return replace(values, significance=significance)
 
@@ -180,3 +178,48 @@ class Detector:
 def _warn_of_unusual(kernel: Kernel, rows: Float, what: str, conventions: Conventions) -> None:
     sizes, is_biased = {what: len(rows)}, conventions.is_biased
     warn_of_unusual_rows(kernel, rows, sizes, "MMD²", is_biased=is_biased)
+
+
+def batch_comparison(
+    chosen: ChosenKernel,
+    reference: Float,
+    encoding: Encoding,
+    players: Players,
+    conventions: Conventions,
+) -> tuple[Comparison, Float | None]:
+    """Return the comparison, and how wide each column of reference and batch may be together.
+
+    Kernels with mixtures are made for a domain; others, and labels, have no limits.
+    """
+    domain = Domain.around(reference, ERRORS[-1])
+    comparison = Comparison.of(chosen, encoding, players, conventions, domain)
+    if not chosen.has_mixtures:
+        return comparison, None
+    spans = domain.spans.copy()
+    spans[encoding.labels] = np.inf
+    return comparison, spans
+
+
+def _check_distances(batch: Float, reference: Float, largest: Float, names: Sequence[str]) -> None:
+    """Refuse rows between which and a reference the kernel's mixtures are not exact.
+
+    Parameters
+    ----------
+    batch, reference : ndarray of shape (m, d) and (n, d)
+    largest : ndarray of shape (d,)
+        How wide both may be together.
+    names : sequence of str
+        Of the columns.
+    """
+    both = np.concatenate([batch, reference])
+    with np.errstate(over="ignore"):
+        spans = both.max(axis=0) - both.min(axis=0)
+    if (spans > largest).any():
+        name = names[int(np.argmax(spans / largest))]
+        raise InputError(
+            "X",
+            "has values thousands of times as far from X_reference as that is wide, and there the "
+            "sum of products for the kernel is not exact; are they codes of missing values?",
+            ["replace them", "compare with pkex.mmd"],
+            column=name,
+        )

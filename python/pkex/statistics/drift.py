@@ -10,12 +10,18 @@ from numpy.typing import ArrayLike
 
 from pkex.execution.progress import Progress, reporting, share
 from pkex.games.players import as_players
-from pkex.inputs.choices import SAMPLED_ESTIMATORS, Estimator, StatisticsConvention, Summation
+from pkex.inputs.choices import (
+    ESTIMATORS,
+    SAMPLED_ESTIMATORS,
+    Estimator,
+    StatisticsConvention,
+    Summation,
+    check_choice,
+)
 from pkex.inputs.keywords import with_known_keywords
 from pkex.inputs.wording import counted
 from pkex.kernels import Kernel
 from pkex.statistics.batches import about_batch, named_batches, warn_of_few_permutations
-from pkex.statistics.conventions import Conventions
 from pkex.statistics.detector import Detector
 from pkex.statistics.doubtful_columns import warn_of_doubtful_columns
 from pkex.statistics.drift_file import read, write
@@ -23,6 +29,7 @@ from pkex.statistics.drift_result import DriftResult
 from pkex.statistics.drift_test import DriftTest
 from pkex.statistics.drift_timeline import DriftTimeline
 from pkex.statistics.permutations import check_fits
+from pkex.statistics.statistic_options import Conventions
 from pkex.statistics.statistic_summary import described
 from pkex.tables.encode import Missing, categorical_columns
 from pkex.tables.samples import check_row_count, read_samples
@@ -127,7 +134,15 @@ class MMDDrift:
         categorical: Iterable[int | str] | None = None,
         missing: Missing = "error",
     ) -> None:
-        conventions = _conventions(estimator, value_function, summation, n_jobs)
+        given: str = estimator
+        if given in SAMPLED_ESTIMATORS:
+            raise ValueError(
+                f"estimator={given!r} is for pkex.mmd and pkex.hsic alone, which choose pairs of "
+                "rows anew in each call; here take 'unbiased' or 'biased', of a random part of the "
+                "rows if there are too many"
+            )
+        check_choice("estimator", estimator, ESTIMATORS)
+        conventions = Conventions(estimator, value_function, summation, n_jobs)
         (table,), encoding = read_samples(
             {"X_reference": X_reference}, categorical, missing, looks_ahead=True
         )
@@ -324,20 +339,3 @@ class MMDDrift:
             f"{self.value_function} values, {self.estimator}; {self._detector.test}; "
             f"kernel: {described(self.kernel, self.bandwidth)})"
         )
-
-
-def _conventions(
-    estimator: Estimator,
-    value_function: StatisticsConvention,
-    summation: Summation,
-    n_jobs: int | None,
-) -> Conventions:
-    """Return the conventions of a detector, whose batches are compared in all pairs of rows."""
-    given: str = estimator
-    if given in SAMPLED_ESTIMATORS:
-        raise ValueError(
-            f"estimator={estimator!r} is for pkex.mmd and pkex.hsic alone, which choose pairs "
-            "of rows anew in each call; here take 'unbiased' or 'biased', of a random part of "
-            "the rows if there are too many"
-        )
-    return Conventions.checked(estimator, value_function, summation, n_jobs)

@@ -17,11 +17,9 @@ from numpy.typing import NDArray
 from pkex.games.players import Players
 from pkex.kernels.plain import kernel_of, plain_kernel
 from pkex.kernels.scales import Constants
-from pkex.statistics.batch_comparison import batch_comparison
 from pkex.statistics.chosen_kernel import ChosenKernel
 from pkex.statistics.comparison import Comparison
-from pkex.statistics.conventions import Conventions
-from pkex.statistics.detector import Detector
+from pkex.statistics.detector import Detector, batch_comparison
 from pkex.statistics.drift_file_checks import (
     check_encoding,
     check_players,
@@ -31,7 +29,7 @@ from pkex.statistics.drift_file_checks import (
     checked_test,
 )
 from pkex.statistics.drift_reference import Reference
-from pkex.statistics.labels import check_labels
+from pkex.statistics.statistic_options import Conventions
 from pkex.tables.encode import Encoding
 from pkex.tables.labels import Labels
 from pkex.typing import Float
@@ -139,13 +137,13 @@ def _made_of(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Detecto
     players, d = _players(header["players"]), len(encoding.columns)
     kernel, rows = kernel_of(header["kernel"]), _floats(arrays["rows"], 2)
     constants = Constants(**{name: tuple(found) for name, found in header["constants"].items()})
-    conventions = Conventions.checked(**header["conventions"])
+    conventions = Conventions(**header["conventions"])
     check_encoding(encoding, rows)
     check_words(header, encoding)
     check_players(players, d, constants)
     chosen = ChosenKernel.of(kernel, rows.shape[1], header["bandwidth"])
     labels = [j for j in encoding.labels if j < d]
-    check_labels(chosen, labels, encoding.row_names, "X_reference", "kernel")
+    chosen.check_labels(labels, encoding.row_names, "X_reference", "kernel")
     comparison, spans = batch_comparison(chosen, rows, encoding, players, conventions)
     if "absent" in arrays:
         terms = replace(comparison.terms, absent=_floats(arrays["absent"], 2))

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from pkex.games.players import Players
+from pkex.inputs.choices import ESTIMATORS
 from pkex.kernels.scales import Constants
 from pkex.statistics.drift_reference import Reference
 from pkex.statistics.drift_test import DriftTest
@@ -84,6 +85,7 @@ def check_players(players: Players, n_columns: int, constants: Constants) -> Non
 def check_words(header: dict[str, Any], encoding: Encoding) -> None:
     """Refuse names that are none, or not those of the columns."""
     bandwidth = header["bandwidth"]
+    _expect(header["conventions"]["estimator"] in ESTIMATORS, "estimator")
     _expect(tuple(header["names"]) == encoding.names, "names of columns")
     _expect(isinstance(encoding.known_from, str), "name of the reference")
     _expect(bandwidth is None or isinstance(bandwidth, str), "bandwidth")

@@ -23,10 +23,9 @@ from pkex.statistics.block_significance import relabelled
 from pkex.statistics.comparison import Comparison
 from pkex.statistics.drift_test import DriftTest
 from pkex.statistics.pair_sums import PairSums, pair_sums, total
-from pkex.statistics.pair_weights import PairWeights
 from pkex.statistics.permutations import Blocks
 from pkex.statistics.relabelled_quadratic import triangle_size
-from pkex.statistics.two_sample_sums import TwoSampleSums
+from pkex.statistics.two_sample_sums import PairWeights, TwoSampleSums
 from pkex.typing import Float, Report
 
 __all__ = ["Plan", "Reference"]

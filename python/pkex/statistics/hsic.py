@@ -28,7 +28,7 @@ from pkex.inputs.choices import (
 from pkex.inputs.keywords import with_known_keywords
 from pkex.kernels import Kernel
 from pkex.statistics.chosen_kernel import given_kernel
-from pkex.statistics.comparison import Comparison, exact_domain
+from pkex.statistics.comparison import Comparison, StatisticValues, exact_domain
 from pkex.statistics.copied_rows import warn_of_copied_rows
 from pkex.statistics.hsic_problem import SAMPLE, HSICProblem
 from pkex.statistics.hsic_result import HSICResult
@@ -41,8 +41,7 @@ from pkex.statistics.permutations import can_permute_rows
 from pkex.statistics.sampled.budget import Budget, warn_of_all_pairs
 from pkex.statistics.sampled.hsic import sampled_hsic
 from pkex.statistics.standard_errors import hsic_errors
-from pkex.statistics.statistic_options import StatisticOptions
-from pkex.statistics.statistic_values import StatisticValues
+from pkex.statistics.statistic_options import Conventions, StatisticOptions
 from pkex.statistics.targets import as_target
 from pkex.statistics.unusual_rows import warn_of_unusual_rows
 from pkex.tables.encode import Missing
@@ -184,18 +183,9 @@ def hsic(
     if estimator is None:
         estimator = "unbiased" if kernel is None else "biased"
     check_choice("attribute", attribute, SIDES)
-    options = StatisticOptions.checked(
-        estimator=estimator,
-        value_function=value_function,
-        summation=summation,
-        n_jobs=n_jobs,
-        n_permutations=n_permutations,
-        budget=budget,
-        random_state=random_state,
-        progress=progress,
-        groups=groups,
-        categorical=categorical,
-        missing=missing,
+    conventions = Conventions(estimator, value_function, summation, n_jobs)
+    options = StatisticOptions(
+        conventions, n_permutations, budget, random_state, progress, groups, categorical, missing
     )
     of_pairs = sampled_hsic if options.is_sampled else _hsic_of_all_pairs
     return of_pairs(X, y, (kernel, target_kernel), attribute, options)
@@ -218,9 +208,7 @@ def _hsic_of_all_pairs(
     if conventions.estimator == "unbiased":
         check_row_count(rows, "X", 4, " for the unbiased estimator")
     check_row_count(rows, "X", 2)
-    given = given_kernel(kernels[0], d)
-    if given is not None:
-        given.check_rows(rows, slice(d), "X")
+    given = given_kernel(kernels[0], d, X=rows)
     target = as_target(y, kernels[1], n, options.missing)
     players = options.players(encoding.names if is_x else target.encoding.names)
     if options.n_permutations:
@@ -281,7 +269,7 @@ def _reports(
 def _divided(problem: HSICProblem, options: StatisticOptions) -> StatisticValues:
     """Divide HSIC among players, and test it."""
     n, n_players = len(problem.offsets), problem.attributed.terms.n_players
-    n_permutations, generator = options.n_permutations, options.generator
+    n_permutations, generator = options.n_permutations, options.random_state
     octets = None
     if n_permutations and not can_permute_rows(n, n_players, n_permutations):
         octets = Octets.drawn(n, 2 * n_players, generator)

@@ -14,20 +14,23 @@ from pkex.kernels.heuristic import equal_rows, evenly_random, heuristic
 from pkex.kernels.orthogonal import OrthogonalANOVA
 from pkex.kernels.scales import ColumnScale, Constants
 from pkex.statistics.chosen_kernel import ChosenKernel
-from pkex.statistics.labels import check_labels, warn_of_many_labels
 from pkex.tables.encode import Encoding
 from pkex.tables.samples import warn_of_constant_columns
 from pkex.typing import Float
 
 __all__ = [
+    "FEW",
     "chosen_kernel",
     "gaussian_kernel",
     "warn_of_extremes",
+    "warn_of_many_labels",
     "warn_of_one_column",
     "with_settled_constants",
     "without_rounding",
 ]
 
+# In fewer rows labels may all differ.
+FEW = 10
 # Outliers hide a column whose middle half has a width of less than this many standard deviations.
 _NARROW = 0.025
 # What to do about labels most of which occur once.
@@ -66,10 +69,18 @@ def chosen_kernel(
     names, labels = encoding.names, encoding.labels
     d = len(names)
     of_table = [j for j in labels if j < d]
-    warn_of_many_labels(rows, of_table, what, names, _MANY)
+    if of_table:
+        warn_of_many_labels(rows, of_table, what, names, _MANY)
     if given is None:
-        return _default_kernel(rows, what, labels, looks_ahead=looks_ahead)
-    check_labels(given, of_table, names, what, "kernel")
+        if (rows == rows[0]).all():
+            raise equal_rows(what, "kernel")
+        note = (
+            f"each column centered on {len(rows)} rows of {what}; length-scales of numbers twice "
+            "the median distance between the column's entries"
+        )
+        default = OrthogonalANOVA.of(rows, labels, looks_ahead=looks_ahead)
+        return ChosenKernel.of(default, rows.shape[1], note)
+    given.check_labels(of_table, names, what, "kernel")
     table = np.ascontiguousarray(rows[:, :d])
     if not isinstance(given.kernel, OrthogonalANOVA):
         warn_of_extremes(given, table, "kernel")
@@ -84,17 +95,15 @@ def chosen_kernel(
     return given.with_missing(d, rows.shape[1])
 
 
-def _default_kernel(
-    rows: Float, what: str, labels: Sequence[int], *, looks_ahead: bool
-) -> ChosenKernel:
-    if (rows == rows[0]).all():
-        raise equal_rows(what, "kernel")
-    note = (
-        f"each column centered on {len(rows)} rows of {what}; length-scales of numbers twice the "
-        "median distance between the column's entries"
-    )
-    kernel = OrthogonalANOVA.of(rows, labels, looks_ahead=looks_ahead)
-    return ChosenKernel.of(kernel, rows.shape[1], note)
+def warn_of_many_labels(
+    rows: Float, labels: Sequence[int], argument: str, names: Sequence[str], fix: str
+) -> None:
+    """Warn of labels that mostly differ from each other: numbers, perhaps, read as text."""
+    for j in labels:
+        number = len(np.unique(rows[:, j]))
+        if number > len(rows) / 2 and len(rows) >= FEW:
+            what = f"has {number} different labels in {len(rows)} rows: hardly any rows are equal"
+            warn(InputWarning(argument, what, fix, column=names[j] if len(names) > 1 else None))
 
 
 def gaussian_kernel(

@@ -51,49 +51,41 @@ class KernelTerms:
     takes_halves: bool = True
 
     @classmethod
-    def of(cls, terms: Iterable[Term], players: NDArray[np.int64], domain: Domain) -> KernelTerms:
-        """Expand the terms of a kernel into products, for rows within a domain.
+    def of(
+        cls, terms: Iterable[Term], players: NDArray[np.int64], domain: Domain, *, is_biased: bool
+    ) -> tuple[KernelTerms, float]:
+        """Expand a kernel into products, divided by the power of two next to its amplitude.
+
+        Squares of what is left neither overflow nor vanish. The unbiased estimators have no pairs
+        of rows with themselves: centered kernels are then summed as they are, since γ(a, a) grows
+        exponentially with √d, and so would rounding.
+
+        Returns
+        -------
+        terms : KernelTerms
+        unit : float
+            The power of two.
 
         Raises
         ------
         ValueError
-            If these are too many.
+            If products are too many.
         """
-        return cls([term.packed() for term in expanded(terms, domain)], players)
-
-    def in_units(self) -> tuple[KernelTerms, float]:
-        """Divide the kernel by the power of two next to its amplitude, and return that too.
-
-        Squares of what is left neither overflow nor vanish.
-        """
-        exponent = math.frexp(math.fsum(coefficient for coefficient, *_ in self.terms))[1] - 1
-        scaled = [
-            (math.ldexp(coefficient, -exponent), factors, series)
-            for coefficient, factors, series in self.terms
-        ]
-        return replace(self, terms=scaled), math.ldexp(1.0, exponent)
+        packed = [term.packed() for term in expanded(terms, domain)]
+        exponent = math.frexp(math.fsum(coefficient for coefficient, *_ in packed))[1] - 1
+        scaled = [(math.ldexp(c, -exponent), factors, series) for c, factors, series in packed]
+        found = cls(scaled, players)
+        takes_halves = is_biased or not found.are_centered
+        return replace(found, takes_halves=takes_halves), math.ldexp(1.0, exponent)
 
     def with_means(
         self, rows: Float, n_threads: int, progress: Report | None = None
     ) -> KernelTerms:
-        """Return the terms in the marginal convention: absent factors are means over all pairs.
-
-        Those of centered kernels are 1, as the kernels have mean 0 over the sample.
-        """
-        if self.are_centered:
-            return self
+        """Return the terms in the marginal convention: absent factors are means over all pairs."""
         means = _core.mean_factors(
             rows, self.terms, self.players, n_threads=n_threads, progress=progress
         )
         return replace(self, absent=means)
-
-    def for_estimator(self, *, is_biased: bool) -> KernelTerms:
-        """Return the terms as an estimator of MMD² or HSIC takes them.
-
-        The unbiased ones have no pairs of rows with themselves. Centered kernels are then summed
-        as they are: γ(a, a) grows exponentially with √d, and so would rounding.
-        """
-        return replace(self, takes_halves=is_biased or not self.are_centered)
 
     @property
     def n_players(self) -> int:
@@ -159,21 +151,17 @@ class KernelTerms:
                 product = multiplied(product, other)[: len(coefficients)]
         return product
 
-    def _of_numbers(self) -> tuple[list[float], Float | None]:
-        """Return the coefficients and absent factors of the terms that are no power series."""
-        chosen = [number for number, term in enumerate(self.terms) if term[2] is None]
-        absent = None if self.absent is None else self.absent[chosen, : self.n_players]
-        return [self.terms[number][0] for number in chosen], absent
-
     def self_pair(self) -> Float:
         """Return γ of a row's pair with itself, and what players are worth alone in it; (2, P).
 
         Both are 0 in the neutral convention, and of power series and centered kernels: see above.
         """
-        coefficients, of_terms = self._of_numbers()
         found = np.zeros((2, self.n_players))
-        if of_terms is None or not coefficients:
+        of_numbers = [number for number, term in enumerate(self.terms) if term[2] is None]
+        if self.absent is None or not of_numbers:
             return found
+        coefficients = [self.terms[number][0] for number in of_numbers]
+        of_terms = self.absent[of_numbers, : self.n_players]
         found[0] = _core.product_game(
             np.ones_like(of_terms),
             np.ascontiguousarray(of_terms),

@@ -24,9 +24,9 @@ from pkex.inputs.choices import Estimator, SampledEstimator, StatisticsConventio
 from pkex.inputs.keywords import with_known_keywords
 from pkex.kernels import Kernel
 from pkex.statistics.block_significance import tested
-from pkex.statistics.chosen_kernel import ChosenKernel, given_kernel
+from pkex.statistics.chosen_kernel import given_kernel
 from pkex.statistics.column_changes import column_changes
-from pkex.statistics.comparison import Comparison
+from pkex.statistics.comparison import Comparison, StatisticValues
 from pkex.statistics.copied_rows import warn_of_copied_rows
 from pkex.statistics.dependence import DependenceTest
 from pkex.statistics.doubtful_columns import warn_of_doubtful_columns
@@ -34,13 +34,11 @@ from pkex.statistics.encoded_columns import EncodedColumns
 from pkex.statistics.kernel_choice import chosen_kernel
 from pkex.statistics.mmd_result import MMDResult
 from pkex.statistics.pair_sums import pair_sums
-from pkex.statistics.pair_weights import PairWeights
 from pkex.statistics.permutations import two_sample_blocks, warn_of_few_relabellings
 from pkex.statistics.sampled.budget import Budget, warn_of_all_pairs
 from pkex.statistics.sampled.mmd import sampled_mmd
-from pkex.statistics.statistic_options import StatisticOptions
-from pkex.statistics.statistic_values import StatisticValues
-from pkex.statistics.two_sample_sums import TwoSampleSums
+from pkex.statistics.statistic_options import Conventions, StatisticOptions
+from pkex.statistics.two_sample_sums import PairWeights, TwoSampleSums
 from pkex.statistics.unusual_rows import warn_of_unusual_rows
 from pkex.statistics.weights import RowWeights, weight_of_pairs
 from pkex.tables.encode import Missing, categorical_columns
@@ -199,18 +197,9 @@ def mmd(
     >>> result.pvalue
     0.005
     """
-    options = StatisticOptions.checked(
-        estimator=estimator,
-        value_function=value_function,
-        summation=summation,
-        n_jobs=n_jobs,
-        n_permutations=n_permutations,
-        budget=budget,
-        random_state=random_state,
-        progress=progress,
-        groups=groups,
-        categorical=categorical,
-        missing=missing,
+    conventions = Conventions(estimator, value_function, summation, n_jobs)
+    options = StatisticOptions(
+        conventions, n_permutations, budget, random_state, progress, groups, categorical, missing
     )
     if options.is_sampled:
         if weights is not None:
@@ -268,7 +257,7 @@ def witness(
     """
     of_x, of_y, encoding = two_samples(X, Y, categorical, missing)
     x, y = of_x.rows, of_y.rows
-    given = _given_kernel(kernel, x, y, len(encoding.names))
+    given = given_kernel(kernel, len(encoding.names), X=x, Y=y)
     pooled = np.concatenate([x, y])
     used = chosen_kernel(given, pooled, encoding, "X and Y").kernel
     signs = np.repeat([1.0 / len(x), -1.0 / len(y)], [len(x), len(y)])
@@ -291,7 +280,7 @@ def _mmd_of_all_pairs(
     refuse_files({"X": X, "Y": Y}, conventions.estimator)
     of_x, of_y, encoding = two_samples(X, Y, options.categorical, options.missing)
     x, y, names = of_x.rows, of_y.rows, encoding.names
-    given, players = _given_kernel(kernel, x, y, len(names)), options.players(names)
+    given, players = given_kernel(kernel, len(names), X=x, Y=y), options.players(names)
     row_weights = None if weights is None else RowWeights.of(weights, len(x), len(y))
     if row_weights is not None:
         x, y = x[row_weights.kept[0]], y[row_weights.kept[1]]
@@ -317,17 +306,8 @@ def _mmd_of_all_pairs(
         **comparison.fields(values),
         n_rows=(len(x), len(y)),
         column_changes=column_changes([x], [y], encoding),
-        _dependence=DependenceTest.of(x, y, encoding, n_permutations, options.generator),
+        _dependence=DependenceTest.of(x, y, encoding, n_permutations, options.random_state),
     )
-
-
-def _given_kernel(kernel: object, x: Float, y: Float, n_columns: int) -> ChosenKernel | None:
-    """Return the kernel given, which must be defined for the rows of both samples."""
-    given = given_kernel(kernel, n_columns)
-    if given is not None:
-        given.check_rows(x, slice(n_columns), "X")
-        given.check_rows(y, slice(n_columns), "Y")
-    return given
 
 
 def _unweighted(
@@ -335,7 +315,7 @@ def _unweighted(
 ) -> StatisticValues:
     """Divide MMD² of the first n rows and the others among players, and test it."""
     m, terms = len(rows) - n, comparison.terms
-    n_permutations, generator = options.n_permutations, options.generator
+    n_permutations, generator = options.n_permutations, options.random_state
     blocks = None
     if n_permutations:
         blocks = two_sample_blocks(n, m, terms.n_players, n_permutations, generator)
@@ -345,10 +325,10 @@ def _unweighted(
     sums = pair_sums(rows, n, terms, groups, alone_in_groups=blocks is not None, how=how)
     weights = PairWeights.of(comparison.conventions.estimator, n, m)
     of_samples = TwoSampleSums.of(sums, n)
-    values = replace(of_samples.mmd(weights, terms), standard_errors=of_samples.errors(weights))
+    own = weights.self_pairs * terms.self_pair()
+    values = replace(of_samples.mmd(weights, own), standard_errors=of_samples.errors(weights))
     if blocks is None:
         return values
-    own = weights.self_pairs * terms.self_pair()
     significance = tested(sums.groups, blocks, weights, own, n_permutations, generator)
     return replace(values, significance=significance)
 
@@ -364,7 +344,8 @@ def _weighted(
     else:
         of_pairs = PairWeights(1.0 / weight_of_pairs(v, "X"), 1.0 / weight_of_pairs(w, "Y"), 1.0)
     sums = pair_sums(rows, n, terms, weights=np.concatenate([v, w]), how=how)
-    found = TwoSampleSums.of(sums, n).mmd(of_pairs, terms)
+    own = of_pairs.self_pairs * terms.self_pair()
+    found = TwoSampleSums.of(sums, n).mmd(of_pairs, own)
     if is_biased or not terms.have_own_pairs:
         return found
     values, alone = found.values, found.alone
@@ -372,7 +353,7 @@ def _weighted(
         # What γ(a, a)/2 and γ(b, b)/2, less in each pair, do not cancel: with unequal weights
         # Σ_{a≠b} u_a u_b (f_a + f_b)/(1 − Σu²) differs from 2 Σ u_a f_a.
         lacking = u * (math.fsum(u**2) - u) / weight_of_pairs(u, "X")
-        own = terms.self_pairs(sample)
-        values = values + (lacking[:, None] * own[0]).sum(axis=0)
-        alone = alone + (lacking[:, None] * own[1]).sum(axis=0)
+        of_rows = terms.self_pairs(sample)
+        values = values + (lacking[:, None] * of_rows[0]).sum(axis=0)
+        alone = alone + (lacking[:, None] * of_rows[1]).sum(axis=0)
     return StatisticValues(values, alone)

@@ -9,9 +9,9 @@ import numpy as np
 
 from pkex.execution.computation import Computation
 from pkex.execution.threads import thread_count
-from pkex.statistics.conventions import Conventions
 from pkex.statistics.kernel_terms import KernelRows
 from pkex.statistics.pair_sums import pair_sums
+from pkex.statistics.statistic_options import Conventions
 from pkex.typing import Float
 
 __all__ = ["Normaliser"]

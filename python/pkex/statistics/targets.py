@@ -13,17 +13,12 @@ from pkex.kernels import Categorical, Kernel
 from pkex.kernels.scales import Constants
 from pkex.statistics.chosen_kernel import ChosenKernel
 from pkex.statistics.kernel_choice import (
+    FEW,
     gaussian_kernel,
     warn_of_extremes,
+    warn_of_many_labels,
     warn_of_one_column,
     without_rounding,
-)
-from pkex.statistics.labels import (
-    FEW,
-    check_labels,
-    label_columns,
-    warn_of_many_labels,
-    without_labels,
 )
 from pkex.tables.columns import holds_times, read_column, table_labels
 from pkex.tables.encode import Encoding, Missing
@@ -96,11 +91,14 @@ def as_target(y: Any, kernel: Kernel | None, n_rows: int, missing: Missing = "er
         default, bandwidth = _default_kernel(rows, numbers, names)
         return Target(rows, ChosenKernel.of(default, rows.shape[1], bandwidth), encoding)
     given = ChosenKernel.checked(kernel, "target_kernel", d)
-    check_labels(given, [j for j in labels if j < d], names, "y", "target_kernel")
-    warn_of_many_labels(rows, label_columns(given, d), "y", names, _MANY)
+    given.check_labels([j for j in labels if j < d], names, "y", "target_kernel")
+    warn_of_many_labels(rows, given.label_columns, "y", names, _MANY)
     table = np.ascontiguousarray(rows[:, :d])
     given.check_rows(table, slice(d), "y")
-    warn_of_extremes(given, without_labels(table, given), "target_kernel")
+    # As if all rows had the same labels: many labels are nothing to warn of.
+    numbers_only = table.copy()
+    numbers_only[:, given.label_columns] = 0.0
+    warn_of_extremes(given, numbers_only, "target_kernel")
     warn_of_one_column(given, table, names, "y", "target_kernel")
     return Target(rows, given.with_missing(d, rows.shape[1]), encoding)
 

@@ -2,18 +2,51 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from pkex.statistics.kernel_terms import KernelTerms
+from pkex.statistics.comparison import StatisticValues
 from pkex.statistics.pair_sums import PairSums, total
-from pkex.statistics.pair_weights import PairWeights
-from pkex.statistics.standard_errors import between_samples, within_sample
-from pkex.statistics.statistic_values import StatisticValues
+from pkex.statistics.standard_errors import between_samples, mmd_errors, within_sample
 from pkex.typing import Float
 
-__all__ = ["TwoSampleSums"]
+__all__ = ["PairWeights", "TwoSampleSums"]
+
+
+@dataclass(frozen=True)
+class PairWeights:
+    """The weights of ordered pairs in MMD²: within each sample, and between the samples.
+
+    Parameters
+    ----------
+    first, second, between : float
+    self_pairs : float
+        The weight of all pairs of a row with itself together, in the values.
+    """
+
+    first: float
+    second: float
+    between: float
+    self_pairs: float = 0.0
+
+    @classmethod
+    def of(cls, estimator: str, n: int, m: int) -> PairWeights:
+        """Return the weights for samples of n and m rows; floats, for n² may not fit an int."""
+        between = 1.0 / (float(n) * m)
+        if estimator == "biased":
+            return cls(1.0 / n**2, 1.0 / m**2, between, 1.0 / n + 1.0 / m)
+        return cls(1.0 / (n * (n - 1.0)), 1.0 / (m * (m - 1.0)), between)
+
+    def exchanged(self) -> PairWeights:
+        """Return the weights with the second sample first."""
+        return replace(self, first=self.second, second=self.first)
+
+    def combine(self, sums: Float) -> Float:
+        """Weigh sums over unordered pairs (3, P): within the first, between, within the second."""
+        within = self.first * sums[0] + self.second * sums[2]
+        combined: Float = 2.0 * (within - self.between * sums[1])
+        return combined
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,19 +76,33 @@ class TwoSampleSums:
         values = np.array([total(first[0]) / 2.0, total(first[1]), total(second[0]) / 2.0])
         return cls(first, second, values, sums.alone, sums.squares)
 
-    def mmd(self, weights: PairWeights, terms: KernelTerms) -> StatisticValues:
-        """Return MMD² divided among players, without standard errors."""
-        own = weights.self_pairs * terms.self_pair()
+    def mmd(self, weights: PairWeights, own: Float) -> StatisticValues:
+        """Return MMD² divided among players, without standard errors.
+
+        Parameters
+        ----------
+        weights : PairWeights
+        own : ndarray of shape (2, P)
+            What pairs of a row with itself add to the values, and to players alone.
+        """
         return StatisticValues(
             weights.combine(self.values) + own[0], weights.combine(self.alone) + own[1]
         )
 
     def errors(self, weights: PairWeights) -> Float:
-        """Return the standard errors of the values."""
-        squares = (
-            within_sample(self.squares[0], self.first[0]),
-            between_samples(self.squares[1], self.first[1], self.second[1]),
-            within_sample(self.squares[2], self.second[0]),
+        """Return the standard errors of the values, whose averages are weighted alike."""
+        n, m = len(self.first[0]), len(self.second[0])
+        # The biased estimator's averages within a sample are those of the unbiased, times these.
+        shrunk = weights.first * n * (n - 1.0), weights.second * m * (m - 1.0)
+        return mmd_errors(
+            (
+                shrunk[0] * self.first[0] / (n - 1.0) - self.first[1] / m,
+                shrunk[1] * self.second[0] / (m - 1.0) - self.second[1] / n,
+            ),
+            (n, m),
+            (
+                shrunk[0] ** 2 * within_sample(self.squares[0], self.first[0]),
+                between_samples(self.squares[1], self.first[1], self.second[1]),
+                shrunk[1] ** 2 * within_sample(self.squares[2], self.second[0]),
+            ),
         )
-        sizes = len(self.first[0]), len(self.second[0])
-        return weights.errors(self.first, self.second, sizes, squares)

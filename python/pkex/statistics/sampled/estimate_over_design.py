@@ -10,13 +10,13 @@ import numpy as np
 
 from pkex.execution.backends import Threads
 from pkex.execution.computation import Computation
+from pkex.statistics.comparison import StatisticValues
 from pkex.statistics.sampled.blocks import BlockSums, OfBlock, estimated, tasks
 from pkex.statistics.sampled.budget import pairs_of_budget
 from pkex.statistics.sampled.design import Design
 from pkex.statistics.sampled.held_rows import Sample, parts
 from pkex.statistics.sampled.means import Pieces, with_error_of_means
 from pkex.statistics.statistic_options import StatisticOptions
-from pkex.statistics.statistic_values import StatisticValues
 from pkex.typing import Float, Report
 
 __all__ = ["Estimated", "Statistic", "estimate_over_design"]
@@ -87,7 +87,7 @@ def estimate_over_design(
     n_rows = tuple(sample.source.n_rows for sample in samples)
     design = Design.of(options.conventions.estimator, n_rows, unit, budget)
     pieces = Pieces(design, unit)
-    shifts = partial(design.shifts, together, options.generator)
+    shifts = partial(design.shifts, together, options.random_state)
     found = estimated(
         tasks(pieces.of(parts(samples, design)), shifts), statistic, design, run, report
     )

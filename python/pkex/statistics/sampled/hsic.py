@@ -19,7 +19,7 @@ from pkex.statistics.comparison import Comparison, exact_domain
 from pkex.statistics.hsic_problem import HSICProblem
 from pkex.statistics.hsic_result import HSICResult
 from pkex.statistics.hsic_significance import tested_by_exchanges
-from pkex.statistics.kernel_terms import KernelRows, KernelTerms
+from pkex.statistics.kernel_terms import KernelRows
 from pkex.statistics.octets import OCTET, Octets
 from pkex.statistics.sampled.blocks import BlockSums, OfBlock
 from pkex.statistics.sampled.design import Design, n_reference
@@ -70,7 +70,7 @@ def sampled_hsic(
     sides = _SideOfRows(joined.columns, of_x), _SideOfRows(joined.targets, of_y)
     attributed, other = sides if is_x else sides[::-1]
     with reporting(options.progress) as report:
-        divided, how = attributed.comparison.with_means(attributed.rows(reference), None)
+        divided, how = attributed.comparison.with_means(attributed.of(reference).rows, None)
         attributed = replace(attributed, comparison=divided)
         statistic = _OfBlock(attributed, other, bool(options.n_permutations), how.alone())
         found = estimate_over_design(
@@ -80,7 +80,7 @@ def sampled_hsic(
     if options.n_permutations:
         octets = _octets(_UNIT[0])
         tested = tested_by_exchanges(
-            octets, found.groups, 0.0, options.n_permutations, options.generator, None
+            octets, found.groups, 0.0, options.n_permutations, options.random_state, None
         )
         values = replace(values, significance=tested)
     return HSICResult(
@@ -150,7 +150,7 @@ class _Joined:
         check = None
         if given is not None:
             check = partial(given.check_rows, columns=self.columns[: len(names)], name="X")
-        sample = Sample.of(self.source, check, n_reference(n, n), options.generator)
+        sample = Sample.of(self.source, check, n_reference(n, n), options.random_state)
         of_columns = dict(zip(self.columns.tolist(), names, strict=False))
         return sample, with_rare(sample.reference, sample.extremes, of_columns, _PART)
 
@@ -176,18 +176,10 @@ class _SideOfRows:
     columns: NDArray[np.intp]
     comparison: Comparison
 
-    def rows(self, both: Float) -> Float:
-        """Return the columns of this side, as the engine compares them."""
-        own = np.ascontiguousarray(both[:, self.columns])
-        return self.comparison.kernel.engine_rows(own)
-
     def of(self, both: Float) -> KernelRows:
-        """Return the columns with the terms that compare them."""
-        return KernelRows(self.rows(both), self.comparison.terms)
-
-    def with_terms(self, terms: KernelTerms) -> _SideOfRows:
-        """Return the same with other means."""
-        return replace(self, comparison=replace(self.comparison, terms=terms))
+        """Return the columns, as the engine compares them."""
+        own = np.ascontiguousarray(both[:, self.columns])
+        return KernelRows(self.comparison.kernel.engine_rows(own), self.comparison.terms)
 
 
 @dataclass(frozen=True, eq=False)
@@ -209,9 +201,9 @@ class _OfBlock:
 
     def with_parts_of(self, reference: Float, n_threads: int) -> list[OfBlock]:
         """Return the same with the means of each of some parts of the reference."""
-        side = self.attributed
-        others = of_parts_of_reference(side.comparison.terms, side.rows(reference), n_threads)
-        sides = map(side.with_terms, others)
+        side, own = self.attributed, self.attributed.comparison
+        others = of_parts_of_reference(own.terms, side.of(reference).rows, n_threads)
+        sides = [replace(side, comparison=replace(own, terms=terms)) for terms in others]
         return [replace(self, attributed=other, is_tested=False) for other in sides]
 
     def __call__(self, *samples: Float) -> BlockSums:

@@ -20,7 +20,6 @@ from pkex.statistics.doubtful_columns import warn_of_doubtful_columns
 from pkex.statistics.kernel_terms import KernelTerms
 from pkex.statistics.mmd_result import MMDResult
 from pkex.statistics.pair_sums import pair_sums
-from pkex.statistics.pair_weights import PairWeights
 from pkex.statistics.permutations import Blocks
 from pkex.statistics.sampled.blocks import BlockSums, OfBlock
 from pkex.statistics.sampled.design import Design, n_reference
@@ -30,6 +29,7 @@ from pkex.statistics.sampled.means import of_parts_of_reference
 from pkex.statistics.sampled.reference import with_rare
 from pkex.statistics.significance import Significance
 from pkex.statistics.statistic_options import StatisticOptions
+from pkex.statistics.two_sample_sums import PairWeights
 from pkex.tables.encode import categorical_columns
 from pkex.tables.stream import read_sources
 from pkex.typing import Float
@@ -54,7 +54,7 @@ def sampled_mmd(X: Any, Y: Any, kernel: Kernel | None, options: StatisticOptions
             source,
             None if given is None else partial(given.check_rows, columns=own, name=name),
             n_reference(source.n_rows, sum(n_rows)),
-            options.generator,
+            options.random_state,
         )
         for source, name in zip(sources, "XY", strict=True)
     )
@@ -80,7 +80,7 @@ def sampled_mmd(X: Any, Y: Any, kernel: Kernel | None, options: StatisticOptions
         n_pairs=found.design.n_pairs,
         column_changes=column_changes(x.source.chunks(), y.source.chunks(), encoding),
         _dependence=DependenceTest.of(
-            x.reference, y.reference, encoding, options.n_permutations, options.generator
+            x.reference, y.reference, encoding, options.n_permutations, options.random_state
         ),
     )
 
@@ -140,4 +140,4 @@ def _tested(
     """Exchange whole slots of all blocks between the samples, by sums over pairs of slots."""
     blocks = Blocks.of(slots, 1, slots, np.arange(sum(slots), dtype=np.int64))
     own = np.zeros((2, groups.shape[1] // 2))
-    return tested(groups, blocks, weights, own, options.n_permutations, options.generator)
+    return tested(groups, blocks, weights, own, options.n_permutations, options.random_state)
