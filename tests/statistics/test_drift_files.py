@@ -196,6 +196,7 @@ CHANGES = {
     "version text": lambda h, a: h.update(version="2"),
     "no version": lambda h, a: h.pop("version"),
     "alpha": lambda h, a: h["test"].update(alpha=2.0),
+    "estimator": lambda h, a: h["conventions"].update(estimator="block"),
     "few permutations": lambda h, a: h["test"].update(n_permutations=3),
     "many permutations": lambda h, a: h["test"].update(n_permutations=10**13),
     "batch size": lambda h, a: h["test"].update(batch_size=10**4),

@@ -11,10 +11,10 @@ from pkex.statistics.significance import Relabelled, Significance
 from pkex.statistics.two_sample_sums import PairWeights
 from pkex.typing import Float
 
-__all__ = ["relabelled", "tested"]
+__all__ = ["relabelled", "significance_of_blocks"]
 
 
-def tested(
+def significance_of_blocks(
     groups: Float,
     blocks: Blocks,
     weights: PairWeights,

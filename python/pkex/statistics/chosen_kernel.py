@@ -13,7 +13,7 @@ from pkex.errors import Argument, InputError, InputTypeError
 from pkex.inputs.wording import shown
 from pkex.kernels import Categorical, Kernel
 from pkex.kernels.base import namesake
-from pkex.kernels.factors import Term, has_mixtures, has_series
+from pkex.kernels.factors import Term
 from pkex.typing import Float
 
 __all__ = ["ChosenKernel", "given_kernel"]
@@ -61,16 +61,6 @@ class ChosenKernel:
             return cls.of(kernel, n_columns)
         except ValueError as error:
             raise InputError(None, (Argument(argument), f": {error}")) from None
-
-    @property
-    def has_series(self) -> bool:
-        """Whether it is a power series, to which a constant column may contribute."""
-        return has_series(self.terms)
-
-    @property
-    def has_mixtures(self) -> bool:
-        """Whether it is a sum of products within a domain only."""
-        return has_mixtures(self.terms)
 
     @property
     def label_columns(self) -> list[int]:

@@ -164,12 +164,11 @@ class Comparison:
         is_divided: bool = True,
     ) -> Comparison:
         """Expand a kernel over the players' columns, or over all as one; see `prepare`."""
+        of_column = np.zeros(len(chosen.columns), dtype=np.int64)
         if is_divided:
-            of_column = players.with_copies(encoding.flagged).of_column
-        else:
-            of_column = np.zeros(len(encoding.row_names), dtype=np.int64)
+            of_column = players.with_copies(encoding.flagged).of_column[chosen.columns]
         terms, unit = KernelTerms.of(
-            chosen.terms, of_column[chosen.columns], domain, is_biased=conventions.is_biased
+            chosen.terms, of_column, domain, is_biased=conventions.is_biased
         )
         return cls(conventions, encoding, players, chosen.kernel, chosen.bandwidth, terms, unit)
 

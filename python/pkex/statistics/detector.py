@@ -15,8 +15,9 @@ from pkex.games.players import Players
 from pkex.inputs.wording import shown
 from pkex.kernels import Kernel
 from pkex.kernels.domain import ERRORS, Domain
+from pkex.kernels.factors import has_mixtures
 from pkex.kernels.scales import Constants
-from pkex.statistics.block_significance import tested
+from pkex.statistics.block_significance import significance_of_blocks
 from pkex.statistics.chosen_kernel import ChosenKernel, given_kernel
 from pkex.statistics.column_changes import column_changes
 from pkex.statistics.compared_rows import ComparedRows
@@ -171,7 +172,9 @@ class Detector:
         of_reference = reference.sums_of_blocks(plan)
         # Pairs of the reference's blocks are the end of the triangle.
         sums.groups[-len(of_reference) :] += of_reference
-        significance = tested(sums.groups, blocks, batch_first, own, test.n_permutations, generator)
+        significance = significance_of_blocks(
+            sums.groups, blocks, batch_first, own, test.n_permutations, generator
+        )
         return replace(values, significance=significance)
 
 
@@ -193,7 +196,7 @@ def batch_comparison(
     """
     domain = Domain.around(reference, ERRORS[-1])
     comparison = Comparison.of(chosen, encoding, players, conventions, domain)
-    if not chosen.has_mixtures:
+    if not has_mixtures(chosen.terms):
         return comparison, None
     spans = domain.spans.copy()
     spans[encoding.labels] = np.inf

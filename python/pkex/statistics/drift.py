@@ -26,7 +26,7 @@ from pkex.statistics.detector import Detector
 from pkex.statistics.doubtful_columns import warn_of_doubtful_columns
 from pkex.statistics.drift_file import read, write
 from pkex.statistics.drift_result import DriftResult
-from pkex.statistics.drift_test import DriftTest
+from pkex.statistics.drift_test import DriftTest, drawn_seed
 from pkex.statistics.drift_timeline import DriftTimeline
 from pkex.statistics.permutations import check_fits
 from pkex.statistics.statistic_options import Conventions
@@ -147,7 +147,8 @@ class MMDDrift:
             {"X_reference": X_reference}, categorical, missing, looks_ahead=True
         )
         check_row_count(table.rows, "X_reference", 2)
-        test = DriftTest.of(alpha, n_permutations, batch_size, random_state, len(table.rows))
+        seed = drawn_seed(random_state)
+        test = DriftTest.of(alpha, n_permutations, batch_size, seed, len(table.rows))
         players = as_players(groups, encoding.names)
         check_fits(test.n_permutations, len(players))
         labels = categorical_columns(categorical, encoding.names)

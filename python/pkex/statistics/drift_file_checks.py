@@ -99,9 +99,7 @@ def checked_test(kept: dict[str, Any], threshold: Any, n_rows: int, n_players: i
     """Return the options of a test, checked as when a detector is made."""
     seed = tuple(kept["seed"])
     _expect(seed and all(type(part) is int and part >= 0 for part in seed), "seed")
-    test = DriftTest.checked(
-        kept["alpha"], kept["n_permutations"], kept["batch_size"], seed, n_rows
-    )
+    test = DriftTest.of(kept["alpha"], kept["n_permutations"], kept["batch_size"], seed, n_rows)
     check_fits(test.n_permutations, n_players)
     _expect((threshold is None) == (test.batch_size is None), "threshold")
     _expect(threshold is None or np.isfinite(float(threshold)), "threshold")

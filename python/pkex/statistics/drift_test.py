@@ -15,7 +15,7 @@ from pkex.statistics.permutations import check_n_permutations
 from pkex.statistics.significance import Significance
 from pkex.typing import Float
 
-__all__ = ["DriftTest", "checked_alpha"]
+__all__ = ["DriftTest", "checked_alpha", "drawn_seed"]
 
 
 def checked_alpha(alpha: object) -> float:
@@ -23,6 +23,11 @@ def checked_alpha(alpha: object) -> float:
     if isinstance(alpha, bool) or not isinstance(alpha, Real) or not 0.0 < float(alpha) < 1.0:
         raise ValueError(f"alpha must be a number between 0 and 1; got {alpha!r}")
     return float(alpha)
+
+
+def drawn_seed(random_state: Any) -> tuple[int, ...]:
+    """Draw the seed of a detector."""
+    return tuple(as_generator(random_state).integers(1 << 62, size=4).tolist())
 
 
 @dataclass(frozen=True)
@@ -44,14 +49,6 @@ class DriftTest:
 
     @classmethod
     def of(
-        cls, alpha: float, n_permutations: int, batch_size: int | None, random_state: Any, n: int
-    ) -> DriftTest:
-        """Check the options of a detector with n reference rows, and draw its seed."""
-        seed = as_generator(random_state).integers(1 << 62, size=4)
-        return cls.checked(alpha, n_permutations, batch_size, tuple(seed.tolist()), n)
-
-    @classmethod
-    def checked(
         cls,
         alpha: float,
         n_permutations: int,

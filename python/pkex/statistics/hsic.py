@@ -32,7 +32,7 @@ from pkex.statistics.comparison import Comparison, StatisticValues, exact_domain
 from pkex.statistics.copied_rows import warn_of_copied_rows
 from pkex.statistics.hsic_problem import SAMPLE, HSICProblem
 from pkex.statistics.hsic_result import HSICResult
-from pkex.statistics.hsic_significance import tested_in_octets, tested_row_by_row
+from pkex.statistics.hsic_significance import significance_in_octets, significance_row_by_row
 from pkex.statistics.kernel_terms import KernelRows
 from pkex.statistics.normaliser import Normaliser
 from pkex.statistics.octets import MOST_GROUPS, Octets
@@ -279,9 +279,9 @@ def _divided(problem: HSICProblem, options: StatisticOptions) -> StatisticValues
         rows, groups, alone = problem.sums()
     tested = None
     if octets is not None:
-        tested = tested_in_octets(problem, octets, groups, n_permutations, generator)
+        tested = significance_in_octets(problem, octets, groups, n_permutations, generator)
     elif n_permutations:
-        tested = tested_row_by_row(problem, n_permutations, generator)
+        tested = significance_row_by_row(problem, n_permutations, generator)
     own = problem.on_the_diagonal()
     return StatisticValues(
         problem.scale * total(rows[:, 0]) + own[0],

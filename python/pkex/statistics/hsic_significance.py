@@ -17,10 +17,10 @@ from pkex.statistics.permutations import (
 from pkex.statistics.significance import Relabelled, Significance
 from pkex.typing import Float, Report
 
-__all__ = ["tested_by_exchanges", "tested_in_octets", "tested_row_by_row"]
+__all__ = ["significance_by_exchanges", "significance_in_octets", "significance_row_by_row"]
 
 
-def tested_in_octets(
+def significance_in_octets(
     problem: HSICProblem,
     octets: Octets,
     groups: Float,
@@ -30,7 +30,7 @@ def tested_in_octets(
     """Let groups of octets of rows exchange their targets, by sums over pairs of groups."""
     same = octets.share_of_same(problem.attributed.rows, problem.other.rows)
     warn_of_few_relabellings(n_permutations, same)
-    return tested_by_exchanges(
+    return significance_by_exchanges(
         octets,
         # Of ordered pairs.
         2.0 * problem.scale * groups,
@@ -41,7 +41,7 @@ def tested_in_octets(
     )
 
 
-def tested_by_exchanges(
+def significance_by_exchanges(
     octets: Octets,
     groups: Float,
     on_the_diagonal: Float | float,
@@ -56,7 +56,7 @@ def tested_by_exchanges(
     return _of_both(sums, rounding_scale(groups))
 
 
-def tested_row_by_row(
+def significance_row_by_row(
     problem: HSICProblem, n_permutations: int, generator: np.random.Generator
 ) -> Significance:
     """Permute the targets of few rows, all pairs of which fit into memory."""

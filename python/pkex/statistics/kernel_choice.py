@@ -10,6 +10,7 @@ import numpy as np
 from pkex.errors import Argument, InputError, InputWarning, Option, warn
 from pkex.inputs.wording import shown
 from pkex.kernels import Kernel
+from pkex.kernels.factors import has_series
 from pkex.kernels.heuristic import equal_rows, evenly_random, heuristic
 from pkex.kernels.orthogonal import OrthogonalANOVA
 from pkex.kernels.scales import ColumnScale, Constants
@@ -141,7 +142,7 @@ def with_settled_constants(
     """
     names = encoding.names
     table = rows[:, : len(names)]
-    if given is None or not given.has_series:
+    if given is None or not has_series(given.terms):
         warn_of_constant_columns(table, names, what, to=later_rows)
     if given is not None:
         return rows, Constants((), ())
@@ -180,7 +181,7 @@ def warn_of_extremes(chosen: ChosenKernel, rows: Float, argument: str) -> None:
     are what they are.
     """
     kernel = chosen.kernel
-    if chosen.has_series:
+    if has_series(chosen.terms):
         return
     sample = rows[evenly_random(len(rows), 64)]
     values = kernel(sample)[np.triu_indices(len(sample), 1)]

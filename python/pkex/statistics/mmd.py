@@ -23,7 +23,7 @@ from pkex.functions.expansion import KernelExpansion
 from pkex.inputs.choices import Estimator, SampledEstimator, StatisticsConvention, Summation
 from pkex.inputs.keywords import with_known_keywords
 from pkex.kernels import Kernel
-from pkex.statistics.block_significance import tested
+from pkex.statistics.block_significance import significance_of_blocks
 from pkex.statistics.chosen_kernel import given_kernel
 from pkex.statistics.column_changes import column_changes
 from pkex.statistics.comparison import Comparison, StatisticValues
@@ -329,7 +329,9 @@ def _unweighted(
     values = replace(of_samples.mmd(weights, own), standard_errors=of_samples.errors(weights))
     if blocks is None:
         return values
-    significance = tested(sums.groups, blocks, weights, own, n_permutations, generator)
+    significance = significance_of_blocks(
+        sums.groups, blocks, weights, own, n_permutations, generator
+    )
     return replace(values, significance=significance)
 
 

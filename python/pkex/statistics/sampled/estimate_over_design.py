@@ -11,7 +11,7 @@ import numpy as np
 from pkex.execution.backends import Threads
 from pkex.execution.computation import Computation
 from pkex.statistics.comparison import StatisticValues
-from pkex.statistics.sampled.blocks import BlockSums, OfBlock, estimated, tasks
+from pkex.statistics.sampled.blocks import BlockSums, OfBlock, estimates_of_parts, tasks
 from pkex.statistics.sampled.budget import pairs_of_budget
 from pkex.statistics.sampled.design import Design
 from pkex.statistics.sampled.held_rows import Sample, parts
@@ -19,7 +19,7 @@ from pkex.statistics.sampled.means import Pieces, with_error_of_means
 from pkex.statistics.statistic_options import StatisticOptions
 from pkex.typing import Float, Report
 
-__all__ = ["Estimated", "Statistic", "estimate_over_design"]
+__all__ = ["DesignEstimate", "Statistic", "estimate_over_design"]
 
 
 class Statistic(Protocol):
@@ -36,7 +36,7 @@ class Statistic(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class Estimated:
+class DesignEstimate:
     """What a design says.
 
     Parameters
@@ -63,7 +63,7 @@ def estimate_over_design(
     report: Report | None,
     *,
     together: int = 1,
-) -> Estimated:
+) -> DesignEstimate:
     """Estimate a statistic from the pairs of a design.
 
     Parameters
@@ -88,11 +88,11 @@ def estimate_over_design(
     design = Design.of(options.conventions.estimator, n_rows, unit, budget)
     pieces = Pieces(design, unit)
     shifts = partial(design.shifts, together, options.random_state)
-    found = estimated(
+    found = estimates_of_parts(
         tasks(pieces.of(parts(samples, design)), shifts), statistic, design, run, report
     )
     with_others = statistic.with_parts_of(reference, how.n_threads)
     errors = with_error_of_means(found.standard_errors, with_others, pieces, run)
     values, alone = np.split(found.numbers, 2)
     of_all = StatisticValues(values, alone, errors[: len(values)])
-    return Estimated(design, of_all, found.groups)
+    return DesignEstimate(design, of_all, found.groups)

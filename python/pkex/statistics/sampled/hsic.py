@@ -18,7 +18,7 @@ from pkex.statistics.chosen_kernel import ChosenKernel, given_kernel
 from pkex.statistics.comparison import Comparison, exact_domain
 from pkex.statistics.hsic_problem import HSICProblem
 from pkex.statistics.hsic_result import HSICResult
-from pkex.statistics.hsic_significance import tested_by_exchanges
+from pkex.statistics.hsic_significance import significance_by_exchanges
 from pkex.statistics.kernel_terms import KernelRows
 from pkex.statistics.octets import OCTET, Octets
 from pkex.statistics.sampled.blocks import BlockSums, OfBlock
@@ -79,7 +79,7 @@ def sampled_hsic(
     values = found.values
     if options.n_permutations:
         octets = _octets(_UNIT[0])
-        tested = tested_by_exchanges(
+        tested = significance_by_exchanges(
             octets, found.groups, 0.0, options.n_permutations, options.random_state, None
         )
         values = replace(values, significance=tested)

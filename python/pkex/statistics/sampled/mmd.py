@@ -11,7 +11,7 @@ import numpy as np
 from pkex.execution.computation import Computation
 from pkex.execution.progress import reporting
 from pkex.kernels import Kernel
-from pkex.statistics.block_significance import tested
+from pkex.statistics.block_significance import significance_of_blocks
 from pkex.statistics.chosen_kernel import given_kernel
 from pkex.statistics.column_changes import column_changes
 from pkex.statistics.comparison import Comparison, exact_domain
@@ -58,6 +58,7 @@ def sampled_mmd(X: Any, Y: Any, kernel: Kernel | None, options: StatisticOptions
         )
         for source, name in zip(sources, "XY", strict=True)
     )
+    changes = column_changes(x.source.chunks(), y.source.chunks(), encoding)
     what, extremes = "a random part of X and Y", np.concatenate([x.extremes, y.extremes])
     reference = np.concatenate([x.reference, y.reference])
     reference = with_rare(reference, extremes, dict(enumerate(names)), what)
@@ -73,12 +74,12 @@ def sampled_mmd(X: Any, Y: Any, kernel: Kernel | None, options: StatisticOptions
     values = found.values
     if options.n_permutations:
         weights = PairWeights.of("unbiased", *found.design.sizes)
-        values = replace(values, significance=_tested(found.groups, weights, unit, options))
+        values = replace(values, significance=_significance(found.groups, weights, unit, options))
     return MMDResult(
         **comparison.fields(values),
         n_rows=n_rows,
         n_pairs=found.design.n_pairs,
-        column_changes=column_changes(x.source.chunks(), y.source.chunks(), encoding),
+        column_changes=changes,
         _dependence=DependenceTest.of(
             x.reference, y.reference, encoding, options.n_permutations, options.random_state
         ),
@@ -131,7 +132,7 @@ class _OfBlock:
         return BlockSums(np.concatenate(numbers), groups)
 
 
-def _tested(
+def _significance(
     groups: Float,
     weights: PairWeights,
     slots: tuple[int, int],
@@ -140,4 +141,6 @@ def _tested(
     """Exchange whole slots of all blocks between the samples, by sums over pairs of slots."""
     blocks = Blocks.of(slots, 1, slots, np.arange(sum(slots), dtype=np.int64))
     own = np.zeros((2, groups.shape[1] // 2))
-    return tested(groups, blocks, weights, own, options.n_permutations, options.random_state)
+    return significance_of_blocks(
+        groups, blocks, weights, own, options.n_permutations, options.random_state
+    )
