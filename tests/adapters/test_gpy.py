@@ -5,6 +5,9 @@ import pytest
 from brute_force import interventional
 
 import pkex
+from pkex.adapters import adapt
+from pkex.kernels import Constant
+from pkex.kernels.base import amplitude_and_kernel
 
 GPy = pytest.importorskip("GPy")
 kern = pytest.importorskip("GPy.kern")
@@ -67,6 +70,18 @@ def check(model, tolerance=1e-10):
 @pytest.mark.parametrize("name", KERNELS)
 def test_values_equal_brute_force_through_predict(name):
     check(fitted(KERNELS[name]()), TOLERANCES.get(name, 1e-10))
+
+
+def test_products_of_a_family_and_constants_are_merged():
+    # Two Gaussians of overlapping columns and constants: 6 RBF + 3.
+    kernel = kern.RBF(2, active_dims=[0, 2]) * kern.RBF(D, lengthscale=2.0) * kern.Bias(D, 6.0)
+    model = fitted(kernel + kern.Bias(D, 1.0) + kern.Bias(D, 2.0) + kern.White(D))
+    scales = np.sqrt([0.8, 4.0, 0.8, 4.0])
+    amplitude, gaussian = amplitude_and_kernel(adapt(model).function.kernel.kernels[0])
+    assert adapt(model).function.kernel.kernels[1:] == (3.0 * Constant(),)
+    assert amplitude == 6.0
+    np.testing.assert_allclose(gaussian.length_scale, scales, rtol=1e-15)
+    check(model)
 
 
 def test_values_of_normalised_targets_equal_brute_force():

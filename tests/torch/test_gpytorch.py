@@ -16,6 +16,7 @@ from gpytorch.likelihoods import (
 from torch_models import TOLERANCES, D, Exact, assert_explained, mean_of, moved, rows_near
 
 import pkex
+from pkex.adapters import adapt
 
 THREE = torch.Size([3])
 
@@ -104,6 +105,18 @@ def test_values_equal_brute_force_through_the_posterior(name, dtype):
 def test_values_of_kernels_of_columns_equal_brute_force(name, dtype):
     kind, base = STRUCTURES[name]
     check(fitted(means.ZeroMean(), kind(base(), num_dims=D), dtype), dtype)
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning:gpytorch")
+def test_products_of_a_family_and_scales_are_merged():
+    gaussian = scaled(ard(kernels.RBFKernel)) * kernels.RBFKernel(active_dims=[0])
+    model = fitted(
+        means.ZeroMean(),
+        scaled(gaussian + kernels.ProductStructureKernel(kernels.RBFKernel(), num_dims=D)),
+    )
+    terms = adapt(model).function.kernel.terms(D)
+    assert [len(term.factors) for term in terms] == [1, 1]
+    check(model, torch.float64)
 
 
 @pytest.mark.parametrize(

@@ -38,6 +38,7 @@ from pkex.kernels import (
     Polynomial,
     RationalQuadratic,
 )
+from pkex.kernels.algebra import ZERO, KernelPolynomial
 from pkex.typing import Float
 
 _ROUNDING = float(np.finfo(np.float64).eps)
@@ -54,9 +55,13 @@ def adapt_process(model: Any) -> AdaptedModel:
     if model.mean_function is not None:
         raise unsupported(f"{name} with a mean_function", ": subtract it from the targets")
     points = np.array(model._predictive_variable, dtype=np.float64)
-    kernel = _read(model.kern, points.shape[1], name)
-    if kernel is None:
+    polynomial = _read(model.kern, name)
+    if not polynomial:
         raise unsupported(f"{name} with a kernel of noise alone")
+    try:
+        kernel = polynomial.kernel(points.shape[1])
+    except ValueError as error:
+        raise unsupported(f"{name} with such a kernel", f" ({error})") from None
     weights = np.array(model.posterior.woodbury_vector, dtype=np.float64)
     scale, shift = (np.zeros(weights.shape[1]) + unit for unit in _units(model, name))
     single = weights.shape[1] == 1
@@ -140,24 +145,21 @@ class _OwnKernel:
         return str(self._kernel.name)
 
 
-def _read(kernel: Any, n_columns: int, name: str) -> Kernel | None:
-    """Return a kernel between new rows and points; None if it is zero there, as White is."""
+def _read(kernel: Any, name: str) -> KernelPolynomial:
+    """Return a kernel between new rows and points."""
     # By exact type: subclasses are other functions.
     kind = type(kernel)
     if kind is GPy.kern.White:
-        return None
+        return ZERO
     if kind in _COMBINATIONS:
-        parts = [_read(part, n_columns, name) for part in kernel.parts]
-        known = [part for part in parts if part is not None]
-        is_zero = not known or (kind is GPy.kern.Prod and len(known) < len(parts))
-        return None if is_zero else reduce(_COMBINATIONS[kind], known)
+        return reduce(_COMBINATIONS[kind], [_read(part, name) for part in kernel.parts])
     if kind not in _KERNELS:
         names = ", ".join(other.__name__ for other in (*_KERNELS, *_COMBINATIONS, GPy.kern.White))
         raise unsupported(f"{name} with {kind.__name__} in its kernel", f"; known are {names}")
-    columns = kernel.active_dims.tolist()
     try:
-        own = _KERNELS[kind](kernel)
-        return own if columns == list(range(n_columns)) else own.on(columns)
+        own = KernelPolynomial.of(_KERNELS[kind](kernel), kernel.active_dims.tolist())
+        # The variances of Linear are those of its columns.
+        return own if kind is GPy.kern.Linear else float(_numbers(kernel.variance)) * own
     except ValueError as error:
         raise unsupported(f"{name} with such a {kind.__name__}", f" ({error})") from None
 
@@ -168,29 +170,25 @@ def _numbers(parameter: Any) -> Any:
     return float(values[0]) if len(values) == 1 else values
 
 
-def _variance(kernel: Any) -> float:
-    return float(_numbers(kernel.variance))
-
-
 def _matern(nu: float) -> Callable[[Any], Kernel]:
-    return lambda kernel: _variance(kernel) * Matern(_numbers(kernel.lengthscale), nu=nu)
+    return lambda kernel: Matern(_numbers(kernel.lengthscale), nu=nu)
 
 
 def _gaussian(kernel: Any) -> Kernel:
-    return _variance(kernel) * RBF(_numbers(kernel.lengthscale))
+    return RBF(_numbers(kernel.lengthscale))
 
 
 def _rational_quadratic(kernel: Any) -> Kernel:
     # (1 + r²/2)^(−power), with α = power and r²/2 = (r√α)²/(2α)
     alpha = float(_numbers(kernel.power))
     scale = np.divide(_numbers(kernel.lengthscale), math.sqrt(alpha))
-    return _variance(kernel) * RationalQuadratic(scale, alpha=alpha)
+    return RationalQuadratic(scale, alpha=alpha)
 
 
 def _periodic(kernel: Any) -> Kernel:
     # exp(−sin²(π r/p) / (2 ℓ²)), which for pkex has the length-scale 2 ℓ
     scale = np.multiply(2.0, _numbers(kernel.lengthscale))
-    return _variance(kernel) * Periodic(scale, _numbers(kernel.period))
+    return Periodic(scale, _numbers(kernel.period))
 
 
 def _polynomial(kernel: Any) -> Kernel:
@@ -198,10 +196,10 @@ def _polynomial(kernel: Any) -> Kernel:
     if not order.is_integer():
         raise ValueError(f"its order {order:g} is no integer")
     gamma, offset = (float(_numbers(own)) for own in (kernel.scale, kernel.bias))
-    return _variance(kernel) * Polynomial(int(order), gamma=gamma, coef0=offset)
+    return Polynomial(int(order), gamma=gamma, coef0=offset)
 
 
-_COMBINATIONS: dict[type, Callable[[Kernel, Kernel], Kernel]] = {
+_COMBINATIONS: dict[type, Callable[[KernelPolynomial, KernelPolynomial], KernelPolynomial]] = {
     GPy.kern.Add: add,
     GPy.kern.Prod: mul,
 }
@@ -215,5 +213,5 @@ _KERNELS: dict[type, Callable[[Any], Kernel]] = {
     GPy.kern.StdPeriodic: _periodic,
     GPy.kern.Linear: lambda kernel: Linear(_numbers(kernel.variances)),
     GPy.kern.Poly: _polynomial,
-    GPy.kern.Bias: lambda kernel: _variance(kernel) * Constant(),
+    GPy.kern.Bias: lambda kernel: Constant(),
 }

@@ -8,6 +8,7 @@ models and space.
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
@@ -28,6 +29,7 @@ from pkex.adapters.search_space import Category, Number, Parameter, SearchSpace
 from pkex.adapters.sklearn.gp_relatives import adapt_relative
 from pkex.adapters.sklearn.kernel_trees import OTHER_PRODUCTS
 from pkex.errors import UnsupportedModelError
+from pkex.kernels.algebra import KernelPolynomial, similarities
 from pkex.typing import Float
 
 
@@ -69,8 +71,12 @@ _SAME = {
 }
 
 
-# exp(−Σ_j ℓ_j [x_j ≠ y_j])
-OTHER_PRODUCTS[skopt_kernels.HammingKernel] = "hamming"
+def _hamming(rates: tuple[float, ...]) -> KernelPolynomial:
+    """Return exp(−Σ_j rates_j [x_j ≠ y_j])."""
+    return similarities([math.exp(-rate) for rate in rates], range(len(rates)))
+
+
+OTHER_PRODUCTS[skopt_kernels.HammingKernel] = _hamming
 
 
 @register(Optimizer)

@@ -83,7 +83,7 @@ def _variance(model: Any, mean: AdaptedModel, kernel: Kernel, predictive: bool) 
             f"the variance of {name} with poly={model.options['poly']!r}",
             ", and how sure its values are: with poly='constant' it is",
         )
-    points = np.asarray(mean.expansion.own_points())
+    points = np.asarray(mean.function.own_points())
     factor = np.asarray(model.optimal_par["C"])
     # Of one target without an output axis.
     shape = () if model.ny == 1 else (model.ny,)
@@ -132,7 +132,7 @@ def _kernel(model: Any, name: str) -> Kernel:
     corr, power = model.options["corr"], model.options["pow_exp_power"]
     scales = np.asarray(model.X_scale)
     if not isinstance(corr, str):
-        return _kernel_of_object(model, f"{name} with corr={type(corr).__name__}(...)")
+        return _kernel_of_object(model, scales, f"{name} with corr={type(corr).__name__}(...)")
     if corr == "pow_exp":
         corr = {1.0: "abs_exp", 2.0: "squar_exp"}.get(power, corr)
     known = {"abs_exp", "squar_exp"} if _HAS_COMPONENTS[type(model)] else BY_NAME
@@ -145,10 +145,10 @@ def _kernel(model: Any, name: str) -> Kernel:
     rates = np.asarray(model.optimal_theta, dtype=np.float64)
     if _HAS_COMPONENTS[type(model)]:
         rates = np.abs(model.coeff_pls) ** (2.0 if corr == "squar_exp" else 1.0) @ rates
-    return kernel_of_rates(BY_NAME[corr], rates, scales)
+    return kernel_of_rates(BY_NAME[corr], rates, scales).kernel(len(scales))
 
 
-def _kernel_of_object(model: Any, what: str) -> Kernel:
+def _kernel_of_object(model: Any, scales: Float, what: str) -> Kernel:
     """Read a kernel that was given as an object; messages call the model `what`."""
     if type(model) is not KRG:
         raise unsupported(what, ": give corr by name")
@@ -157,7 +157,7 @@ def _kernel_of_object(model: Any, what: str) -> Kernel:
 
     try:
         # With the parameters found, and the constant that the model itself puts in front.
-        return kernel_of_object(model.corr, np.asarray(model.X_scale))
+        return kernel_of_object(model.corr, scales).kernel(len(scales))
     except ValueError as error:
         raise unsupported(what, f": {error}") from None
 

@@ -8,7 +8,8 @@ from typing import TypeAlias
 
 import numpy as np
 
-from pkex.kernels import RBF, Constant, Kernel, Laplacian, Periodic, ProductMatern
+from pkex.kernels import RBF, Kernel, Laplacian, Periodic, ProductMatern
+from pkex.kernels.algebra import ONE, KernelPolynomial
 from pkex.typing import Float
 
 __all__ = ["BY_NAME", "OfRates", "kernel_of_rates"]
@@ -33,7 +34,7 @@ BY_NAME: dict[str, OfRates] = {
 }
 
 
-def kernel_of_rates(of_rates: OfRates, rates: Float, scales: Float) -> Kernel:
+def kernel_of_rates(of_rates: OfRates, rates: Float, scales: Float) -> KernelPolynomial:
     """Return a product over the columns.
 
     Parameters
@@ -48,6 +49,5 @@ def kernel_of_rates(of_rates: OfRates, rates: Float, scales: Float) -> Kernel:
     # A column of rate 0, such as one that is constant, has no part in the kernel.
     used = np.flatnonzero(parts.all(axis=0))
     if not used.size:
-        return Constant()
-    kernel = of_rates(scales[used], *parts[:, used])
-    return kernel if used.size == parts.shape[1] else kernel.on(used.tolist())
+        return ONE
+    return KernelPolynomial.of(of_rates(scales[used], *parts[:, used]), used.tolist())

@@ -9,7 +9,7 @@ import smt.kernels
 from smt.kernels.kernels import _Constant
 
 from pkex.adapters.smt_correlations import BY_NAME, OfRates, kernel_of_rates
-from pkex.kernels import Constant, Kernel
+from pkex.kernels.algebra import ONE, KernelPolynomial
 from pkex.typing import Float
 
 __all__ = ["kernel_of_object"]
@@ -23,7 +23,7 @@ _BY_CLASS: dict[type, OfRates] = {
 }
 
 
-def kernel_of_object(kernel: Any, scales: Float) -> Kernel:
+def kernel_of_object(kernel: Any, scales: Float) -> KernelPolynomial:
     """Return one of `smt.kernels`, or a sum or product of such.
 
     Raises
@@ -38,7 +38,7 @@ def kernel_of_object(kernel: Any, scales: Float) -> Kernel:
         return kernel_of_object(kernel.corr1, scales) * kernel_of_object(kernel.corr2, scales)
     if kind in (smt.kernels.Constant, _Constant):
         value = kernel.theta if kind is smt.kernels.Constant else kernel.param
-        return float(np.ravel(value)[0]) * Constant()
+        return float(np.ravel(value)[0]) * ONE
     if kind not in _BY_CLASS:
         why = ", which is of sums of columns," if kind is smt.kernels.ActExp else ""
         known = ", ".join(one.__name__ for one in _BY_CLASS)

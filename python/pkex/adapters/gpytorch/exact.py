@@ -73,7 +73,7 @@ def _variance(
     model: Any, mean: AdaptedModel, strategies: dict[Any, Any], predictive: bool
 ) -> AdaptedModel:
     functions, rounding = exact_variances(model, strategies, predictive)
-    has_axis = mean.expansion.has_output_axis
+    has_axis = mean.function.has_output_axis
     is_batch = bool(strategies[model].train_prior_dist.batch_shape)
 
     def own_variance(rows: Float) -> Float:
@@ -237,7 +237,7 @@ def _parts_within(reader: KernelReader, kernel: Any, columns: Any) -> list[tuple
     kind = type(kernel)
     if kind is kernels.MultitaskKernel:
         matrix = array_of(kernel.task_covar_module.covar_matrix.to_dense())
-        return [(matrix, reader.within(kernel.data_covar_module, columns))]
+        return [(matrix, reader.read_within(kernel.data_covar_module, columns))]
     if kind is kernels.LCMKernel:
         inner = [_parts_within(reader, part, columns) for part in kernel.covar_module_list]
     elif kind is kernels.AdditiveKernel:

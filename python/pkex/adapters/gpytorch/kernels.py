@@ -6,7 +6,8 @@ do not call the kernel inside, but its `forward`: its own active_dims do not cou
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add, mul
@@ -20,7 +21,6 @@ from pkex.adapters.registry import unsupported
 from pkex.errors import UnsupportedModelError
 from pkex.kernels import (
     RBF,
-    Constant,
     Kernel,
     Linear,
     Matern,
@@ -28,12 +28,10 @@ from pkex.kernels import (
     Polynomial,
     RationalQuadratic,
 )
+from pkex.kernels.algebra import ONE, Columns, KernelPolynomial
 from pkex.typing import Float
 
-__all__ = ["READERS", "Columns", "KernelReader"]
-
-# The numbers of the columns that a kernel is given.
-Columns = tuple[int, ...]
+__all__ = ["READERS", "KernelReader"]
 
 
 @dataclass(frozen=True)
@@ -68,20 +66,31 @@ class KernelReader:
         UnsupportedModelError
             Naming the part that is unknown, or has parameters that it may not have.
         """
-        return self.called(kernel, tuple(range(self.n_features)))
+        return self.read_within(kernel, active_columns(kernel, tuple(range(self.n_features))))
 
-    def called(self, kernel: Any, columns: Columns) -> Kernel:
-        """Return a kernel that is called with some columns."""
+    def read_within(self, kernel: Any, columns: Columns) -> Kernel:
+        """Return a kernel of which `forward` is called with some columns; see `read`."""
+        with self._naming(kernel):
+            return self.within(kernel, columns).kernel(self.n_features)
+
+    def called(self, kernel: Any, columns: Columns) -> KernelPolynomial:
+        """Return the polynomial of a kernel that is called with some columns."""
         return self.within(kernel, active_columns(kernel, columns))
 
-    def within(self, kernel: Any, columns: Columns) -> Kernel:
-        """Return a kernel of which `forward` is called with some columns."""
+    def within(self, kernel: Any, columns: Columns) -> KernelPolynomial:
+        """Return the polynomial of a kernel of which `forward` is called with some columns."""
         # By exact type: subclasses are other functions.
         reader = READERS.get(type(kernel))
         if reader is None:
             raise self.refused(kernel)
-        try:
+        with self._naming(kernel):
             return reader(self, kernel, columns)
+
+    @contextmanager
+    def _naming(self, kernel: Any) -> Iterator[None]:
+        """Turn errors of parameters into errors that name the kernel."""
+        try:
+            yield
         except UnsupportedModelError:
             raise
         except (ValueError, RuntimeError) as error:
@@ -114,10 +123,10 @@ class KernelReader:
         """Return a parameter in a column of one number for each feature."""
         return np.broadcast_to(self._of_output(parameter, 2)[:, 0], self.n_features)
 
-    def on(self, kernel: Kernel, columns: Columns) -> Kernel:
+    def on(self, kernel: Kernel, columns: Columns) -> KernelPolynomial:
         """Return a kernel of the columns that it is to be of."""
         own = columns if self.only is None else (columns[self.only],)
-        return kernel if own == tuple(range(self.n_features)) else kernel.on(own)
+        return KernelPolynomial.of(kernel, own)
 
     def _of_output(self, parameter: Any, n_own: int) -> Float:
         own = tuple(parameter.shape[parameter.ndim - n_own :])
@@ -134,69 +143,69 @@ def _scale(values: Float) -> Any:
     return float(values[0]) if len(values) == 1 else values
 
 
-def _rbf(reader: KernelReader, kernel: Any, columns: Columns) -> Kernel:
+def _rbf(reader: KernelReader, kernel: Any, columns: Columns) -> KernelPolynomial:
     scale = _scale(reader.numbers(kernel.lengthscale, columns))
     return reader.on(RBF(scale), columns)
 
 
-def _matern(reader: KernelReader, kernel: Any, columns: Columns) -> Kernel:
+def _matern(reader: KernelReader, kernel: Any, columns: Columns) -> KernelPolynomial:
     scale = _scale(reader.numbers(kernel.lengthscale, columns))
     return reader.on(Matern(scale, nu=float(kernel.nu)), columns)
 
 
-def _rational_quadratic(reader: KernelReader, kernel: Any, columns: Columns) -> Kernel:
+def _rational_quadratic(reader: KernelReader, kernel: Any, columns: Columns) -> KernelPolynomial:
     scale = _scale(reader.numbers(kernel.lengthscale, columns))
     return reader.on(RationalQuadratic(scale, alpha=reader.number(kernel.alpha, 1)), columns)
 
 
-def _periodic(reader: KernelReader, kernel: Any, columns: Columns) -> Kernel:
+def _periodic(reader: KernelReader, kernel: Any, columns: Columns) -> KernelPolynomial:
     # ∏_j exp(−2 sin²(π r_j/p_j) / λ_j), with λ = ℓ²
     scale = np.sqrt(reader.numbers(kernel.lengthscale, columns))
     period = reader.numbers(kernel.period_length, columns)
     return reader.on(Periodic(_scale(scale), _scale(period)), columns)
 
 
-def _linear(reader: KernelReader, kernel: Any, columns: Columns) -> Kernel:
+def _linear(reader: KernelReader, kernel: Any, columns: Columns) -> KernelPolynomial:
     return reader.on(Linear(_scale(reader.numbers(kernel.variance, columns))), columns)
 
 
-def _polynomial(reader: KernelReader, kernel: Any, columns: Columns) -> Kernel:
+def _polynomial(reader: KernelReader, kernel: Any, columns: Columns) -> KernelPolynomial:
     offset = reader.number(kernel.offset, 1)
     return reader.on(Polynomial(int(kernel.power), gamma=1.0, coef0=offset), columns)
 
 
-def _constant(reader: KernelReader, kernel: Any, columns: Columns) -> Kernel:
-    return reader.number(kernel.constant, 1) * Constant()
+def _constant(reader: KernelReader, kernel: Any, columns: Columns) -> KernelPolynomial:
+    return reader.number(kernel.constant, 1) * ONE
 
 
-def _scaled(reader: KernelReader, kernel: Any, columns: Columns) -> Kernel:
+def _scaled(reader: KernelReader, kernel: Any, columns: Columns) -> KernelPolynomial:
     return reader.number(kernel.outputscale) * reader.within(kernel.base_kernel, columns)
 
 
-def _product(reader: KernelReader, kernel: Any, columns: Columns) -> Kernel:
+def _product(reader: KernelReader, kernel: Any, columns: Columns) -> KernelPolynomial:
     return reduce(mul, [reader.called(part, columns) for part in kernel.kernels])
 
 
-def _sum(reader: KernelReader, kernel: Any, columns: Columns) -> Kernel:
+def _sum(reader: KernelReader, kernel: Any, columns: Columns) -> KernelPolynomial:
     return reduce(add, [reader.called(part, columns) for part in kernel.kernels])
 
 
-def _by_column(reader: KernelReader, kernel: Any, columns: Columns) -> list[Kernel]:
+def _by_column(reader: KernelReader, kernel: Any, columns: Columns) -> list[KernelPolynomial]:
     base = kernel.base_kernel
     own = active_columns(base, columns)
     return [replace(reader, only=place).within(base, own) for place in range(len(own))]
 
 
-def _product_of_columns(reader: KernelReader, kernel: Any, columns: Columns) -> Kernel:
+def _product_of_columns(reader: KernelReader, kernel: Any, columns: Columns) -> KernelPolynomial:
     return reduce(mul, _by_column(reader, kernel, columns))
 
 
-def _sum_of_columns(reader: KernelReader, kernel: Any, columns: Columns) -> Kernel:
+def _sum_of_columns(reader: KernelReader, kernel: Any, columns: Columns) -> KernelPolynomial:
     return reduce(add, _by_column(reader, kernel, columns))
 
 
 # By class; the adapter of BoTorch adds its own.
-READERS: dict[type, Callable[[KernelReader, Any, Columns], Kernel]] = {
+READERS: dict[type, Callable[[KernelReader, Any, Columns], KernelPolynomial]] = {
     kernels.ScaleKernel: _scaled,
     kernels.RBFKernel: _rbf,
     kernels.MaternKernel: _matern,

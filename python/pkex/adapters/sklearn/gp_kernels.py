@@ -12,10 +12,9 @@ from pkex.adapters.attributes import expansion_of
 from pkex.adapters.kernel_check import check_kernel, shown
 from pkex.adapters.registry import unsupported
 from pkex.adapters.rounding import scaling_rounding, square_rounding
-from pkex.adapters.sklearn.kernel_polynomials import kernel_of
-from pkex.adapters.sklearn.kernel_trees import FACTORS_BY_NU, TreeReader
+from pkex.adapters.sklearn.kernel_trees import TreeReader
 from pkex.errors import UnsupportedModelError
-from pkex.functions.expansion import KernelExpansion
+from pkex.functions.kernel_sum import KernelSum
 from pkex.kernels import Constant, Kernel
 from pkex.kernels.mixtures import MaternMixture
 from pkex.typing import Float
@@ -23,7 +22,7 @@ from pkex.typing import Float
 
 def covariance_expansion(
     model: Any, covariance: Any, rows: Any, coefficients: Float, intercept: Any
-) -> tuple[KernelExpansion, float]:
+) -> tuple[KernelSum, float]:
     """Return intercept + Σ_i coefficients_i · covariance(x, rows_i) for new rows x.
 
     Parameters
@@ -39,7 +38,7 @@ def covariance_expansion(
 
     Returns
     -------
-    expansion : KernelExpansion
+    expansion : KernelSum
     rounding : float
         The relative rounding error of scikit-learn's own kernel values.
 
@@ -97,9 +96,11 @@ def kernel_to_training_points(kernel: Any, n_features: int, model_name: str) -> 
         Naming the part of the kernel that is none of those known, or whose parameters are none
         that it may have.
     """
-    polynomial = TreeReader(n_features, model_name).read(kernel)
     try:
-        return kernel_of(polynomial)
+        polynomial = TreeReader(n_features, model_name).read(kernel)
+        return polynomial.kernel(n_features) if polynomial else None
+    except UnsupportedModelError:
+        raise
     except ValueError as error:
         raise unsupported(f"{model_name} with the kernel {shown(kernel)}", f" ({error})") from None
 
@@ -117,7 +118,7 @@ def _gap_of_equal_rows(kernel: Any) -> float:
     Where a Matern takes a Bessel function, which has a pole at 0, equal rows are 2⁻⁵² apart.
     """
     gap = getattr(kernel, "exponent", 1.0) * sum(map(_gap_of_equal_rows, _parts(kernel)))
-    if type(kernel) is sklearn_kernels.Matern and kernel.nu not in (*FACTORS_BY_NU, math.inf):
+    if type(kernel) is sklearn_kernels.Matern and kernel.nu not in (0.5, 1.5, 2.5, math.inf):
         square = np.finfo(np.float64).eps ** 2
         gap += float(MaternMixture(float(kernel.nu)).decay(np.array([square]))[0])
     return gap

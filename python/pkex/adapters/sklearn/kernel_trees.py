@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from operator import mul
 from typing import Any
 
 import numpy as np
@@ -17,17 +18,10 @@ from sklearn.gaussian_process import kernels as sklearn_kernels
 
 from pkex.adapters.kernel_check import shown
 from pkex.adapters.registry import unsupported
-from pkex.adapters.sklearn.kernel_functions import APPROXIMATE
-from pkex.adapters.sklearn.kernel_polynomials import (
-    ONE,
-    KernelPolynomial,
-    added,
-    dot_product_power,
-    multiplied,
-    raised,
-    single,
-)
+from pkex.adapters.sklearn.kernel_functions import APPROXIMATE, laplacian, rbf
 from pkex.errors import UnsupportedModelError
+from pkex.kernels import RBF, Chi2, Kernel, Matern, Periodic, RationalQuadratic
+from pkex.kernels.algebra import ONE, ZERO, KernelPolynomial
 from pkex.kernels.series import MOST_ORDERS
 
 _KNOWN = (
@@ -49,32 +43,37 @@ class TreeReader:
         # By exact type: subclasses, such as Matern of RBF, are other functions.
         kind = type(kernel)
         if kind is sklearn_kernels.WhiteKernel:
-            return {}
+            return ZERO
         if kind is sklearn_kernels.ConstantKernel:
             return self._constant(kernel)
-        is_matern = kind is sklearn_kernels.Matern
-        if kind is sklearn_kernels.RBF or (is_matern and kernel.nu == math.inf):
-            return single("rbf", self._length_scales(kernel))
-        if is_matern:
-            return self._matern(kernel)
+        if kind is sklearn_kernels.RBF:
+            return self._of(RBF(self._length_scales(kernel)))
+        if kind is sklearn_kernels.Matern:
+            return self._of(Matern(self._length_scales(kernel), nu=float(kernel.nu)))
         if kind is sklearn_kernels.RationalQuadratic:
-            scales = (float(kernel.alpha), *self._length_scales(kernel))
-            return single("rational quadratic", scales)
+            return self._of(RationalQuadratic(self._length_scales(kernel), float(kernel.alpha)))
         if kind is sklearn_kernels.ExpSineSquared and self._n_features == 1:
             return self._periodic(kernel)
         if kind is sklearn_kernels.DotProduct:
-            return dot_product_power(float(kernel.sigma_0) ** 2, 1.0, 1)
+            return self._dot_product_power(float(kernel.sigma_0) ** 2, 1.0, 1)
         if kind is sklearn_kernels.PairwiseKernel:
             return self._pairwise(kernel)
         if kind in OTHER_PRODUCTS:
-            return single(OTHER_PRODUCTS[kind], self._length_scales(kernel))
+            return OTHER_PRODUCTS[kind](self._length_scales(kernel))
         if kind is sklearn_kernels.Sum:
-            return added(self.read(kernel.k1), self.read(kernel.k2))
+            return self.read(kernel.k1) + self.read(kernel.k2)
         if kind is sklearn_kernels.Product:
-            return self._checked(kernel, multiplied, self.read(kernel.k1), self.read(kernel.k2))
+            return self._checked(kernel, mul, self.read(kernel.k1), self.read(kernel.k2))
         if kind is sklearn_kernels.Exponentiation:
-            return self._checked(kernel, raised, self.read(kernel.kernel), float(kernel.exponent))
+            return self._checked(kernel, pow, self.read(kernel.kernel), float(kernel.exponent))
         raise self._refused(kernel, f"; known are {_KNOWN}.{_instead(kernel)}")
+
+    def _of(self, kernel: Kernel) -> KernelPolynomial:
+        return KernelPolynomial.of(kernel, range(self._n_features))
+
+    def _dot_product_power(self, constant: float, gamma: float, degree: int) -> KernelPolynomial:
+        columns = range(self._n_features)
+        return KernelPolynomial.dot_product_power(columns, constant, gamma, degree)
 
     def _refused(self, part: Any, why: str) -> UnsupportedModelError:
         return unsupported(f"{self._model_name} with {shown(part)} in its kernel", why)
@@ -91,30 +90,28 @@ class TreeReader:
         value = float(kernel.constant_value)
         if not 0.0 <= value < math.inf:
             raise self._refused(kernel, ": the constant must not be negative")
-        return {ONE: value} if value else {}
+        return value * ONE if value else ZERO
 
     def _pairwise(self, kernel: Any) -> KernelPolynomial:
         """Read one of `sklearn.metrics.pairwise`."""
         if isinstance(kernel.metric, str) and kernel.metric in _OF_DOT_PRODUCT:
             return self._polynomial(kernel)
-        # γ r² = (r/ℓ)²/2, and γ |r| = |r|/ℓ; a χ² kernel keeps its γ.
-        scale_of: dict[str, Callable[[float], float]] = {
-            "rbf": lambda gamma: math.sqrt(0.5) / math.sqrt(gamma),
-            "laplacian": lambda gamma: 1.0 / gamma,
-            "chi2": lambda gamma: gamma,
+        kernel_of: dict[str, Callable[[float], Kernel]] = {
+            "rbf": rbf,
+            "laplacian": laplacian,
+            "chi2": Chi2,
         }
-        if not isinstance(kernel.metric, str) or kernel.metric not in scale_of:
+        if not isinstance(kernel.metric, str) or kernel.metric not in kernel_of:
             raise self._refused(kernel, f"; known are {_KNOWN}.{_instead(kernel)}")
         gamma = float(kernel.gamma)
         if not 0.0 < gamma < math.inf:
             raise self._refused(kernel, ": gamma must be positive")
-        scales = (scale_of[kernel.metric](gamma),) * self._n_features
-        return single(kernel.metric, scales)
+        return self._of(kernel_of[kernel.metric](gamma))
 
     def _polynomial(self, kernel: Any) -> KernelPolynomial:
         """Read a linear or polynomial kernel, with options of its own."""
         if kernel.metric == "linear":
-            return dot_product_power(0.0, 1.0, 1)
+            return self._dot_product_power(0.0, 1.0, 1)
         given = kernel.pairwise_kernels_kwargs or {}
         degree, coef0 = given.get("degree", 3), float(given.get("coef0", 1.0))
         if not (float(degree).is_integer() and 1 <= degree <= MOST_ORDERS and coef0 >= 0.0):
@@ -124,20 +121,13 @@ class TreeReader:
             )
         if not 0.0 < kernel.gamma < math.inf:
             raise self._refused(kernel, ": gamma must be positive")
-        return dot_product_power(coef0, float(kernel.gamma), int(degree))
-
-    def _matern(self, kernel: Any) -> KernelPolynomial:
-        """Read a Matern: of one feature a product, of several with nu in front of length-scales."""
-        scales = self._length_scales(kernel)
-        if kernel.nu in FACTORS_BY_NU and self._n_features == 1:
-            return single(FACTORS_BY_NU[kernel.nu], scales)
-        return single("matern", (float(kernel.nu), *scales))
+        return self._dot_product_power(coef0, float(kernel.gamma), int(degree))
 
     def _periodic(self, kernel: Any) -> KernelPolynomial:
         scales = (float(kernel.length_scale), float(kernel.periodicity))
         if not all(scale > 0.0 for scale in scales):
             raise self._refused(kernel, ": length_scale and periodicity must be positive")
-        return single("periodic", scales)
+        return self._of(Periodic(*scales))
 
     def _length_scales(self, kernel: Any) -> tuple[float, ...]:
         # An array of one number is an isotropic kernel.
@@ -151,12 +141,10 @@ class TreeReader:
         return tuple(np.broadcast_to(scales, self._n_features).tolist())
 
 
-# Kernels of libraries derived from scikit-learn: families of products over the features.
-OTHER_PRODUCTS: dict[type, str] = {}
+# Kernels of libraries derived from scikit-learn, by their length-scales of all features.
+OTHER_PRODUCTS: dict[type, Callable[[tuple[float, ...]], KernelPolynomial]] = {}
 # Metrics of a PairwiseKernel that are polynomials in x·y.
 _OF_DOT_PRODUCT = ("linear", "poly", "polynomial")
-# By the nu of a Matern of one feature.
-FACTORS_BY_NU = {0.5: "laplacian", 1.5: "matern32", 2.5: "matern52"}
 
 
 def _instead(kernel: Any) -> str:

@@ -1,0 +1,369 @@
+"""Sums, products and powers of kernels, multiplied out, with equal products merged.
+
+A product of kernels of one family is often a kernel of that family again. For Gaussian kernels,
+1/ℓ² = Σ 1/ℓ_a²; for Laplace kernels, 1/ℓ = Σ 1/ℓ_a; for χ² kernels, γ = Σ γ_a; similarities of
+categories are multiplied. The power t of a periodic kernel has the length-scale ℓ/√t, and the power
+t of a rational quadratic kernel has ℓ/√t and αt.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import reduce
+from operator import add, mul
+from typing import Any, TypeVar
+
+import numpy as np
+
+from pkex.kernels.base import Constant, Kernel
+from pkex.kernels.categorical import Categorical
+from pkex.kernels.chi2 import Chi2
+from pkex.kernels.matern import Matern, ProductMatern
+from pkex.kernels.periodic import Periodic
+from pkex.kernels.polynomial import Linear, Polynomial
+from pkex.kernels.rational_quadratic import RationalQuadratic
+from pkex.kernels.stationary import RBF, Laplacian
+from pkex.typing import Float
+
+__all__ = ["ONE", "ZERO", "Columns", "Elementary", "KernelPolynomial", "similarities"]
+
+# The numbers of the columns that a kernel is a function of.
+Columns = tuple[int, ...]
+
+# Each product costs as much as a model with a single RBF does.
+_MOST_PRODUCTS = 1000
+
+
+@dataclass(frozen=True)
+class Elementary:
+    """A kernel of some columns that the algebra does not take apart.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        Neither a sum nor a product, without an amplitude.
+    columns : tuple of int
+    """
+
+    kernel: Kernel
+    columns: Columns
+
+    def parameter(self, name: str) -> Float:
+        """Return a parameter of the kernel for each of the columns."""
+        return np.broadcast_to(getattr(self.kernel, name), len(self.columns))
+
+    @property
+    def place(self) -> tuple[Any, ...]:
+        """What the factors of a product are sorted by, so that equal products have equal bits."""
+        kind = type(self.kernel)
+        shape = [tuple(self.parameter(name).tolist()) for name in _PARAMETERS[kind]]
+        return list(_PARAMETERS).index(kind), shape, self.columns
+
+    def on_features(self, n_features: int) -> Kernel:
+        """Return the kernel as a function of all features."""
+        is_of_all = self.columns == tuple(range(n_features))
+        return self.kernel if is_of_all else self.kernel.on(self.columns)
+
+
+_P = TypeVar("_P")
+# How often each elementary kernel occurs in a product; empty for the constant 1.
+Product = frozenset[tuple[Elementary, float]]
+
+
+@dataclass(frozen=True)
+class KernelPolynomial:
+    """A sum of products of elementary kernels with coefficients.
+
+    Parameters
+    ----------
+    products : mapping of Product to float
+        The coefficient of each product; empty for the kernel that is 0.
+    """
+
+    products: Mapping[Product, float]
+
+    @classmethod
+    def of(cls, kernel: Kernel, columns: Iterable[int]) -> KernelPolynomial:
+        """Return one kernel of the package as a function of some columns."""
+        columns = tuple(columns)
+        if isinstance(kernel, Constant):
+            return ONE
+        if isinstance(kernel, Polynomial) and kernel.coef0 == 0.0:
+            # (γ x·y)^p
+            product = _product_of(_normalized(_DOT_PRODUCT, columns), float(kernel.degree))
+            return cls({product: kernel.gamma**kernel.degree})
+        return cls({_product_of(_normalized(kernel, columns)): 1.0})
+
+    @classmethod
+    def dot_product_power(
+        cls, columns: Iterable[int], constant: float, gamma: float, degree: int
+    ) -> KernelPolynomial:
+        """Return (constant + γ x·y)^degree by the powers of x·y."""
+        dot_product = Elementary(_DOT_PRODUCT, tuple(columns))
+        powers = {
+            _product_of(dot_product, float(q)): math.comb(degree, q)
+            * constant ** (degree - q)
+            * gamma**q
+            for q in range(degree + 1)
+        }
+        return cls({product: value for product, value in powers.items() if value})
+
+    def __add__(self, other: KernelPolynomial) -> KernelPolynomial:
+        """Return the sum of two polynomials."""
+        return KernelPolynomial(_merged(other.products.items(), self.products))
+
+    def __mul__(self, other: KernelPolynomial) -> KernelPolynomial:
+        """Return the product of two polynomials.
+
+        Raises
+        ------
+        ValueError
+            If it has too many terms.
+        """
+        pairs = (
+            (_joined(left, right), left_coefficient * right_coefficient)
+            for left, left_coefficient in self.products.items()
+            for right, right_coefficient in other.products.items()
+        )
+        # One product times many is as many as these were.
+        is_larger = min(len(self.products), len(other.products)) > 1
+        return KernelPolynomial(_merged(pairs, most=_MOST_PRODUCTS if is_larger else math.inf))
+
+    def __rmul__(self, amplitude: float) -> KernelPolynomial:
+        """Return the polynomial times a number.
+
+        Raises
+        ------
+        ValueError
+            If the number is not positive and finite.
+        """
+        if not 0.0 < amplitude < math.inf:
+            raise ValueError(
+                f"the amplitude of a kernel must be positive and finite; got {amplitude!r}"
+            )
+        return KernelPolynomial({own: amplitude * value for own, value in self.products.items()})
+
+    def __pow__(self, exponent: float) -> KernelPolynomial:
+        """Return a power of the polynomial.
+
+        Raises
+        ------
+        ValueError
+            If it is not a polynomial, or has too many terms.
+        """
+        if not 0.0 <= exponent < math.inf:
+            raise ValueError("the exponent must not be negative")
+        if exponent == 0.0:
+            return ONE
+        kinds = {type(own.kernel) for product in self.products for own, _ in product}
+        is_counted = not kinds <= _MERGED.keys() | _POWERS.keys()
+        if is_counted and not (exponent.is_integer() and exponent <= _MOST_PRODUCTS):
+            raise ValueError(
+                "the exponent of a Matern or a dot product must be an integer, at most "
+                f"{_MOST_PRODUCTS}"
+            )
+        if len(self.products) <= 1:
+            # A single product may have any power.
+            return KernelPolynomial(
+                {
+                    frozenset((own, exponent * times) for own, times in product): float(
+                        np.float64(value) ** exponent
+                    )
+                    for product, value in self.products.items()
+                }
+            )
+        if not exponent.is_integer():
+            raise ValueError("the exponent of a sum must be an integer")
+        return reduce(mul, [self] * int(exponent), ONE)
+
+    def __bool__(self) -> bool:
+        """Whether the kernel is not 0."""
+        return bool(self.products)
+
+    def kernel(self, n_features: int) -> Kernel:
+        """Return the polynomial, which is not 0, as a kernel of all features.
+
+        Raises
+        ------
+        ValueError
+            If a parameter of a kernel or a coefficient is out of range.
+        """
+        merged = _merged(
+            (tuple(_factors(product)), value) for product, value in self.products.items()
+        )
+        summands = [
+            value * reduce(mul, [own.on_features(n_features) for own in factors] or [Constant()])
+            for factors, value in merged.items()
+        ]
+        return reduce(add, summands)
+
+
+ZERO = KernelPolynomial({})
+ONE = KernelPolynomial({frozenset(): 1.0})
+
+
+def similarities(values: Iterable[float], columns: Iterable[int]) -> KernelPolynomial:
+    """Return the kernel of categories, ∏_j (1 if x_j = y_j else values_j)."""
+    factors = [
+        KernelPolynomial.of(Categorical(value), [column])
+        for value, column in zip(values, columns, strict=True)
+        # A column in which categories do not matter has the factor 1.
+        if value < 1.0
+    ]
+    return reduce(mul, factors, ONE)
+
+
+_DOT_PRODUCT = Polynomial(1, coef0=0.0)
+
+
+def _normalized(kernel: Kernel, columns: Columns) -> Elementary:
+    """Return the kernel that stands for all that are equal to one of some columns."""
+    if isinstance(kernel, Matern) and kernel.nu == math.inf:
+        kernel = RBF(kernel.length_scale)
+    if isinstance(kernel, Matern) and len(columns) == 1 and kernel.nu in (0.5, 1.5, 2.5):
+        scale = kernel.length_scale
+        kernel = Laplacian(scale) if kernel.nu == 0.5 else ProductMatern(scale, kernel.nu)
+    # Columns ascend, and parameters are one number where all columns have the same.
+    order = sorted(range(len(columns)), key=columns.__getitem__)
+    changed = {
+        name: values[0] if len(set(values)) == 1 else tuple(values[place] for place in order)
+        for name, values in vars(kernel).items()
+        if isinstance(values, tuple) and len(values) == len(columns)
+    }
+    given: Any = kernel
+    return Elementary(replace(given, **changed) if changed else kernel, tuple(sorted(columns)))
+
+
+def _product_of(own: Elementary, times: float = 1.0) -> Product:
+    return frozenset([(own, times)]) if times else frozenset()
+
+
+def _joined(left: Product, right: Product) -> Product:
+    """Return the product of two products."""
+    exponents = dict(left)
+    for own, times in right:
+        exponents[own] = exponents.get(own, 0.0) + times
+    return frozenset(exponents.items())
+
+
+def _merged(
+    terms: Iterable[tuple[_P, float]],
+    start: Mapping[_P, float] | None = None,
+    *,
+    most: float = math.inf,
+) -> dict[_P, float]:
+    """Return the sum of the coefficients of equal products, added to those of a start."""
+    total = dict(start or {})
+    for product, coefficient in terms:
+        total[product] = total.get(product, 0.0) + coefficient
+        if len(total) > most:
+            raise ValueError(f"it multiplies out into more than {most} products")
+    return total
+
+
+def _factors(product: Product) -> Iterator[Elementary]:
+    """Yield the factors of a product: one of each family whose products are of that family."""
+    # In an order that does not depend on hashes, so that equal kernels have equal bits.
+    factors = sorted(product, key=lambda factor: (*factor[0].place, factor[1]))
+    for kind, merge in _MERGED.items():
+        own = [(one, times) for one, times in factors if isinstance(one.kernel, kind)]
+        if len(own) == 1 and own[0][1] == 1.0:
+            yield own[0][0]
+        elif own:
+            columns = tuple(sorted({column for one, _ in own for column in one.columns}))
+            yield from merge(own, columns)
+    for one, times in factors:
+        kernel, kind = one.kernel, type(one.kernel)
+        if kind in _POWERS:
+            yield replace(one, kernel=_POWERS[kind](kernel, times))
+        elif kernel == _DOT_PRODUCT:
+            yield replace(one, kernel=Polynomial(int(times), coef0=0.0))
+        elif kind not in _MERGED:
+            yield from [one] * int(times)
+
+
+_Factors = list[tuple[Elementary, float]]
+
+
+def _table(factors: _Factors, columns: Columns, name: str, absent: float) -> tuple[Float, Float]:
+    """Return a parameter of factors, (factors, columns), and their exponents, (factors, 1).
+
+    `absent` is the parameter for columns that a factor is not a function of.
+    """
+    table = np.full((len(factors), len(columns)), absent)
+    for row, (own, _) in zip(table, factors, strict=True):
+        row[np.searchsorted(columns, own.columns)] = own.parameter(name)
+    # A column: sums over rows are the same on every machine, and products of matrices are not.
+    return table, np.array([[times] for _, times in factors])
+
+
+def _stationary(
+    family: Callable[[Any], Kernel], power: float
+) -> Callable[[_Factors, Columns], Iterator[Elementary]]:
+    """Return the rule for kernels of which Σ 1/ℓ^power is that of the product."""
+
+    def merged(factors: _Factors, columns: Columns) -> Iterator[Elementary]:
+        scales, exponents = _table(factors, columns, "length_scale", math.inf)
+        # Relative to the smallest, so that no square overflows.
+        smallest = scales.min(axis=0)
+        sums = (exponents * (smallest / scales) ** power).sum(axis=0)
+        kernel = family(smallest / sums ** (1.0 / power))
+        yield _normalized(kernel, columns)
+
+    return merged
+
+
+def _chi2(factors: _Factors, columns: Columns) -> Iterator[Elementary]:
+    gammas, exponents = _table(factors, columns, "gamma", 0.0)
+    return _by_value(Chi2, (exponents * gammas).sum(axis=0), columns)
+
+
+def _categories(factors: _Factors, columns: Columns) -> Iterator[Elementary]:
+    values, exponents = _table(factors, columns, "similarity", 1.0)
+    return _by_value(Categorical, (values**exponents).prod(axis=0), columns)
+
+
+def _by_value(
+    family: Callable[[float], Kernel], values: Float, columns: Columns
+) -> Iterator[Elementary]:
+    """Yield kernels whose parameter is one number for all columns."""
+    numbers = values.tolist()
+    if len(set(numbers)) == 1:
+        yield Elementary(family(numbers[0]), columns)
+        return
+    for value, column in zip(numbers, columns, strict=True):
+        yield Elementary(family(value), (column,))
+
+
+# Families whose products are of that family again.
+_MERGED: dict[type[Kernel], Callable[[_Factors, Columns], Iterator[Elementary]]] = {
+    RBF: _stationary(RBF, 2.0),
+    Laplacian: _stationary(Laplacian, 1.0),
+    Chi2: _chi2,
+    Categorical: _categories,
+}
+# Families whose powers are of that family again.
+_POWERS: dict[type[Kernel], Callable[[Any, float], Kernel]] = {
+    Periodic: lambda kernel, times: replace(
+        kernel, length_scale=np.divide(kernel.length_scale, math.sqrt(times))
+    ),
+    # (1 + r²/(2αℓ²))^(−αt), with αt in place of α and ℓ/√t in place of ℓ.
+    RationalQuadratic: lambda kernel, times: RationalQuadratic(
+        np.divide(kernel.length_scale, math.sqrt(times)), kernel.alpha * times
+    ),
+}
+# The parameters of all families, in the order of factors in a product.
+_PARAMETERS: dict[type[Kernel], tuple[str, ...]] = {
+    RBF: ("length_scale",),
+    Laplacian: ("length_scale",),
+    Chi2: ("gamma",),
+    Categorical: ("similarity",),
+    Polynomial: ("degree", "gamma", "coef0"),
+    Linear: ("variance", "offset"),
+    Matern: ("nu", "length_scale"),
+    ProductMatern: ("nu", "length_scale"),
+    Periodic: ("length_scale", "period"),
+    RationalQuadratic: ("alpha", "length_scale"),
+}
