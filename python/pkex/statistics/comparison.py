@@ -190,29 +190,29 @@ class Comparison:
         terms = self.terms.with_means(rows, how.n_threads, of_means)
         return replace(self, terms=terms), how.reporting(report)
 
-    def fields(self, found: StatisticValues, of_other: float = 1.0) -> _SharedFields:
+    def fields(self, values: StatisticValues, of_other: float = 1.0) -> _SharedFields:
         """Return the fields that results share.
 
         Parameters
         ----------
-        found : StatisticValues
+        values : StatisticValues
             Of the kernel divided by its unit.
         of_other : float
             The unit of the other side of a dependence.
         """
         unit = self.unit * of_other
         if unit != 1.0:
-            found = found.times(unit)
+            values = values.times(unit)
         return {
-            "values": found.values,
-            "standard_errors": found.standard_errors,
-            "alone": found.alone,
+            "values": values.values,
+            "standard_errors": values.standard_errors,
+            "alone": values.alone,
             "_axes": Axes(self.players.names, present=(FEATURE,)),
             "kernel": self.kernel,
             "bandwidth": self.bandwidth,
             "estimator": self.conventions.estimator,
             "value_function": self.conventions.value_function,
-            "significance": found.significance,
+            "significance": values.significance,
             "columns": self.encoding.columns,
         }
 

@@ -162,10 +162,9 @@ class Detector:
             alone_in_groups=blocks is not None,
             how=conventions.computation(report),
         )
-        of_samples = reference.beside(sums, m)
         weights = PairWeights.of(conventions.estimator, n, m)
         own, batch_first = weights.self_pairs * terms.self_pair(), weights.exchanged()
-        values = replace(of_samples.mmd(weights, own), standard_errors=of_samples.errors(weights))
+        values = reference.beside(sums, m).mmd(weights, own)
         if blocks is None:
             return values
         warn_of_few_relabellings(test.n_permutations, blocks.share_of_same(pooled))

@@ -55,8 +55,8 @@ class HSICProblem:
 
         They are those of L − L(0): centring loses the constant, but L near L(0) would lose digits.
         """
-        n, quietly = len(other.rows), how.compensated().reporting(reports["centring"])
-        sums = pair_sums(other.rows, n, other.terms, how=quietly).rows[:, 0, 0]
+        n, of_centring = len(other.rows), how.compensated().reporting(reports["centring"])
+        sums = pair_sums(other.rows, n, other.terms, how=of_centring).rows[:, 0, 0]
         if is_biased:
             offsets = sums / n
             constant, scale = math.fsum(offsets) / n, 1.0 / (n - 1.0) ** 2

@@ -325,9 +325,8 @@ def _unweighted(
     groups = None if blocks is None else blocks.groups
     sums = pair_sums(rows, n, terms, groups, alone_in_groups=blocks is not None, how=how)
     weights = PairWeights.of(comparison.conventions.estimator, n, m)
-    of_samples = TwoSampleSums.of(sums, n)
     own = weights.self_pairs * terms.self_pair()
-    values = replace(of_samples.mmd(weights, own), standard_errors=of_samples.errors(weights))
+    values = TwoSampleSums.of(sums, n).mmd(weights, own)
     if blocks is None:
         return values
     significance = significance_of_blocks(
@@ -348,7 +347,7 @@ def _weighted(
         of_pairs = PairWeights(1.0 / weight_of_pairs(v, "X"), 1.0 / weight_of_pairs(w, "Y"), 1.0)
     sums = pair_sums(rows, n, terms, weights=np.concatenate([v, w]), how=how)
     own = of_pairs.self_pairs * terms.self_pair()
-    found = TwoSampleSums.of(sums, n).mmd(of_pairs, own)
+    found = TwoSampleSums.of(sums, n).mmd(of_pairs, own, has_errors=False)
     if is_biased or not terms.have_own_pairs:
         return found
     values, alone = found.values, found.alone

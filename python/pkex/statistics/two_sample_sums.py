@@ -76,21 +76,24 @@ class TwoSampleSums:
         values = np.array([total(first[0]) / 2.0, total(first[1]), total(second[0]) / 2.0])
         return cls(first, second, values, sums.alone, sums.squares)
 
-    def mmd(self, weights: PairWeights, own: Float) -> StatisticValues:
-        """Return MMD² divided among players, without standard errors.
+    def mmd(self, weights: PairWeights, own: Float, *, has_errors: bool = True) -> StatisticValues:
+        """Return MMD² divided among players.
 
         Parameters
         ----------
         weights : PairWeights
         own : ndarray of shape (2, P)
             What pairs of a row with itself add to the values, and to players alone.
+        has_errors : bool, default True
+            Whether standard errors are those of these weights.
         """
         return StatisticValues(
-            weights.combine(self.values) + own[0], weights.combine(self.alone) + own[1]
+            weights.combine(self.values) + own[0],
+            weights.combine(self.alone) + own[1],
+            self._errors(weights) if has_errors else None,
         )
 
-    def errors(self, weights: PairWeights) -> Float:
-        """Return the standard errors of the values, whose averages are weighted alike."""
+    def _errors(self, weights: PairWeights) -> Float:
         n, m = len(self.first[0]), len(self.second[0])
         # The biased estimator's averages within a sample are those of the unbiased, times these.
         shrunk = weights.first * n * (n - 1.0), weights.second * m * (m - 1.0)
