@@ -14,7 +14,7 @@ from explainable_functions import COUNTED, COUNTS, KERNELS, UNITS
 import pkex
 from pkex.kernels import RBF
 from pkex.kernels.factors import expanded
-from pkex.statistics.common import exact_domain
+from pkex.statistics.comparison import exact_domain
 
 
 class ByItsOwnFormulas:

@@ -7,7 +7,9 @@ import pandas as pd
 import pytest
 
 import pkex
+from pkex import _core
 from pkex.kernels import RBF, Categorical
+from pkex.statistics import kernel_terms
 
 RNG = np.random.default_rng(0)
 X, Y = RNG.normal(size=(20, 3)), RNG.normal(size=(15, 3))
@@ -437,3 +439,38 @@ def test_labels_cannot_be_subtracted():
 def test_categories_are_less_similar_than_equals(similarity):
     with pytest.raises(ValueError, match="similarity must be a number from 0 to below 1"):
         Categorical(similarity)
+
+
+SAMPLES = np.random.default_rng(0).normal(size=(2, 2400, 2))
+CALLS = {
+    "mmd": lambda **options: pkex.mmd(*SAMPLES, **options),
+    "hsic": lambda **options: pkex.hsic(SAMPLES[0], SAMPLES[1, :, 0], **options),
+    "sampled mmd": lambda **options: pkex.mmd(*SAMPLES, estimator="block", **options),
+    "sampled hsic": lambda **options: CALLS["hsic"](estimator="block", **options),
+    "detector": lambda **options: pkex.MMDDrift(SAMPLES[0], **options),
+}
+
+
+@pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
+def test_permutations_that_do_not_fit_into_memory_are_refused_before_the_work(monkeypatch, call):
+    def computed(*_, **__):
+        raise AssertionError("a pass over rows has begun")
+
+    for name in ("pair_sums", "mean_factors"):
+        monkeypatch.setattr(_core, name, computed)
+    with pytest.raises(ValueError, match="the result holds the relabelled values of 2 features"):
+        call(n_permutations=10**9, kernel=RBF(1.0))
+
+
+@pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
+def test_a_kernel_is_expanded_into_products_once(monkeypatch, call):
+    expansions = []
+    expanded = kernel_terms.expanded
+    monkeypatch.setattr(
+        kernel_terms,
+        "expanded",
+        lambda terms, domain: (expansions.append(terms), expanded(terms, domain))[1],
+    )
+    call(kernel=RBF(1.0), n_jobs=1)
+    given = [terms for terms in expansions if terms[0].factors[0].columns.tolist() == [0, 1]]
+    assert len(given) == 1

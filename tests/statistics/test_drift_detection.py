@@ -12,7 +12,7 @@ from scipy.stats import binom
 import pkex
 from pkex.kernels import RBF, Categorical
 from pkex.results import tables
-from pkex.statistics.drift_test import Plan
+from pkex.statistics.drift_reference import Plan
 
 mpl.use("Agg")
 TESTED = {"n_permutations": 39, "random_state": 0}
@@ -36,8 +36,8 @@ def test_relabelled_statistics_equal_those_of_the_kernel_matrix(rng, n, m, estim
     kernel = 1.7 * RBF(1.5)
     drift = pkex.MMDDrift(x, kernel=kernel, estimator=estimator, **TESTED)
     result = drift.predict(y)
-    plan, generator = Plan.of(n, m, 2), drift._test.generator()
-    pooled = np.concatenate([y[generator.permutation(m)], drift._reference.rows])
+    plan, generator = Plan.of(n, m, 2), drift._detector.test.generator()
+    pooled = np.concatenate([y[generator.permutation(m)], drift._detector.reference.rows])
     assert sorted(map(tuple, pooled[m:])) == sorted(map(tuple, x))
     blocks = plan.blocks(n, m)
     assert plan.size * plan.of_reference <= n
@@ -157,7 +157,7 @@ def test_shares_add_up_to_1_and_stand_in_the_table(rng):
     frame = result.to_frame()
     np.testing.assert_allclose(frame["share"], frame["value"] / result.statistic)
     assert result.plot().get_title().startswith("drift: MMD² = ")
-    same = drift.predict(np.asarray(drift._reference.rows))
+    same = drift.predict(np.asarray(drift._detector.reference.rows))
     assert same.statistic < 0.0
     assert same.shares is None
     assert "share" not in same.to_frame()

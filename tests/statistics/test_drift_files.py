@@ -72,9 +72,11 @@ def test_a_loaded_detector_gives_the_same_bits(rng, tmp_path, make):
     for name in SAME:
         np.testing.assert_array_equal(getattr(again.predict(y), name), getattr(kept, name))
     with pytest.raises(ValueError, match="read-only"):
-        again._reference.rows[0] = 0.0
+        again._detector.reference.rows[0] = 0.0
     # What was summed is not summed again.
-    assert again._reference.block_sums.keys() == drift._reference.block_sums.keys()
+    assert (
+        again._detector.reference.block_sums.keys() == drift._detector.reference.block_sums.keys()
+    )
 
 
 def test_a_detector_of_a_mixed_table_is_kept_with_its_levels(rng, tmp_path):
@@ -194,6 +196,7 @@ CHANGES = {
     "version text": lambda h, a: h.update(version="2"),
     "no version": lambda h, a: h.pop("version"),
     "alpha": lambda h, a: h["test"].update(alpha=2.0),
+    "estimator": lambda h, a: h["conventions"].update(estimator="block"),
     "few permutations": lambda h, a: h["test"].update(n_permutations=3),
     "many permutations": lambda h, a: h["test"].update(n_permutations=10**13),
     "batch size": lambda h, a: h["test"].update(batch_size=10**4),

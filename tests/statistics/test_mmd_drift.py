@@ -109,7 +109,7 @@ def test_one_detector_gives_equal_bits_for_equal_batches_and_after_pickling(refe
             np.testing.assert_array_equal(getattr(result, name), getattr(first, name))
         assert result.kernel == first.kernel
         with pytest.raises(ValueError, match="read-only"):
-            again._reference.rows[0] = 0.0
+            again._detector.reference.rows[0] = 0.0
     assert repr(drift).startswith("MMDDrift(300 reference rows, 4 features, marginal values, ")
 
 

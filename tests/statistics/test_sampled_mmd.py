@@ -52,14 +52,11 @@ def test_values_are_means_over_blocks_of_values_by_definition(
     monkeypatch, blocks, estimator, value_function
 ):
     means = []
-    with_means = mmd.Conventions.with_means
+    with_means = mmd.Comparison.with_means
     monkeypatch.setattr(
-        mmd.Conventions,
+        mmd.Comparison,
         "with_means",
-        lambda self, terms, rows, report: (
-            means.append(rows),
-            with_means(self, terms, rows, report),
-        )[1],
+        lambda self, rows, report: (means.append(rows), with_means(self, rows, report))[1],
     )
     x, y = two_samples(n=1200, m=1200, shift=1.0)
     found = pkex.mmd(

@@ -5,7 +5,7 @@ import pytest
 
 import pkex
 from pkex.kernels import RBF, Categorical, Chi2
-from pkex.statistics.sampled.budget import Sampling
+from pkex.statistics.sampled import estimate_over_design
 
 BLOCK = {"estimator": "block", "random_state": 0}
 
@@ -82,9 +82,11 @@ def test_results_say_how_many_pairs_were_compared():
 def test_a_budget_of_time_is_for_as_many_workers_as_there_are(monkeypatch):
     joblib = pytest.importorskip("joblib")
     seen = []
-    pairs = Sampling.pairs
+    pairs = estimate_over_design.pairs_of_budget
     monkeypatch.setattr(
-        Sampling, "pairs", lambda self, *given: (seen.append(given[-1]), pairs(self, *given))[1]
+        estimate_over_design,
+        "pairs_of_budget",
+        lambda *given: (seen.append(given[-1]), pairs(*given))[1],
     )
     x = np.random.default_rng(0).normal(size=(2, 1500, 2))
     with joblib.parallel_config("multiprocessing", n_jobs=3):

@@ -14,7 +14,8 @@ from pkex.errors import warn
 from pkex.inputs.choices import places_of
 from pkex.inputs.wording import shown
 from pkex.kernels import Kernel
-from pkex.statistics.kernel_choice import check_kernel, gaussian_kernel
+from pkex.statistics.chosen_kernel import ChosenKernel
+from pkex.statistics.kernel_choice import gaussian_kernel
 from pkex.tables.weights import relative_weights
 from pkex.typing import Float
 
@@ -102,6 +103,6 @@ def kernel_or_default(
         # Of rows that are all equal it says so.
         some = distinct if len(distinct) > 1 else np.repeat(distinct, 2, axis=0)
         return gaussian_kernel(some, names, what, argument)[0]
-    chosen = check_kernel(kernel, argument, points.shape[1])
-    chosen.check_rows(points, what)
-    return chosen
+    chosen = ChosenKernel.checked(kernel, argument, points.shape[1])
+    chosen.kernel.check_rows(points, what)
+    return chosen.kernel

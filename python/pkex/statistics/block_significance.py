@@ -5,20 +5,20 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from pkex.statistics.pair_weights import PairWeights
 from pkex.statistics.permutations import Blocks
 from pkex.statistics.relabelled_quadratic import block_form
 from pkex.statistics.significance import Relabelled, Significance
+from pkex.statistics.two_sample_sums import PairWeights
 from pkex.typing import Float
 
-__all__ = ["relabelled", "tested"]
+__all__ = ["relabelled", "significance_of_blocks"]
 
 
-def tested(
+def significance_of_blocks(
     groups: Float,
     blocks: Blocks,
     weights: PairWeights,
-    diagonals: list[Float],
+    own: Float,
     n_permutations: int,
     generator: np.random.Generator,
 ) -> Significance:
@@ -31,14 +31,14 @@ def tested(
     blocks : Blocks
     weights : PairWeights
         Of pairs of the first sample, and of the second.
-    diagonals : list of two ndarrays of shape (P,)
+    own : ndarray of shape (2, P)
         What pairs of a row with itself add to both, which no relabelling changes.
     """
     drawn = blocks.relabelled(n_permutations, generator)
     labels = np.concatenate([blocks.in_first[None], drawn])
     of_both = np.split(groups, 2, axis=1)
     return Significance.of(
-        *(relabelled(of, labels, weights, d) for of, d in zip(of_both, diagonals, strict=True))
+        *(relabelled(of, labels, weights, d) for of, d in zip(of_both, own, strict=True))
     )
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pkex.inputs.arrays import ReadOnlyArrays
 from pkex.inputs.choices import places_of
 from pkex.inputs.wording import shown
 from pkex.tables.encode import Column, Encoding
@@ -17,7 +18,7 @@ __all__ = ["ComparedRows"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ComparedRows:
+class ComparedRows(ReadOnlyArrays):
     """A reference and a batch, as they were compared.
 
     Parameters
@@ -35,22 +36,13 @@ class ComparedRows:
     encoding: Encoding
     unknown: dict[int, tuple[Any, ...]]
 
-    def __post_init__(self) -> None:
-        self.reference.setflags(write=False)
-        self.batch.setflags(write=False)
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        # Arrays come writable out of a pickle.
-        self.__dict__.update(state)
-        self.__post_init__()
-
     @property
     def new_levels(self) -> dict[int | str, tuple[Any, ...]]:
         """Labels of the batch that the reference does not have.
 
         By the name of their column, or by its number where several have that name.
         """
-        names = [column.name for column in self.encoding.columns]
+        names = self.encoding.names
         return {
             names[j] if names.count(names[j]) == 1 else j: labels
             for j, labels in self.unknown.items()
@@ -80,7 +72,7 @@ class ComparedRows:
                 "there are no rows: the result was read from a document, which does not hold the "
                 "samples"
             )
-        names = [own.name for own in self.encoding.columns]
+        names = self.encoding.names
         places = places_of(column, names) or []
         if len(places) != 1:
             raise ValueError(

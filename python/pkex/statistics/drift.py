@@ -3,58 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from os import PathLike
 from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike
 
-from pkex.errors import warn
 from pkex.execution.progress import Progress, reporting, share
 from pkex.games.players import as_players
-from pkex.inputs.choices import Estimator, StatisticsConvention, Summation
+from pkex.inputs.choices import (
+    ESTIMATORS,
+    SAMPLED_ESTIMATORS,
+    Estimator,
+    StatisticsConvention,
+    Summation,
+    check_choice,
+)
 from pkex.inputs.keywords import with_known_keywords
-from pkex.inputs.wording import counted, shown
+from pkex.inputs.wording import counted
 from pkex.kernels import Kernel
-from pkex.kernels.domain import ERRORS, Domain
-from pkex.kernels.scales import Constants
 from pkex.statistics.batches import about_batch, named_batches, warn_of_few_permutations
-from pkex.statistics.block_significance import tested
-from pkex.statistics.column_changes import column_changes
-from pkex.statistics.common import (
-    Conventions,
-    check_distances,
-    has_series,
-    in_units,
-    largest_spans,
-)
-from pkex.statistics.compared_rows import ComparedRows
-from pkex.statistics.copied_rows import warn_of_copied_rows
-from pkex.statistics.dependence import DependenceTest
+from pkex.statistics.detector import Detector
 from pkex.statistics.doubtful_columns import warn_of_doubtful_columns
-from pkex.statistics.drift_file import KEPT, Kept, read, write
+from pkex.statistics.drift_file import read, write
 from pkex.statistics.drift_result import DriftResult
-from pkex.statistics.drift_test import DriftTest, Plan, Reference
+from pkex.statistics.drift_test import DriftTest, drawn_seed
 from pkex.statistics.drift_timeline import DriftTimeline
-from pkex.statistics.kernel_choice import chosen_kernel, without_rounding
-from pkex.statistics.pair_sums import KernelTerms, PairSums, pair_sums, total
-from pkex.statistics.pair_weights import PairWeights
-from pkex.statistics.permutations import Blocks, check_fits, warn_of_few_relabellings
-from pkex.statistics.significance import Significance
-from pkex.statistics.standard_errors import between_samples, within_sample
-from pkex.statistics.statistic_result import Parts
+from pkex.statistics.permutations import check_fits
+from pkex.statistics.statistic_options import Conventions
 from pkex.statistics.statistic_summary import described
-from pkex.statistics.unusual_rows import warn_of_unusual_rows
-from pkex.tables.columns import table_labels
 from pkex.tables.encode import Missing, categorical_columns
-from pkex.tables.samples import (
-    check_row_count,
-    encoded,
-    read_samples,
-    warn_of_constant_columns,
-)
-from pkex.typing import Float, Report
+from pkex.tables.samples import check_row_count, read_samples
 
 __all__ = ["MMDDrift"]
 
@@ -156,59 +134,26 @@ class MMDDrift:
         categorical: Iterable[int | str] | None = None,
         missing: Missing = "error",
     ) -> None:
-        self._chosen = Conventions(estimator, value_function, summation, n_jobs)
-        rows = self._read(X_reference, kernel, categorical, missing)
-        self._players = as_players(groups, self._names)
-        self._kernel, self._bandwidth = chosen_kernel(
-            kernel,
-            rows,
-            self._names,
-            "X_reference",
-            labels=self._encoding.labels,
-            looks_ahead=True,
-        )
-        self._warn_of_unusual("X_reference", rows)
-        domain = Domain.around(rows, ERRORS[-1])
-        self._spans = largest_spans(self._kernel, domain, self._encoding.labels)
-        players = self._players.with_copies(self._encoding.flagged)
-        terms, self._unit = in_units(KernelTerms.of(self._kernel, players, domain))
-        terms = terms.for_estimator(estimator)
-        self._test = DriftTest.of(alpha, n_permutations, batch_size, random_state, len(rows))
-        if n_permutations:
-            warn_of_copied_rows(rows, len(self._names), "X_reference")
-        check_fits(n_permutations, len(self._players))
-        rows = self._test.arranged(rows)
-        with reporting(progress) as report:
-            compared = self._kernel.engine_rows(rows, are_own=self._bandwidth is not None)
-            terms, how = self._chosen.with_means(terms, compared, report)
-            sums = pair_sums(compared, len(rows), terms, how=how)
-        row_sums = sums.rows[:, 0].copy()
-        self._reference = Reference(rows, compared, terms, row_sums, sums.alone[0], sums.squares[0])
-        self._threshold = self._of_reference_alone()
-
-    def _read(
-        self,
-        X_reference: ArrayLike,
-        kernel: Kernel | None,
-        categorical: Iterable[int | str] | None,
-        missing: Missing,
-    ) -> Float:
-        """Return the reference's rows, and keep what batches are read by."""
-        (sample,), self._encoding = read_samples(
+        given: str = estimator
+        if given in SAMPLED_ESTIMATORS:
+            raise ValueError(
+                f"estimator={given!r} is for pkex.mmd and pkex.hsic alone, which choose pairs of "
+                "rows anew in each call; here take 'unbiased' or 'biased', of a random part of the "
+                "rows if there are too many"
+            )
+        check_choice("estimator", estimator, ESTIMATORS)
+        conventions = Conventions(estimator, value_function, summation, n_jobs)
+        (table,), encoding = read_samples(
             {"X_reference": X_reference}, categorical, missing, looks_ahead=True
         )
-        self._labels = replace(sample.labels, rows=None)
-        rows, self._names = sample.rows, sample.names
-        given = categorical_columns(categorical, self._names)
-        warn_of_doubtful_columns(rows, self._encoding.columns, given, "X_reference")
-        check_row_count(rows, "X_reference", 2)
-        table = rows[:, : len(self._names)]
-        if not has_series(kernel, len(self._names)):
-            warn_of_constant_columns(
-                table, self._names, "X_reference", to="batches that have the same value there"
-            )
-        self._constants = Constants.of(table) if kernel is None else Constants((), ())
-        return without_rounding(rows, self._names, "X_reference", self._constants)
+        check_row_count(table.rows, "X_reference", 2)
+        seed = drawn_seed(random_state)
+        test = DriftTest.of(alpha, n_permutations, batch_size, seed, len(table.rows))
+        players = as_players(groups, encoding.names)
+        check_fits(test.n_permutations, len(players))
+        labels = categorical_columns(categorical, encoding.names)
+        warn_of_doubtful_columns(table.rows, encoding.columns, labels, "X_reference")
+        self._detector = Detector.of(table, encoding, players, kernel, conventions, test, progress)
 
     @with_known_keywords
     def predict(self, X: ArrayLike, *, progress: Progress = False) -> DriftResult:
@@ -243,7 +188,7 @@ class MMDDrift:
             allow; or if rows that seem to be copies make p-values too small.
         """
         with reporting(progress) as report:
-            return self._compared(X, report)
+            return self._detector.compare(X, report)
 
     @with_known_keywords
     def timeline(
@@ -276,135 +221,29 @@ class MMDDrift:
             as `predict`; the message names the batch.
         """
         named = named_batches(batches)
-        warn_of_few_permutations(len(named), self._test.n_permutations, self._test.alpha)
+        warn_of_few_permutations(len(named), self.n_permutations, self.alpha)
         results = []
         with reporting(progress) as report:
             for place, (name, batch) in enumerate(named):
                 with about_batch(name):
-                    results.append(self._compared(batch, share(report, place, len(named))))
+                    part = share(report, place, len(named))
+                    results.append(self._detector.compare(batch, part))
         return DriftTimeline(tuple(results), tuple(str(name) for name, _ in named))
-
-    def _compared(self, X: ArrayLike, report: Report | None) -> DriftResult:
-        batch, new_levels = self._batch(X)
-        reference, test = self._reference, self._test
-        n, m = len(reference.rows), len(batch)
-        if test.n_permutations:
-            warn_of_copied_rows(batch, len(self._names), "X")
-        self._warn_of_unusual("X", batch)
-        generator, plan = test.generator(), Plan.of(n, m, len(self._players))
-        rows = batch[generator.permutation(m)] if test.n_permutations else batch
-        blocks = plan.blocks(n, m) if test.n_permutations else None
-        pooled = np.concatenate([self._kernel.engine_rows(rows), reference.engine_rows])
-        # The batch first: its rows, often few, then meet many at a time.
-        sums = pair_sums(
-            pooled,
-            m,
-            reference.terms,
-            None if blocks is None else blocks.groups,
-            skips_second=True,
-            alone_in_groups=blocks is not None,
-            how=self._chosen.computation(report),
-        )
-        parts = self._parts(sums, m)
-        if blocks is not None:
-            warn_of_few_relabellings(test.n_permutations, blocks.share_of_same(pooled))
-            significance = self._tested(sums.groups, blocks, plan, m, generator)
-            parts = replace(parts, significance=significance)
-        parts = parts.times(self._unit)
-        fields = parts.fields(
-            self._players.names,
-            self._kernel,
-            self._bandwidth,
-            self._chosen.estimator,
-            self._chosen.value_function,
-            self._encoding.columns,
-        )
-        compared = ComparedRows(reference.rows, batch.copy(), self._encoding, new_levels)
-        threshold = test.threshold(parts.significance)
-        return DriftResult(
-            *fields,
-            (n, m),
-            test.alpha,
-            threshold,
-            compared,
-            column_changes=column_changes([reference.rows], [batch], self._encoding, new_levels),
-            _dependence=DependenceTest.of(
-                reference.rows, batch, self._encoding, test.n_permutations, generator
-            ),
-        )
-
-    def _warn_of_unusual(self, name: str, rows: Float) -> None:
-        is_biased = self._chosen.estimator == "biased"
-        warn_of_unusual_rows(self._kernel, rows, {name: len(rows)}, "MMD²", is_biased=is_biased)
-
-    def _parts(self, sums: PairSums, m: int) -> Parts:
-        """Return the values of a batch of m rows, by its pairs and the reference's own."""
-        reference, weights = self._reference, self._weights(m)
-        within, between = sums.rows[:m, 0], sums.rows[:m, 1]
-        totals = np.array([total(reference.row_sums) / 2.0, total(between), total(within) / 2.0])
-        of_reference = sums.rows[m:, 0]
-        errors = weights.errors(
-            (reference.row_sums, of_reference),
-            (within, between),
-            (len(reference.rows), m),
-            (
-                within_sample(reference.squares, reference.row_sums),
-                between_samples(sums.squares[1], of_reference, between),
-                within_sample(sums.squares[0], within),
-            ),
-        )
-        own, own_alone = reference.terms.self_pair(), reference.terms.self_pair_alone()
-        single = weights.combine(np.array([reference.alone, sums.alone[1], sums.alone[0]]))
-        single += weights.self_pairs * own_alone
-        values = weights.combine(totals) + weights.self_pairs * own
-        return Parts(values, single, errors)
-
-    def _tested(
-        self, groups: Float, blocks: Blocks, plan: Plan, m: int, generator: np.random.Generator
-    ) -> Significance:
-        """Relabel blocks of the batch and of the reference, whose own sums are added."""
-        reference, weights = self._reference, self._weights(m)
-        of_reference = reference.sums_of_blocks(plan, self._chosen.computation())
-        # Pairs of the reference's blocks are the end of the triangle.
-        groups[-len(of_reference) :] += of_reference
-        own, own_alone = reference.terms.self_pair(), reference.terms.self_pair_alone()
-        diagonals = [weights.self_pairs * own, weights.self_pairs * own_alone]
-        batch_first = PairWeights.of(self._chosen.estimator, m, len(reference.rows))
-        return tested(groups, blocks, batch_first, diagonals, self._test.n_permutations, generator)
-
-    def _weights(self, m: int) -> PairWeights:
-        return PairWeights.of(self._chosen.estimator, len(self._reference.rows), m)
-
-    def _of_reference_alone(self) -> float | None:
-        """Return the threshold of batches of the size that was given."""
-        test = self._test
-        if test.batch_size is None:
-            return None
-        plan = Plan.of(len(self._reference.rows), test.batch_size, len(self._players))
-        return self._unit * self._reference.threshold(
-            plan,
-            test.batch_size,
-            self._chosen.estimator,
-            test.rank,
-            test.n_permutations,
-            test.generator(),
-            self._chosen.computation(),
-        )
 
     @property
     def alpha(self) -> float:
         """The level of the test."""
-        return self._test.alpha
+        return self._detector.test.alpha
 
     @property
     def n_permutations(self) -> int:
         """The number of relabellings for each batch, 0 for no test."""
-        return self._test.n_permutations
+        return self._detector.test.n_permutations
 
     @property
     def batch_size(self) -> int | None:
         """The number of rows that batches are expected to have; None if it was not given."""
-        return self._test.batch_size
+        return self._detector.test.batch_size
 
     @property
     def threshold(self) -> float | None:
@@ -413,32 +252,32 @@ class MMDDrift:
         By batches that are drawn out of the reference itself; None without `batch_size`. Whether
         there is drift is decided by each batch's own p-value.
         """
-        return self._threshold
+        return self._detector.threshold
 
     @property
     def kernel(self) -> Kernel:
         """The kernel of all comparisons."""
-        return self._kernel
+        return self._detector.comparison.kernel
 
     @property
     def bandwidth(self) -> str | None:
         """How the kernel's length-scales were found; None if it was given."""
-        return self._bandwidth
+        return self._detector.comparison.bandwidth
 
     @property
     def estimator(self) -> str:
         """The estimator, as given."""
-        return self._chosen.estimator
+        return self._detector.comparison.conventions.estimator
 
     @property
     def value_function(self) -> str:
         """The convention, as given."""
-        return self._chosen.value_function
+        return self._detector.comparison.conventions.value_function
 
     @property
     def feature_names(self) -> list[str]:
         """The names of the features or groups."""
-        return list(self._players.names)
+        return list(self._detector.comparison.players.names)
 
     @with_known_keywords
     def save(self, path: str | PathLike[str]) -> None:
@@ -472,7 +311,7 @@ class MMDDrift:
         >>> again.predict(batch).statistic == drift.predict(batch).statistic
         True
         """
-        write(path, Kept(**{name: getattr(self, f"_{name}") for name in KEPT}))
+        write(path, self._detector)
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> MMDDrift:
@@ -491,38 +330,13 @@ class MMDDrift:
             If it cannot be read.
         """
         drift = cls.__new__(cls)
-        kept = read(path)
-        for name in KEPT:
-            setattr(drift, f"_{name}", getattr(kept, name))
+        drift._detector = read(path)
         return drift
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        # Arrays come writable out of a pickle.
-        self.__dict__.update(state)
-        self._reference.rows.setflags(write=False)
-
-    def _batch(self, X: ArrayLike) -> tuple[Float, dict[int, tuple[Any, ...]]]:
-        table_labels(X, "X").check_same(self._labels, "X", "X_reference")
-        batch, new_levels = encoded(X, "X", self._encoding)
-        check_row_count(batch, "X", 2)
-        self._kernel.check_rows(batch, "X")
-        differing = [self._names[j] for j in self._constants.differing(batch)]
-        if differing:
-            plural = len(differing) > 1
-            warn(
-                f"column{'s' if plural else ''} {shown(differing)} "
-                f"{'are' if plural else 'is'} constant in X_reference and not the same in X: to "
-                "the default kernel any difference from a constant is a large one"
-            )
-        batch = self._constants.settled(batch)
-        if self._spans is not None:
-            check_distances(batch, self._reference.rows, self._spans, self._names)
-        return batch, new_levels
-
     def __repr__(self) -> str:
-        n_rows, features = len(self._reference.rows), counted(len(self._players), "feature")
+        n_rows, features = len(self._detector.reference.rows), len(self.feature_names)
         return (
-            f"MMDDrift({n_rows} reference rows, {features}, "
-            f"{self._chosen.value_function} values, {self._chosen.estimator}; {self._test}; "
-            f"kernel: {described(self._kernel, self._bandwidth)})"
+            f"MMDDrift({n_rows} reference rows, {counted(features, 'feature')}, "
+            f"{self.value_function} values, {self.estimator}; {self._detector.test}; "
+            f"kernel: {described(self.kernel, self.bandwidth)})"
         )

@@ -6,7 +6,7 @@ import json
 import math
 import os
 import uuid
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, replace
 from os import PathLike
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -15,11 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pkex.games.players import Players
-from pkex.kernels import Kernel
-from pkex.kernels.domain import ERRORS, Domain
 from pkex.kernels.plain import kernel_of, plain_kernel
 from pkex.kernels.scales import Constants
-from pkex.statistics.common import Conventions, in_units, largest_spans
+from pkex.statistics.chosen_kernel import ChosenKernel
+from pkex.statistics.comparison import Comparison
+from pkex.statistics.detector import Detector, batch_comparison
 from pkex.statistics.drift_file_checks import (
     check_encoding,
     check_players,
@@ -28,56 +28,33 @@ from pkex.statistics.drift_file_checks import (
     checked_columns,
     checked_test,
 )
-from pkex.statistics.drift_test import DriftTest, Reference
-from pkex.statistics.labels import check_labels
-from pkex.statistics.pair_sums import KernelTerms
+from pkex.statistics.drift_reference import Reference
+from pkex.statistics.statistic_options import Conventions
 from pkex.tables.encode import Encoding
 from pkex.tables.labels import Labels
 from pkex.typing import Float
 
-__all__ = ["KEPT", "Kept", "read", "write"]
+__all__ = ["read", "write"]
 
 # What files say of themselves; the number grows where older versions could not read them.
 _FORMAT, _VERSION = "pkex.MMDDrift", 1
 _HEADER, _BLOCKS = "header", "block_sums"
 
 
-@dataclass(frozen=True, eq=False)
-class Kept:
-    """What a detector is made of, and a file keeps."""
-
-    chosen: Conventions
-    encoding: Encoding
-    labels: Labels
-    names: tuple[str, ...]
-    constants: Constants
-    players: Players
-    kernel: Kernel
-    bandwidth: str | None
-    spans: Float | None
-    unit: float
-    test: DriftTest
-    reference: Reference
-    threshold: float | None
-
-
-KEPT = tuple(item.name for item in fields(Kept))
-
-
-def write(path: str | PathLike[str], kept: Kept) -> None:
+def write(path: str | PathLike[str], detector: Detector) -> None:
     """Write what a detector is made of; a file of that name is replaced when all is written."""
-    reference = kept.reference
+    reference, absent = detector.reference, detector.comparison.terms.absent
     arrays: dict[str, Any] = {
         "rows": reference.rows,
         "row_sums": reference.row_sums,
         "alone": reference.alone,
         "squares": reference.squares,
     }
-    if reference.terms.absent is not None:
-        arrays["absent"] = reference.terms.absent
+    if absent is not None:
+        arrays["absent"] = absent
     for (size, number), sums in reference.block_sums.items():
         arrays[f"{_BLOCKS} {size} {number}"] = sums
-    header = np.array(json.dumps(_header(kept), allow_nan=False))
+    header = np.array(json.dumps(_header(detector), allow_nan=False))
     # Of its own name: others may write to the same file at once.
     part = Path(f"{os.fspath(path)}.{uuid.uuid4().hex}.part")
     try:
@@ -88,7 +65,7 @@ def write(path: str | PathLike[str], kept: Kept) -> None:
         part.unlink(missing_ok=True)
 
 
-def read(path: str | PathLike[str]) -> Kept:
+def read(path: str | PathLike[str]) -> Detector:
     """Read what a detector is made of.
 
     Raises
@@ -131,72 +108,55 @@ def _arrays(file: BinaryIO) -> dict[str, NDArray[Any]]:
         return {name: found[name] for name in found.files}
 
 
-def _header(kept: Kept) -> dict[str, Any]:
+def _header(detector: Detector) -> dict[str, Any]:
+    comparison, labels = detector.comparison, detector.labels.columns
+    encoding, players = comparison.encoding, comparison.players
     return {
         "format": _FORMAT,
         "version": _VERSION,
-        "conventions": asdict(kept.chosen),
-        "columns": [column.to_dict() for column in kept.encoding.columns],
-        "known_from": kept.encoding.known_from,
-        "labels": None if kept.labels.columns is None else list(map(_plain, kept.labels.columns)),
-        "names": list(kept.names),
-        "constants": asdict(kept.constants),
+        "conventions": asdict(comparison.conventions),
+        "columns": [column.to_dict() for column in encoding.columns],
+        "known_from": encoding.known_from,
+        "labels": None if labels is None else list(map(_plain, labels)),
+        "names": list(encoding.names),
+        "constants": asdict(detector.constants),
         "players": {
-            "names": list(kept.players.names),
-            "of_column": kept.players.of_column.tolist(),
-            "groups": sorted(kept.players.groups),
+            "names": list(players.names),
+            "of_column": players.of_column.tolist(),
+            "groups": sorted(players.groups),
         },
-        "kernel": plain_kernel(kept.kernel),
-        "bandwidth": kept.bandwidth,
-        "test": asdict(kept.test),
-        "threshold": kept.threshold,
+        "kernel": plain_kernel(comparison.kernel),
+        "bandwidth": comparison.bandwidth,
+        "test": asdict(detector.test),
+        "threshold": detector.threshold,
     }
 
 
-def _made_of(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Kept:
-    players, encoding = _players(header["players"]), _encoding(header)
-    d = len(encoding.columns)
+def _made_of(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Detector:
+    encoding = Encoding(checked_columns(header["columns"]), header["known_from"])
+    players, d = _players(header["players"]), len(encoding.columns)
     kernel, rows = kernel_of(header["kernel"]), _floats(arrays["rows"], 2)
     constants = Constants(**{name: tuple(found) for name, found in header["constants"].items()})
-    chosen = Conventions(**header["conventions"])
-    names, bandwidth, threshold = tuple(header["names"]), header["bandwidth"], header["threshold"]
+    conventions = Conventions(**header["conventions"])
     check_encoding(encoding, rows)
-    check_words(names, encoding.known_from, bandwidth, d)
+    check_words(header, encoding)
     check_players(players, d, constants)
+    chosen = ChosenKernel.of(kernel, rows.shape[1], header["bandwidth"])
     labels = [j for j in encoding.labels if j < d]
-    check_labels(kernel, labels, encoding.row_names, "X_reference", "kernel")
-    domain = Domain.around(rows, ERRORS[-1])
-    terms, unit = in_units(KernelTerms.of(kernel, players.with_copies(encoding.flagged), domain))
-    terms = terms.for_estimator(chosen.estimator)
+    chosen.check_labels(labels, encoding.row_names, "X_reference", "kernel")
+    comparison, spans = batch_comparison(chosen, rows, encoding, players, conventions)
     if "absent" in arrays:
-        terms = replace(terms, absent=_floats(arrays["absent"], 2))
-    compared = kernel.engine_rows(rows, are_own=bandwidth is not None)
-    reference = _reference(rows, compared, terms, arrays)
-    check_reference(reference, chosen.value_function)
-    return Kept(
-        chosen,
-        encoding,
-        _labels(header["labels"], d),
-        names,
-        constants,
-        players,
-        kernel,
-        bandwidth,
-        largest_spans(kernel, domain, encoding.labels),
-        unit,
-        checked_test(header["test"], threshold, len(rows), len(players)),
-        reference,
-        threshold,
-    )
+        terms = replace(comparison.terms, absent=_floats(arrays["absent"], 2))
+        comparison = replace(comparison, terms=terms)
+    reference, threshold = _reference(comparison, rows, arrays), header["threshold"]
+    check_reference(reference)
+    test = checked_test(header["test"], threshold, len(rows), len(players))
+    return Detector(reference, _labels(header["labels"], d), constants, spans, test, threshold)
 
 
 def _players(plain: dict[str, Any]) -> Players:
     of_column = np.array(plain["of_column"], dtype=np.int64)
     return Players(tuple(plain["names"]), of_column, frozenset(plain["groups"]))
-
-
-def _encoding(header: dict[str, Any]) -> Encoding:
-    return Encoding(checked_columns(header["columns"]), header["known_from"])
 
 
 def _labels(plain: Any, n_columns: int) -> Labels:
@@ -205,9 +165,9 @@ def _labels(plain: Any, n_columns: int) -> Labels:
     return Labels(None if plain is None else tuple(map(_label, plain)))
 
 
-def _reference(
-    rows: Float, engine_rows: Float, terms: KernelTerms, arrays: dict[str, NDArray[Any]]
-) -> Reference:
+def _reference(comparison: Comparison, rows: Float, arrays: dict[str, NDArray[Any]]) -> Reference:
+    is_own = comparison.bandwidth is not None
+    engine_rows = comparison.kernel.engine_rows(rows, are_own=is_own)
     row_sums, alone = _floats(arrays["row_sums"], 2), _floats(arrays["alone"], 1)
     blocks = {}
     for name in arrays:
@@ -215,7 +175,7 @@ def _reference(
             size, number = map(int, name.removeprefix(_BLOCKS).split())
             blocks[size, number] = _floats(arrays[name], 2)
     squares = _floats(arrays["squares"], 1)
-    return Reference(rows, engine_rows, terms, row_sums, alone, squares, blocks)
+    return Reference(comparison, rows, engine_rows, row_sums, alone, squares, blocks)
 
 
 def _floats(array: NDArray[Any], n_dimensions: int) -> Float:

@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 
 from pkex.games.players import Players
+from pkex.inputs.choices import ESTIMATORS
 from pkex.kernels.scales import Constants
-from pkex.statistics.drift_test import DriftTest, Reference
+from pkex.statistics.drift_reference import Reference
+from pkex.statistics.drift_test import DriftTest
 from pkex.statistics.permutations import check_fits
 from pkex.tables.encode import LABELS, TYPES, Column, Encoding
 from pkex.typing import Float
@@ -80,10 +82,12 @@ def check_players(players: Players, n_columns: int, constants: Constants) -> Non
     _expect(np.isfinite(np.array(constants.values, dtype=np.float64)).all(), "constants")
 
 
-def check_words(names: tuple[str, ...], known_from: Any, bandwidth: Any, n_columns: int) -> None:
-    """Refuse names that are none, or not those of so many columns."""
-    _expect(len(names) == n_columns and _are_texts(names), "names of columns")
-    _expect(isinstance(known_from, str), "name of the reference")
+def check_words(header: dict[str, Any], encoding: Encoding) -> None:
+    """Refuse names that are none, or not those of the columns."""
+    bandwidth = header["bandwidth"]
+    _expect(header["conventions"]["estimator"] in ESTIMATORS, "estimator")
+    _expect(tuple(header["names"]) == encoding.names, "names of columns")
+    _expect(isinstance(encoding.known_from, str), "name of the reference")
     _expect(bandwidth is None or isinstance(bandwidth, str), "bandwidth")
 
 
@@ -95,23 +99,21 @@ def checked_test(kept: dict[str, Any], threshold: Any, n_rows: int, n_players: i
     """Return the options of a test, checked as when a detector is made."""
     seed = tuple(kept["seed"])
     _expect(seed and all(type(part) is int and part >= 0 for part in seed), "seed")
-    test = DriftTest.checked(
-        kept["alpha"], kept["n_permutations"], kept["batch_size"], seed, n_rows
-    )
+    test = DriftTest.of(kept["alpha"], kept["n_permutations"], kept["batch_size"], seed, n_rows)
     check_fits(test.n_permutations, n_players)
     _expect((threshold is None) == (test.batch_size is None), "threshold")
     _expect(threshold is None or np.isfinite(float(threshold)), "threshold")
     return test
 
 
-def check_reference(reference: Reference, value_function: str) -> None:
+def check_reference(reference: Reference) -> None:
     """Refuse sums that are not finite, or not of as many rows, players and blocks."""
-    n, n_players = len(reference.rows), reference.terms.n_players
-    absent = reference.terms.absent
-    is_neutral = value_function == "neutral" or reference.terms.are_centered
+    terms, conventions = reference.comparison.terms, reference.comparison.conventions
+    n, n_players, absent = len(reference.rows), terms.n_players, terms.absent
+    is_neutral = conventions.value_function == "neutral" or terms.are_centered
     _expect((absent is None) == is_neutral, "factors of absent features")
     if absent is not None:
-        expected = reference.terms.with_means(reference.engine_rows[:2], 1).absent
+        expected = terms.with_means(reference.engine_rows[:2], 1).absent
         _expect(expected is not None and absent.shape == expected.shape, "shape of factors")
         _expect(np.isfinite(absent).all(), "factors of absent features")
     for sums, shape in (

@@ -8,17 +8,15 @@ rows is a product game, so that with γ_j its value of player j, φ_j = Σ_ab w_
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from pkex.execution.progress import Progress, parts_of, reporting
-from pkex.games.players import Players, as_players
 from pkex.inputs.arrays import read_only
 from pkex.inputs.choices import (
-    ESTIMATORS,
-    SAMPLED_ESTIMATORS,
     SIDES,
     Estimator,
     SampledEstimator,
@@ -28,36 +26,28 @@ from pkex.inputs.choices import (
     check_choice,
 )
 from pkex.inputs.keywords import with_known_keywords
-from pkex.inputs.randomness import as_generator
 from pkex.kernels import Kernel
-from pkex.statistics.common import Conventions, exact_domain, in_units, with_kernel
+from pkex.statistics.chosen_kernel import given_kernel
+from pkex.statistics.comparison import Comparison, StatisticValues, exact_domain
 from pkex.statistics.copied_rows import warn_of_copied_rows
 from pkex.statistics.hsic_problem import SAMPLE, HSICProblem
 from pkex.statistics.hsic_result import HSICResult
-from pkex.statistics.hsic_significance import tested_in_octets, tested_row_by_row
+from pkex.statistics.hsic_significance import significance_in_octets, significance_row_by_row
+from pkex.statistics.kernel_terms import KernelRows
 from pkex.statistics.normaliser import Normaliser
 from pkex.statistics.octets import MOST_GROUPS, Octets
-from pkex.statistics.pair_sums import KernelTerms, total
-from pkex.statistics.permutations import (
-    can_permute_rows,
-    check_fits,
-    check_n_permutations,
-)
-from pkex.statistics.sampled.budget import (
-    Budget,
-    Sampling,
-    check_budget,
-    warn_of_all_pairs,
-)
+from pkex.statistics.pair_sums import total
+from pkex.statistics.permutations import can_permute_rows
+from pkex.statistics.sampled.budget import Budget, warn_of_all_pairs
 from pkex.statistics.sampled.hsic import sampled_hsic
 from pkex.statistics.standard_errors import hsic_errors
-from pkex.statistics.statistic_result import Parts
+from pkex.statistics.statistic_options import Conventions, StatisticOptions
 from pkex.statistics.targets import as_target
 from pkex.statistics.unusual_rows import warn_of_unusual_rows
-from pkex.tables.encode import Encoding, Missing
+from pkex.tables.encode import Missing
 from pkex.tables.samples import check_row_count, read_samples
 from pkex.tables.stream import refuse_files
-from pkex.typing import Float, Report
+from pkex.typing import Report
 
 __all__ = ["hsic"]
 
@@ -192,65 +182,67 @@ def hsic(
     """
     if estimator is None:
         estimator = "unbiased" if kernel is None else "biased"
-    check_choice("estimator", estimator, (*ESTIMATORS, *SAMPLED_ESTIMATORS))
     check_choice("attribute", attribute, SIDES)
-    n_permutations = check_n_permutations(n_permutations)
-    budget = check_budget(budget, estimator)
-    generator = as_generator(random_state)
-    if estimator == "incomplete" or estimator == "block":
-        chosen = Conventions("unbiased", value_function, summation, n_jobs)
-        sampling = Sampling(estimator, budget, n_permutations, generator, progress)
-        kernels = kernel, target_kernel
-        return sampled_hsic(
-            X, y, kernels, attribute, groups, chosen, sampling, categorical, missing
-        )
-    chosen = Conventions(estimator, value_function, summation, n_jobs)
-    refuse_files({"X": X}, estimator)
-    (table,), of_table = read_samples({"X": X}, categorical, missing, compares_names=False)
-    if estimator == "unbiased":
-        check_row_count(table.rows, "X", 4, " for the unbiased estimator")
-    check_row_count(table.rows, "X", 2)
-    target = as_target(y, target_kernel, len(table.rows), missing)
-    if n_permutations:
-        both = np.column_stack([target.rows, table.rows])
-        warn_of_copied_rows(both, target.rows.shape[1] + len(table.names), "X and y")
-    rows, used, bandwidth = with_kernel(table.rows, table.names, "X", kernel, of_table.labels)
-    is_biased = estimator == "biased"
-    warn_of_unusual_rows(used, rows, {"X": len(rows)}, "HSIC", is_biased=is_biased)
-    # Kept by the result, whatever the caller does with X and y.
-    x: Float = read_only(used.engine_rows(rows))
-    y_rows: Float = read_only(target.rows)
-
-    names = table.names if attribute == "x" else target.names
-    players = as_players(groups, names)
-    of_x = _players(rows, of_table, players, attribute == "x")
-    of_y = _players(y_rows, target.encoding, players, attribute == "y")
-    x_terms, x_unit = in_units(KernelTerms.of(used, of_x, exact_domain(rows)))
-    y_terms, y_unit = in_units(KernelTerms.of(target.kernel, of_y, exact_domain(y_rows)))
-    x_terms, y_terms = x_terms.for_estimator(estimator), y_terms.for_estimator(estimator)
-    x_side, y_side, unit = (x, x_terms), (y_rows, y_terms), x_unit * y_unit
-    sides = (x_side, y_side) if attribute == "x" else (y_side, x_side)
-    with reporting(progress) as report:
-        (attributed, terms), other = sides
-        warn_of_all_pairs(attributed, terms, chosen.computation())
-        terms, how = chosen.with_means(terms, attributed, report)
-        sides = (attributed, terms), other
-        reports = _reports(how.progress, len(x), terms.n_players, n_permutations)
-        problem = HSICProblem.of(*sides, estimator, how.reporting(None), reports)
-        parts = _attributed(problem, n_permutations, generator).times(unit)
-    fields = parts.fields(
-        players.names, used, bandwidth, estimator, value_function, of_table.columns
+    conventions = Conventions(estimator, value_function, summation, n_jobs)
+    options = StatisticOptions(
+        conventions, n_permutations, budget, random_state, progress, groups, categorical, missing
     )
-    normaliser = Normaliser(sides, unit, estimator, chosen.n_jobs)
-    return HSICResult(*fields, target.kernel, target.bandwidth, attribute, len(x), normaliser)
+    of_pairs = sampled_hsic if options.is_sampled else _hsic_of_all_pairs
+    return of_pairs(X, y, (kernel, target_kernel), attribute, options)
 
 
-def _players(rows: Float, encoding: Encoding, players: Players, is_attributed: bool) -> Players:
-    """Return the players, or those of a side that is not attributed: its columns."""
-    if is_attributed:
-        return players.with_copies(encoding.flagged)
-    d = rows.shape[1]
-    return Players(tuple(f"{j}" for j in range(d)), np.arange(d, dtype=np.int64))
+def _hsic_of_all_pairs(
+    X: ArrayLike,
+    y: ArrayLike,
+    kernels: tuple[Kernel | None, Kernel | None],
+    attribute: Side,
+    options: StatisticOptions,
+) -> HSICResult:
+    """Compute `hsic`, whose options are checked."""
+    conventions, is_x = options.conventions, attribute == "x"
+    refuse_files({"X": X}, conventions.estimator)
+    (table,), encoding = read_samples(
+        {"X": X}, options.categorical, options.missing, compares_names=False
+    )
+    rows, n, d = table.rows, len(table.rows), len(encoding.names)
+    if conventions.estimator == "unbiased":
+        check_row_count(rows, "X", 4, " for the unbiased estimator")
+    check_row_count(rows, "X", 2)
+    given = given_kernel(kernels[0], d, X=rows)
+    target = as_target(y, kernels[1], n, options.missing)
+    players = options.players(encoding.names if is_x else target.encoding.names)
+    if options.n_permutations:
+        both = np.column_stack([target.rows, rows])
+        warn_of_copied_rows(both, target.rows.shape[1] + d, "X and y")
+    rows, of_x = Comparison.prepare(
+        rows, encoding, players, given, conventions, "X", is_divided=is_x
+    )
+    domain = exact_domain(target.rows)
+    of_y = Comparison.of(
+        target.chosen, target.encoding, players, conventions, domain, is_divided=not is_x
+    )
+    warn_of_unusual_rows(of_x.kernel, rows, {"X": n}, "HSIC", is_biased=conventions.is_biased)
+    # Kept by the result, whatever the caller does with X and y.
+    x = KernelRows(read_only(of_x.kernel.engine_rows(rows)), of_x.terms)
+    targets = KernelRows(read_only(target.rows), of_y.terms)
+    attributed, other = (x, targets) if is_x else (targets, x)
+    warn_of_all_pairs(attributed.rows, attributed.terms, conventions.computation())
+    with reporting(options.progress) as report:
+        divided, how = (of_x if is_x else of_y).with_means(attributed.rows, report)
+        attributed = replace(attributed, terms=divided.terms)
+        reports = _reports(how.progress, n, len(players), options.n_permutations)
+        problem = HSICProblem.of(
+            attributed, other, how.reporting(None), reports, is_biased=conventions.is_biased
+        )
+        values = _divided(problem, options)
+    return HSICResult(
+        **of_x.fields(values, of_y.unit),
+        target_kernel=of_y.kernel,
+        target_bandwidth=of_y.bandwidth,
+        attribute=attribute,
+        n_rows=n,
+        normaliser=Normaliser(attributed, other, of_x.unit * of_y.unit, conventions),
+    )
 
 
 def _reports(
@@ -274,9 +266,10 @@ def _reports(
     return dict(zip(costs, parts_of(report, *costs.values()), strict=True))
 
 
-def _attributed(problem: HSICProblem, n_permutations: int, generator: np.random.Generator) -> Parts:
-    n, n_players = len(problem.rows), problem.terms.n_players
-    check_fits(n_permutations, n_players)
+def _divided(problem: HSICProblem, options: StatisticOptions) -> StatisticValues:
+    """Divide HSIC among players, and test it."""
+    n, n_players = len(problem.offsets), problem.attributed.terms.n_players
+    n_permutations, generator = options.n_permutations, options.random_state
     octets = None
     if n_permutations and not can_permute_rows(n, n_players, n_permutations):
         octets = Octets.drawn(n, 2 * n_players, generator)
@@ -286,13 +279,13 @@ def _attributed(problem: HSICProblem, n_permutations: int, generator: np.random.
         rows, groups, alone = problem.sums()
     tested = None
     if octets is not None:
-        tested = tested_in_octets(problem, octets, groups, n_permutations, generator)
+        tested = significance_in_octets(problem, octets, groups, n_permutations, generator)
     elif n_permutations:
-        tested = tested_row_by_row(problem, n_permutations, generator)
-    diagonals = problem.on_the_diagonal()
-    return Parts(
-        problem.scale * total(rows[:, 0]) + diagonals[0],
-        2.0 * problem.scale * alone + diagonals[1],
+        tested = significance_row_by_row(problem, n_permutations, generator)
+    own = problem.on_the_diagonal()
+    return StatisticValues(
+        problem.scale * total(rows[:, 0]) + own[0],
+        2.0 * problem.scale * alone + own[1],
         hsic_errors(problem.projections(rows), problem.second_order(), n),
         tested,
     )

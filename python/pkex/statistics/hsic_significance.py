@@ -6,8 +6,9 @@ import numpy as np
 
 from pkex.kernels.family import FAMILIES
 from pkex.statistics.hsic_problem import HSICProblem
+from pkex.statistics.kernel_terms import KernelRows
 from pkex.statistics.octets import Octets, exchanged_sums, rounding_scale
-from pkex.statistics.pair_sums import KernelTerms, pair_triangle
+from pkex.statistics.pair_sums import pair_triangle
 from pkex.statistics.permutations import (
     permuted_sums,
     share_of_same_orders,
@@ -16,10 +17,10 @@ from pkex.statistics.permutations import (
 from pkex.statistics.significance import Relabelled, Significance
 from pkex.typing import Float, Report
 
-__all__ = ["tested_by_exchanges", "tested_in_octets", "tested_row_by_row"]
+__all__ = ["significance_by_exchanges", "significance_in_octets", "significance_row_by_row"]
 
 
-def tested_in_octets(
+def significance_in_octets(
     problem: HSICProblem,
     octets: Octets,
     groups: Float,
@@ -27,20 +28,20 @@ def tested_in_octets(
     generator: np.random.Generator,
 ) -> Significance:
     """Let groups of octets of rows exchange their targets, by sums over pairs of groups."""
-    same = octets.share_of_same(problem.rows, problem.targets)
+    same = octets.share_of_same(problem.attributed.rows, problem.other.rows)
     warn_of_few_relabellings(n_permutations, same)
-    return tested_by_exchanges(
+    return significance_by_exchanges(
         octets,
         # Of ordered pairs.
         2.0 * problem.scale * groups,
-        np.concatenate(problem.on_the_diagonal()),
+        problem.on_the_diagonal().ravel(),
         n_permutations,
         generator,
         problem.reports["relabelling"],
     )
 
 
-def tested_by_exchanges(
+def significance_by_exchanges(
     octets: Octets,
     groups: Float,
     on_the_diagonal: Float | float,
@@ -55,21 +56,21 @@ def tested_by_exchanges(
     return _of_both(sums, rounding_scale(groups))
 
 
-def tested_row_by_row(
+def significance_row_by_row(
     problem: HSICProblem, n_permutations: int, generator: np.random.Generator
 ) -> Significance:
     """Permute the targets of few rows, all pairs of which fit into memory."""
-    sides = ((problem.rows, problem.terms), (problem.targets, problem.target_terms))
-    same = max(share_of_same_orders(rows, _are_labels(rows, terms)) for rows, terms in sides)
+    sides = (problem.attributed, problem.other)
+    same = max(share_of_same_orders(side.rows, _are_labels(side)) for side in sides)
     warn_of_few_relabellings(n_permutations, same)
-    n, how = len(problem.rows), problem.how.compensated()
-    values = pair_triangle(problem.rows, problem.terms, how, with_alone=True)
+    (rows, terms), how = (sides[0].rows, sides[0].terms), problem.how.compensated()
+    values = pair_triangle(rows, terms, how, with_alone=True)
     weights = problem.weight_matrix()
     report = problem.reports["relabelling"]
     sums = permuted_sums(weights, values, n_permutations, generator, how.n_threads, report)
     sums *= 2.0
-    sums += np.concatenate(problem.on_the_diagonal())
-    scale = 2.0 * np.abs(weights[np.triu_indices(n)]) @ np.abs(values)
+    sums += problem.on_the_diagonal().ravel()
+    scale = 2.0 * np.abs(weights[np.triu_indices(len(rows))]) @ np.abs(values)
     return _of_both(sums, scale)
 
 
@@ -79,11 +80,12 @@ def _of_both(sums: Float, scale: Float) -> Significance:
     return Significance.of(*(Relabelled(*of) for of in of_both))
 
 
-def _are_labels(rows: Float, terms: KernelTerms) -> bool:
+def _are_labels(side: KernelRows) -> bool:
     """Whether a kernel says no more of rows than whether they are equal."""
+    terms = side.terms
     families = {FAMILIES[family] for _, factors, _ in terms.terms for family, _, _ in factors}
     compare_labels = [family.compares_labels for family in families]
     has_series = any(series is not None for _, _, series in terms.terms)
-    if rows.shape[1] > 1 or terms.are_centered or has_series:
+    if side.rows.shape[1] > 1 or terms.are_centered or has_series:
         return False
     return bool(compare_labels) and all(compare_labels)

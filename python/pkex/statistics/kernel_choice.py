@@ -3,36 +3,37 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
-from pkex.errors import Argument, InputError, InputTypeError, InputWarning, Option, warn
+from pkex.errors import Argument, InputError, InputWarning, Option, warn
 from pkex.inputs.wording import shown
-from pkex.kernels import Categorical, Kernel
-from pkex.kernels.base import namesake
+from pkex.kernels import Kernel
+from pkex.kernels.factors import has_series
 from pkex.kernels.heuristic import equal_rows, evenly_random, heuristic
 from pkex.kernels.orthogonal import OrthogonalANOVA
 from pkex.kernels.scales import ColumnScale, Constants
-from pkex.statistics.labels import check_labels, warn_of_many_labels
+from pkex.statistics.chosen_kernel import ChosenKernel
+from pkex.tables.encode import Encoding
+from pkex.tables.samples import warn_of_constant_columns
 from pkex.typing import Float
 
 __all__ = [
-    "check_kernel",
-    "check_rows",
+    "FEW",
     "chosen_kernel",
-    "default_kernel",
     "gaussian_kernel",
     "warn_of_extremes",
+    "warn_of_many_labels",
     "warn_of_one_column",
-    "with_missing",
+    "with_settled_constants",
     "without_rounding",
 ]
 
+# In fewer rows labels may all differ.
+FEW = 10
 # Outliers hide a column whose middle half has a width of less than this many standard deviations.
 _NARROW = 0.025
-# Of rows of which one lacks an entry, where the kernel is given: as if one length-scale apart.
-_OF_MISSING = math.exp(-0.5)
 # What to do about labels most of which occur once.
 _MANY = "is it an identifier, or a number read as text? Leave it out, or turn it into numbers"
 # The share of the mean squared distance that one column may have without a warning.
@@ -40,91 +41,70 @@ _MOST_OF_ALL = 0.99
 
 
 def chosen_kernel(
-    kernel: object,
+    given: ChosenKernel | None,
     rows: Float,
-    names: Sequence[str],
+    encoding: Encoding,
     what: str,
-    argument: str = "kernel",
-    labels: Sequence[int] = (),
     *,
     looks_ahead: bool = False,
-) -> tuple[Kernel, str | None]:
-    """Return the kernel given, or the default one and how it was found.
+) -> ChosenKernel:
+    """Return the kernel given, or the default one of some rows.
 
     Parameters
     ----------
-    kernel : Kernel, optional
+    given : ChosenKernel, optional
+        Of the columns of the table. It is multiplied by a kernel of those behind them, which say
+        where entries are missing.
     rows : ndarray of shape (n, d)
-    names : sequence of str
-        Of the columns.
-    what, argument : str
-        What messages call the rows, and the kernel.
-    labels : sequence of int
-        The columns that hold labels. Behind the columns that have names they say which entries are
-        missing: a given kernel is multiplied by one of these.
+    encoding : Encoding
+    what : str
+        What messages call the rows.
     looks_ahead : bool
         Whether other rows may differ where these are constant.
 
     Raises
     ------
     ValueError, TypeError
-        If it is no kernel of so many columns or of such entries, subtracts labels, or none is given
-        and all rows are equal.
+        If it subtracts labels, or none is given and all rows are equal.
     """
+    names, labels = encoding.names, encoding.labels
     d = len(names)
     of_table = [j for j in labels if j < d]
-    if labels:
+    if of_table:
         warn_of_many_labels(rows, of_table, what, names, _MANY)
-    if kernel is None:
-        return default_kernel(rows, what, argument, labels, looks_ahead=looks_ahead)
-    given = check_kernel(kernel, argument, d)
-    check_labels(given, of_table, names, what, argument)
+    if given is None:
+        if (rows == rows[0]).all():
+            raise equal_rows(what, "kernel")
+        note = (
+            f"each column centered on {len(rows)} rows of {what}; length-scales of numbers twice "
+            "the median distance between the column's entries"
+        )
+        default = OrthogonalANOVA.of(rows, labels, looks_ahead=looks_ahead)
+        return ChosenKernel.of(default, rows.shape[1], note)
+    given.check_labels(of_table, names, what, "kernel")
     table = np.ascontiguousarray(rows[:, :d])
-    given.check_rows(table, what)
-    if isinstance(given, OrthogonalANOVA):
-        if labels:
-            raise InputError(
-                argument,
-                "is an OrthogonalANOVA, which compares numbers, but some columns of "
-                f"{what} are categories or have missing values, whose codes it does not know",
-                f"leave out {argument}: the default is an OrthogonalANOVA fitted to {what}",
-            )
-        return given, None
-    warn_of_extremes(given, table, argument)
-    warn_of_one_column(given, table, names, what, argument)
-    return with_missing(given, d, rows.shape[1]), None
+    if not isinstance(given.kernel, OrthogonalANOVA):
+        warn_of_extremes(given, table, "kernel")
+        warn_of_one_column(given, table, names, what, "kernel")
+    elif labels:
+        raise InputError(
+            "kernel",
+            "is an OrthogonalANOVA, which compares numbers, but some columns of "
+            f"{what} are categories or have missing values, whose codes it does not know",
+            f"leave out kernel: the default is an OrthogonalANOVA fitted to {what}",
+        )
+    return given.with_missing(d, rows.shape[1])
 
 
-def with_missing(kernel: Kernel, n_columns: int, n_all: int) -> Kernel:
-    """Return a kernel of columns, times one of those behind them that say what is missing."""
-    if n_all == n_columns:
-        return kernel
-    return kernel.on(range(n_columns)) * Categorical(_OF_MISSING).on(range(n_columns, n_all))
-
-
-def default_kernel(
-    rows: Float,
-    what: str,
-    argument: str,
-    labels: Sequence[int] = (),
-    *,
-    looks_ahead: bool = False,
-) -> tuple[Kernel, str]:
-    """Return the default kernel, and how it was found.
-
-    Raises
-    ------
-    ValueError
-        If all rows are equal.
-    """
-    if (rows == rows[0]).all():
-        raise equal_rows(what, argument)
-    kernel = OrthogonalANOVA.of(rows, labels, looks_ahead=looks_ahead)
-    note = (
-        f"each column centered on {len(rows)} rows of {what}; length-scales of numbers twice the "
-        "median distance between the column's entries"
-    )
-    return kernel, note
+def warn_of_many_labels(
+    rows: Float, labels: Sequence[int], argument: str, names: Sequence[str], fix: str
+) -> None:
+    """Warn of labels that mostly differ from each other: numbers, perhaps, read as text."""
+    for j in labels:
+        number = len(np.unique(rows[:, j]))
+        if number > len(rows) / 2 and len(rows) >= FEW:
+            what = f"has {number} different labels in {len(rows)} rows: hardly any rows are equal"
+            warn(InputWarning(argument, what, fix, column=names[j] if len(names) > 1 else None))
 
 
 def gaussian_kernel(
@@ -132,20 +112,50 @@ def gaussian_kernel(
 ) -> tuple[Kernel, str]:
     """Return the Gaussian kernel of all columns, and how its length-scales were found."""
     found = heuristic(rows, what, argument)
-    warn_of_extremes(found.kernel, rows, argument)
+    warn_of_extremes(ChosenKernel.of(found.kernel, rows.shape[1]), rows, argument)
     _warn_of_outliers(rows, found.scales, names, what, argument)
     return found.kernel, found.note
 
 
-def without_rounding(
-    rows: Float, names: Sequence[str], what: str, constants: Constants | None = None
-) -> Float:
+def with_settled_constants(
+    rows: Float,
+    encoding: Encoding,
+    what: str,
+    given: ChosenKernel | None,
+    *,
+    later_rows: str | None = None,
+) -> tuple[Float, Constants]:
+    """Return rows whose constant columns are equal to the last bit, and these columns.
+
+    They are warned of, unless a power series is given, to which they may contribute. A kernel that
+    is given compares rows as they are.
+
+    Parameters
+    ----------
+    rows : ndarray of shape (n, k)
+    encoding : Encoding
+    what : str
+        What messages call the rows.
+    given : ChosenKernel, optional
+    later_rows : str, optional
+        What messages call other rows that will be compared with these.
+    """
+    names = encoding.names
+    table = rows[:, : len(names)]
+    if given is None or not has_series(given.terms):
+        warn_of_constant_columns(table, names, what, to=later_rows)
+    if given is not None:
+        return rows, Constants((), ())
+    constants = Constants.of(table)
+    return without_rounding(rows, names, what, constants), constants
+
+
+def without_rounding(rows: Float, names: Sequence[str], what: str, constants: Constants) -> Float:
     """Return rows whose columns are equal where the default kernel takes them for constant.
 
     Scaled by the standard deviation, what is left of a constant column in float32 would be a large
     difference from the same in float64. Columns that are not equal to the last bit are warned of.
     """
-    constants = Constants.of(rows) if constants is None else constants
     rounded = [names[j] for j in constants.unequal(rows)]
     if rounded:
         plural = len(rounded) > 1
@@ -164,42 +174,18 @@ def without_rounding(
     return constants.settled(rows)
 
 
-def check_kernel(kernel: object, argument: str, n_columns: int) -> Kernel:
-    """Return a kernel of so many columns, or say what one is."""
-    if not isinstance(kernel, Kernel):
-        raise InputTypeError(
-            argument,
-            "must be a kernel of pkex.kernels, such as RBF(length_scale=1.0), which has "
-            "gamma = 1/(2·length_scale²), or None for the default; "
-            f"got {kernel!r} ({type(kernel).__name__}){namesake(kernel)}",
-        )
-    try:
-        kernel.terms(n_columns)
-    except ValueError as error:
-        raise InputError(None, (Argument(argument), f": {error}")) from None
-    return kernel
-
-
-def check_rows(kernel: object, samples: Mapping[str, Float], n_columns: int) -> None:
-    """Refuse samples, by name, for whose entries a kernel is not defined; None is for all."""
-    for name, rows in samples.items():
-        if kernel is not None:
-            table = np.ascontiguousarray(rows[:, :n_columns])
-            check_kernel(kernel, "kernel", n_columns).check_rows(table, name)
-
-
-def warn_of_extremes(kernel: Kernel, rows: Float, argument: str) -> None:
+def warn_of_extremes(chosen: ChosenKernel, rows: Float, argument: str) -> None:
     """Warn if the kernel is nearly 0, or nearly 1, between almost all rows: it shows little then.
 
     Looked at are up to 64 rows. Kernels that are not 1 for a row with itself, polynomials for one,
     are what they are.
     """
-    terms = kernel.terms(rows.shape[1])
-    if any(term.series is not None for term in terms):
+    kernel = chosen.kernel
+    if has_series(chosen.terms):
         return
     sample = rows[evenly_random(len(rows), 64)]
     values = kernel(sample)[np.triu_indices(len(sample), 1)]
-    full = math.fsum(term.coefficient for term in terms)
+    full = math.fsum(term.coefficient for term in chosen.terms)
     low, high = np.quantile(values / full, [0.01, 0.99])
     if high < 0.01:
         warn(f"{argument} is nearly 0 between different rows (length-scales too short?): {kernel}")
@@ -244,7 +230,7 @@ def _warn_of_outliers(
 
 
 def warn_of_one_column(
-    kernel: Kernel, rows: Float, names: Sequence[str], what: str, argument: str
+    chosen: ChosenKernel, rows: Float, names: Sequence[str], what: str, argument: str
 ) -> None:
     """Warn if one column makes up nearly all of the distances, of several that the kernel has.
 
@@ -253,7 +239,7 @@ def warn_of_one_column(
     """
     squares = np.zeros(rows.shape[1])
     scales = [ColumnScale.of(column) for column in rows.T]
-    for term in kernel.terms(rows.shape[1]):
+    for term in chosen.terms:
         for factor in (f for f in term.factors if f.definition.is_of_distance):
             for column, length in zip(
                 factor.columns.tolist(), factor.parameters[:, 0], strict=True

@@ -20,45 +20,25 @@ from pkex.execution.computation import Computation
 from pkex.execution.progress import Progress, reporting
 from pkex.functions.descriptions import KernelExpansion
 from pkex.functions.encoded import EncodedKernelSum
-from pkex.games.players import as_players
-from pkex.inputs.choices import (
-    ESTIMATORS,
-    SAMPLED_ESTIMATORS,
-    Estimator,
-    SampledEstimator,
-    StatisticsConvention,
-    Summation,
-    check_choice,
-)
+from pkex.inputs.choices import Estimator, SampledEstimator, StatisticsConvention, Summation
 from pkex.inputs.keywords import with_known_keywords
-from pkex.inputs.randomness import as_generator
 from pkex.kernels import Kernel
-from pkex.statistics.block_significance import tested
+from pkex.statistics.block_significance import significance_of_blocks
+from pkex.statistics.chosen_kernel import given_kernel
 from pkex.statistics.column_changes import column_changes
-from pkex.statistics.common import Conventions, exact_domain, in_units, with_kernel
+from pkex.statistics.comparison import Comparison, StatisticValues
 from pkex.statistics.copied_rows import warn_of_copied_rows
 from pkex.statistics.dependence import DependenceTest
 from pkex.statistics.doubtful_columns import warn_of_doubtful_columns
 from pkex.statistics.encoded_columns import EncodedColumns
-from pkex.statistics.kernel_choice import check_rows, chosen_kernel
+from pkex.statistics.kernel_choice import chosen_kernel
 from pkex.statistics.mmd_result import MMDResult
-from pkex.statistics.pair_sums import KernelTerms, PairSums, pair_sums, total
-from pkex.statistics.pair_weights import PairWeights
-from pkex.statistics.permutations import (
-    check_fits,
-    check_n_permutations,
-    two_sample_blocks,
-    warn_of_few_relabellings,
-)
-from pkex.statistics.sampled.budget import (
-    Budget,
-    Sampling,
-    check_budget,
-    warn_of_all_pairs,
-)
+from pkex.statistics.pair_sums import pair_sums
+from pkex.statistics.permutations import two_sample_blocks, warn_of_few_relabellings
+from pkex.statistics.sampled.budget import Budget, warn_of_all_pairs
 from pkex.statistics.sampled.mmd import sampled_mmd
-from pkex.statistics.standard_errors import between_samples, within_sample
-from pkex.statistics.statistic_result import Parts
+from pkex.statistics.statistic_options import Conventions, StatisticOptions
+from pkex.statistics.two_sample_sums import PairWeights, TwoSampleSums
 from pkex.statistics.unusual_rows import warn_of_unusual_rows
 from pkex.statistics.weights import RowWeights, weight_of_pairs
 from pkex.tables.encode import Missing, categorical_columns
@@ -217,56 +197,19 @@ def mmd(
     >>> result.pvalue
     0.005
     """
-    check_choice("estimator", estimator, (*ESTIMATORS, *SAMPLED_ESTIMATORS))
-    n_permutations = check_n_permutations(n_permutations)
-    budget = check_budget(budget, estimator)
-    generator = as_generator(random_state)
-    if estimator == "incomplete" or estimator == "block":
+    conventions = Conventions(estimator, value_function, summation, n_jobs)
+    options = StatisticOptions(
+        conventions, n_permutations, budget, random_state, progress, groups, categorical, missing
+    )
+    if options.is_sampled:
         if weights is not None:
             raise ValueError(f"estimator={estimator!r} takes no weights; leave them out")
-        chosen = Conventions("unbiased", value_function, summation, n_jobs)
-        sampling = Sampling(estimator, budget, n_permutations, generator, progress)
-        return sampled_mmd(X, Y, kernel, groups, chosen, sampling, categorical, missing)
-    chosen = Conventions(estimator, value_function, summation, n_jobs)
+        return sampled_mmd(X, Y, kernel, options)
     if weights is not None and n_permutations:
         raise ValueError(
             "n_permutations cannot be combined with weights: weighted rows are not exchangeable"
         )
-    refuse_files({"X": X, "Y": Y}, estimator)
-    of_x, of_y, encoding = two_samples(X, Y, categorical, missing)
-    x, y, names = of_x.rows, of_y.rows, of_x.names
-    check_rows(kernel, {"X": x, "Y": y}, len(names))
-    of_rows = None if weights is None else RowWeights.of(weights, len(x), len(y))
-    if of_rows is not None:
-        x, y = x[of_rows.kept[0]], y[of_rows.kept[1]]
-    warn_of_doubtful_columns(x, encoding.columns, categorical_columns(categorical, names), "X")
-    if n_permutations:
-        for rows, name in ((x, "X"), (y, "Y")):
-            warn_of_copied_rows(rows, len(encoding.columns), name)
-    changes = column_changes([x], [y], encoding)
-    players = as_players(groups, names)
-    pooled, used, bandwidth = with_kernel(
-        np.concatenate([x, y]), names, "X and Y", kernel, encoding.labels
-    )
-    sizes = {"X": len(x), "Y": len(y)}
-    warn_of_unusual_rows(used, pooled, sizes, "MMD²", is_biased=estimator == "biased")
-    encoded = players.with_copies(encoding.flagged)
-    terms, unit = in_units(KernelTerms.of(used, encoded, exact_domain(pooled)))
-    terms = terms.for_estimator(estimator)
-    compared = used.engine_rows(pooled)
-    warn_of_all_pairs(compared, terms, chosen.computation())
-    with reporting(progress) as report:
-        terms, how = chosen.with_means(terms, compared, report)
-        if of_rows is not None:
-            first, second = np.split(compared, [len(x)])
-            parts = _weighted(first, second, of_rows, terms, estimator, how)
-        else:
-            parts = _unweighted(compared, len(x), terms, estimator, n_permutations, generator, how)
-    fields = parts.times(unit).fields(
-        players.names, used, bandwidth, estimator, value_function, encoding.columns
-    )
-    dependence = DependenceTest.of(x, y, encoding, n_permutations, generator)
-    return MMDResult(*fields, (len(x), len(y)), column_changes=changes, _dependence=dependence)
+    return _mmd_of_all_pairs(X, Y, kernel, weights, options)
 
 
 @with_known_keywords
@@ -313,10 +256,10 @@ def witness(
     array([[0.88]])
     """
     of_x, of_y, encoding = two_samples(X, Y, categorical, missing)
-    x, y, names = of_x.rows, of_y.rows, of_x.names
-    check_rows(kernel, {"X": x, "Y": y}, len(names))
+    x, y = of_x.rows, of_y.rows
+    given = given_kernel(kernel, len(encoding.names), X=x, Y=y)
     pooled = np.concatenate([x, y])
-    used, _ = chosen_kernel(kernel, pooled, names, "X and Y", labels=encoding.labels)
+    used = chosen_kernel(given, pooled, encoding, "X and Y").kernel
     signs = np.repeat([1.0 / len(x), -1.0 / len(y)], [len(x), len(y)])
     if encoding.is_plain:
         shown = of_x.labels.names or of_y.labels.names
@@ -326,90 +269,93 @@ def witness(
     return KernelExpansion._of(EncodedKernelSum(pooled, signs, used, columns))
 
 
+def _mmd_of_all_pairs(
+    X: ArrayLike,
+    Y: ArrayLike,
+    kernel: Kernel | None,
+    weights: tuple[ArrayLike | None, ArrayLike | None] | None,
+    options: StatisticOptions,
+) -> MMDResult:
+    """Compute `mmd`, whose options are checked."""
+    conventions, n_permutations = options.conventions, options.n_permutations
+    refuse_files({"X": X, "Y": Y}, conventions.estimator)
+    of_x, of_y, encoding = two_samples(X, Y, options.categorical, options.missing)
+    x, y, names = of_x.rows, of_y.rows, encoding.names
+    given, players = given_kernel(kernel, len(names), X=x, Y=y), options.players(names)
+    row_weights = None if weights is None else RowWeights.of(weights, len(x), len(y))
+    if row_weights is not None:
+        x, y = x[row_weights.kept[0]], y[row_weights.kept[1]]
+    labels = categorical_columns(options.categorical, names)
+    warn_of_doubtful_columns(x, encoding.columns, labels, "X")
+    if n_permutations:
+        warn_of_copied_rows(x, len(names), "X")
+        warn_of_copied_rows(y, len(names), "Y")
+    pooled, comparison = Comparison.prepare(
+        np.concatenate([x, y]), encoding, players, given, conventions, "X and Y"
+    )
+    sizes, is_biased = {"X": len(x), "Y": len(y)}, conventions.is_biased
+    warn_of_unusual_rows(comparison.kernel, pooled, sizes, "MMD²", is_biased=is_biased)
+    compared = comparison.kernel.engine_rows(pooled)
+    warn_of_all_pairs(compared, comparison.terms, conventions.computation())
+    with reporting(options.progress) as report:
+        comparison, how = comparison.with_means(compared, report)
+        if row_weights is not None:
+            values = _weighted(compared, row_weights.weights, comparison, how)
+        else:
+            values = _unweighted(compared, len(x), comparison, options, how)
+    return MMDResult(
+        **comparison.fields(values),
+        n_rows=(len(x), len(y)),
+        column_changes=column_changes([x], [y], encoding),
+        _dependence=DependenceTest.of(x, y, encoding, n_permutations, options.random_state),
+    )
+
+
 def _unweighted(
-    pooled: Float,
-    n: int,
-    terms: KernelTerms,
-    estimator: Estimator,
-    n_permutations: int,
-    generator: np.random.Generator,
-    how: Computation,
-) -> Parts:
-    """Attribute MMD² of the first n rows and the others, and test it."""
-    m = len(pooled) - n
+    rows: Float, n: int, comparison: Comparison, options: StatisticOptions, how: Computation
+) -> StatisticValues:
+    """Divide MMD² of the first n rows and the others among players, and test it."""
+    m, terms = len(rows) - n, comparison.terms
+    n_permutations, generator = options.n_permutations, options.random_state
     blocks = None
     if n_permutations:
-        check_fits(n_permutations, terms.n_players)
         blocks = two_sample_blocks(n, m, terms.n_players, n_permutations, generator)
-        pooled = pooled[blocks.order]
-        warn_of_few_relabellings(n_permutations, blocks.share_of_same(pooled))
-    sums = pair_sums(
-        pooled,
-        n,
-        terms,
-        None if blocks is None else blocks.groups,
-        alone_in_groups=blocks is not None,
-        how=how,
+        rows = rows[blocks.order]
+        warn_of_few_relabellings(n_permutations, blocks.share_of_same(rows))
+    groups = None if blocks is None else blocks.groups
+    sums = pair_sums(rows, n, terms, groups, alone_in_groups=blocks is not None, how=how)
+    weights = PairWeights.of(comparison.conventions.estimator, n, m)
+    own = weights.self_pairs * terms.self_pair()
+    values = TwoSampleSums.of(sums, n).mmd(weights, own)
+    if blocks is None:
+        return values
+    significance = significance_of_blocks(
+        sums.groups, blocks, weights, own, n_permutations, generator
     )
-    weights = PairWeights.of(estimator, n, m)
-    diagonals = [weights.self_pairs * g for g in (terms.self_pair(), terms.self_pair_alone())]
-    values = weights.combine(_by_class(sums, n)) + diagonals[0]
-    alone = weights.combine(sums.alone) + diagonals[1]
-    significance = None
-    if blocks is not None:
-        significance = tested(sums.groups, blocks, weights, diagonals, n_permutations, generator)
-    return Parts(values, alone, _errors(sums, n, weights), significance)
-
-
-def _by_class(sums: PairSums, n: int) -> Float:
-    """Return sums over unordered pairs (3, P), from those of the rows."""
-    first, second = sums.rows[:n], sums.rows[n:]
-    return np.array([total(first[:, 0]) / 2.0, total(first[:, 1]), total(second[:, 1]) / 2.0])
-
-
-def _errors(sums: PairSums, n: int, weights: PairWeights) -> Float:
-    first, second = sums.rows[:n], sums.rows[n:]
-    return weights.errors(
-        (first[:, 0], first[:, 1]),
-        (second[:, 1], second[:, 0]),
-        (n, len(second)),
-        (
-            within_sample(sums.squares[0], first[:, 0]),
-            between_samples(sums.squares[1], first[:, 1], second[:, 0]),
-            within_sample(sums.squares[2], second[:, 1]),
-        ),
-    )
+    return replace(values, significance=significance)
 
 
 def _weighted(
-    x: Float,
-    y: Float,
-    weights: RowWeights,
-    terms: KernelTerms,
-    estimator: Estimator,
-    how: Computation,
-) -> Parts:
-    """Attribute MMD² of weighted samples, with the means Σ w w′ k."""
-    v, w = weights.weights
-    if estimator == "biased":
+    rows: Float, weights: tuple[Float, Float], comparison: Comparison, how: Computation
+) -> StatisticValues:
+    """Divide MMD² of weighted samples among players, with the means Σ w w′ k."""
+    (v, w), terms = weights, comparison.terms
+    n, is_biased = len(v), comparison.conventions.is_biased
+    if is_biased:
         of_pairs = PairWeights(1.0, 1.0, 1.0, math.fsum(v**2) + math.fsum(w**2))
     else:
         of_pairs = PairWeights(1.0 / weight_of_pairs(v, "X"), 1.0 / weight_of_pairs(w, "Y"), 1.0)
-    sums = pair_sums(
-        np.concatenate([x, y]),
-        len(x),
-        terms,
-        weights=np.concatenate([v, w]),
-        how=how,
-    )
-    values = of_pairs.combine(_by_class(sums, len(x))) + of_pairs.self_pairs * terms.self_pair()
-    alone = of_pairs.combine(sums.alone) + of_pairs.self_pairs * terms.self_pair_alone()
-    if estimator == "unbiased" and terms.have_own_pairs:
-        for rows, u in ((x, v), (y, w)):
-            # What γ(a, a)/2 and γ(b, b)/2, less in each pair, do not cancel: with unequal weights
-            # Σ_{a≠b} u_a u_b (f_a + f_b)/(1 − Σu²) differs from 2 Σ u_a f_a.
-            lacking = u * (math.fsum(u**2) - u) / weight_of_pairs(u, "X")
-            own = terms.self_pairs(rows)
-            values += (lacking[:, None] * own[0]).sum(axis=0)
-            alone += (lacking[:, None] * own[1]).sum(axis=0)
-    return Parts(values, alone)
+    sums = pair_sums(rows, n, terms, weights=np.concatenate([v, w]), how=how)
+    own = of_pairs.self_pairs * terms.self_pair()
+    found = TwoSampleSums.of(sums, n).mmd(of_pairs, own, has_errors=False)
+    if is_biased or not terms.have_own_pairs:
+        return found
+    values, alone = found.values, found.alone
+    for sample, u in ((rows[:n], v), (rows[n:], w)):
+        # What γ(a, a)/2 and γ(b, b)/2, less in each pair, do not cancel: with unequal weights
+        # Σ_{a≠b} u_a u_b (f_a + f_b)/(1 − Σu²) differs from 2 Σ u_a f_a.
+        lacking = u * (math.fsum(u**2) - u) / weight_of_pairs(u, "X")
+        of_rows = terms.self_pairs(sample)
+        values = values + (lacking[:, None] * of_rows[0]).sum(axis=0)
+        alone = alone + (lacking[:, None] * of_rows[1]).sum(axis=0)
+    return StatisticValues(values, alone)

@@ -123,6 +123,18 @@ class Blocks:
     movable: tuple[_Int, _Int]
     in_first: NDArray[np.bool_]
 
+    @classmethod
+    def of(cls, n_rows: tuple[int, int], size: int, counts: tuple[int, int], order: _Int) -> Blocks:
+        """Cut two samples of so many rows, in an order, into so many blocks of each."""
+        groups, movable = [], []
+        in_first: list[bool] = []
+        for number, (rows, count) in enumerate(zip(n_rows, counts, strict=True)):
+            first = len(in_first)
+            groups.append(np.minimum(np.arange(rows, dtype=np.int64) // size, count) + first)
+            movable.append(np.arange(first, first + count, dtype=np.int64))
+            in_first += [number == 0] * (count + (rows > count * size))
+        return cls(order, np.concatenate(groups), (movable[0], movable[1]), np.array(in_first))
+
     def relabelled(self, number: int, generator: np.random.Generator) -> NDArray[np.bool_]:
         """Draw which blocks are the first sample's; shape (number, n_blocks)."""
         labels = np.tile(self.in_first, (number, 1))
@@ -164,24 +176,12 @@ def two_sample_blocks(
     # Where one sample is much the larger, blocks are made smaller so that the other has a share of
     # them, and most rows of the larger stay where they are.
     size = max(1, min(math.ceil((n + m) / most), min(n, m) // min(16, most // 4)))
-    counts = [n // size, m // size]
+    counts = n // size, m // size
     if sum(counts) > most:
-        least = min(min(counts), most // 2)
-        counts = [min(count, most - least) for count in counts]
-    order, groups, movable = [], [], []
-    in_first: list[bool] = []
-    for rows, count, offset in ((n, counts[0], 0), (m, counts[1], n)):
-        order.append(offset + generator.permutation(rows))
-        blocks = np.minimum(np.arange(rows) // size, count) + len(in_first)
-        groups.append(blocks)
-        movable.append(np.arange(count) + len(in_first))
-        in_first += [offset == 0] * (count + (rows > count * size))
-    return Blocks(
-        np.concatenate(order).astype(np.int64),
-        np.concatenate(groups).astype(np.int64),
-        (movable[0].astype(np.int64), movable[1].astype(np.int64)),
-        np.array(in_first),
-    )
+        least = min(*counts, most // 2)
+        counts = min(counts[0], most - least), min(counts[1], most - least)
+    order = np.concatenate([generator.permutation(n), n + generator.permutation(m)])
+    return Blocks.of((n, m), size, counts, order.astype(np.int64))
 
 
 # --- targets of one sample ---

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from pkex.statistics.significance import Relabelled
 from pkex.typing import Float
 
-__all__ = ["QuadraticForm", "block_form"]
+__all__ = ["QuadraticForm", "block_form", "triangle_size"]
 
 # Numbers held at a time.
 _CHUNK = 1 << 20
@@ -65,7 +65,7 @@ class QuadraticForm:
         ndarray of shape (later fours, 16, 16, players)
             By the label of the other four and that of this one.
         """
-        n_groups = _n_groups(self.quadratic)
+        n_groups = triangle_size(self.quadratic)
         first = _BITS * four
         strip = np.zeros((_BITS * n_fours - first, _BITS, len(self.constant[players])))
         for row, place in enumerate(range(first, min(first + _BITS, n_groups))):
@@ -123,7 +123,7 @@ def block_form(group_sums: Float, within: tuple[float, float], between: float) -
     within, between : float
         The weights w₁, w₂ and w₁₂ of ordered pairs.
     """
-    n_groups = _n_groups(group_sums)
+    n_groups = triangle_size(group_sums)
     first, second = within
     quadratic = 2.0 * (first + second + 2.0 * between) * group_sums
     sums = np.zeros((n_groups, group_sums.shape[1]))
@@ -142,7 +142,8 @@ def _rows_of_triangle(n: int) -> Iterator[slice]:
         start += length
 
 
-def _n_groups(group_sums: Float) -> int:
+def triangle_size(group_sums: Float) -> int:
+    """Return the number of rows of an upper triangle, diagonal included, with so many entries."""
     return (math.isqrt(8 * len(group_sums) + 1) - 1) // 2
 
 

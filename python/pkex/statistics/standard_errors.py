@@ -88,14 +88,17 @@ def mmd_errors(
     """
     n, m = sizes
     within_x, between, within_y = second
-    first = (4.0 / n) * (_variance(projections[0]) - within_x / (n - 1.0) - between / m)
-    first += (4.0 / m) * (_variance(projections[1]) - within_y / (m - 1.0) - between / n)
+    first: Float = (4.0 / n) * (
+        projections[0].var(axis=0, ddof=1) - within_x / (n - 1.0) - between / m
+    )
+    first += (4.0 / m) * (projections[1].var(axis=0, ddof=1) - within_y / (m - 1.0) - between / n)
     rest = (
         2.0 * within_x / (n * (n - 1.0))
         + 2.0 * within_y / (m * (m - 1.0))
         + 4.0 * between / (float(n) * m)
     )
-    return np.sqrt(np.maximum(first + rest, _FLOOR * rest))
+    errors: Float = np.sqrt(np.maximum(first + rest, _FLOOR * rest))
+    return errors
 
 
 def hsic_errors(projections: Float, second: Float, n: int) -> Float:
@@ -110,11 +113,7 @@ def hsic_errors(projections: Float, second: Float, n: int) -> Float:
     n : int
         The number of rows.
     """
-    first = (4.0 / n) * (_variance(projections) - second / n)
+    first: Float = (4.0 / n) * (projections.var(axis=0, ddof=1) - second / n)
     rest = 2.0 * second / float(n) ** 2
-    return np.sqrt(np.maximum(first + rest, _FLOOR * rest))
-
-
-def _variance(rows: Float) -> Float:
-    variance: Float = rows.var(axis=0, ddof=1)
-    return variance
+    errors: Float = np.sqrt(np.maximum(first + rest, _FLOOR * rest))
+    return errors

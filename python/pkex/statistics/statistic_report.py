@@ -96,7 +96,7 @@ def report_difference(
             one, other = (table.of(tuple(result.feature_names), place) for table in tables)
             if one is not None and other is not None:
                 details.append(compared(result.feature_names[place], one, other, names))
-    return _findings(
+    return _page_content(
         result,
         DIFFERENCE.of(*names),
         alpha,
@@ -139,7 +139,7 @@ def report_dependence(
                 details.append(
                     related(result.feature_names[place], own, other_name, others.entries[0])
                 )
-    return _findings(
+    return _page_content(
         result,
         DEPENDENCE.of(*names),
         alpha,
@@ -151,7 +151,7 @@ def report_dependence(
     )
 
 
-def _findings(
+def _page_content(
     result: StatisticResult,
     wording: Wording,
     alpha: float,

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +14,7 @@ from pkex.inputs.arrays import ReadOnlyArrays
 from pkex.inputs.documents import Document
 from pkex.inputs.plain_data import plain_numbers
 from pkex.kernels import Kernel
-from pkex.results.axes import FEATURE, Axes
+from pkex.results.axes import Axes
 from pkex.results.options import PlotOptions
 from pkex.results.plots import draw_statistic
 from pkex.results.result import Result
@@ -37,89 +37,7 @@ if TYPE_CHECKING:
     import matplotlib.axes
     import pandas as pd
 
-__all__ = ["Parts", "StatisticResult"]
-
-
-# What an `StatisticResult` is made of, in its order.
-_Fields: TypeAlias = tuple[
-    Float,
-    Float | None,
-    Float,
-    Axes,
-    Kernel,
-    str | None,
-    str,
-    str,
-    Significance | None,
-    tuple[Column, ...],
-]
-
-
-@dataclass(frozen=True, eq=False)
-class Parts:
-    """What is found out about a statistic; see `StatisticResult`.
-
-    Parameters
-    ----------
-    values, alone : ndarray of shape (P,)
-    standard_errors : ndarray of shape (P,), optional
-    significance : Significance, optional
-    """
-
-    values: Float
-    alone: Float
-    standard_errors: Float | None = None
-    significance: Significance | None = None
-
-    def fields(
-        self,
-        names: tuple[str, ...],
-        kernel: Kernel,
-        bandwidth: str | None,
-        estimator: str,
-        value_function: str,
-        columns: tuple[Column, ...],
-    ) -> _Fields:
-        """Return what an `StatisticResult` is made of, in its order."""
-        return (
-            self.values,
-            self.standard_errors,
-            self.alone,
-            Axes(names, present=(FEATURE,)),
-            kernel,
-            bandwidth,
-            estimator,
-            value_function,
-            self.significance,
-            columns,
-        )
-
-    def times(self, unit: float) -> Parts:
-        """Return these parts of a multiple of the statistic.
-
-        Raises
-        ------
-        OverflowError
-            If it is too large for a float, or too small.
-        """
-        if unit == 1.0:
-            return self
-        errors, tested = self.standard_errors, self.significance
-        with np.errstate(over="ignore", invalid="ignore"):
-            values = unit * self.values
-        if unit == 0.0 or not np.isfinite(values).all():
-            raise OverflowError(
-                "the statistic is out of the range of floats, for the amplitude of kernel or "
-                "target_kernel is; multiply the kernel by a number that brings it closer to 1"
-            )
-        return Parts(
-            values,
-            unit * self.alone,
-            None if errors is None else unit * errors,
-            None
-            if tested is None
-            else replace(tested, permuted_values=unit * tested.permuted_values),
-        )
+__all__ = ["StatisticResult"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)

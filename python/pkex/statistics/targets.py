@@ -10,20 +10,15 @@ from numpy.typing import NDArray
 
 from pkex.errors import InputError, InputWarning, Option, Text, warn
 from pkex.kernels import Categorical, Kernel
+from pkex.kernels.scales import Constants
+from pkex.statistics.chosen_kernel import ChosenKernel
 from pkex.statistics.kernel_choice import (
-    check_kernel,
+    FEW,
     gaussian_kernel,
     warn_of_extremes,
-    warn_of_one_column,
-    with_missing,
-    without_rounding,
-)
-from pkex.statistics.labels import (
-    FEW,
-    check_labels,
-    label_columns,
     warn_of_many_labels,
-    without_labels,
+    warn_of_one_column,
+    without_rounding,
 )
 from pkex.tables.columns import holds_times, read_column, table_labels
 from pkex.tables.encode import Encoding, Missing
@@ -47,19 +42,14 @@ class Target:
     ----------
     rows : ndarray of shape (n, dy)
         Labels are numbered.
-    names : tuple of str
-        Of the columns.
-    kernel : Kernel
-    bandwidth : str or None
-        How the length-scale was found, or that labels are compared; None if the kernel was given.
+    chosen : ChosenKernel
+        Its bandwidth says how the length-scale was found, or that labels are compared.
     encoding : Encoding
         How dates and missing entries became numbers.
     """
 
     rows: Float
-    names: tuple[str, ...]
-    kernel: Kernel
-    bandwidth: str | None
+    chosen: ChosenKernel
     encoding: Encoding
 
 
@@ -96,16 +86,21 @@ def as_target(y: Any, kernel: Kernel | None, n_rows: int, missing: Missing = "er
         _warn_of_integers(columns, is_label, names)
         numbers = [j for j in range(d) if j not in labels]
         of_numbers = [names[j] for j in numbers]
-        rows[:, numbers] = without_rounding(rows[:, numbers], of_numbers, "y")
-        return Target(rows, names, *_default_kernel(rows, numbers, names), encoding)
-    given = check_kernel(kernel, "target_kernel", d)
-    check_labels(given, [j for j in labels if j < d], names, "y", "target_kernel")
-    warn_of_many_labels(rows, label_columns(given, d), "y", names, _MANY)
+        some = rows[:, numbers]
+        rows[:, numbers] = without_rounding(some, of_numbers, "y", Constants.of(some))
+        default, bandwidth = _default_kernel(rows, numbers, names)
+        return Target(rows, ChosenKernel.of(default, rows.shape[1], bandwidth), encoding)
+    given = ChosenKernel.checked(kernel, "target_kernel", d)
+    given.check_labels([j for j in labels if j < d], names, "y", "target_kernel")
+    warn_of_many_labels(rows, given.label_columns, "y", names, _MANY)
     table = np.ascontiguousarray(rows[:, :d])
-    given.check_rows(table, "y")
-    warn_of_extremes(given, without_labels(table, given), "target_kernel")
+    given.check_rows(table, slice(d), "y")
+    # As if all rows had the same labels: many labels are nothing to warn of.
+    numbers_only = table.copy()
+    numbers_only[:, given.label_columns] = 0.0
+    warn_of_extremes(given, numbers_only, "target_kernel")
     warn_of_one_column(given, table, names, "y", "target_kernel")
-    return Target(rows, names, with_missing(given, d, rows.shape[1]), None, encoding)
+    return Target(rows, given.with_missing(d, rows.shape[1]), encoding)
 
 
 def _as_numbers(

@@ -200,6 +200,11 @@ class Encoding:
         return cls(tuple(found), both)
 
     @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the columns of the table."""
+        return tuple(column.name for column in self.columns)
+
+    @property
     def is_plain(self) -> bool:
         """Whether all columns are numbers, compared as they are."""
         return all(column.is_plain for column in self.columns)

@@ -16,7 +16,7 @@ from pkex.statistics.pair_sums import total
 from pkex.statistics.sampled.design import Design
 from pkex.typing import Float, Report
 
-__all__ = ["BlockSums", "Estimates", "OfBlock", "Task", "estimated", "tasks"]
+__all__ = ["BlockSums", "OfBlock", "PartEstimates", "Task", "estimates_of_parts", "tasks"]
 
 # Blocks that a task holds, and tasks whose sums are held at a time for each thread or worker.
 _OF_TASK, _OF_WAVE = 16, 8
@@ -83,7 +83,7 @@ def _sums(of_block: OfBlock, blocks: list[tuple[Float, ...]]) -> BlockSums:
 
 
 @dataclass(frozen=True, eq=False)
-class Estimates:
+class PartEstimates:
     """What the parts of a design say.
 
     Parameters
@@ -122,13 +122,13 @@ def tasks(
                 yield Task(number, rows, of_round, blocks)
 
 
-def estimated(
+def estimates_of_parts(
     found: Iterator[Task],
     of_block: OfBlock,
     design: Design,
     run: Threads | Workers,
     report: Report | None,
-) -> Estimates:
+) -> PartEstimates:
     """Return the means over all blocks of a design."""
     n_parts, of_part = design.n_parts, design.n_rounds * design.n_blocks
     numbers: list[list[Float]] = [[] for _ in range(n_parts)]
@@ -144,4 +144,4 @@ def estimated(
             report(done, n_parts * of_part)
     of_parts = np.array([total(np.array(sums)) / of_part for sums in numbers])
     assert groups is not None, "a design has blocks"
-    return Estimates(of_parts, groups / (n_parts * of_part))
+    return PartEstimates(of_parts, groups / (n_parts * of_part))

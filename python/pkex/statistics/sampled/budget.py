@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
 
@@ -12,14 +11,15 @@ import numpy as np
 
 from pkex.errors import InputError, InputWarning, Option, warn
 from pkex.execution.computation import Computation
-from pkex.execution.progress import Progress, duration
-from pkex.inputs.choices import SAMPLED_ESTIMATORS, SampledEstimator
+from pkex.execution.progress import duration
+from pkex.inputs.choices import SAMPLED_ESTIMATORS
 from pkex.inputs.integers import as_integer
 from pkex.kernels.heuristic import evenly_random
-from pkex.statistics.pair_sums import KernelTerms, pair_sums
+from pkex.statistics.kernel_terms import KernelTerms
+from pkex.statistics.pair_sums import pair_sums
 from pkex.typing import Float
 
-__all__ = ["Budget", "Sampling", "check_budget", "pairs_among", "warn_of_all_pairs"]
+__all__ = ["Budget", "check_budget", "pairs_among", "pairs_of_budget", "warn_of_all_pairs"]
 
 Budget = int | timedelta | None
 
@@ -49,40 +49,24 @@ def check_budget(budget: object, estimator: str) -> Budget:
     return as_integer("budget", budget, valid, least=1)
 
 
-@dataclass(frozen=True)
-class Sampling:
-    """How a statistic is to be estimated and tested.
+def pairs_of_budget(
+    budget: Budget, n_rows: int, compare: Callable[[], object], n_at_once: int
+) -> int | None:
+    """Return a budget as a number of pairs.
 
     Parameters
     ----------
-    estimator : {"block", "incomplete"}
     budget : int, timedelta or None
-    n_permutations : int
-    generator : numpy.random.Generator
-    progress : bool or callable
+    n_rows : int
+    compare : callable
+        Compares all pairs of so many rows, which is measured.
+    n_at_once : int
+        The number of threads, or of workers.
     """
-
-    estimator: SampledEstimator
-    budget: Budget
-    n_permutations: int
-    generator: np.random.Generator
-    progress: Progress
-
-    def pairs(self, n_rows: int, compare: Callable[[], object], n_at_once: int) -> int | None:
-        """Return the budget as a number of pairs.
-
-        Parameters
-        ----------
-        n_rows : int
-        compare : callable
-            Compares all pairs of so many rows, which is measured.
-        n_at_once : int
-            The number of threads, or of workers.
-        """
-        if not isinstance(self.budget, timedelta):
-            return self.budget
-        seconds = _FOR_PAIRS * self.budget.total_seconds() * n_at_once
-        return int(pairs_among(n_rows) * seconds / _seconds(compare))
+    if not isinstance(budget, timedelta):
+        return budget
+    seconds = _FOR_PAIRS * budget.total_seconds() * n_at_once
+    return int(pairs_among(n_rows) * seconds / _seconds(compare))
 
 
 def warn_of_all_pairs(rows: Float, terms: KernelTerms, how: Computation) -> None:

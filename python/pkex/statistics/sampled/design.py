@@ -29,7 +29,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pkex.errors import InputError, Option, Text
-from pkex.statistics.sampled.budget import Sampling, pairs_among
+from pkex.statistics.sampled.budget import pairs_among
+from pkex.statistics.statistic_options import StatisticOptions
 
 __all__ = ["Design", "n_reference"]
 
@@ -90,9 +91,9 @@ class Design:
         return cls(references, *cls._of_rounds(left, unit, budget))
 
     @staticmethod
-    def check(sampling: Sampling, n_rows: tuple[int, ...], unit: tuple[int, ...]) -> None:
+    def check(options: StatisticOptions, n_rows: tuple[int, ...], unit: tuple[int, ...]) -> None:
         """Refuse too few rows, and too small a budget."""
-        asked = Option("estimator", sampling.estimator)
+        asked = Option("estimator", options.conventions.estimator)
         least = [math.ceil(_PARTS * u / (1.0 - _MOST_REFERENCE)) + 1 for u in unit]
         if any(n < some for n, some in zip(n_rows, least, strict=True)):
             raise InputError(
@@ -101,10 +102,10 @@ class Design:
                 f"{' and '.join(map(str, n_rows))}",
                 _instead(n_rows),
             )
-        if isinstance(sampling.budget, int) and sampling.budget < _least_pairs(unit):
+        if isinstance(options.budget, int) and options.budget < _least_pairs(unit):
             pairs = f" takes at least {_least_pairs(unit)} pairs"
             blocks = f", those of {_PARTS} blocks of {sum(unit)} rows"
-            budget = Option("budget", sampling.budget)
+            budget = Option("budget", options.budget)
             raise InputError(budget, ("is too small: ", asked, pairs + blocks))
 
     @staticmethod

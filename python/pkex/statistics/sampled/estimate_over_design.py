@@ -10,15 +10,16 @@ import numpy as np
 
 from pkex.execution.backends import Threads
 from pkex.execution.computation import Computation
-from pkex.statistics.sampled.blocks import BlockSums, OfBlock, estimated, tasks
-from pkex.statistics.sampled.budget import Sampling
+from pkex.statistics.comparison import StatisticValues
+from pkex.statistics.sampled.blocks import BlockSums, OfBlock, estimates_of_parts, tasks
+from pkex.statistics.sampled.budget import pairs_of_budget
 from pkex.statistics.sampled.design import Design
 from pkex.statistics.sampled.held_rows import Sample, parts
 from pkex.statistics.sampled.means import Pieces, with_error_of_means
-from pkex.statistics.statistic_result import Parts
+from pkex.statistics.statistic_options import StatisticOptions
 from pkex.typing import Float, Report
 
-__all__ = ["Estimated", "Statistic", "estimate_over_design"]
+__all__ = ["DesignEstimate", "Statistic", "estimate_over_design"]
 
 
 class Statistic(Protocol):
@@ -35,20 +36,20 @@ class Statistic(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class Estimated:
+class DesignEstimate:
     """What a design says.
 
     Parameters
     ----------
     design : Design
-    parts : Parts
+    values : StatisticValues
         Without a test.
     groups : ndarray
         The mean of all blocks' sums over pairs of slots.
     """
 
     design: Design
-    parts: Parts
+    values: StatisticValues
     groups: Float
 
 
@@ -57,12 +58,12 @@ def estimate_over_design(
     samples: tuple[Sample, ...],
     reference: Float,
     unit: tuple[int, ...],
-    sampling: Sampling,
+    options: StatisticOptions,
     how: Computation,
     report: Report | None,
     *,
     together: int = 1,
-) -> Estimated:
+) -> DesignEstimate:
     """Estimate a statistic from the pairs of a design.
 
     Parameters
@@ -73,7 +74,7 @@ def estimate_over_design(
         Rows that are in no pair.
     unit : tuple of int
         Rows of each sample in the smallest block.
-    sampling : Sampling
+    options : StatisticOptions
     how : Computation
     report : callable, optional
     together : int
@@ -82,15 +83,16 @@ def estimate_over_design(
     some = reference.take(np.arange(sum(unit)), axis=0, mode="wrap")
     run = how.workers or Threads(how.n_threads)
     of_some = partial(statistic, *np.split(some, np.cumsum(unit)[:-1]))
-    budget = sampling.pairs(sum(unit), of_some, run.number)
+    budget = pairs_of_budget(options.budget, sum(unit), of_some, run.number)
     n_rows = tuple(sample.source.n_rows for sample in samples)
-    design = Design.of(sampling.estimator, n_rows, unit, budget)
+    design = Design.of(options.conventions.estimator, n_rows, unit, budget)
     pieces = Pieces(design, unit)
-    shifts = partial(design.shifts, together, sampling.generator)
-    found = estimated(
+    shifts = partial(design.shifts, together, options.random_state)
+    found = estimates_of_parts(
         tasks(pieces.of(parts(samples, design)), shifts), statistic, design, run, report
     )
     with_others = statistic.with_parts_of(reference, how.n_threads)
     errors = with_error_of_means(found.standard_errors, with_others, pieces, run)
     values, alone = np.split(found.numbers, 2)
-    return Estimated(design, Parts(values, alone, errors[: len(values)]), found.groups)
+    of_all = StatisticValues(values, alone, errors[: len(values)])
+    return DesignEstimate(design, of_all, found.groups)

@@ -45,7 +45,7 @@ class Sample:
     def of(
         cls,
         source: RowStream,
-        check: Callable[[Float], None],
+        check: Callable[[Float], None] | None,
         n_reference: int,
         generator: np.random.Generator,
     ) -> Sample:
@@ -57,8 +57,9 @@ class Sample:
         extremes = np.array([[np.inf], [-np.inf]]).repeat(source.n_columns, axis=1)
         start = 0
         for chunk, of_chunk in _placed(source, places):
-            with counted_from(start):
-                check(chunk)
+            if check is not None:
+                with counted_from(start):
+                    check(chunk)
             start += len(chunk)
             _put(reference, chunk, of_chunk)
             np.minimum(extremes[0], chunk.min(axis=0), out=extremes[0])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -12,27 +11,25 @@ from numpy.typing import NDArray
 
 from pkex.execution.computation import Computation
 from pkex.execution.progress import reporting
-from pkex.games.players import Players, as_players
 from pkex.inputs.choices import Side
 from pkex.inputs.wording import shown
 from pkex.kernels import Kernel
-from pkex.statistics.common import Conventions, exact_domain, in_units, with_kernel
+from pkex.statistics.chosen_kernel import ChosenKernel, given_kernel
+from pkex.statistics.comparison import Comparison, exact_domain
 from pkex.statistics.hsic_problem import HSICProblem
 from pkex.statistics.hsic_result import HSICResult
-from pkex.statistics.hsic_significance import tested_by_exchanges
-from pkex.statistics.kernel_choice import check_rows
+from pkex.statistics.hsic_significance import significance_by_exchanges
+from pkex.statistics.kernel_terms import KernelRows
 from pkex.statistics.octets import OCTET, Octets
-from pkex.statistics.pair_sums import KernelTerms
-from pkex.statistics.permutations import check_fits
 from pkex.statistics.sampled.blocks import BlockSums, OfBlock
-from pkex.statistics.sampled.budget import Sampling
 from pkex.statistics.sampled.design import Design, n_reference
 from pkex.statistics.sampled.estimate_over_design import estimate_over_design
 from pkex.statistics.sampled.held_rows import Sample
 from pkex.statistics.sampled.means import of_parts_of_reference
 from pkex.statistics.sampled.reference import with_rare
+from pkex.statistics.statistic_options import StatisticOptions
 from pkex.statistics.targets import Target, as_target
-from pkex.tables.encode import Encoding, Missing
+from pkex.tables.encode import Encoding
 from pkex.tables.stream import JoinedStreams, RowStream, is_file, read_sources
 from pkex.typing import Float, Report
 
@@ -52,53 +49,47 @@ def sampled_hsic(
     y: Any,
     kernels: tuple[Kernel | None, Kernel | None],
     attribute: Side,
-    groups: Mapping[str, int | str | Iterable[int | str]] | None,
-    chosen: Conventions,
-    sampling: Sampling,
-    categorical: Iterable[int | str] | None,
-    missing: Missing,
+    options: StatisticOptions,
 ) -> HSICResult:
-    """Estimate `pkex.hsic` from the pairs of a design; the arguments are as there, and checked."""
-    joined = _Joined.of(X, y, kernels[1], categorical, missing)
-    players = as_players(groups, joined.names if attribute == "x" else joined.target_names)
-    check_fits(sampling.n_permutations, len(players.names))
-    sample, reference = joined.arranged(kernels[0], sampling)
+    """Estimate `pkex.hsic` from the pairs of a design; options are checked."""
+    conventions, is_x = options.conventions, attribute == "x"
+    joined = _Joined.of(X, y, kernels[1], options)
+    names = joined.encoding.names
+    given = given_kernel(kernels[0], len(names))
+    players = options.players(names if is_x else joined.target_names)
+    sample, reference = joined.arranged(given, options)
     x, target = joined.of_reference(reference, kernels[1])
-    _, used, bandwidth = with_kernel(x, joined.names, _PART, kernels[0], joined.encoding.labels)
-    sides = [
-        _Side.of(joined.columns, sample, used, joined.encoding, players, attribute == "x"),
-        _Side.of(joined.targets, sample, target.kernel, target.encoding, players, attribute == "y"),
-    ]
-    attributed, other = sides if attribute == "x" else sides[::-1]
-    with reporting(sampling.progress) as report:
-        terms, how = chosen.with_means(attributed.terms, attributed.rows(reference), None)
-        with_means = replace(attributed, terms=terms)
-        statistic = _OfBlock(with_means, other, bool(sampling.n_permutations), how.alone())
-        found = estimate_over_design(
-            statistic, (sample,), reference, _UNIT, sampling, how, report, together=OCTET
-        )
-    of_all = found.parts
-    if sampling.n_permutations:
-        octets = _octets(_UNIT[0])
-        tested = tested_by_exchanges(
-            octets, found.groups, 0.0, sampling.n_permutations, sampling.generator, None
-        )
-        of_all = replace(of_all, significance=tested)
-    fields = of_all.times(attributed.unit * other.unit).fields(
-        players.names,
-        used,
-        bandwidth,
-        sampling.estimator,
-        chosen.value_function,
-        joined.encoding.columns,
+    domain = exact_domain(sample.extremes[:, joined.columns])
+    _, of_x = Comparison.prepare(
+        x, joined.encoding, players, given, conventions, _PART, domain, is_divided=is_x
     )
+    domain = exact_domain(sample.extremes[:, joined.targets])
+    of_y = Comparison.of(
+        target.chosen, target.encoding, players, conventions, domain, is_divided=not is_x
+    )
+    sides = _SideOfRows(joined.columns, of_x), _SideOfRows(joined.targets, of_y)
+    attributed, other = sides if is_x else sides[::-1]
+    with reporting(options.progress) as report:
+        divided, how = attributed.comparison.with_means(attributed.of(reference).rows, None)
+        attributed = replace(attributed, comparison=divided)
+        statistic = _OfBlock(attributed, other, bool(options.n_permutations), how.alone())
+        found = estimate_over_design(
+            statistic, (sample,), reference, _UNIT, options, how, report, together=OCTET
+        )
+    values = found.values
+    if options.n_permutations:
+        octets = _octets(_UNIT[0])
+        tested = significance_by_exchanges(
+            octets, found.groups, 0.0, options.n_permutations, options.random_state, None
+        )
+        values = replace(values, significance=tested)
     return HSICResult(
-        *fields,
-        target.kernel,
-        target.bandwidth,
-        attribute,
-        joined.source.n_rows,
-        None,
+        **of_x.fields(values, of_y.unit),
+        target_kernel=of_y.kernel,
+        target_bandwidth=of_y.bandwidth,
+        attribute=attribute,
+        n_rows=joined.source.n_rows,
+        normaliser=None,
         n_pairs=found.design.n_pairs,
     )
 
@@ -112,9 +103,9 @@ class _Joined:
     source : RowStream
     columns, targets : ndarray of int
         Which columns are data, and which targets.
-    names, target_names : tuple of str
     encoding : Encoding
         Of the data.
+    target_names : tuple of str
     target : Target, optional
         If all of them are there; else their kernel is found on the reference.
     kind : type
@@ -124,30 +115,22 @@ class _Joined:
     source: RowStream
     columns: NDArray[np.intp]
     targets: NDArray[np.intp]
-    names: tuple[str, ...]
-    target_names: tuple[str, ...]
     encoding: Encoding
+    target_names: tuple[str, ...]
     target: Target | None = None
     kind: type = float
 
     @classmethod
-    def of(
-        cls,
-        X: Any,
-        y: Any,
-        target_kernel: Kernel | None,
-        categorical: Iterable[int | str] | None,
-        missing: Missing,
-    ) -> _Joined:
+    def of(cls, X: Any, y: Any, target_kernel: Kernel | None, options: StatisticOptions) -> _Joined:
         """Read data and targets: a target may be a column of the file that X is in."""
         (source,), names, encoding = read_sources(
-            {"X": X}, categorical, missing, compares_names=False
+            {"X": X}, options.categorical, options.missing, compares_names=False
         )
         if not (is_file(X) and isinstance(y, str)):
-            target = as_target(y, target_kernel, source.n_rows, missing)
+            target = as_target(y, target_kernel, source.n_rows, options.missing)
             beside = JoinedStreams(source, target.rows)
             columns, targets = np.split(np.arange(beside.n_columns), [source.n_columns])
-            return cls(beside, columns, targets, names, target.names, encoding, target)
+            return cls(beside, columns, targets, encoding, target.encoding.names, target)
         if y not in names or len(names) < 2:
             raise ValueError(
                 f"y must be a column of X, beside others; got {y!r}, and X has {shown(names)}"
@@ -156,16 +139,20 @@ class _Joined:
         columns = np.delete(np.arange(len(names)), targets)
         others = tuple(name for name in names if name != y)
         kind = source.whole.get(y, float)
-        return cls(source, columns, targets, others, (y,), Encoding.plain(others), kind=kind)
+        return cls(source, columns, targets, Encoding.plain(others), (y,), kind=kind)
 
-    def arranged(self, kernel: Kernel | None, sampling: Sampling) -> tuple[Sample, Float]:
+    def arranged(
+        self, given: ChosenKernel | None, options: StatisticOptions
+    ) -> tuple[Sample, Float]:
         """Put the rows into a random order; return them, and those that are in no pair."""
-        n = self.source.n_rows
-        Design.check(sampling, (n,), _UNIT)
-        check = partial(_check_chunk, kernel, self.columns[: len(self.names)])
-        sample = Sample.of(self.source, check, n_reference(n, n), sampling.generator)
-        names = dict(zip(self.columns.tolist(), self.names, strict=False))
-        return sample, with_rare(sample.reference, sample.extremes, names, _PART)
+        n, names = self.source.n_rows, self.encoding.names
+        Design.check(options, (n,), _UNIT)
+        check = None
+        if given is not None:
+            check = partial(given.check_rows, columns=self.columns[: len(names)], name="X")
+        sample = Sample.of(self.source, check, n_reference(n, n), options.random_state)
+        of_columns = dict(zip(self.columns.tolist(), names, strict=False))
+        return sample, with_rare(sample.reference, sample.extremes, of_columns, _PART)
 
     def of_reference(self, rows: Float, target_kernel: Kernel | None) -> tuple[Float, Target]:
         """Return the data of some rows, and the target with its kernel."""
@@ -175,52 +162,24 @@ class _Joined:
         return x, as_target(rows[:, self.targets].astype(self.kind), target_kernel, len(rows))
 
 
-def _check_chunk(kernel: object, columns: NDArray[np.intp], rows: Float) -> None:
-    check_rows(kernel, {"X": rows[:, columns]}, len(columns))
-
-
 @dataclass(frozen=True, eq=False)
-class _Side:
-    """The data or the targets.
+class _SideOfRows:
+    """The data or the targets in rows of both.
 
     Parameters
     ----------
     columns : ndarray of int
-        Where they are in the rows of both.
-    kernel : Kernel
-    terms : KernelTerms
-    unit : float
-        What the kernel is divided by in these.
+        Where they are.
+    comparison : Comparison
     """
 
     columns: NDArray[np.intp]
-    kernel: Kernel
-    terms: KernelTerms
-    unit: float
+    comparison: Comparison
 
-    @classmethod
-    def of(
-        cls,
-        columns: NDArray[np.intp],
-        sample: Sample,
-        kernel: Kernel,
-        encoding: Encoding,
-        players: Players,
-        is_attributed: bool,
-    ) -> _Side:
-        """Expand a kernel over the players, or over the columns of a side without players."""
-        if is_attributed:
-            players = players.with_copies(encoding.flagged)
-        else:
-            numbers = np.arange(len(columns), dtype=np.int64)
-            players = Players(tuple(map(str, numbers)), numbers)
-        domain = exact_domain(sample.extremes[:, columns])
-        terms, unit = in_units(KernelTerms.of(kernel, players, domain))
-        return cls(columns, kernel, terms.for_estimator("unbiased"), unit)
-
-    def rows(self, both: Float) -> Float:
-        """Return the columns of this side, as the engine compares them."""
-        return self.kernel.engine_rows(np.ascontiguousarray(both[:, self.columns]))
+    def of(self, both: Float) -> KernelRows:
+        """Return the columns, as the engine compares them."""
+        own = np.ascontiguousarray(both[:, self.columns])
+        return KernelRows(self.comparison.kernel.engine_rows(own), self.comparison.terms)
 
 
 @dataclass(frozen=True, eq=False)
@@ -229,32 +188,28 @@ class _OfBlock:
 
     Parameters
     ----------
-    attributed, other : _Side
+    attributed, other : _SideOfRows
     is_tested : bool
         Whether sums over pairs of slots are needed for a test.
     how : Computation
     """
 
-    attributed: _Side
-    other: _Side
+    attributed: _SideOfRows
+    other: _SideOfRows
     is_tested: bool
     how: Computation
 
     def with_parts_of(self, reference: Float, n_threads: int) -> list[OfBlock]:
         """Return the same with the means of each of some parts of the reference."""
-        side = self.attributed
-        others = of_parts_of_reference(side.terms, side.rows(reference), n_threads)
-        sides = [replace(side, terms=other) for other in others]
-        return [replace(self, attributed=side, is_tested=False) for side in sides]
+        side, own = self.attributed, self.attributed.comparison
+        others = of_parts_of_reference(own.terms, side.of(reference).rows, n_threads)
+        sides = [replace(side, comparison=replace(own, terms=terms)) for terms in others]
+        return [replace(self, attributed=other, is_tested=False) for other in sides]
 
     def __call__(self, *samples: Float) -> BlockSums:
         (rows,) = samples
         problem = HSICProblem.of(
-            (self.attributed.rows(rows), self.attributed.terms),
-            (self.other.rows(rows), self.other.terms),
-            "unbiased",
-            self.how,
-            _SILENT,
+            self.attributed.of(rows), self.other.of(rows), self.how, _SILENT, is_biased=False
         )
         groups = _octets(len(rows)).groups if self.is_tested else None
         of_rows, of_groups, alone = problem.sums(groups, exchanges=self.is_tested)

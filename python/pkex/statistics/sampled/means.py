@@ -16,7 +16,8 @@ from functools import partial
 import numpy as np
 
 from pkex.execution.backends import Threads, Workers
-from pkex.statistics.pair_sums import KernelTerms, total
+from pkex.statistics.kernel_terms import KernelTerms
+from pkex.statistics.pair_sums import total
 from pkex.statistics.sampled.blocks import OfBlock
 from pkex.statistics.sampled.budget import pairs_among
 from pkex.statistics.sampled.design import Design

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -11,27 +10,27 @@ import numpy as np
 
 from pkex.execution.computation import Computation
 from pkex.execution.progress import reporting
-from pkex.games.players import as_players
 from pkex.kernels import Kernel
-from pkex.statistics.block_significance import tested
+from pkex.statistics.block_significance import significance_of_blocks
+from pkex.statistics.chosen_kernel import given_kernel
 from pkex.statistics.column_changes import column_changes
-from pkex.statistics.common import Conventions, exact_domain, in_units, with_kernel
+from pkex.statistics.comparison import Comparison, exact_domain
 from pkex.statistics.dependence import DependenceTest
 from pkex.statistics.doubtful_columns import warn_of_doubtful_columns
-from pkex.statistics.kernel_choice import check_rows
+from pkex.statistics.kernel_terms import KernelTerms
 from pkex.statistics.mmd_result import MMDResult
-from pkex.statistics.pair_sums import KernelTerms, pair_sums
-from pkex.statistics.pair_weights import PairWeights
-from pkex.statistics.permutations import Blocks, check_fits
+from pkex.statistics.pair_sums import pair_sums
+from pkex.statistics.permutations import Blocks
 from pkex.statistics.sampled.blocks import BlockSums, OfBlock
-from pkex.statistics.sampled.budget import Sampling
 from pkex.statistics.sampled.design import Design, n_reference
 from pkex.statistics.sampled.estimate_over_design import estimate_over_design
 from pkex.statistics.sampled.held_rows import Sample
 from pkex.statistics.sampled.means import of_parts_of_reference
 from pkex.statistics.sampled.reference import with_rare
 from pkex.statistics.significance import Significance
-from pkex.tables.encode import Missing, categorical_columns
+from pkex.statistics.statistic_options import StatisticOptions
+from pkex.statistics.two_sample_sums import PairWeights
+from pkex.tables.encode import categorical_columns
 from pkex.tables.stream import read_sources
 from pkex.typing import Float
 
@@ -41,69 +40,50 @@ __all__ = ["sampled_mmd"]
 _SLOTS, _LEAST_SLOTS = 64, 8
 
 
-def sampled_mmd(
-    X: Any,
-    Y: Any,
-    kernel: Kernel | None,
-    groups: Mapping[str, int | str | Iterable[int | str]] | None,
-    chosen: Conventions,
-    sampling: Sampling,
-    categorical: Iterable[int | str] | None,
-    missing: Missing,
-) -> MMDResult:
-    """Estimate `pkex.mmd` from the pairs of a design; the arguments are as there, and checked."""
-    sources, names, encoding = read_sources({"X": X, "Y": Y}, categorical, missing)
-    first, labels = next(iter(sources[0].chunks())), categorical_columns(categorical, names)
+def sampled_mmd(X: Any, Y: Any, kernel: Kernel | None, options: StatisticOptions) -> MMDResult:
+    """Estimate `pkex.mmd` from the pairs of a design; options are checked."""
+    sources, names, encoding = read_sources({"X": X, "Y": Y}, options.categorical, options.missing)
+    first, labels = next(iter(sources[0].chunks())), categorical_columns(options.categorical, names)
     warn_of_doubtful_columns(first, encoding.columns, labels, "X")
-    players = as_players(groups, names)
-    check_fits(sampling.n_permutations, len(players.names))
+    given, players = given_kernel(kernel, len(names)), options.players(names)
     n_rows = sources[0].n_rows, sources[1].n_rows
-    unit = _slots(*n_rows)
-    Design.check(sampling, n_rows, unit)
-    samples = []
-    for source, name in zip(sources, "XY", strict=True):
-        check = partial(_check_chunk, kernel, name, len(names))
-        k = n_reference(source.n_rows, sum(n_rows))
-        samples.append(Sample.of(source, check, k, sampling.generator))
-    x, y = samples
+    unit, own = _slots(*n_rows), slice(len(names))
+    Design.check(options, n_rows, unit)
+    x, y = (
+        Sample.of(
+            source,
+            None if given is None else partial(given.check_rows, columns=own, name=name),
+            n_reference(source.n_rows, sum(n_rows)),
+            options.random_state,
+        )
+        for source, name in zip(sources, "XY", strict=True)
+    )
     changes = column_changes(x.source.chunks(), y.source.chunks(), encoding)
     what, extremes = "a random part of X and Y", np.concatenate([x.extremes, y.extremes])
     reference = np.concatenate([x.reference, y.reference])
     reference = with_rare(reference, extremes, dict(enumerate(names)), what)
-    reference, used, bandwidth = with_kernel(reference, names, what, kernel, encoding.labels)
     domain = exact_domain(extremes)
-    terms, factor = in_units(KernelTerms.of(used, players.with_copies(encoding.flagged), domain))
-    terms = terms.for_estimator("unbiased")
-    with reporting(sampling.progress) as report:
-        terms, how = chosen.with_means(terms, reference, None)
-        slots = unit if sampling.n_permutations else None
-        statistic = _OfBlock(used, terms, slots, how.alone())
-        found = estimate_over_design(statistic, (x, y), reference, unit, sampling, how, report)
-    of_all = found.parts
-    if sampling.n_permutations:
-        weights = PairWeights.of("unbiased", *found.design.sizes)
-        of_all = replace(of_all, significance=_tested(found.groups, weights, unit, sampling))
-    fields = of_all.times(factor).fields(
-        players.names,
-        used,
-        bandwidth,
-        sampling.estimator,
-        chosen.value_function,
-        encoding.columns,
+    reference, comparison = Comparison.prepare(
+        reference, encoding, players, given, options.conventions, what, domain
     )
+    with reporting(options.progress) as report:
+        comparison, how = comparison.with_means(reference, None)
+        slots = unit if options.n_permutations else None
+        statistic = _OfBlock(comparison.kernel, comparison.terms, slots, how.alone())
+        found = estimate_over_design(statistic, (x, y), reference, unit, options, how, report)
+    values = found.values
+    if options.n_permutations:
+        weights = PairWeights.of("unbiased", *found.design.sizes)
+        values = replace(values, significance=_significance(found.groups, weights, unit, options))
     return MMDResult(
-        *fields,
-        n_rows,
+        **comparison.fields(values),
+        n_rows=n_rows,
         n_pairs=found.design.n_pairs,
         column_changes=changes,
         _dependence=DependenceTest.of(
-            x.reference, y.reference, encoding, sampling.n_permutations, sampling.generator
+            x.reference, y.reference, encoding, options.n_permutations, options.random_state
         ),
     )
-
-
-def _check_chunk(kernel: object, name: str, n_columns: int, rows: Float) -> None:
-    check_rows(kernel, {name: rows}, n_columns)
 
 
 def _slots(n: int, m: int) -> tuple[int, int]:
@@ -152,22 +132,15 @@ class _OfBlock:
         return BlockSums(np.concatenate(numbers), groups)
 
 
-def _tested(
+def _significance(
     groups: Float,
     weights: PairWeights,
     slots: tuple[int, int],
-    sampling: Sampling,
+    options: StatisticOptions,
 ) -> Significance:
     """Exchange whole slots of all blocks between the samples, by sums over pairs of slots."""
-    in_first = np.repeat([True, False], slots)
-    each = np.arange(len(in_first), dtype=np.int64)
-    blocks = Blocks(each, each, (each[in_first], each[~in_first]), in_first)
-    on_the_diagonal = np.zeros(groups.shape[1] // 2)
-    return tested(
-        groups,
-        blocks,
-        weights,
-        [on_the_diagonal, on_the_diagonal],
-        sampling.n_permutations,
-        sampling.generator,
+    blocks = Blocks.of(slots, 1, slots, np.arange(sum(slots), dtype=np.int64))
+    own = np.zeros((2, groups.shape[1] // 2))
+    return significance_of_blocks(
+        groups, blocks, weights, own, options.n_permutations, options.random_state
     )
