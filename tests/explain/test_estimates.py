@@ -160,7 +160,7 @@ def test_estimates_do_not_depend_on_threads_or_on_the_rows_beside(draws):
             "n_coalitions must be an even integer of at least 24.*got 22",
         ),
         ({"n_coalitions": 101}, ValueError, "an even integer of at least 24.*got 101"),
-        ({"n_coalitions": 10**12}, ValueError, "n_coalitions must be at most 22,369,620 for 6 feat"),
+        ({"n_coalitions": 10**12}, ValueError, "n_coalitions must be at most 22,369,620 for 6 f"),
         ({"n_permutations": 10**12}, ValueError, r"got 1,000,000,000,000. Average est"),
         ({"n_coalitions": True}, TypeError, "n_coalitions must be an even integer"),
         ({"n_permutations": 1.5}, TypeError, "n_permutations must be"),
