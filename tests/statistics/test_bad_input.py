@@ -442,16 +442,16 @@ def test_categories_are_less_similar_than_equals(similarity):
 
 
 SAMPLES = np.random.default_rng(0).normal(size=(2, 2400, 2))
-CALLS = {
+PREPARATIONS = {
     "mmd": lambda **options: pkex.mmd(*SAMPLES, **options),
     "hsic": lambda **options: pkex.hsic(SAMPLES[0], SAMPLES[1, :, 0], **options),
     "sampled mmd": lambda **options: pkex.mmd(*SAMPLES, estimator="block", **options),
-    "sampled hsic": lambda **options: CALLS["hsic"](estimator="block", **options),
+    "sampled hsic": lambda **options: PREPARATIONS["hsic"](estimator="block", **options),
     "detector": lambda **options: pkex.MMDDrift(SAMPLES[0], **options),
 }
 
 
-@pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
+@pytest.mark.parametrize("call", PREPARATIONS.values(), ids=PREPARATIONS)
 def test_permutations_that_do_not_fit_into_memory_are_refused_before_the_work(monkeypatch, call):
     def computed(*_, **__):
         raise AssertionError("a pass over rows has begun")
@@ -462,7 +462,7 @@ def test_permutations_that_do_not_fit_into_memory_are_refused_before_the_work(mo
         call(n_permutations=10**9, kernel=RBF(1.0))
 
 
-@pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
+@pytest.mark.parametrize("call", PREPARATIONS.values(), ids=PREPARATIONS)
 def test_a_kernel_is_expanded_into_products_once(monkeypatch, call):
     expansions = []
     expanded = kernel_terms.expanded
