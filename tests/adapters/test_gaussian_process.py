@@ -139,7 +139,7 @@ def test_without_a_kernel_of_the_features_all_is_in_the_base(kernel):
     ids=str,
 )
 def test_equal_products_are_merged(kernel, terms):
-    found = adapt(fitted(kernel, alpha=1.0)).expansion.kernel.terms(D)
+    found = adapt(fitted(kernel, alpha=1.0)).function.kernel.terms(D)
     assert len(found) == terms
     assert all(len(term.factors) <= 1 for term in found)
 
@@ -148,7 +148,7 @@ def test_length_scales_are_taken_over_to_the_last_bit():
     model = fitted(ConstantKernel(2.0) * RBF(ARD) + NOISE)
     own = model.kernel_.k1.k2.length_scale
     assert pkex.Explainer(model)
-    assert adapt(model).expansion.kernel.kernel == pkex.kernels.RBF(own)
+    assert adapt(model).function.kernel.kernel == pkex.kernels.RBF(own)
 
 
 def test_products_of_extreme_length_scales_neither_overflow_nor_vanish():

@@ -106,7 +106,7 @@ def test_a_misread_kernel_is_noticed_however_ill_conditioned(
 @pytest.mark.parametrize("part", ["deviation", "mean", "coefficients", "length-scale"])
 def test_a_misread_model_is_noticed_however_ill_conditioned(noise_free, part):
     adapted = adapt(noise_free)
-    right = adapted.expansion
+    right = adapted.function
     verify(adapted, noise_free)
     deviation, mean = noise_free._y_train_std, noise_free._y_train_mean
     wrong = {

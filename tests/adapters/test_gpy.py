@@ -77,8 +77,8 @@ def test_products_of_a_family_and_constants_are_merged():
     kernel = kern.RBF(2, active_dims=[0, 2]) * kern.RBF(D, lengthscale=2.0) * kern.Bias(D, 6.0)
     model = fitted(kernel + kern.Bias(D, 1.0) + kern.Bias(D, 2.0) + kern.White(D))
     scales = np.sqrt([0.8, 4.0, 0.8, 4.0])
-    amplitude, gaussian = amplitude_and_kernel(adapt(model).expansion.kernel.kernels[0])
-    assert adapt(model).expansion.kernel.kernels[1:] == (3.0 * Constant(),)
+    amplitude, gaussian = amplitude_and_kernel(adapt(model).function.kernel.kernels[0])
+    assert adapt(model).function.kernel.kernels[1:] == (3.0 * Constant(),)
     assert amplitude == 6.0
     np.testing.assert_allclose(gaussian.length_scale, scales, rtol=1e-15)
     check(model)

@@ -102,7 +102,7 @@ FUNCTIONS = {
 def test_machines_with_a_function_as_kernel_are_explained_as_what_it_is(machine, target, name):
     function, kernel = FUNCTIONS[name]
     model = clone(machine).set_params(kernel=function, gamma=7.0).fit(X, target)
-    found = adapt(model).expansion.kernel
+    found = adapt(model).function.kernel
     assert type(found) is type(kernel)
     np.testing.assert_allclose(found(X), kernel(X), rtol=1e-14)
     assert_values(model, getattr(model, "decision_function", None) or model.predict)
@@ -211,7 +211,7 @@ def test_models_with_linear_and_polynomial_kernels_are_explained(name):
     model, kernel, target = OF_DOT_PRODUCTS[name]
     model = model.fit(X) if target is None else model.fit(X, target)
     expected = kernels.Polynomial(*kernel) if isinstance(kernel, tuple) else kernel
-    assert adapt(model).expansion.kernel == expected
+    assert adapt(model).function.kernel == expected
     methods = ("decision_function", "predict", "transform")
     assert_values(model, next(getattr(model, m) for m in methods if hasattr(model, m)))
 
@@ -219,7 +219,7 @@ def test_models_with_linear_and_polynomial_kernels_are_explained(name):
 @pytest.mark.parametrize("gamma", [0.3, 5.0])
 def test_kernel_ridge_of_chi2_is_explained(gamma):
     model = KernelRidge(kernel="chi2", gamma=gamma).fit(X, np.c_[Y, -2.0 * Y])
-    assert adapt(model).expansion.kernel == kernels.Chi2(gamma)
+    assert adapt(model).function.kernel == kernels.Chi2(gamma)
     assert_values(model, model.predict)
 
 
@@ -227,7 +227,7 @@ def test_kernel_ridge_of_chi2_is_explained(gamma):
 def test_nystroem_of_chi2_is_explained(gamma):
     model = make_pipeline(Nystroem(kernel="chi2", gamma=gamma, n_components=20), Ridge())
     model.fit(X, Y)
-    assert adapt(model).expansion.kernel == kernels.Chi2(gamma or 1.0)
+    assert adapt(model).function.kernel == kernels.Chi2(gamma or 1.0)
     total = pkex.Explainer(model)(ROWS)
     np.testing.assert_allclose(
         total.values.sum(axis=1) + total.base_values, model.predict(ROWS), rtol=1e-8

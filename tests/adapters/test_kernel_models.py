@@ -98,7 +98,7 @@ PCAS = {
 def test_components_equal_brute_force(name, method):
     model = PCAS[name].fit(X)
     explainer = pkex.Explainer(model, method=method, value_function="neutral")
-    coefficients = pkex.adapters.adapt(model).expansion.coefficients
+    coefficients = pkex.adapters.adapt(model).function.coefficients
     kernel = functools.partial(rbf_kernel, gamma=model.gamma_)
     for row, values in zip(ROWS, explainer.shap_values(ROWS), strict=True):
         reference = brute_force(principal_components(model), kernel, row, X, coefficients)
@@ -110,7 +110,7 @@ def test_components_add_up_to_the_transformed_rows(name):
     model = PCAS[name].fit(X)
     explanation = pkex.Explainer(model)(ROWS)
     own = model.transform(ROWS)
-    scale = np.abs(pkex.adapters.adapt(model).expansion.coefficients).sum(axis=0)
+    scale = np.abs(pkex.adapters.adapt(model).function.coefficients).sum(axis=0)
     assert np.all(np.abs(total(explanation) - own) <= 1e-13 * scale)
     assert explanation.output_names == list(model.get_feature_names_out())
 
@@ -211,11 +211,12 @@ def assert_pair_is_explained(features, linear, method):
     adapted = nystroem_model(features, linear)
     verify(adapted, linear)
     assert adapted.method == method
-    explanation = pkex.Explainer(adapted.expansion, value_function="neutral")(ROWS)
+    described = pkex.KernelExpansion._of(adapted.function)
+    explanation = pkex.Explainer(described, value_function="neutral")(ROWS)
     output = getattr(linear, method)
     own = output(features.transform(ROWS))
     assert explanation.base_values.shape == own.shape
-    magnitude = adapted.expansion.magnitude(ROWS, n_threads=1)
+    magnitude = adapted.function.magnitude(ROWS, n_threads=1)
     rounding = 1e-12 + adapted.kernel_rounding
     assert np.all(np.abs(total(explanation) - own) <= rounding * magnitude)
 
@@ -227,7 +228,7 @@ def assert_pair_is_explained(features, linear, method):
             kernel,
             row,
             features.components_,
-            adapted.expansion.coefficients,
+            adapted.function.coefficients,
         ).assert_close(values)
     return adapted
 
@@ -250,7 +251,7 @@ def test_linear_models_on_nystroem_features_equal_brute_force(name):
     linear, target, method, outputs = LINEAR[name]
     features, linear = fitted_pair(FEATURES["rbf"], linear, target)
     adapted = assert_pair_is_explained(features, linear, method)
-    assert adapted.expansion.has_output_axis == (outputs is not None)
+    assert adapted.function.has_output_axis == (outputs is not None)
     if method == "decision_function" and outputs is not None:
         assert list(adapted.output_names) == outputs
 
@@ -277,7 +278,7 @@ def test_components_that_coincide_are_no_reason_to_refuse(linear):
 def test_two_classes_are_positive_for_the_second():
     features, linear = fitted_pair(FEATURES["rbf"], LogisticRegression(C=100.0), TWO)
     adapted = nystroem_model(features, linear)
-    decided = adapted.expansion.predict(X) > 0.0
+    decided = adapted.function.predict(X) > 0.0
     np.testing.assert_array_equal(decided, linear.predict(features.transform(X)) == "yes")
 
 

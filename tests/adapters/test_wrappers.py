@@ -70,7 +70,7 @@ def test_an_explainer_of_one_job_is_made_by_one_thread(made, monkeypatch):
         assert n_jobs == 1
         return 1
 
-    for module in ("functions.base", "functions.expansion", "execution.settings"):
+    for module in ("functions.base", "execution.settings"):
         monkeypatch.setattr(f"pkex.{module}.thread_count", count)
     for value_function in ("interventional", "marginal"):
         explainer = pkex.Explainer(made[0], X[:3], value_function=value_function, n_jobs=1)

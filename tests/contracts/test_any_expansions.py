@@ -69,7 +69,9 @@ def expansions(draw):
 
 def exact_terms(expansion, row):
     """Of each product game of an expansion at a row: weights by output, values, product."""
-    coefficients = expansion.coefficients.reshape(len(expansion.points), expansion.n_outputs)
+    coefficients = expansion.coefficients
+    if coefficients.ndim == 1:
+        coefficients = coefficients[:, None]
     terms = expansion.kernel.terms(expansion.n_features)
     for (point, alphas), term in product(zip(expansion.points, coefficients, strict=True), terms):
         one = [(mp.one, mp.one, mp.zero)] * len(row)
@@ -88,7 +90,7 @@ def exact_terms(expansion, row):
 
 def assert_explanation(expansion, row, values, prediction, base):
     """Check the values (d, outputs), the prediction (outputs,) and the base value of one row."""
-    intercepts = np.broadcast_to(expansion.intercept, expansion.n_outputs)
+    intercepts = np.broadcast_to(expansion.intercept, expansion.coefficients.shape[1:] or [1])
     with mp.workdps(DIGITS):
         games = list(exact_terms(expansion, row))
         for k, intercept in enumerate(intercepts):

@@ -15,7 +15,8 @@ import pkex
 from pkex.adapters import registry
 from pkex.functions.base import Function
 from pkex.functions.conditional import Conditional
-from pkex.functions.encoded import EncodedExpansion, EncodedTransformed
+from pkex.functions.encoded import EncodedKernelSum, EncodedTransformed
+from pkex.functions.term_sum import TermSum
 from pkex.kernels import Kernel, OrthogonalANOVA
 from pkex.kernels.polyharmonic import GrowingKernel
 
@@ -210,7 +211,7 @@ def test_every_function_is_among_them():
     # Those of tables that hold more than numbers are tested with such, in tests/statistics.
     # That of the observational game knows no other, and sums of terms have no neutral one: see
     # tests/explain/test_observational.py and tests/functions/test_terms.py.
-    others = {EncodedExpansion, EncodedTransformed, Conditional, pkex.TermExpansion}
+    others = {EncodedKernelSum, EncodedTransformed, Conditional, TermSum}
     assert {type(function) for function, _ in FUNCTIONS.values()} == concrete(Function) - others
 
 

@@ -15,6 +15,7 @@ from small_regression import ROWS, X, Y
 
 import pkex
 from pkex.execution.backends import InOnePiece, active_workers
+from pkex.explain import exact_values
 
 
 @pytest.fixture
@@ -98,9 +99,7 @@ def test_arrays_of_dask_are_explained_lazily_chunk_by_chunk(monkeypatch, outputs
     rows = np.concatenate([ROWS] * 3)
     expected = explainer.shap_values(rows)
     read = []
-    monkeypatch.setattr(
-        type(explainer), "_bare_values", recording(read, type(explainer)._bare_values)
-    )
+    monkeypatch.setattr(exact_values, "_of_table", recording(read, exact_values._of_table))
     half = rows.shape[1] // 2
     lazy = explainer.shap_values(da.from_array(rows, chunks=(5, half)))
     assert read == []
@@ -111,10 +110,10 @@ def test_arrays_of_dask_are_explained_lazily_chunk_by_chunk(monkeypatch, outputs
 
 
 def recording(read, function):
-    def recorded(self, rows, how):
+    def recorded(problem, rows, how):
         read.append(len(rows))
         assert how.n_threads == 1
-        return function(self, rows, how)
+        return function(problem, rows, how)
 
     return recorded
 

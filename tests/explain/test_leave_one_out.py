@@ -68,7 +68,10 @@ def test_values_are_those_of_the_background_without_the_row(transform, n_landmar
 def test_with_landmarks_the_row_is_left_out_of_the_regression_on_them():
     game = pkex.Observational(KERNEL, 0.01, 12, leave_one_out=True)
     explainer = pkex.Explainer(MODEL, X, background_weights=SHARES, value_function=game)
-    conditioning, present = explainer._function.conditioning, np.array([True, False, True, False])
+    conditioning, present = (
+        explainer._problem.function.conditioning,
+        np.array([True, False, True, False]),
+    )
     centres, columns = X[conditioning.landmarks], [0, 2]
 
     def features(rows):

@@ -8,17 +8,18 @@ import pkex
 from pkex.execution.computation import Computation
 from pkex.functions.column_maps import Selection
 from pkex.functions.combination import Combination
+from pkex.functions.kernel_sum import KernelSum
 from pkex.functions.stack import Stack
 from pkex.functions.transformed import Transformed
 from pkex.games.value_functions import NEUTRAL
 
-WIDE = pkex.KernelExpansion(BASE, Y, pkex.kernels.RBF(2.0), 1.0)
-NARROW = pkex.KernelExpansion(BASE[:40], Y[:40], pkex.kernels.Laplacian(0.5), -2.0)
+WIDE = KernelSum(BASE, Y, pkex.kernels.RBF(2.0), 1.0)
+NARROW = KernelSum(BASE[:40], Y[:40], pkex.kernels.Laplacian(0.5), -2.0)
 
 
 def test_functions_of_other_features_or_outputs_cannot_be_combined():
-    of_two = pkex.KernelExpansion(BASE[:, :2], Y, pkex.kernels.RBF())
-    of_column = pkex.KernelExpansion(BASE, Y[:, None], pkex.kernels.RBF())
+    of_two = KernelSum(BASE[:, :2], Y, pkex.kernels.RBF())
+    of_column = KernelSum(BASE, Y[:, None], pkex.kernels.RBF())
     for other in (of_two, of_column):
         with pytest.raises(ValueError, match="same features and outputs"):
             Combination([WIDE, other])

@@ -9,6 +9,7 @@ from sklearn.gaussian_process import kernels as gp
 
 import pkex
 from pkex.execution.computation import Computation
+from pkex.functions.kernel_sum import KernelSum
 from pkex.games.value_functions import NEUTRAL
 from pkex.kernels import RBF, Cauchy, Laplacian
 
@@ -40,28 +41,28 @@ def test_predictions_are_the_weighted_sum_of_kernel_values(arrays, kernel):
 def test_the_neutral_base_is_the_prediction_at_distance_zero(rng, kernel):
     coefficients = rng.normal(size=4)
     expansion = pkex.KernelExpansion(np.ones((4, 3)), coefficients, kernel, 0.5)
-    assert expansion.base(NEUTRAL, Computation()) == pytest.approx(
+    assert expansion._function.base(NEUTRAL, Computation()) == pytest.approx(
         expansion.predict(np.ones((1, 3)))[0]
     )
 
 
 def test_the_neutral_base_does_not_cancel():
     expansion = pkex.KernelExpansion(np.ones((4, 1)), [1e20, 1.0, 1.0, -1e20], RBF(), 0.25)
-    assert expansion.base(NEUTRAL, Computation()) == 2.25
+    assert expansion._function.base(NEUTRAL, Computation()) == 2.25
 
 
 def test_one_output_in_a_matrix_keeps_its_axis(arrays):
     points, coefficients, X = arrays
     expansion = pkex.KernelExpansion(points, coefficients[:, :1], RBF())
-    assert expansion.has_output_axis
+    assert expansion._function.has_output_axis
     assert expansion.predict(X).shape == (6, 1)
-    assert expansion.base(NEUTRAL, Computation()).shape == (1,)
+    assert expansion._function.base(NEUTRAL, Computation()).shape == (1,)
 
 
 def test_without_points_there_is_only_the_intercept():
     expansion = pkex.KernelExpansion(np.empty((0, 2)), np.empty((0, 3)), RBF(), [1.0, 2.0, 3.0])
     np.testing.assert_array_equal(expansion.predict(np.zeros((2, 2))), [[1, 2, 3], [1, 2, 3]])
-    np.testing.assert_array_equal(expansion.base(NEUTRAL, Computation()), [1, 2, 3])
+    np.testing.assert_array_equal(expansion._function.base(NEUTRAL, Computation()), [1, 2, 3])
     assert np.all(pkex.Explainer(expansion).shap_values(np.zeros((2, 2))) == 0.0)
 
 
@@ -73,7 +74,8 @@ def test_changing_the_arguments_afterwards_changes_nothing(arrays):
     for array in (points, coefficients, intercept):
         array += 1.0
     np.testing.assert_array_equal(expansion.predict(X), before)
-    np.testing.assert_array_equal(expansion.base(NEUTRAL, Computation()), arrays[1].sum(axis=0))
+    base = expansion._function.base(NEUTRAL, Computation())
+    np.testing.assert_array_equal(base, arrays[1].sum(axis=0))
 
 
 def test_its_arrays_are_read_only(arrays):
@@ -96,11 +98,11 @@ def test_a_pickle_predicts_equal_bits(arrays):
 
 def test_select_takes_outputs_in_the_order_given(arrays):
     points, coefficients, X = arrays
-    expansion = pkex.KernelExpansion(points, coefficients, RBF(), [1.0, 2.0])
+    expansion = KernelSum(points, coefficients, RBF(), [1.0, 2.0])
     swapped = expansion.select([1, 0])
     np.testing.assert_array_equal(swapped.predict(X), expansion.predict(X)[:, ::-1])
     with pytest.raises(ValueError, match="single output"):
-        pkex.KernelExpansion(points, coefficients[:, 0], RBF()).select([0])
+        KernelSum(points, coefficients[:, 0], RBF()).select([0])
 
 
 def test_the_repr_is_short(arrays):
@@ -146,14 +148,14 @@ def test_a_prediction_that_overflows_names_the_row():
     with pytest.raises(OverflowError, match="1"):
         expansion.predict([[1e9], [0.0]])
     with pytest.raises(OverflowError, match="base value"):
-        expansion.base(NEUTRAL, Computation())
+        expansion._function.base(NEUTRAL, Computation())
 
 
 def test_names_of_columns_are_those_of_data_frames(arrays):
     expansion = pkex.KernelExpansion(*arrays[:2], RBF())
     d = expansion.n_features
     names = [f"c{j}" for j in range(d)]
-    named = expansion.named(names)
+    named = pkex.KernelExpansion(*arrays[:2], RBF(), feature_names=names)
     assert (named.feature_names, expansion.feature_names) == (tuple(names), None)
     rows = pd.DataFrame(np.ones((2, d)), columns=names)
     np.testing.assert_array_equal(named.predict(rows), expansion.predict(rows.to_numpy()))
@@ -162,7 +164,8 @@ def test_names_of_columns_are_those_of_data_frames(arrays):
     # Without names, neither is anything compared.
     mixed = rows.set_axis([0, *names[1:]], axis=1)
     np.testing.assert_array_equal(expansion.predict(mixed), expansion.predict(rows))
-    for again in (pickle.loads(pickle.dumps(named)), named.grouped(np.zeros(d, dtype=np.int64))):
-        assert again.feature_names == tuple(names)
+    assert pickle.loads(pickle.dumps(named)).feature_names == tuple(names)
+    of_one_player = named._function.grouped(np.zeros(d, dtype=np.int64))
+    assert of_one_player.feature_names == tuple(names)
     with pytest.raises(ValueError, match=f"feature_names must have {d} names"):
-        expansion.named(["a"] * (d + 1))
+        pkex.KernelExpansion(*arrays[:2], RBF(), feature_names=["a"] * (d + 1))

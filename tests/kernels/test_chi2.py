@@ -9,6 +9,7 @@ from brute_force import neutral
 from sklearn.metrics.pairwise import chi2_kernel
 
 import pkex
+from pkex.functions.kernel_sum import KernelSum
 from pkex.kernels import RBF, Chi2
 
 D = 5
@@ -169,5 +170,5 @@ def test_columns_of_other_kernels_may_be_negative(counts):
 
 
 def test_probing_rows_are_not_negative(counts):
-    expansion = pkex.KernelExpansion(counts[:, :2] * [1.0, 1e3], np.ones(40), Chi2().on([1]))
-    assert expansion.probing_rows()[:, 1].min() >= 0.0
+    function = KernelSum(counts[:, :2] * [1.0, 1e3], np.ones(40), Chi2().on([1]))
+    assert function.probing_rows()[:, 1].min() >= 0.0

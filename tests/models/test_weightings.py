@@ -145,7 +145,7 @@ def reference(model, weights):
     """The minimum, with all its matrices made entry by entry."""
     shares = weights / weights.sum()
     rows = (X - shares @ X) / np.sqrt(shares @ (X - shares @ X) ** 2)
-    terms = model.term_expansion_._terms
+    terms = model.term_expansion_._function._terms
     centers = [(term, point) for term in terms for point in term.function.centers.points]
     phi, gram = np.empty((len(X), len(centers))), np.zeros((len(centers), len(centers)))
     for t, (term, u) in enumerate(centers):

@@ -14,7 +14,9 @@ from pkex.kernels import RBF, Chi2, Constant, Laplacian, Matern, Polynomial
 RNG = np.random.default_rng(0)
 NAMES = ["age", "bmi", "bp"]
 ROWS = RNG.normal(size=(20, 3))
-MODEL = pkex.KernelExpansion(RNG.normal(size=(5, 3)), RNG.normal(size=5), RBF()).named(NAMES)
+MODEL = pkex.KernelExpansion(
+    RNG.normal(size=(5, 3)), RNG.normal(size=5), RBF(), feature_names=NAMES
+)
 NORMAL = stats.norm(0.0, 1.0)
 
 

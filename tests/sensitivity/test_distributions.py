@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -100,7 +101,7 @@ def test_indices_are_those_of_fine_grids(kernel):
 
 
 def test_distributions_are_given_by_name_or_in_order():
-    f = pkex.KernelExpansion(POINTS, ALPHAS, RBF()).named(["width", "height"])
+    f = pkex.KernelExpansion(POINTS, ALPHAS, RBF(), feature_names=["width", "height"])
     frozen = {"height": stats.norm(0.5, 0.8), "width": stats.randint(0, 3)}
     by_name = pkex.sensitivity(f, frozen)
     in_order = pkex.sensitivity(f, [frozen["width"], frozen["height"]])
@@ -111,13 +112,10 @@ def test_distributions_are_given_by_name_or_in_order():
 
 def test_names_of_columns_may_be_numbers():
     frozen = [stats.norm(0.5, 0.8), stats.randint(0, 3)]
-    f = pkex.KernelExpansion(POINTS, ALPHAS, RBF([0.3, 2.0]))
-    expected = pkex.sensitivity(f, frozen).shapley_effects
-    for model, numbers in [
-        (f, (0, 1)),
-        (f.named(["0", "1"]), (0, 1)),
-        (f.named(["1", "0"]), (1, 0)),
-    ]:
+    of_parts = partial(pkex.KernelExpansion, POINTS, ALPHAS, RBF([0.3, 2.0]))
+    expected = pkex.sensitivity(of_parts(), frozen).shapley_effects
+    for names, numbers in [(None, (0, 1)), (["0", "1"], (0, 1)), (["1", "0"], (1, 0))]:
+        model = of_parts(feature_names=names)
         result = pkex.sensitivity(model, dict(zip(numbers, frozen, strict=True)))
         assert np.array_equal(result.shapley_effects, expected)
 

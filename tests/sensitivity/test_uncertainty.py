@@ -46,7 +46,7 @@ def latent_covariance(process, rows):
 
 
 def variance(process):
-    return variance_of(adapt(process)).adapt(False).expansion
+    return variance_of(adapt(process)).adapt(False).function
 
 
 @pytest.mark.parametrize(

@@ -26,6 +26,8 @@ from explainable_functions import (
 )
 from explainable_models import MODELS, OF_TERMS, WITHOUT_POINTS, fitted
 
+import pkex
+
 
 @dataclass(frozen=True)
 class Explainable:
@@ -80,7 +82,9 @@ def explainable(name):
     unit = UNITS.get(name, 1.0)
     of_its_kind = of_kernel(KERNELS[name], unit * POINTS) if kind == "kernel" else FUNCTIONS[name]
     function, reference = of_its_kind
-    model = function if kind == "kernel" else Explained(function, reference.output)
+    model = Explained(function, reference.output)
+    if kind == "kernel":
+        model = pkex.KernelExpansion._of(function)
     keeps_points = name not in WITHOUT_POINTS
     rows, background = unit * COUNTS, unit * COUNTED
     return Explainable(model, reference.output, rows, background, reference.worth, keeps_points)

@@ -10,6 +10,7 @@ from pkex.functions.column_maps import Selection
 from pkex.functions.combination import Combination
 from pkex.functions.gaussian_process.kriging import KrigingVariance
 from pkex.functions.gaussian_process.variance import PosteriorVariance
+from pkex.functions.kernel_sum import KernelSum
 from pkex.functions.linear import LinearFunction
 from pkex.functions.linked import Linked, LinkedOutputs
 from pkex.functions.quadratic import quadratic_form
@@ -121,7 +122,7 @@ def of_kernel(kernel, points=POINTS, intercept=0.5):
         return values[0] @ ALPHAS + intercept
 
     reference = Formula(lambda rows: kernel(rows, points) @ ALPHAS + intercept, worth)
-    return pkex.KernelExpansion(points, ALPHAS, kernel, intercept), reference
+    return KernelSum(points, ALPHAS, kernel, intercept), reference
 
 
 def linear(coefficients, intercept):
@@ -255,7 +256,7 @@ OF_THREE = of_kernel(Cauchy([1.0, 2.0, 3.0]), points=POINTS[:, :3])
 
 # name: (function of D columns, its reference)
 FUNCTIONS = {
-    "KernelExpansion": WIDE,
+    "KernelSum": WIDE,
     "LinearFunction": LINEAR,
     "LinearFunction of two": linear(np.arange(10.0).reshape(5, 2), np.array([1.0, -1.0])),
     "Combination": combination([WIDE, NARROW], [2.0, -0.5], 7.0),

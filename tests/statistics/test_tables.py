@@ -292,7 +292,6 @@ def test_a_witness_and_its_explainer_take_the_same_tables(mixed):
         np.testing.assert_allclose(total, expected[21:], rtol=0, atol=1e-14)
     pairs = pkex.Explainer(witness).interactions(y, order=2, index="SII")
     assert pairs.feature_names == NAMES
-    np.testing.assert_array_equal(witness.named(None).predict(x), witness.predict(x))
     with pytest.raises(ValueError, match="X has its columns in another order than X and Y"):
         witness.predict(x[NAMES[::-1]])
     with pytest.raises(

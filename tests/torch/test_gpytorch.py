@@ -114,7 +114,7 @@ def test_products_of_a_family_and_scales_are_merged():
         means.ZeroMean(),
         scaled(gaussian + kernels.ProductStructureKernel(kernels.RBFKernel(), num_dims=D)),
     )
-    terms = adapt(model).expansion.kernel.terms(D)
+    terms = adapt(model).function.kernel.terms(D)
     assert [len(term.factors) for term in terms] == [1, 1]
     check(model, torch.float64)
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from pkex.errors import UnsupportedModelError
 from pkex.execution.memory import memory_errors
-from pkex.functions.expansion import KernelExpansion
+from pkex.functions.kernel_sum import KernelSum
 from pkex.kernels import Kernel
 from pkex.typing import Float
 
@@ -55,10 +55,10 @@ _MAY_BE_NONE = {"center_", "mean_", "scale_"}
 
 def expansion_of(
     model: Any, points: Float, coefficients: Any, kernel: Kernel, intercept: Any
-) -> KernelExpansion:
+) -> KernelSum:
     """Return the expansion of fitted attributes, or say that they are unusable."""
     with usable(model):
-        return KernelExpansion(points, coefficients, kernel, intercept)
+        return KernelSum(points, coefficients, kernel, intercept)
 
 
 @contextmanager

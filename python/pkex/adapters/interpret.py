@@ -27,7 +27,7 @@ from pkex.adapters.sklearn.description import class_names
 from pkex.adapters.sklearn.probabilities import log_odds, of_classes
 from pkex.adapters.sklearn.probability_links import logistic, of_softmax
 from pkex.functions.column_maps import ColumnMap, scattered
-from pkex.functions.terms import TermExpansion
+from pkex.functions.term_sum import TermSum
 from pkex.functions.transformed import Transformed
 from pkex.tables.labels import numbered
 from pkex.tables.missing import is_missing
@@ -76,7 +76,7 @@ def probabilities_of_classifier(model: ExplainableBoostingClassifier) -> Probabi
     adapted, predict, classes = adapt_classifier(model), model.predict_proba, model.classes_
     if model.link_ not in _LINKS:
         raise unsupported(f"the probability of a classifier with the link {model.link_!r}")
-    described = of_classes(adapted, [adapted.expansion], _LINKS[model.link_], predict, classes)
+    described = of_classes(adapted, [adapted.function], _LINKS[model.link_], predict, classes)
     if len(classes) > 2:
         return Probabilities(described)
     return Probabilities(described, log_odds(adapted, (1.0, 0.0), predict, classes))
@@ -126,7 +126,7 @@ def _function_of(model: Any) -> Transformed:
     constants = np.ravel(model.intercept_)
     intercept = constants if len(constants) > 1 else constants[0]
     columns = binned.as_map()
-    sums = TermExpansion(terms, intercept, feature_names=numbered(len(columns.sources)))
+    sums = TermSum(terms, intercept, feature_names=numbered(len(columns.sources)))
     names = tuple(map(str, model.feature_names_in_))
     return Transformed(columns, sums.probed_at(columns.probing_bins()), names)
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from pkex.errors import UnsupportedModelError
-from pkex.functions.expansion import KernelExpansion
+from pkex.functions.kernel_sum import KernelSum
 from pkex.kernels import Kernel
 from pkex.typing import Float
 
@@ -63,7 +63,7 @@ def check_kernel(
         If they differ by more than rounding errors.
     """
     points = points[np.unique(np.linspace(0, len(points) - 1, _CHECKED_POINTS).astype(np.intp))]
-    expansion = KernelExpansion(points, np.ones(len(points)), kernel)
+    expansion = KernelSum(points, np.ones(len(points)), kernel)
     rows = expansion.probing_rows()
     sums = expansion.evaluate(rows, n_threads=1)
     own_sums = np.sum(own.values(rows, points), axis=1)

@@ -32,7 +32,7 @@ def in_columns(
     made : callable
         From rows to what the model is given, by the library's own steps.
     """
-    function, predict, variance = model.expansion, model.predict, model.variance
+    function, predict, variance = model.function, model.predict, model.variance
     of_input = Transformed(columns, function, names)
 
     def own_output(rows: Float) -> Any:

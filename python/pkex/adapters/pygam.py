@@ -12,7 +12,7 @@ from pygam import GAM
 
 from pkex.adapters.registry import AdaptedModel, register, unsupported
 from pkex.errors import UnsupportedModelError
-from pkex.functions.terms import TermExpansion
+from pkex.functions.term_sum import TermSum
 from pkex.tables.labels import numbered
 from pkex.typing import Float
 
@@ -38,7 +38,7 @@ def adapt_gam(model: GAM) -> AdaptedModel:
     )
 
 
-def _function_of(model: Any) -> TermExpansion:
+def _function_of(model: Any) -> TermSum:
     coefficients, intercept, terms = np.array(model.coef_), 0.0, []
     if len(coefficients) != model.terms.n_coefs:
         raise UnsupportedModelError(
@@ -55,7 +55,7 @@ def _function_of(model: Any) -> TermExpansion:
             low[part.feature], high[part.feature] = part.edge_knots_[[0, -1]]
         columns = _columns(term)
         terms.append((columns, _Term(_in_columns(term, columns), own, columns)))
-    function = TermExpansion(terms, intercept, feature_names=numbered(len(low)))
+    function = TermSum(terms, intercept, feature_names=numbered(len(low)))
     shares = np.abs(np.cos(np.arange(1.0, 1.0 + 8 * len(low)))).reshape(8, -1)
     return function.probed_at(low + shares * (high - low))
 

@@ -14,9 +14,8 @@ from pkex.adapters.advice import advice
 from pkex.adapters.attributes import usable
 from pkex.errors import Text, UnsupportedModelError, joined
 from pkex.functions.base import Function
-from pkex.functions.encoded import EncodedExpansion
-from pkex.functions.expansion import KernelExpansion
-from pkex.functions.terms import TermExpansion
+from pkex.functions.descriptions import KernelExpansion, TermExpansion
+from pkex.functions.encoded import EncodedKernelSum
 from pkex.typing import Float
 
 __all__ = [
@@ -81,7 +80,7 @@ class AdaptedModel:
 
     Parameters
     ----------
-    expansion : KernelExpansion, or another Function of pkex
+    expansion : KernelExpansion, TermExpansion, or a Function of pkex
         The function that is explained. It has an output axis exactly if the explanation shall.
     predict : callable, optional
         The model's own evaluation of that function, from an array of shape (n, d) to one of shape
@@ -114,7 +113,7 @@ class AdaptedModel:
         How the variance of that function is found.
     """
 
-    expansion: Function
+    expansion: KernelExpansion | TermExpansion | Function
     predict: Callable[[Float], Any] | None
     method: str | None = None
     title: str = ""
@@ -126,6 +125,12 @@ class AdaptedModel:
     no_method: str = ""
     stand_in: Any = None
     variance: Variance | None = None
+
+    @property
+    def function(self) -> Function:
+        """The function that is explained."""
+        given = self.expansion
+        return given if isinstance(given, Function) else given._function
 
     def __post_init__(self) -> None:
         if not self.title:
@@ -199,14 +204,11 @@ def _adapt(model: Any) -> AdaptedModel:
 @_adapt.register(KernelExpansion)
 @_adapt.register(TermExpansion)
 def _(model: KernelExpansion | TermExpansion) -> AdaptedModel:
+    function: Function = model._function
+    if isinstance(function, EncodedKernelSum):
+        function = function.of_table()
     names = model.feature_names
-    return AdaptedModel(model, method="predict", predict=None, feature_names=names)
-
-
-@_adapt.register
-def _(model: EncodedExpansion) -> AdaptedModel:
-    names = model.feature_names
-    return AdaptedModel(model.of_table(), method="predict", predict=None, feature_names=names)
+    return AdaptedModel(function, method="predict", predict=None, feature_names=names)
 
 
 def register(

@@ -17,7 +17,7 @@ from pkex.adapters.registry import AdaptedModel, register, unsupported
 from pkex.errors import UnsupportedModelError
 from pkex.functions.base import Function
 from pkex.functions.combination import Combination
-from pkex.functions.expansion import KernelExpansion
+from pkex.functions.kernel_sum import KernelSum
 from pkex.functions.linear import LinearFunction
 from pkex.functions.quadratic import quadratic_form
 from pkex.kernels import RBF, Kernel, RationalQuadratic
@@ -40,7 +40,7 @@ def adapt_interpolator(model: RBFInterpolator) -> AdaptedModel:
     try:
         kernel = _KERNELS[model.kernel](abs(model.epsilon))
         constant = np.sum(polynomial[degrees == 0], axis=0)
-        function: Function = KernelExpansion(points, coefficients, kernel, constant)
+        function: Function = KernelSum(points, coefficients, kernel, constant)
     except (ValueError, ZeroDivisionError) as error:
         raise UnsupportedModelError(
             f"RBFInterpolator has an unusable epsilon or coefficients: {error}"

@@ -83,7 +83,7 @@ def _variance(model: Any, mean: AdaptedModel, kernel: Kernel, predictive: bool) 
             f"the variance of {name} with poly={model.options['poly']!r}",
             ", and how sure its values are: with poly='constant' it is",
         )
-    points = np.asarray(mean.expansion.own_points())
+    points = np.asarray(mean.function.own_points())
     factor = np.asarray(model.optimal_par["C"])
     # Of one target without an output axis.
     shape = () if model.ny == 1 else (model.ny,)

@@ -104,7 +104,7 @@ def _is_among(target: object, *words: str) -> bool:
 
 def _deviation(variance: AdaptedModel) -> AdaptedModel:
     """Return the description of the standard deviation, which is inside of means of rows."""
-    function = variance.expansion
+    function = variance.function
     outputs = LinkedOutputs(
         _root, function.n_outputs, function.has_output_axis, not_neutral=_NO_VARIANCE
     )
@@ -178,4 +178,4 @@ def of_target(adapted: AdaptedModel, target: Target | None, name: str) -> Adapte
 def variance_of(adapted: AdaptedModel) -> Variance | None:
     """Return how the variance of the described function is found; None if none is known."""
     variance = adapted.variance
-    return variance if variance is not None and variance.of is adapted.expansion else None
+    return variance if variance is not None and variance.of is adapted.function else None

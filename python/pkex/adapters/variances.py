@@ -94,7 +94,7 @@ def noise_of_kernel(kernel: Kernel | None, priors: Float, rows: Float, name: str
     """
     noises = priors.copy()
     if kernel is not None:
-        noises -= [kernel(row[None], row[None])[0, 0] for row in rows]
+        noises -= np.diag(kernel(rows, rows))
     noises[np.abs(noises) <= _SAME * priors] = 0.0
     if np.ptp(noises) > _SAME * priors.max():
         raise UnsupportedModelError(

@@ -55,7 +55,7 @@ def _compare(
     adapted: AdaptedModel, predict: Callable[[Float], Any], model: Any, n_threads: int
 ) -> None:
     """Compare the expansion with the model's own output on a few rows."""
-    expansion = adapted.expansion
+    expansion = adapted.function
     rows = expansion.probing_rows()
     name = type(model.__self__ if isinstance(model, MethodType) else model).__name__
     try:
@@ -91,7 +91,7 @@ def _compare(
 
 
 def _check_names(adapted: AdaptedModel, model: Any) -> None:
-    function = adapted.expansion
+    function = adapted.function
     # Without an output axis there is one output, which may have a name all the same.
     for argument, names, expected in (
         ("feature_names", adapted.feature_names, function.n_features),

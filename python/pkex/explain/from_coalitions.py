@@ -8,7 +8,7 @@ import numpy as np
 
 from pkex.errors import InputError
 from pkex.execution.computation import Computation
-from pkex.explain.estimation import BLOCK, OfRow, RowGame, check_number_of_draws
+from pkex.explain.row_game import BLOCK, OfRow, RowGame, check_number_of_draws
 from pkex.functions.conditional import Conditional
 from pkex.games.sampled_coalitions import SampledCoalitions
 from pkex.inputs.integers import as_integer

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from pkex.errors import InputError
 from pkex.execution.computation import Computation
-from pkex.explain.estimation import BLOCK, OfRow, RowGame, check_number_of_draws
+from pkex.explain.row_game import BLOCK, OfRow, RowGame, check_number_of_draws
 from pkex.inputs.integers import as_integer
 from pkex.typing import Float
 

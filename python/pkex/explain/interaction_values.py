@@ -5,20 +5,61 @@ from __future__ import annotations
 from math import comb
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from pkex.execution.computation import Computation
-from pkex.execution.progress import parts_of
+from pkex.execution.progress import Progress, parts_of
+from pkex.explain.problem import Problem
 from pkex.functions.base import Function, finite
 from pkex.games.indices import INDICES, Index, added_up, quantities
 from pkex.games.value_functions import Game
 from pkex.inputs.choices import check_choice
 from pkex.inputs.integers import as_integer
+from pkex.results.interactions import Interactions
+from pkex.results.row_values import same_for_all
 from pkex.typing import Float
 
-__all__ = ["check_interactions", "interaction_values"]
+__all__ = ["check_interactions", "interaction_values", "interactions"]
 
 # The most bytes that a result may take.
 _MOST_BYTES = 1 << 31
+
+
+def interactions(
+    problem: Problem, X: ArrayLike, *, index: Index, order: int, progress: Progress
+) -> Interactions:
+    """Explain rows by the coefficients of all coalitions of up to `order` features."""
+    if problem.settings.method != "quadrature":
+        raise ValueError(
+            f"method={problem.settings.method!r} computes Shapley values only; make an Explainer "
+            "with method='quadrature' for interactions"
+        )
+    outputs = problem.schema.outputs
+    explained = problem.schema.read(X)
+    rows, function = explained.rows, problem.function
+    check_interactions(index, order, function.n_players, len(rows), function.n_outputs)
+    with problem.settings.computing(progress) as how:
+        values, empty_values = interaction_values(
+            function, rows, index, int(order), problem.game, how
+        )
+    has_axis, base = outputs.axis_names is not None, problem.expected_value
+    if empty_values is None:
+        empty_values = same_for_all(base, len(rows))
+    elif not has_axis:
+        empty_values = empty_values[..., 0]
+    return Interactions(
+        values if has_axis else values[..., 0],
+        empty_values,
+        base,
+        explained.data,
+        explained.features,
+        outputs.axis_names,
+        index,
+        int(order),
+        row_index=explained.row_index,
+        output_name=outputs.name,
+        value_function=problem.game.value_function,
+    )
 
 
 def check_interactions(

@@ -13,7 +13,7 @@ from pkex.errors import UnsupportedModelError, warn
 from pkex.execution.computation import Computation
 from pkex.execution.progress import advising
 from pkex.execution.settings import Settings
-from pkex.explain.estimation import Estimator
+from pkex.explain.row_game import Estimator
 from pkex.functions.base import Function
 from pkex.functions.conditional import Conditional
 from pkex.functions.draws import draws, said_of_left_out

@@ -36,7 +36,7 @@ def behind_link(adapted: AdaptedModel, link: Link, transform: Transform | None) 
         )
     if transform is None and link == "identity":
         return adapted
-    function, title = adapted.expansion, adapted.title
+    function, title = adapted.function, adapted.title
     has_axis = function.has_output_axis
     of_rows: Callable[[Float], Float] = _unchanged
     if transform is not None:

@@ -53,7 +53,7 @@ class ModelColumns:
     @classmethod
     def of(cls, adapted: AdaptedModel, given: Sequence[str] | None) -> ModelColumns:
         """Return the columns of a model; its own names are compared, those given are shown."""
-        function = adapted.expansion
+        function = adapted.function
         own, n = adapted.feature_names, function.n_features
         names = None if given is None else check_names("feature_names", given, n)
         return cls(

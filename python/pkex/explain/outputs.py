@@ -40,7 +40,7 @@ class Outputs:
         given_names: Sequence[str] | None,
     ) -> tuple[Outputs, Function]:
         """Return the outputs of a model that were chosen, and the function that has them."""
-        function = adapted.expansion
+        function = adapted.function
         names = _all_names(adapted, given_names)
         # A function without an output axis may have a name all the same.
         single = adapted.output_names[0] if adapted.output_names and not names else None
@@ -64,7 +64,7 @@ class Outputs:
 
 def _all_names(adapted: AdaptedModel, given: Sequence[str] | None) -> tuple[str, ...] | None:
     """Return the names along the model's output axis, None if there is no such axis."""
-    function = adapted.expansion
+    function = adapted.function
     if not function.has_output_axis:
         if given is not None:
             raise ValueError(

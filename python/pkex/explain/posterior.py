@@ -16,16 +16,15 @@ from pkex.execution.computation import Computation
 from pkex.execution.settings import Settings
 from pkex.explain.joint_draws import JointDraws
 from pkex.explain.outputs import Outputs
+from pkex.explain.row_game import Estimator
 from pkex.functions.advice import JOINED_COLUMNS
 from pkex.functions.base import Function
 from pkex.functions.conditional import check_number_of_players
 from pkex.functions.covariances import covariances
 from pkex.games.conditioning import ConditionalBackground
-from pkex.games.players import Players
 from pkex.games.value_functions import Game
 from pkex.games.worths import members_of
 from pkex.results.uncertainty import roots_of
-from pkex.tables.weights import equal_weights
 from pkex.typing import Float
 
 __all__ = ["Posterior"]
@@ -97,17 +96,16 @@ class Posterior:
         self,
         rows: NDArray[Any],
         game: Game,
-        points: NDArray[Any] | None,
-        players: Players | None,
+        players: NDArray[np.int64],
         settings: Settings,
+        estimator: Estimator | None,
     ) -> JointDraws:
-        """Return draws of the values of rows together; `points` are those of a game of points."""
+        """Return draws of the values of rows together, whose columns belong to these players."""
         if self.variance is None:
             raise UnsupportedModelError(self.reason)
-        if game.is_of_points and points is not None:
-            game = replace(game, background=(points, equal_weights(len(points))))
-        of_column = np.arange(rows.shape[1]) if players is None else players.of_column
-        return JointDraws(self.variance, rows, game, of_column, settings, self.conditioning)
+        return JointDraws(
+            self.variance, rows, game, players, settings, self.conditioning, estimator
+        )
 
     def roots(self, rows: Float, game: Game, how: Computation) -> Float:
         """Return R of the covariances R Rᵀ of values, shape (n, players, outputs, players).

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pkex.functions.base import Function
-from pkex.functions.expansion import KernelExpansion
+from pkex.functions.kernel_sum import KernelSum
 from pkex.games.conditioning import Weights
 from pkex.games.landmarks import Features
 from pkex.kernels.factors import Term, has_mixtures, has_series
@@ -56,9 +56,9 @@ def worths_given(
 
 @worths_given.register
 def _(
-    function: KernelExpansion, X: Float, rows: Float, landmarks: NDArray[np.intp] | None
+    function: KernelSum, X: Float, rows: Float, landmarks: NDArray[np.intp] | None
 ) -> WorthsGiven | None:
-    if type(function) is not KernelExpansion:
+    if type(function) is not KernelSum:
         return None
     terms = function.kernel.terms(function.n_features)
     if has_series(terms):
@@ -75,9 +75,7 @@ def _(
     return worths
 
 
-def _at_mixed(
-    expansion: KernelExpansion, terms: Sequence[Term], X: Float, rows: Float
-) -> WorthsGiven:
+def _at_mixed(expansion: KernelSum, terms: Sequence[Term], X: Float, rows: Float) -> WorthsGiven:
     """Return the same of mixtures, which are no products: by their plain values at mixed rows.
 
     That takes a function of a distance, where the engine takes a sum of tens of Gaussians.
@@ -117,7 +115,7 @@ class _Sums:
 
     def __init__(
         self,
-        expansion: KernelExpansion,
+        expansion: KernelSum,
         term: Term,
         X: Float,
         rows: Float,

@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pkex.functions.column_maps import ColumnMap
-from pkex.functions.expansion import KernelExpansion
+from pkex.functions.kernel_sum import KernelSum
 from pkex.functions.transformed import Transformed
 from pkex.kernels import Kernel
 from pkex.typing import Float
 
-__all__ = ["EncodedExpansion", "EncodedTransformed", "TableMap"]
+__all__ = ["EncodedKernelSum", "EncodedTransformed", "TableMap"]
 
 
 class TableMap(ColumnMap):
@@ -37,13 +37,13 @@ class EncodedTransformed(Transformed):
         return self._numbers(rows)
 
 
-class EncodedExpansion(KernelExpansion):
+class EncodedKernelSum(KernelSum):
     """A kernel expansion that evaluates tables: its points are what their rows become.
 
     Parameters
     ----------
     points, coefficients, kernel
-        As of `KernelExpansion`, in the numbers that the columns become.
+        As of `KernelSum`, in the numbers that the columns become.
     columns : TableMap
     """
 
@@ -64,15 +64,15 @@ class EncodedExpansion(KernelExpansion):
         """Evaluate the function at the rows of a table."""
         return super().evaluate(self._columns.of_table(X), n_threads=n_threads)
 
-    def _copied(self) -> KernelExpansion:
+    def _copied(self) -> KernelSum:
         copied = super()._copied()
-        assert isinstance(copied, EncodedExpansion), "a copy is of the same class"
+        assert isinstance(copied, EncodedKernelSum), "a copy is of the same class"
         copied._columns = self._columns
         return copied
 
     def of_table(self) -> EncodedTransformed:
         """Return the function in terms of the table's columns, each a player."""
-        own = KernelExpansion(self._points, self._coefficients, self._kernel)
+        own = KernelSum(self._points, self._coefficients, self._kernel)
         return EncodedTransformed(self._columns, own, self._columns.names)
 
     def __reduce__(self) -> tuple[Any, ...]:

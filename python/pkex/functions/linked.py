@@ -83,8 +83,9 @@ class Linked(Composite):
 
     Examples
     --------
-    >>> import pkex
-    >>> f = pkex.KernelExpansion([[0.0]], [2.0], pkex.kernels.RBF())
+    >>> from pkex.functions.kernel_sum import KernelSum
+    >>> from pkex.kernels import RBF
+    >>> f = KernelSum([[0.0]], [2.0], RBF())
     >>> Linked([f], LinkedOutputs(np.exp, 1, has_axis=False)).predict([[0.0]])
     array([7.3890561])
     """

@@ -6,16 +6,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pkex.functions.column_functions import Monomial
-from pkex.functions.terms import TermExpansion
+from pkex.functions.term_sum import TermSum
 from pkex.tables.labels import numbered
 from pkex.typing import Float
 
 __all__ = ["polynomial"]
 
 
-def polynomial(
-    powers: NDArray[np.int64], coefficients: Float, intercept: float | Float
-) -> TermExpansion:
+def polynomial(powers: NDArray[np.int64], coefficients: Float, intercept: float | Float) -> TermSum:
     """Return the function intercept + Σ_c coefficients_c ∏_j x_j^powers_cj.
 
     Parameters
@@ -33,7 +31,7 @@ def polynomial(
         elif np.any(coefficient):
             terms.append((columns, Monomial(tuple(own[columns].tolist()), coefficient)))
     names = numbered(powers.shape[1])
-    function = TermExpansion(terms, intercept, feature_names=names)
+    function = TermSum(terms, intercept, feature_names=names)
     return function.probed_at(_probing_rows(powers, coefficients, intercept))
 
 

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 
 from pkex.functions.base import Function
 from pkex.functions.column_maps import Scaling
-from pkex.functions.expansion import KernelExpansion
+from pkex.functions.kernel_sum import KernelSum
 from pkex.functions.transformed import Transformed
 from pkex.kernels import Polynomial
 from pkex.typing import Float
@@ -44,7 +44,7 @@ def quadratic_form(
     for column in (one, other):
         np.subtract.at(squares, column, halves)
     directions = np.eye(len(coefficients))
-    expansion = KernelExpansion(
+    expansion = KernelSum(
         np.concatenate([directions, directions[one] + directions[other]]),
         np.concatenate([squares, halves]),
         Polynomial(degree=2, coef0=0.0),

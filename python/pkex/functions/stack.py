@@ -32,9 +32,10 @@ class Stack(Composite):
 
     Examples
     --------
-    >>> import pkex
-    >>> wide = pkex.KernelExpansion([[0.0]], [2.0], pkex.kernels.RBF(5.0))
-    >>> narrow = pkex.KernelExpansion([[0.0], [1.0]], [1.0, -1.0], pkex.kernels.RBF(0.1))
+    >>> from pkex.functions.kernel_sum import KernelSum
+    >>> from pkex.kernels import RBF
+    >>> wide = KernelSum([[0.0]], [2.0], RBF(5.0))
+    >>> narrow = KernelSum([[0.0], [1.0]], [1.0, -1.0], RBF(0.1))
     >>> Stack([wide, narrow]).predict([[0.0]])
     array([[2., 1.]])
     """

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-import pkex
 from pkex.adapters import verify
 from pkex.adapters.targets import adapted_to
 from pkex.errors import Vocabulary
@@ -14,6 +13,7 @@ from pkex.execution.threads import check_n_jobs
 from pkex.explain.links import behind_link
 from pkex.explain.model_columns import ModelColumns
 from pkex.explain.outputs import Outputs
+from pkex.explain.schema import Schema
 from pkex.functions.linked import Link
 from pkex.games.players import as_players
 from pkex.games.value_functions import check_points, chosen_value_function, game_of_points
@@ -35,7 +35,7 @@ def examined(
     feature_names: Any = None,
     n_jobs: Any = -1,
     vocabulary: Vocabulary | None = None,
-) -> pkex.Explainer | None:
+) -> Schema | None:
     """Add to a list all that `pkex.Explainer` would refuse one by one.
 
     The value of the empty coalition, which may take long, is not computed. The problems are worded
@@ -43,10 +43,10 @@ def examined(
 
     Returns
     -------
-    Explainer or None
-        One that only knows its names; None if the model is not understood.
+    Schema or None
+        Names of columns, features and outputs as far as they are known; None if the model is not
+        understood.
     """
-    explainer = pkex.Explainer.__new__(pkex.Explainer)
     chosen = None
     with noted(problems, vocabulary):
         chosen = chosen_value_function(value_function, background, background_weights)
@@ -61,13 +61,13 @@ def examined(
         return None  # of what it has, nothing is known
     if chosen is not None:
         with noted(problems, vocabulary):
-            check_points(chosen, background, adapted.expansion.keeps_points)
-            if value_function is None and background is None and adapted.expansion.draws_rows:
-                game_of_points(adapted.expansion.own_points())
-    explainer._outputs, explainer._function = Outputs.chosen(adapted, None, None)
+            check_points(chosen, background, adapted.function.keeps_points)
+            if value_function is None and background is None and adapted.function.draws_rows:
+                game_of_points(adapted.function.own_points())
+    of_results, _ = Outputs.chosen(adapted, None, None)
     with noted(problems, vocabulary):
-        explainer._outputs, explainer._function = Outputs.chosen(adapted, outputs, None)
-    columns = ModelColumns.of(adapted, None)
+        of_results, _ = Outputs.chosen(adapted, outputs, None)
+    columns, players = ModelColumns.of(adapted, None), None
     with noted(problems, vocabulary):
         columns = ModelColumns.of(adapted, feature_names)
     known = len(problems)
@@ -76,10 +76,9 @@ def examined(
             # It names the columns even if its weights are bad.
             _, columns = columns.read_background(background, None)
             columns.read_background(background, background_weights)
-    explainer._columns, explainer._players = columns, None
     # Groups may have names of columns that a background would have told, if not an array.
     is_background_read = len(problems) == known or isinstance(background, np.ndarray | list)
     if groups is not None and (columns.known_names or is_background_read):
         with noted(problems, vocabulary):
-            explainer._players = as_players(groups, columns.names)
-    return explainer
+            players = as_players(groups, columns.names)
+    return Schema(columns, players, of_results)

@@ -49,7 +49,7 @@ def read_classifier(model: ShapleyRegularizedClassifier) -> AdaptedModel:
         method="decision_function",
         predict=without_names(model).decision_function,
         feature_names=feature_names(model),
-        output_names=class_names(model.classes_, model.kernel_expansion_),
+        output_names=class_names(model.classes_, model.kernel_expansion_._function),
         not_explained="only the decision function is a sum over the training rows, to which "
         "values of features can add up; class labels are made from it",
     )
@@ -62,7 +62,7 @@ def probabilities_of_classifier(model: ShapleyRegularizedClassifier) -> Probabil
     classes = model.classes_.tolist()
     is_two = len(classes) == 2
     link = logistic if is_two else of_logistics
-    described = of_classes(adapted, [adapted.expansion], link, predict, classes)
+    described = of_classes(adapted, [adapted.function], link, predict, classes)
     if not is_two:
         return Probabilities(described)
     return Probabilities(described, log_odds(adapted, (1.0, 0.0), predict, classes))

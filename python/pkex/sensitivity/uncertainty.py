@@ -75,7 +75,7 @@ def draws_of(
     deviations = draws(posterior.variance, inputs.sample(_ROWS, random), n, random)
     left_out = np.array([one.left_out for one in deviations])
     more = _notes(float(left_out.max()))
-    mean = adapted.expansion
+    mean = adapted.function
     means = [mean.select([o]) for o in range(mean.n_outputs)] if mean.has_output_axis else [mean]
     found, notes = [], []
     players, order, how = computed

@@ -18,8 +18,8 @@ from numpy.typing import ArrayLike
 
 from pkex.execution.computation import Computation
 from pkex.execution.progress import Progress, reporting
-from pkex.functions.encoded import EncodedExpansion
-from pkex.functions.expansion import KernelExpansion
+from pkex.functions.descriptions import KernelExpansion
+from pkex.functions.encoded import EncodedKernelSum
 from pkex.games.players import as_players
 from pkex.inputs.choices import (
     ESTIMATORS,
@@ -319,10 +319,11 @@ def witness(
     used, _ = chosen_kernel(kernel, pooled, names, "X and Y", labels=encoding.labels)
     signs = np.repeat([1.0 / len(x), -1.0 / len(y)], [len(x), len(y)])
     if encoding.is_plain:
-        return KernelExpansion(pooled, signs, used).named(of_x.labels.names or of_y.labels.names)
+        shown = of_x.labels.names or of_y.labels.names
+        return KernelExpansion(pooled, signs, used, feature_names=shown)
     labels = of_x.labels if of_x.labels.columns else of_y.labels
     columns = EncodedColumns(encoding, replace(labels, rows=None))
-    return EncodedExpansion(pooled, signs, used, columns)
+    return KernelExpansion._of(EncodedKernelSum(pooled, signs, used, columns))
 
 
 def _unweighted(

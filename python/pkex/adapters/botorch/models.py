@@ -43,8 +43,8 @@ from pkex.adapters.variances import described_variance
 from pkex.errors import Option
 from pkex.functions.base import Function
 from pkex.functions.combination import Combination
-from pkex.functions.expansion import KernelExpansion
 from pkex.functions.gaussian_process.mixture import variance_of_mixture
+from pkex.functions.kernel_sum import KernelSum
 from pkex.functions.stack import Stack
 from pkex.functions.transformed import Transformed
 from pkex.typing import Float
@@ -92,7 +92,7 @@ def _variance(
 ) -> AdaptedModel:
     read = partial(_variances, strategies=strategies, predictive=predictive)
     functions, rounding = _outputs(model, read, 2)
-    has_axis = mean.expansion.has_output_axis
+    has_axis = mean.function.has_output_axis
     if is_ensemble(model):
         means, _ = _outputs(model, partial(_means, strategies=strategies), 1)
         functions = [variance_of_mixture(functions, means)]
@@ -220,8 +220,8 @@ def rounding_of_rows(function: Function, like: Any) -> float:
 
 def _in_units(function: Function, scale: Any, shift: Any) -> Function:
     """Return scale · function + shift."""
-    if isinstance(function, KernelExpansion):
-        return KernelExpansion(
+    if isinstance(function, KernelSum):
+        return KernelSum(
             function.points,
             function.coefficients * scale,
             function.kernel,

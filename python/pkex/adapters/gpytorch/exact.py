@@ -73,7 +73,7 @@ def _variance(
     model: Any, mean: AdaptedModel, strategies: dict[Any, Any], predictive: bool
 ) -> AdaptedModel:
     functions, rounding = exact_variances(model, strategies, predictive)
-    has_axis = mean.expansion.has_output_axis
+    has_axis = mean.function.has_output_axis
     is_batch = bool(strategies[model].train_prior_dist.batch_shape)
 
     def own_variance(rows: Float) -> Float:

@@ -23,7 +23,7 @@ from pkex.adapters.rounding import distance_rounding, scaling_rounding
 from pkex.errors import UnsupportedModelError
 from pkex.functions.base import Function
 from pkex.functions.combination import Combination
-from pkex.functions.expansion import KernelExpansion
+from pkex.functions.kernel_sum import KernelSum
 from pkex.functions.linear import LinearFunction
 from pkex.functions.stack import Stack
 from pkex.kernels import Kernel
@@ -128,7 +128,7 @@ def function_of(model: Any, latents: Sequence[Latent], mean: LinearMean) -> Func
 
 def side_by_side(functions: Sequence[Function]) -> Function:
     """Return functions without an output axis as outputs of one, which shares what it can."""
-    expansions = [part for part in functions if isinstance(part, KernelExpansion)]
+    expansions = [part for part in functions if isinstance(part, KernelSum)]
     if len(expansions) < len(functions):
         return Stack(functions)
     first = expansions[0]
@@ -138,7 +138,7 @@ def side_by_side(functions: Sequence[Function]) -> Function:
     )
     if not is_shared:
         return Stack(functions)
-    return KernelExpansion(
+    return KernelSum(
         first.points,
         np.stack([part.coefficients for part in expansions], axis=-1),
         first.kernel,

@@ -43,7 +43,7 @@ def adapt_bagging_of_classifiers(model: BaggingClassifier) -> AdaptedModel:
 
 def _average(model: Any, parts: Sequence[AdaptedModel], method: str) -> AdaptedModel:
     functions = [
-        Transformed(Selection(model.n_features_in_, columns), part.expansion)
+        Transformed(Selection(model.n_features_in_, columns), part.function)
         for part, columns in zip(parts, model.estimators_features_, strict=True)
     ]
     weights = np.full(len(parts), 1.0 / len(parts))
@@ -79,5 +79,5 @@ def adapt_voting(model: VotingRegressor) -> AdaptedModel:
     if model.weights is not None:
         used = [not isinstance(estimator, str) for _, estimator in model.estimators]
         weights = np.array(list(itertools.compress(model.weights, used)), dtype=np.float64)
-    functions = [part.expansion for part in parts]
+    functions = [part.function for part in parts]
     return made_of(model, parts, Combination(functions, weights / weights.sum()), "predict")

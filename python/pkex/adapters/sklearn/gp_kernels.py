@@ -14,7 +14,7 @@ from pkex.adapters.registry import unsupported
 from pkex.adapters.rounding import scaling_rounding, square_rounding
 from pkex.adapters.sklearn.kernel_trees import TreeReader
 from pkex.errors import UnsupportedModelError
-from pkex.functions.expansion import KernelExpansion
+from pkex.functions.kernel_sum import KernelSum
 from pkex.kernels import Constant, Kernel
 from pkex.kernels.mixtures import MaternMixture
 from pkex.typing import Float
@@ -22,7 +22,7 @@ from pkex.typing import Float
 
 def covariance_expansion(
     model: Any, covariance: Any, rows: Any, coefficients: Float, intercept: Any
-) -> tuple[KernelExpansion, float]:
+) -> tuple[KernelSum, float]:
     """Return intercept + Σ_i coefficients_i · covariance(x, rows_i) for new rows x.
 
     Parameters
@@ -38,7 +38,7 @@ def covariance_expansion(
 
     Returns
     -------
-    expansion : KernelExpansion
+    expansion : KernelSum
     rounding : float
         The relative rounding error of scikit-learn's own kernel values.
 

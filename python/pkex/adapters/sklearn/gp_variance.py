@@ -90,7 +90,7 @@ def variance_of_classifier(
             ),
         )
     functions, noises, roundings = latent_variances(model, machines)
-    is_single = not mean.expansion.has_output_axis
+    is_single = not mean.function.has_output_axis
 
     def variances(rows: Float) -> Float:
         found = [_own_variance(machine, rows) for machine in machines]

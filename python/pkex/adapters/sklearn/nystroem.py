@@ -23,7 +23,7 @@ from pkex.adapters.sklearn.kernel_functions import (
 from pkex.adapters.sklearn.linear import LINEAR_MODELS, adapt_linear, linear_function
 from pkex.adapters.sklearn.own_output import without_names
 from pkex.adapters.sklearn.probabilities import calibrated, probabilities_of_linear
-from pkex.functions.expansion import KernelExpansion
+from pkex.functions.kernel_sum import KernelSum
 from pkex.functions.linear import LinearFunction
 from pkex.typing import Float
 
@@ -63,7 +63,7 @@ def nystroem_model(nystroem: Any, linear: Any) -> AdaptedModel:
     own_map, own_output = without_names(nystroem), last.predict
     return replace(
         last,
-        expansion=KernelExpansion(points, coefficients, kernel, function.intercept),
+        expansion=KernelSum(points, coefficients, kernel, function.intercept),
         predict=lambda X: own_output and own_output(own_map.transform(X)),
         feature_names=feature_names(nystroem),
         kernel_rounding=_rounding(
@@ -77,10 +77,10 @@ def _linear(model: Any) -> tuple[AdaptedModel, LinearFunction]:
     if isinstance(model, LINEAR_MODELS):
         return adapt_linear(model), linear_function(model)
     adapted = adapt(model) if getattr(model, "kernel", None) == "linear" else None
-    expansion = adapted and adapted.expansion
+    expansion = adapted and adapted.function
     if adapted is None or not isinstance(model, _MACHINES):
         raise unsupported(f"Nystroem followed by {type(model).__name__}")
-    assert isinstance(expansion, KernelExpansion)
+    assert isinstance(expansion, KernelSum)
     weights = expansion.points.T.astype(np.longdouble) @ expansion.coefficients
     return adapted, LinearFunction(dense(weights), expansion.intercept)
 

@@ -85,7 +85,7 @@ def passed_on(
     is_function = not part.no_method or stand_in is not None
     predict = part.predict
     if is_function and part.method is not None and hasattr(owner, part.method):
-        predict = own_output(owner, part.method, part.expansion.non_numeric, names)
+        predict = own_output(owner, part.method, part.function.non_numeric, names)
     return replace(part, predict=predict, stand_in=stand_in)
 
 

@@ -63,7 +63,7 @@ def _whole(
     names = _input_names(pipeline)
     columns, model = _columns_before(before, last[0], model)
     if columns is not None:
-        check_columns(Transformed(columns, model.expansion, names), columns)
+        check_columns(Transformed(columns, model.function, names), columns)
         steps, non_numeric = pipeline[: -len(last)], columns.non_numeric
 
         def made(rows: Float) -> Any:
@@ -80,13 +80,13 @@ def _columns_before(
 
     Products of columns are a part of the model, if it is linear.
     """
-    n_fitted = model.expansion.n_features
+    n_fitted = model.function.n_features
     if any(map(multiplies, before)):
-        if not is_linear(model.expansion):
+        if not is_linear(model.function):
             raise refused("PolynomialFeatures")
         made = monomials_of(before)
         check_width(before[-1], len(made.powers), last, n_fitted)
-        return made.columns, replace(model, expansion=made.of(model.expansion))
+        return made.columns, replace(model, expansion=made.of(model.function))
     columns = chained(before)
     if columns is not None:
         step = next(step for step in reversed(before) if column_map(step) is not None)

@@ -107,7 +107,7 @@ def log_odds(
 
     return replace(
         adapted,
-        expansion=Combination([adapted.expansion], [slope], offset),
+        expansion=Combination([adapted.function], [slope], offset),
         method=None,
         title="log-odds",
         predict=own,
@@ -135,7 +135,7 @@ def probabilities_of_machine(model: Any) -> Probabilities:
     is_two = len(model.classes_) == 2
     link = Coupled(slopes, offsets, -1.0 if is_two else 1.0)
     predict = without_names(model).predict_proba
-    described = of_classes(adapted, [adapted.expansion], link, predict, model.classes_)
+    described = of_classes(adapted, [adapted.function], link, predict, model.classes_)
     if not is_two:
         return Probabilities(described)
     affine = -float(slopes[0]), float(offsets[0])
@@ -162,7 +162,7 @@ def probabilities_of_linear(model: Any, adapted: AdaptedModel, predict: _Predict
     is_two = len(model.classes_) == 2
     is_each = isinstance(model, SGDClassifier) or _is_one_vs_rest(model)
     link = logistic if is_two else of_logistics if is_each else of_softmax
-    described = of_classes(adapted, [adapted.expansion], link, predict, model.classes_)
+    described = of_classes(adapted, [adapted.function], link, predict, model.classes_)
     if not is_two:
         return Probabilities(described)
     return Probabilities(described, log_odds(adapted, (1.0, 0.0), predict, model.classes_))
@@ -218,8 +218,8 @@ def calibrated(
         part = _decision(member.estimator, classes, read)
         members.append(_calibration(member, part, classes, start))
         parts.append(part)
-        start += part.expansion.n_outputs
-    first, functions = parts[0], [part.expansion for part in parts]
+        start += part.function.n_outputs
+    first, functions = parts[0], [part.function for part in parts]
     if made is None:
         first = replace(first, feature_names=feature_names(model) or first.feature_names)
         predict = own_output(model, "predict_proba", functions[0].non_numeric)
@@ -260,7 +260,7 @@ def _decision(
             ": each fold must have rows of every class; take cv=StratifiedKFold()",
         )
     part = read(estimator)
-    is_each = len(classes) == 2 or part.no_method or part.expansion.n_outputs == len(classes)
+    is_each = len(classes) == 2 or part.no_method or part.function.n_outputs == len(classes)
     if part.method != "decision_function" or not is_each:
         raise unsupported(
             f"{name} with pairs of classes",
@@ -274,7 +274,7 @@ def _calibration(
     member: Any, part: AdaptedModel, classes: Sequence[Any], start: int
 ) -> Calibration | Tempered:
     """Return the calibration of one classifier, whose decision values stand from `start` on."""
-    function = part.expansion
+    function = part.function
     sizes = function.magnitude(function.probing_rows(), n_threads=1)
     rounding = _OF_DECISIONS + part.kernel_rounding
     roundings = rounding * np.reshape(sizes, (len(sizes), -1)).max(axis=0)
@@ -304,7 +304,7 @@ def probabilities_of_rests(model: OneVsRestClassifier) -> Probabilities:
     """Read the probability of each class against the rest."""
     check_fitted(model)
     parts = [probabilities_of(machine) for machine in model.estimators_]
-    functions = [part.of_classes.expansion for part in parts]
+    functions = [part.of_classes.function for part in parts]
     adapted = replace(
         parts[0].of_classes,
         feature_names=feature_names(model) or parts[0].of_classes.feature_names,
@@ -330,7 +330,7 @@ def probabilities_of_process(model: GaussianProcessClassifier) -> Probabilities:
         )
     machines = getattr(base, "estimators_", [base])
     variances, noises, _ = latent_variances(model, machines)
-    parts = [adapted.expansion]
+    parts = [adapted.function]
     parts += [Combination([v], intercept=noise) for v, noise in zip(variances, noises, strict=True)]
     predict = without_names(model).predict_proba
     link = GaussianLogistic(len(machines))

@@ -49,7 +49,7 @@ def adapt_stacking(model: Any) -> AdaptedModel:
         )
     parts = parts_of(model, model.estimators_, method)
     for part, estimator in zip(parts, model.estimators_, strict=True):
-        if part.expansion.has_output_axis:
+        if part.function.has_output_axis:
             raise unsupported(f"{name} of {type(estimator).__name__} with several outputs")
     last = linear_function(final)
     n_columns = len(parts) + (model.n_features_in_ if model.passthrough else 0)
@@ -66,7 +66,7 @@ def adapt_stacking(model: Any) -> AdaptedModel:
 
 def _combined(model: Any, parts: Sequence[AdaptedModel], final: LinearFunction) -> Function:
     """Return the final estimator's function of the parts, and of the columns if they are passed."""
-    functions = [part.expansion for part in parts]
+    functions = [part.function for part in parts]
     coefficients = final.coefficients.reshape(final.n_features, -1)
     outputs = []
     for weights, intercept in zip(coefficients.T, np.ravel(final.intercept), strict=True):

@@ -23,7 +23,7 @@ from pkex.adapters.sklearn.kernel_functions import (
 )
 from pkex.adapters.sklearn.own_output import by_method, without_names
 from pkex.errors import UnsupportedModelError
-from pkex.functions.expansion import KernelExpansion
+from pkex.functions.kernel_sum import KernelSum
 from pkex.kernels import Kernel
 from pkex.typing import Float
 
@@ -183,14 +183,14 @@ def _check_attributes(model: Any, n_vectors: int) -> None:
             )
 
 
-def _single_output(model: Any) -> KernelExpansion:
+def _single_output(model: Any) -> KernelSum:
     kernel, points = _kernel_and_points(model)
     _check_attributes(model, len(points))
     coefficients, intercept = dense(model.dual_coef_)[0], float(model.intercept_[0])
     return expansion_of(model, points, coefficients, kernel, intercept)
 
 
-def _one_output_per_pair(model: Any) -> KernelExpansion:
+def _one_output_per_pair(model: Any) -> KernelSum:
     """Take the coefficients of each pair of classes from libsvm's compact layout.
 
     Support vectors are sorted by class. A vector of class a takes part in the pairs of a with each

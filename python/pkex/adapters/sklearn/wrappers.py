@@ -158,7 +158,7 @@ def adapt_transformed_target(model: TransformedTargetRegressor) -> AdaptedModel:
     """Read the regressor, in the units of the target."""
     check_fitted(model)
     (part,) = parts_of(model, [model.regressor_], "predict")
-    function = part.expansion
+    function = part.function
     # A column as target is predicted as a column, though the regressor has seen a vector.
     if model._training_dim == 2 and not function.has_output_axis:
         function = Stack([function])
@@ -169,20 +169,20 @@ def adapt_transformed_target(model: TransformedTargetRegressor) -> AdaptedModel:
     else:
         scale, offset = np.squeeze(scale), np.squeeze(offset)
     whole = made_of(model, [part], Combination([function], [scale], offset), "predict")
-    return replace(whole, variance=_variance_in_units(whole.expansion, part, np.square(scale)))
+    return replace(whole, variance=_variance_in_units(whole.function, part, np.square(scale)))
 
 
 def _variance_in_units(whole: Function, part: AdaptedModel, squares: Any) -> Variance | None:
     """Return how the variance of a part is found in the units of a function made of it."""
     variance = part.variance
-    if variance is None or variance.of is not part.expansion:
+    if variance is None or variance.of is not part.function:
         return None
     adapt_variance, n_factored = variance.adapt, variance.n_factored
 
     def adapted(predictive: bool) -> AdaptedModel:
         own = adapt_variance(predictive)
         predict, has_axis = own.predict, whole.has_output_axis
-        function = own.expansion
+        function = own.function
         if has_axis and not function.has_output_axis:
             function = Stack([function])
 
@@ -243,7 +243,7 @@ def adapt_one_vs_rest(model: OneVsRestClassifier) -> AdaptedModel:
     check_fitted(model)
     parts = parts_of(model, model.estimators_, "decision_function")
     if len(parts) == 1:
-        of_two = made_of(model, parts, parts[0].expansion, "decision_function")
+        of_two = made_of(model, parts, parts[0].function, "decision_function")
         return replace(of_two, output_names=pair_names(model.classes_))
     return _stacked(model, parts, "decision_function", tuple(map(str, model.classes_)))
 
@@ -257,9 +257,9 @@ def adapt_one_vs_one(model: OneVsOneClassifier) -> AdaptedModel:
     check_fitted(model)
     parts = parts_of(model, model.estimators_, "decision_function")
     if len(parts) == 1:
-        function: Function = parts[0].expansion
+        function: Function = parts[0].function
     else:
-        function = Stack([Combination([part.expansion], [-1.0]) for part in parts])
+        function = Stack([Combination([part.function], [-1.0]) for part in parts])
     is_single = len(parts) == 1
     return replace(
         made_of(model, parts, function, "decision_function"),
@@ -311,5 +311,5 @@ def _stacked(
     method: str,
     output_names: tuple[str, ...] | None = None,
 ) -> AdaptedModel:
-    function = Stack([part.expansion for part in parts])
+    function = Stack([part.function for part in parts])
     return replace(made_of(model, parts, function, method), output_names=output_names)

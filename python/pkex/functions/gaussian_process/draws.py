@@ -16,8 +16,8 @@ from __future__ import annotations
 import numpy as np
 
 from pkex.functions.draws import Draws
-from pkex.functions.expansion import KernelExpansion
 from pkex.functions.gaussian_process.latent import LatentVariance
+from pkex.functions.kernel_sum import KernelSum
 from pkex.kernels.factors import has_mixtures
 from pkex.typing import Float
 
@@ -47,7 +47,7 @@ def drawn(
             times_ones, share = latent.trend
             known -= np.multiply.outer(times_ones, np.sqrt(share) * random.standard_normal(n))
         coefficients = np.sqrt(scale) * np.concatenate([known, own])
-        found.append(Draws(KernelExpansion(points, coefficients, latent.kernel), left_out))
+        found.append(Draws(KernelSum(points, coefficients, latent.kernel), left_out))
     return found
 
 

@@ -10,12 +10,12 @@ from pkex.functions.at_coalitions import Members, at_any_coalitions, at_coalitio
 from pkex.functions.combination import Combination
 from pkex.functions.covariances import covariances
 from pkex.functions.draws import Draws, draws
-from pkex.functions.expansion import KernelExpansion
 from pkex.functions.gaussian_process.coalitions import empty_worth, worths_of
 from pkex.functions.gaussian_process.conditioning import ConditioningMatrix
 from pkex.functions.gaussian_process.draws import drawn
 from pkex.functions.gaussian_process.latent import LatentVariance
 from pkex.functions.gaussian_process.variance import PosteriorVariance
+from pkex.functions.kernel_sum import KernelSum
 from pkex.games.indices import SHAPLEY, Quantity
 from pkex.games.value_functions import NEUTRAL, Game
 from pkex.games.worths import quantity_of
@@ -57,7 +57,7 @@ class KrigingVariance(Combination):
             points, factor, kernel, scales=scales, noise=share, middle=middle
         )
         linear = np.multiply.outer(known.times(ones)[:, 0], -2.0 * share * np.asarray(scales))
-        return cls([quadratic, KernelExpansion(points, linear, kernel, 0.0 * np.asarray(scales))])
+        return cls([quadratic, KernelSum(points, linear, kernel, 0.0 * np.asarray(scales))])
 
     def evaluate(self, X: ArrayLike, *, n_threads: int) -> Float:
         quadratic = self._quadratic

@@ -52,7 +52,7 @@ def _check_rows(self: KernelMachineExplainer, X: Any = None, row: Any = None, **
     """Refuse rows that cannot be explained; those that are bad in themselves are missing here."""
     given = row if X is None else X
     if given is not None:
-        self._explainer._columns.read(rows_of(given)[0])
+        self._explainer._problem.schema.columns.read(rows_of(given)[0])
 
 
 def _check_construction(
@@ -73,10 +73,10 @@ def _check_construction(
         options["link"] = link_name(options["link"]) or "identity"
     background = as_background(data if masker is None else masker)
     vocabulary = _vocabulary(data)
-    explainer = examined(problems, _inner(model), background, vocabulary=vocabulary, **options)
-    if explainer is not None and output_names is not None:
+    schema = examined(problems, _inner(model), background, vocabulary=vocabulary, **options)
+    if schema is not None and output_names is not None:
         with noted(problems):
-            check_names("output_names", output_names, explainer._function.n_outputs)
+            check_names("output_names", output_names, len(schema.outputs.names or [None]))
     raise_together(problems)
 
 
@@ -223,7 +223,7 @@ class KernelMachineExplainer(KernelExplainerAttributes, shap.Explainer):  # type
         with noted(first, _vocabulary(data)):
             _check_masker(masker, data)
             self._output_name = None
-            if output_names is not None and not adapted_to(model, None).expansion.has_output_axis:
+            if output_names is not None and not adapted_to(model, None).function.has_output_axis:
                 self._output_name = check_names("output_names", output_names, 1)[0]
                 del options["output_names"]
             self._explainer = pkex.Explainer(model, background, **options)
@@ -405,7 +405,7 @@ class KernelMachineExplainer(KernelExplainerAttributes, shap.Explainer):  # type
         """
         self._warn_of(l1_reg)
         rows, is_row = rows_of(X)
-        values = self._explainer.shap_values(rows)
+        values: Float = self._explainer.shap_values(rows)
         return values[0] if is_row else values
 
     @with_checked_arguments(CALL, finds_more=_check_rows)

@@ -20,6 +20,8 @@ except ImportError as error:
 
 import pkex
 from pkex.execution.threads import check_n_jobs
+from pkex.explain.outputs import Outputs
+from pkex.explain.schema import Schema
 from pkex.games.indices import INDICES, Index
 from pkex.games.observational import Observational
 from pkex.games.value_functions import ValueFunction
@@ -93,7 +95,7 @@ _OPTIONS = ("background_weights", "groups", "n_jobs")
 def _check_rows(self: ProductKernelExplainer, x: Any = None, X: Any = None, **_: object) -> None:
     """Refuse rows that cannot be explained."""
     if x is not None or X is not None:
-        self._explainer._columns.read(X if x is None else as_rows(x)[0])
+        self._explainer._problem.schema.columns.read(X if x is None else as_rows(x)[0])
 
 
 def _check_construction(
@@ -117,7 +119,7 @@ def _check_construction(
     with noted(problems):
         value_function = _game(value_function, data, imputer, joint_marginal_distribution)
     options = {name: given[name] for name in _OPTIONS if name in given}
-    explainer = examined(
+    schema = examined(
         problems,
         model,
         as_background(data),
@@ -126,8 +128,8 @@ def _check_construction(
         vocabulary=_VOCABULARY,
         **options,
     )
-    if explainer is not None:
-        problems += _problems_of_explainer(explainer, class_index, outputs, order)
+    if schema is not None:
+        problems += _problems_of_schema(schema, class_index, outputs, order)
     raise_together(problems)
 
 
@@ -250,12 +252,13 @@ class ProductKernelExplainer(Explainer):
             self._explainer = pkex.Explainer(
                 model, as_background(data), value_function=game, **options
             )
-            raise_together(_problems_of_explainer(self._explainer, class_index, outputs, max_order))
+            schema = self._explainer._problem.schema
+            raise_together(_problems_of_schema(schema, class_index, outputs, max_order))
         if first:
             options |= {"class_index": class_index, "value_function": value_function}
             _check_construction(self, model, data, **of_values, **how, **options)
         raise_together(first)
-        self._sign = _sign(class_index, outputs, self._explainer)
+        self._sign = _sign(class_index, outputs, schema.outputs)
         # shapiq would take the output to explain from `predict_proba`, or labels from `predict`;
         # and warn that an index of order 1 has another name.
         super().__init__(self.predict, index="SV", max_order=1)
@@ -413,14 +416,14 @@ def _check_index(index: Any) -> None:
     check_choice("index", index, _AVAILABLE)
 
 
-def _problems_of_explainer(
-    explainer: pkex.Explainer, class_index: Any, outputs: Any, max_order: int
+def _problems_of_schema(
+    schema: Schema, class_index: Any, outputs: Any, max_order: int
 ) -> list[Exception]:
-    """Return what an explainer has too many outputs, or too few players for."""
+    """Return errors of explanations with too many outputs, or with too few players."""
     problems: list[Exception] = []
     with noted(problems):
-        _sign(class_index, outputs, explainer)
-    names = explainer.output_names
+        _sign(class_index, outputs, schema.outputs)
+    names = schema.outputs.axis_names
     # A single one that was chosen, and that there is not, has been named already.
     if names is not None and (outputs is None or not isinstance(outputs, str | int)):
         problems.append(
@@ -429,7 +432,7 @@ def _problems_of_explainer(
                 "regressor or a binary SVM; choose it by outputs=..., its number or name"
             )
         )
-    n_players = len(explainer.feature_names)
+    n_players = len(schema.feature_names)
     if max_order > n_players:
         problems.append(
             ValueError(f"max_order must not exceed the {n_players} players; got {max_order}")
@@ -458,21 +461,21 @@ def _game(
     return "marginal"
 
 
-def _sign(class_index: object, outputs: object, explainer: pkex.Explainer) -> float:
+def _sign(class_index: object, outputs: object, of_results: Outputs) -> float:
     """Return 1 if values are positive for the class that is meant, −1 if for the other."""
     if class_index is None:
         return 1.0
     if outputs is not None:
         raise ValueError("class_index and outputs were given; outputs alone says what is explained")
-    if explainer.output_names is not None:
+    if of_results.axis_names is not None:
         raise ValueError(
             "class_index is for a classifier of two classes; choose one of the outputs by "
-            f"outputs=..., its number or name, from {explainer.output_names}"
+            f"outputs=..., its number or name, from {of_results.axis_names}"
         )
-    if explainer.output_name is not None and class_index not in (0, 1):
+    if of_results.name is not None and class_index not in (0, 1):
         raise ValueError(
-            f"class_index must be 0, 1 or None: values are of {explainer.output_name!r}, positive "
+            f"class_index must be 0, 1 or None: values are of {of_results.name!r}, positive "
             f"for the second class, and for 0 minus these; got {class_index!r}"
         )
-    is_first = explainer.output_name is not None and class_index == 0
+    is_first = of_results.name is not None and class_index == 0
     return -1.0 if is_first else 1.0

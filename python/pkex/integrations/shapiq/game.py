@@ -11,6 +11,7 @@ from shapiq import Game
 
 import pkex
 from pkex.adapters.targets import adapted_to
+from pkex.explain.game_of_row import game_of_row
 from pkex.inputs.keywords import with_known_keywords
 from pkex.integrations import as_background, as_one_row
 from pkex.typing import Float
@@ -92,7 +93,7 @@ class KernelGame(Game):
         is_sum = link == "identity" and transform is None
         if value_function is None and rows is None and is_sum:
             # Its marginal game, the default there, is not evaluated at coalitions.
-            draws_rows = adapted_to(model, target).expansion.draws_rows
+            draws_rows = adapted_to(model, target).function.draws_rows
             value_function = None if draws_rows else "neutral"
         self._explainer = pkex.Explainer(
             model,
@@ -111,7 +112,8 @@ class KernelGame(Game):
                 f"a game has one output, and the model {len(self._explainer.output_names)}; choose "
                 f"one by outputs=..., among {', '.join(map(repr, self._explainer.output_names))}"
             )
-        self._of_row = self._explainer._game_of(as_one_row("x", x, "pkex.Explainer"))
+        table = as_one_row("x", x, "pkex.Explainer")
+        self._of_row = game_of_row(self._explainer._problem, table)
         empty = float(self._explainer.expected_value)
         super().__init__(
             len(self._explainer.feature_names),

@@ -16,14 +16,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from pkex.adapters.sklearn.probability_links import logistic, of_logistics
 from pkex.execution.threads import thread_count
-from pkex.functions.expansion import KernelExpansion
+from pkex.functions.descriptions import KernelExpansion
 from pkex.games.observational import Observational
 from pkex.inputs.integers import as_integer
 from pkex.inputs.scikit_learn import validated
 from pkex.kernels import Kernel
 from pkex.models.arguments import checked_number
 from pkex.models.losses import least_logistic, least_squares, warn_of_steps
-from pkex.models.penalties.problem import Penalised, PenalisedGame, Problem
+from pkex.models.penalties.problem import Penalised, PenalisedGame, PenaltyProblem
 from pkex.typing import Float
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ __all__ = ["ShapleyRegularizedClassifier", "ShapleyRegularizedRidge"]
 class _ShapleyRegularized(BaseEstimator):
     """What both have in common: the penalty, and the function that is fitted."""
 
-    def _problem(self, X: Float, sample_weight: ArrayLike | None) -> Problem:
+    def _problem(self, X: Float, sample_weight: ArrayLike | None) -> PenaltyProblem:
         """Return what is minimised, of the rows that count."""
         penalised = Penalised(
             self.features,
@@ -48,20 +48,24 @@ class _ShapleyRegularized(BaseEstimator):
             self.n_jobs,
         )
         names = getattr(self, "feature_names_in_", None)
-        return Problem.of(X, sample_weight, penalised, names)
+        return PenaltyProblem.of(X, sample_weight, penalised, names)
 
-    def _keep(self, problem: Problem, coordinates: Float, intercept: Any) -> None:
+    def _keep(self, problem: PenaltyProblem, coordinates: Float, intercept: Any) -> None:
         """Keep the function that has these coordinates."""
         names = getattr(self, "feature_names_in_", None)
         self.kernel_expansion_ = KernelExpansion(
-            problem.points, problem.span.coefficients @ coordinates, problem.kernel, intercept
-        ).named(None if names is None else tuple(map(str, names)))
+            problem.points,
+            problem.span.coefficients @ coordinates,
+            problem.kernel,
+            intercept,
+            feature_names=None if names is None else tuple(map(str, names)),
+        )
 
     def _output(self, X: Any) -> Float:
         """Evaluate the function."""
         check_is_fitted(self, "kernel_expansion_")
         rows = validated(self, X, dtype=np.float64, reset=False)
-        return self.kernel_expansion_.evaluate(rows, n_threads=thread_count(self.n_jobs))
+        return self.kernel_expansion_._function.evaluate(rows, n_threads=thread_count(self.n_jobs))
 
 
 class ShapleyRegularizedRidge(RegressorMixin, _ShapleyRegularized):

@@ -32,7 +32,7 @@ from pkex.models.span import Span
 from pkex.tables.labels import numbered
 from pkex.typing import Float
 
-__all__ = ["Penalised", "PenalisedGame", "Problem"]
+__all__ = ["Penalised", "PenalisedGame", "PenaltyProblem"]
 
 # Where absent features come from in the values that are penalised.
 PenalisedGame: TypeAlias = Literal["interventional", "marginal", "observational"]
@@ -87,7 +87,7 @@ class Penalised:
 
 
 @dataclass(frozen=True, eq=False)
-class Problem:
+class PenaltyProblem:
     """The functions that are fitted, and the penalty gᵀ Q g of their coordinates g.
 
     Parameters
@@ -118,7 +118,7 @@ class Problem:
         sample_weight: ArrayLike | None,
         given: Penalised,
         names: Sequence[str] | None,
-    ) -> Problem:
+    ) -> PenaltyProblem:
         """Return the problem of an estimator's parameters, or say what is wrong with these."""
         known = numbered(X.shape[1]) if names is None else tuple(map(str, names))
         features = columns_of(given.features, known)

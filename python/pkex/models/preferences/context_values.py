@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from pkex.execution.computation import Computation
 from pkex.functions.base import Function
 from pkex.functions.conditional import Conditional
-from pkex.functions.expansion import KernelExpansion
+from pkex.functions.kernel_sum import KernelSum
 from pkex.models.preferences.absent import Absent
 from pkex.models.preferences.preferential import Contexts
 from pkex.typing import Float
@@ -46,7 +46,7 @@ def context_values(
     for place, number in enumerate(found):
         some, own = numbers == number, how.part(place, len(found))
         sums = np.bincount(places.ravel(), coefficients[:, number], len(points))
-        function: Function = KernelExpansion(points, sums, contexts.kernel)
+        function: Function = KernelSum(points, sums, contexts.kernel)
         if conditioning is not None:
             function = Conditional(function, conditioning)
         values[some] = function.explain(rows[some], game=absent.game, how=own)[..., 0]

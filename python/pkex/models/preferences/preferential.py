@@ -16,7 +16,7 @@ from functools import cached_property
 
 import numpy as np
 
-from pkex.functions.expansion import KernelExpansion
+from pkex.functions.kernel_sum import KernelSum
 from pkex.kernels import Kernel
 from pkex.kernels.factors import has_mixtures
 from pkex.kernels.restrictions import are_products
@@ -103,7 +103,7 @@ class Preferential:
             n_columns = rows.shape[1]
             rows = joined(rows, self.contexts.rows)
             kernel = kernel * self.contexts.kernel.on(range(n_columns, rows.shape[1]))
-        one_way = KernelExpansion(rows, self.coefficients, kernel)
+        one_way = KernelSum(rows, self.coefficients, kernel)
         behind = [] if contexts is None else [contexts]
         there, back = (
             one_way.evaluate(joined(*items, *behind), n_threads=n_threads)
@@ -129,14 +129,14 @@ class Preferential:
         d = self.n_features
         return self.kernel.on(range(d)) * self.kernel.on(range(d, 2 * d))
 
-    def one_way(self, coefficients: Float) -> KernelExpansion:
+    def one_way(self, coefficients: Float) -> KernelSum:
         """Return h(a, b) = Σ_i α_i k(l_i, a) k(r_i, b) with other α; f(a, b) is h(a, b) − h(b, a).
 
         It is of the columns of both items, and its players are the features, each in both.
         """
         rows = joined(self.left, self.right)
         try:
-            expansion = KernelExpansion(rows, coefficients, self._of_both)
+            expansion = KernelSum(rows, coefficients, self._of_both)
         except ValueError as error:
             if not has_mixtures(self.kernel.terms(self.n_features)):
                 raise

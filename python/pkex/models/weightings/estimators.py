@@ -16,7 +16,7 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from pkex.execution.threads import check_n_jobs, thread_count
-from pkex.functions.terms import TermExpansion
+from pkex.functions.descriptions import TermExpansion
 from pkex.inputs.integers import as_integer
 from pkex.inputs.randomness import as_generator
 from pkex.inputs.scikit_learn import validated
@@ -135,7 +135,7 @@ class _RandomWeighting(RegressorMixin, BaseEstimator):
         found = np.empty(len(rows))
 
         def predict(part: slice) -> None:
-            found[part] = self.term_expansion_.evaluate(rows[part], n_threads=1)
+            found[part] = self.term_expansion_._function.evaluate(rows[part], n_threads=1)
 
         in_threads(predict, len(rows), thread_count(self.n_jobs))
         return found

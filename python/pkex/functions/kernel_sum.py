@@ -12,7 +12,6 @@ from numpy.typing import ArrayLike, NDArray
 from pkex import _core
 from pkex.execution.computation import Computation
 from pkex.execution.progress import parts_of
-from pkex.execution.threads import thread_count
 from pkex.functions.at_coalitions import Members, at_any_coalitions, at_coalitions
 from pkex.functions.base import finite
 from pkex.functions.fingerprints import are_bits, neutral_values, tanimoto_amplitude
@@ -23,7 +22,6 @@ from pkex.functions.weighted import Weighted, checked_intercept, probing_rows
 from pkex.games.indices import SHAPLEY, Quantity
 from pkex.games.value_functions import NEUTRAL, Game
 from pkex.inputs.arrays import read_only
-from pkex.inputs.keywords import with_known_keywords
 from pkex.inputs.wording import counted
 from pkex.kernels import Kernel
 from pkex.kernels.allowed_values import AllowedValues
@@ -33,50 +31,27 @@ from pkex.tables.labels import Labels, check_column_names
 from pkex.tables.read import as_matrix, as_vector_or_matrix
 from pkex.typing import Float, Report
 
-__all__ = ["KernelExpansion"]
+__all__ = ["KernelSum"]
 
 
-class KernelExpansion(Weighted):
+class KernelSum(Weighted):
     """The function f(x) = intercept + Σ_i coefficients_i · kernel(x, points_i).
-
-    What support vector machines, kernel ridge regression and Gaussian processes predict. An
-    expansion is immutable, can be pickled and be explained by `Explainer`.
 
     Parameters
     ----------
-    points : array-like of shape (n, d)
-        The expansion points: support vectors or training rows. There may be none: shape (0, d).
-    coefficients : array-like of shape (n,) or (n, outputs)
-        The weight of each point; the second shape gives the function an output axis.
-    kernel : pkex.kernels.Kernel
-    intercept : float or array-like of shape (outputs,), default 0.0
-
-    Raises
-    ------
-    ValueError
-        If shapes do not fit together, or numbers are missing or infinite.
-    TypeError
-        If `kernel` is not a kernel of `pkex.kernels`, or arrays do not hold real numbers.
-
-    Examples
-    --------
-    >>> import pkex
-    >>> f = pkex.KernelExpansion([[0.0, 0.0], [1.0, 1.0]], [1.0, -1.0], pkex.kernels.RBF())
-    >>> f
-    KernelExpansion(2 points, 2 features, kernel=RBF(length_scale=1.0))
-    >>> f.predict([[0.0, 0.0]])
-    array([0.63212056])
+    points, coefficients, kernel, intercept, feature_names
+        As of `KernelExpansion`, its public description.
     """
 
     __slots__ = ("_entries", "_feature_names", "_kernel", "_packing", "_points")
 
-    @with_known_keywords
     def __init__(
         self,
         points: ArrayLike,
         coefficients: ArrayLike,
         kernel: Kernel,
         intercept: ArrayLike = 0.0,
+        feature_names: Sequence[str] | None = None,
     ) -> None:
         if not isinstance(kernel, Kernel):
             raise TypeError(
@@ -93,7 +68,7 @@ class KernelExpansion(Weighted):
             )
         )
         self._intercept = checked_intercept(intercept, self._coefficients.shape[1:])
-        self._feature_names: tuple[str, ...] | None = None
+        self._feature_names = _checked_names(feature_names, self.n_features)
         self._players = None
         self._packing = Packing(self._points, self._flat_coefficients(), kernel)
 
@@ -122,31 +97,7 @@ class KernelExpansion(Weighted):
         """The engine's form of the expansion, without the intercept, for rows near the points."""
         return self._packing.at(0)
 
-    def predict(self, X: ArrayLike) -> Float:
-        """Evaluate the function.
-
-        Parameters
-        ----------
-        X : array-like, DataFrame or sparse matrix of shape (n, d)
-
-        Returns
-        -------
-        ndarray of shape (n,) or (n, outputs)
-
-        Raises
-        ------
-        ValueError, TypeError
-            If `X` is not a finite numeric table with d columns, or a DataFrame whose columns have
-            other names than the expansion's.
-        OverflowError
-            If a result is too large for a float; the message names the row.
-        MemoryError
-            If the result is too large for memory.
-        """
-        return self.evaluate(X, n_threads=thread_count(-1))
-
     def evaluate(self, X: ArrayLike, *, n_threads: int) -> Float:
-        """Evaluate the function as `predict` does, with a number of threads."""
         if self._feature_names is not None:
             found = Labels.comparable(X, "X").names or self._feature_names
             check_column_names(found, self._feature_names, "X", "the expansion")
@@ -180,7 +131,7 @@ class KernelExpansion(Weighted):
             kernel = sum(term.magnitude(rows, self._points) for term in terms)
             sizes: Float = kernel @ np.abs(self._coefficients)
         else:
-            positive = KernelExpansion(self._points, np.abs(self._coefficients), self._kernel)
+            positive = KernelSum(self._points, np.abs(self._coefficients), self._kernel)
             # A function that grows with the distance may be negative.
             sizes = np.abs(positive.evaluate(X, n_threads=n_threads))
         sizes += np.abs(self._intercept)
@@ -286,44 +237,34 @@ class KernelExpansion(Weighted):
             progress=how.progress,
         )
 
-    def grouped(self, players: NDArray[np.int64]) -> KernelExpansion:
+    def grouped(self, players: NDArray[np.int64]) -> KernelSum:
         """Return the expansion with its players merged, as players of the given numbers."""
         merged = self._copied()
         merged._players = players if self._players is None else players[self._players]
         merged._packing = self._packing.grouped(merged._players)
         return merged
 
-    def named(self, feature_names: Sequence[str] | None) -> KernelExpansion:
-        """Return the expansion with names of its columns, strings that may be equal; or without."""
-        if feature_names is not None and len(feature_names) != self.n_features:
-            raise ValueError(
-                f"feature_names must have {self.n_features} names, one for each column; "
-                f"got {len(feature_names)}"
-            )
-        named = self._copied()
-        named._feature_names = None if feature_names is None else tuple(feature_names)
-        return named
-
-    def _copied(self) -> KernelExpansion:
-        copied = KernelExpansion.__new__(type(self))
-        for name in (*Weighted.__slots__, *KernelExpansion.__slots__):
+    def _copied(self) -> KernelSum:
+        copied = KernelSum.__new__(type(self))
+        for name in (*Weighted.__slots__, *KernelSum.__slots__):
             setattr(copied, name, getattr(self, name))
         return copied
 
     def _flat_coefficients(self) -> Float:
         return self._coefficients.reshape(len(self._points), self.n_outputs)
 
-    def select(self, outputs: Sequence[int]) -> KernelExpansion:
+    def select(self, outputs: Sequence[int]) -> KernelSum:
         """Return the expansion of some of the outputs, in the order given."""
         if not self.has_output_axis:
             raise ValueError("the expansion has a single output and no output axis to select from")
         chosen = list(outputs)
-        selected = KernelExpansion(
+        selected = KernelSum(
             self._points,
             self._coefficients[:, chosen],
             self._kernel,
             np.asarray(self._intercept)[chosen],
-        ).named(self._feature_names)
+            self._feature_names,
+        )
         return selected if self._players is None else selected.grouped(self._players)
 
     # A state of plain parts, which skops saves, too.
@@ -338,9 +279,8 @@ class KernelExpansion(Weighted):
         }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        parts = (state[name] for name in ("points", "coefficients", "kernel", "intercept"))
-        KernelExpansion.__init__(self, *parts)
-        self._feature_names = state["feature_names"]
+        names = ("points", "coefficients", "kernel", "intercept", "feature_names")
+        KernelSum.__init__(self, *(state[name] for name in names))
         if state["players"] is not None:
             self._players = state["players"]
             self._packing = self._packing.grouped(state["players"])
@@ -356,10 +296,19 @@ class KernelExpansion(Weighted):
         return f"KernelExpansion({', '.join(sizes)}, kernel={kernel})"
 
 
+def _checked_names(names: Sequence[str] | None, n_features: int) -> tuple[str, ...] | None:
+    """Return one name for each column, strings that may be equal."""
+    if names is None:
+        return None
+    if len(names) != n_features:
+        raise ValueError(
+            f"feature_names must have {n_features} names, one for each column; got {len(names)}"
+        )
+    return tuple(names)
+
+
 @at_coalitions.register
-def _(
-    expansion: KernelExpansion, row: Float, game: Game, members: Members, how: Computation
-) -> Float:
+def _(expansion: KernelSum, row: Float, game: Game, members: Members, how: Computation) -> Float:
     if has_series(expansion.kernel.terms(expansion.n_features)):
         return at_any_coalitions(expansion, row, game, members, how)
     expansion._entries.check(row[None], "X")
@@ -377,7 +326,7 @@ def _(
 
 
 @products.register
-def _(function: KernelExpansion, rows: Float) -> Products:
+def _(function: KernelSum, rows: Float) -> Products:
     function._entries.check(rows, "inputs")
     packing, points, weights = function._packing, function.points, function._flat_coefficients()
     terms = packing.terms_at(int(packing.reaches(rows).max(initial=0)))

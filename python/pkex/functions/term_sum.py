@@ -16,7 +16,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from pkex.errors import InputError, Option
 from pkex.execution.computation import Computation
-from pkex.execution.threads import thread_count
 from pkex.functions.advice import JOINED_COLUMNS, estimated_by
 from pkex.functions.base import Function, finite
 from pkex.functions.column_functions import (
@@ -36,13 +35,12 @@ from pkex.games.means import added
 from pkex.games.value_functions import NEUTRAL, Game
 from pkex.games.worths import members_of, quantity_of
 from pkex.inputs.choices import as_names
-from pkex.inputs.keywords import with_known_keywords
 from pkex.inputs.wording import counted
 from pkex.tables.labels import Labels, check_column_names
 from pkex.tables.read import as_matrix
 from pkex.typing import Float
 
-__all__ = ["TermExpansion"]
+__all__ = ["TermSum"]
 
 # Columns, or groups of them, of one term: it is looked at in all their coalitions.
 _MOST_PLAYERS = 14
@@ -52,45 +50,13 @@ _MOST_WORTHS = 1 << 22
 _MIXED = 1 << 16
 
 
-class TermExpansion(Function):
+class TermSum(Function):
     """The function f(x) = intercept + Σ_I f_I(x_I), a sum of functions of few columns.
-
-    Generalised additive models are such, and explainable boosting machines. The cost of values
-    grows as 2^k for a term of k columns, up to 14, and not with the number of other columns.
 
     Parameters
     ----------
-    terms : iterable of (columns, function) or (columns, edges, values)
-        `columns` is a column's number from 0 (or its name, with `feature_names`), or a sequence of
-        such. `function` gets an array of shape (n,) for each of them, and returns one of shape (n,)
-        or (n, outputs); to be pickled, it must be known by its name. A table over bins has an
-        ascending array of `edges` for the column, or a sequence of arrays for several, and `values`
-        with a bin more than edges along each column; an entry on an edge is above it. A function
-        treats each row by itself.
-    intercept : float or array-like of shape (outputs,), default 0.0
-        An array gives the function an output axis.
-    feature_names : sequence of str, optional
-        The names of all columns. Else there are as many as terms name.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If a term is none, or has columns that there are not: the message says which term.
-
-    References
-    ----------
-    G. Dubé, M. Marchand (2025), Shapley values of structured additive regression models and
-    application to RKHS weightings of functions, Transactions on Machine Learning Research.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import pkex
-    >>> f = pkex.TermExpansion([(0, np.sin), ([1, 2], np.multiply), (1, [0.0], [-1.0, 1.0])], 10.0)
-    >>> f.predict([[0.0, 2.0, 3.0]])
-    array([17.])
-    >>> pkex.Explainer(f, [[0.0, -1.0, 1.0]]).shap_values([[0.0, 2.0, 3.0]])
-    array([[0., 8., 1.]])
+    terms, intercept, feature_names
+        As of `TermExpansion`, its public description.
     """
 
     __slots__ = (
@@ -103,7 +69,6 @@ class TermExpansion(Function):
         "_terms",
     )
 
-    @with_known_keywords
     def __init__(
         self,
         terms: Iterable[GivenTerm],
@@ -136,6 +101,11 @@ class TermExpansion(Function):
         return self._n_features
 
     @property
+    def intercept(self) -> float | Float:
+        """The constant of all outputs that terms have."""
+        return self._intercept
+
+    @property
     def feature_names(self) -> tuple[str, ...] | None:
         """The names of the columns, which those of a DataFrame must be; None if not known."""
         return self._feature_names
@@ -159,25 +129,6 @@ class TermExpansion(Function):
     @property
     def keeps_points(self) -> bool:
         return False
-
-    def predict(self, X: ArrayLike) -> Float:
-        """Evaluate the function.
-
-        Parameters
-        ----------
-        X : array-like, DataFrame or sparse matrix of shape (n, d)
-
-        Returns
-        -------
-        ndarray of shape (n,) or (n, outputs)
-
-        Raises
-        ------
-        ValueError, TypeError
-            If `X` is not a finite numeric table with d columns, or a DataFrame whose columns have
-            other names; or a term returns what is no finite number for each row.
-        """
-        return self.evaluate(X, n_threads=thread_count(-1))
 
     def evaluate(self, X: ArrayLike, *, n_threads: int) -> Float:
         if self._feature_names is not None:
@@ -232,12 +183,12 @@ class TermExpansion(Function):
         bases: Float = finite(total[None])[0]
         return bases if self.has_output_axis else float(bases[0])
 
-    def grouped(self, players: NDArray[np.int64]) -> TermExpansion:
+    def grouped(self, players: NDArray[np.int64]) -> TermSum:
         merged = self._copied()
         merged._players = players[self._players]
         return merged
 
-    def select(self, outputs: Sequence[int]) -> TermExpansion:
+    def select(self, outputs: Sequence[int]) -> TermSum:
         if self._chosen is None:
             raise ValueError("the expansion has a single output and no output axis to select from")
         selected = self._copied()
@@ -256,7 +207,7 @@ class TermExpansion(Function):
         """Return a row of zeros, unless others were given: see `probed_at`."""
         return self._probes
 
-    def probed_at(self, rows: Float) -> TermExpansion:
+    def probed_at(self, rows: Float) -> TermSum:
         """Return the same function, which is compared with a model's own at other rows.
 
         Parameters
@@ -372,14 +323,14 @@ class TermExpansion(Function):
         coefficients = np.atleast_1d(function.coefficient)
         return coefficients if self._chosen is None else coefficients[self._chosen]
 
-    def _copied(self) -> TermExpansion:
-        copied = TermExpansion.__new__(TermExpansion)
+    def _copied(self) -> TermSum:
+        copied = TermSum.__new__(TermSum)
         copied.__setstate__(self.__getstate__())
         return copied
 
     # pickle finds the state of slots by itself, skops and pickle's first protocols do not.
     def __getstate__(self) -> dict[str, object]:
-        return {name: getattr(self, name) for name in TermExpansion.__slots__}
+        return {name: getattr(self, name) for name in TermSum.__slots__}
 
     def __setstate__(self, state: dict[str, object]) -> None:
         for name, value in state.items():
@@ -426,7 +377,7 @@ def _powers(monomial: Monomial, rows: Float, members: NDArray[np.bool_]) -> Floa
 
 
 @products.register
-def _(function: TermExpansion, rows: NDArray[Any]) -> Products:
+def _(function: TermSum, rows: NDArray[Any]) -> Products:
     n_outputs = None if function._chosen is None else np.size(function._intercept)
     chosen = function._chosen or [0]
     found = [products_of_term(term, n_outputs, chosen) for term in function._terms]

@@ -1,0 +1,125 @@
+"""Estimates of Shapley values, where there are too many features for exact ones."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from pkex.errors import InputError, Option, UnsupportedModelError
+from pkex.execution.computation import Computation
+from pkex.execution.progress import Progress
+from pkex.explain.from_coalitions import check_coalitions, from_coalitions, of_rows_together
+from pkex.explain.from_orders import check_permutations, from_orders
+from pkex.explain.game_of_row import check_draws_rows
+from pkex.explain.joint_draws import JointDraws
+from pkex.explain.problem import Problem
+from pkex.explain.row_game import Estimator, estimated
+from pkex.explain.schema import ExplainedRows
+from pkex.functions.conditional import MOST_CONDITIONED, Conditional
+from pkex.functions.own_rows import warn_of_own_rows
+from pkex.games.sampled_coalitions import SampledCoalitions
+from pkex.results.estimate import Estimate
+from pkex.results.uncertainty import Uncertainty, roots_of
+from pkex.typing import Float
+
+__all__ = ["estimated_values"]
+
+# Functions drawn from a posterior for the covariances of estimates: right to 2 %.
+_DRAWS = 1000
+
+
+def estimated_values(
+    problem: Problem,
+    X: ArrayLike,
+    *,
+    n_permutations: int | None,
+    n_coalitions: int | None,
+    uncertainty: bool,
+    generator: np.random.Generator,
+    progress: Progress,
+) -> Estimate:
+    """Estimate the values of rows from random orders, or from random coalitions."""
+    estimator = _estimator(problem, n_permutations, n_coalitions, generator)
+    check_draws_rows(problem, "its values are exact for any number of features: explainer(X)")
+    explained, function = problem.schema.read(X), problem.function
+    posterior = None
+    with problem.settings.computing(progress) as how:
+        if isinstance(function, Conditional):
+            warn_of_own_rows(explained.rows, function.conditioning, function.players)
+        if uncertainty:
+            posterior = _estimated_roots(problem, estimator, explained, generator, how.part(0, 2))
+            how = how.part(1, 2)
+        values, errors = estimator(function, explained.rows, how)
+    if not function.has_output_axis:
+        values, errors = values[..., 0], errors[..., 0]
+    spread = Uncertainty(errors)
+    if posterior is not None:
+        spread = Uncertainty.of_posterior(posterior[0], values, posterior[1], errors)
+    return Estimate._of(problem.result(explained, values, spread))
+
+
+def _estimator(
+    problem: Problem,
+    n_permutations: int | None,
+    n_coalitions: int | None,
+    generator: np.random.Generator,
+) -> Estimator:
+    """Return the estimator of values, by orders or by coalitions."""
+    function, p = problem.function, problem.function.n_players
+    if n_permutations is None and n_coalitions is None:
+        of_orders = ", or n_permutations, such as n_permutations=1000"
+        raise TypeError(
+            "Explainer.estimate() needs the number of draws, by name: "
+            "n_coalitions, such as n_coalitions=1000"
+            + ("" if isinstance(function, Conditional) else of_orders)
+        )
+    if n_permutations is not None and n_coalitions is not None:
+        raise ValueError("n_permutations and n_coalitions are two ways to draw; give one of them")
+    if n_coalitions is not None:
+        count = check_coalitions(n_coalitions, p)
+        drawn = SampledCoalitions.drawn(p, count, generator)
+        if isinstance(function, Conditional):
+            return partial(of_rows_together, drawn)
+        return partial(estimated, problem.game, from_coalitions(drawn))
+    count = check_permutations(n_permutations, p)
+    if isinstance(function, Conditional):
+        exact = ", or exact values: explainer(X)" if p <= MOST_CONDITIONED else ""
+        raise InputError(
+            "n_permutations",
+            "would factor a matrix for each feature of each order, and is not for "
+            "value_function='observational'",
+            f"take n_coalitions, such as n_coalitions=1000{exact}",
+        )
+    return partial(estimated, problem.game, from_orders(p, count, generator))
+
+
+def _estimated_roots(
+    problem: Problem,
+    estimator: Estimator,
+    explained: ExplainedRows,
+    generator: np.random.Generator,
+    how: Computation,
+) -> tuple[Float, JointDraws]:
+    """Return R of the covariances R Rᵀ of estimates, (n, players, outputs, players), and draws.
+
+    Draws are of functions that are estimated from the same coalitions.
+    """
+    if not isinstance(problem.function, Conditional):
+        raise UnsupportedModelError(
+            (
+                Option("uncertainty", True),
+                " of estimates is for ",
+                Option("value_function", "observational"),
+                ". Exact values of Gaussian processes have it in other games: ",
+                Option("uncertainty", True, python="explainer(X, uncertainty=True)"),
+            )
+        )
+    joint = problem.joint_draws(explained, estimator)
+    functions = joint.functions(_DRAWS, generator)
+    covariances = []
+    for output, function in enumerate(functions):
+        drawn, _ = estimator(function, explained.rows, how.part(output, len(functions)))
+        covariances.append(drawn @ drawn.transpose(0, 2, 1) / _DRAWS)
+    return roots_of(np.stack(covariances, axis=-1)), joint

@@ -1,0 +1,76 @@
+"""Exact Shapley values of rows."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from pkex.execution.computation import Computation
+from pkex.execution.progress import Progress
+from pkex.explain.dask_rows import on_dask_rows, opened
+from pkex.explain.problem import Problem
+from pkex.explain.rows_on_workers import row_by_row
+from pkex.functions.base import Function
+from pkex.games.value_functions import Game
+from pkex.results.explanation import Explanation
+from pkex.results.uncertainty import Uncertainty
+from pkex.tables.stream import is_lazy
+from pkex.typing import Float
+
+if TYPE_CHECKING:
+    import dask.array
+
+__all__ = ["bare_values", "exact_values"]
+
+
+def exact_values(problem: Problem, X: Any, *, uncertainty: bool, progress: Progress) -> Explanation:
+    """Explain rows, with the covariances of their values if these are asked for."""
+    explained = problem.schema.read(X)
+    roots = spread = None
+    with problem.settings.computing(progress) as how:
+        if uncertainty:
+            roots = problem.posterior.roots(explained.rows, problem.game, how.part(0, 2))
+            how = how.part(1, 2)
+        values = _values(problem, explained.rows, how)
+    if roots is not None:
+        spread = Uncertainty.of_posterior(roots, values, problem.joint_draws(explained))
+    return Explanation._of(problem.result(explained, values, spread))
+
+
+def bare_values(problem: Problem, X: Any, progress: Progress) -> Float | dask.array.Array:
+    """Return values of rows; those of Dask's collections and of files when they are computed."""
+    X = opened(X, problem.schema.columns)
+    if is_lazy(X):
+        settings = problem.settings
+        one_thread = Computation(settings.method, settings.summation)
+        of_chunk = partial(_of_table, problem, how=one_thread)
+        lazy: dask.array.Array = on_dask_rows(
+            of_chunk, X, problem.schema.columns, _shape_of_row(problem)
+        )
+        return lazy
+    with problem.settings.computing(progress) as how:
+        return _of_table(problem, X, how)
+
+
+def _of_table(problem: Problem, X: Any, how: Computation) -> Float:
+    """Return values of the rows of a table, without an output axis that goes."""
+    values = _values(problem, problem.schema.columns.read(X).rows, how)
+    return values[..., 0] if problem.schema.outputs.drops_axis else values
+
+
+def _values(problem: Problem, rows: Float, how: Computation) -> Float:
+    """Return values of shape (n, players), or (n, players, outputs) with an output axis."""
+    explain = partial(_explained, problem.function, problem.game)
+    values = row_by_row(explain, rows, how, problem.settings.n_jobs)
+    return values if problem.function.has_output_axis else values[..., 0]
+
+
+def _explained(function: Function, game: Game, rows: Float, how: Computation) -> Float:
+    return function.explain(rows, game=game, how=how)
+
+
+def _shape_of_row(problem: Problem) -> tuple[int, ...]:
+    """Return the shape of the values of one row."""
+    function = problem.function
+    has_axis = function.has_output_axis and not problem.schema.outputs.drops_axis
+    return (function.n_players, function.n_outputs) if has_axis else (function.n_players,)

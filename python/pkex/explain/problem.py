@@ -1,0 +1,195 @@
+"""The problem that an explainer solves: a function, a game and the schema of its results."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from types import MethodType
+from typing import Any
+
+from numpy.typing import ArrayLike, NDArray
+
+from pkex.adapters import verify
+from pkex.adapters.targets import Target, adapted_to
+from pkex.execution.settings import Settings
+from pkex.explain.joint_draws import JointDraws
+from pkex.explain.links import Transform, behind_link
+from pkex.explain.model_columns import ModelColumns
+from pkex.explain.observational import given_background, landmark_error, warn_of_constant_players
+from pkex.explain.outputs import Outputs
+from pkex.explain.posterior import Posterior
+from pkex.explain.row_game import Estimator
+from pkex.explain.schema import ExplainedRows, Schema
+from pkex.functions.base import Function
+from pkex.functions.conditional import Conditional
+from pkex.functions.linked import LINKS, Link
+from pkex.games.observational import Observational
+from pkex.games.players import as_players
+from pkex.games.value_functions import (
+    Game,
+    ValueFunction,
+    check_points,
+    chosen_value_function,
+    game_of_points,
+)
+from pkex.inputs.arrays import read_only_view
+from pkex.inputs.choices import Method, Summation, check_choice
+from pkex.results.row_values import RowValues
+from pkex.results.uncertainty import Uncertainty
+from pkex.tables.weights import equal_weights
+from pkex.typing import Float
+
+__all__ = ["Problem"]
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """A function and its game, ready to be solved for rows.
+
+    Parameters
+    ----------
+    title : str
+        The function in words, such as "predict of SVR".
+    function : Function
+        With the chosen outputs, and groups of columns as players.
+    game : Game
+    schema : Schema
+    settings : Settings
+    link : {"identity", "logit"}
+    transform : callable or None
+    posterior : Posterior
+        Of the function, for the uncertainty of values.
+    base : float or ndarray of shape (outputs,)
+        The value of the empty coalition.
+    landmark_error : float or None
+        In the observational game on landmarks.
+    """
+
+    title: str
+    function: Function
+    game: Game
+    schema: Schema
+    settings: Settings
+    link: Link
+    transform: Transform | None
+    posterior: Posterior
+    base: float | Float
+    landmark_error: float | None
+
+    @classmethod
+    def of(
+        cls,
+        model: Any,
+        background: Any,
+        *,
+        target: Target | None,
+        value_function: ValueFunction | Observational | None,
+        background_weights: ArrayLike | None,
+        groups: Mapping[str, int | str | Iterable[int | str]] | None,
+        outputs: int | str | Sequence[int | str] | None,
+        link: Link,
+        transform: Transform | None,
+        feature_names: Sequence[str] | None,
+        output_names: Sequence[str] | None,
+        method: Method,
+        summation: Summation,
+        n_jobs: int | None,
+    ) -> Problem:
+        """Return the problem that the arguments of `Explainer` describe."""
+        owner = model.__self__ if isinstance(model, MethodType) else model
+        adapted = adapted_to(model, target)
+        settings = Settings(method, summation, n_jobs)
+        check_choice("link", link, LINKS)
+        chosen_game = chosen_value_function(value_function, background, background_weights)
+        check_points(chosen_game, background, adapted.function.keeps_points)
+        verify(adapted, model, n_threads=settings.n_threads)
+        adapted = behind_link(adapted, link, transform)
+
+        chosen, function = Outputs.chosen(adapted, outputs, output_names)
+        posterior = Posterior.of(adapted, owner, outputs, output_names)
+        columns, rows, players = ModelColumns.of(adapted, feature_names), None, None
+        if background is not None:
+            rows, columns = columns.read_background(background, background_weights)
+        game = Game(chosen_game, rows)
+        if chosen_game == "observational":
+            function = given_background(function, value_function, game, columns, link)
+            posterior = replace(posterior, conditioning=function.conditioning)
+        elif value_function is None and rows is None and function.draws_rows:
+            game = game_of_points(function.own_points())
+        if groups is not None:
+            players = as_players(groups, columns.names)
+            function = function.grouped(players.of_column)
+            posterior = posterior.grouped(players.of_column)
+        base, error = _start(function, game, settings)
+        title, schema = (
+            f"{adapted.title} of {type(owner).__name__}",
+            Schema(columns, players, chosen),
+        )
+        return cls(title, function, game, schema, settings, link, transform, posterior, base, error)
+
+    @property
+    def expected_value(self) -> float | Float:
+        """The value of the empty coalition, without an output axis that goes."""
+        if isinstance(self.base, float):
+            return self.base
+        return float(self.base[0]) if self.schema.outputs.drops_axis else self.base.copy()
+
+    @property
+    def background(self) -> NDArray[Any] | None:
+        """The rows that absent features are drawn from, read-only; None if there are none."""
+        if self.game.background is not None:
+            return read_only_view(self.game.background[0])
+        points = self.function.own_points() if self.game.is_of_points else None
+        return None if points is None or not len(points) else read_only_view(points)
+
+    @property
+    def background_weights(self) -> Float | None:
+        """The weights of these rows."""
+        if self.game.background is not None:
+            return read_only_view(self.game.background[1])
+        points = self.background
+        return None if points is None else equal_weights(len(points))
+
+    def joint_draws(
+        self, explained: ExplainedRows, estimator: Estimator | None = None
+    ) -> JointDraws:
+        """Return joint draws of the values of rows, or of their estimates by an estimator.
+
+        Raises
+        ------
+        UnsupportedModelError
+            If the function has no posterior.
+        """
+        game, points = self.game, self.background
+        if game.is_of_points and points is not None:
+            game = replace(game, background=(points, equal_weights(len(points))))
+        return self.posterior.joint_draws(
+            explained.rows, game, self.function.players, self.settings, estimator
+        )
+
+    def result(
+        self, explained: ExplainedRows, values: Float, uncertainty: Uncertainty | None
+    ) -> RowValues:
+        """Return values of rows as results hold them, without an output axis that goes.
+
+        Parameters
+        ----------
+        explained : ExplainedRows
+        values : ndarray of shape (n, players) or (n, players, outputs)
+        uncertainty : Uncertainty or None
+        """
+        axes, game = self.schema.axes(explained), self.game.value_function
+        rows = RowValues.computed(values, self.base, explained.data, axes, game, uncertainty)
+        return rows.picked((..., 0)) if self.schema.outputs.drops_axis else rows
+
+
+def _start(
+    function: Function, game: Game, settings: Settings
+) -> tuple[float | Float, float | None]:
+    """Return the value of the empty coalition and, with landmarks, their error."""
+    with settings.computing() as how:
+        base = function.base(game, how)
+        if not isinstance(function, Conditional):
+            return base, None
+        warn_of_constant_players(function)
+        return base, landmark_error(function, how)

@@ -1,0 +1,85 @@
+"""Names and tables of an explained function: its columns, features and outputs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from numpy.typing import NDArray
+
+from pkex.explain.model_columns import ModelColumns
+from pkex.explain.outputs import Outputs
+from pkex.games.players import Players
+from pkex.results.axes import FEATURE, OUTPUT, ROW, Axes
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["ExplainedRows", "Schema"]
+
+
+@dataclass(frozen=True, eq=False)
+class ExplainedRows:
+    """Rows to explain, by columns and by features, which may be groups of columns.
+
+    Parameters
+    ----------
+    rows : ndarray of shape (n, d)
+        Rows to compute with, which nobody else can change.
+    data : ndarray of shape (n, features)
+        Feature values that results show.
+    features : sequence of str
+    row_index : pandas.Index of length n, optional
+    """
+
+    rows: NDArray[Any]
+    data: NDArray[Any]
+    features: Sequence[str]
+    row_index: pd.Index | None
+
+
+@dataclass(frozen=True)
+class Schema:
+    """Columns that rows must have, and features and outputs that results have.
+
+    Parameters
+    ----------
+    columns : ModelColumns
+    players : Players or None
+        None if each column is a feature of its own.
+    outputs : Outputs
+    """
+
+    columns: ModelColumns
+    players: Players | None
+    outputs: Outputs
+
+    @property
+    def feature_names(self) -> list[str]:
+        """Names of the features; x0, x1, … where only the explained rows can name them."""
+        return list(self.columns.names if self.players is None else self.players.names)
+
+    def read(self, X: Any) -> ExplainedRows:
+        """Read a table of shape (n, d) that must have these columns."""
+        table = self.columns.read(X)
+        is_shared = table.rows is X or not table.rows.flags.owndata
+        rows = table.rows.copy() if is_shared else table.rows
+        if self.players is None:
+            return ExplainedRows(rows, rows, table.names, table.labels.rows)
+        # A table may name columns that had no names before.
+        is_named = self.columns.known_names is not None
+        features = self.players.names if is_named else self.players.renamed(table.names)
+        return ExplainedRows(rows, self.players.entries(rows), features, table.labels.rows)
+
+    def axes(self, explained: ExplainedRows) -> Axes:
+        """Return the axes of values of rows: rows, features and, if there is such an axis, outputs.
+
+        The axis of a single chosen output is still there.
+        """
+        outputs = self.outputs
+        features = tuple(explained.features)
+        if outputs.names is not None:
+            return Axes(features, outputs.names, explained.row_index, (ROW, FEATURE, OUTPUT))
+        names = None if outputs.single is None else (outputs.single,)
+        return Axes(features, names, explained.row_index, (ROW, FEATURE))

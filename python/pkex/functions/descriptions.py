@@ -1,0 +1,200 @@
+"""Public descriptions of functions that `Explainer` explains."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Generic, Self, TypeVar
+
+from numpy.typing import ArrayLike
+
+from pkex.functions.column_functions import GivenTerm
+from pkex.functions.kernel_sum import KernelSum
+from pkex.functions.term_sum import TermSum
+from pkex.inputs.keywords import with_known_keywords
+from pkex.kernels import Kernel
+from pkex.typing import Float
+
+__all__ = ["Description", "KernelExpansion", "TermExpansion"]
+
+_F = TypeVar("_F", KernelSum, TermSum)
+
+
+class Description(Generic[_F]):
+    """A function as its parts define it. It is immutable and can be pickled."""
+
+    __slots__ = ("_function",)
+
+    _function: _F
+
+    @classmethod
+    def _of(cls, function: _F) -> Self:
+        """Return the description of a function."""
+        described = cls.__new__(cls)
+        described._function = function
+        return described
+
+    @property
+    def intercept(self) -> float | Float:
+        """The constant: a float, or read-only of shape (outputs,)."""
+        return self._function.intercept
+
+    @property
+    def n_features(self) -> int:
+        """The number of features d."""
+        return self._function.n_features
+
+    @property
+    def feature_names(self) -> tuple[str, ...] | None:
+        """The names of the columns, which a DataFrame must have; None if unknown."""
+        return self._function.feature_names
+
+    def predict(self, X: ArrayLike) -> Float:
+        """Evaluate the function.
+
+        Parameters
+        ----------
+        X : array-like, DataFrame or sparse matrix of shape (n, d)
+
+        Returns
+        -------
+        ndarray of shape (n,) or (n, outputs)
+
+        Raises
+        ------
+        ValueError, TypeError
+            If `X` is not a finite numeric table with d columns, or a DataFrame whose columns have
+            other names.
+        OverflowError
+            If a result is too large for a float; the message names the row.
+        MemoryError
+            If the result is too large for memory.
+        """
+        return self._function.predict(X)
+
+    # A state of plain parts, which skops saves, too.
+    def __getstate__(self) -> dict[str, Any]:
+        return {"function": self._function}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self._function = state["function"]
+
+    def __repr__(self) -> str:
+        return repr(self._function)
+
+
+class KernelExpansion(Description[KernelSum]):
+    """The function f(x) = intercept + Σ_i coefficients_i · kernel(x, points_i).
+
+    It is what support vector machines, kernel ridge regression and Gaussian processes predict.
+
+    Parameters
+    ----------
+    points : array-like of shape (n, d)
+        The expansion points: support vectors or training rows. There may be none: shape (0, d).
+    coefficients : array-like of shape (n,) or (n, outputs)
+        The weight of each point; the second shape gives the function an output axis.
+    kernel : pkex.kernels.Kernel
+    intercept : float or array-like of shape (outputs,), default 0.0
+    feature_names : sequence of str of length d, optional
+        Names of the columns, which a DataFrame must have.
+
+    Raises
+    ------
+    ValueError
+        If shapes do not fit together, or numbers are missing or infinite.
+    TypeError
+        If `kernel` is not a kernel of `pkex.kernels`, or arrays do not hold real numbers.
+
+    Examples
+    --------
+    >>> import pkex
+    >>> f = pkex.KernelExpansion([[0.0, 0.0], [1.0, 1.0]], [1.0, -1.0], pkex.kernels.RBF())
+    >>> f
+    KernelExpansion(2 points, 2 features, kernel=RBF(length_scale=1.0))
+    >>> f.predict([[0.0, 0.0]])
+    array([0.63212056])
+    """
+
+    __slots__ = ()
+
+    @with_known_keywords
+    def __init__(
+        self,
+        points: ArrayLike,
+        coefficients: ArrayLike,
+        kernel: Kernel,
+        intercept: ArrayLike = 0.0,
+        *,
+        feature_names: Sequence[str] | None = None,
+    ) -> None:
+        self._function = KernelSum(points, coefficients, kernel, intercept, feature_names)
+
+    @property
+    def points(self) -> Float:
+        """The expansion points, read-only, shape (n, d)."""
+        return self._function.points
+
+    @property
+    def coefficients(self) -> Float:
+        """The weights, read-only, shape (n,) or (n, outputs)."""
+        return self._function.coefficients
+
+    @property
+    def kernel(self) -> Kernel:
+        """The kernel."""
+        return self._function.kernel
+
+
+class TermExpansion(Description[TermSum]):
+    """The function f(x) = intercept + Σ_I f_I(x_I), a sum of functions of few columns.
+
+    Generalized additive models and explainable boosting machines are such sums. The cost of values
+    grows as 2^k for a term of k columns, up to 14, and does not depend on the number of other
+    columns.
+
+    Parameters
+    ----------
+    terms : iterable of (columns, function) or (columns, edges, values)
+        `columns` is a column's number from 0 (or its name, with `feature_names`), or a sequence of
+        these. `function` takes an array of shape (n,) for each column and returns one of shape
+        (n,) or (n, outputs). It must treat rows independently and, to be pickled, be importable by
+        its name. A table over bins has an ascending array of `edges` for the column, or a sequence
+        of arrays for several columns, and `values` with one more bin than edges along each column;
+        a number equal to an edge belongs to the bin above it.
+    intercept : float or array-like of shape (outputs,), default 0.0
+        An array gives the function an output axis.
+    feature_names : sequence of str, optional
+        The names of all columns. By default there are as many columns as the terms use.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If a term is invalid or uses an unknown column. The message says which term.
+
+    References
+    ----------
+    G. Dubé, M. Marchand (2025), Shapley values of structured additive regression models and
+    application to RKHS weightings of functions, Transactions on Machine Learning Research.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pkex
+    >>> f = pkex.TermExpansion([(0, np.sin), ([1, 2], np.multiply), (1, [0.0], [-1.0, 1.0])], 10.0)
+    >>> f.predict([[0.0, 2.0, 3.0]])
+    array([17.])
+    >>> pkex.Explainer(f, [[0.0, -1.0, 1.0]]).shap_values([[0.0, 2.0, 3.0]])
+    array([[0., 8., 1.]])
+    """
+
+    __slots__ = ()
+
+    @with_known_keywords
+    def __init__(
+        self,
+        terms: Iterable[GivenTerm],
+        intercept: ArrayLike = 0.0,
+        *,
+        feature_names: Sequence[str] | None = None,
+    ) -> None:
+        self._function = TermSum(terms, intercept, feature_names=feature_names)
