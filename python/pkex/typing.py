@@ -3,14 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Float", "Report"]
+if TYPE_CHECKING:
+    from dask.array import Array as DaskArray
+else:
+    DaskArray = Any
+
+__all__ = ["DaskArray", "DaskRows", "Float", "Report"]
 
 Float: TypeAlias = NDArray[np.float64]
+
+
+class DaskRows(Protocol):
+    """An array or a table of Dask, whose rows are computed when they are needed."""
+
+    def __dask_graph__(self) -> Any:
+        """Return how the rows are computed."""
+
 
 # Told the work done and the total, in arbitrary units.
 Report: TypeAlias = Callable[[int, int], None]

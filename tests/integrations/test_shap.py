@@ -272,6 +272,16 @@ def test_a_single_output_may_have_a_name():
         KernelMachineExplainer(MODEL, Z, output_names=["p", "q"])
 
 
+def test_values_of_rows_of_dask_are_an_array_of_dask():
+    da = pytest.importorskip("dask.array")
+    X = np.random.default_rng(0).normal(size=(20, 3))
+    explainer = KernelMachineExplainer(SVR().fit(X, X.sum(axis=1)), X[:5])
+    found = explainer.shap_values(da.from_array(X, chunks=(5, 3)))
+    assert isinstance(found, da.Array)
+    assert found.numblocks == (4, 1)
+    np.testing.assert_array_equal(found.compute(), explainer.shap_values(X))
+
+
 def test_a_row_may_be_a_series_whose_names_are_checked():
     model = SVR().fit(FRAME, Y)
     explainer = KernelMachineExplainer(model.predict, FRAME[:9])

@@ -18,7 +18,7 @@ import numpy as np
 from GPy.util.normalizer import Standardize
 
 from pkex.adapters.attributes import expansion_of
-from pkex.adapters.kernel_check import check_kernel
+from pkex.adapters.kernel_check import OwnKernel, check_kernel
 from pkex.adapters.registry import AdaptedModel, Variance, register, unsupported
 from pkex.adapters.rounding import distance_rounding, scaling_rounding
 from pkex.adapters.variances import (
@@ -76,7 +76,7 @@ def adapt_process(model: Any) -> AdaptedModel:
     resolution = float(np.finfo(np.float64).eps)
     rounding = distance_rounding(kernel, points, resolution)
     rounding += scaling_rounding(kernel, points, resolution)
-    check_kernel(kernel, _OwnKernel(model.kern), points, rounding, name)
+    check_kernel(kernel, OwnKernel(model.kern.K, model.kern.name), points, rounding, name)
 
     def own_mean(rows: Float) -> Float:
         mean: Float = np.asarray(model.predict_noiseless(rows)[0])
@@ -130,19 +130,6 @@ def _units(model: Any, name: str) -> tuple[Float, Float]:
     if type(normalizer) is not Standardize:
         raise unsupported(f"{name} with the normalizer {type(normalizer).__name__}")
     return np.array(normalizer.std), np.array(normalizer.mean)
-
-
-class _OwnKernel:
-    """A kernel, as GPy evaluates it."""
-
-    def __init__(self, kernel: Any) -> None:
-        self._kernel = kernel
-
-    def __call__(self, rows: Float, points: Float) -> Float:
-        return np.asarray(self._kernel.K(rows, points))
-
-    def __repr__(self) -> str:
-        return str(self._kernel.name)
 
 
 def _read(kernel: Any, name: str) -> KernelPolynomial:

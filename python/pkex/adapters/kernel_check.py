@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,7 +13,7 @@ from pkex.functions.kernel_sum import KernelSum
 from pkex.kernels import Kernel
 from pkex.typing import Float
 
-__all__ = ["check_kernel", "shown"]
+__all__ = ["OwnKernel", "check_kernel", "shown"]
 
 # Between sums of kernel values, all of one sign.
 _RELATIVE_TOLERANCE = 1e-10
@@ -20,7 +22,26 @@ _MIXTURE_TOLERANCE = 2e-12
 _CHECKED_POINTS = 50
 
 
-def check_kernel(kernel: Kernel, own: Any, points: Float, rounding: float, model_name: str) -> None:
+@dataclass(frozen=True)
+class OwnKernel:
+    """A model's own kernel, as its library evaluates it.
+
+    Parameters
+    ----------
+    values : callable
+        From rows and points to the values of their kernel, or to the sums of these over the points,
+        in a column.
+    text : str
+        How messages write it.
+    """
+
+    values: Callable[[Float, Float], Any]
+    text: str
+
+
+def check_kernel(
+    kernel: Kernel, own: OwnKernel, points: Float, rounding: float, model_name: str
+) -> None:
     """Compare the kernel with the model's own, summed over some training points at a few rows.
 
     The coefficients of a Gaussian process with little noise are huge and cancel: its output has
@@ -29,9 +50,7 @@ def check_kernel(kernel: Kernel, own: Any, points: Float, rounding: float, model
     Parameters
     ----------
     kernel : Kernel
-    own : callable
-        From rows and points to the model's own values of their kernel, or to the sums of these over
-        the points, in a column; written by its `repr`.
+    own : OwnKernel
     points : ndarray of shape (n, d)
     rounding : float
         The relative rounding error of the model's own values.
@@ -47,7 +66,7 @@ def check_kernel(kernel: Kernel, own: Any, points: Float, rounding: float, model
     expansion = KernelSum(points, np.ones(len(points)), kernel)
     rows = expansion.probing_rows()
     sums = expansion.evaluate(rows, n_threads=1)
-    own_sums = np.sum(own(rows, points), axis=1)
+    own_sums = np.sum(own.values(rows, points), axis=1)
     magnitude = expansion.magnitude(rows, n_threads=1)
     has_signs = any(term.series is not None for term in kernel.terms(points.shape[1]))
     relative = _RELATIVE_TOLERANCE + min(rounding, _LARGEST_ROUNDING)
@@ -57,7 +76,7 @@ def check_kernel(kernel: Kernel, own: Any, points: Float, rounding: float, model
     # Not "greater": NaN must fail too.
     if not np.all(np.abs(sums - own_sums) <= tolerance):
         raise UnsupportedModelError(
-            f"{model_name} with the kernel {shown(own)} is not supported: the kernel has other "
+            f"{model_name} with the kernel {own.text} is not supported: the kernel has other "
             "values than its parts and parameters say"
         )
 

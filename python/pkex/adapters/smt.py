@@ -24,7 +24,7 @@ from smt.surrogate_models import GEKPLS, KPLS, KPLSK, KRG
 from smt.surrogate_models.krg_based import KrgBased
 
 from pkex.adapters.attributes import expansion_of
-from pkex.adapters.kernel_check import check_kernel
+from pkex.adapters.kernel_check import OwnKernel, check_kernel
 from pkex.adapters.registry import AdaptedModel, Variance, register, unsupported
 from pkex.adapters.rounding import scaling_rounding
 from pkex.adapters.smt_correlations import BY_NAME, kernel_of_rates
@@ -56,7 +56,7 @@ def adapt_kriging(model: Any) -> AdaptedModel:
     intercept = regression[0] + np.reshape(model.y_mean, shape)
     expansion = expansion_of(model, points, coefficients, kernel, intercept)
     rounding = scaling_rounding(kernel, points, float(np.finfo(np.float64).eps))
-    check_kernel(kernel, _OwnKernel(model), points, rounding, name)
+    check_kernel(kernel, _own_kernel(model), points, rounding, name)
     function: Function = expansion
     if len(regression) > 1:
         function = Combination([expansion, *_trend(model, regression[1:], points)])
@@ -181,21 +181,17 @@ def _own_output(model: Any, has_output_axis: bool) -> Callable[[Float], Float]:
     return output
 
 
-class _OwnKernel:
-    """The correlation of rows and points, as a model computes it."""
+def _own_kernel(model: Any) -> OwnKernel:
+    """Return the correlation of rows and points, as a model computes it."""
 
-    def __init__(self, model: Any) -> None:
-        self._model = model
-
-    def __call__(self, rows: Float, points: Float) -> Float:
+    def sums(rows: Float, points: Float) -> Float:
         """Return the sums over all points, in a column: predictions with β = 0 and each γ_i = 1."""
-        model, own = self._model, _quiet(self._model)
+        own = _quiet(model)
         own.X_norma, own.nt, own.ny = (points - model.X_offset) / model.X_scale, len(points), 1
         own.y_mean, own.y_std = 0.0, 1.0
         n_terms = len(model.optimal_par["beta"])
         own.optimal_par = {"beta": np.zeros((n_terms, 1)), "gamma": np.ones((len(points), 1))}
         return np.asarray(own.predict_values(rows))
 
-    def __repr__(self) -> str:
-        corr = self._model.options["corr"]
-        return repr(corr) if isinstance(corr, str) else f"{type(corr).__name__}(...)"
+    corr = model.options["corr"]
+    return OwnKernel(sums, repr(corr) if isinstance(corr, str) else f"{type(corr).__name__}(...)")

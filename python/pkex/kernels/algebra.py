@@ -58,8 +58,9 @@ class Elementary:
     def place(self) -> tuple[Any, ...]:
         """What the factors of a product are sorted by, so that equal products have equal bits."""
         kind = type(self.kernel)
-        shape = [tuple(self.parameter(name).tolist()) for name in _PARAMETERS[kind]]
-        return list(_PARAMETERS).index(kind), shape, self.columns
+        kinds = [*_PARAMETERS, kind]
+        shape = [tuple(self.parameter(name).tolist()) for name in _PARAMETERS.get(kind, ())]
+        return kinds.index(kind), shape, self.columns, repr(self.kernel)
 
     def on_features(self, n_features: int) -> Kernel:
         """Return the kernel as a function of all features."""
@@ -354,7 +355,8 @@ _POWERS: dict[type[Kernel], Callable[[Any, float], Kernel]] = {
         np.divide(kernel.length_scale, math.sqrt(times)), kernel.alpha * times
     ),
 }
-# The parameters of all families, in the order of factors in a product.
+# The families in the order that they have in a product, and the parameters by which kernels of one
+# family are sorted. Others come last.
 _PARAMETERS: dict[type[Kernel], tuple[str, ...]] = {
     RBF: ("length_scale",),
     Laplacian: ("length_scale",),

@@ -9,7 +9,8 @@ import numpy as np
 
 from pkex.kernels.base import Kernel
 from pkex.kernels.factors import Term
-from pkex.kernels.family import Factor, Family, add_family
+from pkex.kernels.family import Family, add_family
+from pkex.kernels.length_scales import over_features
 
 __all__ = ["Categorical"]
 
@@ -56,6 +57,4 @@ class Categorical(Kernel):
 
     def terms(self, n_features: int) -> list[Term]:
         """Return the product over all features."""
-        columns = np.arange(n_features, dtype=np.int64)
-        similarities = np.full((n_features, 1), self.similarity)
-        return [Term(1.0, (Factor(_FAMILY, columns, similarities),))]
+        return [over_features(self, _FAMILY, n_features, similarity=self.similarity)]

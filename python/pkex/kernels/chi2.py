@@ -10,7 +10,8 @@ import numpy as np
 
 from pkex.kernels.base import Kernel
 from pkex.kernels.factors import Term
-from pkex.kernels.family import Factor, Family, add_family
+from pkex.kernels.family import Family, add_family
+from pkex.kernels.length_scales import over_features
 from pkex.typing import Float
 
 __all__ = ["Chi2"]
@@ -58,5 +59,4 @@ class Chi2(Kernel):
 
     def terms(self, n_features: int) -> list[Term]:
         """Return the product over all features."""
-        columns = np.arange(n_features, dtype=np.int64)
-        return [Term(1.0, (Factor(_FAMILY, columns, np.full((n_features, 1), self.gamma)),))]
+        return [over_features(self, _FAMILY, n_features, gamma=self.gamma)]

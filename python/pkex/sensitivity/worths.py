@@ -72,7 +72,9 @@ class Worths:
         groups = list(_outputs_of_evaluations(weights))
         reports = parts_of(how.progress, *(1.0 + len(some) ** 2 for some, _ in groups))
         for (some, outputs), report in zip(groups, reports, strict=True):
-            own = _Sum(deviations.of_evaluations(some), weights[np.ix_(some, outputs)], players)
+            own = _EvaluationSum(
+                deviations.of_evaluations(some), weights[np.ix_(some, outputs)], players
+            )
             found[:, outputs], errors[outputs] = own.worths(
                 order, how.reporting(report), largest_error
             )
@@ -90,7 +92,7 @@ def _outputs_of_evaluations(
 
 
 @dataclass(frozen=True, eq=False)
-class _Sum:
+class _EvaluationSum:
     """A sum of products all of whose evaluations have a weight."""
 
     deviations: Deviations

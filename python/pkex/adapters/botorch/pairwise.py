@@ -19,7 +19,7 @@ from pkex.adapters.gpytorch.kernels import KernelReader
 from pkex.adapters.gpytorch.process import (
     Latent,
     LinearMean,
-    OwnKernel,
+    OutputCovariance,
     check_modules,
     checked_rounding,
     function_of,
@@ -67,7 +67,7 @@ def adapt_pairwise(model: Any) -> AdaptedModel:
     )
 
 
-class _Covariance(OwnKernel):
+class _Covariance(OutputCovariance):
     """The covariance as its module has it: `forward` of such a model is its posterior."""
 
     def __call__(self, rows: Float, points: Float) -> Float:

@@ -26,7 +26,7 @@ from pkex.adapters.gpytorch.kernels import KernelReader
 from pkex.adapters.gpytorch.process import (
     Latent,
     LinearMean,
-    OwnKernel,
+    OutputCovariance,
     check_modules,
     checked_rounding,
     function_of,
@@ -250,7 +250,7 @@ def _processes(model: Any, base: Any) -> tuple[list[_Process], bool]:
     for output, (points, values, spread) in enumerate(zip(*given, strict=True)):
         reader = KernelReader(type(model).__name__, d, batch_shape, output)
         kernel = reader.read(model.covar_module)
-        rounding = checked_rounding(kernel, points, OwnKernel(model, inputs, output))
+        rounding = checked_rounding(kernel, points, OutputCovariance(model, inputs, output))
         mean = LinearMean.of_module(model.mean_module, reader)
         known, jitter = (factors[output], values, spread), base.jitter_val
         if type(base) is variational.UnwhitenedVariationalStrategy:

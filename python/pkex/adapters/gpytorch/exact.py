@@ -27,7 +27,7 @@ from pkex.adapters.gpytorch.kernels import KernelReader, active_columns
 from pkex.adapters.gpytorch.process import (
     Latent,
     LinearMean,
-    OwnKernel,
+    OutputCovariance,
     check_modules,
     checked_rounding,
     function_of,
@@ -202,7 +202,7 @@ def _independent(
     for output, (own_points, own) in enumerate(zip(points, coefficients, strict=True)):
         reader = KernelReader(type(model).__name__, d, batch_shape, output)
         kernel = reader.read(model.covar_module)
-        checked = checked_rounding(kernel, own_points, OwnKernel(model, inputs, output))
+        checked = checked_rounding(kernel, own_points, OutputCovariance(model, inputs, output))
         rounding = max(rounding, checked)
         mean = LinearMean.of_module(model.mean_module, reader)
         functions.append(function_of(model, [Latent(kernel, own_points, own)], mean))
@@ -220,7 +220,7 @@ def _coupled(model: Any, alpha: Float) -> tuple[Function, float]:
     for task in range(n_tasks):
         own = [matrix[task, task] * kernel for matrix, kernel in parts]
         kernel = sum(own[1:], start=own[0])
-        checked = checked_rounding(kernel, points, OwnKernel(model, inputs, task))
+        checked = checked_rounding(kernel, points, OutputCovariance(model, inputs, task))
         rounding = max(rounding, checked)
     readers = [KernelReader(reader.model_name, d, (n_tasks,), task) for task in range(n_tasks)]
     means = [LinearMean.of_module(model.mean_module, own) for own in readers]

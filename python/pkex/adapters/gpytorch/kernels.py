@@ -113,11 +113,11 @@ class KernelReader:
         """Return a parameter of a single number, which has `n_own` axes behind those of batches."""
         return float(self._of_output(parameter, n_own).item())
 
-    def numbers(self, parameter: Any, columns: Columns) -> Float:
-        """Return a parameter with one number for all columns or one for each."""
+    def numbers(self, parameter: Any, columns: Columns) -> float | Float:
+        """Return a parameter as one number for all columns or one for each."""
         values = np.broadcast_to(self._of_output(parameter, 2)[0], len(columns))
         values = values if self.only is None else values[[self.only]]
-        return values[:1] if np.all(values == values[0]) else values
+        return float(values[0]) if np.all(values == values[0]) else values
 
     def vector(self, parameter: Any) -> Float:
         """Return a parameter in a column of one number for each feature."""
@@ -139,22 +139,18 @@ def active_columns(kernel: Any, columns: Columns) -> Columns:
     return columns if active is None else tuple(columns[place] for place in active.tolist())
 
 
-def _scale(values: Float) -> Any:
-    return float(values[0]) if len(values) == 1 else values
-
-
 def _rbf(reader: KernelReader, kernel: Any, columns: Columns) -> KernelPolynomial:
-    scale = _scale(reader.numbers(kernel.lengthscale, columns))
+    scale = reader.numbers(kernel.lengthscale, columns)
     return reader.on(RBF(scale), columns)
 
 
 def _matern(reader: KernelReader, kernel: Any, columns: Columns) -> KernelPolynomial:
-    scale = _scale(reader.numbers(kernel.lengthscale, columns))
+    scale = reader.numbers(kernel.lengthscale, columns)
     return reader.on(Matern(scale, nu=float(kernel.nu)), columns)
 
 
 def _rational_quadratic(reader: KernelReader, kernel: Any, columns: Columns) -> KernelPolynomial:
-    scale = _scale(reader.numbers(kernel.lengthscale, columns))
+    scale = reader.numbers(kernel.lengthscale, columns)
     return reader.on(RationalQuadratic(scale, alpha=reader.number(kernel.alpha, 1)), columns)
 
 
@@ -162,11 +158,11 @@ def _periodic(reader: KernelReader, kernel: Any, columns: Columns) -> KernelPoly
     # ∏_j exp(−2 sin²(π r_j/p_j) / λ_j), with λ = ℓ²
     scale = np.sqrt(reader.numbers(kernel.lengthscale, columns))
     period = reader.numbers(kernel.period_length, columns)
-    return reader.on(Periodic(_scale(scale), _scale(period)), columns)
+    return reader.on(Periodic(scale, period), columns)
 
 
 def _linear(reader: KernelReader, kernel: Any, columns: Columns) -> KernelPolynomial:
-    return reader.on(Linear(_scale(reader.numbers(kernel.variance, columns))), columns)
+    return reader.on(Linear(reader.numbers(kernel.variance, columns)), columns)
 
 
 def _polynomial(reader: KernelReader, kernel: Any, columns: Columns) -> KernelPolynomial:

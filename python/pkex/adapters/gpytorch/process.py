@@ -17,7 +17,7 @@ import torch
 from pkex.adapters.attributes import expansion_of
 from pkex.adapters.gpytorch.kernels import KernelReader
 from pkex.adapters.gpytorch.tensors import array_of, resolution_of, tensor_like
-from pkex.adapters.kernel_check import check_kernel
+from pkex.adapters.kernel_check import OwnKernel, check_kernel
 from pkex.adapters.registry import unsupported
 from pkex.adapters.rounding import distance_rounding, scaling_rounding
 from pkex.errors import UnsupportedModelError
@@ -32,7 +32,7 @@ from pkex.typing import Float
 __all__ = [
     "Latent",
     "LinearMean",
-    "OwnKernel",
+    "OutputCovariance",
     "check_modules",
     "checked_rounding",
     "function_of",
@@ -147,7 +147,7 @@ def side_by_side(functions: Sequence[Function]) -> Function:
 
 
 @dataclass(frozen=True, eq=False)
-class OwnKernel:
+class OutputCovariance:
     """The covariance of one output at rows and points, as a model's `forward` computes it.
 
     Parameters
@@ -182,7 +182,7 @@ class OwnKernel:
         return f"of {type(self.model).__name__}.forward"
 
 
-def checked_rounding(kernel: Kernel, points: Float, own: OwnKernel) -> float:
+def checked_rounding(kernel: Kernel, points: Float, own: OutputCovariance) -> float:
     """Return the rounding error of a model's kernel of one output, if it is the one that was read.
 
     Raises
@@ -196,7 +196,7 @@ def checked_rounding(kernel: Kernel, points: Float, own: OwnKernel) -> float:
     rounding += scaling_rounding(kernel, points, resolution)
     name = type(own.model).__name__
     try:
-        check_kernel(kernel, own, points, rounding, name)
+        check_kernel(kernel, OwnKernel(own, repr(own)), points, rounding, name)
     except UnsupportedModelError:
         if rounding < _LARGEST_ROUNDING:
             raise

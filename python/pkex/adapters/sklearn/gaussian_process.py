@@ -23,7 +23,7 @@ from pkex.adapters.sklearn.description import feature_names, pair_names
 from pkex.adapters.sklearn.fitted import check_fitted
 from pkex.adapters.sklearn.gp_kernels import covariance_expansion
 from pkex.adapters.sklearn.gp_variance import variance_of_classifier, variance_of_regressor
-from pkex.adapters.sklearn.own_output import without_names
+from pkex.adapters.sklearn.own_output import by_method, without_names
 from pkex.errors import UnsupportedModelError
 from pkex.functions.stack import Stack
 from pkex.typing import Float
@@ -53,13 +53,7 @@ def adapt_regressor(model: GaussianProcessRegressor) -> AdaptedModel:
         model, model.kernel_, model.X_train_, alpha * deviation, mean
     )
     _check_solution(model, rounding)
-    adapted = AdaptedModel(
-        expansion,
-        method="predict",
-        predict=without_names(model).predict,
-        feature_names=feature_names(model),
-        kernel_rounding=rounding,
-    )
+    adapted = by_method(model, expansion, "predict", kernel_rounding=rounding)
     variance = partial(variance_of_regressor, model, adapted, deviation**2)
     return replace(adapted, variance=Variance(expansion, variance))
 

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.gaussian_process import kernels as sklearn_kernels
 
 from pkex.adapters.attributes import expansion_of
-from pkex.adapters.kernel_check import check_kernel, shown
+from pkex.adapters.kernel_check import OwnKernel, check_kernel, shown
 from pkex.adapters.registry import unsupported
 from pkex.adapters.rounding import scaling_rounding, square_rounding
 from pkex.adapters.sklearn.kernel_trees import TreeReader
@@ -70,7 +70,7 @@ def covariance_expansion(
     rounding = scaling_rounding(kernel, points, float(np.finfo(quotient).eps))
     rounding += square_rounding(points, _gamma_of_squares(covariance))
     rounding += _gap_of_equal_rows(covariance)
-    check_kernel(kernel, covariance, points, rounding, name)
+    check_kernel(kernel, OwnKernel(covariance, shown(covariance)), points, rounding, name)
     return expansion, rounding
 
 

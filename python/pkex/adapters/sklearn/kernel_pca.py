@@ -10,10 +10,10 @@ from sklearn.decomposition import KernelPCA
 from pkex.adapters.attributes import expansion_of
 from pkex.adapters.registry import AdaptedModel, register
 from pkex.adapters.rounding import square_rounding
-from pkex.adapters.sklearn.description import dense, feature_names
+from pkex.adapters.sklearn.description import dense
 from pkex.adapters.sklearn.fitted import check_fitted
 from pkex.adapters.sklearn.kernel_functions import FEW, Options, named_kernel
-from pkex.adapters.sklearn.own_output import without_names
+from pkex.adapters.sklearn.own_output import by_method
 
 
 @register(KernelPCA)
@@ -37,11 +37,10 @@ def adapt_kernel_pca(model: KernelPCA) -> AdaptedModel:
     )
     row_means, mean = dense(model._centerer.K_fit_rows_), float(model._centerer.K_fit_all_)
     intercept = [-math.fsum((row_means - mean) * column) for column in weights.T]
-    return AdaptedModel(
+    return by_method(
+        model,
         expansion_of(model, points, weights - weights.mean(axis=0), kernel, intercept),
-        method="transform",
-        predict=without_names(model).transform,
-        feature_names=feature_names(model),
+        "transform",
         output_names=tuple(map(str, model.get_feature_names_out())),
         kernel_rounding=square_rounding(points, model.gamma_) if model.kernel == "rbf" else 0.0,
         # scikit-learn takes the means off each kernel value.

@@ -8,15 +8,11 @@ from sklearn.kernel_ridge import KernelRidge
 from pkex.adapters.attributes import expansion_of
 from pkex.adapters.registry import AdaptedModel, register, unsupported
 from pkex.adapters.rounding import square_rounding
-from pkex.adapters.sklearn.description import dense, feature_names
+from pkex.adapters.sklearn.description import dense
 from pkex.adapters.sklearn.fitted import check_fitted
 from pkex.adapters.sklearn.gp_kernels import covariance_expansion
-from pkex.adapters.sklearn.kernel_functions import (
-    Options,
-    default_gamma,
-    named_kernel,
-)
-from pkex.adapters.sklearn.own_output import without_names
+from pkex.adapters.sklearn.kernel_functions import Options, default_gamma, named_kernel
+from pkex.adapters.sklearn.own_output import by_method
 
 
 @register(KernelRidge)
@@ -27,19 +23,10 @@ def adapt_kernel_ridge(model: KernelRidge) -> AdaptedModel:
         return _adapt_covariance(model)
     points = dense(model.X_fit_)
     gamma = default_gamma(model.kernel, points.shape[1]) if model.gamma is None else model.gamma
-    return AdaptedModel(
-        expansion_of(
-            model,
-            points,
-            model.dual_coef_,
-            named_kernel(model, Options(gamma, model.degree, model.coef0)),
-            0.0,
-        ),
-        method="predict",
-        predict=without_names(model).predict,
-        feature_names=feature_names(model),
-        kernel_rounding=square_rounding(points, gamma) if model.kernel == "rbf" else 0.0,
-    )
+    kernel = named_kernel(model, Options(gamma, model.degree, model.coef0))
+    expansion = expansion_of(model, points, model.dual_coef_, kernel, 0.0)
+    rounding = square_rounding(points, gamma) if model.kernel == "rbf" else 0.0
+    return by_method(model, expansion, "predict", kernel_rounding=rounding)
 
 
 def _adapt_covariance(model: KernelRidge) -> AdaptedModel:
@@ -49,10 +36,4 @@ def _adapt_covariance(model: KernelRidge) -> AdaptedModel:
     expansion, rounding = covariance_expansion(
         model, model.kernel, model.X_fit_, model.dual_coef_, 0.0
     )
-    return AdaptedModel(
-        expansion,
-        method="predict",
-        predict=without_names(model).predict,
-        feature_names=feature_names(model),
-        kernel_rounding=rounding,
-    )
+    return by_method(model, expansion, "predict", kernel_rounding=rounding)

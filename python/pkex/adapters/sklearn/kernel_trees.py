@@ -18,9 +18,9 @@ from sklearn.gaussian_process import kernels as sklearn_kernels
 
 from pkex.adapters.kernel_check import shown
 from pkex.adapters.registry import unsupported
-from pkex.adapters.sklearn.kernel_functions import APPROXIMATE, laplacian, rbf
+from pkex.adapters.sklearn.kernel_functions import APPROXIMATE, PAIRWISE, Options
 from pkex.errors import UnsupportedModelError
-from pkex.kernels import RBF, Chi2, Kernel, Matern, Periodic, RationalQuadratic
+from pkex.kernels import RBF, Kernel, Matern, Periodic, RationalQuadratic
 from pkex.kernels.algebra import ONE, ZERO, KernelPolynomial
 from pkex.kernels.series import MOST_ORDERS
 
@@ -96,17 +96,12 @@ class TreeReader:
         """Read one of `sklearn.metrics.pairwise`."""
         if isinstance(kernel.metric, str) and kernel.metric in _OF_DOT_PRODUCT:
             return self._polynomial(kernel)
-        kernel_of: dict[str, Callable[[float], Kernel]] = {
-            "rbf": rbf,
-            "laplacian": laplacian,
-            "chi2": Chi2,
-        }
-        if not isinstance(kernel.metric, str) or kernel.metric not in kernel_of:
+        if not isinstance(kernel.metric, str) or kernel.metric not in ("rbf", "laplacian", "chi2"):
             raise self._refused(kernel, f"; known are {_KNOWN}.{_instead(kernel)}")
         gamma = float(kernel.gamma)
         if not 0.0 < gamma < math.inf:
             raise self._refused(kernel, ": gamma must be positive")
-        return self._of(kernel_of[kernel.metric](gamma))
+        return self._of(PAIRWISE[kernel.metric](Options(gamma)))
 
     def _polynomial(self, kernel: Any) -> KernelPolynomial:
         """Read a linear or polynomial kernel, with options of its own."""

@@ -14,9 +14,9 @@ from sklearn.svm import LinearSVC, LinearSVR
 from pkex.adapters.advice import LOG_LINK
 from pkex.adapters.attributes import usable
 from pkex.adapters.registry import AdaptedModel, register, unsupported
-from pkex.adapters.sklearn.description import class_names, dense, feature_names
+from pkex.adapters.sklearn.description import class_names, dense
 from pkex.adapters.sklearn.fitted import check_fitted
-from pkex.adapters.sklearn.own_output import without_names
+from pkex.adapters.sklearn.own_output import by_method
 from pkex.errors import UnsupportedModelError
 from pkex.functions.linear import LinearFunction
 from pkex.typing import Float
@@ -81,11 +81,10 @@ def adapt_linear(model: Any) -> AdaptedModel:
     function = linear_function(model)
     method = linear_method(model)
     is_classifier = isinstance(model, _CLASSIFIERS)
-    return AdaptedModel(
+    return by_method(
+        model,
         function,
-        method=method,
-        predict=getattr(without_names(model), method),
-        feature_names=feature_names(model),
+        method,
         output_names=class_names(model.classes_, function) if is_classifier else None,
         not_explained="" if method == "predict" else _MADE_OF_DECISIONS,
     )
@@ -134,13 +133,8 @@ def adapt_partial_least_squares(model: Any) -> AdaptedModel:
     rounding = 32.0 * np.finfo(np.float64).eps * np.abs(shifts).sum(axis=1)
     if model._predict_1d:
         coefficients, intercept, rounding = coefficients[0], intercept[0], rounding[0]
-    return AdaptedModel(
-        _of_attributes(model, coefficients.T, intercept),
-        method="predict",
-        predict=without_names(model).predict,
-        feature_names=feature_names(model),
-        absolute_rounding=rounding,
-    )
+    function = _of_attributes(model, coefficients.T, intercept)
+    return by_method(model, function, "predict", absolute_rounding=rounding)
 
 
 # Before 1.5 `predict` of scikit-learn divides by the columns' standard deviations, later `fit`.

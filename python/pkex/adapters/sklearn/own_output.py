@@ -15,7 +15,31 @@ from numpy.typing import NDArray
 
 from pkex.adapters.registry import AdaptedModel
 from pkex.adapters.sklearn.description import feature_names
+from pkex.functions.base import Function
 from pkex.typing import Float
+
+
+def by_method(
+    model: Any,
+    function: Function,
+    method: str,
+    *,
+    kernel_rounding: float = 0.0,
+    absolute_rounding: float | Float = 0.0,
+    output_names: tuple[str, ...] | None = None,
+    not_explained: str = "",
+) -> AdaptedModel:
+    """Describe a model whose method of this name is the function; see `AdaptedModel`."""
+    return AdaptedModel(
+        function,
+        method=method,
+        predict=getattr(without_names(model), method),
+        feature_names=feature_names(model),
+        output_names=output_names,
+        kernel_rounding=kernel_rounding,
+        absolute_rounding=absolute_rounding,
+        not_explained=not_explained,
+    )
 
 
 def own_output(

@@ -66,16 +66,18 @@ _SEVERAL = "it makes several columns of one, and is none of those that are known
 
 
 _NAMES = ", feature_names=model[:-1].get_feature_names_out()"
-_NO_COLUMNS = "its input has no columns"
 _DOCUMENTS = (
-    f"{_NO_COLUMNS}. Transform the documents, and explain the last step: "
+    "its input has no columns. Transform the documents, and explain the last step: "
     f"rows = model[:-1].transform(documents); pkex.Explainer(model[-1], rows{_NAMES})(rows)"
 )
 
-# Why a step is refused, of those that do more than to mix columns.
-_WHY = {
+# Why steps are refused whose input has no columns, such as documents.
+_WITHOUT_COLUMNS = {
     **dict.fromkeys(("CountVectorizer", "DictVectorizer", "TfidfVectorizer"), _DOCUMENTS),
     **dict.fromkeys(("FeatureHasher", "HashingVectorizer"), _DOCUMENTS.replace(_NAMES, "")),
+}
+# Why others are refused, of those that do more than to mix columns.
+_WHY = {
     "PolynomialFeatures": "it multiplies columns, which is supported before a linear model such as "
     "Ridge, with no other steps between the two than scalers and selectors, which stand beside it "
     "and not in a Pipeline of their own with the model",
@@ -84,13 +86,14 @@ _WHY = {
 
 def refused(what: str, why: str = "", instead: str = "") -> UnsupportedModelError:
     """Return the error that a step is not supported, why, and what may be taken instead."""
+    found = f"a Pipeline with the step {what} is not supported"
+    if what in _WITHOUT_COLUMNS:
+        return UnsupportedModelError(f"{found}: {_WITHOUT_COLUMNS[what]}")
     why = why or _WHY.get(what, "it mixes columns, or is not known to act on each column alone")
     names = ", ".join(step.__name__ for step in STEPS)
-    found = f"a Pipeline with the step {what} is not supported: {why}"
-    if why.startswith(_NO_COLUMNS):
-        return UnsupportedModelError(found)
     return UnsupportedModelError(
-        f"{found}{f'; supported with {instead}' if instead else ''}. Supported steps: {names}, "
+        f"{found}: {why}{f'; supported with {instead}' if instead else ''}. Supported steps: "
+        f"{names}, "
         "feature selectors, ColumnTransformer, FeatureUnion and Pipeline of these, 'passthrough'. "
         "Or transform the data first, and explain the last step in terms of the columns that it "
         "sees"

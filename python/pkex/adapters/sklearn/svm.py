@@ -21,7 +21,7 @@ from pkex.adapters.sklearn.kernel_functions import (
     default_gamma,
     named_kernel,
 )
-from pkex.adapters.sklearn.own_output import without_names
+from pkex.adapters.sklearn.own_output import by_method, without_names
 from pkex.errors import UnsupportedModelError
 from pkex.functions.kernel_sum import KernelSum
 from pkex.kernels import Kernel
@@ -33,24 +33,17 @@ from pkex.typing import Float
 def adapt_regressor(model: SVR | NuSVR) -> AdaptedModel:
     """Read f(x) = Σ_i dual_coef_i k(x, sv_i) + intercept."""
     check_fitted(model)
-    return AdaptedModel(
-        _single_output(model),
-        method="predict",
-        predict=without_names(model).predict,
-        feature_names=feature_names(model),
-        kernel_rounding=_rounding(model),
-    )
+    return by_method(model, _single_output(model), "predict", kernel_rounding=_rounding(model))
 
 
 @register(OneClassSVM)
 def adapt_one_class(model: OneClassSVM) -> AdaptedModel:
     """Read the decision function, positive for inliers."""
     check_fitted(model)
-    return AdaptedModel(
+    return by_method(
+        model,
         _single_output(model),
-        method="decision_function",
-        predict=without_names(model).decision_function,
-        feature_names=feature_names(model),
+        "decision_function",
         kernel_rounding=_rounding(model),
         not_explained="only the decision function is a sum over the support vectors, others are "
         "made from it, the prediction 1 or -1 by its sign",

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, BinaryIO, Literal
+from typing import Any, BinaryIO, Literal, overload
 
-import cloudpickle
 import numpy as np
 import shap
 from numpy.typing import ArrayLike
@@ -40,12 +39,11 @@ from pkex.integrations.shap.arguments import (
     selects_features,
 )
 from pkex.integrations.shap.attributes import KernelExplainerAttributes
-from pkex.typing import Float
+from pkex.integrations.shap.saved_arguments import read_arguments, write_arguments
+from pkex.typing import DaskArray, DaskRows, Float
 
 __all__ = ["KernelMachineExplainer"]
 
-# What may be saved and loaded in a way of one's own.
-_SAVED_APART = ("model", "masker")
 # What is passed on to a `pkex.Explainer` as it is.
 _OPTIONS = ("link", "value_function", "background_weights", "groups", "feature_names", "n_jobs")
 
@@ -352,7 +350,18 @@ class KernelMachineExplainer(KernelExplainerAttributes, shap.Explainer):  # type
         values: Float = self.shap_values(as_one_row("row", row, "shap_values"), l1_reg=l1_reg)[0]
         return values
 
-    @with_checked_arguments(CALL, finds_more=_check_rows)
+    @overload
+    def shap_values(
+        self,
+        X: DaskRows,
+        *,
+        nsamples: Budget = "auto",
+        l1_reg: L1Reg = None,
+        silent: bool = False,
+        gc_collect: bool = False,
+    ) -> DaskArray: ...
+
+    @overload
     def shap_values(
         self,
         X: ArrayLike,
@@ -361,13 +370,25 @@ class KernelMachineExplainer(KernelExplainerAttributes, shap.Explainer):  # type
         l1_reg: L1Reg = None,
         silent: bool = False,
         gc_collect: bool = False,
-    ) -> Float:
+    ) -> Float: ...
+
+    @with_checked_arguments(CALL, finds_more=_check_rows)
+    def shap_values(
+        self,
+        X: ArrayLike | DaskRows,
+        *,
+        nsamples: Budget = "auto",
+        l1_reg: L1Reg = None,
+        silent: bool = False,
+        gc_collect: bool = False,
+    ) -> Float | DaskArray:
         """Return the bare Shapley values of rows.
 
         Parameters
         ----------
         X : array-like, DataFrame or sparse matrix of shape (n, d), or one row of shape (d,)
-            Of a Series with names, these must be the model's.
+            Of a Series with names, these must be the model's. Rows of an array or a table of Dask
+            are explained when the result is computed.
         nsamples, l1_reg, silent, gc_collect : optional
             Without effect: options of estimates, and of their progress bar. There is a warning
             where `l1_reg` would set values of features to 0 in shap, which exact ones are not.
@@ -375,6 +396,7 @@ class KernelMachineExplainer(KernelExplainerAttributes, shap.Explainer):  # type
         Returns
         -------
         ndarray of shape (n, d) or (n, d, outputs), without the first axis for one row
+            A dask.array for rows of Dask.
 
         Raises
         ------
@@ -444,14 +466,7 @@ class KernelMachineExplainer(KernelExplainerAttributes, shap.Explainer):  # type
             otherwise.
         """
         Serializable.save(self, out_file)
-        savers = dict(zip(_SAVED_APART, (model_saver, masker_saver), strict=True))
-        for name, saver in savers.items():
-            if not callable(saver) and saver not in (".save", "auto"):
-                raise ValueError(f"{name}_saver must be a function or '.save'; got {saver!r}")
-        apart = {name: saver for name, saver in savers.items() if callable(saver)}
-        cloudpickle.dump({k: v for k, v in self._arguments.items() if k not in apart}, out_file)
-        for name, saver in apart.items():
-            saver(self._arguments[name], out_file)
+        write_arguments(self._arguments, out_file, {"model": model_saver, "masker": masker_saver})
 
     @classmethod
     def load(
@@ -487,16 +502,7 @@ class KernelMachineExplainer(KernelExplainerAttributes, shap.Explainer):  # type
             return cls._instantiated_load(
                 in_file, model_loader=model_loader, masker_loader=masker_loader
             )
-        arguments = cloudpickle.load(in_file)
-        loaders = dict(zip(_SAVED_APART, (model_loader, masker_loader), strict=True))
-        for name in _SAVED_APART:
-            if name in arguments:
-                continue
-            loader = loaders[name]
-            if loader is None:
-                raise ValueError(f"the {name} was saved by a {name}_saver; give its {name}_loader")
-            arguments[name] = loader(in_file)
-        return arguments
+        return read_arguments(in_file, {"model": model_loader, "masker": masker_loader})
 
 
 def _with_output_name(explanation: shap.Explanation, name: str) -> shap.Explanation:

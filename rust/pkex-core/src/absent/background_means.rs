@@ -91,7 +91,7 @@ impl MeansOfPoints {
         let mut factors = Vec::new();
         for (number, term) in terms.iter().enumerate() {
             let monitor = &mut |done, total| monitor(number * total + done, terms.len() * total);
-            factors.extend(if term.has_own_pairs() {
+            factors.extend(if term.diagonal_varies() {
                 let blocks = number * blocks..(number + 1) * blocks;
                 means_of_blocks(expansion, blocks, background, settings, monitor)?
             } else {

@@ -114,7 +114,7 @@ impl<'a> Absent<Points<'a>> for Marginal<'_> {
         let contrast = &FromMean { absent: self, term, x, points };
         if let Some(own) = expansion.rung(ladder, at.block, (at.item, x)) {
             fill_against(own, absent, block, contrast, context)
-        } else if !term.has_own_pairs() {
+        } else if !term.diagonal_varies() {
             fill_against(TermFactors { term, x, points }, absent, block, contrast, context)
         } else {
             context.run(FillTerm { term, row: x, points, block: present });

@@ -39,8 +39,8 @@ impl PackedKernel {
     }
 
     /// Whether k(x, x) may differ from row to row: that of power series and of centered kernels.
-    pub fn has_own_pairs(&self) -> bool {
-        self.terms.iter().any(PackedTerm::has_own_pairs)
+    pub fn diagonal_varies(&self) -> bool {
+        self.terms.iter().any(PackedTerm::diagonal_varies)
     }
 
     /// Whether factors may be negative, or above 1.

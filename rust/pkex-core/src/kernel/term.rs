@@ -264,7 +264,7 @@ impl PackedTerm {
     }
 
     /// Whether its value for a row with itself may differ from row to row.
-    pub fn has_own_pairs(&self) -> bool {
+    pub fn diagonal_varies(&self) -> bool {
         self.is_signed || self.series.is_some()
     }
 

@@ -103,7 +103,7 @@ pub(crate) fn own_values(
         let x = rows.row(row);
         let points: Vec<Lanes> = x.iter().map(|&entry| Lanes([entry; LANES])).collect();
         for (term, absent) in kernel.terms.iter().zip(absent) {
-            if !term.has_own_pairs() {
+            if !term.diagonal_varies() {
                 continue;
             }
             let spread = fill_pairs((term, absent), (x, &points), &mut block, context);

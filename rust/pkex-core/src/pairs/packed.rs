@@ -45,7 +45,7 @@ impl<'a> PackedPairs<'a> {
                 takes_halves
             }
         };
-        let own = if takes_halves && kernel.has_own_pairs() {
+        let own = if takes_halves && kernel.diagonal_varies() {
             let values = own_values(problem.rows, &kernel, &absent, settings)?;
             Some(OwnPairs::new(values, problem.rows.rows(), chunks)?)
         } else {

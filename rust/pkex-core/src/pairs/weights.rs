@@ -140,7 +140,7 @@ impl<'a> PackedTarget<'a> {
         let kernel = PackedKernel::new(given.terms, players)?;
         let absent = AbsentPlayers::of_terms(&kernel, None);
         let [_, takes_halves] = given.takes_halves;
-        let own = if takes_halves && kernel.has_own_pairs() {
+        let own = if takes_halves && kernel.diagonal_varies() {
             let values = own_values(given.targets, &kernel, &absent, settings)?;
             Some(OwnPairs::new(values, rows, chunks)?)
         } else {
