@@ -18,6 +18,7 @@ extensions = [
     "myst_parser",
     "sphinx_copybutton",
     # Of this project, in docs/_extensions.
+    "descriptions",
     "examples",
     "formulas",
     "forge_links",

@@ -20,6 +20,8 @@ from sklearn.gaussian_process.kernels import RBF, ConstantKernel
 
 import pkex
 
+plt.style.use("pkex.results.figures")
+
 NAMES = ["temperature", "time", "acid", "catalyst", "stirring"]
 LOWEST, HIGHEST = np.array([[40.0, 0.5, 1.0, 0.1, 1.0], [160.0, 12.0, 7.0, 2.0, 9.0]])
 ERROR = 1.0  # percent of yield, of a measurement
@@ -79,18 +81,17 @@ total = mean.base_values + WIDTH * deviation.base_values + expected[-1].sum() + 
 error = np.abs(total - bound).max()
 print(f"largest |base + Σφ - output|: {error:.1e} (outputs up to {bound.max():.3g})")
 
-figure, axes = plt.subplots(1, 2, figsize=(10, 4), layout="constrained", sharex=True, sharey=True)
+figure, axes = plt.subplots(1, 2, figsize=(8, 4), sharex=True, sharey=True)
 trials = np.arange(len(X) - len(expected), len(X)) + 1
-parts = {"what is expected of it": expected, "what is unknown of it": unknown}
+parts = {"Mean (expected yield)": expected, f"{WIDTH:g} standard deviations (uncertainty)": unknown}
 for ax, (title, values) in zip(axes, parts.items(), strict=True):
     up, down = np.zeros(len(trials)), np.zeros(len(trials))
     for name, heights in zip(NAMES, np.transpose(values), strict=True):
         ax.bar(trials, heights, bottom=np.where(heights > 0.0, up, down), label=name)
         up, down = up + np.maximum(heights, 0.0), down + np.minimum(heights, 0.0)
     ax.axhline(0.0, color="0.2", linewidth=0.8)
-    ax.set(title=f"Why there: {title}", xlabel="trials")
-    ax.spines[["top", "right"]].set_visible(False)
-axes[0].set_ylabel("part of the upper bound, percent of yield")
-axes[1].legend(frameon=False)
-figure.savefig("acquisition.png", dpi=120)
+    ax.set(title=title, xlabel="trial")
+axes[0].set_ylabel("contribution to the upper bound, % of yield")
+axes[1].legend()
+figure.savefig("acquisition.png")
 print("picture: acquisition.png")

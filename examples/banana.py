@@ -24,8 +24,11 @@ from sklearn.model_selection import GridSearchCV
 
 import pkex
 
+plt.style.use("pkex.results.figures")
+
 VARIANCE = 10.0
 PICTURE = "banana.png"
+LINES = [("-", "o", 1.5), ("-", "s", 5.0), ("--", "^", 1.5), (":", "D", 1.5)]
 
 
 def bent(x1, b):
@@ -90,7 +93,7 @@ def accuracies(n, b, rng):
         "observational": pkex.Explainer(model, rows, value_function="observational")(rows).values,
         "interventional": pkex.Explainer(model, rows).shap_values(rows),
         "normal distribution": normal_values(model, rows, rows),
-        "the paper's formula": printed_values(rows, b),
+        "formula in the paper": printed_values(rows, b),
     }
     explained = found["observational"].sum(axis=1) + model.predict(rows).mean()
     error = np.abs(explained - model.predict(rows)).max()
@@ -126,7 +129,7 @@ bends = [1.0, 10.0, 20.0, 50.0, 100.0] if full else [1.0, 10.0, 50.0]
 sizes = [100, 500, 1000, 1500, 3000] if full else [100, 400]
 n, repetitions = (1000, 10) if full else (200, 1)
 
-figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4), layout="constrained")
+figure, (left, right) = plt.subplots(1, 2, figsize=(8, 4.2))
 rng = np.random.default_rng(0)
 curves = []
 for b in bends:
@@ -134,18 +137,21 @@ for b in bends:
     found = [accuracies(n, b, rng) for _ in range(repetitions)]
     curves.append({name: np.mean([one[name] for one in found]) for name in found[0]})
     print("  R²: " + ", ".join(f"{name} {value:.2f}" for name, value in curves[-1].items()))
-for name in curves[0]:
-    left.plot(bends, [curve[name] for curve in curves], marker="o", label=name)
-left.set(xscale="log", ylim=(-1.0, 1.05), xlabel="b", ylabel="R² of values beside the true ones")
-left.set_title(f"How near the observational values are, n = {n}")
-left.legend()
+# Lines that nearly coincide differ in width and dashes.
+for name, (dashes, marker, width) in zip(curves[0], LINES, strict=True):
+    scores = [curve[name] for curve in curves]
+    left.plot(bends, scores, dashes, marker=marker, linewidth=width, label=name)
+left.set(xscale="log", ylim=(-1.0, 1.05), ylabel="R² of the values, true values as reference")
+left.set_xlabel("b in X₂ = (X₁² − 10) / b + noise\n(the larger b, the flatter the banana)")
+left.set_title(f"Accuracy, {n:,} rows")
+left.legend(loc="lower left")
 
 clocks = [times(size, rng) for size in sizes]
 for name in clocks[0]:
     right.loglog(sizes, [clock[name] for clock in clocks], marker="o", label=name)
     print(f"{sizes[-1]} rows, {name}: {clocks[-1][name]:.2g} s")
-right.set(xlabel="rows, and background rows", ylabel="seconds for all rows")
-right.set_title("How long it takes")
+right.set(xlabel="explained rows = background rows", ylabel="seconds for all rows")
+right.set_title("Time")
 right.legend()
-figure.savefig(PICTURE, dpi=120)
+figure.savefig(PICTURE)
 print(f"picture: {PICTURE}")

@@ -16,6 +16,8 @@ from skopt.space import Categorical, Integer, Real
 
 import pkex
 
+plt.style.use("pkex.results.figures")
+
 SPACE = [
     Real(40.0, 160.0, name="temperature"),  # °C
     Real(0.5, 12.0, name="time"),  # hours
@@ -53,7 +55,7 @@ own = search.models[-1].predict(search.space.transform(everywhere.tolist()))
 error = np.abs(total - own).max()
 print(f"largest |base + Σφ - output|: {error:.1e} (outputs up to {np.abs(own).max():.3g})")
 
-figure, ax = plt.subplots(figsize=(7, 4), layout="constrained")
+figure, ax = plt.subplots(figsize=(7, 4))
 trials = np.arange(len(search.Xi) - len(importance), len(search.Xi)) + 1
 for name, strengths in zip(explanation.feature_names, np.transpose(importance), strict=True):
     (line,) = ax.plot(trials, strengths)
@@ -64,6 +66,5 @@ ax.set(
     xlim=trials[[0, -1]],
     ylim=(0.0, None),
 )
-ax.spines[["top", "right"]].set_visible(False)
-figure.savefig("bayesian_optimization.png", dpi=120)
+figure.savefig("bayesian_optimization.png")
 print("picture: bayesian_optimization.png")

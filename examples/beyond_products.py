@@ -22,6 +22,8 @@ from pkex.kernels import Kernel, Matern, RationalQuadratic
 from pkex.kernels.domain import Domain
 from pkex.kernels.factors import expanded
 
+plt.style.use("pkex.results.figures")
+
 PICTURE = "beyond_products.png"
 KERNELS = {
     "Matern, ν = 1/2": Matern(nu=0.5),
@@ -36,7 +38,7 @@ DISTANCES = (1, 3, 10, 30, 100)
 
 def main() -> None:
     print(f"{'Gaussians up to the distance':<28}", *(f"{r:>5}" for r in DISTANCES), "  error")
-    _, (left, right) = plt.subplots(1, 2, figsize=(11, 4.6), layout="constrained")
+    _, (left, right) = plt.subplots(1, 2, figsize=(8, 4.4))
     for name, kernel in KERNELS.items():
         counts = [number_of_terms(kernel, distance) for distance in DISTANCES]
         distances, errors = errors_by_distance(kernel)
@@ -81,7 +83,7 @@ def finish(left: plt.Axes, right: plt.Axes) -> None:
         ylabel="Gaussians",
     )
     right.figure.legend(*right.get_legend_handles_labels(), loc="outside lower center", ncols=3)
-    left.figure.savefig(PICTURE, dpi=120)
+    left.figure.savefig(PICTURE)
     print(f"picture: {PICTURE}")
 
 

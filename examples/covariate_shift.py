@@ -17,6 +17,8 @@ import numpy as np
 import pkex
 from pkex.models import ShapleyRegularizedRidge
 
+plt.style.use("pkex.results.figures")
+
 PICTURE = "covariate_shift.png"
 WEIGHTS = np.array([1.0, 2.0, 3.0, 4.0, 10.0])
 COVARIANCE = np.eye(5)
@@ -57,12 +59,19 @@ outputs = model.predict(rows)
 error = np.abs(explanation.values.sum(axis=1) + explanation.base_values - outputs).max()
 print(f"largest |base + Σφ - output|: {error:.1e} (outputs up to {np.abs(outputs).max():.3g})")
 
-_, ax = plt.subplots(figsize=(6.5, 4.0), layout="constrained")
+_, ax = plt.subplots(figsize=(6.5, 4.0))
 colors = plt.get_cmap("viridis")(np.linspace(0.0, 0.9, len(PENALTIES)))
-for penalty, of_noises, color in zip(PENALTIES, errors.mean(axis=0), colors, strict=True):
-    ax.plot(NOISES, of_noises, "o-", color=color, label=f"{penalty:g} n")
+means, deviations = errors.mean(axis=0), errors.std(axis=0, ddof=1)
+for i, penalty in enumerate(PENALTIES):
+    # Side by side, so that no bar hides another.
+    places = np.array(NOISES) + 0.012 * (i - 2.5)
+    ax.errorbar(
+        places, means[i], yerr=deviations[i], fmt="o-", markersize=4.0, capsize=2.5,
+        color=colors[i], label=f"{penalty:g}",
+    )  # fmt: skip
 ax.set_xlabel("standard deviation of the noise of x4 in test rows")
-ax.set_ylabel("root mean squared error")
-ax.legend(title="penalty")
-plt.savefig(PICTURE, dpi=120)
+ax.set_ylabel("root mean squared error of the target")
+ax.set_title(f"Means and standard deviations of {N_RUNS} runs")
+ax.legend(title="penalty per row")
+plt.savefig(PICTURE)
 print(f"picture: {PICTURE}")

@@ -55,5 +55,5 @@ error = abs(plain.values.sum() - output)
 print(f"largest |base + Σφ - output|: {error:.1e} (outputs up to {output:.3g})")
 
 ax = line.plot()
-ax.figure.savefig(PICTURE, dpi=120)
+ax.figure.savefig(PICTURE, dpi=200)
 print(f"picture: {PICTURE}")

@@ -37,6 +37,8 @@ from sklearn.svm import SVC, SVR, LinearSVC
 
 import pkex
 
+plt.style.use("pkex.results.figures")
+
 PICTURE = "feature_selection.png"
 SPLITS = KFold(5, shuffle=True, random_state=0)
 RNG = np.random.default_rng(0)
@@ -89,8 +91,8 @@ problems = {
     "products": (*interaction(), False),
 }
 
-figure, panels = plt.subplots(1, len(problems), figsize=(12.0, 3.4), layout="constrained")
-for ax, (name, (X, y, is_class)) in zip(panels, problems.items(), strict=True):
+figure, panels = plt.subplots(2, 2, figsize=(8.0, 6.4), sharey=True)
+for ax, (name, (X, y, is_class)) in zip(panels.flat, problems.items(), strict=True):
     count = math.ceil(X.shape[1] / 5)
     kind = "accuracy" if is_class else "R²"
     print(f"\n{name}: {count} of {X.shape[1]} features, {len(X)} rows; {kind}")
@@ -101,12 +103,13 @@ for ax, (name, (X, y, is_class)) in zip(panels, problems.items(), strict=True):
         model = make_pipeline(StandardScaler(), selector, machine)
         scores = cross_val_score(model, X, target, cv=SPLITS)
         print(f"  {method:<18} {scores.mean():.3f} ± {scores.std():.3f}")
-        color = "tab:blue" if method.startswith("HSIC") else "tab:gray"
+        color = "C0" if method.startswith("HSIC") else "C6"
         ax.errorbar(scores.mean(), place, xerr=scores.std(), fmt="o", color=color, capsize=3)
-    ax.set_yticks(range(len(methods)), methods if ax is panels[0] else [""] * len(methods))
-    ax.invert_yaxis()
+    ax.set_yticks(range(len(methods)), methods)
     ax.set_xlabel(kind)
-    ax.set_title(f"{name}\n{count} of {X.shape[1]} features")
+    ax.set_title(f"{name}: {count} of {X.shape[1]} features")
+panels[0, 0].invert_yaxis()
+figure.supxlabel("means ± standard deviations of five folds", fontsize="medium")
 
 # What ranks them: values that add up to HSIC, as kernel matrices give it.
 X, y, _ = problems["diabetes"]
@@ -118,5 +121,5 @@ output = np.trace(matrices[0] @ centred @ matrices[1] @ centred) / (len(y) - 1) 
 error = abs(result.values.sum() - output)
 print(f"\nlargest |base + Σφ - output|: {error:.1e} (outputs up to {output:.3g})")
 
-figure.savefig(PICTURE, dpi=120)
+figure.savefig(PICTURE)
 print(f"picture: {PICTURE}")

@@ -44,5 +44,5 @@ print(f"largest |base + Σφ - output|: {error:.1e} (outputs up to {model.predic
 
 ax = explanation.plot()
 ax.set_xlabel(f"Shapley value (predicted progression; {explanation.value_function} game)")
-ax.figure.savefig("gaussian_process.png", dpi=120)
+ax.figure.savefig("gaussian_process.png", dpi=200)
 print("picture: gaussian_process.png")

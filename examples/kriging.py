@@ -53,5 +53,5 @@ print(f"largest |base + Σφ - output|: {error:.1e} (outputs up to {predicted.ma
 
 ax = explanation.plot()
 ax.set_xlabel("Shapley value, m³/year")
-ax.figure.savefig("kriging.png", dpi=120, bbox_inches="tight")
+ax.figure.savefig("kriging.png", dpi=200, bbox_inches="tight")
 print("picture: kriging.png")

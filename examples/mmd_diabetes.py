@@ -38,5 +38,5 @@ print("most typical of the first group by", ", ".join(one.columns[strongest]))
 
 ax = result.plot()
 ax.set_xlabel("contribution to MMD² between the sexes")
-ax.figure.savefig(PICTURE, dpi=120)
+ax.figure.savefig(PICTURE, dpi=200)
 print(f"picture: {PICTURE}")

@@ -20,20 +20,22 @@ from sklearn.metrics.pairwise import rbf_kernel
 
 import pkex
 
+plt.style.use("pkex.results.figures")
+
 N, D = 1000, 20
 GROUPS = ("variables 1 to 10", "variables 11 to 20")
 PICTURE = "mmd_experiments.png"
 
 
 def heavy_tails(rng):
-    """B1: variables 11 to 20 of the second sample have heavier tails."""
+    """Variables 11 to 20 have heavier tails in the second sample."""
     x, z = rng.normal(size=(2, N, D))
     z[:, 10:] = rng.standard_t(3, size=(N, 10))
     return x, z
 
 
 def nothing_differs(rng):
-    """B2: two samples of one distribution."""
+    """Both samples have one distribution."""
     return rng.normal(size=(2, N, D))
 
 
@@ -72,24 +74,23 @@ def densities(ax, values, title):
         ax.plot(
             1e3 * grid,
             gaussian_kde(values[:, variable])(grid) / 1e3,
-            color=("tab:blue", "tab:orange")[group],
+            color=("C0", "C1")[group],
             linewidth=0.8,
-            label=("variables 1 to 10", "variables 11 to 20")[group]
-            if variable % 10 == 0
-            else None,
+            label=GROUPS[group] if variable % 10 == 0 else None,
         )
     ax.axvline(0.0, color="black", linewidth=0.8)
     ax.set_title(title)
     ax.set_xlabel("Shapley value of MMD², times 1000")
-    ax.set_ylabel("density")
+    ax.set_ylabel("density, one line per variable")
     ax.legend()
 
 
+TITLES = {heavy_tails: "Variables 11 to 20 differ", nothing_differs: "No variable differs"}
 parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
 parser.add_argument("--seconds", type=float, default=6.0, help="for both experiments together")
 seconds = parser.parse_args().seconds
 
-figure, axes = plt.subplots(1, 2, figsize=(11, 4), layout="constrained")
+figure, axes = plt.subplots(1, 2, figsize=(8, 3.8))
 for ax, draw in zip(axes, (heavy_tails, nothing_differs), strict=True):
     values = repeated(draw, seconds / 2.0)
     print(f"{draw.__doc__.removesuffix('.')}: {len(values)} repetitions")
@@ -99,6 +100,6 @@ for ax, draw in zip(axes, (heavy_tails, nothing_differs), strict=True):
             f"{part.max():.1e}, positive {100 * np.mean(part > 0):.1f} %"
         )
     check(draw)
-    densities(ax, values, f"{draw.__doc__[:2]}, {len(values)} repetitions")
-figure.savefig(PICTURE, dpi=120)
+    densities(ax, values, f"{TITLES[draw]}\n{len(values)} repetitions")
+figure.savefig(PICTURE)
 print(f"picture: {PICTURE}")

@@ -25,6 +25,8 @@ from sklearn.preprocessing import StandardScaler
 import pkex
 from pkex.models import ShapleyRegularizedClassifier
 
+plt.style.use("pkex.results.figures")
+
 PICTURE = "observational.png"
 GAME = pkex.Observational(leave_one_out=True)
 
@@ -89,7 +91,7 @@ def draw_bars(axes, names, sizes, title):
         shift = (place - (len(sizes) - 1) / 2.0) * 0.4
         axes.barh(np.arange(len(order)) + shift, own[order], height=0.4, label=label)
     axes.set(yticks=np.arange(len(order)), yticklabels=[names[j] for j in order], title=title)
-    axes.set_xlabel("mean |value|")
+    axes.set_xlabel("mean |Shapley value|, progression")
     axes.invert_yaxis()
     axes.legend()
 
@@ -109,13 +111,13 @@ every = 1 if full else 6
 X, y = scaler.fit_transform(X)[::every], y[::every]
 estimate = of_tumours(X, y, 1000 if full else 120)
 
-figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.5), layout="constrained")
-draw_bars(left, columns, sizes, "Diabetes: values of the prediction")
+figure, (left, right) = plt.subplots(1, 2, figsize=(8, 4.4))
+draw_bars(left, columns, sizes, "Diabetes: predicted progression")
 largest = np.argsort(-estimate.importance())[:8]
 errors = estimate.standard_errors.mean(axis=0)[largest]
 names = [estimate.feature_names[j] for j in largest]
-right.barh(names, estimate.importance()[largest], xerr=errors)
-right.set(title="Tumours: values of the log-odds, estimated", xlabel="mean |value|")
+right.barh(names, estimate.importance()[largest], xerr=errors, ecolor="0.3", capsize=2.5)
+right.set(title="Tumours: log-odds, estimated", xlabel="mean |Shapley value|, log-odds")
 right.invert_yaxis()
-figure.savefig(PICTURE, dpi=120)
+figure.savefig(PICTURE)
 print(f"picture: {PICTURE}")

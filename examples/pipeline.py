@@ -56,5 +56,5 @@ print(f"largest |base + Σφ - output|: {error:.1e} (outputs up to {search.predi
 # Missing entries are grey in the picture.
 ax = explanation.plot()
 ax.set_xlabel(f"Shapley value (predicted progression; {explanation.value_function} game)")
-ax.figure.savefig("pipeline.png", dpi=120)
+ax.figure.savefig("pipeline.png", dpi=200)
 print("picture: pipeline.png")

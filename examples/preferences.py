@@ -19,6 +19,8 @@ from sklearn.linear_model import LogisticRegression
 import pkex
 from pkex.models import PreferenceRidge
 
+plt.style.use("pkex.results.figures")
+
 PICTURE = "preferences.png"
 ALPHA = 0.1
 NAMES = ["x0", "xAB", "xAC", "xBC", "in A", "in B", "in C"]
@@ -74,7 +76,8 @@ def clustered_duels(items, n):
     return left, right, np.sign((left - right)[np.arange(n), deciding])
 
 
-figure, axes = plt.subplots(1, 3, figsize=(12.0, 3.8), layout="constrained")
+figure, named = plt.subplot_mosaic([["states", "states"], ["all", "between"]], figsize=(8.0, 6.4))
+axes = list(named.values())
 states = [1, 2, 5]
 shares = []
 for n_states in states:
@@ -88,7 +91,7 @@ print("states   preferential   utility   linear")
 for n_states, row in zip(states, shares, strict=True):
     print(f"{n_states:6d}{row[0]:15.2f}{row[1]:10.2f}{row[2]:9.2f}")
 for line, label in zip(np.transpose(shares), ("preferential", "utility", "linear"), strict=True):
-    axes[0].plot(states, line, "o-", label=label)
+    axes[0].plot(states, line, "o-", label=label)  # the colors below mean the same models
 axes[0].set(xlabel="hidden states", ylabel="share of duels predicted", xticks=states)
 axes[0].set_title("Preferences in circles")
 axes[0].legend()
@@ -119,9 +122,9 @@ for ax, some, title in (
     ax.bar(places + 0.2, sizes[1], 0.4, label="utility")
     ax.set_xticks(places, NAMES)
     ax.set_title(title)
-axes[1].set_ylabel("mean |Shapley value|")
+axes[1].set_ylabel("mean |Shapley value| of the preference")
 outputs = model.predict(left, right)
 error = np.abs(explanation.values.sum(axis=1) - outputs).max()
 print(f"\nlargest |base + Σφ - output|: {error:.1e} (outputs up to {np.abs(outputs).max():.3g})")
-figure.savefig(PICTURE, dpi=120)
+figure.savefig(PICTURE)
 print(f"picture: {PICTURE}")

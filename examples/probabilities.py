@@ -18,6 +18,8 @@ from sklearn.svm import SVC
 
 import pkex
 
+plt.style.use("pkex.results.figures")
+
 
 def calibrated(data, target) -> CalibratedClassifierCV:
     machine = make_pipeline(StandardScaler(), SVC(C=3.0))
@@ -25,12 +27,12 @@ def calibrated(data, target) -> CalibratedClassifierCV:
 
 
 def main() -> None:
-    _, axes = plt.subplots(1, 3, figsize=(16, 4.2), layout="constrained")
+    _, axes = plt.subplots(3, 1, figsize=(7.5, 10))
     draw_a_wine(axes[:2])
     draw_a_tumour(axes[2])
     for ax in axes:
         ax.margins(x=0.5)  # room for the numbers beside the bars
-    plt.savefig("probabilities.png", dpi=110)
+    plt.savefig("probabilities.png")
     print("picture: probabilities.png")
 
 
@@ -63,7 +65,7 @@ def draw_a_tumour(ax) -> None:
     estimate = explainer.estimate(tumours.data[row : row + 1], n_permutations=200, random_state=0)
     print(estimate)
     estimate[0].plot(ax=ax, max_features=8)
-    ax.set_xlabel("estimate, of P(benign)")
+    ax.set_xlabel("estimated Shapley value of the probability of benign")
 
 
 if __name__ == "__main__":

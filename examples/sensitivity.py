@@ -20,6 +20,8 @@ from sklearn.svm import SVR
 
 import pkex
 
+plt.style.use("pkex.results.figures")
+
 PICTURE = "sensitivity.png"
 # Of Ishigami's function (Ishigami and Homma 1990), and of the g-function (Saltelli and Sobol 1995).
 A, B = 7.0, 0.1
@@ -64,7 +66,7 @@ problems = {
     "g-function": (ridge, g, cube, of_g()),
 }
 
-figure, panels = plt.subplots(1, 2, figsize=(10.0, 3.2), layout="constrained")
+figure, panels = plt.subplots(1, 2, figsize=(8.0, 3.2))
 for ax, (name, (model, function, inputs, known)) in zip(panels, problems.items(), strict=True):
     variance, first, total = known
     rows = np.column_stack([own.rvs(2000, random_state=j) for j, own in enumerate(inputs)])
@@ -74,6 +76,7 @@ for ax, (name, (model, function, inputs, known)) in zip(panels, problems.items()
     print(f"{name}: the surrogate is {error:.0e} off, its indices {worst:.0e}")
     print(result.to_frame().round(4))
     result.plot(ax).set_title(name)
+    ax.set_xlabel("share of the variance of the output")
 
 # The effects share out the variance of the surrogate itself, whichever it is. The columns of the
 # corners are independent, so that the variance over all combinations is that over the rows.
@@ -83,5 +86,5 @@ variance = machine.predict(corners).var()
 error = abs((result.shapley_effects * result.variance).sum() - variance)
 print(f"largest |base + Σφ - output|: {error:.1e} (outputs up to {variance:.3g})")
 
-figure.savefig(PICTURE, dpi=120)
+figure.savefig(PICTURE)
 print(f"picture: {PICTURE}")

@@ -21,6 +21,8 @@ import shapiq
 
 import pkex
 
+plt.style.use("pkex.results.figures")
+
 PICTURE = "star_shap.png"
 N_ROWS = 10
 
@@ -108,6 +110,8 @@ METHODS = {
     "KernelSHAP": estimated(kernel_shap, 256),
     "SHAP-IQ": estimated(shap_iq, 256),
 }
+# Of methods, in both pictures.
+COLORS = {"pkex": "C0", "all coalitions": "C6", "KernelSHAP": "C2", "SHAP-IQ": "C1"}
 
 
 def draw_times(ax, numbers, largest, runs):
@@ -124,7 +128,7 @@ def draw_times(ax, numbers, largest, runs):
             for n in own
         ]
         print(f"  {method}: {times[0]:.2g} s of {own[0]} features, {times[-1]:.2g} s of {own[-1]}")
-        ax.plot(own, times, ".-", label=method)
+        ax.plot(own, times, ".-", color=COLORS[method], label=method)
     ax.set(xscale="log", yscale="log", xlabel="features", ylabel="seconds of CPU")
     ax.set_title("50 terms of 5 features")
     ax.legend()
@@ -132,11 +136,11 @@ def draw_times(ax, numbers, largest, runs):
 
 # --- right: error by time (H2) ---
 
-# The number of features: a color, the sizes of terms, and where the times of pkex are drawn.
+# The number of features: a marker, the sizes of terms, and where the times of pkex are drawn.
 PROBLEMS = {
-    10: ("tab:green", (2, 3, 4), 1.2e-5),
-    100: ("tab:blue", (3, 5, 7), 3e-6),
-    500: ("tab:red", (6, 8, 10), 7e-7),
+    10: ("o", (2, 3, 4), 1.2e-5),
+    100: ("s", (3, 5, 7), 3e-6),
+    500: ("^", (6, 8, 10), 7e-7),
 }
 BAND = (3e-7, 3e-5)
 
@@ -144,7 +148,7 @@ BAND = (3e-7, 3e-5)
 def draw_errors(ax, budgets, runs):
     """Draw SHAP-IQ's error by its time, and in a band below it the times of pkex."""
     ax.axhspan(*BAND, color="whitesmoke")
-    for n, (color, sizes, height) in PROBLEMS.items():
+    for n, (marker, sizes, height) in PROBLEMS.items():
         times = [
             seconds(exact, *drawn(n, 100, size, np.random.default_rng(0)))[0] for size in sizes
         ]
@@ -153,18 +157,19 @@ def draw_errors(ax, budgets, runs):
             f"  {n} features: pkex {times[1]:.2g} s, SHAP-IQ {found[-1, 0]:.2g} s with 1 − R² of "
             f"{found[-1, 1]:.1g}"
         )
-        label = f"{n} features"
-        ax.plot(found[:, 0], np.maximum(found[:, 1], BAND[1]), ".-", color=color, label=label)
-        ax.plot(times, [height] * 3, "D", color=color, markersize=4)
+        errors, color = np.maximum(found[:, 1], BAND[1]), COLORS["SHAP-IQ"]
+        ax.plot(found[:, 0], errors, marker=marker, color=color, markersize=5.0)
+        ax.plot(times, [height] * 3, marker, color=COLORS["pkex"], markersize=5.0)
+        ax.plot([], [], marker, color="0.3", markersize=5.0, label=f"{n} features")
         name = f"  k = {', '.join(map(str, sizes))}"
         place = max(times), height
-        ax.annotate(name, place, va="center", color=color, fontsize="small")
+        ax.annotate(name, place, va="center", color=COLORS["pkex"])
     ax.set(xscale="log", yscale="log", xlabel="seconds of CPU", ylabel="1 − R² of SHAP-IQ")
     ax.set_ylim(bottom=BAND[0])
     ax.set_yticks([1e-4, 1e-3, 1e-2, 1e-1, 1.0, 10.0])
-    ax.text(0.98, 0.18, "pkex: no error", ha="right", transform=ax.transAxes)
+    ax.text(0.98, 0.2, "pkex: exact", ha="right", transform=ax.transAxes, color=COLORS["pkex"])
     ax.set_title("100 terms of k features")
-    ax.legend(title="SHAP-IQ", loc="center right")
+    ax.legend(loc="center right")
 
 
 def error_of(n, size, budget, runs):
@@ -192,7 +197,7 @@ parser.add_argument("--full", action="store_true", help="all sizes, in some minu
 is_full = parser.parse_args().full
 
 check()
-figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.5), layout="constrained")
+figure, (left, right) = plt.subplots(1, 2, figsize=(8, 4.4))
 if is_full:
     draw_times(left, [*range(5, 16, 2), 20, 60, 200, 400, 700, 1020], {"all coalitions": 15}, 3)
     draw_errors(right, {10: (50, 100, 200, 400, 800), 100: (200, 600, 2000), 500: (600, 2000)}, 3)
@@ -200,5 +205,5 @@ else:
     shortened = {"all coalitions": 9, "KernelSHAP": 60, "SHAP-IQ": 60}
     draw_times(left, [5, 9, 60, 1020], shortened, 1)
     draw_errors(right, {10: (50, 400), 100: (100, 200), 500: (60,)}, 1)
-figure.savefig(PICTURE, dpi=120)
+figure.savefig(PICTURE)
 print(f"picture: {PICTURE}")

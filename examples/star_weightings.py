@@ -20,6 +20,8 @@ from sklearn.model_selection import GridSearchCV, KFold, train_test_split
 import pkex
 from pkex.models import RWReLU, RWSign, RWStumps
 
+plt.style.use("pkex.results.figures")
+
 PICTURE = "star_weightings.png"
 # Numbers of centers, to be quick: for published hyper-parameters and the search, and for the rest.
 # With the paper's 5,000 all six published results come out to their digits.
@@ -160,7 +162,7 @@ for dataset, name, model, *published in PUBLISHED:
         f"{published[0]:.3f} {published[1]:.3f}   {train:.3f} {reproduced[dataset, name]:.3f}"
     )
 
-_, axes = plt.subplots(1, 2, figsize=(9.0, 5.0), sharey=True, layout="constrained")
+_, axes = plt.subplots(1, 2, figsize=(8.0, 5.0), sharey=True)
 for ax, (dataset, chosen) in zip(axes, CHOSEN.items(), strict=True):
     print(f"\n{dataset:18} R² on test rows: paper   here")
     found = []
@@ -173,18 +175,18 @@ for ax, (dataset, chosen) in zip(axes, CHOSEN.items(), strict=True):
         found.append(scores(model, dataset)[1])
         print(f"{name:18} {own['alpha']:7g}          {paper:.3f}  {found[-1]:.3f}")
     places = np.arange(len(MODELS))
-    ax.plot(PAPER[dataset], places, "o", color="0.6", ms=9, label="in the paper")
-    ax.plot(found, places, "o", color="tab:blue", ms=4, label="own cross-validation")
+    ax.plot(PAPER[dataset], places, "o", color="0.7", ms=9, label="in the paper")
+    ax.plot(found, places, "o", color="C0", ms=4, label="own cross-validation")
     published = {name: value for (data, name), value in reproduced.items() if data == dataset}
     where = [list(MODELS).index(name) for name in published]
-    ax.plot([*published.values()], where, "x", color="tab:red", label="published hyper-parameters")
+    ax.plot([*published.values()], where, "x", color="C1", label="published hyper-parameters")
     ax.set_yticks(places, MODELS)
     ax.set_title(dataset)
     ax.set_xlabel("R² on test rows")
     ax.grid(axis="x", color="0.9")
 axes[0].invert_yaxis()
 axes[0].figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
-plt.savefig(PICTURE, dpi=120)
+plt.savefig(PICTURE)
 print(f"picture: {PICTURE}")
 
 # Sums of terms of two columns are explained exactly, whatever the number of columns.

@@ -21,6 +21,8 @@ from sklearn.preprocessing import StandardScaler
 
 import pkex
 
+plt.style.use("pkex.results.figures")
+
 table = load_wine(as_frame=True).data
 table.columns = [name.split("/")[0].replace("_", " ") for name in table]
 X, y = table.drop(columns="alcohol"), table["alcohol"]
@@ -53,10 +55,10 @@ for found, output in zip((explanation, variance), own, strict=True):
     error, output = np.abs(total - output).max(), np.max(output)
     print(f"largest |base + Σφ - output|: {error:.1e} (outputs up to {output:.3g})")
 
-figure, (upper, lower) = plt.subplots(2, 1, figsize=(8, 6.5), layout="constrained")
+figure, (upper, lower) = plt.subplots(2, 1, figsize=(8, 6.5))
 explanation[0].plot(upper, max_features=6)
-upper.set_xlabel("Shapley value of the prediction, % of alcohol")
+upper.set_xlabel("Shapley value of the predicted alcohol, %")
 variance[0].plot(lower, max_features=6)
-lower.set_xlabel("Shapley value of the variance, (% of alcohol)²")
-figure.savefig("uncertainty.png", dpi=120)
+lower.set_xlabel("Shapley value of the predictive variance of alcohol, %²")
+figure.savefig("uncertainty.png")
 print("picture: uncertainty.png")

@@ -22,6 +22,8 @@ from sklearn.svm import SVC, SVR
 
 import pkex
 
+plt.style.use("pkex.results.figures")
+
 
 def main() -> None:
     print(f"{'':<36}{'default':>9}{'neutral':>9}")
@@ -77,21 +79,28 @@ def draw_a_patient() -> None:
         pkex.Explainer(model, value_function="neutral"),
     ]
     outputs = model.predict(X)
-    _, axes = plt.subplots(1, 4, figsize=(14, 3.6), sharey=True, layout="constrained")
-    for explainer, ax in zip(explainers, axes, strict=True):
+    # All panels have the order of the default values.
+    order = np.argsort(np.abs(explainers[0](X[:1]).values[0]))
+    names = [patients.feature_names[j] for j in order]
+    _, axes = plt.subplots(2, 2, figsize=(8, 6), sharex=True, sharey=True)
+    for explainer, ax in zip(explainers, axes.flat, strict=True):
         explanation = explainer(X)
         error = np.abs(explanation.values.sum(axis=1) + explanation.base_values - outputs).max()
         print(f"{explainer.value_function}")
         print(f"  largest |base + Σφ - output|: {error:.1e} (outputs up to {outputs.max():.3g})")
-        ax.barh(patients.feature_names, explanation[0].values)
-        ax.set_title(f"{explainer.value_function}, from {explainer.expected_value:.0f}")
-        ax.set_xlabel(f"contribution to {outputs[0]:.0f}")
+        values = explanation.values[0, order]
+        ax.barh(names, values, color=np.where(values < 0.0, "C0", "C1"))
+        ax.axvline(0.0, color="black", linewidth=0.8)
+        base = explainer.expected_value
+        ax.set_title(f"{explainer.value_function}: {base:.0f} + values = {outputs[0]:.0f}")
         if explainer.value_function == "observational":
             # Rows of the background have most of the weight themselves.
             sizes = np.abs(explanation[101:].values).mean(axis=0)
             first = [patients.feature_names[j] for j in sizes.argsort()[:-4:-1]]
             print(f"  most of all other patients: {', '.join(first)}")
-    plt.savefig("value_functions.png", dpi=120)
+    for ax in axes[1]:
+        ax.set_xlabel("Shapley value of the predicted progression")
+    plt.savefig("value_functions.png")
     print("picture: value_functions.png")
 
 

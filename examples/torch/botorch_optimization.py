@@ -22,6 +22,8 @@ from gpytorch.mlls import ExactMarginalLogLikelihood
 
 import pkex
 
+plt.style.use("pkex.results.figures")
+
 NAMES = ["temperature, °C", "magnesium, %", "time, h", "cooling, K/min", "stirring, 1/s"]
 BOUNDS = torch.tensor(
     [[650.0, 0.1, 1.0, 1.0, 1.0], [800.0, 2.0, 24.0, 1000.0, 9.0]], dtype=torch.float64
@@ -74,25 +76,18 @@ error = np.abs(total - own).max()
 print(f"largest |base + Σφ - output|: {error:.1e} (outputs up to {np.abs(own).max():.3g})")
 
 values = np.concatenate([explanation.values for explanation in reasons])
-figure, (left, right) = plt.subplots(
-    1, 2, figsize=(10, 4), layout="constrained", sharex=True, width_ratios=(2, 3)
-)
+figure, (left, right) = plt.subplots(1, 2, figsize=(8, 4), sharex=True, width_ratios=(2, 3))
 trials = np.arange(len(X) - len(reasons), len(X)) + 1
+left.xaxis.get_major_locator().set_params(integer=True)
 best = np.maximum.accumulate(Y[:, 0].numpy())
 left.plot(trials, Y[-len(trials) :, 0], "o", color="0.6", label="measured")
 left.plot(trials, best[-len(trials) :], color="0.2", label="the best so far")
-left.set(xlabel="trials", ylabel="strength, MPa")
-left.legend(frameon=False)
+left.set(xlabel="trial", ylabel="strength, MPa")
+left.legend()
 for name, own_values in zip(NAMES, values.T, strict=True):
-    (line,) = right.plot(trials, own_values)
-    right.annotate(
-        f" {name.split(',')[0]}", (trials[-1], own_values[-1]), color=line.get_color(), va="center"
-    )
+    right.plot(trials, own_values, label=name.partition(",")[0])
+right.legend(loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=3)
 right.axhline(0.0, color="0.8", linewidth=0.8, zorder=0)
-right.set(
-    xlabel="trials", ylabel="Shapley value of the expected strength, MPa", xlim=trials[[0, -1]]
-)
-for ax in (left, right):
-    ax.spines[["top", "right"]].set_visible(False)
-figure.savefig("botorch_optimization.png", dpi=120)
+right.set(xlabel="trial", ylabel="Shapley value of the\nexpected strength, MPa")
+figure.savefig("botorch_optimization.png")
 print("picture: botorch_optimization.png")

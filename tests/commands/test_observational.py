@@ -109,10 +109,10 @@ WIDE = {"model": "wide.skops", "rows": "wide.csv", "background": "wide.csv"}
     ("options", "given", "said"),
     [
         ([], WIDE, "has 15 features, .* by --coalitions 1000"),
-        (["--coalitions", "31"], WIDE, "--coalitions must be an even integer from 60 on"),
+        (["--coalitions", "31"], WIDE, "--coalitions must be an even integer of at least 60"),
         (["--regularization", "0"], {}, "--regularization must be at least 1e-08"),
         (["--uncertainty"], {}, "uncertainty is for the mean of a Gaussian process"),
-        (["--link", "logit"], {}, "--link logit is outside of the mean over the background"),
+        (["--link", "logit"], {}, "--link logit is applied to the mean over the background"),
         (["--landmarks", "0"], {}, "--landmarks must be a positive integer"),
     ],
 )

@@ -122,7 +122,7 @@ def test_a_pipeline_has_the_draws_of_its_last_step():
     found = pkex.Explainer(pipeline, Z)(ROWS, uncertainty=True).importance(**options)
     expected = own(pipeline[0].transform(ROWS), uncertainty=True).importance(**options)
     np.testing.assert_allclose(found, expected, rtol=1e-6)
-    with pytest.raises(pkex.UnsupportedModelError, match="give a background"):
+    with pytest.raises(pkex.UnsupportedModelError, match="pass a background"):
         pkex.Explainer(pipeline)(ROWS, uncertainty=True).importance(samples=10)
 
 

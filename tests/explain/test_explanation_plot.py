@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 
 import pkex
+from pkex.results.palette import BLUE, GREY, ORANGE, SKY_BLUE, STYLE, VERMILION
+from pkex.results.plots import datum, short_numbers
 
 mpl.use("agg")
 plt = pytest.importorskip("matplotlib.pyplot")
@@ -50,14 +52,14 @@ def test_bars_of_a_row_are_its_values_largest_on_top_with_its_data(index):
     ax = explanation[index].plot()
     order = np.argsort(-np.abs(explanation.values[2]))
     assert _widths(ax) == list(explanation.values[2, order])
-    assert _labels(ax) == [f"{NAMES[j]} = {explanation.data[2, j]:.5g}" for j in order]
-    assert [text.get_text() for text in ax.texts] == [
-        f"{value:+.5g}" for value in explanation.values[2, order]
-    ]
+    assert _labels(ax) == [f"{NAMES[j]} = {explanation.data[2, j]:.3g}" for j in order]
+    largest, *_ = values = explanation.values[2, order]
+    decimals = 2 - int(np.floor(np.log10(abs(largest))))
+    assert [text.get_text() for text in ax.texts] == [f"{v:+.{decimals}f}" for v in values]
     low, high = ax.get_ylim()
     assert low > high  # the first bar is on top
     total = 10.0 + explanation.values[2].sum()
-    assert ax.get_title() == f"base value 10 + values = {total:.5g}"
+    assert ax.get_title() == f"base value 10.0 + values = {total:.1f}"
     assert ax.get_xlabel() == "Shapley value (marginal)"
 
 
@@ -134,7 +136,7 @@ def test_points_are_coloured_from_low_to_high_and_grey_where_there_is_no_number(
     np.testing.assert_array_equal(shades["pulse"], [np.nan, 0.5] * (ROWS // 2))
     np.testing.assert_array_equal(shades["height"], [0.0] * (ROWS - 1) + [1.0])
     colour_bar = ax.figure.axes[-1]
-    assert [label.get_text() for label in colour_bar.get_yticklabels()] == ["low", "high"]
+    assert colour_bar.get_ylabel() == "feature value (low → high)"
 
 
 def test_without_numbers_there_is_no_scale_of_colours():
@@ -247,3 +249,45 @@ def test_without_matplotlib_the_extra_is_named(monkeypatch):
         ImportError, match=r"a picture needs matplotlib: pip install matplotlib .*pkex\[plots\]"
     ):
         _explanation().plot()
+
+
+# --- style ---
+
+
+@pytest.mark.parametrize(
+    ("values", "shown"),
+    [
+        ([0.77833, -0.049914, -6.8828e-05], ["0.778", "-0.050", "0.000"]),
+        ([1234.5, -0.4], ["1230", "0"]),
+        ([31.046, -15.292], ["31.0", "-15.3"]),
+        ([2.5e-7, 1e-9], ["2.50e-07", "1.00e-09"]),
+        ([0.0, 0.0], ["0", "0"]),
+    ],
+)
+def test_numbers_at_bars_have_three_significant_digits_of_the_largest(values, shown):
+    assert short_numbers(np.array(values)) == shown
+
+
+def test_feature_values_have_three_digits_and_integers_all():
+    assert [datum(v) for v in (4.8598, 1065.25, 1065.0, 3, "red")] == [
+        "4.86", "1065", "1065", "3", "red",
+    ]  # fmt: skip
+
+
+def test_a_new_figure_has_the_style_of_pkex_and_given_axes_that_of_their_owner():
+    row = _explanation()[0]
+    own = row.plot()
+    assert not own.spines["top"].get_visible()
+    sizes = [own.title, own.xaxis.label, *own.get_yticklabels(), *own.texts]
+    assert min(text.get_fontsize() for text in sizes) >= 9.0
+    with plt.rc_context({"font.size": 20.0}):
+        given = row.plot(plt.figure().add_subplot())
+    assert given.texts[0].get_fontsize() == 20.0
+
+
+def test_the_style_sheet_has_the_colors_of_the_palette():
+    with plt.style.context(STYLE):
+        cycle = plt.rcParams["axes.prop_cycle"].by_key()["color"]
+    colors = [f"#{color.lstrip('#').upper()}" for color in cycle]
+    assert colors[:2] == [BLUE, VERMILION]
+    assert {SKY_BLUE, ORANGE, GREY} <= set(colors)

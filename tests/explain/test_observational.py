@@ -413,7 +413,7 @@ def test_what_cannot_be_conditioned_on_is_refused_with_the_remedy():
     model = fitted("SVR")
     with pytest.raises(ValueError, match=r"observational.*Give these as background=Z"):
         pkex.Explainer(model, value_function="observational")
-    with pytest.raises(ValueError, match="link='logit' is outside of the mean"):
+    with pytest.raises(ValueError, match="link='logit' is applied to the mean"):
         pkex.Explainer(model, X, value_function="observational", link="logit")
     for number in (None, 20):
         game = pkex.Observational(Negative(), n_landmarks=number)

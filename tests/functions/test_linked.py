@@ -184,7 +184,7 @@ def test_a_callable_that_interrupts_is_heard():
 
 @pytest.mark.parametrize("transform", [softmax, np.cumsum, scipy.stats.zscore])
 def test_a_transform_that_mixes_rows_is_refused(transform):
-    with pytest.raises(ValueError, match=r"transform must treat each row by itself.*axis=1"):
+    with pytest.raises(ValueError, match=r"transform must treat each row separately.*axis=1"):
         pkex.Explainer(BY_NAME["rbf"], Z, transform=transform)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import io
 import re
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -17,10 +18,25 @@ import pkex
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
-PAGES = [*sorted(ROOT.glob("*.md")), *sorted(DOCS.glob("*.md")), *sorted(DOCS.glob("project/*.md"))]
+TUTORIALS = sorted(DOCS.glob("tutorials/*.md"))
+PAGES = [
+    *sorted(ROOT.glob("*.md")),
+    *sorted(DOCS.glob("*.md")),
+    *TUTORIALS,
+    *sorted(DOCS.glob("project/*.md")),
+]
 WITH_CODE = [page for page in PAGES if "\n```python\n" in page.read_text(encoding="utf-8")]
 # What the code of a page needs; all others share one environment.
-LIBRARIES = {"gpytorch.md": ("botorch",), "additive-models.md": ("interpret", "pandas")}
+LIBRARIES = {
+    "gpytorch.md": ("botorch",),
+    "additive-models.md": ("interpret", "pandas"),
+    "gaussian-process.md": ("sklearn",),
+}
+# The code below this line of a page runs only where BoTorch is installed.
+WITH_BOTORCH = "<!-- requires botorch -->"
+# The README and each tutorial are read in one sitting.
+MOST_WORDS = 900
+SAVED = re.compile(r"savefig\(\"([\w.]+)\"")
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)#\s]*)#?([^)\s]*)\)|src=\"([^\"]+)\"")
 HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
@@ -29,6 +45,11 @@ CODE = re.compile(r"`[^`\n]*`")
 
 def _name(page: Path) -> str:
     return page.relative_to(ROOT).as_posix()
+
+
+def _name_with_library(page: Path) -> str:
+    """The page's name, which `make test-torch` selects if the page has code for BoTorch."""
+    return _name(page) + ("-torch" if WITH_BOTORCH in page.read_text(encoding="utf-8") else "")
 
 
 def _blocks(page: str) -> list[tuple[str, str, int]]:
@@ -56,7 +77,7 @@ def _without_blank_lines_and_spacing(text: str) -> list[str]:
         page if page.name == "README.md" else pytest.param(page, marks=pytest.mark.slow)
         for page in WITH_CODE
     ],
-    ids=_name,
+    ids=_name_with_library,
 )
 def test_the_code_on_the_page_runs_and_prints_what_it_says(page, tmp_path, monkeypatch):
     for library in LIBRARIES.get(page.name, ("sklearn", "shap", "shapiq", "pandas")):
@@ -68,6 +89,8 @@ def test_the_code_on_the_page_runs_and_prints_what_it_says(page, tmp_path, monke
     )
     monkeypatch.chdir(tmp_path)
     text = page.read_text(encoding="utf-8")
+    if not find_spec("botorch"):
+        text = text.partition(WITH_BOTORCH)[0]
     namespace: dict[str, object] = {"__name__": "__main__"}
     for code, expected, line in _blocks(text):
         # Padded, so that a traceback names the line of the page.
@@ -78,6 +101,21 @@ def test_the_code_on_the_page_runs_and_prints_what_it_says(page, tmp_path, monke
         assert _without_blank_lines_and_spacing(
             printed.getvalue()
         ) == _without_blank_lines_and_spacing(expected), f"{page.name}, line {line}"
+    for picture in SAVED.findall(text):
+        assert (tmp_path / picture).read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize("page", TUTORIALS, ids=_name)
+def test_a_tutorial_shows_the_pictures_that_its_code_saves(page):
+    text = page.read_text(encoding="utf-8")
+    shown = re.findall(r"\]\(\.\./images/([\w.]+)\)", text)
+    assert shown == SAVED.findall(text)
+    assert shown
+
+
+@pytest.mark.parametrize("page", [ROOT / "README.md", *TUTORIALS], ids=_name)
+def test_the_page_is_short(page):
+    assert len(page.read_text(encoding="utf-8").split()) <= MOST_WORDS
 
 
 def _places(page: Path) -> set[str]:
@@ -109,6 +147,21 @@ def test_no_page_is_without_a_link_to_another():
     of_the_site = {DOCS / "index.md", *DOCS.glob("project/*.md")}
     of_a_forge = {ROOT / "README.md", ROOT / "CHANGELOG.md", ROOT / "SECURITY.md"}
     assert not {page for page in PAGES if page not in linked | of_the_site | of_a_forge}
+
+
+def test_the_readme_names_how_to_try_and_to_test_a_clone():
+    page = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert "make demo" in page
+    assert "make test" in page
+
+
+def test_the_readme_states_the_times_of_the_benchmarks():
+    speed = (ROOT / "README.md").read_text(encoding="utf-8").partition("## Speed")[2]
+    measured = (DOCS / "benchmarks.md").read_text(encoding="utf-8")
+    stated = re.findall(r"(\d+) (µs|ms)", speed.partition("\n## ")[0])
+    assert stated
+    for number, unit in stated:
+        assert re.search(rf"\b{number}(\.\d)? {unit}", measured), f"{number} {unit}"
 
 
 @pytest.mark.parametrize("page", PAGES, ids=_name)

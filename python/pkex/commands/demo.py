@@ -117,6 +117,6 @@ def save_picture(explanation: pkex.Explanation, what: str, path: Path) -> None:
     """Draw every row's value of every feature."""
     explanation.plot()
     plt.xlabel(f"Shapley value ({what}; {explanation.value_function} game)")
-    plt.savefig(path, dpi=120)
+    plt.savefig(path, dpi=200)
     plt.close()
     print(f"  picture: {path}")

@@ -1,4 +1,4 @@
-"""Rows in Dask's collections, or files: explained chunk by chunk, when values are asked for."""
+"""Lazy Shapley values of Dask collections and Parquet files, chunk by chunk."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ __all__ = ["on_dask_rows", "opened"]
 
 
 def opened(data: Any, columns: ModelColumns) -> Any:
-    """Return rows, those of Parquet files as a table of Dask's that reads them when it must.
+    """Return Parquet files as a Dask DataFrame, and other data unchanged.
 
     Parameters
     ----------
-    data : path of a file *.parquet or a directory of such, or else what is returned as it is
+    data : path of a file *.parquet or of a directory of them, or other data
     columns : ModelColumns
-        Those that are read, if they are known by name.
+        The columns to read, if their names are known.
 
     Raises
     ------
@@ -58,24 +58,24 @@ def opened(data: Any, columns: ModelColumns) -> Any:
 def on_dask_rows(
     values: Callable[[Any], Float], data: Any, columns: ModelColumns, shape: tuple[int, ...]
 ) -> Any:
-    """Return the values of rows as an array of Dask's, a chunk for each of the rows' chunks.
+    """Return the values of rows as a Dask array with the same chunks of rows.
 
     Parameters
     ----------
     values : callable
-        Gives those of some rows; can be pickled.
+        Computes the values of a chunk of rows; can be pickled.
     data : dask.array.Array or dask.dataframe.DataFrame of shape (n, d)
     columns : ModelColumns
-        Those that it must have.
+        The columns that the data must have.
     shape : tuple of int
-        That of one row's values.
+        Shape of the values of one row.
 
     Raises
     ------
     ValueError
-        If it has other columns.
+        If the data have other columns.
     """
-    # By name: to type checkers hardly any of their functions is typed.
+    # Imported by name, because few of Dask's functions have types.
     da: Any = import_module("dask.array")
     delayed: Any = import_module("dask").delayed
     if hasattr(data, "map_blocks"):
@@ -98,7 +98,7 @@ def on_dask_rows(
 
 
 class _OfChunk:
-    """Values of a chunk, which may be empty."""
+    """Values of a chunk of rows, which may be empty."""
 
     def __init__(self, values: Callable[[Any], Float], shape: tuple[int, ...]) -> None:
         self._values, self._shape = values, shape

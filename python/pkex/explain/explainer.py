@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Explainer"]
 
-# What users of other explainers look for, and what to do instead.
+# Attributes of other libraries' explainers, and the equivalents here.
 _HINTS = {
     "explain": "call the explainer: explanation = explainer(X)",
     "plot": "explanations have it: explainer(X).plot()",
@@ -197,33 +197,32 @@ class Explainer(SkopsGuard, AttributeHints):
         Parameters
         ----------
         X : array-like, DataFrame or sparse matrix of shape (n, d), or dict
-            The columns of a DataFrame must be those that the model was fitted on, in that order.
-            A dict is one row: the entry of each column by name, in any order.
-            Entries may be missing (NaN) where a step of a Pipeline fills them, and strings where
-            one encodes them or drops their column.
+            A DataFrame must have the columns that the model was fitted on, in that order. A dict
+            is one row: feature values by column name, in any order. Values may be missing (NaN)
+            if a step of a Pipeline imputes them, and strings if a step encodes or drops them.
         uncertainty : bool, default False
-            Whether the covariances of the values are computed, too, under the posterior of a
-            Gaussian process whose mean is explained: for the explanation's
-            `standard_deviations`, `covariance` and `sample`.
+            For the posterior mean of a Gaussian process, also compute the posterior covariances
+            of the values, for `standard_deviations`, `covariance` and `sample` of the result.
         progress : bool or callable, default False
-            True shows a progress bar (needs tqdm); a callable gets (done, total), in arbitrary
+            True shows a progress bar (needs tqdm). A callable receives (done, total), in arbitrary
             units.
 
         Returns
         -------
         Explanation
-            With ``values`` of shape (n, d) or (n, d, outputs); for each row and output they add up
-            to the explained output minus ``base_values``.
+            With ``values`` of shape (n, d) or (n, d, outputs). For each row and output they add
+            up to the explained output minus ``base_values``.
 
         Raises
         ------
         ValueError, TypeError
             If `X` is not a finite numeric table with the right columns.
         UnsupportedModelError
-            If there is no `uncertainty`: of models other than Gaussian processes, in the neutral
-            game, and of kernels that are no products over features or sums of such.
+            If `uncertainty` is not available: for models other than Gaussian processes, for
+            ``value_function="neutral"``, and for kernels that are not sums of products over
+            features.
         OverflowError
-            If a value is too large for a float; the message names the row.
+            If a value is too large for a float. The message names the row.
         MemoryError
             If the values are too large for memory.
         """
@@ -246,20 +245,20 @@ class Explainer(SkopsGuard, AttributeHints):
     def shap_values(
         self, X: Any, *, progress: Progress = False
     ) -> NDArray[np.float64] | dask.array.Array:
-        """Return the bare Shapley values of rows.
+        """Return the Shapley values of rows as an array.
 
         Parameters
         ----------
-        X : array-like, DataFrame or sparse matrix of shape (n, d), or dict
-            Or an array or table of Dask's, or the path of Parquet files (a directory of them, too),
-            whose rows are explained when the result is computed.
+        X : array-like, DataFrame or sparse matrix of shape (n, d), dict, Dask collection or path
+            A Dask array or DataFrame, or the path of a Parquet file or of a directory of them, is
+            explained lazily, chunk by chunk.
         progress : bool or callable, default False
             As in calling the explainer.
 
         Returns
         -------
         ndarray of shape (n, d) or (n, d, outputs)
-            Of Dask's collections and files a dask.array with as many chunks of rows.
+            For Dask collections and files, a dask.array.Array with the same chunks of rows.
 
         Raises
         ------
@@ -279,38 +278,37 @@ class Explainer(SkopsGuard, AttributeHints):
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
         progress: Progress = False,
     ) -> Estimate:
-        """Estimate the values of rows, where there are too many features for exact ones.
+        """Estimate Shapley values of outputs with too many features for exact values.
 
-        Exact values of what is no sum over features, such as probabilities, take all coalitions of
-        up to 16 features. Of any number they are estimated here, either from random orders in which
-        features arrive, each with its reverse, or from random coalitions, each with its complement,
-        as KernelSHAP does. The estimates are unbiased, and their standard errors fall as one over
-        the root of the number that is drawn. Each coalition is worth exactly what it is, averaged
-        over the whole background. Of few features take the exact values, ``explainer(X)``: they
-        take 2^d coalitions, and have no errors.
+        Probabilities and other outputs that are not sums over features have exact values for up to
+        16 features, from all 2^d coalitions: ``explainer(X)``. This method estimates them for any
+        number of features, from random permutations of the features (each with its reverse) or,
+        like KernelSHAP, from random coalitions (each with its complement). The value of each
+        coalition is exact: a mean over the whole background. The estimates are unbiased, and their
+        standard errors fall with the square root of the number of draws.
 
         Parameters
         ----------
         X : array-like, DataFrame or sparse matrix of shape (n, d)
         n_permutations : int, optional
-            The number of orders, even and at least 20: half of them are drawn, the others are their
-            reverses. An order takes d outputs of the model for each background row. Standard errors
-            are themselves estimated, from n_permutations / 2 pairs: of 20 orders, two standard
-            errors cover the exact value in some 85 of 100 cases, of 100 orders in 95.
+            Number of permutations, even and at least 20; half of them are drawn. A permutation
+            takes d model outputs for each background row. The standard errors are estimated from
+            n_permutations / 2 pairs: the interval of two standard errors covers the exact value in
+            about 85 % of cases for 20 permutations, in 95 % for 100.
         n_coalitions : int, optional
-            In its place the number of coalitions, even and at least 20 and 4 d: half of them are
-            drawn, the others are their complements. A coalition takes one output of the model for
-            each background row, or none if it was drawn before. For equally many outputs, errors
-            of the strongest features are smaller than those of orders, and of the weakest larger.
-            Two standard errors cover the exact value in some 85 of 100 cases of the fewest
-            coalitions, in 95 of some hundreds.
+            Number of coalitions, even and at least max(20, 4 d), instead of `n_permutations`; half
+            of them are drawn. A new coalition takes one model output for each background row. For
+            the same number of model outputs, the errors of the strongest features are smaller than
+            with permutations, those of the weakest larger. The interval of two standard errors
+            covers the exact value in about 85 % of cases for the fewest coalitions, in 95 % for
+            some hundreds.
         uncertainty : bool, default False
-            In the observational game of the mean of a Gaussian process, whether the estimate has
-            its `standard_deviations`, `covariance`, `sample` and ``importance(samples=...)`` under
-            the posterior, too. The first three are those of the estimates of 1,000 functions that
-            are drawn from it, and so right to 2 % or so. Of other games take exact values.
+            For the posterior mean of a Gaussian process with ``value_function="observational"``,
+            also estimate `standard_deviations`, `covariance`, `sample` and
+            ``importance(samples=...)`` under the posterior, from 1,000 posterior draws (a relative
+            error of about 2 %). Other value functions have them with the exact values.
         random_state : int, numpy.random.Generator or RandomState, optional
-            A seed, or where random numbers are taken from. All rows have the same draws.
+            Seed or generator of the draws, which all rows share.
         progress : bool or callable, default False
             As in calling the explainer.
 
@@ -323,10 +321,10 @@ class Explainer(SkopsGuard, AttributeHints):
         Raises
         ------
         ValueError, TypeError
-            As in calling the explainer; if not exactly one number is given, or it is odd or too
-            small; or if the game is "marginal" and its values are exact for any number of features.
+            As in calling the explainer; if not exactly one of `n_permutations` and `n_coalitions`
+            is given, or it is odd or too small; or if exact values have no limit of features.
         UnsupportedModelError
-            If there is no `uncertainty`.
+            If `uncertainty` is not available.
 
         References
         ----------
@@ -368,18 +366,17 @@ class Explainer(SkopsGuard, AttributeHints):
         order: int = 2,
         progress: Progress = False,
     ) -> Interactions:
-        """Explain rows by interactions: coefficients of all coalitions of up to `order` features.
+        """Compute Shapley interactions of up to `order` features.
 
         Parameters
         ----------
         X : array-like, DataFrame or sparse matrix of shape (n, d)
         index : str, default "k-SII"
-            "k-SII", the pairwise values that shap shows for trees; "STII" (Shapley–Taylor) and
-            "FSII" (faithful Shapley), which add up to the output, too; "SII" (Shapley), "BII"
-            (Banzhaf) and "FBII" (faithful Banzhaf); "Moebius" and "Co-Moebius"; "CHII" (chaining).
+            Interactions that add up to the output: "k-SII" (the pairwise values that shap shows for
+            trees), "STII" (Shapley–Taylor) and "FSII" (faithful Shapley). Others: "SII" (Shapley),
+            "BII" (Banzhaf), "FBII" (faithful Banzhaf), "Moebius", "Co-Moebius", "CHII" (chaining).
         order : int, default 2
-            The largest number of features in a coalition. There are C(d, order) coalitions of that
-            size, each a number and a step of the computation.
+            Largest number of features in a coalition. Time and memory grow as C(d, order).
         progress : bool or callable, default False
             As in calling the explainer.
 
@@ -390,17 +387,15 @@ class Explainer(SkopsGuard, AttributeHints):
         Raises
         ------
         ValueError
-            If `index` is unknown, `order` larger than the number of features, or the result too
-            large; or as in calling the explainer. If the explainer's method is "recursion", which
-            has Shapley values only.
+            If `index` is unknown, `order` is larger than the number of features, the result is too
+            large, or the explainer's method is "recursion"; or as in calling the explainer.
         TypeError, OverflowError
             As in calling the explainer.
 
         References
         ----------
         Grabisch and Roubens (1999) for SII and BII; Sundararajan et al. (2020) for STII; Tsai et
-        al. (2023) for FSII and FBII; Bordt and von Luxburg (2023) for k-SII. Their integrals are in
-        the documentation's page on the mathematics.
+        al. (2023) for FSII and FBII; Bordt and von Luxburg (2023) for k-SII.
 
         Examples
         --------
@@ -419,7 +414,7 @@ class Explainer(SkopsGuard, AttributeHints):
 
     @property
     def feature_names(self) -> list[str]:
-        """Names of the features; x0, x1, … where only the explained rows can name them."""
+        """Names of the features; x0, x1, … if neither model nor background names them."""
         return self._problem.schema.feature_names
 
     @property
@@ -429,80 +424,76 @@ class Explainer(SkopsGuard, AttributeHints):
 
     @property
     def output_name(self) -> str | None:
-        """Name of the single output: of two classes "b vs a", positive for b; or the one chosen."""
+        """Name of a single output, such as "b vs a" of two classes, positive for b."""
         return self._problem.schema.outputs.name
 
     @property
     def value_function(self) -> ValueFunction:
-        """The game: "marginal", "interventional", "neutral" or "observational"."""
+        """Value function: "marginal", "interventional", "neutral" or "observational"."""
         return self._problem.game.value_function
 
     @property
     def conditioning(self) -> Observational | None:
-        """The settings of the observational game, with the kernel that was found; else None."""
+        """Settings of the observational value function, with the chosen kernel; else None."""
         function = self._problem.function
         return function.conditioning.settings if isinstance(function, Conditional) else None
 
     @property
     def background(self) -> NDArray[Any] | None:
-        """The rows that absent features are drawn from, read-only.
+        """Rows that absent features are drawn from, read-only.
 
-        Those of the background whose weight is not 0; without one the model's own points, if they
-        are in the columns of X and the same for all parts of the model. Else, and in the neutral
-        game, None.
+        The background rows of non-zero weight. Without a background, the model's stored points, if
+        they are in the columns of X and shared by all components of the model. Otherwise None.
         """
         return self._problem.background
 
     @property
     def background_weights(self) -> NDArray[np.float64] | None:
-        """The weights of these rows, which add up to 1; None if there are no such rows."""
+        """Weights of the rows of `background`, which add up to 1; None if it is None."""
         return self._problem.background_weights
 
     @property
     def landmark_error(self) -> float | None:
-        """How far what coalitions are worth is from what it is without landmarks, of its spread.
+        """Error of v(S) due to landmarks, relative to its spread; None without landmarks.
 
-        The root mean square over some coalitions of rows of the background; of more than 2,000
-        rows beside twice as many landmarks, which is less. None without landmarks.
+        Root mean square over some coalitions of background rows, compared with v(S) without
+        landmarks; for more than 2,000 rows, with twice as many landmarks.
         """
         return self._problem.landmark_error
 
     @property
     def link(self) -> str:
-        """What is done to worths after the mean over a background: "identity" or "logit"."""
+        """Function applied after the mean over the background: "identity" or "logit"."""
         return self._problem.link
 
     @property
     def transform(self) -> Transform | None:
-        """What is done to the model's outputs before that mean; None for nothing."""
+        """Function applied to the model's outputs before that mean; None for the identity."""
         return self._problem.transform
 
     @property
     def method(self) -> str:
-        """The algorithm: "quadrature" or "recursion"."""
+        """Algorithm: "quadrature" or "recursion"."""
         return self._problem.settings.method
 
     @property
     def summation(self) -> str:
-        """How sums over expansion points are formed: "compensated" or "plain"."""
+        """Summation over expansion points: "compensated" or "plain"."""
         return self._problem.settings.summation
 
     @property
     def n_jobs(self) -> int | None:
-        """The number of threads, as it was given."""
+        """Number of threads, as passed."""
         return self._problem.settings.n_jobs
 
     @property
     def expected_value(self) -> float | NDArray[np.float64]:
-        """The value of the empty coalition, which the Shapley values start from.
+        """Base value v(∅): a float, or an array of shape (outputs,) with an output axis.
 
-        With a background, the mean output over it; in the marginal game, over all rows that combine
-        entries of the background's columns, or of the model's points. In the neutral game it is
-        **not** a mean prediction: it is the model's output where every kernel value is that of a
-        row with itself, the sum of the coefficients times the kernel's amplitude, plus the
-        intercept. (Kernels of dot products are those of rows of zeros.)
-
-        A float; of shape (outputs,) if there is an output axis.
+        "interventional": the mean output over the background. "marginal": the mean output over all
+        combinations of the columns of the background or of the stored points. "neutral": **not** a
+        mean prediction, but the intercept plus the sum of the coefficients times the kernel's
+        amplitude k(x, x) (0 for dot products).
         """
         return self._problem.expected_value
 
@@ -512,7 +503,7 @@ class Explainer(SkopsGuard, AttributeHints):
         )
 
     def __getstate__(self) -> object:
-        # The usual state, which pickle's protocols 0 and 1 do not find by themselves for slots.
+        # Protocols 0 and 1 of pickle do not find the state of slots without it.
         return super().__getstate__()
 
     def __repr__(self) -> str:
@@ -531,6 +522,6 @@ class Explainer(SkopsGuard, AttributeHints):
 
 
 def _unusual(settings: Observational) -> list[str]:
-    """Return the settings that are not the default ones, but for the kernel."""
+    """Return the settings that differ from their defaults, except the kernel."""
     given = ((field, getattr(settings, field.name)) for field in fields(settings)[1:])
     return [f"{field.name}={value!r}" for field, value in given if value != field.default]

@@ -1,4 +1,4 @@
-"""Shapley values from coalitions of features that are drawn; see `SampledCoalitions`."""
+"""Shapley values from random coalitions; see `SampledCoalitions`."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from pkex.typing import Float
 
 __all__ = ["check_coalitions", "from_coalitions", "of_rows_together"]
 
-# Fewer say too little about their spread; and fewer for each feature fit a sum over these badly.
+# Fewest coalitions for an estimate of their spread, and fewest per feature for the regression.
 _LEAST, _LEAST_OF_FEATURE = 20, 4
-# Worths that are there at a time.
+# Values of coalitions held in memory at a time.
 _MOST_NUMBERS = 1 << 24
 
 
 def check_coalitions(number: object, n_players: int) -> int:
-    """Return a number of coalitions, which come in pairs, or say what it may be."""
+    """Return a checked number of coalitions."""
     least = max(_LEAST, _LEAST_OF_FEATURE * n_players)
     what = (
-        f"an even integer from {least} on, such as {max(1000, least)}: coalitions come with their "
-        f"complements, at least {_LEAST} of them and {_LEAST_OF_FEATURE} for each feature"
+        f"an even integer of at least {least}, such as {max(1000, least)}: coalitions come with "
+        f"their complements, at least {_LEAST} in all and {_LEAST_OF_FEATURE} per feature"
     )
     count = as_integer("n_coalitions", number, what, least=least)
     if count % 2:
@@ -37,7 +37,7 @@ def check_coalitions(number: object, n_players: int) -> int:
 
 
 def from_coalitions(drawn: SampledCoalitions) -> OfRow:
-    """Return the function that estimates the values of a row from coalitions."""
+    """Return the estimator of the Shapley values of a row from drawn coalitions."""
     return partial(_of_row, drawn)
 
 
@@ -55,7 +55,7 @@ def _of_row(drawn: SampledCoalitions, of_row: RowGame, how: Computation) -> tupl
 def of_rows_together(
     drawn: SampledCoalitions, function: Conditional, rows: Float, how: Computation
 ) -> tuple[Float, Float]:
-    """Return estimates of rows whose worths are computed coalition by coalition, and their errors.
+    """Return estimates and standard errors of rows that are evaluated together.
 
     Returns
     -------

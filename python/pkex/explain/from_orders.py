@@ -1,8 +1,8 @@
-"""Shapley values from random orders of features.
+"""Shapley values from random permutations of features.
 
-A feature's value is its mean contribution over all orders. Each order is taken with its reverse,
-whose contributions err to the other side where features act together (antithetic sampling; Mitchell
-et al. 2022). Such pairs are independent of each other: their mean is unbiased, and their spread
+The Shapley value is the mean marginal contribution over all permutations. Each permutation is used
+with its reverse, whose error tends to have the opposite sign where features interact (antithetic
+sampling; Mitchell et al. 2022). The pairs are independent: their mean is unbiased, and their spread
 gives its standard error.
 """
 
@@ -21,15 +21,15 @@ from pkex.typing import Float
 
 __all__ = ["check_permutations", "from_orders"]
 
-# Fewer orders say too little about their spread.
+# Fewest permutations for an estimate of their spread.
 _LEAST = 20
 
 
 def check_permutations(number: object, n_players: int) -> int:
-    """Return a number of orders, which come in pairs, or say what it may be."""
+    """Return a checked number of permutations."""
     what = (
-        f"an even integer from {_LEAST} on, such as 1000: orders come in pairs, whose spread gives "
-        "the standard errors"
+        f"an even integer of at least {_LEAST}, such as 1000: permutations come in pairs, whose "
+        "spread gives the standard errors"
     )
     count = as_integer("n_permutations", number, what, least=_LEAST)
     if count % 2:
@@ -39,13 +39,13 @@ def check_permutations(number: object, n_players: int) -> int:
 
 
 def from_orders(n_players: int, n_permutations: int, generator: np.random.Generator) -> OfRow:
-    """Draw orders, and return the function that estimates the values of a row from these."""
+    """Draw permutations, and return the estimator of the Shapley values of a row from them."""
     numbers = np.tile(np.arange(n_players), (n_permutations // 2, 1))
     return partial(_of_row, generator.permuted(numbers, axis=1))
 
 
 def _of_row(orders: NDArray[np.int64], of_row: RowGame, how: Computation) -> tuple[Float, Float]:
-    """Return the means over pairs of orders, and their standard errors, (players, outputs)."""
+    """Return means over pairs of permutations, and standard errors, both (players, outputs)."""
     count, p = orders.shape
     ends = of_row.worths(np.array([[False] * p, [True] * p]), how.reporting(None))
     step = max(1, BLOCK // (2 * p))
@@ -60,11 +60,11 @@ def _of_row(orders: NDArray[np.int64], of_row: RowGame, how: Computation) -> tup
 
 
 def _of_pairs(of_row: RowGame, orders: NDArray[np.int64], ends: Float, how: Computation) -> Float:
-    """Return the mean contributions in orders and their reverses, (orders, players, outputs)."""
+    """Return mean contributions over each pair, shape (permutations, players, outputs)."""
     n_orders, p = orders.shape
     places = np.argsort(orders, axis=1)[:, None]
     sizes = np.arange(1, p)[:, None]
-    # The first of an order, and of its reverse.
+    # The first features of a permutation, and of its reverse.
     members = np.stack([places < sizes, p - 1 - places < sizes])
     table = np.empty((2, n_orders, p + 1, ends.shape[1]))
     table[:, :, 0], table[:, :, -1] = ends

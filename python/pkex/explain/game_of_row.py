@@ -19,7 +19,7 @@ __all__ = ["check_draws_rows", "game_of_row"]
 
 
 def game_of_row(problem: Problem, row: ArrayLike) -> Callable[[NDArray[np.bool_]], Float]:
-    """Return the function from coalitions of features of a row to their worths.
+    """Return the function that maps coalitions of the features of a row to v(S).
 
     Parameters
     ----------
@@ -28,13 +28,13 @@ def game_of_row(problem: Problem, row: ArrayLike) -> Callable[[NDArray[np.bool_]
     Returns
     -------
     callable
-        From an array of shape (count, features), whether a feature is in a coalition, to one
+        Maps booleans of shape (count, features), whether a feature is in a coalition, to values
         of shape (count, outputs).
 
     Raises
     ------
     ValueError
-        If the game draws each feature on its own.
+        If absent features are drawn independently.
     """
     check_draws_rows(problem, "take value_function='interventional' or 'neutral'")
     explained = problem.schema.read(row)
@@ -57,7 +57,7 @@ def check_draws_rows(problem: Problem, instead: str) -> None:
 
 @dataclass(frozen=True, eq=False)
 class _Worths:
-    """The function from coalitions of a row's game to their worths."""
+    """Map from coalitions to v(S) in the game of a row."""
 
     of_row: RowGame
     settings: Settings
@@ -69,7 +69,7 @@ class _Worths:
 
 @dataclass(frozen=True, eq=False)
 class _WorthsGiven:
-    """Likewise of a row's observational game."""
+    """Map from coalitions to v(S) in the observational game of a row."""
 
     function: Conditional
     row: Float

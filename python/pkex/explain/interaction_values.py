@@ -1,4 +1,4 @@
-"""Coefficients of coalitions: what is computed for an index, and whether it fits in memory."""
+"""Interactions: the coefficients of coalitions for an index and an order."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from pkex.typing import Float
 
 __all__ = ["check_interactions", "interaction_values", "interactions"]
 
-# The most bytes that a result may take.
+# Largest size of a result, in bytes.
 _MOST_BYTES = 1 << 31
 
 
 def interactions(
     problem: Problem, X: ArrayLike, *, index: Index, order: int, progress: Progress
 ) -> Interactions:
-    """Explain rows by the coefficients of all coalitions of up to `order` features."""
+    """Return the interactions of rows for all coalitions of up to `order` features."""
     if problem.settings.method != "quadrature":
         raise ValueError(
             f"method={problem.settings.method!r} computes Shapley values only; make an Explainer "
@@ -65,7 +65,7 @@ def interactions(
 def check_interactions(
     index: Index, order: int, n_players: int, n_rows: int, n_outputs: int
 ) -> None:
-    """Refuse an unknown index, an order that there is not, and a result that is too large."""
+    """Raise if the index is unknown, the order is out of range, or the result is too large."""
     check_choice("index", index, INDICES)
     order = as_integer("order", order, "an integer")
     if not 1 <= order <= n_players:
@@ -74,7 +74,7 @@ def check_interactions(
             f"{', the default: give order=1' if order == 2 else ''}"
         )
     count, of_size, size = 0, 1, 0
-    # A count that is too large for a single row may have any number of digits: no more is needed.
+    # Stops where a single row is too large: the full count could have any number of digits.
     while size < order and 8 * count * n_outputs <= _MOST_BYTES:
         of_size = of_size * (n_players - size) // (size + 1)
         count, size = count + of_size, size + 1
@@ -98,7 +98,7 @@ def interaction_values(
     game: Game,
     how: Computation,
 ) -> tuple[Float, Float | None]:
-    """Return the coefficients of rows, and those of the empty coalition if they are not its worth.
+    """Return the coefficients of rows, and of the empty coalition where they are not v(∅).
 
     Returns
     -------

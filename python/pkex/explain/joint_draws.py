@@ -1,4 +1,4 @@
-"""Values of functions that are drawn from a posterior, of all explained rows together."""
+"""Joint posterior draws of the Shapley values of all explained rows."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from pkex.typing import Float
 
 __all__ = ["JointDraws"]
 
-# Rows of which some are chosen to draw values at, and as many that tell what is left out then.
+# Mixed rows that functions are drawn at; as many others measure the approximation.
 _ROWS = 2000
-# Numbers of drawn values that are there at a time.
+# Drawn values held in memory at a time.
 _MOST_NUMBERS = 1 << 22
-# Of what draws are without.
+# Consequence, and alternatives, of the variance that draws leave out.
 _EFFECT = "what is made of them spreads too little by about as much"
 _FASTER = "fewer samples or fewer rows; standard_deviations are computed without draws"
 _REMEDY = "they would say little; standard_deviations of exact values are without draws"
@@ -35,14 +35,14 @@ _REMEDY = "they would say little; standard_deviations of exact values are withou
 
 @dataclass(frozen=True, eq=False)
 class JointDraws:
-    """How functions drawn from the posterior deviate from the mean, in their values.
+    """Deviations of the values of posterior draws from those of the posterior mean.
 
-    Each draw is a function, which is explained in all rows: their values depend on each other.
+    Each draw is a function that is explained at all rows, so that draws of values are joint.
 
     Parameters
     ----------
     variance : Function
-        That of the posterior.
+        The posterior variance.
     rows : ndarray of shape (n, d)
         The explained rows.
     game : Game
@@ -50,9 +50,9 @@ class JointDraws:
         The number of each column's player.
     settings : Settings
     conditioning : ConditionalBackground, optional
-        In the observational game, how background rows count.
+        The weighted background rows of the observational value function.
     estimator : callable, optional
-        Estimates values, and their standard errors; by default they are exact.
+        Estimates values and their standard errors. By default values are exact.
     """
 
     variance: Function
@@ -71,9 +71,9 @@ class JointDraws:
         Parameters
         ----------
         places : ndarray of shape (k,)
-            Which values, counted along the rows, features and outputs of all.
+            Flat indices into an array of shape (rows, features, outputs).
         n : int
-            The number of draws.
+            Number of draws.
         random : numpy.random.Generator
         """
         functions = self.functions(n, random)
@@ -102,10 +102,7 @@ class JointDraws:
         return function.explain(rows, game=self.game, how=how)
 
     def functions(self, n: int, random: np.random.Generator) -> list[Function]:
-        """Return deviations of functions from the mean for each output, as functions of the game.
-
-        They have an output for each of the `n` draws.
-        """
+        """Return, for each output, the deviations of `n` draws as a function with n outputs."""
         found = draws(self.variance, self._mixed_rows(random), n, random)
         note = said_of_left_out(max(one.left_out for one in found), _EFFECT, _REMEDY)
         if note:
@@ -116,15 +113,14 @@ class JointDraws:
         return [Conditional(function, self.conditioning) for function in functions]
 
     def _mixed_rows(self, random: np.random.Generator) -> NDArray[Any]:
-        """Return rows of coalitions: entries of explained rows, and of the background."""
+        """Return rows that mix feature values of explained rows with those of the background."""
         if self.game.background is None:
             raise UnsupportedModelError(
-                "functions are drawn at rows that absent features are taken from, in the columns "
-                "of X: give a background"
+                "posterior draws need background rows in the columns of X: pass a background"
             )
         rows, weights = self.game.background
         count = 1 + int(self.players.max())
-        # Of a size that is uniform, as those of coalitions along an order are.
+        # Coalition sizes are uniform, as along a permutation.
         present = random.random((_ROWS, count)) < random.random((_ROWS, 1))
         absent = random.choice(len(rows), (_ROWS, count), p=weights)
         if not self.game.is_marginal:

@@ -1,4 +1,4 @@
-"""What is explained behind a link: a function of a model's outputs."""
+"""Functions of a model's outputs: transforms before, and links after the mean over a background."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from pkex.typing import Float
 
 __all__ = ["Transform", "behind_link"]
 
-# From outputs of shape (k,) or (k, outputs) to as many others.
+# Maps outputs of shape (k,) or (k, outputs) to an array of the same shape.
 Transform: TypeAlias = Callable[[Any], Any]
 
 
 def behind_link(adapted: AdaptedModel, link: Link, transform: Transform | None) -> AdaptedModel:
-    """Return the description of a model's outputs, transformed inside of means and linked outside.
+    """Return the description of a model whose outputs are transformed, and their means linked.
 
     Raises
     ------
     TypeError
         If `transform` cannot be called.
     ValueError
-        If it makes another number of a row alone than beside others.
+        If its result for a row depends on the other rows.
     """
     if transform is not None and not callable(transform):
         raise TypeError(
@@ -56,18 +56,17 @@ def behind_link(adapted: AdaptedModel, link: Link, transform: Transform | None) 
 
 
 def _check_rows_alone(of_rows: Callable[[Float], Float], function: Function) -> None:
-    """Refuse a transform that mixes the rows of blocks, which are pkex's own matter."""
+    """Raise if a transform mixes rows: pkex calls it on blocks of any size."""
     values = function.evaluate(function.probing_rows(), n_threads=1)
     values = np.reshape(values, (len(values), -1))
-    # What has no value at a row is refused where that row is needed.
+    # Values that are not finite raise where that row is needed.
     with np.errstate(all="ignore"):
         together = of_rows(values)
         alone = np.concatenate([of_rows(row[None]) for row in values])
     if not np.allclose(together, alone, rtol=1e-6, atol=1e-12, equal_nan=True):
         raise ValueError(
-            "transform must treat each row by itself, and makes other numbers of rows together "
-            "than of each alone; functions of several outputs, such as scipy.special.softmax, "
-            "need axis=1"
+            "transform must treat each row separately, but its result for a row depends on the "
+            "other rows; functions of several outputs, such as scipy.special.softmax, need axis=1"
         )
 
 
@@ -96,8 +95,8 @@ class _Transformed:
         found = np.asarray(self.function(given))
         if found.shape != shape:
             raise ValueError(
-                f"transform must return an array of the shape that it is given; for {shape} it "
-                f"returned {found.shape}"
+                f"transform must return an array of the same shape as its argument; for shape "
+                f"{shape} it returned {found.shape}"
             )
         if found.dtype.kind not in "fiub":
             raise TypeError(f"transform must return real numbers; it returned {found.dtype}")

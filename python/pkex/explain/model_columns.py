@@ -1,4 +1,4 @@
-"""The columns of the rows that are explained, and the tables that have them."""
+"""Columns that rows must have, and the tables with these columns."""
 
 from __future__ import annotations
 
@@ -26,21 +26,21 @@ __all__ = ["ModelColumns"]
 
 @dataclass(frozen=True)
 class ModelColumns:
-    """What is known of the columns of rows before there are any.
+    """Columns of a model: their number, names and kinds of values.
 
     Parameters
     ----------
     number : int
     non_numeric : frozenset of int
-        The numbers of those whose entries need not be numbers.
+        Numbers of the columns that may hold other values than numbers.
     allows_missing : bool
-        Whether entries may be NaN.
+        Whether values may be NaN.
     known_names : tuple of str, optional
-        What they are called, in results too.
+        Names of the columns, also in results.
     compared : tuple of str, optional
-        What those of a DataFrame must be called.
+        Names that the columns of a DataFrame must have.
     compared_with : str
-        What messages call the one who says so.
+        The source of these names, for messages.
     """
 
     number: int
@@ -52,7 +52,7 @@ class ModelColumns:
 
     @classmethod
     def of(cls, adapted: AdaptedModel, given: Sequence[str] | None) -> ModelColumns:
-        """Return the columns of a model; its own names are compared, those given are shown."""
+        """Return the columns of a model, with names to show if these are given."""
         function = adapted.function
         own, n = adapted.feature_names, function.n_features
         names = None if given is None else check_names("feature_names", given, n)
@@ -67,7 +67,7 @@ class ModelColumns:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What they are called as far as it is known: x0, x1, … if it is not."""
+        """Names of the columns; x0, x1, … if they are unknown."""
         return self.known_names or numbered(self.number)
 
     def read(self, data: Any, argument: str = "X", found: tuple[str, ...] | None = None) -> Table:
@@ -76,11 +76,11 @@ class ModelColumns:
         Parameters
         ----------
         data : array-like, DataFrame or sparse matrix of shape (n, d), or dict
-            A dict is one row: the entry of each column by its name.
+            A dict is one row: values by column name.
         argument : str
-            What messages call it.
+            Name of the argument, for messages.
         found : tuple of str, optional
-            The names of its columns where it does not say them itself.
+            Names of the columns of data without names of their own.
 
         Raises
         ------
@@ -106,7 +106,7 @@ class ModelColumns:
         return Table(rows, labels, names)
 
     def _row(self, entries: Mapping[Any, Any], argument: str) -> NDArray[Any]:
-        """Return the entries of columns by name as one row, in the order of the columns."""
+        """Return values by column name as one row, in the order of the columns."""
         if self.compared is None:
             raise InputError(
                 argument,
@@ -131,13 +131,13 @@ class ModelColumns:
     def read_background(
         self, background: Any, weights: ArrayLike | None
     ) -> tuple[tuple[Float, Float], ModelColumns]:
-        """Read background rows and their weights, those of weight 0 left out.
+        """Read background rows of non-zero weight, and their weights.
 
         Returns
         -------
         background : tuple of ndarray of shape (m, d) and ndarray of shape (m,)
         columns : ModelColumns
-            With the names of the background's columns if none were known.
+            With the names of the background's columns if the model has none.
         """
         data, own_weights, own_names = unwrapped_background(background)
         if own_weights is not None and weights is not None:
@@ -160,7 +160,7 @@ class ModelColumns:
                 self, known_names=names, compared=names, compared_with="the background"
             )
         counts = weights > 0.0
-        # Copies, which nobody else can change.
+        # Indexing copies: nobody else can change these arrays.
         rows, weights = np.asarray(table.rows)[counts], weights[counts]
         rows.setflags(write=False)
         return (rows, weights), columns

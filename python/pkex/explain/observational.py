@@ -1,4 +1,4 @@
-"""Explained functions in the observational game."""
+"""The observational value function of an explained function."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ from pkex.typing import Float
 
 __all__ = ["conditioning_of", "given_background", "landmark_error", "warn_of_constant_players"]
 
-# Coalitions, and rows of the background, whose worths are looked at; what is worth a warning; and
-# rows that may all be landmarks.
+# Coalitions and background rows at which the error of landmarks is measured; the error that raises
+# a warning; and the number of rows up to which it is compared with all rows as landmarks.
 _COALITIONS, _ROWS, _LARGE, _ALL_ROWS = 8, 16, 0.05, 2000
 
 
 def given_background(
     function: Function, given: Any, game: Game, columns: ModelColumns, link: Link
 ) -> Conditional:
-    """Return a function whose absent features follow the present ones.
+    """Return the conditional expectation of a function given the present features.
 
     Parameters
     ----------
@@ -46,15 +46,15 @@ def given_background(
     Raises
     ------
     ValueError
-        If the link is outside of means, or rows cannot be compared.
+        If there is a link, or a column cannot be compared between rows.
     """
     if link != "identity":
         raise InputError(
             Option("link", link),
             (
-                "is outside of the mean over the background, and ",
+                "is applied to the mean over the background, but the weighted means of ",
                 Option("value_function", "observational"),
-                " has weighted means, which need not be where it is defined",
+                " can lie outside of its domain",
             ),
             [
                 ("leave ", Option("link", python="link"), " out"),
@@ -70,12 +70,12 @@ def given_background(
 def conditioning_of(
     settings: Observational, rows: NDArray[Any], shares: Float, names: Sequence[str]
 ) -> ConditionalBackground:
-    """Return how rows of a background, with shares that add up to 1, count beside what is known.
+    """Return the background rows with weights that depend on the present features.
 
     Raises
     ------
     ValueError
-        If rows cannot be compared.
+        If a column cannot be compared between rows.
     """
     d, ignored = len(names), frozenset[int]()
     if settings.kernel is not None:
@@ -88,7 +88,7 @@ def conditioning_of(
 
 
 def warn_of_constant_players(function: Conditional) -> None:
-    """Warn of players whose columns are all constant: nothing follows from knowing them."""
+    """Warn of players whose columns are all constant, on which nothing can be conditioned."""
     rows, levels = function.conditioning.rows, function.conditioning.levels
     is_constant = (rows == rows[0]).all(axis=0)
     varying = np.bincount(function.players, ~is_constant, function.n_players)
@@ -99,19 +99,18 @@ def warn_of_constant_players(function: Conditional) -> None:
         warn(
             InputWarning(
                 "background",
-                f"has the constant columns {names}, so that nothing about other columns follows "
-                "from knowing them: their Shapley values come from the model alone",
-                "give a background in which they vary",
+                f"has the constant columns {names}, which carry no information about other "
+                "columns: their Shapley values come from the model alone",
+                "pass a background in which they vary",
             )
         )
 
 
 def landmark_error(function: Conditional, how: Computation) -> float | None:
-    """Return how far worths are from those with all rows as landmarks, of their own spread.
+    """Return the error of v(S) due to landmarks, relative to its spread; None without landmarks.
 
-    The root mean square, over some coalitions of some rows of the background; beside twice as many
-    landmarks where the background is large; None if weights are made on all rows. A large one is
-    warned of.
+    The root mean square over some coalitions of some background rows, compared with all rows as
+    landmarks or, for a large background, with twice as many. A large error raises a warning.
     """
     conditioning, p = function.conditioning, function.n_players
     number = conditioning.settings.n_landmarks

@@ -1,4 +1,4 @@
-"""Which outputs of a model are explained, and what they are called."""
+"""The explained outputs of a model, and their names."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ class Outputs:
     Parameters
     ----------
     names : tuple of str, optional
-        Along the output axis of the explained function; None if it has none.
+        Names along the output axis of the explained function; None without such an axis.
     single : str, optional
-        The name of the only output of a function without an output axis.
+        Name of the output of a function without an output axis.
     drops_axis : bool
-        Whether one output was chosen alone, so that the axis goes.
+        Whether a single output was chosen, which removes the axis from results.
     """
 
     names: tuple[str, ...] | None
@@ -39,7 +39,7 @@ class Outputs:
         outputs: int | str | Sequence[int | str] | None,
         given_names: Sequence[str] | None,
     ) -> tuple[Outputs, Function]:
-        """Return the outputs of a model that were chosen, and the function that has them."""
+        """Return the chosen outputs of a model, and the function with these outputs."""
         function = adapted.function
         names = _all_names(adapted, given_names)
         # A function without an output axis may have a name all the same.

@@ -1,4 +1,4 @@
-"""How sure a Gaussian process is of the values of its mean."""
+"""Posterior covariances of the Shapley values of a Gaussian process's mean."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ from pkex.typing import Float
 
 __all__ = ["Posterior"]
 
-# Of the covariances of a row in the observational game: most of an hour.
+# Largest number of steps for the covariances of one row with "observational": about an hour.
 _MOST_STEPS = 1e12
-# Weights of background rows in all coalitions that are there at a time.
+# Weights of background rows, over all coalitions, held in memory at a time.
 _MOST_WEIGHTS = 1 << 24
-# Rows whose covariances are factored though nobody may ask for them.
+# Largest number of training rows whose covariance matrix is factored in advance.
 _MOST_FACTORED = 2000
 
 
@@ -44,11 +44,11 @@ class Posterior:
     Parameters
     ----------
     variance : Function, optional
-        Its variance, with the outputs and players of the function.
+        The posterior variance, with the outputs and players of the function.
     reason : str or tuple, default ""
-        Without a variance, why there is none.
+        Why there is no variance.
     conditioning : ConditionalBackground, optional
-        In the observational game, how background rows count.
+        The weighted background rows of the observational value function.
     """
 
     variance: Function | None
@@ -63,7 +63,7 @@ class Posterior:
         outputs: int | str | Sequence[int | str] | None,
         output_names: Sequence[str] | None,
     ) -> Posterior:
-        """Return the posterior of some outputs of a model; what is refused is a reason."""
+        """Return the posterior of some outputs of a model, or the reason why there is none."""
         variance = variance_of(adapted)
         if variance is None:
             return cls(
@@ -100,7 +100,7 @@ class Posterior:
         settings: Settings,
         estimator: Estimator | None,
     ) -> JointDraws:
-        """Return draws of the values of rows together, whose columns belong to these players."""
+        """Return joint posterior draws of the values of rows."""
         if self.variance is None:
             raise UnsupportedModelError(self.reason)
         return JointDraws(
@@ -113,7 +113,7 @@ class Posterior:
         Raises
         ------
         UnsupportedModelError
-            If they are not known of this model, or in this game.
+            If the model or the value function has none.
         """
         if self.variance is None:
             raise UnsupportedModelError(self.reason)
@@ -141,7 +141,7 @@ class Posterior:
         conditioning: ConditionalBackground,
         how: Computation,
     ) -> Float:
-        """Return the same in the observational game."""
+        """Return these roots for the observational value function."""
         p = variance.n_players
         check_number_of_players(p)
         _check_steps(p, len(conditioning.rows))
@@ -152,7 +152,7 @@ class Posterior:
         for number, start in enumerate(starts):
             some = rows[start : start + step]
             weights = np.empty((len(some), len(columns), len(conditioning.rows)))
-            # With all features present it does not matter which rows the absent ones are of.
+            # The empty and the full coalition do not depend on how rows are weighted.
             weights[:, [0, -1]] = conditioning.shares
             for place, own in enumerate(conditioning.weights(some, list(columns[1:-1]))):
                 weights[:, 1 + place] = own.whole()
@@ -163,7 +163,7 @@ class Posterior:
 
 
 def _check_steps(n_players: int, n_rows: int) -> None:
-    """Refuse covariances in the observational game that would take hours for a row."""
+    """Raise if the covariances of one row would take hours."""
     steps = float(n_rows) ** 2 * 2.0**n_players * n_players**2
     if steps > _MOST_STEPS:
         drawn = "explainer.estimate(X, n_coalitions=1000, uncertainty=True)"

@@ -1,4 +1,4 @@
-"""Estimates of the values of rows, from the worths of coalitions."""
+"""The game of one row, and estimates of its Shapley values from values of coalitions."""
 
 from __future__ import annotations
 
@@ -26,37 +26,31 @@ __all__ = [
     "linked",
 ]
 
-# Coalitions whose worths are computed at a time.
+# Coalitions evaluated at a time.
 BLOCK = 1 << 11
 
-# Numbers that are drawn: some GB of them.
+# Largest number of drawn numbers: about a gigabyte.
 _MOST_DRAWN = 1 << 27
 
-# From a function and rows to estimates of its values there, and their standard errors, both of
+# Maps a function and rows to estimates of its Shapley values and their standard errors, both of
 # shape (n, players, outputs).
 Estimator: TypeAlias = Callable[[Any, Float, Computation], tuple[Float, Float]]
 
 
 def check_number_of_draws(name: str, number: int, n_players: int) -> None:
-    """Refuse draws of all players that are too many to be held.
-
-    Raises
-    ------
-    ValueError
-        If they are; it says how many are not.
-    """
+    """Raise ValueError if draws of all players do not fit in memory."""
     most = _MOST_DRAWN // n_players // 2 * 2
     if number > most:
         raise InputError(
             name,
-            f"must be at most {most:,} of {n_players} features, whose draws are held together; got "
-            f"{number:,}. Standard errors fall as one over the root of the number",
-            "for smaller ones, take the mean of estimates by several seeds, random_state=0, 1, …",
+            f"must be at most {most:,} for {n_players} features, because all draws are held in "
+            f"memory; got {number:,}",
+            "average estimates with several seeds, random_state=0, 1, …, for smaller errors",
         )
 
 
 def linked(function: Function) -> Linked:
-    """Return a function as one whose worths are computed one by one."""
+    """Return a function in the form that is evaluated coalition by coalition."""
     if isinstance(function, Linked):
         return function
     outputs = LinkedOutputs(_unchanged, function.n_outputs, function.has_output_axis)
@@ -69,7 +63,7 @@ def _unchanged(values: Float) -> Float:
 
 @dataclass(frozen=True)
 class RowGame:
-    """The game of a row."""
+    """The game of one row: the values v(S) of its coalitions."""
 
     function: Linked
     row: Float
@@ -77,20 +71,20 @@ class RowGame:
     game: Game
 
     def worths(self, members: NDArray[np.bool_], how: Computation) -> Float:
-        """Return the worths of coalitions, shape (count, outputs)."""
+        """Return v(S) of coalitions, shape (count, outputs)."""
         return self.function.worths(self.row, self.game, members, how, self.name)
 
 
-# From the game of a row to its values and their standard errors, both (players, outputs).
+# Maps the game of a row to its Shapley values and standard errors, both (players, outputs).
 OfRow: TypeAlias = Callable[[RowGame, Computation], tuple[Float, Float]]
 
 
 def estimated(
     game: Game, of_row: OfRow, function: Function, rows: Float, how: Computation
 ) -> tuple[Float, Float]:
-    """Return estimates of the values of rows, and their standard errors.
+    """Return estimates of the Shapley values of rows, and their standard errors.
 
-    All rows are estimated from the same draws, so that their results do not depend on each other.
+    All rows share the same draws, so that the result of a row does not depend on other rows.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Values of rows in pieces, which joblib's workers compute where they were switched on."""
+"""Values of rows, computed in chunks by joblib's workers if a parallel backend is active."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from pkex.typing import Float
 
 __all__ = ["row_by_row"]
 
-# Pieces for each worker: one that is slower than others has fewer of them.
+# Chunks per worker: several, so that slow workers can compute fewer of them.
 _OF_WORKER = 4
 
 
 def row_by_row(
     values: Callable[[Any, Computation], Float], rows: Any, how: Computation, n_jobs: int | None
 ) -> Float:
-    """Return the values of rows, which workers compute in pieces if there are any.
+    """Return the values of rows, computed by workers if there are any.
 
     Parameters
     ----------
     values : callable
-        Gives those of some rows, of which each has its own; can be pickled.
+        Computes the values of a chunk of rows, each row separately; can be pickled.
     rows : ndarray of shape (n, d)
     how : Computation
     n_jobs : int or None
@@ -38,12 +38,12 @@ def row_by_row(
     try:
         return np.concatenate(workers.map(_OnWorker(values, how), pieces))
     except OverflowError:
-        # Its message names a row of the piece: here it is one of all.
+        # The message names a row of the chunk; computed again, it names one of all rows.
         return values(rows, how)
 
 
 class _OnWorker:
-    """Values of some rows, with one thread."""
+    """Values of a chunk of rows, computed by one thread."""
 
     def __init__(self, values: Callable[[Any, Computation], Float], how: Computation) -> None:
         self._values = values

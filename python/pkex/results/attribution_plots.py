@@ -12,14 +12,15 @@ from pkex.results.options import Kind
 from pkex.results.plots import (
     DEVIATIONS,
     axes_for,
+    datum,
     draw_bars,
     draw_points,
     draw_scatter,
     literal,
     note_of_rest,
+    short_numbers,
 )
 from pkex.results.row_values import RowValues
-from pkex.results.tables import number
 from pkex.typing import Float
 
 if TYPE_CHECKING:
@@ -94,7 +95,7 @@ def _draw_row(rows: RowValues, ax: Axes | None, count: int, *, is_waterfall: boo
     roots = None if rows.uncertainty is None else rows.uncertainty.changes(len(names))
     order = np.argsort(-np.abs(values), kind="stable")
     order, others = order[:count], order[count:]
-    labels = [f"{literal(names[j])} = {literal(number(data[j]), 20)}" for j in order]
+    labels = [f"{literal(names[j])} = {literal(datum(data[j]), 20)}" for j in order]
     lengths, changes = values[order], None if roots is None else roots[order]
     if others.size:
         labels.append(f"{counted(others.size, 'smaller one')} together")
@@ -109,9 +110,8 @@ def _draw_row(rows: RowValues, ax: Axes | None, count: int, *, is_waterfall: boo
     draw_bars(ax, labels, lengths, n_grey=int(others.size > 0), margins=margins, starts=starts)
     if starts is not None:
         _join(ax, starts, base, total)
-    ax.set_title(
-        f"base value {number(base)} + values = {number(total)}{_note(roots)}", fontsize="medium"
-    )
+    start, end = short_numbers(np.array([base, total]))
+    ax.set_title(f"base value {start} + values = {end}{_note(roots)}")
     label = _label_of_values(rows, is_row=True)
     ax.set_xlabel(
         label.replace("Shapley value", "base value + Shapley values", 1) if is_waterfall else label
@@ -135,7 +135,7 @@ def _draw_importance(rows: RowValues, ax: Axes | None, count: int) -> Axes:
     ax = axes_for(ax, len(order))
     draw_bars(ax, [literal(names[j]) for j in order], sizes[order], are_sizes=True)
     rest = note_of_rest(len(names) - len(order))
-    ax.set_title(f"{counted(len(rows), 'row')}{rest}", fontsize="medium")
+    ax.set_title(f"{counted(len(rows), 'row')}{rest}")
     label = _label_of_values(rows, is_row=True)
     ax.set_xlabel(
         label.replace("Shapley value", rows.importance_label.replace("value", "Shapley value"), 1)
@@ -158,7 +158,6 @@ def _draw_points(rows: RowValues, ax: Axes | None, count: int) -> Axes:
         f"{counted(len(points), 'row')}, grey bars: {rows.importance_label}"
         + note_of_rest(len(names) - len(order))
         + _note(is_pale),
-        fontsize="medium",
     )
     ax.set_xlabel(_label_of_values(rows, is_row=False))
     return ax
@@ -177,7 +176,7 @@ def _draw_scatter(rows: RowValues, ax: Axes | None) -> Axes:
     points, is_pale = _points(rows)
     ax = axes_for(ax, 8)
     draw_scatter(ax, data[:, 0], points[:, 0], None if is_pale is None else is_pale[:, 0])
-    ax.set_title(f"{counted(len(points), 'row')}{_note(is_pale)}", fontsize="medium")
+    ax.set_title(f"{counted(len(points), 'row')}{_note(is_pale)}")
     ax.set_xlabel(literal(names[0]))
     ax.set_ylabel(_label_of_values(rows, is_row=len(points) == 1))
     return ax

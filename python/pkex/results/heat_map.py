@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from pkex.results.palette import BLUE, VERMILION
 from pkex.results.plots import axes_for, literal, note_of_rest
 from pkex.typing import Float
 
@@ -18,6 +19,8 @@ __all__ = ["draw_heat_map", "draw_matrix"]
 
 # Names along the columns, at most.
 _MOST_NAMES = 15
+# Characters of names that fit side by side.
+_MOST_CHARACTERS = 48
 
 
 def draw_heat_map(
@@ -49,15 +52,15 @@ def draw_heat_map(
     strength = np.abs(values).max(axis=1)
     chosen = np.argsort(-strength, kind="stable")[:max_features]
     ax = axes_for(ax, len(chosen) + 2)
-    draw_matrix(ax, values[chosen], [names[j] for j in chosen], columns, label="value")
+    draw_matrix(ax, values[chosen], [names[j] for j in chosen], columns, label="Shapley value")
     if is_marked is not None and is_marked.any():
         ax.scatter(
             np.flatnonzero(is_marked), np.full(int(is_marked.sum()), -0.75), marker="v",
             color="#333333", s=22, clip_on=False, label=marked,
         )  # fmt: skip
         ax.set_ylim(len(chosen) - 0.5, -1.0)
-        ax.legend(loc="upper left", bbox_to_anchor=(0.0, -0.2), frameon=False, fontsize="small")
-    ax.set_title(title + note_of_rest(len(values) - len(chosen)), fontsize="medium")
+        ax.legend(loc="upper left", bbox_to_anchor=(0.0, -0.2), frameon=False)
+    ax.set_title(title + note_of_rest(len(values) - len(chosen)))
     return ax
 
 
@@ -83,13 +86,20 @@ def draw_matrix(
     are_sizes : bool, default False
         Whether the numbers are sizes, without a sign: then colours start at 0.
     """
+    from matplotlib.colors import LinearSegmentedColormap
+
     largest = float(np.nanmax(np.abs(values))) or 1.0
-    colours, least = ("Blues", 0.0) if are_sizes else ("RdBu_r", -largest)
+    tones, least = (("white", BLUE), 0.0) if are_sizes else ((BLUE, "white", VERMILION), -largest)
     image = ax.imshow(
-        values, aspect="auto", cmap=colours, vmin=least, vmax=largest, interpolation="nearest"
-    )
+        values, aspect="auto", cmap=LinearSegmentedColormap.from_list("values", tones), vmin=least,
+        vmax=largest, interpolation="nearest",
+    )  # fmt: skip
     ax.figure.colorbar(image, ax=ax, label=label, pad=0.02)
     ax.set_yticks(range(len(names)), [literal(name) for name in names])
     step = -(-len(columns) // _MOST_NAMES)
     places = range(0, len(columns), step)
-    ax.set_xticks(places, [literal(columns[t], 16) for t in places], rotation=45, ha="right")
+    shown = [literal(columns[t], 16) for t in places]
+    if sum(map(len, shown)) > _MOST_CHARACTERS:
+        ax.set_xticks(places, shown, rotation=45, ha="right")
+    else:
+        ax.set_xticks(places, shown)

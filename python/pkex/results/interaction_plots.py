@@ -55,7 +55,7 @@ def _draw_matrix(own: Coefficients, ax: Axes | None, count: int) -> Axes:
     ax = axes_for(ax, len(names) + 6)
     draw_matrix(ax, sizes, names, names, label="", are_sizes=len(own.values) > 1)
     title = "pairs of features" if own.order == 2 else "pairs of features, of all coalitions"
-    ax.set_title(title + note_of_rest(len(own.features) - len(names)), fontsize="medium")
+    ax.set_title(title + note_of_rest(len(own.features) - len(names)))
     return ax
 
 
@@ -70,6 +70,5 @@ def _draw_strongest(own: Coefficients, ax: Axes | None, count: int) -> Axes:
     left_out = own.values.shape[1] - start - len(places)
     ax.set_title(
         f"{rows}: the strongest {own.thing}s" + note_of_rest(left_out, own.thing),
-        fontsize="medium",
     )
     return ax

@@ -136,6 +136,7 @@ def _heat_map(own: Coefficients, title: str) -> Figure:
     names = [f"{own.features[j]} {head}" for j, head in zip(chosen, heads, strict=True)]
     rest = f"; {d - len(chosen)} more not shown" if d > len(chosen) else ""
     is_row = len(own.values) == 1
-    legend = (("first", "above 0"), ("second", "below 0")) if is_row else (("first", own.label),)
+    legend = (("above", "above 0"), ("below", "below 0")) if is_row else (("first", own.label),)
     caption = f"Features of the strongest {own.thing}s, with numbers as heads of columns{rest}."
-    return Figure(title, cells(title, names, values, spoken, heads=heads), caption, legend)
+    picture = cells(title, names, values, spoken, heads=heads, are_sizes=not is_row)
+    return Figure(title, picture, caption, legend)

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from html import escape
 
 from pkex.results.files import write_whole
+from pkex.results.palette import BLUE, ORANGE, SKY_BLUE, VERMILION
 from pkex.results.report import Figure, PageContent, ReportTable
 
 __all__ = ["page", "written"]
@@ -104,13 +105,18 @@ def _table(table: ReportTable) -> str:
     )
 
 
-_STYLE = """
+_COLORS = f"""
+:root {{ --one: {BLUE}; --two: {VERMILION}; --accent: {BLUE}; }}
+@media (prefers-color-scheme: dark) {{ :root {{ --one: {SKY_BLUE}; --two: {ORANGE};
+  --accent: {SKY_BLUE}; }} }}"""
+
+_STYLE = (
+    _COLORS
+    + """
 :root { color-scheme: light dark; --paper: #ffffff; --ink: #1b1f24; --soft: #57606a;
-  --line: #d0d7de; --panel: #f6f8fa; --one: #2f6fb5; --two: #b3470f; --band: #c9ced4;
-  --accent: #2f6fb5; }
+  --line: #d0d7de; --panel: #f6f8fa; --band: #c9ced4; }
 @media (prefers-color-scheme: dark) { :root { --paper: #14171b; --ink: #e6e9ed; --soft: #a3adb8;
-  --line: #3a424b; --panel: #1d2228; --one: #6aa8e8; --two: #f0914f; --band: #49525c;
-  --accent: #6aa8e8; } }
+  --line: #3a424b; --panel: #1d2228; --band: #49525c; } }
 * { box-sizing: border-box; }
 body { margin: 0; background: var(--paper); color: var(--ink);
   font: 16px/1.55 system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif; }
@@ -140,6 +146,7 @@ figcaption { color: var(--soft); font-size: .85rem; margin-top: .5rem; overflow-
 .mark { fill: var(--paper); stroke: var(--two); stroke-width: 2; } .filled { fill: var(--two); }
 .median { stroke: var(--two); stroke-width: 3; }
 .first { fill: var(--one); } .second { fill: var(--two); }
+.above { fill: var(--two); } .below { fill: var(--one); }
 .area { fill: var(--one); fill-opacity: .75; }
 .line { fill: none; stroke: var(--two); stroke-width: 2; vector-effect: non-scaling-stroke; }
 .point { fill: var(--one); fill-opacity: .7; }
@@ -168,3 +175,4 @@ dt { color: var(--soft); } dd { margin: 0; overflow-wrap: anywhere; }
   dd { margin: 0 0 .6rem; } h1 { font-size: 1.35rem; } }
 @media print { main { max-width: none; } section { break-inside: avoid-page; } }
 """
+)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,6 +13,7 @@ from numpy.typing import NDArray
 from pkex.inputs.integers import as_integer
 from pkex.inputs.optional import missing_library
 from pkex.inputs.wording import counted
+from pkex.results.palette import BLUE, GREY, LIGHT_GREY, LOW_TO_HIGH, STYLE, VERMILION
 from pkex.results.tables import number, shortened
 from pkex.typing import Float
 
@@ -21,6 +24,7 @@ __all__ = [
     "DEVIATIONS",
     "axes_for",
     "checked_count",
+    "datum",
     "draw_bars",
     "draw_indices",
     "draw_points",
@@ -28,17 +32,19 @@ __all__ = [
     "draw_statistic",
     "literal",
     "note_of_rest",
+    "short_numbers",
+    "style_for",
 ]
 
 # On both sides of its mean, 95 % of a normal distribution.
 DEVIATIONS = 1.959964
 
-_VALUE, _ALONE, _PERMUTED = "#3b6ea5", "#d1632a", "#c9c9c9"
-_NEGATIVE, _POSITIVE, _GREY = "#3b6ea5", "#c8452d", "#9a9a9a"
+_VALUE, _ALONE, _PERMUTED = BLUE, VERMILION, LIGHT_GREY
+_NEGATIVE, _POSITIVE, _GREY = BLUE, VERMILION, GREY
 # How much there is of a colour that is pale.
 _PALE = 0.3
-# The colours of points, from low to high.
-_LOW_TO_HIGH = ("#2f6fb5", "#9a5ba5", "#d6402b")
+# Numbers are written out if the largest is at least the first and less than the second.
+_TINY, _HUGE = 1e-3, 1e5
 # Names along an axis of categories, at most.
 _MOST_NAMES = 15
 # The longest label, in characters.
@@ -50,6 +56,40 @@ def checked_count(max_features: int) -> int:
     return as_integer("max_features", max_features, "a positive integer", least=1)
 
 
+def style_for(ax: Axes | None) -> AbstractContextManager[None]:
+    """Return the context to draw in: pkex's style in a new figure, the user's own in given axes.
+
+    Raises
+    ------
+    ImportError
+        If matplotlib is not installed.
+    """
+    try:
+        from matplotlib import style
+    except ImportError as error:
+        raise missing_library("a picture", "matplotlib", "plots") from error
+    context: AbstractContextManager[None] = style.context(STYLE)
+    return context if ax is None else nullcontext()
+
+
+def short_numbers(values: Float) -> list[str]:
+    """Return numbers with the same number of decimals: three significant digits of the largest."""
+    largest = float(np.abs(values).max(initial=0.0))
+    if largest == 0.0:
+        return ["0"] * len(values)
+    if not _TINY <= largest < _HUGE:
+        return [f"{value:.2e}" for value in values]
+    decimals = 2 - math.floor(math.log10(largest))
+    return [f"{round(float(value), decimals):z.{max(decimals, 0)}f}" for value in values]
+
+
+def datum(value: Any) -> str:
+    """Return a feature value with three significant digits, integers and texts as they are."""
+    if not isinstance(value, float | np.floating) or float(value).is_integer():
+        return number(value)
+    return f"{value:.0f}" if 100.0 <= abs(float(value)) < _HUGE else f"{value:.3g}"
+
+
 def axes_for(ax: Axes | None, n_bars: int) -> Axes:
     """Return the axes to draw in; in a new figure, high enough for the bars, if there are none.
 
@@ -58,11 +98,9 @@ def axes_for(ax: Axes | None, n_bars: int) -> Axes:
     TypeError
         If what was given is no Axes.
     """
-    try:
-        from matplotlib import pyplot as plt
-    except ImportError as error:
-        raise missing_library("a picture", "matplotlib", "plots") from error
     if ax is None:
+        from matplotlib import pyplot as plt
+
         _, ax = plt.subplots(figsize=(7.0, 1.2 + 0.32 * n_bars), layout="constrained")
     elif not hasattr(ax, "barh"):
         raise TypeError(
@@ -124,9 +162,11 @@ def draw_bars(
             bar.set_alpha(_PALE if is_pale else None)
     ax.bar_label(
         bars,
-        [("" if value < 0 or are_sizes else "+") + number(value) for value in values],
+        [
+            ("+" if value > 0.0 and not are_sizes else "") + text
+            for value, text in zip(values, short_numbers(values), strict=True)
+        ],
         padding=3,
-        fontsize="small",
     )
     # Room for the numbers on both sides, unless all bars start at 0.
     ax.use_sticky_edges = starts is None
@@ -158,11 +198,9 @@ def draw_points(
     """
     from matplotlib.colors import LinearSegmentedColormap
 
-    colours = LinearSegmentedColormap.from_list("low to high", _LOW_TO_HIGH).with_extremes(
-        bad=_GREY
-    )
+    colours = LinearSegmentedColormap.from_list("low to high", LOW_TO_HIGH).with_extremes(bad=_GREY)
     low, high = values.min(), values.max()
-    ax.barh(range(len(sizes)), sizes, height=0.8, color="#e3e3e3")
+    ax.barh(range(len(sizes)), sizes, height=0.8, color=LIGHT_GREY)
     for place in range(len(sizes)):
         column = values[:, place]
         points = ax.scatter(
@@ -181,11 +219,8 @@ def draw_points(
             points.set_alpha(np.where(is_pale[:, place], _PALE, 1.0).tolist())
         points.set_rasterized(len(column) > 1000)
     if not np.isnan(shades).all():
-        bar = ax.figure.colorbar(
-            points, ax=ax, fraction=0.03, pad=0.02, aspect=40, ticks=[0.0, 1.0]
-        )
-        bar.set_ticklabels(["low", "high"])
-        bar.set_label("feature", labelpad=-14.0)
+        bar = ax.figure.colorbar(points, ax=ax, fraction=0.03, pad=0.02, aspect=40, ticks=[])
+        bar.set_label("feature value (low → high)")
         bar.outline.set_visible(False)
     _finish(ax, labels)
 
@@ -325,7 +360,6 @@ def _legend_below(ax: Axes) -> None:
         bbox_to_anchor=(0.5, 0.0),
         bbox_transform=ax.transAxes + inches,
         borderaxespad=0.0,
-        fontsize="small",
         frameon=False,
         ncols=2,
     )
@@ -359,8 +393,10 @@ def draw_indices(
     places = np.arange(len(order))
     ax.barh(places, effects[order], color=_VALUE, alpha=0.55, label="Shapley effect")
     ax.hlines(places, first[order], total[order], color=_ALONE, linewidth=1.5)
-    ax.plot(first[order], places, "o", color=_ALONE, markerfacecolor="white", label="first order")
-    ax.plot(total[order], places, "o", color=_ALONE, label="total")
+    # Whole circles at 0, too.
+    circles: dict[str, Any] = {"color": _ALONE, "clip_on": False, "zorder": 3.0}
+    ax.plot(first[order], places, "o", markerfacecolor="white", label="first order", **circles)
+    ax.plot(total[order], places, "o", label="total", **circles)
     if intervals is not None:
         # Below the middle of the bars, where the lines of the indices are.
         low, high = intervals[:, order]

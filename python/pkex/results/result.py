@@ -13,7 +13,7 @@ from pkex.inputs.keywords import with_known_keywords
 from pkex.inputs.optional import missing_library
 from pkex.results.hints import AttributeHints
 from pkex.results.options import Kind, PlotOptions, ReportOptions
-from pkex.results.plots import checked_count
+from pkex.results.plots import checked_count, style_for
 from pkex.results.summary import SHOWN_LINES, Summary
 
 if TYPE_CHECKING:
@@ -292,7 +292,8 @@ class Result(AttributeHints):
         if kind is not None and check_choice("kind", kind, _KINDS) not in self._kinds:
             valid = " or ".join(f"kind={own!r}" for own in self._kinds)
             raise ValueError(f"{type(self).__name__}.plot draws {valid}; got kind={kind!r}")
-        return self._draw(PlotOptions(ax, kind, output, count))
+        with style_for(ax):
+            return self._draw(PlotOptions(ax, kind, output, count))
 
     def _summary(self, n_lines: int) -> Summary:
         """Return the summary of the result, with at most so many lines in each table."""

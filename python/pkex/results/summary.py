@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pkex.inputs.wording import counted
+from pkex.results.palette import BLUE, VERMILION
 from pkex.results.svg import Scale
 from pkex.results.tables import aligned, number, numbers, shortened
 from pkex.typing import Float
@@ -21,7 +22,7 @@ __all__ = ["SHOWN_LINES", "Summary", "SummaryTable", "table_of_largest"]
 SHOWN_LINES, _MOST_OUTPUTS = 8, 4
 
 # Colors that can be seen on a light and on a dark page; text has the color of the page.
-_POSITIVE, _NEGATIVE = "#3b82c4", "#d1632a"
+_POSITIVE, _NEGATIVE = VERMILION, BLUE
 _CELL = "padding:2px 8px;border:none;background:none;color:inherit"
 
 

@@ -206,6 +206,7 @@ def cells(
     description: str,
     *,
     heads: Sequence[str] = (),
+    are_sizes: bool = False,
 ) -> str:
     """Draw a heat map: a line of cells for each name, paler where numbers are smaller.
 
@@ -214,11 +215,13 @@ def cells(
     title : str
     names : sequence of str of length n
     values : ndarray of shape (n, columns)
-        Cells above 0 have the class "first", cells below 0 the class "second".
+        Cells above 0 have the class "above", cells below 0 the class "below".
     description : str
         What is seen, in words.
     heads : sequence of str, optional
         A short text above each column.
+    are_sizes : bool, default False
+        Whether the numbers are sizes, without a sign: then all cells have the class "first".
     """
     shades = values / (float(np.abs(values).max(initial=0.0)) or 1.0)
     above = _LABEL if heads else 0
@@ -235,7 +238,7 @@ def cells(
         for start, shade in zip(starts, line, strict=True):
             if abs(shade) >= _PALEST:
                 where = {"x": f"{start:.2f}%", "width": f"{0.95 * width:.2f}%"}
-                kind = "first" if shade > 0.0 else "second"
+                kind = "first" if are_sizes else "above" if shade > 0.0 else "below"
                 opacity = round(abs(shade), 2)
                 drawing.add("rect", **where, y=top, height=height, kind=kind, fill_opacity=opacity)
     return drawing.markup()

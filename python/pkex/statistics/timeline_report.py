@@ -187,4 +187,4 @@ def _heat_map(results: Sequence[DriftResult], names: Sequence[str], heads: Seque
     left_out = len(values) - len(chosen)
     caption += f" {counted(left_out, 'smaller feature')} not shown." if left_out else ""
     picture = cells(title, features, shown, spoken, heads=heads if any(heads) else ())
-    return Figure(title, picture, caption, (("first", "above 0"), ("second", "below 0")))
+    return Figure(title, picture, caption, (("above", "above 0"), ("below", "below 0")))
