@@ -19,7 +19,7 @@ from pkex.statistics.comparison import Comparison, exact_domain
 from pkex.statistics.hsic_problem import HSICProblem
 from pkex.statistics.hsic_result import HSICResult
 from pkex.statistics.hsic_significance import significance_by_exchanges
-from pkex.statistics.kernel_terms import KernelRows
+from pkex.statistics.kernel_terms import KernelRows, KernelTerms
 from pkex.statistics.octets import OCTET, Octets
 from pkex.statistics.sampled.blocks import BlockSums, OfBlock
 from pkex.statistics.sampled.design import Design, n_reference
@@ -67,11 +67,15 @@ def sampled_hsic(
     of_y = Comparison.of(
         target.chosen, target.encoding, players, conventions, domain, is_divided=not is_x
     )
-    sides = _SideOfRows(joined.columns, of_x), _SideOfRows(joined.targets, of_y)
+    sides = (
+        _SideOfRows(joined.columns, of_x.kernel, of_x.terms),
+        _SideOfRows(joined.targets, of_y.kernel, of_y.terms),
+    )
     attributed, other = sides if is_x else sides[::-1]
     with reporting(options.progress) as report:
-        divided, how = attributed.comparison.with_means(attributed.of(reference).rows, None)
-        attributed = replace(attributed, comparison=divided)
+        compared = attributed.of(reference).rows
+        divided, how = (of_x if is_x else of_y).with_means(compared, None)
+        attributed = replace(attributed, terms=divided.terms)
         statistic = _OfBlock(attributed, other, bool(options.n_permutations), how.alone())
         found = estimate_over_design(
             statistic, (sample,), reference, _UNIT, options, how, report, together=OCTET
@@ -170,16 +174,18 @@ class _SideOfRows:
     ----------
     columns : ndarray of int
         Where they are.
-    comparison : Comparison
+    kernel : Kernel
+    terms : KernelTerms
     """
 
     columns: NDArray[np.intp]
-    comparison: Comparison
+    kernel: Kernel
+    terms: KernelTerms
 
     def of(self, both: Float) -> KernelRows:
         """Return the columns, as the engine compares them."""
         own = np.ascontiguousarray(both[:, self.columns])
-        return KernelRows(self.comparison.kernel.engine_rows(own), self.comparison.terms)
+        return KernelRows(self.kernel.engine_rows(own), self.terms)
 
 
 @dataclass(frozen=True, eq=False)
@@ -201,9 +207,9 @@ class _OfBlock:
 
     def with_parts_of(self, reference: Float, n_threads: int) -> list[OfBlock]:
         """Return the same with the means of each of some parts of the reference."""
-        side, own = self.attributed, self.attributed.comparison
-        others = of_parts_of_reference(own.terms, side.of(reference).rows, n_threads)
-        sides = [replace(side, comparison=replace(own, terms=terms)) for terms in others]
+        side = self.attributed
+        others = of_parts_of_reference(side.terms, side.of(reference).rows, n_threads)
+        sides = [replace(side, terms=terms) for terms in others]
         return [replace(self, attributed=other, is_tested=False) for other in sides]
 
     def __call__(self, *samples: Float) -> BlockSums:
