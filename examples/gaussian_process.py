@@ -43,6 +43,6 @@ error = np.abs(total - model.predict(X)).max()
 print(f"largest |base + Σφ - output|: {error:.1e} (outputs up to {model.predict(X).max():.3g})")
 
 ax = explanation.plot()
-ax.set_xlabel(f"Shapley value (predicted progression; {explanation.value_function} game)")
+ax.set_xlabel(f"Shapley value of the predicted progression ({explanation.value_function})")
 ax.figure.savefig("gaussian_process.png", dpi=200)
 print("picture: gaussian_process.png")

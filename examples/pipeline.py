@@ -55,6 +55,6 @@ print(f"largest |base + Σφ - output|: {error:.1e} (outputs up to {search.predi
 
 # Missing entries are grey in the picture.
 ax = explanation.plot()
-ax.set_xlabel(f"Shapley value (predicted progression; {explanation.value_function} game)")
+ax.set_xlabel(f"Shapley value of the predicted progression ({explanation.value_function})")
 ax.figure.savefig("pipeline.png", dpi=200)
 print("picture: pipeline.png")

@@ -116,7 +116,7 @@ def report_quality(
 def save_picture(explanation: pkex.Explanation, what: str, path: Path) -> None:
     """Draw every row's value of every feature."""
     explanation.plot()
-    plt.xlabel(f"Shapley value ({what}; {explanation.value_function} game)")
+    plt.xlabel(f"Shapley value of the {what} ({explanation.value_function})")
     plt.savefig(path, dpi=200)
     plt.close()
     print(f"  picture: {path}")
