@@ -40,7 +40,7 @@ def test_the_example_of_a_docstring_runs(test):
 
 
 def test_methods_are_among_the_examples():
-    assert {"Attribution.importance", "Estimating.estimate", "Kernel.on"} <= {
+    assert {"Attribution.importance", "Explainer.estimate", "Kernel.on"} <= {
         param.id for param in EXAMPLES
     }
 

@@ -27,6 +27,7 @@ from sklearn.svm import SVR
 import pkex
 from pkex.adapters.sklearn.columns import check_columns
 from pkex.functions.column_maps import ColumnMap, Selection
+from pkex.functions.kernel_sum import KernelSum
 from pkex.functions.transformed import Transformed
 
 
@@ -172,7 +173,7 @@ class Mixing(Swapped):
 
 @pytest.mark.parametrize("columns", [Swapped(), Mixing()])
 def test_maps_that_mix_or_mistake_columns_are_found_out(columns):
-    expansion = pkex.KernelExpansion(BASE[:, :3], Y, pkex.kernels.RBF())
+    expansion = KernelSum(BASE[:, :3], Y, pkex.kernels.RBF())
     with pytest.raises(pkex.UnsupportedModelError, match="do not act on each column alone"):
         check_columns(Transformed(columns, expansion), columns)
     same = Selection(3, [0, 1, 2])

@@ -6,6 +6,7 @@ import pytest
 from sklearn.svm import SVC, SVR
 
 import pkex
+from pkex.functions.kernel_sum import KernelSum
 
 shap = pytest.importorskip("shap")
 
@@ -142,7 +143,7 @@ def test_neither_a_refusal_nor_the_question_whether_a_model_fits_prepares_an_exp
     def base(*_, **__):
         raise AssertionError("values of the empty coalition are computed")
 
-    monkeypatch.setattr(pkex.KernelExpansion, "base", base)
+    monkeypatch.setattr(KernelSum, "base", base)
     with pytest.raises(ValueError, match="link"):
         KernelMachineExplainer(MODEL, Z, link="probit")
     assert KernelMachineExplainer.supports_model_with_masker(MODEL, Z)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pkex.execution.computation import Computation
 from pkex.execution.progress import Progress
@@ -15,10 +15,7 @@ from pkex.games.value_functions import Game
 from pkex.results.explanation import Explanation
 from pkex.results.uncertainty import Uncertainty
 from pkex.tables.stream import is_lazy
-from pkex.typing import Float
-
-if TYPE_CHECKING:
-    import dask.array
+from pkex.typing import DaskArray, Float
 
 __all__ = ["bare_values", "exact_values"]
 
@@ -37,16 +34,14 @@ def exact_values(problem: Problem, X: Any, *, uncertainty: bool, progress: Progr
     return Explanation._of(problem.result(explained, values, spread))
 
 
-def bare_values(problem: Problem, X: Any, progress: Progress) -> Float | dask.array.Array:
+def bare_values(problem: Problem, X: Any, progress: Progress) -> Float | DaskArray:
     """Return values of rows; those of Dask's collections and of files when they are computed."""
     X = opened(X, problem.schema.columns)
     if is_lazy(X):
         settings = problem.settings
         one_thread = Computation(settings.method, settings.summation)
         of_chunk = partial(_of_table, problem, how=one_thread)
-        lazy: dask.array.Array = on_dask_rows(
-            of_chunk, X, problem.schema.columns, _shape_of_row(problem)
-        )
+        lazy: DaskArray = on_dask_rows(of_chunk, X, problem.schema.columns, _shape_of_row(problem))
         return lazy
     with problem.settings.computing(progress) as how:
         return _of_table(problem, X, how)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from os import PathLike
-from typing import TYPE_CHECKING, Any, overload
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -31,10 +31,7 @@ from pkex.results.estimate import Estimate
 from pkex.results.explanation import Explanation
 from pkex.results.hints import AttributeHints
 from pkex.results.interactions import Interactions
-
-if TYPE_CHECKING:
-    import dask.array
-    import dask.dataframe
+from pkex.typing import DaskArray, DaskRows
 
 __all__ = ["Explainer"]
 
@@ -231,10 +228,10 @@ class Explainer(SkopsGuard, AttributeHints):
     @overload
     def shap_values(  # type: ignore[overload-overlap]  # a str is an ArrayLike, too
         self,
-        X: dask.array.Array | dask.dataframe.DataFrame | str | PathLike[str],
+        X: DaskRows | str | PathLike[str],
         *,
         progress: Progress = False,
-    ) -> dask.array.Array: ...
+    ) -> DaskArray: ...
 
     @overload
     def shap_values(
@@ -242,9 +239,7 @@ class Explainer(SkopsGuard, AttributeHints):
     ) -> NDArray[np.float64]: ...
 
     @with_known_keywords
-    def shap_values(
-        self, X: Any, *, progress: Progress = False
-    ) -> NDArray[np.float64] | dask.array.Array:
+    def shap_values(self, X: Any, *, progress: Progress = False) -> NDArray[np.float64] | DaskArray:
         """Return the Shapley values of rows as an array.
 
         Parameters
