@@ -152,6 +152,6 @@ for name in clocks[0]:
     print(f"{sizes[-1]} rows, {name}: {clocks[-1][name]:.2g} s")
 right.set(xlabel="explained rows = background rows", ylabel="seconds for all rows")
 right.set_title("Time")
-right.legend()
+right.legend(loc="upper center", bbox_to_anchor=(0.5, -0.18))
 figure.savefig(PICTURE)
 print(f"picture: {PICTURE}")

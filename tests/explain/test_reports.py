@@ -158,7 +158,7 @@ def test_the_heat_map_has_the_color_of_each_pair():
             value = 0.0 if one == other else float(result.of(first, second)[0])
             own = found.get((one, other), {"class": "", "fill-opacity": "0"})
             assert float(own["fill-opacity"]) == pytest.approx(abs(value) / largest, abs=0.01)
-            assert own["class"] in (("first" if value > 0.0 else "second"), "")
+            assert own["class"] in (("above" if value > 0.0 else "below"), "")
 
 
 def test_interactions_of_several_outputs_have_tables_for_each():
