@@ -339,10 +339,10 @@ def test_scikit_learns_rounding_of_periods_is_no_reason_to_refuse(far):
 
 def test_what_kernels_of_one_column_may_not_have_is_refused():
     for covariance, why in [
-        (Matern() ** 1.5, "the exponent of a Matern or a dot product must be an integer"),
+        (Matern() ** 1.5, "the exponent of a Matern or dot-product kernel must be an integer"),
         (
             Matern() ** 1e9,
-            "the exponent of a Matern or a dot product must be an integer, at most 1000",
+            "the exponent of a Matern or dot-product kernel must be an integer of at most 1000",
         ),
         (ExpSineSquared(-1.0), "length_scale and periodicity must be positive"),
         (ExpSineSquared(1.0, np.nan), "length_scale and periodicity must be positive"),

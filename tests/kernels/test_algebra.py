@@ -114,9 +114,9 @@ def test_zero_times_a_kernel_is_zero():
 @pytest.mark.parametrize(
     ("build", "message"),
     [
-        (lambda: of(RBF()) ** -1.0, "the exponent must not be negative"),
-        (lambda: of(Matern()) ** 0.5, "the exponent of a Matern or a dot product must be an"),
-        (lambda: (of(RBF()) + ONE) ** 0.5, "the exponent of a sum must be an integer"),
+        (lambda: of(RBF()) ** -1.0, "the exponent of a kernel must be finite and at least 0"),
+        (lambda: of(Matern()) ** 0.5, "the exponent of a Matern or dot-product kernel must be an"),
+        (lambda: (of(RBF()) + ONE) ** 0.5, "the exponent of a sum of kernels must be an integer"),
         (lambda: (of(RBF()) + of(Laplacian()) + ONE) ** 50.0, "into more than 1000 products"),
         (lambda: 0.0 * ONE, r"the amplitude of a kernel must be positive and finite; got 0\.0"),
         (lambda: (1e200 * ONE * (1e200 * ONE)).kernel(3), "must be positive and finite; got inf"),

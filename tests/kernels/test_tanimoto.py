@@ -161,7 +161,7 @@ def test_entries_that_are_no_counts_are_named(entry):
     message = (
         "has the value "
         + re.escape(f"{entry:g}")
-        + " in row 2, column 3, but the Tanimoto kernel compares counts"
+        + " in row 2, column 3, but the Tanimoto kernel requires counts"
     )
     with pytest.raises(ValueError, match=f"^points {message}"):
         pkex.KernelExpansion(wrong, ALPHAS, Tanimoto())

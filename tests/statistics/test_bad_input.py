@@ -257,7 +257,7 @@ CALLS = {
         ({"random_state": Index(-1)}, ValueError, "random_state must be None, a non-negative"),
         ({"kernel": "rbf"}, TypeError, "kernel must be a kernel of pkex.kernels.*got 'rbf'"),
         ({"kernel": RBF([1.0, 2.0])}, ValueError, "^kernel: length_scale .* 2 values; expected 3"),
-        ({"kernel": RBF().on([3])}, ValueError, "^kernel: .* refers to column 3; expected 0 to 2"),
+        ({"kernel": RBF().on([3])}, ValueError, "^kernel: .* refers to column 3, but the data has 3 columns"),
         ({"progress": "yes"}, TypeError, "progress must be True, False or a function"),
         ({"kernel": "rbf"}, TypeError, r"RBF\(length_scale=1.0\), which has gamma = 1/\(2·length_"),
         (

@@ -1,4 +1,4 @@
-"""Sums over all sets of a few columns of the products of their kernels."""
+"""Additive and ANOVA kernels: sums over sets of columns of products of one-column kernels."""
 
 from __future__ import annotations
 
@@ -25,22 +25,22 @@ class Additive(Kernel):
     """Additive kernel: Σ_q v_q Σ ∏_{j∈S} k_j(x_j, y_j), the inner sum over all sets S of q columns.
 
     The k_j are the factors of a product kernel (Duvenaud, Nickisch and Rasmussen 2011, Additive
-    Gaussian processes, equation 6). An absent column is in no set.
+    Gaussian processes, eq. (6)). Absent columns are in no set.
 
     Parameters
     ----------
     kernel : Kernel
-        A product of kernels of single columns, such as ``RBF(length_scale)``; also ``Linear()``,
-        of which k_j is x_j y_j.
+        A product of kernels of single columns, such as ``RBF(length_scale)``. ``Linear()`` is also
+        supported: its k_j is x_j y_j.
     order : int, default 2
-        The most columns of a set, from 1 to 128.
+        The largest number of columns in a set, from 1 to 128.
     variances : float or sequence of float, default 1.0
-        v, the same for all orders or one for each of 1, …, `order`.
+        v, one for all orders or one for each order 1, …, `order`.
 
     Raises
     ------
     TypeError, ValueError
-        If `kernel` is none, or `order` or `variances` are out of range.
+        If `kernel` is not a kernel, or `order` or `variances` are out of range.
 
     Examples
     --------
@@ -61,34 +61,34 @@ class Additive(Kernel):
         object.__setattr__(self, "variances", _checked_variances(variances, self.order))
 
     def terms(self, n_features: int) -> list[Term]:
-        """Return the one term, a power series in which no column is alone."""
+        """Return the kernel as one term, a power series without a constant."""
         weights = np.array([0.0, *self.variances])
         return [_of_columns(self, self.kernel, n_features, weights)]
 
 
 @dataclass(frozen=True, init=False)
 class ANOVA(Kernel):
-    """ANOVA kernel: ∏_j (1 + v k_j(x_j, y_j)), or what it has of sets of at most `order` columns.
+    """ANOVA kernel: ∏_j (1 + v k_j(x_j, y_j)), truncated to sets of at most `order` columns.
 
-    That is Σ_q v^q Σ ∏_{j∈S} k_j(x_j, y_j), the inner sum over all sets S of q columns from 0 to
-    `order` (Stitson et al. 1999, Support vector regression with ANOVA decomposition kernels, who
-    take those of one order: `Additive` with the variances 0, …, 0, 1). An absent column is in no
-    set.
+    The kernel is Σ_q v^q Σ ∏_{j∈S} k_j(x_j, y_j), the inner sum over all sets S of q columns, with
+    q from 0 to `order`. Absent columns are in no set. The ANOVA kernel of Stitson et al. (1999,
+    Support vector regression with ANOVA decomposition kernels) has sets of one order only: it is
+    `Additive` with the variances 0, …, 0, 1.
 
     Parameters
     ----------
     kernel : Kernel
-        A product of kernels of single columns, such as ``RBF(length_scale)``; also ``Linear()``,
-        of which k_j is x_j y_j.
+        A product of kernels of single columns, such as ``RBF(length_scale)``. ``Linear()`` is also
+        supported: its k_j is x_j y_j.
     order : int, optional
-        The most columns of a set; all columns if not given, at most 128.
+        The largest number of columns in a set, at most 128. By default the number of columns.
     variance : float, default 1.0
         v.
 
     Raises
     ------
     TypeError, ValueError
-        If `kernel` is none, or `order` or `variance` are out of range.
+        If `kernel` is not a kernel, or `order` or `variance` are out of range.
 
     Examples
     --------
@@ -107,25 +107,25 @@ class ANOVA(Kernel):
         object.__setattr__(self, "variance", _checked_variance(variance, "variance"))
 
     def terms(self, n_features: int) -> list[Term]:
-        """Return the one term, a power series.
+        """Return the kernel as one term, a power series.
 
         Raises
         ------
         ValueError
-            If there are more than 128 features, and no order.
+            If there are more than 128 features and `order` is None, or a coefficient overflows.
         """
         if self.order is None and n_features > MOST_ORDERS:
             raise ValueError(
-                f"ANOVA over {n_features} features needs an order, at most {MOST_ORDERS}, such as "
-                "order=3"
+                f"ANOVA over {n_features} features requires an order of at most {MOST_ORDERS}. "
+                "Pass one, such as order=3"
             )
         order = min(n_features, self.order or n_features)
         with np.errstate(over="ignore"):
             weights = powers(self.variance, order + 1)
         if not np.isfinite(weights).all():
             raise ValueError(
-                f"variance={self.variance:g} to the power of {order} is too large for a float; "
-                "take a lower order, or multiply the kernel"
+                f"variance={self.variance:g} to the power of {order} is too large for a float. "
+                "Use a lower order, or multiply the kernel"
             )
         return [_of_columns(self, self.kernel, n_features, weights)]
 
@@ -142,12 +142,13 @@ def _of_columns(owner: Kernel, kernel: Kernel, n_features: int, weights: Float) 
         columns, rates = series.columns, series.rates
     if not is_product or any(isinstance(factor, Mixed) for factor in term.factors):
         raise ValueError(
-            f"{type(owner).__name__} is made of products of kernels of single columns, such as "
-            f"RBF, ProductMatern and Periodic, or Linear without offset; got {kernel!r}. Give "
-            "variances in the place of a constant in front, and add up kernels outside"
+            f"{type(owner).__name__} requires a product of kernels of single columns, such as "
+            f"RBF, ProductMatern and Periodic, or Linear without offset; got {kernel!r}. Use its "
+            f"variance argument instead of an amplitude, and add kernels to {type(owner).__name__} "
+            "instead of inside it"
         )
     used = {*columns.tolist(), *(j for factor in term.factors for j in factor.columns.tolist())}
-    # There are no sets of more columns.
+    # No set has more columns than the kernel.
     weights = weights[: len(used) + 1]
     return Term(1.0, (), Series(weights, "linear", columns, rates, term.factors))
 
@@ -155,7 +156,7 @@ def _of_columns(owner: Kernel, kernel: Kernel, n_features: int, weights: Float) 
 def _checked_kernel(kernel: object, name: str) -> Kernel:
     if not isinstance(kernel, Kernel):
         raise TypeError(
-            f"the kernel of {name} must be one of pkex.kernels, such as RBF(length_scale=1.0); "
+            f"the kernel of {name} must be from pkex.kernels, such as RBF(length_scale=1.0); "
             f"got {kernel!r} ({type(kernel).__name__})"
         )
     return kernel
@@ -172,7 +173,7 @@ def _checked_variance(variance: object, name: str) -> float:
     if isinstance(variance, bool) or not isinstance(variance, Real):
         raise TypeError(f"{name} must be numbers; got {variance!r}")
     if not 0.0 <= float(variance) < math.inf:
-        raise ValueError(f"{name} must not be negative, and finite; got {variance!r}")
+        raise ValueError(f"{name} must be finite and at least 0; got {variance!r}")
     return float(variance)
 
 
@@ -182,7 +183,7 @@ def _checked_variances(variances: float | Iterable[float], order: int) -> tuple[
     listed = list(variances)
     if len(listed) != order:
         raise ValueError(
-            f"variances has {len(listed)} numbers; expected {order}, one for each order from 1, or "
-            "a single number for all"
+            f"variances has {len(listed)} numbers, but order is {order}. Pass one number for each "
+            "order from 1, or a single number for all"
         )
     return tuple(_checked_variance(variance, "variances") for variance in listed)

@@ -1,9 +1,9 @@
 """Sums, products and powers of kernels, multiplied out, with equal products merged.
 
-A product of kernels of one family is often a kernel of that family again. For Gaussian kernels,
+A product of kernels of one family is often a kernel of that family. For Gaussian kernels,
 1/ℓ² = Σ 1/ℓ_a²; for Laplace kernels, 1/ℓ = Σ 1/ℓ_a; for χ² kernels, γ = Σ γ_a; similarities of
-categories are multiplied. The power t of a periodic kernel has the length-scale ℓ/√t, and the power
-t of a rational quadratic kernel has ℓ/√t and αt.
+categories are multiplied. A periodic kernel to the power t has the length-scale ℓ/√t, and a
+rational quadratic kernel to the power t has ℓ/√t and αt.
 """
 
 from __future__ import annotations
@@ -29,21 +29,20 @@ from pkex.typing import Float
 
 __all__ = ["ONE", "ZERO", "Columns", "Elementary", "KernelPolynomial", "similarities"]
 
-# The numbers of the columns that a kernel is a function of.
+# The numbers of the columns that a kernel depends on.
 Columns = tuple[int, ...]
 
-# Each product costs as much as a model with a single RBF does.
+# Each product costs as much as a model with a single RBF kernel.
 _MOST_PRODUCTS = 1000
 
 
 @dataclass(frozen=True)
 class Elementary:
-    """A kernel of some columns that the algebra does not take apart.
+    """A kernel of some columns that is neither a sum nor a product, and has no amplitude.
 
     Parameters
     ----------
     kernel : Kernel
-        Neither a sum nor a product, without an amplitude.
     columns : tuple of int
     """
 
@@ -56,7 +55,7 @@ class Elementary:
 
     @property
     def place(self) -> tuple[Any, ...]:
-        """What the factors of a product are sorted by, so that equal products have equal bits."""
+        """Sort key of the factors of a product: equal products then have equal bits."""
         kind = type(self.kernel)
         kinds = [*_PARAMETERS, kind]
         shape = [tuple(self.parameter(name).tolist()) for name in _PARAMETERS.get(kind, ())]
@@ -69,13 +68,13 @@ class Elementary:
 
 
 _P = TypeVar("_P")
-# How often each elementary kernel occurs in a product; empty for the constant 1.
+# The exponent of each elementary kernel in a product; empty for the constant 1.
 Product = frozenset[tuple[Elementary, float]]
 
 
 @dataclass(frozen=True)
 class KernelPolynomial:
-    """A sum of products of elementary kernels with coefficients.
+    """A linear combination of products of elementary kernels.
 
     Parameters
     ----------
@@ -87,7 +86,7 @@ class KernelPolynomial:
 
     @classmethod
     def of(cls, kernel: Kernel, columns: Iterable[int]) -> KernelPolynomial:
-        """Return one kernel of the package as a function of some columns."""
+        """Return the polynomial of one kernel, as a function of some columns."""
         columns = tuple(columns)
         if isinstance(kernel, Constant):
             return ONE
@@ -101,7 +100,7 @@ class KernelPolynomial:
     def dot_product_power(
         cls, columns: Iterable[int], constant: float, gamma: float, degree: int
     ) -> KernelPolynomial:
-        """Return (constant + γ x·y)^degree by the powers of x·y."""
+        """Return (constant + γ x·y)^degree, expanded in powers of x·y."""
         dot_product = Elementary(_DOT_PRODUCT, tuple(columns))
         powers = {
             _product_of(dot_product, float(q)): math.comb(degree, q)
@@ -128,7 +127,7 @@ class KernelPolynomial:
             for left, left_coefficient in self.products.items()
             for right, right_coefficient in other.products.items()
         )
-        # One product times many is as many as these were.
+        # The number of products grows only if both sides have several.
         is_larger = min(len(self.products), len(other.products)) > 1
         return KernelPolynomial(_merged(pairs, most=_MOST_PRODUCTS if is_larger else math.inf))
 
@@ -152,21 +151,23 @@ class KernelPolynomial:
         Raises
         ------
         ValueError
-            If it is not a polynomial, or has too many terms.
+            If the power is not a polynomial, or has too many terms.
         """
         if not 0.0 <= exponent < math.inf:
-            raise ValueError("the exponent must not be negative")
+            raise ValueError(
+                f"the exponent of a kernel must be finite and at least 0, got {exponent!r}"
+            )
         if exponent == 0.0:
             return ONE
         kinds = {type(own.kernel) for product in self.products for own, _ in product}
         is_counted = not kinds <= _MERGED.keys() | _POWERS.keys()
         if is_counted and not (exponent.is_integer() and exponent <= _MOST_PRODUCTS):
             raise ValueError(
-                "the exponent of a Matern or a dot product must be an integer, at most "
-                f"{_MOST_PRODUCTS}"
+                "the exponent of a Matern or dot-product kernel must be an integer of at most "
+                f"{_MOST_PRODUCTS}, got {exponent!r}"
             )
         if len(self.products) <= 1:
-            # A single product may have any power.
+            # A single product can have any exponent.
             return KernelPolynomial(
                 {
                     frozenset((own, exponent * times) for own, times in product): float(
@@ -176,7 +177,9 @@ class KernelPolynomial:
                 }
             )
         if not exponent.is_integer():
-            raise ValueError("the exponent of a sum must be an integer")
+            raise ValueError(
+                f"the exponent of a sum of kernels must be an integer, got {exponent!r}"
+            )
         return reduce(mul, [self] * int(exponent), ONE)
 
     def __bool__(self) -> bool:
@@ -184,7 +187,7 @@ class KernelPolynomial:
         return bool(self.products)
 
     def kernel(self, n_features: int) -> Kernel:
-        """Return the polynomial, which is not 0, as a kernel of all features.
+        """Return the polynomial, which must not be 0, as a kernel of all features.
 
         Raises
         ------
@@ -206,11 +209,11 @@ ONE = KernelPolynomial({frozenset(): 1.0})
 
 
 def similarities(values: Iterable[float], columns: Iterable[int]) -> KernelPolynomial:
-    """Return the kernel of categories, ∏_j (1 if x_j = y_j else values_j)."""
+    """Return the categorical kernel ∏_j (1 if x_j = y_j else values_j)."""
     factors = [
         KernelPolynomial.of(Categorical(value), [column])
         for value, column in zip(values, columns, strict=True)
-        # A column in which categories do not matter has the factor 1.
+        # Similarity 1 is the constant factor 1.
         if value < 1.0
     ]
     return reduce(mul, factors, ONE)
@@ -220,21 +223,22 @@ _DOT_PRODUCT = Polynomial(1, coef0=0.0)
 
 
 def _normalized(kernel: Kernel, columns: Columns) -> Elementary:
-    """Return the kernel that stands for all that are equal to one of some columns."""
+    """Return the normal form of a kernel of some columns: equal functions get equal kernels."""
     if isinstance(kernel, Matern) and kernel.nu == math.inf:
         kernel = RBF(kernel.length_scale)
     if isinstance(kernel, Matern) and len(columns) == 1 and kernel.nu in (0.5, 1.5, 2.5):
         scale = kernel.length_scale
         kernel = Laplacian(scale) if kernel.nu == 0.5 else ProductMatern(scale, kernel.nu)
-    # Columns ascend, and parameters are one number where all columns have the same.
+    # Columns ascend; a parameter with the same value for all columns becomes one number.
     order = sorted(range(len(columns)), key=columns.__getitem__)
     changed = {
         name: values[0] if len(set(values)) == 1 else tuple(values[place] for place in order)
         for name, values in vars(kernel).items()
         if isinstance(values, tuple) and len(values) == len(columns)
     }
-    given: Any = kernel
-    return Elementary(replace(given, **changed) if changed else kernel, tuple(sorted(columns)))
+    dataclass_kernel: Any = kernel
+    normalized = replace(dataclass_kernel, **changed) if changed else kernel
+    return Elementary(normalized, tuple(sorted(columns)))
 
 
 def _product_of(own: Elementary, times: float = 1.0) -> Product:
@@ -255,18 +259,18 @@ def _merged(
     *,
     most: float = math.inf,
 ) -> dict[_P, float]:
-    """Return the sum of the coefficients of equal products, added to those of a start."""
+    """Return the coefficients of products, summed over equal products and added to `start`."""
     total = dict(start or {})
     for product, coefficient in terms:
         total[product] = total.get(product, 0.0) + coefficient
         if len(total) > most:
-            raise ValueError(f"it multiplies out into more than {most} products")
+            raise ValueError(f"the kernel multiplies out into more than {most} products")
     return total
 
 
 def _factors(product: Product) -> Iterator[Elementary]:
-    """Yield the factors of a product: one of each family whose products are of that family."""
-    # In an order that does not depend on hashes, so that equal kernels have equal bits.
+    """Yield the factors of a product, merged within families that are closed under products."""
+    # The order must not depend on hashes, so that equal kernels have equal bits.
     factors = sorted(product, key=lambda factor: (*factor[0].place, factor[1]))
     for kind, merge in _MERGED.items():
         own = [(one, times) for one, times in factors if isinstance(one.kernel, kind)]
@@ -291,23 +295,23 @@ _Factors = list[tuple[Elementary, float]]
 def _table(factors: _Factors, columns: Columns, name: str, absent: float) -> tuple[Float, Float]:
     """Return a parameter of factors, (factors, columns), and their exponents, (factors, 1).
 
-    `absent` is the parameter for columns that a factor is not a function of.
+    `absent` is the parameter for columns that a factor does not depend on.
     """
     table = np.full((len(factors), len(columns)), absent)
     for row, (own, _) in zip(table, factors, strict=True):
         row[np.searchsorted(columns, own.columns)] = own.parameter(name)
-    # A column: sums over rows are the same on every machine, and products of matrices are not.
+    # Exponents are a column: sums over rows, unlike matrix products, do not depend on the machine.
     return table, np.array([[times] for _, times in factors])
 
 
 def _stationary(
     family: Callable[[Any], Kernel], power: float
 ) -> Callable[[_Factors, Columns], Iterator[Elementary]]:
-    """Return the rule for kernels of which Σ 1/ℓ^power is that of the product."""
+    """Return the merge rule of a family in which 1/ℓ^power of a product is Σ 1/ℓ_a^power."""
 
     def merged(factors: _Factors, columns: Columns) -> Iterator[Elementary]:
         scales, exponents = _table(factors, columns, "length_scale", math.inf)
-        # Relative to the smallest, so that no square overflows.
+        # Relative to the smallest length-scale, so that powers do not overflow.
         smallest = scales.min(axis=0)
         sums = (exponents * (smallest / scales) ** power).sum(axis=0)
         kernel = family(smallest / sums ** (1.0 / power))
@@ -329,7 +333,7 @@ def _categories(factors: _Factors, columns: Columns) -> Iterator[Elementary]:
 def _by_value(
     family: Callable[[float], Kernel], values: Float, columns: Columns
 ) -> Iterator[Elementary]:
-    """Yield kernels whose parameter is one number for all columns."""
+    """Yield kernels with one parameter for all columns: one kernel, or one for each column."""
     numbers = values.tolist()
     if len(set(numbers)) == 1:
         yield Elementary(family(numbers[0]), columns)
@@ -338,14 +342,14 @@ def _by_value(
         yield Elementary(family(value), (column,))
 
 
-# Families whose products are of that family again.
+# Families that are closed under products.
 _MERGED: dict[type[Kernel], Callable[[_Factors, Columns], Iterator[Elementary]]] = {
     RBF: _stationary(RBF, 2.0),
     Laplacian: _stationary(Laplacian, 1.0),
     Chi2: _chi2,
     Categorical: _categories,
 }
-# Families whose powers are of that family again.
+# Families that are closed under powers.
 _POWERS: dict[type[Kernel], Callable[[Any, float], Kernel]] = {
     Periodic: lambda kernel, times: replace(
         kernel, length_scale=np.divide(kernel.length_scale, math.sqrt(times))
@@ -355,8 +359,8 @@ _POWERS: dict[type[Kernel], Callable[[Any, float], Kernel]] = {
         np.divide(kernel.length_scale, math.sqrt(times)), kernel.alpha * times
     ),
 }
-# The families in the order that they have in a product, and the parameters by which kernels of one
-# family are sorted. Others come last.
+# The order of families in a product, with the parameters that sort kernels of one family. Other
+# families come last.
 _PARAMETERS: dict[type[Kernel], tuple[str, ...]] = {
     RBF: ("length_scale",),
     Laplacian: ("length_scale",),

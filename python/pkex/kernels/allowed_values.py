@@ -1,4 +1,4 @@
-"""Which entries kernels take."""
+"""Feature values that kernels accept."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ __all__ = ["AllowedValues"]
 
 @dataclass(frozen=True, eq=False)
 class AllowedValues:
-    """Columns whose entries may not be any numbers.
+    """Columns that are restricted to values of at least 0, or to counts.
 
     Parameters
     ----------
     not_negative, whole : ndarray of int64
-        The numbers of columns of the χ² kernel, and of those of Tanimoto's, which has counts.
+        Column numbers: those of χ² kernels, and those of Tanimoto kernels, which compare counts.
     """
 
     not_negative: NDArray[np.int64]
@@ -30,7 +30,7 @@ class AllowedValues:
 
     @classmethod
     def of(cls, terms: Iterable[Term]) -> AllowedValues:
-        """Return what the factors of some terms take."""
+        """Return the restrictions of all factors of some terms."""
         factors = [factor for term in terms for factor in term.all_factors]
         return cls(
             _columns(f.columns for f in factors if not f.definition.takes_negative),
@@ -38,46 +38,46 @@ class AllowedValues:
         )
 
     def check(self, rows: Float, name: str) -> None:
-        """Refuse rows with another entry.
+        """Check that rows have allowed values only.
 
         Raises
         ------
         ValueError
-            It names the first such row and column.
+            If a value is not allowed; the message names the first such row and column.
         """
         if not (self.whole.size or self.not_negative.size):
             return
-        of_counts = rows[:, self.whole]
-        is_none = (of_counts < 0.0) | (of_counts != np.floor(of_counts)) | (of_counts > _MOST)
-        _refuse(is_none, self.whole, rows, name, (_OF_COUNTS, _AS_COUNTS))
+        counts = rows[:, self.whole]
+        is_not_count = (counts < 0.0) | (counts != np.floor(counts)) | (counts > _MOST)
+        _raise_if_any(is_not_count, self.whole, rows, name, (_COUNTS, _AS_COUNTS))
         is_negative = rows[:, self.not_negative] < 0.0
-        _refuse(is_negative, self.not_negative, rows, name, (_NOT_NEGATIVE, _SCALED))
+        _raise_if_any(is_negative, self.not_negative, rows, name, (_NOT_NEGATIVE, _SCALED))
 
     def nearest(self, rows: Float) -> Float:
-        """Return rows, which are changed, with allowed entries near those they have."""
-        # Clear of 0, so that rounding in the steps of a pipeline makes nothing negative.
+        """Change rows in place to nearby allowed values, and return them."""
+        # Clear of 0, so that rounding in the steps of a pipeline makes no value negative.
         positive = np.abs(rows[:, self.not_negative])
         rows[:, self.not_negative] = positive + 1e-6 * positive.max(axis=0, initial=0.0)
         rows[:, self.whole] = np.ceil(np.abs(rows[:, self.whole]))
         return rows
 
 
-# Sums of their squares stay where the reciprocal is known.
+# Sums of squares of larger counts leave the range where the expansion of 1/D is valid.
 _MOST = 1e12
-_OF_COUNTS = "the Tanimoto kernel compares counts, 0, 1, 2, …, up to 1e12; of fingerprints, 0 and 1"
-_AS_COUNTS = "turn it into such numbers"
-_NOT_NEGATIVE = "the Chi2 kernel compares values that are not negative, such as counts"
+_COUNTS = "the Tanimoto kernel requires counts: 0, 1, 2, … up to 1e12, or 0 and 1 for fingerprints"
+_AS_COUNTS = "convert it to such numbers"
+_NOT_NEGATIVE = "the Chi2 kernel requires values of at least 0, such as counts"
 _SCALED = "scale it to be at least 0"
 
 
-def _refuse(
+def _raise_if_any(
     wrong: NDArray[np.bool_],
     columns: NDArray[np.int64],
     rows: Float,
     name: str,
     what_and_fix: tuple[str, str],
 ) -> None:
-    """Name the first wrong entry among some columns of rows."""
+    """Raise an error that names the first wrong value among some columns of rows."""
     if wrong.any():
         row, place = np.argwhere(wrong)[0]
         what, fix = what_and_fix
@@ -85,12 +85,12 @@ def _refuse(
         raise InputError(
             name,
             (f"has the value {rows[row, column]:g}", HERE, f", but {what}"),
-            ["leave the column to another kernel with kernel.on(columns)", fix],
+            ["use another kernel for the column with kernel.on(columns)", fix],
             int(row),
             column,
             "value",
         )
 
 
-def _columns(found: Iterable[NDArray[np.int64]]) -> NDArray[np.int64]:
-    return np.unique(np.concatenate([np.empty(0, dtype=np.int64), *found]))
+def _columns(arrays: Iterable[NDArray[np.int64]]) -> NDArray[np.int64]:
+    return np.unique(np.concatenate([np.empty(0, dtype=np.int64), *arrays]))

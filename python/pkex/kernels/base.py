@@ -1,4 +1,4 @@
-"""Kernels in general: how they combine, expand into terms and evaluate; and the constant one."""
+"""Base class of kernels, their sums, products and restrictions, and the constant kernel."""
 
 from __future__ import annotations
 
@@ -23,17 +23,36 @@ __all__ = ["Constant", "Kernel", "amplitude_and_kernel", "namesake"]
 
 
 class Kernel(ABC):
-    """Base of all kernels: what they share is how they combine, expand into terms and evaluate."""
+    """Base class of kernels: combination, expansion into terms, and evaluation.
+
+    Kernels are combined by ``a * b``, ``a + b``, ``2.0 * a``, ``a**2`` and ``a.on(columns)``.
+    Subclasses define `terms`.
+
+    Examples
+    --------
+    >>> from pkex.kernels import Cauchy, RBF
+    >>> kernel = RBF() + 0.5 * Cauchy().on([1])
+    >>> kernel([[0.0, 0.0]], [[0.0, 1.0]])
+    array([[0.85653066]])
+    """
 
     # Without this, a numpy number on the left would try to treat the kernel as an array.
     __array_ufunc__ = None
 
     @abstractmethod
     def terms(self, n_features: int) -> list[Term]:
-        """Return the terms over `n_features` features whose sum the kernel is.
+        """Return the terms over `n_features` features that sum to the kernel.
 
-        Each is a coefficient times a product of factors of single columns, or of functions of a
-        distance in several, which are mixtures of such products.
+        Each term is a coefficient times a product of factors of single columns. A factor may also
+        be a function of the distance in several columns, which is a mixture of such products.
+
+        Parameters
+        ----------
+        n_features : int
+
+        Returns
+        -------
+        list of Term
 
         Raises
         ------
@@ -42,35 +61,49 @@ class Kernel(ABC):
         """
 
     def check_rows(self, rows: NDArray[np.float64], name: str) -> None:
-        """Refuse rows for which the kernel is not defined.
+        """Raise an error for rows where the kernel is not defined.
 
         Parameters
         ----------
         rows : ndarray of shape (n, d)
         name : str
-            What messages call them.
+            The name of the rows in messages.
 
         Raises
         ------
         ValueError
-            If `Chi2` would compare a negative entry, or `Tanimoto` one that is no count; the
-            message names row and column.
+            If a column of `Chi2` has a negative value, or a column of `Tanimoto` a value that is
+            not a count. The message names row and column.
         """
         AllowedValues.of(self.terms(rows.shape[1])).check(rows, name)
 
     def engine_rows(self, rows: Float, *, are_own: bool = False) -> Float:
-        """Return rows as the engine compares them: with what the terms need beside the entries.
+        """Return rows in the engine's form, with the additional columns that the terms require.
 
-        `are_own` says that these are the rows of the sample that the kernel was fitted to.
+        Set `are_own` if these are the rows of the sample that the kernel was fitted to.
         """
         return rows
 
     def engine_columns(self, n_features: int) -> NDArray[np.intp]:
-        """Return the column of the table that each column of these rows belongs to."""
+        """Return, for each column of `engine_rows`, its column in the table."""
         return np.arange(n_features)
 
     def on(self, columns: Iterable[int]) -> Kernel:
-        """Restrict the kernel to some columns; its length-scales then refer to these, in order.
+        """Return the kernel restricted to some columns.
+
+        Parameters
+        ----------
+        columns : iterable of int
+            Column numbers; length-scales of the kernel refer to these columns, in this order.
+
+        Returns
+        -------
+        Kernel
+
+        Raises
+        ------
+        TypeError, ValueError
+            If `columns` is empty, or has duplicates or values that are not column numbers.
 
         Examples
         --------
@@ -87,7 +120,7 @@ class Kernel(ABC):
         ----------
         X : array-like of shape (n, d)
         Y : array-like of shape (m, d), optional
-            The rows of `X` if not given.
+            By default `X`.
 
         Returns
         -------
@@ -132,13 +165,14 @@ class Kernel(ABC):
 
 @dataclass(frozen=True)
 class Constant(Kernel):
-    """The kernel that is 1 everywhere: an empty product, in which no feature takes part.
+    """Constant kernel: 1 for all pairs of rows.
 
-    In a sum with others, what it adds to a function belongs to the base value. A number in a sum of
-    kernels stands for it.
+    It depends on no feature, so in a sum of kernels it contributes to the base value only. A number
+    in a sum of kernels is converted to a multiple of it.
 
     Examples
     --------
+    >>> from pkex.kernels import RBF
     >>> RBF() + 3.0
     RBF(length_scale=1.0) + 3.0 * Constant()
     >>> (3.0 * Constant())([[0.0]], [[1.0]])
@@ -146,13 +180,13 @@ class Constant(Kernel):
     """
 
     def terms(self, n_features: int) -> list[Term]:
-        """Return the one product, of no factors, whatever the number of features."""
+        """Return one term without factors, for any number of features."""
         return [Term(1.0, ())]
 
 
 @dataclass(frozen=True)
 class _Scaled(Kernel):
-    """A kernel times a positive amplitude; the amplitude stays out of the game's factors."""
+    """A kernel times a positive amplitude, which is not part of any factor."""
 
     amplitude: float
     kernel: Kernel
@@ -197,8 +231,8 @@ class _Restricted(Kernel):
     def terms(self, n_features: int) -> list[Term]:
         if max(self.columns) >= n_features:
             raise ValueError(
-                f"{self!r} refers to column {max(self.columns)}; "
-                f"expected 0 to {n_features - 1}, got data with {n_features} columns"
+                f"{self!r} refers to column {max(self.columns)}, but the data has {n_features} "
+                f"columns. Use column numbers from 0 to {n_features - 1}"
             )
         columns = np.array(self.columns, dtype=np.int64)
         return [term.on(columns) for term in self.kernel.terms(len(columns))]
@@ -216,7 +250,7 @@ def _scaled(amplitude: float, kernel: Kernel) -> Kernel:
 
 
 def _product(left: Kernel, right: Kernel) -> Kernel:
-    """Multiply kernels, amplitudes in front, so that equal products are equal objects."""
+    """Return the product of two kernels, with its amplitude in front."""
     left_amplitude, left = amplitude_and_kernel(left)
     right_amplitude, right = amplitude_and_kernel(right)
     product = _Product((*_multiplicands(left), *_multiplicands(right)))
@@ -224,14 +258,17 @@ def _product(left: Kernel, right: Kernel) -> Kernel:
 
 
 def amplitude_and_kernel(kernel: Kernel) -> tuple[float, Kernel]:
-    """Return the number in front of a kernel, 1 if there is none, and the kernel without it."""
+    """Return the amplitude of a kernel (1 if it has none), and the kernel without it."""
     return (kernel.amplitude, kernel.kernel) if isinstance(kernel, _Scaled) else (1.0, kernel)
 
 
-def namesake(given: object) -> str:
-    """Return what to give in place of a class of kernels, or of another library's kernel."""
-    name = (given if isinstance(given, type) else type(given)).__name__
-    return f"; give pkex.kernels.{name}(...)" if name in _names(Kernel) else ""
+def namesake(kernel: object) -> str:
+    """Return the advice to use pkex's kernel of the same name, "" if there is none.
+
+    `kernel` is a class, or a kernel of another library.
+    """
+    name = (kernel if isinstance(kernel, type) else type(kernel)).__name__
+    return f". Pass pkex.kernels.{name}(...)" if name in _names(Kernel) else ""
 
 
 def _names(kernels: type) -> set[str]:
@@ -265,7 +302,6 @@ def _checked_columns(columns: Iterable[int]) -> tuple[int, ...]:
     checked = tuple(as_integer("columns", column, what) for column in listed)
     if not checked or min(checked) < 0 or len(set(checked)) < len(checked):
         raise ValueError(
-            "columns must be one or more column numbers, each from 0 and only once; "
-            f"got {list(checked)}"
+            f"columns must be one or more distinct column numbers, 0 or larger; got {list(checked)}"
         )
     return checked

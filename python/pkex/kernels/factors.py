@@ -1,4 +1,4 @@
-"""Mixtures of factors, and products of factors: what kernels are sums of."""
+"""Terms of kernels: products of factors, and mixtures of such products."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ __all__ = [
 
 # Products with their coefficients.
 _Sum: TypeAlias = list[tuple[float, tuple[Factor, ...]]]
-# A coefficient, factors, and a power series that they are multiplied with, for the engine.
+# A coefficient, factors, and a power series that multiplies them, for the engine.
 PackedTerm: TypeAlias = tuple[float, list[PackedFactor], PackedSeries | None]
 
 
 @dataclass(frozen=True, eq=False)
 class Mixed(Factor, ABC):
-    """A function of several columns together, which is no product but a mixture of such."""
+    """A function of several columns that is a mixture of products over columns."""
 
     @property
     @abstractmethod
     def of_no_column(self) -> float:
-        """What the function is of no column."""
+        """Value of the function when all columns are absent."""
 
     @abstractmethod
     def product(self, left: Float, right: Float) -> Float:
@@ -48,24 +48,35 @@ class Mixed(Factor, ABC):
 
     @abstractmethod
     def unit(self, domain: Domain) -> float:
-        """Return what errors within a domain are relative to: the value of equal rows, or more."""
+        """Return the scale of relative errors within a domain: the value of equal rows, or more."""
 
     @abstractmethod
     def parts(self, domain: Domain) -> Iterator[tuple[float, tuple[Factor, ...]]]:
-        """Yield the coefficients and the factors of products whose sum it is within a domain."""
+        """Yield coefficients and factors of the products that sum to it within a domain."""
 
 
 @dataclass(frozen=True, eq=False)
 class Term:
-    """A coefficient times a product of factors; columns that no factor mentions have factor 1.
+    """One summand of a kernel: a coefficient times a product of factors.
+
+    Columns that occur in no factor have factor 1. `Kernel.terms` returns the terms of a kernel.
 
     Parameters
     ----------
     coefficient : float
     factors : tuple of Factor
-        A column may occur in several of them: the factors multiply.
+        The factors; a column may occur in several.
     series : Series, optional
-        A truncated power series, which they are multiplied with.
+        A truncated power series that multiplies the factors, as in `Polynomial`.
+
+    Examples
+    --------
+    >>> from pkex.kernels import RBF
+    >>> term, = (3.0 * RBF(length_scale=[1.0, 2.0])).terms(n_features=2)
+    >>> term.coefficient
+    3.0
+    >>> [factor.family for factor in term.factors]
+    ['rbf']
     """
 
     coefficient: float
@@ -74,28 +85,28 @@ class Term:
 
     @property
     def all_factors(self) -> tuple[Factor, ...]:
-        """Its factors, and those within its series."""
+        """The factors of the term, followed by the factors of its series."""
         return self.factors if self.series is None else (*self.factors, *self.series.factors)
 
     @property
     def of_no_column(self) -> float:
-        """What the term is restricted to no column, where factors of single columns are 1."""
+        """Value of the term when all columns are absent: factors of single columns are 1."""
         mixed = [factor.of_no_column for factor in self.factors if isinstance(factor, Mixed)]
         series = 1.0 if self.series is None else float(self.series.weights[0])
         return self.coefficient * series * math.prod(mixed)
 
     def unit(self, domain: Domain) -> float:
-        """Return what errors within a domain are relative to."""
+        """Return the scale of relative errors within a domain."""
         units = [factor.unit(domain) for factor in self.factors if isinstance(factor, Mixed)]
         return abs(self.coefficient) * math.prod(units)
 
     def packed(self) -> PackedTerm:
-        """Return the term, which has no mixtures, in the engine's form."""
+        """Return the term, which must not have mixtures, in the engine's form."""
         series = None if self.series is None else self.series.packed()
         return self.coefficient, [factor.packed() for factor in self.factors], series
 
     def on(self, columns: NDArray[np.int64]) -> Term:
-        """Return the term with the columns that stand at the numbers of its own."""
+        """Return the term with each column j replaced by ``columns[j]``."""
         factors = tuple(factor.on(columns) for factor in self.factors)
         series = None if self.series is None else self.series.on(columns)
         return Term(self.coefficient, factors, series)
@@ -125,7 +136,7 @@ class Term:
 
 
 def _multiplied(left: tuple[Factor, ...], right: tuple[Factor, ...]) -> tuple[Factor, ...]:
-    """Return the factors of the product of two products, as few as there may be."""
+    """Return the factors of the product of two products, merged where possible."""
     factors = list(left)
     for factor in right:
         for place, own in enumerate(factors):
@@ -138,19 +149,19 @@ def _multiplied(left: tuple[Factor, ...], right: tuple[Factor, ...]) -> tuple[Fa
 
 
 def has_mixtures(terms: Iterable[Term]) -> bool:
-    """Whether a sum of terms is no sum of products by itself."""
+    """Whether a term has a mixture of products as a factor."""
     return any(isinstance(factor, Mixed) for term in terms for factor in term.factors)
 
 
 def has_series(terms: Iterable[Term]) -> bool:
-    """Whether a term is multiplied with a power series, or a mixture of such."""
+    """Whether a term is multiplied by a power series."""
     return any(term.series is not None for term in terms)
 
 
 def restricted(term: Term, present: NDArray[np.bool_]) -> Term:
-    """Return a term of some of the columns alone: without the factors of others.
+    """Return a term restricted to the present columns: factors of absent columns are left out.
 
-    What a series adds up over columns it adds up over these.
+    Sums over columns in a series are restricted in the same way.
 
     Parameters
     ----------
@@ -173,12 +184,12 @@ def restricted(term: Term, present: NDArray[np.bool_]) -> Term:
 
 
 def expanded(terms: Iterable[Term], domain: Domain) -> list[Term]:
-    """Return terms without mixtures, whose sum is that of the terms within a domain.
+    """Return terms without mixtures that have the same sum within a domain.
 
     Raises
     ------
     ValueError
-        If they are too many.
+        If there are more than 5,000 such terms.
     """
     found: list[Term] = []
     for term in terms:
@@ -187,18 +198,19 @@ def expanded(terms: Iterable[Term], domain: Domain) -> list[Term]:
         if len(found) + math.prod(counts) > MOST_TERMS:
             multiplied = " · ".join(map(str, counts))
             raise ValueError(
-                f"the kernel is a sum of more than {MOST_TERMS} products: a Matern, "
-                "RationalQuadratic or Tanimoto of several columns is a sum of tens or hundreds, "
-                f"and here one product of such is a sum of {multiplied}; take RBF or ProductMatern "
-                "for all of its factors but one, or for all the same columns, and length-scales "
-                "that differ by a constant: their product is a single function of the distance"
+                f"the kernel expands into more than {MOST_TERMS} products. A Matern, "
+                "RationalQuadratic or Tanimoto kernel of several columns expands into tens or "
+                f"hundreds of products, and one product of such kernels here into {multiplied}. "
+                "Use RBF or ProductMatern for all factors except one, or give all factors the same "
+                "columns and length-scales that differ by a constant factor, so that their product "
+                "is a function of a single distance"
             )
         found.extend(_multiplied_out(term, parts))
     return found
 
 
 def _multiplied_out(term: Term, parts: list[_Sum]) -> Iterator[Term]:
-    """Yield the terms that one is a sum of with such sums in the place of its mixtures."""
+    """Yield the terms of `term` with its mixtures replaced by sums of products."""
     products = tuple(f for f in term.factors if not isinstance(f, Mixed))
     for chosen in itertools.product(*parts):
         weights = [weight for weight, _ in chosen]
@@ -207,5 +219,5 @@ def _multiplied_out(term: Term, parts: list[_Sum]) -> Iterator[Term]:
         yield Term(coefficient, (*products, *factors), term.series)
 
 
-# Each costs as much as a Gaussian kernel does.
+# Each term costs as much as a Gaussian kernel.
 MOST_TERMS = 5000

@@ -1,4 +1,4 @@
-"""Factors of one column each, and the families that they are of."""
+"""Factors of single columns, and the families that define their formulas."""
 
 from __future__ import annotations
 
@@ -21,25 +21,25 @@ PackedFactor: TypeAlias = tuple[str, NDArray[np.int64], Float]
 
 @dataclass(frozen=True, eq=False)
 class Family:
-    """A formula for factors k_j(x_j, y_j), which the engine knows by its name.
+    """A formula for factors k_j(x_j, y_j), identified by name in the engine.
 
-    Factors of equal entries are 1: sums over pairs of rows rely on it, but for those of a `Series`.
+    Factors of equal values are 1, except within a `Series`: sums over pairs of rows rely on it.
 
     Parameters
     ----------
     name : str
     value : callable
-        Returns the factors of entries x, y and the parameters.
+        Returns the factors of feature values x and y, given the parameters.
     is_of_distance : bool, default True
-        Whether factors depend on the distance in units of the parameter, a length-scale.
+        Whether factors depend on |x − y| in units of the parameter, a length-scale.
     compares_labels : bool, default False
-        Whether entries are only told apart, and not subtracted.
+        Whether values are categories, compared for equality only.
     takes_negative, takes_fractions : bool, default True
-        Whether entries may be negative, and other than 0, 1, 2, ….
+        Whether negative values, and values other than 0, 1, 2, …, are allowed.
     has_kinks : bool, default False
-        Whether factors are not smooth at equal entries.
+        Whether factors are not differentiable at equal values.
     reach : float, default inf
-        From how many length-scales of distance on factors are below 1e-17.
+        The distance, in length-scales, beyond which factors are below 1e-17.
     """
 
     name: str
@@ -52,28 +52,36 @@ class Family:
     reach: float = math.inf
 
 
-# All families by their names; each is added beside its kernel.
+# All families by name; each is added in the module of its kernel.
 FAMILIES: dict[str, Family] = {}
 
 
 def add_family(family: Family) -> str:
-    """Make a family known by its name, and return the name."""
+    """Add a family to `FAMILIES`, and return its name."""
     FAMILIES[family.name] = family
     return family.name
 
 
 @dataclass(frozen=True, eq=False)
 class Factor:
-    """Factors of one family on some columns.
+    """Product over some columns of factors k_j(x_j, y_j) of one family.
 
     Parameters
     ----------
     family : str
-        The name of a kernel's family, such as "rbf".
+        The name of the formula, such as "rbf".
     columns : ndarray of int64, shape (k,)
     parameters : ndarray of float64, shape (k, 1) or (k, 2)
-        For each of the columns: the length-scale, the similarity of different categories, or γ; of
-        "periodic" the length-scale and the period.
+        One row for each column: the length-scale, the similarity of different categories, or γ.
+        For "periodic", the length-scale and the period.
+
+    Examples
+    --------
+    >>> from pkex.kernels import RBF
+    >>> term, = RBF(length_scale=[1.0, 2.0]).terms(n_features=2)
+    >>> factor, = term.factors
+    >>> factor.family, factor.columns.tolist(), factor.parameters.tolist()
+    ('rbf', [0, 1], [[1.0], [2.0]])
     """
 
     family: str
@@ -82,21 +90,21 @@ class Factor:
 
     @property
     def definition(self) -> Family:
-        """What is known of the family.
+        """The family's formula and properties.
 
         Raises
         ------
         ValueError
-            If there is no such family.
+            If there is no family of that name.
         """
         return FAMILIES[check_choice("family", self.family, list(FAMILIES))]
 
     def on(self, columns: NDArray[np.int64]) -> Factor:
-        """Return the factors for a table that has its columns elsewhere, at these places."""
+        """Return the factors with each column j replaced by ``columns[j]``."""
         return replace(self, columns=columns[self.columns])
 
     def times(self, other: Factor) -> Factor | None:
-        """Return the product with others if it is known as one, else None: both stay apart."""
+        """Return the product with another factor as a single factor, or None if it is not one."""
         return None
 
     def packed(self) -> PackedFactor:
@@ -111,9 +119,9 @@ class Factor:
         return product
 
     def evaluated(self, left: Float, right: Float) -> Iterator[tuple[int, Float]]:
-        """Yield the number of each column, and its factors for all pairs of rows."""
+        """Yield each column's number and its factors for all pairs of rows, of shape (n, m)."""
         value = self.definition.value
         for column, parameters in zip(self.columns.tolist(), self.parameters, strict=True):
-            # Far apart, the squared distance may overflow: the factor is then 0.
+            # Squared distances may overflow: the factor is then 0.
             with np.errstate(over="ignore"):
                 yield column, value(left[:, column, None], right[:, column], *parameters)
